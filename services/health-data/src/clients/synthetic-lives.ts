@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
-import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import type { SandboxPerson } from '@phds/catalog/sandbox';
 import { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { ADA } from '@phds/synthetic/people/ada';
@@ -13,6 +12,7 @@ import { openTimeline, readingsIn, type Timeline } from '@phds/synthetic/timelin
 import type { Life, SandboxLives } from '../app/sandbox-ports.ts';
 import type { HealthRecordDraft } from '../domain/health-record-drafts.ts';
 import type { ReadingDraft } from '../domain/reading.ts';
+import { toHealthRecordDraft } from '../rpc/ingestion-messages.ts';
 
 /** The lives of the sandbox people (docs/sandbox.md). */
 const PEOPLE: Readonly<Record<SandboxPerson, Person>> = {
@@ -89,30 +89,7 @@ function toReadingDraft({ type, start, end, value, source }: SyntheticReading): 
   return { type, start: new Date(start), end: new Date(end), value, unit: '', source };
 }
 
+/** By the message, which fills in what the synthetic record leaves out. */
 function toRecordDraft(synthetic: SyntheticHealthRecord): HealthRecordDraft {
-  // The message fills in what the synthetic record leaves out.
-  const { key, source, record } = create(HealthRecordSchema, synthetic);
-  const { case: kind, value } = record;
-  switch (kind) {
-    case 'symptom':
-      return { key, source, kind, fields: { ...value, timestamp: toDate(value.timestamp) } };
-    case 'adherenceEntry': {
-      const times = { scheduledAt: toDate(value.scheduledAt), takenAt: toDate(value.takenAt) };
-      return { key, source, kind: 'adherence-entry', fields: { ...value, ...times } };
-    }
-    case 'moodEntry':
-      return { key, source, kind: 'mood-entry', fields: { ...value, timestamp: toDate(value.timestamp) } };
-    case 'report':
-      return { key, source, kind, fields: { ...value, generatedAt: toDate(value.generatedAt) } };
-    case 'ehrRecord':
-      return { key, source, kind: 'ehr-record', fields: { ...value, timestamp: toDate(value.timestamp) } };
-    case undefined:
-      return { key, source, kind: null };
-    default:
-      return { key, source, kind, fields: value } as HealthRecordDraft;
-  }
-}
-
-function toDate(timestamp: Timestamp | undefined): Date | null {
-  return timestamp === undefined ? null : timestampDate(timestamp);
+  return toHealthRecordDraft(create(HealthRecordSchema, synthetic));
 }

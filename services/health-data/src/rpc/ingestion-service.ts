@@ -1,7 +1,6 @@
-import { type Timestamp, timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
   HealthRecordKind as HealthRecordKindMessage,
-  type HealthRecord as HealthRecordMessage,
   type ImportName,
   ImportState as ImportStateMessage,
   IngestionService,
@@ -15,10 +14,10 @@ import { deleteHealthRecords, putHealthRecords } from '../app/ingest-health-reco
 import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ingest-readings.ts';
 import { eraseUser, type IngestionPorts, type PutResult } from '../app/ingestion.ts';
 import { putProfile } from '../app/profile.ts';
-import type { HealthRecordDraft } from '../domain/health-record-drafts.ts';
 import type { HealthRecordKind } from '../domain/health-records.ts';
 import type { ImportKey, ImportState, ImportStatus } from '../domain/import-progress.ts';
 import type { ReadingDraft, ReadingKeyDraft } from '../domain/reading.ts';
+import { toDate, toHealthRecordDraft } from './ingestion-messages.ts';
 
 const IMPORTER = ['importer'];
 
@@ -123,33 +122,4 @@ function toKeyDraft({ type, start, end, source }: ReadingKey): ReadingKeyDraft {
 
 function toWindowDraft({ type, source, from, to }: ReadingWindow): ReadingWindowDraft {
   return { type, source, range: { from: toDate(from), to: toDate(to) } };
-}
-
-function toHealthRecordDraft({ key, source, record }: HealthRecordMessage): HealthRecordDraft {
-  const { case: kind, value } = record;
-  switch (kind) {
-    case 'symptom':
-      return { key, source, kind, fields: { ...value, timestamp: toDate(value.timestamp) } };
-    case 'medication':
-    case 'condition':
-    case 'allergy':
-    case 'appointment':
-      return { key, source, kind, fields: value } as HealthRecordDraft;
-    case 'adherenceEntry': {
-      const times = { scheduledAt: toDate(value.scheduledAt), takenAt: toDate(value.takenAt) };
-      return { key, source, kind: 'adherence-entry', fields: { ...value, ...times } };
-    }
-    case 'moodEntry':
-      return { key, source, kind: 'mood-entry', fields: { ...value, timestamp: toDate(value.timestamp) } };
-    case 'report':
-      return { key, source, kind, fields: { ...value, generatedAt: toDate(value.generatedAt) } };
-    case 'ehrRecord':
-      return { key, source, kind: 'ehr-record', fields: { ...value, timestamp: toDate(value.timestamp) } };
-    default:
-      return { key, source, kind: null };
-  }
-}
-
-function toDate(timestamp: Timestamp | undefined): Date | null {
-  return timestamp === undefined ? null : new Date(timestampMs(timestamp));
 }
