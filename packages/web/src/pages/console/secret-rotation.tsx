@@ -1,12 +1,10 @@
-import { useState } from 'react';
 import { serviceNow } from '../../api/client.ts';
 import type { useRotation } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
-import { Confirmation } from '../../ui/confirmation.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatInstant } from '../../ui/time.tsx';
-import { OverlapChoice } from './overlap-choice.tsx';
+import { RotationConfirmation } from './rotation-confirmation.tsx';
 import { SecretOnce } from './secret-once.tsx';
 import { text } from './texts.ts';
 
@@ -22,23 +20,20 @@ export function RotateButton({
   readonly isBlocked: boolean;
   readonly onRotate: (overlapSeconds: number) => void;
 }) {
-  const [seconds, setSeconds] = useState(0);
   return (
-    <Confirmation
+    <RotationConfirmation
       trigger={text('rotate')}
-      triggerKind="plain"
       title={text('rotateTitle')}
       confirm={text('rotateConfirm')}
+      effect={{ now: text('rotateEffect'), later: text('rotateEffectLater') }}
       isBusy={isBusy}
       isBlocked={isBlocked}
-      onConfirm={() => onRotate(seconds)}
+      onRotate={onRotate}
     >
-      <OverlapChoice seconds={seconds} onChange={setSeconds} />
-      <p>{text(seconds === 0 ? 'rotateEffect' : 'rotateEffectLater')}</p>
       {hasPrevious(app) ? (
         <p>{text('rotateEndsPrevious', { last4: app.previousSecretLast4 ?? '' })}</p>
       ) : null}
-    </Confirmation>
+    </RotationConfirmation>
   );
 }
 

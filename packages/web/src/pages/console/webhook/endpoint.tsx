@@ -1,5 +1,4 @@
 import type { UseMutationResult } from '@tanstack/react-query';
-import { useState } from 'react';
 import { serviceNow } from '../../../api/client.ts';
 import { isRefusal } from '../../../api/problem.ts';
 import {
@@ -16,7 +15,7 @@ import { Confirmation } from '../../../ui/confirmation.tsx';
 import { focusHeading } from '../../../ui/focus.ts';
 import { ErrorNotice } from '../../../ui/notice.tsx';
 import { formatInstant } from '../../../ui/time.tsx';
-import { OverlapChoice } from '../overlap-choice.tsx';
+import { RotationConfirmation } from '../rotation-confirmation.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import { NewSecret } from './new-secret.tsx';
 import { text } from './texts.ts';
@@ -124,19 +123,15 @@ function RotateButton({
   readonly isBlocked: boolean;
   readonly onRotate: (overlapSeconds: number) => void;
 }) {
-  const [seconds, setSeconds] = useState(0);
   return (
-    <Confirmation
+    <RotationConfirmation
       trigger={text('rotate')}
-      triggerKind="plain"
       title={text('rotateTitle')}
       confirm={text('rotateConfirm')}
+      effect={{ now: text('rotateEffect'), later: text('rotateEffectLater') }}
       isBusy={isBusy}
       isBlocked={isBlocked}
-      onConfirm={() => onRotate(seconds)}
-    >
-      <OverlapChoice seconds={seconds} onChange={setSeconds} />
-      <p>{text(seconds === 0 ? 'rotateEffect' : 'rotateEffectLater')}</p>
-    </Confirmation>
+      onRotate={onRotate}
+    />
   );
 }
