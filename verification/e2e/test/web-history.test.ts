@@ -84,6 +84,30 @@ function accessHistory(): void {
     expect(text).toContain('/api/v1/mood');
   });
 
+  test('keeps a line open, or closed, while another filter matches nothing', async () => {
+    const session = await signInReader('web-history-chooser', 1);
+    const { page } = await visits.open('/history', { session });
+    const line = page.locator('summary', { hasText: 'Morning Run' });
+    const rows = page.getByRole('row');
+    // As typing “Mood” does, whose first letter selects Mindfulness.
+    const chooseAfterMindfulness = async (label: string, reads: string) => {
+      const data = page.getByLabel('Data', { exact: true });
+      await data.selectOption({ label: 'Mindfulness' });
+      await page.getByRole('heading', { name: 'No reads match' }).waitFor();
+      await data.selectOption({ label });
+      await line.filter({ hasText: reads }).waitFor();
+    };
+    await line.click();
+    await rows.nth(2).waitFor();
+    await chooseAfterMindfulness('Mood', '1 read of Mood');
+    await rows.nth(1).waitFor();
+    expect(await rows.allTextContents()).toHaveLength(2);
+    await line.click();
+    await rows.first().waitFor({ state: 'detached' });
+    await chooseAfterMindfulness('All data', '2 reads of Heart and Mood');
+    expect(await line.locator('xpath=..').getAttribute('open')).toBeNull();
+  });
+
   test('tells blocked reads from shared ones in the lines, the chart and its table', async () => {
     const session = await signInReader('web-history-blocked', 1);
     const visitor = await visits.open('/', { session });

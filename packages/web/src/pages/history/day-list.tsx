@@ -1,13 +1,14 @@
-import { useId, useState } from 'react';
+import { useId } from 'react';
 import type { AccessDay } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
-import { Tag } from '../../ui/card.tsx';
+import { Soft, Tag } from '../../ui/card.tsx';
 import { useFilteredPage } from '../../ui/filtered-page.ts';
 import { dateFormat, formatList } from '../../ui/formats.ts';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { Pages } from '../../ui/table.tsx';
 import { AccessTable } from './access-table.tsx';
 import style from './day-list.module.css';
+import type { OpenLines } from './open-lines.ts';
 import { type Selection, toFilterOfDay } from './selection.ts';
 import { text } from './texts.ts';
 
@@ -26,6 +27,7 @@ interface Shown {
   /** By client id. */
   readonly appNames: ReadonlyMap<string, string>;
   readonly selection: Selection;
+  readonly openLines: OpenLines;
 }
 
 /** The days with reads, newest first, in pages: a heading for each day, and for each app a line that opens to the single reads. */
@@ -62,11 +64,15 @@ function Day({
 }
 
 /** What one app read on one day; its single reads are loaded when it is opened. */
-function AppOfDay({ day, appNames, selection }: Shown & { readonly day: AccessDay }) {
-  const [isOpen, setOpen] = useState(false);
+function AppOfDay({ day, appNames, selection, openLines }: Shown & { readonly day: AccessDay }) {
+  const isOpen = openLines.has(day);
   const { app, date, released, refused } = day;
   return (
-    <details className={style['app']} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details
+      className={style['app']}
+      open={isOpen}
+      onToggle={({ currentTarget }) => openLines.set(day, currentTarget.open)}
+    >
       <summary>
         <strong>{appNames.get(app.clientId) ?? appTitle(app)}</strong> <span>{readsText(day)}</span>
         {released > 0 && refused > 0 ? (
@@ -77,7 +83,12 @@ function AppOfDay({ day, appNames, selection }: Shown & { readonly day: AccessDa
         ) : null}
       </summary>
       {isOpen ? (
-        <AccessTable filter={toFilterOfDay(selection, date, app.clientId)} showApp={false} showDay={false} />
+        <AccessTable
+          filter={toFilterOfDay(selection, date, app.clientId)}
+          showApp={false}
+          showDay={false}
+          empty={<Soft>{text('noneChosenText')}</Soft>}
+        />
       ) : null}
     </details>
   );

@@ -16,12 +16,14 @@ import { DayChart } from './day-chart.tsx';
 import { DayList } from './day-list.tsx';
 import { ExportButton } from './export-button.tsx';
 import { Filters } from './filters.tsx';
+import { type OpenLines, useOpenLines } from './open-lines.ts';
 import { countDays, EVERYTHING, type Selection, toDayFilter, toDaysBefore, toFilter } from './selection.ts';
 import { text } from './texts.ts';
 
 /** Who read what, by day, when and how much. */
 export function HistoryPage() {
   const [selection, setSelection] = useState<Selection>(EVERYTHING);
+  const openLines = useOpenLines();
   const known = useKnownApps();
   const period = toDayFilter(selection);
   const days = useAccessDays(period);
@@ -48,6 +50,7 @@ export function HistoryPage() {
                 days={found}
                 period={period}
                 appNames={appNames}
+                openLines={openLines}
                 selection={selection}
                 onSelect={select}
               />
@@ -69,12 +72,17 @@ interface Shown {
 function Found({
   days,
   appNames,
+  openLines,
   ...shown
-}: Shown & { readonly days: readonly AccessDay[]; readonly appNames: ReadonlyMap<string, string> }) {
+}: Shown & {
+  readonly days: readonly AccessDay[];
+  readonly appNames: ReadonlyMap<string, string>;
+  readonly openLines: OpenLines;
+}) {
   return (
     <>
       <DayChart days={days} period={shown.period} />
-      <DayList days={days} appNames={appNames} selection={shown.selection} />
+      <DayList days={days} appNames={appNames} openLines={openLines} selection={shown.selection} />
       <Earlier {...shown} />
     </>
   );
