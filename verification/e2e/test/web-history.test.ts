@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
-import { dayOfBrowser } from '@phds/e2e/day-texts';
+import { signInReader } from '@phds/e2e/history-readers';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -8,7 +8,6 @@ import { send } from '@phds/running-system/request';
 import type { Visitor } from '@phds/running-system/visitor';
 
 const HEART = 'read:health-data:heart';
-const MOOD = 'read:mood';
 const SUMMARY = '**/partner/consent/accesses/summary*';
 const SMALL = { width: 320, height: 568 };
 
@@ -24,20 +23,6 @@ function accessHistory(): void {
     app = await registerApp(visits.stack.gateway, developer, { name: 'Morning Run' });
   });
 
-  /**
-   * A person whose data the app read on one day: heart that many times, and mood once. When midnight passed during the reads, another
-   * person takes that person's place.
-   */
-  async function signInReader(user: string, heartReads: number): Promise<string> {
-    const session = await signIn(visits.stack, user);
-    const { accessToken } = await app.connect(session, [HEART, MOOD]);
-    const day = dayOfBrowser(Date.now());
-    for (let times = 0; times < heartReads; times += 1)
-      await app.read(accessToken, '/api/v1/health-data/heart');
-    await app.read(accessToken, '/api/v1/mood');
-    return dayOfBrowser(Date.now()) === day ? session : signInReader(`${user}-again`, heartReads);
-  }
-
   async function expectUsable(visitor: Visitor): Promise<void> {
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.page.setViewportSize(SMALL);
@@ -46,7 +31,7 @@ function accessHistory(): void {
   }
 
   test('has a line for each day and app that opens to the single reads, and is exported', async () => {
-    const session = await signInReader('web-history-reader', 22);
+    const session = await signInReader(visits.stack, app, { user: 'web-history-reader', heartReads: 22 });
     const visitor = await visits.open('/history', { session });
     const { page } = visitor;
     const line = page.locator('summary', { hasText: 'Morning Run' });
@@ -85,7 +70,7 @@ function accessHistory(): void {
   });
 
   test('keeps a line open, or closed, while another filter matches nothing', async () => {
-    const session = await signInReader('web-history-chooser', 1);
+    const session = await signInReader(visits.stack, app, { user: 'web-history-chooser', heartReads: 1 });
     const { page } = await visits.open('/history', { session });
     const line = page.locator('summary', { hasText: 'Morning Run' });
     const rows = page.getByRole('row');
@@ -109,7 +94,7 @@ function accessHistory(): void {
   });
 
   test('tells blocked reads from shared ones in the lines, the chart and its table', async () => {
-    const session = await signInReader('web-history-blocked', 1);
+    const session = await signInReader(visits.stack, app, { user: 'web-history-blocked', heartReads: 1 });
     const visitor = await visits.open('/', { session });
     const { page } = visitor;
     await page.route(SUMMARY, async (route) => {
@@ -135,7 +120,7 @@ function accessHistory(): void {
   });
 
   test('names the day of the browser, also for a person far from UTC', async () => {
-    const session = await signInReader('web-history-traveller', 1);
+    const session = await signInReader(visits.stack, app, { user: 'web-history-traveller', heartReads: 1 });
     const visitor = await visits.open('/', { session });
     const { page } = visitor;
     const asked = page.waitForRequest(/\/accesses\/summary/);
@@ -145,7 +130,7 @@ function accessHistory(): void {
   });
 
   test('tells apps of the same name apart', async () => {
-    const session = await signInReader('web-history-alike', 1);
+    const session = await signInReader(visits.stack, app, { user: 'web-history-alike', heartReads: 1 });
     const alike = await registerApp(visits.stack.gateway, developer, { name: 'Morning Run' });
     await alike.read((await alike.connect(session, [HEART])).accessToken, '/api/v1/health-data/heart');
     const { page } = await visits.open('/history', { session });
@@ -158,7 +143,7 @@ function accessHistory(): void {
   });
 
   test('shows older days on request, and the day of the latest read if there was none lately', async () => {
-    const session = await signInReader('web-history-old', 1);
+    const session = await signInReader(visits.stack, app, { user: 'web-history-old', heartReads: 1 });
     const visitor = await visits.open('/', { session });
     const { page } = visitor;
     await page.route(SUMMARY, async (route) => {

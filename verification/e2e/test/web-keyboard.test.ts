@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { dayOfBrowser } from '@phds/e2e/day-texts';
+import { signInReader } from '@phds/e2e/history-readers';
 import { Keyboard } from '@phds/e2e/keyboard';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
@@ -103,12 +104,7 @@ function keyboardAlone(): void {
   });
 
   test('the access history is filtered, paged and exported', async () => {
-    const session = await signIn(visits.stack, 'web-keyboard-reader');
-    const tokens = await app.connect(session, [HEART, 'read:mood']);
-    for (let times = 0; times < 21; times += 1) {
-      await app.read(tokens.accessToken, '/api/v1/health-data/heart');
-    }
-    await app.read(tokens.accessToken, '/api/v1/mood');
+    const session = await signInReader(visits.stack, app, { user: 'web-keyboard-reader', heartReads: 21 });
     const { page, visitor, keyboard, button, link } = await open('/history', { session });
     const line = page.locator('summary', { hasText: 'Morning Run' });
     await keyboard.activate(line);
