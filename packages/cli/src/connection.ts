@@ -1,10 +1,11 @@
 import { createPrivateKey } from 'node:crypto';
 import type { Client } from '@connectrpc/connect';
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { durationMs, readConfig, requiredAddress } from '@phds/service-kit/config';
+import { durationMs, privateKey, readConfig, requiredAddress } from '@phds/service-kit/config';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { toTlsFiles } from '@phds/service-kit/rpc-tls';
 import { createServiceTokenSource } from '@phds/service-kit/service-token';
+import { tlsSettings } from '@phds/service-kit/settings';
 import { z } from 'zod';
 
 /** health-data's ingestion rpc, called as `importer`. */
@@ -22,22 +23,17 @@ export class NotConfigured extends Error {
   }
 }
 
-const SETTINGS = z.object({
-  /** health-data's rpc. */
-  HEALTH_DATA_ADDRESS: requiredAddress(),
-  /** Private key of the caller `importer` (Ed25519, PKCS #8 PEM); also as SERVICE_PRIVATE_KEY_FILE. */
-  SERVICE_PRIVATE_KEY: z.string('must be set'),
-  /** Deadline of one batch. */
-  IMPORT_BATCH_DEADLINE_MS: durationMs(30_000),
-  /** TLS files, as for the services. */
-  TLS_CA: z.string().optional(),
-  TLS_CERT: z.string().optional(),
-  TLS_KEY: z.string().optional(),
+/** The settings of `phds import` and `phds imports`. */
+export const importerSettings = z.object({
+  HEALTH_DATA_ADDRESS: requiredAddress().describe('gRPC port of health-data.'),
+  SERVICE_PRIVATE_KEY: privateKey('must be set').describe('Private key of the caller `importer`.'),
+  IMPORT_BATCH_DEADLINE_MS: durationMs(30_000).describe('Maximum duration of one batch.'),
+  ...tlsSettings,
 });
 
 /** Connects to the service configured in the environment. Throws a ConfigError that names missing settings. */
 export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
-  const config = readConfig(SETTINGS, env);
+  const config = readConfig(importerSettings, env);
   checkPrivateKey(config.SERVICE_PRIVATE_KEY);
   const tls = toTlsFiles(config);
   const channel = openRpcChannel({

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { STEP_UP_ACTIONS } from './step-up.ts';
 
 /** Thrown when the environment is invalid. Names every invalid setting and contains no values. */
 export class ConfigError extends Error {
@@ -68,14 +67,26 @@ function readSetting(key: string, env: NodeJS.ProcessEnv, problems: string[]): s
   }
 }
 
+interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+  /** What is counted, such as `connections`; for the settings page. */
+  readonly unit?: string;
+}
+
+/** A whole number with bounds; absent unless set. */
+export function optionalInteger({ min = 0, max = Number.MAX_SAFE_INTEGER, unit }: Bounds) {
+  return z.coerce.number().int().min(min).max(max).optional().meta({ unit });
+}
+
 /** A whole number with bounds and a default. */
-export function integer(fallback: number, { min = 0, max = Number.MAX_SAFE_INTEGER } = {}) {
-  return z.coerce.number().int().min(min).max(max).default(fallback);
+export function integer(fallback: number, { min = 0, max = Number.MAX_SAFE_INTEGER, unit }: Bounds = {}) {
+  return z.coerce.number().int().min(min).max(max).default(fallback).meta({ unit });
 }
 
 /** A TCP port; 0 lets the system pick a free one. */
 export function port(fallback: number) {
-  return integer(fallback, { max: 65_535 });
+  return integer(fallback, { max: 65_535 }).meta({ unit: 'port' });
 }
 
 const MIN_KEY_BYTES = 32;
@@ -85,19 +96,13 @@ export function secretKey() {
   return z
     .base64()
     .transform((text) => Buffer.from(text, 'base64'))
-    .refine((key) => key.length >= MIN_KEY_BYTES, `must be base64 of at least ${MIN_KEY_BYTES} bytes`);
+    .refine((key) => key.length >= MIN_KEY_BYTES, `must be base64 of at least ${MIN_KEY_BYTES} bytes`)
+    .meta({ unit: `base64 of at least ${MIN_KEY_BYTES} random bytes`, secret: true });
 }
 
-/** The settings of a service with rpcs; `probes` is the default port of /livez and /readyz. */
-export function rpcSettings(defaults: { readonly rpc: number; readonly probes: number }) {
-  return {
-    /** gRPC. */
-    RPC_PORT: port(defaults.rpc),
-    /** /livez and /readyz in plain HTTP; nothing else is served on this port. */
-    PROBE_PORT: port(defaults.probes),
-    /** The rpcs in the Connect protocol (HTTP and JSON, for curl). Absent: not served. */
-    CONNECT_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
-  } as const;
+/** A private key: Ed25519, PKCS #8 PEM. */
+export function privateKey(error?: string) {
+  return z.string(error).meta({ unit: 'Ed25519 key, PKCS #8 PEM', secret: true });
 }
 
 /** The maximum of Node's timers (larger values fire immediately) and of Postgres's timeouts. */
@@ -108,34 +113,27 @@ const LONGEST_MS = 2_147_483_647;
  */
 export function durationMs(fallback: number) {
   const message = `must be a whole number of milliseconds from 1 to ${LONGEST_MS}`;
-  return z.coerce.number(message).int(message).min(1, message).max(LONGEST_MS, message).default(fallback);
+  return z.coerce
+    .number(message)
+    .int(message)
+    .min(1, message)
+    .max(LONGEST_MS, message)
+    .default(fallback)
+    .meta({ unit: 'ms' });
 }
 
 /** `host:port` of another service's rpc, or a gRPC name such as `dns:///consent:7002`; required. */
 export function requiredAddress() {
-  return z.string('must be set, as host:port').regex(/^\S+:\d+$/, 'must be host:port');
+  return z
+    .string('must be set, as host:port')
+    .regex(/^\S+:\d+$/, 'must be host:port')
+    .meta({ unit: 'host:port' });
 }
 
 /** `host:port` of another service's rpc, or a gRPC name such as `dns:///consent:7002`. */
 export function address(fallback: string) {
   return requiredAddress().default(fallback);
 }
-
-/** The settings of every service. */
-export const commonSettings = {
-  /** pino level. */
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  /** Address that the ports listen on. */
-  HOST: z.string().default('127.0.0.1'),
-  /** This service's private key for service tokens (Ed25519, PKCS #8 PEM). */
-  SERVICE_PRIVATE_KEY: z.string(),
-  /** Public keys of all services (JWKS; `kid` is the service's name). */
-  SERVICE_PUBLIC_KEYS: z.string(),
-  /** CA certificate, this service's certificate and its key (PEM files). Together they enable TLS between services. */
-  TLS_CA: z.string().optional(),
-  TLS_CERT: z.string().optional(),
-  TLS_KEY: z.string().optional(),
-} as const;
 
 /** A comma-separated list of at least one name, such as `phds,portal`. */
 export function list() {
@@ -144,58 +142,3 @@ export function list() {
     .transform((text) => text.split(',').map((name) => name.trim()))
     .refine((names) => names.every((name) => name !== ''), 'must be a comma-separated list without gaps');
 }
-
-function isKeySource(text: string): boolean {
-  if (!text.startsWith('{')) return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
-  try {
-    const set: { readonly keys?: unknown } = JSON.parse(text);
-    return Array.isArray(set.keys);
-  } catch {
-    return false;
-  }
-}
-
-/** The settings of a service that verifies sessions. */
-export const sessionSettings = {
-  SESSION_ISSUER: z.string(),
-  /** Our client id at the identity provider; the audience of sessions that the host application signs itself. */
-  SESSION_AUDIENCE: list(),
-  /** The claim of a session that is the user's id. */
-  SESSION_USER_ID_CLAIM: z.string().default('sub'),
-  /** URL of the identity provider's JWKS, or the JWKS itself. */
-  SESSION_JWKS: z.string().refine(isKeySource, 'must be an http or https URL, or a JWKS'),
-  /** Maximum wait for the JWKS. Milliseconds. */
-  SESSION_JWKS_TIMEOUT_MS: durationMs(2_000),
-  /** The actions that need a recent or strong sign-in; none by default. */
-  STEP_UP_FOR: list()
-    .pipe(z.array(z.enum(STEP_UP_ACTIONS, `must name only ${STEP_UP_ACTIONS.join(', ')}`)))
-    .default([]),
-  /** How long ago that sign-in may be, in seconds. */
-  STEP_UP_MAX_AGE_SECONDS: z.coerce.number().int().min(60).max(86_400).optional(),
-  /** The accepted values of `acr` of that sign-in. */
-  STEP_UP_ACR: list().default([]),
-} as const;
-
-interface StepUpSettings {
-  readonly STEP_UP_FOR: readonly string[];
-  readonly STEP_UP_MAX_AGE_SECONDS?: number | undefined;
-  readonly STEP_UP_ACR: readonly string[];
-}
-
-/** Refuses settings that name actions but not what their sign-in needs; for a service that checks it. */
-export function requireStepUpCriterion(settings: StepUpSettings, context: z.RefinementCtx): void {
-  const { STEP_UP_FOR: actions, STEP_UP_MAX_AGE_SECONDS: maxAge, STEP_UP_ACR: acr } = settings;
-  if (actions.length === 0 || maxAge !== undefined || acr.length > 0) return;
-  const message = 'needs STEP_UP_MAX_AGE_SECONDS or STEP_UP_ACR';
-  context.addIssue({ code: 'custom', path: ['STEP_UP_FOR'], message });
-}
-
-/** The settings of a service with a database. */
-export const databaseSettings = {
-  /** Connection string of the runtime role. */
-  DATABASE_URL: z.string(),
-  DATABASE_POOL_SIZE: integer(10, { min: 1, max: 200 }),
-  /** Maximum wait for a connection: a free one of the pool, or a new one. */
-  DATABASE_CONNECT_TIMEOUT_MS: durationMs(2_000),
-  DATABASE_STATEMENT_TIMEOUT_MS: durationMs(10_000),
-} as const;

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { type Clock, systemClock } from './clock.ts';
-import type { commonSettings, rpcSettings, sessionSettings } from './config.ts';
 import type { Logger } from './log.ts';
 import type { RpcChannelOptions } from './rpc-client.ts';
 import type { RpcServerOptions } from './rpc-server.ts';
@@ -8,9 +7,10 @@ import { toTlsFiles } from './rpc-tls.ts';
 import { createServiceTokenSource, createServiceTokenVerifier } from './service-token.ts';
 import { createSessionVerifier, type SessionVerifier } from './session.ts';
 import { openSessionKeys, type SessionKeys } from './session-keys.ts';
+import type { commonSettings, rpcSettings, sessionSettings } from './settings.ts';
 import type { StepUpOptions } from './step-up.ts';
 
-// The settings that every service has (config.ts), as options of the parts of this package that need them.
+// The settings that every service has (settings.ts), as options of the parts of this package that need them.
 
 type Settings<Shape extends z.ZodRawShape> = Readonly<z.infer<z.ZodObject<Shape>>>;
 type CommonSettings = Settings<typeof commonSettings>;

@@ -2,16 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import {
-  address,
-  durationMs,
-  integer,
-  list,
-  port,
-  readConfig,
-  rpcSettings,
-  sessionSettings,
-} from '@phds/service-kit/config';
+import { address, durationMs, integer, list, port, readConfig } from '@phds/service-kit/config';
+import { rpcSettings, sessionSettings } from '@phds/service-kit/settings';
 import { z } from 'zod';
 
 const schema = z.object({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { readConfig, requireStepUpCriterion, sessionSettings } from '@phds/service-kit/config';
+import { readConfig } from '@phds/service-kit/config';
+import { requireStepUpCriterion, sessionSettings } from '@phds/service-kit/settings';
 import { createStepUp, STEP_UP_ACTIONS } from '@phds/service-kit/step-up';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { z } from 'zod';

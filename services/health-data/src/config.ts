@@ -1,15 +1,11 @@
+import { address, durationMs, integer, readConfig, secretKey } from '@phds/service-kit/config';
 import {
-  address,
   commonSettings,
   databaseSettings,
-  durationMs,
-  integer,
-  readConfig,
   requireStepUpCriterion,
   rpcSettings,
-  secretKey,
   sessionSettings,
-} from '@phds/service-kit/config';
+} from '@phds/service-kit/settings';
 import { z } from 'zod';
 
 const settings = z.object({
@@ -17,34 +13,36 @@ const settings = z.object({
   ...databaseSettings,
   ...sessionSettings,
   ...rpcSettings({ rpc: 7003, probes: 7103 }),
-  /** Public keys that verify access assertions (JWKS). */
-  ASSERTION_PUBLIC_KEYS: z.string(),
-  /**
-   * Key from which the ids and entity tags of each app are derived: base64 of at least 32 random bytes. Changing it changes all of
-   * them.
-   */
-  PUBLIC_ID_KEY: secretKey(),
-  /** `host:port` of the consent service's rpc. */
-  CONSENT_ADDRESS: address('127.0.0.1:7002'),
-  /** Maximum wait for consent to record and judge one batch of accesses. */
-  CONSENT_DEADLINE_MS: durationMs(1_000),
-  /** Interval at which changed readings are reported to consent, which announces them to apps. */
-  CHANGE_REPORT_INTERVAL_MS: durationMs(1_000),
-  /** Maximum number of accesses in one call; consent accepts 500. */
-  ACCESS_BATCH_MAX: integer(500, { min: 1, max: 500 }),
-  /** Maximum number of responses waiting for their record; more are refused immediately. */
-  ACCESS_QUEUE_MAX: integer(2_000, { min: 1 }),
-  /** Maximum wait of a response before its record is sent. */
-  ACCESS_WAIT_MS: durationMs(1_500),
-  /**
-   * Statement timeout of a summary computed from all readings; it waits for its turn at most a quarter of that. The sum is below
-   * the gateway's HEALTH_DATA_DEADLINE_MS, because a later response reaches nobody.
-   */
-  SUMMARY_SCAN_TIMEOUT_MS: durationMs(2_000),
-  /** Interval of the search for users whose rollups have to be rebuilt; the first one is at start-up. */
-  ROLLUP_CHECK_INTERVAL_MS: integer(3_600_000, { min: 1_000, max: 86_400_000 }),
-  /** Interval of the search for sandbox people whose next reading is due; one arrives each minute. */
-  SANDBOX_ARRIVAL_INTERVAL_MS: integer(10_000, { min: 10, max: 60_000 }),
+  ASSERTION_PUBLIC_KEYS: z
+    .string()
+    .meta({ unit: 'JWKS' })
+    .describe('Public keys that verify access assertions; `kid` is `authorization`.'),
+  PUBLIC_ID_KEY: secretKey().describe(
+    'Key from which the ids and entity tags of each app are derived. Changing it changes all of them. The same for all instances.',
+  ),
+  CONSENT_ADDRESS: address('127.0.0.1:7002').describe('gRPC port of consent.'),
+  CONSENT_DEADLINE_MS: durationMs(1_000).describe(
+    'Maximum wait for consent to record and judge one batch of accesses.',
+  ),
+  CHANGE_REPORT_INTERVAL_MS: durationMs(1_000).describe(
+    'Interval at which changed readings are reported to consent, which announces them to apps.',
+  ),
+  ACCESS_BATCH_MAX: integer(500, { min: 1, max: 500, unit: 'records' }).describe(
+    'Maximum number of accesses in one call.',
+  ),
+  ACCESS_QUEUE_MAX: integer(2_000, { min: 1, unit: 'responses' }).describe(
+    'Maximum number of responses that wait for their access record; more are refused immediately.',
+  ),
+  ACCESS_WAIT_MS: durationMs(1_500).describe('Maximum wait of a response before its record is sent.'),
+  SUMMARY_SCAN_TIMEOUT_MS: durationMs(2_000).describe(
+    "Statement timeout of a summary computed from all readings; it waits for its turn at most a quarter of that. 1.25 times the value must be below the gateway's `HEALTH_DATA_DEADLINE_MS`, because a later response reaches nobody.",
+  ),
+  ROLLUP_CHECK_INTERVAL_MS: integer(3_600_000, { min: 1_000, max: 86_400_000, unit: 'ms' }).describe(
+    'Interval of the search for users whose rollups have to be rebuilt; the first one is at start-up.',
+  ),
+  SANDBOX_ARRIVAL_INTERVAL_MS: integer(10_000, { min: 10, max: 60_000, unit: 'ms' }).describe(
+    'Interval of the search for sandbox people whose next reading is due; one arrives each minute.',
+  ),
 });
 
 /** The settings of health-data. `KEY_FILE` names a file with the value of KEY. */

@@ -1,9 +1,10 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
-import { durationMs, readConfig, requiredAddress } from '@phds/service-kit/config';
+import { durationMs, privateKey, readConfig, requiredAddress } from '@phds/service-kit/config';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { toTlsFiles } from '@phds/service-kit/rpc-tls';
 import { createServiceTokenSource } from '@phds/service-kit/service-token';
+import { tlsSettings } from '@phds/service-kit/settings';
 import { z } from 'zod';
 import { checkPrivateKey } from '../connection.ts';
 
@@ -21,19 +22,24 @@ export interface OperatorConnection extends Disposable {
   client<Service extends DescService>(service: OperatedService, descriptor: Service): Client<Service>;
 }
 
-const SETTINGS = {
-  /** Private key of the caller `operator` (Ed25519, PKCS #8 PEM); also as SERVICE_PRIVATE_KEY_FILE. */
-  SERVICE_PRIVATE_KEY: z.string('must be set'),
-  /** Deadline of one call. Erasing a person with much data takes a while. */
-  OPERATOR_DEADLINE_MS: durationMs(60_000),
-  /** TLS files, as for the services. */
-  TLS_CA: z.string().optional(),
-  TLS_CERT: z.string().optional(),
-  TLS_KEY: z.string().optional(),
+const callerSettings = {
+  SERVICE_PRIVATE_KEY: privateKey('must be set').describe('Private key of the caller `operator`.'),
+  OPERATOR_DEADLINE_MS: durationMs(60_000).describe(
+    'Maximum duration of one call. Erasing a person with much data takes a while.',
+  ),
+  ...tlsSettings,
 };
 
+/** The settings of the commands that call these services. */
+export function operatorSettings(services: readonly OperatedService[]) {
+  const addresses = services.map(
+    (service) => [ADDRESSES[service], requiredAddress().describe(`gRPC port of ${service}.`)] as const,
+  );
+  return z.object<Settings>({ ...callerSettings, ...(Object.fromEntries(addresses) as Addresses) });
+}
+
 type Addresses = Record<(typeof ADDRESSES)[OperatedService], ReturnType<typeof requiredAddress>>;
-type Settings = typeof SETTINGS & Addresses;
+type Settings = typeof callerSettings & Addresses;
 
 /**
  * Opens connections to these services as configured in the environment, without calling them. Throws a ConfigError that names
@@ -43,8 +49,7 @@ export function openOperator(
   env: NodeJS.ProcessEnv,
   services: readonly OperatedService[],
 ): OperatorConnection {
-  const addresses = Object.fromEntries(services.map((service) => [ADDRESSES[service], requiredAddress()]));
-  const config = readConfig(z.object<Settings>({ ...SETTINGS, ...(addresses as Addresses) }), env);
+  const config = readConfig(operatorSettings(services), env);
   checkPrivateKey(config.SERVICE_PRIVATE_KEY);
   const tls = toTlsFiles(config);
   const resources = new DisposableStack();

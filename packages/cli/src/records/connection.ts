@@ -6,13 +6,19 @@ import { z } from 'zod';
 import { NotConfigured } from '../connection.ts';
 import { RecordsSnapshot } from './snapshot.ts';
 
-const SETTINGS = z.object({
-  /** Connection string to consent's database with a role that may read its schemas; also as RECORDS_DATABASE_URL_FILE. */
-  RECORDS_DATABASE_URL: z.string('must be set'),
-  /** Public keys (JWKS) that verify checkpoints, i.e. consent's receipt keys; also as RECORDS_PUBLIC_KEYS_FILE. */
-  RECORDS_PUBLIC_KEYS: z.string('must be set'),
-  /** Time limit of a single statement. */
-  RECORDS_STATEMENT_TIMEOUT_MS: integer(600_000),
+/** The settings of `phds records`. */
+export const recordsSettings = z.object({
+  RECORDS_DATABASE_URL: z
+    .string('must be set')
+    .meta({ unit: 'connection string', secret: true })
+    .describe("consent's database, with the role `phds_consent_reader`."),
+  RECORDS_PUBLIC_KEYS: z
+    .string('must be set')
+    .meta({ unit: 'JWKS' })
+    .describe("Public keys that verify checkpoints: consent's receipt keys, including the earlier ones."),
+  RECORDS_STATEMENT_TIMEOUT_MS: integer(600_000, { unit: 'ms' }).describe(
+    'Maximum duration of a single statement; 0 is no limit.',
+  ),
 });
 
 // No request waits for this command, so a busy database may take its time.
@@ -26,7 +32,7 @@ export interface RecordsConnection extends AsyncDisposable {
 
 /** Opens the configured database for reading. */
 export async function openRecords(env: NodeJS.ProcessEnv): Promise<RecordsConnection> {
-  const config = readConfig(SETTINGS, env);
+  const config = readConfig(recordsSettings, env);
   const keys = parseKeys(config.RECORDS_PUBLIC_KEYS);
   await using resources = new AsyncDisposableStack();
   const database = resources.use(

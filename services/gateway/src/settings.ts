@@ -1,0 +1,216 @@
+import { fileURLToPath } from 'node:url';
+import { REVOCATION_PROPAGATION_SECONDS } from '@phds/catalog/lifetimes';
+import { address, durationMs, integer, optionalInteger, port, secretKey } from '@phds/service-kit/config';
+import { commonSettings, redisUrl, sessionSettings } from '@phds/service-kit/settings';
+import { z } from 'zod';
+
+/** A public address without its trailing slash. */
+const publicUrl = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .refine((text) => URL.canParse(text) && /^https?:/.test(text), 'must be an http or https URL')
+    .transform((text) => text.replace(/\/+$/, ''));
+
+const httpDate = z
+  .string()
+  .refine((text) => !Number.isNaN(Date.parse(text)), 'must be a date')
+  .transform((text) => new Date(text))
+  .optional();
+
+/** Public keys that verify consent receipts. The schema is strict because the value is published. */
+const publicKeys = z
+  .string()
+  .default('{"keys":[]}')
+  .transform((text, context) => {
+    const parsed = PUBLIC_JWKS.safeParse(parseJson(text));
+    if (parsed.success) return parsed.data;
+    context.addIssue({ code: 'custom', message: 'must be a JWKS of Ed25519 public keys, each with a kid' });
+    return z.NEVER;
+  });
+
+const PUBLIC_JWKS = z.object({
+  keys: z.array(
+    z
+      .object({
+        kty: z.literal('OKP'),
+        crv: z.literal('Ed25519'),
+        x: z.string(),
+        kid: z.string().min(1),
+        d: z.never().optional(),
+      })
+      .transform(({ kty, crv, x, kid }) => ({ kty, crv, x, kid, alg: 'EdDSA', use: 'sig' })),
+  ),
+});
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** The issuer of an OpenID provider. Plain http would show codes and secrets to the network, so it is for this machine only. */
+function isIssuer(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.search !== '' || url.hash !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname));
+}
+
+/** A limit on requests; the description says of whom. */
+const limit = (fallback: number) => integer(fallback, { min: 1, unit: 'requests a minute' });
+
+/** A limit that equals another one unless it is set. */
+const derivedLimit = (fallback: string) =>
+  optionalInteger({ min: 1, unit: 'requests a minute' }).meta({ fallback });
+
+/** What the gateway limits. */
+const limits = {
+  LIMIT_APP_USER_PER_MINUTE: limit(300).describe('Requests of one app for one user.'),
+  LIMIT_USER_ALL_APPS_PER_MINUTE: derivedLimit('three times `LIMIT_APP_USER_PER_MINUTE`').describe(
+    'Requests of all apps together for one user; not less than `LIMIT_APP_USER_PER_MINUTE`.',
+  ),
+  LIMIT_APP_PER_MINUTE: limit(6_000).describe('Requests of one app.'),
+  LIMIT_CLIENT_PER_MINUTE: limit(6_000).describe(
+    'Requests of one app under `/oauth`, counted after its secret or token was accepted.',
+  ),
+  LIMIT_SANDBOX_APP_USER_PER_MINUTE: derivedLimit('`LIMIT_APP_USER_PER_MINUTE`').describe(
+    'Requests of one sandbox app for one user.',
+  ),
+  LIMIT_SANDBOX_APP_PER_MINUTE: derivedLimit('`LIMIT_APP_PER_MINUTE`').describe(
+    'Requests of one sandbox app.',
+  ),
+  LIMIT_SANDBOX_CLIENT_PER_MINUTE: derivedLimit('`LIMIT_CLIENT_PER_MINUTE`').describe(
+    'Requests of one sandbox app under `/oauth`.',
+  ),
+  LIMIT_USER_PER_MINUTE: limit(600).describe("Requests of one session's user that change nothing."),
+  LIMIT_USER_CHANGES_PER_MINUTE: limit(120).describe("Requests of one session's user that change something."),
+  LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: limit(60).describe('Tokens of one app by client credentials.'),
+  LIMIT_REGISTRATIONS_PER_MINUTE: limit(20).describe(
+    'Registrations of apps and new secrets of one developer.',
+  ),
+  LIMIT_PREVIEWS_PER_MINUTE: limit(60).describe("Previews of one person's own data."),
+  LIMIT_SUMMARIES_PER_MINUTE: limit(120).describe(
+    "Summaries of one person's accesses by day of a time zone, each page of 100 rows.",
+  ),
+  LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: limit(60).describe(
+    "Authorization requests without the app's secret, by address.",
+  ),
+  LIMIT_SIGN_INS_PER_MINUTE: limit(300).describe('Sign-ins begun from one address, and as many finished.'),
+  LIMIT_AUTH_FAILURES_PER_MINUTE: limit(60).describe(
+    'Failed authentications of one credential, and of one address ([what counts](../partners/limits.md#failed-authentications)).',
+  ),
+} as const;
+
+/** Where and how people sign in. */
+const signIn = {
+  OIDC_ISSUER: z
+    .string()
+    .refine(isIssuer, 'must be an https URL, or http on this machine')
+    .optional()
+    .meta({ unit: 'URL', fallback: 'none: nobody can sign in here' })
+    .describe(
+      'Issuer of the OpenID provider, exactly as its tokens name it; the same as `SESSION_ISSUER`. With it, each request with a session asks consent whether the session was ended.',
+    ),
+  OIDC_CLIENT_ID: z
+    .string()
+    .optional()
+    .meta({ unit: 'text', fallback: 'required with `OIDC_ISSUER`' })
+    .describe("The gateway's client at the provider; one of `SESSION_AUDIENCE`."),
+  OIDC_CLIENT_SECRET: z
+    .string()
+    .optional()
+    .meta({ unit: 'text', fallback: 'required with `OIDC_ISSUER`', secret: true })
+    .describe('Secret of that client.'),
+  OIDC_SCOPE: z
+    .string()
+    .default('openid')
+    .refine((scope) => scope.split(' ').includes('openid'), 'must contain openid')
+    .meta({ unit: 'scopes, separated by spaces' })
+    .describe('Requested scopes; more than `openid` makes the ID token longer.'),
+  SIGN_IN_KEY: secretKey()
+    .optional()
+    .meta({ fallback: 'required with `OIDC_ISSUER`' })
+    .describe('Encrypts sign-ins in progress; the same for all gateways.'),
+  OIDC_DEADLINE_MS: durationMs(5_000).describe('Maximum wait for an answer of the provider.'),
+} as const;
+
+/** The cache of access tokens, and the traffic besides requests. */
+const cacheAndReports = {
+  CACHE_MAX_TOKENS: integer(50_000, { min: 1, unit: 'access tokens' }).describe('Size of the token cache.'),
+  CACHE_TTL_MS: integer(50_000, { max: REVOCATION_PROPAGATION_SECONDS * 1000 - 5_000, unit: 'ms' }).describe(
+    'Lifetime of a cached access token, which is between half of this and all of it. In steady use it is renewed before its entry ends. Shorter than the 60 s of the cached assertion.',
+  ),
+  CACHE_RENEWAL_INTERVAL_MS: durationMs(1_000).describe(
+    'Interval at which cached tokens in steady use are renewed, all that are due at once.',
+  ),
+  USAGE_INTERVAL_MS: durationMs(5_000).describe(
+    'Interval at which counts of refused requests are sent to consent, for app usage. A gateway that crashes loses the counts of one interval.',
+  ),
+  REQUEST_LOG_INTERVAL_MS: durationMs(1_000).describe(
+    'Interval at which the [request log](../decisions/0009-gaps-of-the-contract.md) of the apps is moved to Redis, where all gateways read it. A gateway that crashes loses the requests of one interval.',
+  ),
+} as const;
+
+/** Every setting of the gateway, before those that depend on each other are compared. */
+export const gatewaySettings = z.object({
+  ...commonSettings,
+  ...sessionSettings,
+  PORT: port(8080).describe('The public HTTP port.'),
+  PUBLIC_URL: publicUrl('http://localhost:8080')
+    .meta({ unit: 'URL without a path' })
+    .describe(
+      "Public base URL of the service, also the issuer of tokens; the same as authorization's `ISSUER`.",
+    ),
+  ...signIn,
+  WEB_DIRECTORY: z
+    .string()
+    .default(fileURLToPath(new URL('../../../packages/web/dist', import.meta.url)))
+    .meta({ unit: 'directory', fallback: '`packages/web/dist`; the image has it' })
+    .describe('The built web app.'),
+  DOCS_DIRECTORY: z
+    .string()
+    .default(fileURLToPath(new URL('../../../packages/docs/dist', import.meta.url)))
+    .meta({ unit: 'directory', fallback: '`packages/docs/dist`; the image has it' })
+    .describe('The built documentation for partner developers.'),
+  AUTHORIZATION_ADDRESS: address('127.0.0.1:7001').describe('gRPC port of authorization.'),
+  CONSENT_ADDRESS: address('127.0.0.1:7002').describe('gRPC port of consent.'),
+  HEALTH_DATA_ADDRESS: address('127.0.0.1:7003').describe('gRPC port of health-data.'),
+  AUTHORIZATION_DEADLINE_MS: durationMs(2_000).describe('Maximum wait for an answer of authorization.'),
+  CONSENT_DEADLINE_MS: durationMs(2_000).describe('Maximum wait for an answer of consent.'),
+  HEALTH_DATA_DEADLINE_MS: durationMs(3_000).describe('Maximum wait for an answer of health-data.'),
+  REDIS_URL: redisUrl().describe(
+    'Redis for limits, evictions and the request log of all gateways. Without it, each gateway limits by itself.',
+  ),
+  REDIS_COMMAND_TIMEOUT_MS: durationMs(250).describe(
+    'Maximum wait for Redis; after it, the gateway limits by itself.',
+  ),
+  ...limits,
+  AUTH_FAILURE_FLOOR_MS: durationMs(25).describe('Minimum time before a failed authentication is answered.'),
+  TRUST_PROXY: integer(0, { max: 10, unit: 'proxies' }).describe(
+    'Number of trusted proxies in front, whose `X-Forwarded-For` is used.',
+  ),
+  MAX_BODY_BYTES: integer(64 * 1024, { min: 1, unit: 'bytes' }).describe('Maximum size of a request body.'),
+  MAX_URL_BYTES: integer(8 * 1024, { min: 256, unit: 'bytes' }).describe(
+    'Maximum length of a request target.',
+  ),
+  MAX_HEADER_BYTES: integer(16 * 1024, { min: 4 * 1024, unit: 'bytes' }).describe(
+    'Maximum size of the header of a request.',
+  ),
+  STALLED_CONNECTION_MS: durationMs(30_000).describe(
+    'A connection without a byte in either direction for this long during a request is closed.',
+  ),
+  ...cacheAndReports,
+  RECEIPT_PUBLIC_KEYS: publicKeys
+    .meta({ unit: 'JWKS of Ed25519 keys', fallback: 'none' })
+    .describe('Current and earlier public keys for consent receipts, published at `/.well-known/jwks.json`.'),
+  API_V1_DEPRECATION: httpDate
+    .meta({ unit: 'date', fallback: 'none: not planned' })
+    .describe('When version 1 becomes deprecated.'),
+  API_V1_SUNSET: httpDate
+    .meta({ unit: 'date', fallback: 'none: not planned' })
+    .describe('When version 1 is removed.'),
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { splitShared } from '../src/settings-page.ts';
+import { toSettingRows } from '../src/settings-table.ts';
+
+function rowOf(schema: z.ZodType) {
+  const [row] = toSettingRows(z.object({ SETTING: schema }));
+  return row;
+}
+
+describe('a setting on the settings page', () => {
+  test('has its bounds beside the unit, and its default', () => {
+    const size = z.coerce.number().min(2).max(9).default(5).meta({ unit: 'connections' }).describe('Pool.');
+    const row = { meaning: 'Pool.', value: 'connections, 2 to 9', standard: '`5`', secret: '' };
+    expect(rowOf(size)).toEqual({ name: 'SETTING', ...row });
+  });
+
+  test('lists the values of a closed set', () => {
+    expect(rowOf(z.enum(['on', 'off']).describe('Switch.'))?.value).toBe('`on`, `off`');
+  });
+
+  test('is required, none, or has a default in words', () => {
+    const text = z.string().meta({ unit: 'text' }).describe('Name.');
+    expect(rowOf(text)?.standard).toBe('required');
+    expect(rowOf(text.optional())?.standard).toBe('none');
+    expect(rowOf(text.optional().meta({ fallback: 'the host name' }))?.standard).toBe('the host name');
+  });
+
+  test('keeps what an inner schema says through refinements, transforms and defaults', () => {
+    const inner = z.string().meta({ unit: 'text', secret: true }).describe('Word.');
+    const outer = inner.refine((text) => text !== '').transform((text) => text.length);
+    expect(rowOf(outer)).toMatchObject({ meaning: 'Word.', value: 'text', secret: 'yes' });
+  });
+
+  test.each([
+    ['a description', z.string().meta({ unit: 'text' }), 'has no .describe(…)'],
+    ['a unit', z.string().describe('Text.'), 'SETTING has no unit'],
+    ['only known properties', z.string().meta({ units: 'text' }).describe('Text.'), 'units'],
+    ['a full sentence', z.string().meta({ unit: 'text' }).describe('Text'), 'full stop'],
+  ])('must have %s', (_, schema, message) => {
+    expect(() => rowOf(schema)).toThrow(message);
+  });
+
+  test.each(['SIGN_KEY', 'CLIENT_SECRET', 'DATABASE_URL', 'REDIS_PASSWORD'])(
+    'must be marked as a secret if it is named %s',
+    (name) => {
+      const text = z.string().meta({ unit: 'text' }).describe('Text.');
+      expect(() => toSettingRows(z.object({ [name]: text }))).toThrow('not marked');
+      expect(toSettingRows(z.object({ [name]: text.meta({ secret: true }) }))).toHaveLength(1);
+    },
+  );
+});
+
+test('a setting that all services have is on the page once, with the defaults of each', () => {
+  const row = (name: string, standard: string) => ({
+    name,
+    meaning: 'M.',
+    value: 'ms',
+    standard,
+    secret: '',
+  });
+  const { shared, remaining } = splitShared([
+    { name: 'one', rows: [row('A_MS', '`1`'), row('B_MS', '`1`')] },
+    { name: 'two', rows: [row('A_MS', '`2`'), { ...row('B_MS', '`1`'), meaning: 'Other.' }] },
+  ]);
+  expect(shared).toEqual([row('A_MS', '`1`, `2`')]);
+  expect(remaining.map(({ rows }) => rows.map(({ name }) => name))).toEqual([['B_MS'], ['B_MS']]);
+});
