@@ -3,6 +3,8 @@ import { findFreePort, isFree } from '@phds/local-servers/free-port';
 /** TCP ports of a stack. All of them listen on the loopback interface only. */
 export interface StackPorts {
   readonly gateways: readonly number[];
+  /** One for each gateway. */
+  readonly gatewayProbes: readonly number[];
   readonly identityProvider: number;
   readonly authorizationRpc: number;
   readonly consentRpc: number;
@@ -17,9 +19,12 @@ export interface StackPorts {
   readonly redis: number;
 }
 
-type SinglePort = Exclude<keyof StackPorts, 'gateways'>;
+type SinglePort = Exclude<keyof StackPorts, 'gateways' | 'gatewayProbes'>;
 
 const GATEWAY = { variable: 'GATEWAY_PORT', fallback: 8080 } as const;
+const GATEWAY_PROBE = { variable: 'GATEWAY_PROBE_PORT', fallback: 7100 } as const;
+/** The next ports are those of the other services. */
+const GATEWAY_PROBE_STEP = 10;
 
 const SINGLE: Readonly<Record<SinglePort, { variable: string; fallback: number; what: string }>> = {
   identityProvider: { variable: 'IDENTITY_PROVIDER_PORT', fallback: 8090, what: 'identity provider' },
@@ -52,21 +57,26 @@ export interface NamedPort {
 /** The variables that change ports, with their defaults, for the help text. */
 export const PORT_VARIABLES: readonly { readonly variable: string; readonly fallback: number }[] = [
   GATEWAY,
+  GATEWAY_PROBE,
   ...SINGLE_NAMES.map((name) => SINGLE[name]),
 ];
 
 /**
- * The default ports, changed by environment variables. Gateways use consecutive ports. Throws an error that names an invalid
- * variable.
+ * The default ports, changed by environment variables. Gateways use consecutive ports, and every tenth for
+ * probes. Throws an error that names an invalid variable.
  */
 export function parsePorts(env: NodeJS.ProcessEnv, gateways: number): StackPorts {
-  const first = parsePort(GATEWAY.variable, env[GATEWAY.variable], GATEWAY.fallback);
+  const parse = ({ variable, fallback }: typeof GATEWAY | typeof GATEWAY_PROBE) =>
+    parsePort(variable, env[variable], fallback);
+  const first = parse(GATEWAY);
+  const firstProbe = parse(GATEWAY_PROBE);
   const single = SINGLE_NAMES.map((name) => {
     const { variable, fallback } = SINGLE[name];
     return [name, parsePort(variable, env[variable], fallback)] as const;
   });
   const ports: StackPorts = {
     gateways: Array.from({ length: gateways }, (_, index) => first + index),
+    gatewayProbes: Array.from({ length: gateways }, (_, index) => firstProbe + GATEWAY_PROBE_STEP * index),
     ...(Object.fromEntries(single) as Record<SinglePort, number>),
   };
   refuseDuplicates(toNamedPorts(ports));
@@ -76,22 +86,29 @@ export function parsePorts(env: NodeJS.ProcessEnv, gateways: number): StackPorts
 /** Finds distinct ports that are currently free. */
 export async function findRandomPorts(gateways: number): Promise<StackPorts> {
   const found: number[] = [];
-  while (found.length < gateways + SINGLE_NAMES.length) found.push(await findFreePort());
-  const single = SINGLE_NAMES.map((name, index) => [name, found[gateways + index] ?? 0] as const);
+  while (found.length < 2 * gateways + SINGLE_NAMES.length) found.push(await findFreePort());
+  const single = SINGLE_NAMES.map((name, index) => [name, found[2 * gateways + index] ?? 0] as const);
   return {
     gateways: found.slice(0, gateways),
+    gatewayProbes: found.slice(gateways, 2 * gateways),
     ...(Object.fromEntries(single) as Record<SinglePort, number>),
   };
 }
 
 /** Every port of a stack with its name and variable. */
 export function toNamedPorts(ports: StackPorts): NamedPort[] {
+  const nameOf = (index: number) => (ports.gateways.length === 1 ? 'gateway' : `gateway ${index + 1}`);
   const gateways = ports.gateways.map((port, index) => ({
     port,
-    what: ports.gateways.length === 1 ? 'gateway' : `gateway ${index + 1}`,
+    what: nameOf(index),
     variable: GATEWAY.variable,
   }));
-  return [...gateways, ...SINGLE_NAMES.map((name) => ({ port: ports[name], ...SINGLE[name] }))];
+  const probes = ports.gatewayProbes.map((port, index) => ({
+    port,
+    what: `${nameOf(index)} probes`,
+    variable: GATEWAY_PROBE.variable,
+  }));
+  return [...gateways, ...probes, ...SINGLE_NAMES.map((name) => ({ port: ports[name], ...SINGLE[name] }))];
 }
 
 /** Throws an error that names each port in use and the variable that changes it. */

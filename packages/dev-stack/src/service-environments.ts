@@ -79,7 +79,12 @@ export function toInternalUrls(ports: StackPorts) {
   } as const;
 }
 
-/** Base URL of each service's /livez and /readyz. */
+/** Base URL of each gateway's /livez, /readyz and /metrics. */
+export function toGatewayProbeUrls({ gatewayProbes }: StackPorts): string[] {
+  return gatewayProbes.map((port) => `http://${HOST}:${port}`);
+}
+
+/** Base URL of each service's /livez, /readyz and /metrics. */
 export function toProbeUrls(ports: StackPorts) {
   return {
     authorization: `http://${HOST}:${ports.authorizationProbe}`,
@@ -149,6 +154,7 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
     ...toCommon(context, 'gateway'),
     ...toSessionSettings(ports),
     PORT: String(ports.gateways[index]),
+    PROBE_PORT: String(ports.gatewayProbes[index]),
     PUBLIC_URL: toPublicUrl(ports),
     OIDC_ISSUER: toIdentityProviderUrl(ports),
     OIDC_CLIENT_ID: SESSION_AUDIENCE,

@@ -14,6 +14,10 @@ export interface StackDescription {
   readonly rpcAddresses: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
   /** Base URL of each service's rpcs in the Connect protocol. */
   readonly internalUrls: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
+  /** Base URL of each service's /livez, /readyz and /metrics. */
+  readonly probeUrls: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
+  /** The same of each gateway. */
+  readonly gatewayProbeUrls: readonly string[];
   readonly keys: {
     readonly directory: string;
     /** Private key of the caller `importer` (PKCS #8 PEM). */

@@ -22,6 +22,7 @@ import { findRandomPorts, requireFreePorts, toNamedPorts } from './ports.ts';
 import { createSteps } from './progress.ts';
 import { seedOnce } from './seed/seed-once.ts';
 import {
+  toGatewayProbeUrls,
   toGatewayUrls,
   toIdentityProviderUrl,
   toInternalUrls,
@@ -72,8 +73,10 @@ export interface Stack extends AsyncDisposable {
   readonly rpcAddresses: Readonly<Record<DatabaseService, string>>;
   /** Base URL of each service's rpcs in the Connect protocol. */
   readonly internalUrls: Readonly<Record<DatabaseService, string>>;
-  /** Base URL of each service's /livez and /readyz. */
+  /** Base URL of each service's /livez, /readyz and /metrics. */
   readonly probeUrls: Readonly<Record<DatabaseService, string>>;
+  /** The same of each gateway. */
+  readonly gatewayProbeUrls: readonly string[];
   readonly logs: string;
   /** Issues service tokens in the name of a caller, for calls to the internal rpcs. */
   serviceTokens(caller: Caller): Promise<ServiceTokenSource>;
@@ -191,6 +194,7 @@ function describe(parts: {
     rpcAddresses: toRpcAddresses(ports),
     internalUrls: toInternalUrls(ports),
     probeUrls: toProbeUrls(ports),
+    gatewayProbeUrls: toGatewayProbeUrls(ports),
     logs: parts.directory.logs,
     serviceTokens: createServiceTokens(keys),
   };
@@ -198,6 +202,7 @@ function describe(parts: {
 
 function toDescription(stack: Omit<Stack, typeof Symbol.asyncDispose>) {
   const { gatewayUrls, identityProviderUrl, rpcAddresses, internalUrls, keys, logs } = stack;
+  const { probeUrls, gatewayProbeUrls } = stack;
   return {
     process: identifySelf(),
     startedAt: new Date().toISOString(),
@@ -205,6 +210,8 @@ function toDescription(stack: Omit<Stack, typeof Symbol.asyncDispose>) {
     identityProviderUrl,
     rpcAddresses,
     internalUrls,
+    probeUrls,
+    gatewayProbeUrls,
     keys: {
       directory: keys.directory,
       importerPrivateKey: keys.servicePrivateKeys.importer,

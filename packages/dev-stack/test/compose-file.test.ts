@@ -149,6 +149,7 @@ test('the operator image contains nothing that only development needs', () => {
     'importers',
     'record-chain',
     'service-kit',
+    'telemetry',
   ]);
 });
 

@@ -9,6 +9,8 @@ const STACK: StackDescription = {
   identityProviderUrl: '',
   rpcAddresses: { authorization: 'localhost:1', consent: 'localhost:2', 'health-data': 'localhost:3' },
   internalUrls: { authorization: '', consent: '', 'health-data': '' },
+  probeUrls: { authorization: '', consent: '', 'health-data': '' },
+  gatewayProbeUrls: [],
   keys: { directory: '/keys', importerPrivateKey: '/keys/importer.pem', servicePublicKeys: '' },
   logs: '',
 };

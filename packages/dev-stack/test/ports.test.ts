@@ -3,9 +3,10 @@ import { describe, expect, test } from '@jest/globals';
 import { findRandomPorts, parsePorts, requireFreePorts, toNamedPorts } from '../src/ports.ts';
 
 describe('the ports of a stack', () => {
-  test('have the documented defaults, with consecutive gateway ports', () => {
+  test('have the documented defaults, with consecutive gateway ports and every tenth port for their probes', () => {
     expect(parsePorts({}, 2)).toEqual({
       gateways: [8080, 8081],
+      gatewayProbes: [7100, 7110],
       identityProvider: 8090,
       authorizationRpc: 7001,
       consentRpc: 7002,
@@ -43,7 +44,7 @@ describe('the ports of a stack', () => {
 
   test('picked at random are distinct', async () => {
     const ports = toNamedPorts(await findRandomPorts(3)).map(({ port }) => port);
-    expect(new Set(ports).size).toBe(15);
+    expect(new Set(ports).size).toBe(18);
   });
 
   test.each(['127.0.0.1', '0.0.0.0', '::1'])(

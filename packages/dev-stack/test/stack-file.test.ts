@@ -16,10 +16,16 @@ const DESCRIPTION = {
     'health-data': '127.0.0.1:7003',
   },
   internalUrls: {
+    authorization: 'http://127.0.0.1:7201',
+    consent: 'http://127.0.0.1:7202',
+    'health-data': 'http://127.0.0.1:7203',
+  },
+  probeUrls: {
     authorization: 'http://127.0.0.1:7101',
     consent: 'http://127.0.0.1:7102',
     'health-data': 'http://127.0.0.1:7103',
   },
+  gatewayProbeUrls: ['http://127.0.0.1:7100'],
   keys: {
     directory: 'keys',
     importerPrivateKey: 'keys/importer.pem',

@@ -9,7 +9,8 @@ import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
 import type { Answer, CallSchema } from '@phds/contracts/phds/common/v1/calls_pb';
 import { AppError, unavailable } from './errors.ts';
 import { type AnswersMessage, encode } from './rpc-calls.ts';
-import { fromErrorDetail, fromGrpcError } from './rpc-errors.ts';
+import { codeOf, fromErrorDetail, fromGrpcError } from './rpc-errors.ts';
+import type { RpcCode, RpcObserver } from './rpc-observer.ts';
 
 /** The stream ended before the call was answered. */
 export class StreamLost extends AppError {
@@ -38,9 +39,19 @@ export interface StreamedCall<I extends DescMessage, O extends DescMessage> {
 interface Sent<I extends DescMessage, O extends DescMessage> {
   readonly call: StreamedCall<I, O>;
   readonly timeout: NodeJS.Timeout;
+  readonly ended: ((code: RpcCode) => void) | undefined;
 }
 
 type Duplex = ClientDuplexStream<object, AnswersMessage>;
+
+export interface CallStreamOptions<I extends DescMessage, O extends DescMessage> {
+  /** The unary rpc whose calls the stream carries. */
+  readonly method: DescMethodUnary<I, O>;
+  readonly duplex: Duplex;
+  readonly onClosed: (stream: CallStream<I, O>) => void;
+  /** Observes every call that is sent. */
+  readonly observer?: RpcObserver | undefined;
+}
 
 /** An open stream to one replica, which carries calls of one unary rpc. */
 export class CallStream<I extends DescMessage, O extends DescMessage> {
@@ -49,15 +60,17 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
   readonly #method: DescMethodUnary<I, O>;
   readonly #duplex: Duplex;
   readonly #onClosed: (stream: CallStream<I, O>) => void;
+  readonly #observer: RpcObserver | undefined;
   readonly #unanswered = new Map<number, Sent<I, O>>();
   #lastId = 0;
   #isClosed = false;
 
-  constructor(method: DescMethodUnary<I, O>, duplex: Duplex, onClosed: (stream: CallStream<I, O>) => void) {
+  constructor({ method, duplex, onClosed, observer }: CallStreamOptions<I, O>) {
     this.peer = duplex.getPeer();
     this.#method = method;
     this.#duplex = duplex;
     this.#onClosed = onClosed;
+    this.#observer = observer;
     duplex.on('data', (message: AnswersMessage) => this.#receive(message));
     duplex.on('error', (error: ServiceError) => this.#lose(fromGrpcError(error)));
     duplex.on('end', () => this.#lose(new Error('the stream ended')));
@@ -105,10 +118,10 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
     this.#lastId = (this.#lastId + 1) % 2 ** 32;
     const id = this.#lastId;
     const timeout = setTimeout(
-      () => this.#take(id)?.reject(unavailable(new Error('no answer in time'))),
+      () => this.#take(id, 'DEADLINE_EXCEEDED')?.reject(unavailable(new Error('no answer in time'))),
       timeoutMs,
     );
-    this.#unanswered.set(id, { call, timeout });
+    this.#unanswered.set(id, { call, timeout, ended: this.#observer?.started(this.#method) });
     return [{ id, timeoutMs: Math.ceil(timeoutMs), assertion, request }];
   }
 
@@ -118,12 +131,13 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
   }
 
   #settle({ id, result }: Answer): void {
-    const call = this.#take(id);
+    const error = result.case === 'error' ? fromErrorDetail(result.value) : null;
+    const call = this.#take(id, error === null ? 'OK' : codeOf(error));
     // The answer may be late.
     if (call === undefined) return;
     try {
-      if (result.case === 'response') call.resolve(fromBinary(this.#method.output, result.value));
-      else if (result.case === 'error') this.#fail(call, fromErrorDetail(result.value));
+      if (error !== null) this.#fail(call, error);
+      else if (result.case === 'response') call.resolve(fromBinary(this.#method.output, result.value));
       else throw new Error('an answer without a result');
     } catch (cause) {
       call.reject(new AppError('internal', '', { cause }));
@@ -138,17 +152,19 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
     } else call.reject(error);
   }
 
-  #take(id: number): StreamedCall<I, O> | undefined {
+  /** Ends the call with the code. */
+  #take(id: number, code: RpcCode): StreamedCall<I, O> | undefined {
     const sent = this.#unanswered.get(id);
     if (sent === undefined) return undefined;
     this.#unanswered.delete(id);
     clearTimeout(sent.timeout);
+    sent.ended?.(code);
     return sent.call;
   }
 
   #lose(cause: Error): void {
     this.close();
     const lost = new StreamLost(cause, true);
-    for (const id of this.#unanswered.keys()) this.#take(id)?.reject(lost);
+    for (const id of this.#unanswered.keys()) this.#take(id, 'UNAVAILABLE')?.reject(lost);
   }
 }

@@ -150,7 +150,12 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
       { deadline: Date.now() + LIMIT_MS },
     );
     await whenAdmitted(duplex);
-    return new CallStream(carried, duplex, (stream) => this.#remove(stream));
+    return new CallStream({
+      method: carried,
+      duplex,
+      onClosed: (stream) => this.#remove(stream),
+      observer: this.#options.observer,
+    });
   }
 
   #remove(stream: CallStream<I, O>): void {

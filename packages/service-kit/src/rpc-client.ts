@@ -12,6 +12,7 @@ import { currentDeadline } from './deadline.ts';
 import { unavailable } from './errors.ts';
 import { encode } from './rpc-calls.ts';
 import { fromGrpcError } from './rpc-errors.ts';
+import { type RpcObserver, toRpcCode } from './rpc-observer.ts';
 import { channelCredentials, type TlsFiles } from './rpc-tls.ts';
 import type { ServiceTokenSource } from './service-token.ts';
 
@@ -24,6 +25,8 @@ export interface RpcChannelOptions {
   /** Default timeout of a call, in milliseconds. Every call has a deadline, at most that of the call it is made for. */
   readonly deadlineMs: number;
   readonly tls?: TlsFiles;
+  /** Observes every call that is sent. */
+  readonly observer?: RpcObserver;
 }
 
 /** A connection to another service, shared by the typed clients of its rpc services. */
@@ -68,7 +71,8 @@ function createGrpcTransport(grpc: GrpcClient, options: RpcChannelOptions): Tran
       const metadata = new Metadata();
       for (const [name, value] of toPairs(header)) metadata.set(name, value);
       metadata.set('authorization', `Bearer ${await options.tokens(options.audience)}`);
-      return call(grpc, method, metadata, toTimeLeft(timeoutMs ?? options.deadlineMs), signal, input);
+      const leftMs = toTimeLeft(timeoutMs ?? options.deadlineMs);
+      return call({ grpc, method, metadata, timeoutMs: leftMs, signal, input, observer: options.observer });
     },
     stream() {
       throw new TypeError('only unary rpcs are called');
@@ -94,15 +98,27 @@ function toPairs(header: Parameters<Transport['unary']>[3]): Iterable<[string, s
   return plain ? Object.entries(header as Record<string, string>) : new Headers(header);
 }
 
-function call<I extends DescMessage, O extends DescMessage>(
-  grpc: GrpcClient,
-  method: DescMethodUnary<I, O>,
-  metadata: Metadata,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-  input: MessageInitShape<I>,
-): Promise<UnaryResponse<I, O>> {
+interface UnaryCall<I extends DescMessage, O extends DescMessage> {
+  readonly grpc: GrpcClient;
+  readonly method: DescMethodUnary<I, O>;
+  readonly metadata: Metadata;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly input: MessageInitShape<I>;
+  readonly observer: RpcObserver | undefined;
+}
+
+function call<I extends DescMessage, O extends DescMessage>({
+  grpc,
+  method,
+  metadata,
+  timeoutMs,
+  signal,
+  input,
+  observer,
+}: UnaryCall<I, O>): Promise<UnaryResponse<I, O>> {
   const deadline = currentDeadline();
+  const ended = observer?.started(method);
   return new Promise((resolve, reject) => {
     const running = grpc.makeUnaryRequest(
       `/${method.parent.typeName}/${method.name}`,
@@ -113,6 +129,7 @@ function call<I extends DescMessage, O extends DescMessage>(
       { deadline: Date.now() + timeoutMs },
       (error: ServiceError | null, message?: MessageShape<O>) => {
         deadline?.release(ongoing);
+        ended?.(error === null ? 'OK' : toRpcCode(error.code));
         if (error !== null) reject(fromGrpcError(error));
         else resolve(new GrpcResponse(method, message as MessageShape<O>));
       },

@@ -9,6 +9,7 @@ import {
 } from '@phds/contracts/phds/common/v1/error_pb';
 import { StatusSchema } from '@phds/contracts/phds/common/v1/status_pb';
 import { AppError, type Reason, unavailable } from './errors.ts';
+import { type RpcCode, toRpcCode } from './rpc-observer.ts';
 
 /** The wire reason and gRPC status code of each reason (Connect uses the same numbers). */
 const WIRE: Readonly<Record<Reason, readonly [WireReason, status]>> = {
@@ -40,6 +41,11 @@ const WIRE: Readonly<Record<Reason, readonly [WireReason, status]>> = {
 const REASON_OF = new Map<WireReason, Reason>(
   Object.entries(WIRE).map(([reason, [wire]]) => [wire, reason as Reason]),
 );
+
+/** The name of the gRPC status code that the error is sent with. */
+export function codeOf(error: AppError): RpcCode {
+  return toRpcCode(WIRE[error.reason][1]);
+}
 
 // Errors are sent in trailers. An HTTP/2 client accepts 64 KiB of trailers; more would end the connection with all its calls. Texts
 // may quote the caller, and each character can take nine bytes.

@@ -18,15 +18,6 @@ export interface HttpLimits {
   readonly maxDeadlineMs: number;
 }
 
-/** A port for orchestrators, which have no client certificate. /livez reports that the process runs, /readyz that it can work. */
-export function createProbeServer(health: () => Promise<boolean>, { maxDeadlineMs }: HttpLimits): HttpServer {
-  return createServer({ requestTimeout: maxDeadlineMs }, async ({ url }, response) => {
-    if (url === '/livez') response.writeHead(200).end();
-    else if (url === '/readyz') response.writeHead((await health().catch(() => false)) ? 200 : 503).end();
-    else response.writeHead(404).end();
-  });
-}
-
 /** Serves the rpcs in the Connect protocol over HTTP/1.1 (curl and JSON). With `tls`, callers need a certificate as for gRPC. */
 export function createConnectServer(
   services: readonly RpcService[],

@@ -7,14 +7,17 @@ import {
   Server,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import type { Metrics } from '@phds/telemetry/metrics';
 import { HealthImplementation } from 'grpc-health-check';
 import { invalidRequest, toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
+import { createProbeServer, measureReadiness } from './probe-server.ts';
 import { CallStreams } from './rpc-call-server.ts';
 import { decode, encode, UNREADABLE } from './rpc-calls.ts';
 import { GrpcHandlerContext } from './rpc-context.ts';
 import { toGrpcError } from './rpc-errors.ts';
-import { closeHttp, createConnectServer, createProbeServer, listenHttp } from './rpc-http.ts';
+import { closeHttp, createConnectServer, listenHttp } from './rpc-http.ts';
+import { measureServedRpcs } from './rpc-metrics.ts';
 import type { RpcGuard, RpcService, UnaryHandler } from './rpc-service.ts';
 import { serverCredentials, type TlsFiles } from './rpc-tls.ts';
 import type { ServiceTokenVerifier } from './service-token.ts';
@@ -45,12 +48,14 @@ export interface RpcServerOptions {
   readonly host: string;
   /** gRPC port; 0 picks a free one. */
   readonly rpcPort: number;
-  /** Port of /livez and /readyz in plain HTTP; null for none. */
+  /** Port of /livez, /readyz and /metrics in plain HTTP; null for none. */
   readonly probePort: number | null;
   /** Port of the Connect protocol over HTTP/1.1 (curl and JSON); null for none. */
   readonly connectPort: number | null;
   /** Whether the service can work now; reported by grpc.health.v1 and /readyz. */
   readonly health: () => Promise<boolean>;
+  /** Measures the rpcs and the readiness, and is served at /metrics. Default: nothing is measured. */
+  readonly metrics?: Metrics;
   /** When a connection ends: no new calls after `maxMs`, and no running ones after `graceMs` more. */
   readonly connectionAge?: { readonly maxMs: number; readonly graceMs: number };
   /** Applies to every port that serves rpcs. */
@@ -71,7 +76,9 @@ export interface RpcServer extends RpcPorts, AsyncDisposable {}
  * progress.
  */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
-  const services = options.services.map((build) => build(options));
+  const { metrics } = options;
+  const guard = { ...options, ...(metrics && { observer: measureServedRpcs(metrics) }) };
+  const services = options.services.map((build) => build(guard));
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   const grpc = new Server(toServerOptions(options));
   tolerateResets(grpc);
@@ -79,11 +86,12 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   for (const service of services) mountGrpc(grpc, service, streams);
   health.addToServer(grpc);
   const rpcPort = await bindGrpc(grpc, options);
-  const probes = createProbeServer(options.health, HTTP_LIMITS);
+  const probes = createProbeServer({ isReady: options.health, ...(metrics && { metrics }) });
   const connect = createConnectServer(services, options.tls, HTTP_LIMITS);
   const probePort = await listenIf(options.probePort, probes, options.host);
   const connectPort = await listenIf(options.connectPort, connect, options.host);
   const watch = watchHealth(health, options.health);
+  if (metrics !== undefined) measureReadiness(metrics, watch.isServing);
   await watch.first;
   return {
     rpcPort,
@@ -175,13 +183,14 @@ function bindGrpc(server: Server, { host, rpcPort, tls }: RpcServerOptions): Pro
 
 /** Polls the service's health, because grpc.health.v1 has to be told of changes. */
 function watchHealth(health: HealthImplementation, check: () => Promise<boolean>) {
+  let isServing = false;
   const update = async () => {
-    const ok = await check().catch(() => false);
-    health.setStatus('', ok ? 'SERVING' : 'NOT_SERVING');
+    isServing = await check().catch(() => false);
+    health.setStatus('', isServing ? 'SERVING' : 'NOT_SERVING');
   };
   const timer = setInterval(update, HEALTH_INTERVAL_MS);
   timer.unref();
-  return { first: update(), stop: () => clearInterval(timer) };
+  return { first: update(), isServing: () => isServing, stop: () => clearInterval(timer) };
 }
 
 function closeGrpc(server: Server): Promise<void> {

@@ -5,6 +5,8 @@ import { AppError, toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
 import type { StreamOfCalls } from './rpc-calls.ts';
 import { deadlineOf, findHeader } from './rpc-context.ts';
+import { codeOf } from './rpc-errors.ts';
+import { type RpcObserver, toRpcName } from './rpc-observer.ts';
 import type { ServiceTokenVerifier } from './service-token.ts';
 
 type NamesOf<Service extends DescService, Kind extends string> = {
@@ -78,15 +80,33 @@ export function implement<Service extends DescService>(
 export interface RpcGuard {
   readonly verifyCaller: ServiceTokenVerifier;
   readonly log: Logger;
+  /** Observes every call, including refused ones. */
+  readonly observer?: RpcObserver;
 }
 
 function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
-  return async (request, context) => {
+  const answer: UnaryHandler = async (request, context) => {
     await admit(context, callers, guard);
     try {
       return await withinDeadline(deadlineOf(context), () => handler(request, context));
     } catch (error) {
       throw report(toOwnError(error), context, guard.log);
+    }
+  };
+  const { observer } = guard;
+  return observer === undefined ? answer : observed(answer, observer);
+}
+
+function observed(answer: UnaryHandler, observer: RpcObserver): UnaryHandler {
+  return async (request, context) => {
+    const ended = observer.started(context.method);
+    try {
+      const response = await answer(request, context);
+      ended('OK');
+      return response;
+    } catch (error) {
+      ended(codeOf(toAppError(error)));
+      throw error;
     }
   };
 }
@@ -98,6 +118,7 @@ async function admit(context: HandlerContext, callers: readonly string[], guard:
     const caller = await guard.verifyCaller(header.slice('Bearer '.length));
     if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
   } catch (error) {
+    guard.observer?.refused?.(context.method);
     throw report(toAppError(error), context, guard.log);
   }
 }
@@ -114,7 +135,7 @@ function toOwnError(error: unknown): AppError {
 
 /** Logs faults as errors, here and nowhere else. Refusals are caused by the caller and logged at debug level only. */
 function report(appError: AppError, context: HandlerContext, log: Logger): AppError {
-  const rpc = `${context.service.typeName}/${context.method.name}`;
+  const rpc = toRpcName(context.method);
   const { reason } = appError;
   if (isFault(appError)) log.error({ rpc, err: appError }, 'rpc failed');
   else if (reason === 'unavailable' || reason === 'access_not_recorded' || reason === 'caller_not_admitted') {

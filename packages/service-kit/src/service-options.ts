@@ -1,7 +1,9 @@
+import type { Metrics } from '@phds/telemetry/metrics';
 import type { z } from 'zod';
 import { type Clock, systemClock } from './clock.ts';
 import type { Logger } from './log.ts';
 import type { RpcChannelOptions } from './rpc-client.ts';
+import { measureCalledRpcs } from './rpc-metrics.ts';
 import type { RpcServerOptions } from './rpc-server.ts';
 import { toTlsFiles } from './rpc-tls.ts';
 import { createServiceTokenSource, createServiceTokenVerifier } from './service-token.ts';
@@ -30,13 +32,20 @@ export function toRpcServerOptions(
   };
 }
 
-/** TLS and service tokens, for `openRpcChannel`. */
+interface ChannelContext {
+  readonly service: string;
+  readonly clock?: Clock;
+  /** Measures the calls of all channels and streams. Default: they are not measured. */
+  readonly metrics?: Metrics;
+}
+
+/** TLS, service tokens and metrics of all channels and streams of a service, for `openRpcChannel`. Called once for each service. */
 export function toRpcChannelOptions(
   config: CommonSettings,
-  { service, clock = systemClock }: { readonly service: string; readonly clock?: Clock },
-): Pick<RpcChannelOptions, 'tokens' | 'tls'> {
+  { service, clock = systemClock, metrics }: ChannelContext,
+): Pick<RpcChannelOptions, 'tokens' | 'tls' | 'observer'> {
   const tokens = createServiceTokenSource({ service, privateKeyPem: config.SERVICE_PRIVATE_KEY, clock });
-  return { tokens, ...toTls(config) };
+  return { tokens, ...toTls(config), ...(metrics && { observer: measureCalledRpcs(metrics) }) };
 }
 
 /** The verifier of sessions and the keys of the identity provider. */

@@ -46,11 +46,16 @@ export const commonSettings = {
   ...tlsSettings,
 } as const;
 
-/** The settings of a service with rpcs; `probes` is the default port of /livez and /readyz. */
+/** The port of /livez, /readyz and /metrics, which every service has. */
+export function probePort(fallback: number) {
+  return port(fallback).describe('`/livez`, `/readyz` and `/metrics`, in plain HTTP.');
+}
+
+/** The settings of a service with rpcs; `probes` is the default of its probe port. */
 export function rpcSettings(defaults: { readonly rpc: number; readonly probes: number }) {
   return {
     RPC_PORT: port(defaults.rpc).describe('gRPC.'),
-    PROBE_PORT: port(defaults.probes).describe('`/livez` and `/readyz`, in plain HTTP.'),
+    PROBE_PORT: probePort(defaults.probes),
     CONNECT_PORT: optionalInteger({ max: 65_535 })
       .meta({ unit: 'port', fallback: 'none: not served' })
       .describe('The rpcs in the Connect protocol (HTTP and JSON, for curl).'),

@@ -31,7 +31,11 @@ let outcomes: Promise<ReadOutcome>[];
 
 beforeEach(() => {
   duplex = new FakeDuplex();
-  stream = new CallStream(HealthDataService.method.read, duplex as never, () => undefined);
+  stream = new CallStream({
+    method: HealthDataService.method.read,
+    duplex: duplex as never,
+    onClosed: () => undefined,
+  });
   outcomes = sendReads(stream, [{ request: {} }, { request: {} }, { request: {} }]);
 });
 

@@ -20,6 +20,7 @@ import {
   toStepUpOptions,
 } from '@phds/service-kit/service-options';
 import { createStepUp } from '@phds/service-kit/step-up';
+import { Metrics } from '@phds/telemetry/metrics';
 import { createApps } from './app/apps.ts';
 import { createAuthorizations } from './app/authorizations.ts';
 import { createClientAuthentication } from './app/client-authentication.ts';
@@ -65,6 +66,7 @@ const GUARD_POOL_SIZE = 2;
 export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Logger;
+  readonly metrics?: Metrics;
   readonly consent?: (consent: Consent) => Consent;
 }
 
@@ -73,8 +75,8 @@ export type Service = RpcServer;
 
 /** Builds and starts the service. It also starts while the database is unavailable, and is then not ready. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
-  const { clock = systemClock, log = createLogger({ service: SERVICE, level: config.LOG_LEVEL }) } =
-    overrides;
+  const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
+  const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(openDatabase(config, log, `phds-${SERVICE}`, config.DATABASE_POOL_SIZE));
   const prisma = resources.adopt(new PrismaClient({ adapter: postgres.adapter }), (client) =>
@@ -82,7 +84,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   );
   const { pool } = resources.use(openDatabase(config, log, `phds-${SERVICE}-restores`, GUARD_POOL_SIZE));
   const guard = resources.use(await startRestoreGuard({ pool, schema: RESTORE_SCHEMA, config, log }));
-  const consent = connectConsent(config, clock, resources);
+  const consent = connectConsent(config, { clock, metrics }, resources);
   const parts: Parts = {
     ...createStores(postgres, prisma, guard),
     ...(overrides.consent?.(consent) ?? consent),
@@ -99,6 +101,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       ...toRpcServerOptions(config, { service: SERVICE, clock }),
       services: createRpcServices(parts),
       log,
+      metrics,
       health: () => postgres.ping().then(() => true),
     }),
   );
@@ -143,10 +146,14 @@ function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGu
   };
 }
 
-function connectConsent(config: Config, clock: Clock, resources: AsyncDisposableStack) {
+function connectConsent(
+  config: Config,
+  { clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics },
+  resources: AsyncDisposableStack,
+) {
   const channel = resources.use(
     openRpcChannel({
-      ...toRpcChannelOptions(config, { service: SERVICE, clock }),
+      ...toRpcChannelOptions(config, { service: SERVICE, clock, metrics }),
       address: config.CONSENT_ADDRESS,
       audience: 'consent',
       deadlineMs: config.CONSENT_DEADLINE_MS,

@@ -1,8 +1,11 @@
 import { runService } from '@phds/service-kit/lifecycle';
 import { createLogger } from '@phds/service-kit/log';
+import { Metrics } from '@phds/telemetry/metrics';
 import { readEnvironment } from './config.ts';
 import { createService } from './service.ts';
 
 const config = readEnvironment(process.env);
 const log = createLogger({ service: 'consent', level: config.LOG_LEVEL });
-await runService(() => createService(config, { log }), log);
+const metrics = new Metrics({ service: 'consent', ofProcess: true });
+
+await runService(() => createService(config, { log, metrics }), log);

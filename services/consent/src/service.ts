@@ -14,13 +14,13 @@ import {
 } from '@phds/service-kit/service-options';
 import type { SessionVerifier } from '@phds/service-kit/session';
 import { createStepUp } from '@phds/service-kit/step-up';
+import { Metrics } from '@phds/telemetry/metrics';
 import type { AccessRecordStore } from './app/access-ports.ts';
 import { type AccessRecorder, createAccessRecorder } from './app/access-recorder.ts';
 import { createAccesses } from './app/accesses.ts';
 import { startBackground } from './app/background.ts';
 import { createCheckpoints } from './app/checkpoints.ts';
 import { loggingClockDifference } from './app/clock-difference.ts';
-import { createDataChanges } from './app/data-changes.ts';
 import { createDecisions } from './app/decisions.ts';
 import { createErasures } from './app/erasures.ts';
 import { createGrants } from './app/grants.ts';
@@ -33,12 +33,7 @@ import { createReports } from './app/reports.ts';
 import { createRetention } from './app/retention.ts';
 import { createSandbox, type Sandbox } from './app/sandbox.ts';
 import { createSessions, type Sessions } from './app/sessions.ts';
-import { startWebhooks } from './app/webhook-background.ts';
-import { createWebhooks } from './app/webhooks.ts';
-import { createHttpsPoster } from './clients/https-poster.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
-import { resolveByDns } from './clients/public-addresses.ts';
-import { createWebhookSecrets } from './clients/webhook-secrets.ts';
 import type { Config } from './config.ts';
 import { openEvictions } from './events/redis-evictions.ts';
 import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
@@ -54,6 +49,7 @@ import { openConnectionPools } from './store/connection-pools.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 import { createStores, type Stores } from './store/stores.ts';
+import { startWebhookDelivery } from './webhook-delivery.ts';
 
 const SERVICE = 'consent';
 
@@ -64,6 +60,7 @@ const KNOWN_GRANTS = 50_000;
 export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Logger;
+  readonly metrics?: Metrics;
   readonly evictions?: EvictionPublisher;
   readonly accessRecords?: (store: AccessRecordStore) => AccessRecordStore;
 }
@@ -73,8 +70,8 @@ export type Service = RpcServer;
 
 /** Builds and starts the service. It also starts while the database is unavailable, and is then not ready. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
-  const { clock = systemClock, log = createLogger({ service: SERVICE, level: config.LOG_LEVEL }) } =
-    overrides;
+  const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
+  const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   await using resources = new AsyncDisposableStack();
   const pools = resources.use(await openConnectionPools(config, log));
   const guard = resources.use(
@@ -96,6 +93,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       ...toRpcServerOptions(config, { service: SERVICE, clock }),
       services: await createRpcServices(parts, recorder, webhooks),
       log,
+      metrics,
       // Uses the pool of the hot path: a replica that can record stays in service while other work waits.
       health: () => pools.access.ping().then(() => true),
     }),
@@ -142,31 +140,6 @@ async function startBackgroundTasks(parts: Parts, resources: AsyncDisposableStac
     onDropped: (months) => log.info({ months }, 'months of access records dropped'),
   });
   resources.use(background);
-}
-
-/** Delivers events in the background. Returns what developers and health-data use. */
-function startWebhookDelivery({ stores, config, clock, log }: Parts, resources: AsyncDisposableStack) {
-  const allowLoopback = config.WEBHOOK_ALLOW_LOOPBACK === 'true';
-  const secrets = createWebhookSecrets(config.WEBHOOK_KEY);
-  const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
-  const poster = createHttpsPoster({ resolve: resolveByDns, allowLoopback });
-  resources.use(
-    startWebhooks({
-      queue: stores.webhookQueue,
-      causes: stores.webhookCauses,
-      poster,
-      secrets,
-      clock,
-      concurrency: config.WEBHOOK_CONCURRENCY,
-      intervalMs: config.WEBHOOK_INTERVAL_MS,
-      onFailure: (what, err) => log.warn({ err }, `${what} failed`),
-      onPending: (pending) => log.info(pending, 'events are waiting for delivery'),
-    }),
-  );
-  return {
-    webhooks: createWebhooks({ endpoints: stores.webhookEndpoints, secrets, poster, allowLoopback }),
-    changes: createDataChanges({ changes: stores.dataChanges, times }),
-  };
 }
 
 function createRecorder({ config, clock, stores, log }: Parts, overrides: Overrides): AccessRecorder {

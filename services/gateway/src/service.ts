@@ -2,8 +2,11 @@ import { setTimeout as pauseForReal } from 'node:timers/promises';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
+import { createProbeServer, measureReadiness } from '@phds/service-kit/probe-server';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
+import { closeHttp, listenHttp } from '@phds/service-kit/rpc-http';
 import { openSessionVerification, type SessionVerification } from '@phds/service-kit/service-options';
+import { Metrics } from '@phds/telemetry/metrics';
 import { Authenticator } from './cache/authenticator.ts';
 import { subscribeEvictions } from './cache/evictions.ts';
 import { PrincipalCache } from './cache/principal-cache.ts';
@@ -13,6 +16,8 @@ import { openOpenidProvider } from './clients/openid-provider.ts';
 import type { Config } from './config.ts';
 import { createApp } from './http/app.ts';
 import type { Pause } from './http/gateway.ts';
+import { createReadiness } from './http/public/readiness.ts';
+import { measureRequests } from './http/request-metrics.ts';
 import { startHttpServer } from './http/server.ts';
 import { createSessionReader } from './http/session.ts';
 import { createAttemptCookies } from './http/sign-in/attempt-cookies.ts';
@@ -29,6 +34,7 @@ import { RequestLog } from './usage/request-log.ts';
 export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Logger;
+  readonly metrics?: Metrics;
   readonly pause?: Pause;
 }
 
@@ -36,16 +42,22 @@ export interface Overrides {
 export interface Service extends AsyncDisposable {
   /** The public HTTP port. */
   readonly port: number;
+  /** The port of /livez, /readyz and /metrics. */
+  readonly probePort: number;
   /** The token cache, exposed for tests. */
   readonly cache: PrincipalCache;
 }
 
 /** Starts the gateway. It starts even when Redis or other services are down. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
-  const { clock = systemClock, pause = pauseForReal } = overrides;
+  const {
+    clock = systemClock,
+    pause = pauseForReal,
+    metrics = new Metrics({ service: 'gateway' }),
+  } = overrides;
   const log = overrides.log ?? createLogger({ service: 'gateway', level: config.LOG_LEVEL });
   await using starting = new AsyncDisposableStack();
-  const backends = starting.use(openBackends(config, log));
+  const backends = starting.use(openBackends(config, log, metrics));
   const cache = new PrincipalCache({ maxTokens: config.CACHE_MAX_TOKENS, ttlMs: config.CACHE_TTL_MS, clock });
   const { REDIS_URL: redisUrl, REDIS_COMMAND_TIMEOUT_MS: commandTimeoutMs } = config;
   const redis = redisUrl === undefined ? null : starting.use(openRedis(redisUrl, log, { commandTimeoutMs }));
@@ -56,10 +68,13 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const verification = starting.use(openSessionVerification(config, { clock, log }));
   const authenticator = new Authenticator({ tokens: backends.tokens, cache, clock });
   starting.use(renewDueTokens(authenticator, config, log));
+  const isReady = createReadiness({ backends, clock });
   const app = createApp({
     config,
     log,
     clock,
+    measure: measureRequests(metrics),
+    isReady,
     pause: async (milliseconds) => void (await pause(milliseconds)),
     backends,
     authenticator,
@@ -75,10 +90,21 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     }),
     signIn: openSignIn(config, { clock, verification }),
   });
-  const http = starting.use(await startHttpServer(app, config, clock));
-  log.info({ port: http.port }, 'gateway is listening');
+  const probePort = await openProbes({ config, metrics, isReady }, starting);
+  const { port } = starting.use(await startHttpServer(app, config, clock));
+  log.info({ port, probePort }, 'gateway is listening');
   const running = starting.move();
-  return { port: http.port, cache, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { port, probePort, cache, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** Serves probes and metrics, until requests in progress on the public port are answered. Returns the port. */
+async function openProbes(
+  { config, metrics, isReady }: { config: Config; metrics: Metrics; isReady: () => Promise<boolean> },
+  resources: AsyncDisposableStack,
+): Promise<number> {
+  measureReadiness(metrics, isReady);
+  const server = resources.adopt(createProbeServer({ isReady, metrics }), closeHttp);
+  return listenHttp(server, config.HOST, config.PROBE_PORT);
 }
 
 function createLimits(config: Config, redis: RedisConnection | null) {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { REVOCATION_PROPAGATION_SECONDS } from '@phds/catalog/lifetimes';
 import { address, durationMs, integer, optionalInteger, port, secretKey } from '@phds/service-kit/config';
-import { commonSettings, redisUrl, sessionSettings } from '@phds/service-kit/settings';
+import { commonSettings, probePort, redisUrl, sessionSettings } from '@phds/service-kit/settings';
 import { z } from 'zod';
 
 /** A public address without its trailing slash. */
@@ -160,6 +160,7 @@ export const gatewaySettings = z.object({
   ...commonSettings,
   ...sessionSettings,
   PORT: port(8080).describe('The public HTTP port.'),
+  PROBE_PORT: probePort(7100),
   PUBLIC_URL: publicUrl('http://localhost:8080')
     .meta({ unit: 'URL without a path' })
     .describe(

@@ -44,6 +44,7 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
   const pauses: number[] = [];
   const config = readEnvironment({
     PORT: '0',
+    PROBE_PORT: '0',
     LIMIT_AUTH_FAILURES_PER_MINUTE: '100000',
     LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '100000',
     SESSION_ISSUER: sessions.issuer,

@@ -18,6 +18,7 @@ import {
   toStepUpOptions,
 } from '@phds/service-kit/service-options';
 import { createStepUp } from '@phds/service-kit/step-up';
+import { Metrics } from '@phds/telemetry/metrics';
 import { startChangeReports } from './app/change-reports.ts';
 import type { AccessRecorder } from './app/ports.ts';
 import { createPublicIds } from './app/public-ids.ts';
@@ -62,6 +63,7 @@ const MAKING_PEOPLE = { atOnce: 2, perKey: 2, maxWaiting: 6, maxWaitMs: 5_000 };
 export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Logger;
+  readonly metrics?: Metrics;
   /** Has accesses recorded and judged, in place of the connection to consent. */
   readonly accessLog?: SendAccesses;
 }
@@ -71,14 +73,14 @@ export type Service = RpcServer;
 
 /** Builds and starts the service. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
-  const { clock = systemClock, log = createLogger({ service: SERVICE, level: config.LOG_LEVEL }) } =
-    overrides;
+  const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
+  const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(openDatabase(config, log));
   const prisma = resources.adopt(new PrismaClient({ adapter: postgres.adapter }), (client) =>
     client.$disconnect(),
   );
-  const consent = resources.use(connectConsent(config, { clock, log }));
+  const consent = resources.use(connectConsent(config, { clock, log, metrics }));
   const recorder = createRecorder(config, overrides.accessLog ?? consent.accessLog);
   const outbox = createPgChangeOutbox(postgres.pool);
   const intervalMs = config.CHANGE_REPORT_INTERVAL_MS;
@@ -105,6 +107,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
         sandbox,
       }),
       log,
+      metrics,
       // Does not check consent: without it this service still stores data, and refuses reads by itself.
       health: () => postgres.ping().then(() => true),
     }),
@@ -139,9 +142,12 @@ function openDatabase(config: Config, log: Logger): Postgres {
   });
 }
 
-function connectConsent(config: Config, { clock, log }: { clock: Clock; log: Logger }) {
+function connectConsent(
+  config: Config,
+  { clock, log, metrics }: { readonly clock: Clock; readonly log: Logger; readonly metrics: Metrics },
+) {
   const options = {
-    ...toRpcChannelOptions(config, { service: SERVICE, clock }),
+    ...toRpcChannelOptions(config, { service: SERVICE, clock, metrics }),
     address: config.CONSENT_ADDRESS,
     audience: 'consent',
     deadlineMs: config.CONSENT_DEADLINE_MS,

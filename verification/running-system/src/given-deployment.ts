@@ -16,6 +16,7 @@ const OWN_ONLY = [
   'rpcAddresses',
   'internalUrls',
   'probeUrls',
+  'gatewayProbeUrls',
   'logs',
   'serviceTokens',
 ] as const satisfies readonly (keyof Stack)[];

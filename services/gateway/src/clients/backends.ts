@@ -14,6 +14,7 @@ import type { Logger } from '@phds/service-kit/log';
 import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { toRpcChannelOptions } from '@phds/service-kit/service-options';
+import type { Metrics } from '@phds/telemetry/metrics';
 import type { Config } from '../config.ts';
 import { createBatchedReads, type ReadData } from './batched-reads.ts';
 import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
@@ -38,8 +39,8 @@ export interface Backends extends Disposable {
 const SANDBOX_DATA_DEADLINE_MS = 20_000;
 
 /** Opens a channel to each service, which connects on first use, and the streams to health-data. */
-export function openBackends(config: Config, log: Logger): Backends {
-  const options = toRpcChannelOptions(config, { service: 'gateway' });
+export function openBackends(config: Config, log: Logger, metrics: Metrics): Backends {
+  const options = toRpcChannelOptions(config, { service: 'gateway', metrics });
   const open = (audience: string, address: string, deadlineMs: number) =>
     openRpcChannel({ ...options, address, audience, deadlineMs });
   const authorization = open('authorization', config.AUTHORIZATION_ADDRESS, config.AUTHORIZATION_DEADLINE_MS);

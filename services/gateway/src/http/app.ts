@@ -50,11 +50,12 @@ export function createRouters(gateway: Gateway): readonly { prefix: string; rout
 
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
-/** Logs one line for each request outside the data API. Never logs a path, a query or a body. */
+/** Measures and logs each request outside the data API. Never logs a path, a query or a body. */
 function logExchange(gateway: Gateway): RequestHandler {
   const { log } = gateway;
   return (request, response, next) => {
     const exchange = exchangeOf(request, response);
+    gateway.measure(request, response, () => exchange.route);
     response.once('finish', () => {
       const { requestId, route, startedAt } = exchange;
       const ms = Math.round(performance.now() - startedAt);

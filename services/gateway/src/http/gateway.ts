@@ -9,6 +9,7 @@ import type { RequestLimits } from '../limits/request-limits.ts';
 import type { SurfaceLimits } from '../limits/surface-limits.ts';
 import type { RefusalCounts } from '../usage/refusal-counts.ts';
 import type { RequestLog } from '../usage/request-log.ts';
+import type { MeasureRequest } from './request-metrics.ts';
 import type { SessionReader } from './session.ts';
 import type { SignIn } from './sign-in/sign-in.ts';
 
@@ -21,6 +22,9 @@ export interface Gateway {
   readonly log: Logger;
   readonly clock: Clock;
   readonly pause: Pause;
+  readonly measure: MeasureRequest;
+  /** Whether requests can be answered. */
+  readonly isReady: () => Promise<boolean>;
   readonly backends: Backends;
   readonly authenticator: Authenticator;
   readonly limits: Pick<RequestLimits, 'take'>;

@@ -17,7 +17,15 @@ import { admit, withAssertion } from './admission.ts';
 import { type ApiCall, readApiCall } from './api-call.ts';
 import { sendDocument } from './document-answer.ts';
 import { parseQueryParameters } from './query-parameters.ts';
-import { getRoute, parseMedicationId, type Route, scopesOf, toUsageName, VERSIONS_PATH } from './routes.ts';
+import {
+  getRoute,
+  parseMedicationId,
+  type Route,
+  scopesOf,
+  toPattern,
+  toUsageName,
+  VERSIONS_PATH,
+} from './routes.ts';
 import { lifecycleHeaders, sendVersions } from './versions.ts';
 
 /** Handles everything under `/api`. `address` is the client's address according to the trusted proxies. */
@@ -32,6 +40,7 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
   return (request, response) => {
     const call = readApiCall(request);
     if (call.path === VERSIONS_PATH && (call.method === 'GET' || call.method === 'OPTIONS')) {
+      gateway.measure(request, response, () => VERSIONS_PATH);
       return sendVersions(response, call.method, gateway.config);
     }
     const requestId = newId('req', 96);
@@ -47,6 +56,7 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
       headers: {},
       route: undefined,
     };
+    gateway.measure(request, response, () => toPattern(call.path, arrival.route));
     answer(gateway, arrival, lifecycle)
       .then(
         () => noteData(gateway, arrival),

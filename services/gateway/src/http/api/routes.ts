@@ -5,6 +5,7 @@ import {
   DATA_PATHS,
   ENDPOINTS,
   type Endpoint,
+  type EndpointId,
   type EndpointScope,
   getEndpoint,
   scopeOfEndpoint,
@@ -31,6 +32,11 @@ export interface Route {
 const VERSION = /^\/api\/v(\d+)(?:\/|$)/;
 const CATEGORY = new RegExp(`^${API_PREFIX}/health-data/([^/]+)$`);
 const ADHERENCE = new RegExp(`^${API_PREFIX}/medications/([^/]+)/adherence$`);
+
+const PATTERNS = Object.fromEntries(ENDPOINTS.map(({ id, path }) => [id, API_PREFIX + path])) as Record<
+  EndpointId,
+  string
+>;
 
 const STATIC_ROUTES: ReadonlyMap<string, Route> = new Map(
   ENDPOINTS.filter(({ path }) => !path.includes(':')).map((endpoint) => [
@@ -91,6 +97,11 @@ export function scopesOf({ endpoint, scopes }: Route, rawQuery: string): readonl
   const { id } = endpoint;
   if (id !== 'aggregations' && id !== 'trends' && id !== 'time-zone') return scopes;
   return acceptedScopes({ endpoint: id, scope: scopes[0] }, new URLSearchParams(rawQuery).get('type') ?? '');
+}
+
+/** The pattern of a path's data endpoint; empty if it has none. */
+export function toPattern(path: string, route = findRoute(path)): string {
+  return route === null ? '' : PATTERNS[route.endpoint.id];
 }
 
 /** The name in app usage for every path under `/api` that is not a data endpoint. */

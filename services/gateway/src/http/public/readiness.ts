@@ -5,7 +5,10 @@ const REMEMBERED_MS = 1_000;
 const NO_TOKEN = new Uint8Array(32);
 
 /** Checks that authorization answers. Probes within one second share one check. */
-export function createReadiness({ backends, clock }: Gateway): () => Promise<boolean> {
+export function createReadiness({
+  backends,
+  clock,
+}: Pick<Gateway, 'backends' | 'clock'>): () => Promise<boolean> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer = Promise.resolve(false);
   return () => {

@@ -8,7 +8,6 @@ import { type Method, mount } from '../routing.ts';
 import { toCatalogDocument } from './catalog-document.ts';
 import { toOpenApiDocument } from './openapi-document.ts';
 import { answerPublicly } from './public-document.ts';
-import { createReadiness } from './readiness.ts';
 
 /** Routes that need no session: pages, public documents and probes. */
 export function createPublicRouter(gateway: Gateway): Router {
@@ -33,8 +32,7 @@ export function createPublicRouter(gateway: Gateway): Router {
   return router;
 }
 
-function mountProbes(router: Router, gateway: Gateway): void {
-  const isReady = createReadiness(gateway);
+function mountProbes(router: Router, { isReady }: Gateway): void {
   const plain = { 'Content-Type': 'text/plain; charset=utf-8' };
   mount(router, '/livez', { GET: ({ response }) => send(response, 200, plain, 'ok\n') });
   mount(router, '/readyz', {

@@ -1,0 +1,42 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Metrics } from '@phds/telemetry/metrics';
+
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export interface ProbeServerOptions {
+  /** Whether the service can work now. */
+  readonly isReady: () => Promise<boolean>;
+  /** Default: /metrics is not served. */
+  readonly metrics?: Metrics;
+}
+
+/**
+ * A port for orchestrators and monitoring, which have no client certificate. /livez reports that the process runs, /readyz that it can
+ * work; /metrics has the metrics in Prometheus's text format.
+ */
+export function createProbeServer({ isReady, metrics }: ProbeServerOptions): Server {
+  return createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, async ({ url }, response) => {
+    if (url === '/livez') response.writeHead(200).end();
+    else if (url === '/readyz') response.writeHead((await isReady().catch(() => false)) ? 200 : 503).end();
+    else if (url === '/metrics' && metrics !== undefined) await sendMetrics(response, metrics);
+    else response.writeHead(404).end();
+  });
+}
+
+async function sendMetrics(response: ServerResponse, metrics: Metrics): Promise<void> {
+  try {
+    const text = await metrics.text();
+    response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text);
+  } catch {
+    // A metric that cannot be read must not end the process.
+    response.writeHead(500).end();
+  }
+}
+
+/** Exports the readiness as `phds_ready`. `isReady` is asked at each scrape, so it answers from memory or at most once a second. */
+export function measureReadiness(metrics: Metrics, isReady: () => Promise<boolean> | boolean): void {
+  metrics.readGauge(
+    { name: 'phds_ready', help: 'Whether the service can work: 1, or 0 as /readyz with status 503.' },
+    async () => ((await isReady()) ? 1 : 0),
+  );
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '@phds/service-kit/clock';
+import type { Logger } from '@phds/service-kit/log';
+import { createDataChanges, type DataChangeStore } from './app/data-changes.ts';
+import { startWebhooks } from './app/webhook-background.ts';
+import type { WebhookCauseStore, WebhookEndpointStore, WebhookQueue } from './app/webhook-ports.ts';
+import { createWebhooks } from './app/webhooks.ts';
+import { createHttpsPoster } from './clients/https-poster.ts';
+import { resolveByDns } from './clients/public-addresses.ts';
+import { createWebhookSecrets } from './clients/webhook-secrets.ts';
+import type { Config } from './config.ts';
+
+export interface WebhookParts {
+  readonly stores: {
+    readonly webhookQueue: WebhookQueue;
+    readonly webhookCauses: WebhookCauseStore;
+    readonly webhookEndpoints: WebhookEndpointStore;
+    readonly dataChanges: DataChangeStore;
+  };
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Delivers events in the background. Returns what developers and health-data use. */
+export function startWebhookDelivery(
+  { stores, config, clock, log }: WebhookParts,
+  resources: AsyncDisposableStack,
+) {
+  const allowLoopback = config.WEBHOOK_ALLOW_LOOPBACK === 'true';
+  const secrets = createWebhookSecrets(config.WEBHOOK_KEY);
+  const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
+  const poster = createHttpsPoster({ resolve: resolveByDns, allowLoopback });
+  resources.use(
+    startWebhooks({
+      queue: stores.webhookQueue,
+      causes: stores.webhookCauses,
+      poster,
+      secrets,
+      clock,
+      concurrency: config.WEBHOOK_CONCURRENCY,
+      intervalMs: config.WEBHOOK_INTERVAL_MS,
+      onFailure: (what, err) => log.warn({ err }, `${what} failed`),
+      onPending: (pending) => log.info(pending, 'events are waiting for delivery'),
+    }),
+  );
+  return {
+    webhooks: createWebhooks({ endpoints: stores.webhookEndpoints, secrets, poster, allowLoopback }),
+    changes: createDataChanges({ changes: stores.dataChanges, times }),
+  };
+}
