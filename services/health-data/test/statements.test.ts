@@ -91,7 +91,7 @@ test('records of every kind are written by one statement, of which table and col
     WITH
     written AS (
       INSERT INTO mood_entry (user_id, id, source, mood, note, occurred_at)
-      SELECT user_id, id, source, mood, note, occurred_at
+      SELECT $2, id, source, mood, note, occurred_at
       FROM jsonb_populate_recordset(NULL::mood_entry, $1::jsonb)
       ON CONFLICT (user_id, id) DO UPDATE
         SET (mood, note, occurred_at) = ROW (excluded.mood, excluded.note, excluded.occurred_at)

@@ -108,17 +108,16 @@ async function putKind(
   records: readonly NewHealthRecord[],
 ): Promise<{ inserted: number; updated: number }> {
   const { name, columns } = TABLES[kind];
-  const rows = records.map((record) => toRow(userId, record, columns));
+  const rows = records.map((record) => toRow(record, columns));
   const text = toUpsert(name, Object.values(columns));
-  const { rows: counts } = await client.query<{ inserted: number; updated: number }>(text, [
-    JSON.stringify(rows),
-  ]);
+  const values = [JSON.stringify(rows), userId];
+  const { rows: counts } = await client.query<{ inserted: number; updated: number }>(text, values);
   return counts[0] ?? { inserted: 0, updated: 0 };
 }
 
-function toRow(userId: string, record: NewHealthRecord, columns: object): Record<string, unknown> {
+function toRow(record: NewHealthRecord, columns: object): Record<string, unknown> {
   const content: Readonly<Record<string, unknown>> = { ...record.fields };
-  const row: Record<string, unknown> = { user_id: userId, id: record.id, source: record.source };
+  const row: Record<string, unknown> = { id: record.id, source: record.source };
   for (const [field, column] of Object.entries(columns)) row[column] = content[field];
   return row;
 }
@@ -132,7 +131,7 @@ export function toUpsert(table: string, columns: readonly string[]): string {
     WITH
     written AS (
       INSERT INTO ${table} (user_id, id, source, ${list})
-      SELECT user_id, id, source, ${list}
+      SELECT $2, id, source, ${list}
       FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)
       ON CONFLICT (user_id, id) DO UPDATE
         SET (${list}) = ROW (${excluded})
