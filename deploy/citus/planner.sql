@@ -1,0 +1,9 @@
+-- Planner settings of health-data on the servers that hold its shards (docs/operations/distribution.md).
+--
+-- The service sets them for its own connections, which end at the coordinator: Citus does not pass them on. As settings of
+-- the role they apply wherever the coordinator connects as that role. Run it on the coordinator as a superuser; Citus
+-- repeats it on all servers (citus.enable_alter_role_set_propagation, on by default).
+ALTER ROLE phds_health_data SET plan_cache_mode = 'force_generic_plan';
+ALTER ROLE phds_health_data SET enable_seqscan = 'off';
+ALTER ROLE phds_health_data SET enable_bitmapscan = 'off';
+ALTER ROLE phds_health_data SET jit = 'off';

@@ -1,0 +1,129 @@
+/**
+ * Where the rows of each table are kept when the service has outgrown one Postgres server (docs/operations/distribution.md). A test
+ * compares this with the catalog after all migrations, so every new table needs a line here.
+ */
+
+/** Tables whose rows Citus spreads over servers by a hash of one column. Rows with the same value are on the same server. */
+export interface DistributedSchema {
+  readonly schema: string;
+  readonly column: string;
+  /** All of them share their shards with the first one. */
+  readonly tables: readonly [string, ...string[]];
+}
+
+export const DISTRIBUTED: DistributedSchema = {
+  schema: 'health_data',
+  column: 'user_id',
+  tables: [
+    'profile',
+    'reading',
+    'reading_count',
+    'reading_change',
+    'deleted_reading',
+    'hour_rollup',
+    'day_rollup',
+    'rollup_state',
+    'symptom',
+    'medication',
+    'adherence_entry',
+    'condition',
+    'allergy',
+    'appointment',
+    'mood_entry',
+    'report',
+    'ehr_record',
+    'import',
+    'sandbox_person',
+  ],
+};
+
+/** Fixed when the first table is distributed: more servers take over shards, they do not split them. */
+export const SHARD_COUNT = 128;
+
+/** Why a table stays on one server. */
+export type LocalReason =
+  /** The judgement of an access reads it in one snapshot, and a revocation changes it in one commit. */
+  | 'ledger'
+  /** Written in the same transaction as the ledger. */
+  | 'beside-ledger'
+  /** Records of accesses and what protects them: one commit for a batch, read by writer and by person. */
+  | 'records'
+  /** Found by the hash of a secret, a few hundred bytes for each token that has not expired. */
+  | 'credentials'
+  /** A few rows for each app or instance. */
+  | 'small';
+
+export interface LocalTable {
+  readonly reason: LocalReason;
+  /** For a table that grows with every request: how it could be distributed, and the constraints that lack the column. */
+  readonly later?: { readonly column: string; readonly inTheWay: readonly string[] };
+}
+
+const ledger: LocalTable = { reason: 'ledger' };
+const besideLedger: LocalTable = { reason: 'beside-ledger' };
+const records: LocalTable = { reason: 'records' };
+const credentials: LocalTable = { reason: 'credentials' };
+const small: LocalTable = { reason: 'small' };
+
+/** Tables that stay on one server, by schema. */
+export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalTable>>>> = {
+  consent: {
+    app: ledger,
+    consent_grant: ledger,
+    revoked_family: ledger,
+    revoked_token: ledger,
+    session_end: ledger,
+    app_epoch: besideLedger,
+    app_profile: besideLedger,
+    consent_event: besideLedger,
+    pending_approval: besideLedger,
+    person: besideLedger,
+    notice: besideLedger,
+    webhook_attempt: besideLedger,
+    webhook_event: besideLedger,
+    app_report: small,
+    refused_request: small,
+    notice_feed: small,
+    notice_scan: small,
+    webhook_endpoint: small,
+    webhook_fanout: small,
+    webhook_scan: small,
+    access_batch: { reason: 'records', later: { column: 'writer', inTheWay: [] } },
+    access_uncounted: { reason: 'records', later: { column: 'writer', inTheWay: [] } },
+    access_record: {
+      reason: 'records',
+      later: { column: 'user_ref', inTheWay: ['access_record_pkey'] },
+    },
+    access_day: { reason: 'records', later: { column: 'user_ref', inTheWay: [] } },
+  },
+  consent_audit: {
+    instance: ledger,
+    restore: ledger,
+    restore_confirmation: ledger,
+    access_checkpoint: records,
+    access_dropped: records,
+  },
+  authorization: {
+    access_token: {
+      reason: 'credentials',
+      later: { column: 'hash', inTheWay: ['access_token_client_id_fkey', 'access_token_family_id_fkey'] },
+    },
+    refresh_token: {
+      reason: 'credentials',
+      later: { column: 'hash', inTheWay: ['refresh_token_family_id_fkey'] },
+    },
+    authorization_code: {
+      reason: 'credentials',
+      later: {
+        column: 'hash',
+        inTheWay: ['authorization_code_client_id_fkey', 'authorization_code_pending_id_key'],
+      },
+    },
+    token_family: credentials,
+    authorization_request: credentials,
+    app: small,
+    instance: small,
+    restore: small,
+    restore_confirmation: small,
+  },
+};
