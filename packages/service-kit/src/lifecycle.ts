@@ -1,32 +1,49 @@
 import './closed-streams.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from './log.ts';
 
 const SHUTDOWN_LIMIT_MS = 10_000;
 
+/** A started service. Disposal refuses new requests and waits for those in progress. */
+export interface RunningService extends AsyncDisposable {
+  /** Reports from now on that the service is not ready. It still serves every request. */
+  leave(): void;
+}
+
+export interface LifecycleOptions {
+  readonly log: Logger;
+  /** How long the service still serves after SIGTERM, while it reports that it is not ready. Milliseconds. */
+  readonly shutdownDelayMs: number;
+}
+
 /**
- * Runs a service for the life of the process: starts it, and on SIGTERM or SIGINT disposes it within ten seconds. A failed start or
- * an uncaught exception ends the process with status 1, so that its supervisor can restart it.
+ * Runs a service for the life of the process: starts it, and stops it on SIGTERM or SIGINT. After SIGTERM it first reports that it is not
+ * ready and serves until callers and balancers had time to notice; a second signal ends this time. Then it is disposed within ten seconds.
+ * A failed start or an uncaught exception ends the process with status 1, so that its supervisor can restart it.
  */
-export async function runService(start: () => Promise<AsyncDisposable>, log: Logger): Promise<void> {
+export async function runService(
+  start: () => Promise<RunningService>,
+  { log, shutdownDelayMs }: LifecycleOptions,
+): Promise<void> {
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'uncaught exception');
     process.exit(1);
   });
-  let service: AsyncDisposable;
+  let service: RunningService;
   try {
     service = await start();
   } catch (err) {
     log.fatal({ err }, 'start failed');
     process.exit(1);
   }
+  const hurry = new AbortController();
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
-    if (stopping) return;
+    if (stopping) return hurry.abort();
     stopping = true;
-    log.info({ signal }, 'stopping');
-    const limit = setTimeout(() => process.exit(1), SHUTDOWN_LIMIT_MS);
-    limit.unref();
-    service[Symbol.asyncDispose]().then(
+    const delayMs = signal === 'SIGTERM' ? shutdownDelayMs : 0;
+    log.info({ signal, delayMs }, 'stopping');
+    stopService(service, { delayMs, signal: hurry.signal, onDisposal: limitDisposal }).then(
       () => process.exit(0),
       (err: unknown) => {
         log.error({ err }, 'stopping failed');
@@ -36,4 +53,26 @@ export async function runService(start: () => Promise<AsyncDisposable>, log: Log
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
+
+function limitDisposal(): void {
+  setTimeout(() => process.exit(1), SHUTDOWN_LIMIT_MS).unref();
+}
+
+/** Lets the service leave, waits for the delay or the signal, and disposes it. */
+export async function stopService(
+  service: RunningService,
+  options: {
+    readonly delayMs: number;
+    readonly signal: AbortSignal;
+    /** Called when the delay is over. */
+    readonly onDisposal: () => void;
+  },
+): Promise<void> {
+  service.leave();
+  if (options.delayMs > 0) {
+    await sleep(options.delayMs, undefined, { signal: options.signal }).catch(() => undefined);
+  }
+  options.onDisposal();
+  await service[Symbol.asyncDispose]();
 }

@@ -10,6 +10,7 @@ import {
 import type { Metrics } from '@phds/telemetry/metrics';
 import { HealthImplementation } from 'grpc-health-check';
 import { invalidRequest, toAppError } from './errors.ts';
+import type { RunningService } from './lifecycle.ts';
 import type { Logger } from './log.ts';
 import { createProbeServer, measureReadiness } from './probe-server.ts';
 import { CallStreams } from './rpc-call-server.ts';
@@ -69,11 +70,11 @@ export interface RpcPorts {
   readonly connectPort: number | null;
 }
 
-export interface RpcServer extends RpcPorts, AsyncDisposable {}
+export interface RpcServer extends RpcPorts, RunningService {}
 
 /**
- * Serves the rpcs over gRPC, and over the Connect protocol if requested, together with probes. Disposal waits for calls in
- * progress.
+ * Serves the rpcs over gRPC, and over the Connect protocol if requested, together with probes. Disposal asks callers to connect
+ * elsewhere and waits for calls in progress.
  */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const { metrics } = options;
@@ -86,20 +87,28 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   for (const service of services) mountGrpc(grpc, service, streams);
   health.addToServer(grpc);
   const rpcPort = await bindGrpc(grpc, options);
-  const probes = createProbeServer({ isReady: options.health, ...(metrics && { metrics }) });
+  let isLeaving = false;
+  const isReady = async () => (await options.health()) && !isLeaving;
+  const probes = createProbeServer({ isReady, ...(metrics && { metrics }) });
   const connect = createConnectServer(services, options.tls, HTTP_LIMITS);
   const probePort = await listenIf(options.probePort, probes, options.host);
   const connectPort = await listenIf(options.connectPort, connect, options.host);
-  const watch = watchHealth(health, options.health);
+  const watch = watchHealth(health, isReady);
   if (metrics !== undefined) measureReadiness(metrics, watch.isServing);
   await watch.first;
+  const leave = () => {
+    isLeaving = true;
+    watch.stop();
+    // Callers connect again, and so resolve the name while this replica still serves: they know the others before it stops.
+    grpc.drain(`${options.host}:${rpcPort}`, MAX_DEADLINE_MS);
+  };
   return {
     rpcPort,
     probePort,
     connectPort,
+    leave,
     async [Symbol.asyncDispose]() {
-      watch.stop();
-      health.setStatus('', 'NOT_SERVING');
+      leave();
       streams.close();
       await Promise.all([closeGrpc(grpc), closeHttp(probes), closeHttp(connect)]);
     },
@@ -184,13 +193,18 @@ function bindGrpc(server: Server, { host, rpcPort, tls }: RpcServerOptions): Pro
 /** Polls the service's health, because grpc.health.v1 has to be told of changes. */
 function watchHealth(health: HealthImplementation, check: () => Promise<boolean>) {
   let isServing = false;
-  const update = async () => {
-    isServing = await check().catch(() => false);
-    health.setStatus('', isServing ? 'SERVING' : 'NOT_SERVING');
+  const set = (serving: boolean) => {
+    isServing = serving;
+    health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING');
   };
+  const update = async () => set(await check().catch(() => false));
   const timer = setInterval(update, HEALTH_INTERVAL_MS);
   timer.unref();
-  return { first: update(), isServing: () => isServing, stop: () => clearInterval(timer) };
+  const stop = () => {
+    clearInterval(timer);
+    set(false);
+  };
+  return { first: update(), isServing: () => isServing, stop };
 }
 
 function closeGrpc(server: Server): Promise<void> {

@@ -27,6 +27,8 @@ export const tlsSettings = {
     .describe('Private key of `TLS_CERT`.'),
 } as const;
 
+const LONGEST_SHUTDOWN_DELAY_MS = 300_000;
+
 /** The settings of every service. */
 export const commonSettings = {
   LOG_LEVEL: z
@@ -38,6 +40,11 @@ export const commonSettings = {
     .default('127.0.0.1')
     .meta({ unit: 'address', fallback: '`127.0.0.1`; in the images `0.0.0.0`' })
     .describe('Address that the ports listen on.'),
+  SHUTDOWN_DELAY_MS: integer(0, { max: LONGEST_SHUTDOWN_DELAY_MS })
+    .meta({ unit: 'ms' })
+    .describe(
+      'How long the service still serves after SIGTERM, while it reports that it is not ready, so that balancers and name services notice.',
+    ),
   SERVICE_PRIVATE_KEY: privateKey().describe("This service's private key for service tokens."),
   SERVICE_PUBLIC_KEYS: z
     .string()

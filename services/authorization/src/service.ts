@@ -108,7 +108,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { rpcPort, probePort, connectPort } = server;
   log.info({ rpcPort, probePort, connectPort }, 'ready');
   const running = resources.move();
-  return { rpcPort, probePort, connectPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 type Consent = ReturnType<typeof connectConsent>;

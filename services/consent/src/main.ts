@@ -8,4 +8,7 @@ const config = readEnvironment(process.env);
 const log = createLogger({ service: 'consent', level: config.LOG_LEVEL });
 const metrics = new Metrics({ service: 'consent', ofProcess: true });
 
-await runService(() => createService(config, { log, metrics }), log);
+await runService(() => createService(config, { log, metrics }), {
+  log,
+  shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
+});

@@ -101,7 +101,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { rpcPort, probePort, connectPort } = server;
   log.info({ rpcPort, probePort, connectPort }, 'ready');
   const running = resources.move();
-  return { rpcPort, probePort, connectPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /** The parts that use cases and stores are built from. */

@@ -1,5 +1,6 @@
 import { setTimeout as pauseForReal } from 'node:timers/promises';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
+import type { RunningService } from '@phds/service-kit/lifecycle';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
 import { createProbeServer, measureReadiness } from '@phds/service-kit/probe-server';
@@ -39,7 +40,7 @@ export interface Overrides {
 }
 
 /** A running gateway. Disposal waits for requests in progress. */
-export interface Service extends AsyncDisposable {
+export interface Service extends RunningService {
   /** The public HTTP port. */
   readonly port: number;
   /** The port of /livez, /readyz and /metrics. */
@@ -68,7 +69,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const verification = starting.use(openSessionVerification(config, { clock, log }));
   const authenticator = new Authenticator({ tokens: backends.tokens, cache, clock });
   starting.use(renewDueTokens(authenticator, config, log));
-  const isReady = createReadiness({ backends, clock });
+  let isLeaving = false;
+  const isReady = createReadiness({ backends, clock, isLeaving: () => isLeaving });
   const app = createApp({
     config,
     log,
@@ -91,10 +93,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     signIn: openSignIn(config, { clock, verification }),
   });
   const probePort = await openProbes({ config, metrics, isReady }, starting);
-  const { port } = starting.use(await startHttpServer(app, config, clock));
+  const http = starting.use(await startHttpServer(app, config, clock));
+  const { port } = http;
   log.info({ port, probePort }, 'gateway is listening');
   const running = starting.move();
-  return { port, probePort, cache, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  const leave = () => {
+    isLeaving = true;
+    http.leave();
+  };
+  return { port, probePort, cache, leave, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /** Serves probes and metrics, until requests in progress on the public port are answered. Returns the port. */

@@ -15,6 +15,8 @@ const DRAIN_STEP_MS = 20;
 
 export interface HttpServer extends AsyncDisposable {
   readonly port: number;
+  /** From now on, each answer ends its connection, so that clients connect elsewhere before the port closes. */
+  leave(): void;
 }
 
 /** Opens the public port with limits on slow clients. Disposal waits up to five seconds for requests in progress. */
@@ -28,7 +30,9 @@ export async function startHttpServer(app: Express, config: Config, clock: Clock
     requireHostHeader: false,
   };
   const transport = transportHeaders(config);
+  let isLeaving = false;
   const server = createServer(limits, (request, response) => {
+    if (isLeaving) response.shouldKeepAlive = false;
     if (!refuseWithoutHost(request, response, transport)) app(request, response);
   });
   answerMalformedRequests(server, transport, clock);
@@ -39,7 +43,13 @@ export async function startHttpServer(app: Express, config: Config, clock: Clock
   await listening.promise;
   return {
     port: (server.address() as AddressInfo).port,
-    [Symbol.asyncDispose]: () => drain(server),
+    leave: () => {
+      isLeaving = true;
+    },
+    [Symbol.asyncDispose]: () => {
+      isLeaving = true;
+      return drain(server);
+    },
   };
 }
 

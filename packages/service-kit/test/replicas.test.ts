@@ -1,0 +1,76 @@
+import { expect, test } from '@jest/globals';
+import { stopService } from '@phds/service-kit/lifecycle';
+import { eventually } from '@phds/test-kit/conditions';
+import { openStreams, openUnary, sendReads, serve, whenOpen } from './call-stream-service.ts';
+import { keepCalling, startReplica } from './replica-load.ts';
+
+test('a service that leaves is not ready, and answers calls until it is disposed', async () => {
+  await using server = await startReplica('a', { probePort: 0 });
+  using client = openUnary([server.rpcPort]);
+  const readiness = async () => (await fetch(`http://127.0.0.1:${server.probePort}/readyz`)).status;
+  expect(await readiness()).toBe(200);
+  server.leave();
+  expect(await readiness()).toBe(503);
+  expect((await fetch(`http://127.0.0.1:${server.probePort}/livez`)).status).toBe(200);
+  expect(await client.read({})).toMatchObject({ etag: 'a' });
+  await using other = await startReplica('b');
+  using streams = openStreams([server.rpcPort, other.rpcPort]);
+  await whenOpen(streams, 2);
+});
+
+test('a service that is stopped leaves, serves for the delay, and is then disposed', async () => {
+  const events: string[] = [];
+  const hurry = new AbortController();
+  const service = {
+    leave: () => void events.push('leaves'),
+    [Symbol.asyncDispose]: async () => void events.push('disposed'),
+  };
+  const onDisposal = () => void events.push('delay is over');
+  const stopping = stopService(service, { delayMs: 300_000, signal: hurry.signal, onDisposal });
+  expect(events).toEqual(['leaves']);
+  hurry.abort();
+  await stopping;
+  expect(events).toEqual(['leaves', 'delay is over', 'disposed']);
+});
+
+test('no call is lost while two replicas restart in turn under load', async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const servers = [await startReplica('a'), await startReplica('b')];
+  cleanup.defer(async () => {
+    for (const server of servers) await server[Symbol.asyncDispose]();
+  });
+  const ports = servers.map(({ rpcPort }) => rpcPort);
+  const { read } = cleanup.use(openUnary(ports));
+  const load = keepCalling(read, 8);
+  for (let round = 0; round < 10; round += 1) {
+    const index = round % 2;
+    await servers[index]?.[Symbol.asyncDispose]();
+    servers[index] = await startReplica(`restart ${round}`, { rpcPort: ports[index] as number });
+    await eventually(async () => (await read({})).etag === `restart ${round}`);
+    await load.more(20);
+  }
+  expect(await load.stop()).toEqual([]);
+});
+
+test('a stream of a stopping replica answers its calls, and the next calls go to the other replica', async () => {
+  const release = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const slow = await serve(async () => {
+    begun.resolve();
+    await release.promise;
+    return { etag: 'slow' };
+  });
+  await using other = await startReplica('other');
+  using streams = openStreams([slow.rpcPort, other.rpcPort]);
+  await whenOpen(streams, 2);
+  const outcomes = streams.open.flatMap((stream) => sendReads(stream, [{ request: {} }]));
+  await begun.promise;
+  const stopped = slow[Symbol.asyncDispose]();
+  const stream = await whenOpen(streams, 1);
+  release.resolve();
+  const [next] = sendReads(stream, [{ request: {} }]);
+  await stopped;
+  expect(await next).toMatchObject({ etag: 'other' });
+  const etags = (await Promise.all(outcomes)).map((outcome) => ('etag' in outcome ? outcome.etag : outcome));
+  expect(etags.toSorted()).toEqual(['other', 'slow']);
+});
