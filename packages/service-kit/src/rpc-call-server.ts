@@ -120,7 +120,6 @@ class CallStream {
     if (this.#unanswered > this.#limits.maxCalls)
       throw unavailable(new Error(`${carried.name}: too many calls`));
     const message = decode(carried.input, request);
-    if (message === UNREADABLE) throw invalidRequest('request', 'is not a valid message');
     const waitMs = Math.min(timeoutMs, this.#limits.maxDeadlineMs);
     const context = new GrpcHandlerContext(carried, this.#metadataOf(assertion), Date.now() + waitMs);
     const end = setTimeout(() => context.cancel(), waitMs);

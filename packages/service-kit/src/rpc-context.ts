@@ -27,9 +27,12 @@ export function assertionOf(context: HandlerContext): string {
   throw new AppError('internal', '', { cause: new Error(`${ASSERTION_METADATA} is missing`) });
 }
 
+/** What is known of a call before its message is read. */
+export type CallHead = Pick<HandlerContext, 'method' | 'requestHeader'>;
+
 /** A request header; null when absent. Over gRPC it is read without creating a Headers object. */
-export function findHeader(context: HandlerContext, name: string): string | null {
-  return context instanceof GrpcHandlerContext ? context.findMetadata(name) : context.requestHeader.get(name);
+export function findHeader(call: CallHead, name: string): string | null {
+  return call instanceof GrpcHandlerContext ? call.findMetadata(name) : call.requestHeader.get(name);
 }
 
 /** Time limit for a call without a deadline. */

@@ -1,10 +1,16 @@
-import { createServer, type Server as HttpServer, type RequestListener } from 'node:http';
+import {
+  createServer,
+  type Server as HttpServer,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { DescService } from '@bufbuild/protobuf';
+import { type DescMethod, type DescService, toBinary } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
-import { toAppError } from './errors.ts';
-import { toConnectError } from './rpc-errors.ts';
+import { ErrorDetailSchema } from '@phds/contracts/phds/common/v1/error_pb';
+import { type AppError, toAppError } from './errors.ts';
+import { toConnectError, toErrorDetail } from './rpc-errors.ts';
 import type { RpcService, UnaryHandler } from './rpc-service.ts';
 import type { TlsFiles } from './rpc-tls.ts';
 
@@ -37,9 +43,39 @@ export function createConnectServer(
     writeMaxBytes: maxMessageBytes,
     maxTimeoutMs: maxDeadlineMs,
   });
+  const listener = admittingFirst(services, adapter);
   const options = { requestTimeout: maxDeadlineMs, keepAliveTimeout: KEEP_ALIVE_MS };
-  if (tls === undefined) return createServer(options, adapter);
-  return createSecureServer({ ...options, ...tls, requestCert: true, rejectUnauthorized: true }, adapter);
+  if (tls === undefined) return createServer(options, listener);
+  return createSecureServer({ ...options, ...tls, requestCert: true, rejectUnauthorized: true }, listener);
+}
+
+/** Refuses callers before their message is read, which connect-node would do first. */
+function admittingFirst(services: readonly RpcService[], adapter: RequestListener): RequestListener {
+  const rpcs = new Map<string, { method: DescMethod; admit: RpcService['admit'] }>(
+    services.flatMap(({ descriptor, admit }) =>
+      descriptor.methods.map(
+        (method) => [`/${descriptor.typeName}/${method.name}`, { method, admit }] as const,
+      ),
+    ),
+  );
+  return (request, response) => {
+    const rpc = rpcs.get(request.url?.split('?', 1)[0] ?? '');
+    if (rpc === undefined) return adapter(request, response);
+    const { authorization = '' } = request.headers;
+    rpc.admit({ method: rpc.method, requestHeader: new Headers({ authorization }) }).then(
+      () => adapter(request, response),
+      (error: unknown) => refuse(response, toAppError(error)),
+    );
+  };
+}
+
+/** An error of the Connect protocol (https://connectrpc.com/docs/protocol#error-end-stream) to a caller that is not admitted. */
+function refuse(response: ServerResponse, error: AppError): void {
+  const value = Buffer.from(toBinary(ErrorDetailSchema, toErrorDetail(error)))
+    .toString('base64')
+    .replace(/=+$/, '');
+  const body = { code: 'permission_denied', details: [{ type: ErrorDetailSchema.typeName, value }] };
+  response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
 function connectHandlers(handlers: ReadonlyMap<string, UnaryHandler>): Partial<ServiceImpl<DescService>> {

@@ -9,12 +9,12 @@ import {
 } from '@grpc/grpc-js';
 import type { Metrics } from '@phds/telemetry/metrics';
 import { HealthImplementation } from 'grpc-health-check';
-import { invalidRequest, toAppError } from './errors.ts';
+import { toAppError } from './errors.ts';
 import type { RunningService } from './lifecycle.ts';
 import type { Logger } from './log.ts';
 import { createProbeServer, measureReadiness } from './probe-server.ts';
 import { CallStreams } from './rpc-call-server.ts';
-import { decode, encode, UNREADABLE } from './rpc-calls.ts';
+import { decode, encode } from './rpc-calls.ts';
 import { GrpcHandlerContext } from './rpc-context.ts';
 import { toGrpcError } from './rpc-errors.ts';
 import { closeHttp, createConnectServer, listenHttp } from './rpc-http.ts';
@@ -160,8 +160,6 @@ function toDefinition(method: DescMethod): MethodDefinition<object, object> {
 
 function unaryCall(method: DescMethodUnary, handler: UnaryHandler): handleUnaryCall<object, object> {
   return (call, callback) => {
-    if (call.request === UNREADABLE)
-      return callback(toGrpcError(invalidRequest('request', 'is not a valid message')));
     const context = new GrpcHandlerContext(method, call.metadata, call.getDeadline());
     call.on('cancelled', () => context.cancel());
     handler(call.request as never, context).then(

@@ -1,10 +1,10 @@
 import type { DescMethodUnary, DescService } from '@bufbuild/protobuf';
 import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
 import { withinDeadline } from './deadline.ts';
-import { AppError, toAppError } from './errors.ts';
+import { AppError, invalidRequest, toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
-import type { StreamOfCalls } from './rpc-calls.ts';
-import { deadlineOf, findHeader } from './rpc-context.ts';
+import { type StreamOfCalls, UNREADABLE } from './rpc-calls.ts';
+import { type CallHead, deadlineOf, findHeader } from './rpc-context.ts';
 import { codeOf } from './rpc-errors.ts';
 import { type RpcObserver, toRpcName } from './rpc-observer.ts';
 import type { ServiceTokenVerifier } from './service-token.ts';
@@ -31,6 +31,8 @@ export interface RpcService {
   readonly descriptor: DescService;
   readonly handlers: ReadonlyMap<string, UnaryHandler>;
   readonly streams: readonly ServedStream[];
+  /** Throws `caller_not_admitted` unless the called rpc, unary or streaming, lists the caller. */
+  readonly admit: (call: CallHead) => Promise<void>;
 }
 
 /** One guarded unary rpc. It rejects only with AppError. */
@@ -41,7 +43,7 @@ export interface ServedStream {
   readonly method: StreamOfCalls;
   readonly carried: DescMethodUnary;
   /** Throws `caller_not_admitted`. Each call of the stream is admitted again by its handler. */
-  readonly admit: (context: HandlerContext) => Promise<void>;
+  readonly admit: (call: CallHead) => Promise<void>;
   readonly handler: UnaryHandler;
 }
 
@@ -54,6 +56,7 @@ export function implement<Service extends DescService>(
 ): (guard: RpcGuard) => RpcService {
   const rpcs = implementation as unknown as Readonly<Record<string, UnaryHandler>>;
   const callers = admitted as Readonly<Record<string, readonly string[]>>;
+  const carriedBy = (carried ?? {}) as Readonly<Record<string, PropertyKey>>;
   return (guard) => {
     const handlers = new Map<string, UnaryHandler>();
     for (const { methodKind, localName: rpc } of descriptor.methods) {
@@ -61,18 +64,24 @@ export function implement<Service extends DescService>(
       if (methodKind !== 'unary' || handler === undefined) continue;
       handlers.set(rpc, guarded(handler.bind(implementation), callers[rpc] ?? [], guard));
     }
-    const streams = Object.entries<PropertyKey>(carried ?? {}).map(([stream, rpc]): ServedStream => {
+    const streams = Object.entries(carriedBy).map(([stream, rpc]): ServedStream => {
       const unary = String(rpc);
       const handler = handlers.get(unary);
       if (handler === undefined) throw new TypeError(`${stream} carries ${unary}, which is not a unary rpc`);
       return {
         method: descriptor.method[stream] as StreamOfCalls,
         carried: descriptor.method[unary] as DescMethodUnary,
-        admit: (context) => admit(context, callers[unary] ?? [], guard),
+        admit: (call) => admit(call, callers[unary] ?? [], guard),
         handler,
       };
     });
-    return { descriptor, handlers, streams };
+    const callersOf = (rpc: string) => callers[String(carriedBy[rpc] ?? rpc)] ?? [];
+    return {
+      descriptor,
+      handlers,
+      streams,
+      admit: (call) => admit(call, callersOf(call.method.localName), guard),
+    };
   };
 }
 
@@ -88,6 +97,7 @@ function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGu
   const answer: UnaryHandler = async (request, context) => {
     await admit(context, callers, guard);
     try {
+      if ((request as object) === UNREADABLE) throw invalidRequest('request', 'is not a valid message');
       return await withinDeadline(deadlineOf(context), () => handler(request, context));
     } catch (error) {
       throw report(toOwnError(error), context, guard.log);
@@ -111,15 +121,15 @@ function observed(answer: UnaryHandler, observer: RpcObserver): UnaryHandler {
   };
 }
 
-async function admit(context: HandlerContext, callers: readonly string[], guard: RpcGuard): Promise<void> {
+async function admit(call: CallHead, callers: readonly string[], guard: RpcGuard): Promise<void> {
   try {
-    const header = findHeader(context, 'authorization');
+    const header = findHeader(call, 'authorization');
     if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
     const caller = await guard.verifyCaller(header.slice('Bearer '.length));
     if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
   } catch (error) {
-    guard.observer?.refused?.(context.method);
-    throw report(toAppError(error), context, guard.log);
+    guard.observer?.refused?.(call.method);
+    throw report(toAppError(error), call, guard.log);
   }
 }
 
@@ -134,8 +144,8 @@ function toOwnError(error: unknown): AppError {
 }
 
 /** Logs faults as errors, here and nowhere else. Refusals are caused by the caller and logged at debug level only. */
-function report(appError: AppError, context: HandlerContext, log: Logger): AppError {
-  const rpc = toRpcName(context.method);
+function report(appError: AppError, { method }: CallHead, log: Logger): AppError {
+  const rpc = toRpcName(method);
   const { reason } = appError;
   if (isFault(appError)) log.error({ rpc, err: appError }, 'rpc failed');
   else if (reason === 'unavailable' || reason === 'access_not_recorded' || reason === 'caller_not_admitted') {
