@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Caller } from '@phds/dev-stack/key-files';
-import { signServiceToken } from '@phds/e2e/service-tokens';
-import { IndependentClient, RPCS } from '@phds/running-system/independent-grpc';
+import { IndependentClient } from '@phds/running-system/independent-grpc';
 import { callInternally } from '@phds/running-system/ingestion';
 import { type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -47,34 +46,6 @@ async function as(
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
-
-describe('who may call', () => {
-  const rows = RPCS.map(({ path, service }) => [path, service] as const);
-  const refused = { code: status.PERMISSION_DENIED, detail: { reason: 'REASON_CALLER_NOT_ADMITTED' } };
-
-  test('the test knows every rpc of all thirteen services', () => {
-    expect(new Set(rows.map(([path]) => path.split('/')[1])).size).toBe(13);
-    expect(rows.length).toBeGreaterThan(40);
-  });
-
-  test.each(rows)('%s refuses callers without a service token or admission', async (path, service) => {
-    const elsewhere = SERVICES.find((each) => each !== service) as Service;
-    const stranger: Caller = /IngestionService|EraseUser/.test(path) ? 'gateway' : 'importer';
-    const attempts: Record<string, string>[] = [
-      {},
-      { authorization: 'Bearer x' },
-      { authorization: `Bearer ${session}` },
-      { authorization: `Bearer ${tokens.accessToken}` },
-      await as('gateway', elsewhere),
-      // Signed with the right key, but valid for ten years.
-      { authorization: `Bearer ${await signServiceToken(stack, 'gateway', service, 315_360_000)}` },
-      await as(stranger, service, { 'phds-session': session }),
-    ];
-    for (const metadata of attempts) {
-      await expect(clients[service].call(path, {}, metadata)).rejects.toMatchObject(refused);
-    }
-  });
-});
 
 describe('authorization', () => {
   test('returns the facts of a live token, and none for another', async () => {

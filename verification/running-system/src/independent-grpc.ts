@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type ChannelCredentials,
@@ -20,24 +21,14 @@ const PACKAGES: Readonly<Record<string, DatabaseService>> = {
   healthdata: 'health-data',
 };
 
-const FILES = [
-  'phds/authorization/v1/apps.proto',
-  'phds/authorization/v1/authorization.proto',
-  'phds/authorization/v1/tokens.proto',
-  'phds/consent/v1/access.proto',
-  'phds/consent/v1/consent.proto',
-  'phds/consent/v1/ledger.proto',
-  'phds/consent/v1/notices.proto',
-  'phds/consent/v1/reports.proto',
-  'phds/consent/v1/sessions.proto',
-  'phds/common/v1/restore.proto',
-  'phds/healthdata/v1/health_data.proto',
-  'phds/healthdata/v1/ingestion.proto',
-];
+const PROTOS = join(repositoryRoot, 'proto');
+const FILES = readdirSync(PROTOS, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.proto'),
+);
 
 const OPTIONS: Options = {
   keepCase: true,
-  includeDirs: [join(repositoryRoot, 'proto'), import.meta.dirname],
+  includeDirs: [PROTOS, import.meta.dirname],
   longs: Number,
   enums: String,
   bytes: Buffer,

@@ -1,0 +1,175 @@
+import type { KeyObject } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CALLERS, type Caller } from '@phds/dev-stack/key-files';
+import { judgeConnect, judgeGrpc, type Verdict } from '@phds/e2e/admission-verdicts';
+import { listAdmitted } from '@phds/e2e/caller-matrix';
+import { RawGrpc } from '@phds/e2e/raw-grpc';
+import { readServiceKeys, signServiceToken } from '@phds/e2e/service-tokens';
+import { listStrangers } from '@phds/e2e/strangers';
+import { RPCS } from '@phds/running-system/independent-grpc';
+import { registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { HEART } from '@phds/running-system/revocation-ways';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+
+// Nothing of these calls takes effect: a caller that should be refused sends an empty message, and one that should be admitted bytes that
+// are no message. So an admitted call is answered INVALID_ARGUMENT, after its admission.
+
+const SERVICES = ['authorization', 'consent', 'health-data'] as const;
+type Service = (typeof SERVICES)[number];
+
+const EMPTY = Buffer.alloc(0);
+/** A field number without an end. */
+const UNDECODABLE = Buffer.from([0xff, 0xff]);
+
+let stack: SharedStack;
+let session: string;
+let accessToken: string;
+let keys: Readonly<Record<Caller, KeyObject>>;
+const connections = new Map<Service, RawGrpc>();
+
+beforeAll(async () => {
+  stack = await useSharedStack();
+  keys = await readServiceKeys(stack);
+  for (const service of SERVICES) connections.set(service, new RawGrpc(stack.rpcAddresses[service]));
+  session = await signIn(stack, 'caller-matrix-ada');
+  const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+  ({ accessToken } = await app.connect(session, [HEART]));
+});
+afterAll(() => {
+  for (const connection of connections.values()) connection[Symbol.dispose]();
+});
+
+async function tokenOf(caller: Caller, audience: string): Promise<string> {
+  return `Bearer ${await signServiceToken(keys[caller], { caller, audience })}`;
+}
+
+interface Attempt {
+  readonly path: string;
+  readonly isStream: boolean;
+  readonly authorization: string | null;
+  readonly isReadable: boolean;
+}
+
+function callGrpc(service: Service, attempt: Attempt): Promise<Verdict> {
+  const bytes = attempt.isReadable ? EMPTY : UNDECODABLE;
+  return (connections.get(service) as RawGrpc).call({ ...attempt, bytes }).then(judgeGrpc);
+}
+
+async function callConnect(service: Service, attempt: Attempt): Promise<Verdict> {
+  const { path, isStream, authorization, isReadable } = attempt;
+  const answer = await fetch(`${stack.internalUrls[service]}${path}`, {
+    method: 'POST',
+    headers: {
+      'content-type': isStream ? 'application/connect+json' : 'application/json',
+      ...(authorization === null ? {} : { authorization }),
+    },
+    body: isReadable ? '{}' : '{"',
+  });
+  return judgeConnect(answer, isStream);
+}
+
+const isStreamOf = (path: string) => RPCS.find((rpc) => rpc.path === path)?.definition.requestStream ?? false;
+
+/** The rpcs of all proto services that the table places in this service. */
+function rpcsOf(service: Service): string[] {
+  const hosted = new Set([...listAdmitted(service).keys()].map((path) => path.split('/')[1]));
+  return RPCS.map(({ path }) => path).filter((path) => hosted.has(path.split('/')[1]));
+}
+
+/** The rpcs of a service by one of the callers that they admit. */
+function groupByCaller(service: Service): Map<Caller, string[]> {
+  return Map.groupBy(rpcsOf(service), (path) => listAdmitted(service).get(path)?.[0] as Caller);
+}
+
+test('the table has each rpc of each proto exactly where it is served', () => {
+  const rows = SERVICES.flatMap((service) => [...listAdmitted(service).keys()]);
+  expect(new Set(rows)).toEqual(new Set(RPCS.map(({ path }) => path)));
+  for (const service of SERVICES) {
+    expect([...listAdmitted(service).keys()].toSorted()).toEqual(rpcsOf(service).toSorted());
+  }
+});
+
+type Kinds = <Each extends readonly [name: string, ...unknown[]]>(all: Each[]) => Each[];
+const everyKind: Kinds = (all) => all;
+/** Both protocols verify tokens with the same code. */
+const mainKinds: Kinds = (all) =>
+  all.filter(([name]) => /^no token|unknown|expired|another service/.test(name));
+
+describe.each([
+  ['gRPC', callGrpc, everyKind],
+  ['the Connect protocol', callConnect, mainKinds],
+] as const)('over %s', (_, call, kinds) => {
+  test.each(SERVICES)('each rpc of %s admits exactly the callers that the table names', async (service) => {
+    const expected = listAdmitted(service);
+    const ask = async (path: string, caller: Caller) => {
+      const isReadable = !expected.get(path)?.includes(caller);
+      const authorization = await tokenOf(caller, service);
+      return call(service, { path, isStream: isStreamOf(path), authorization, isReadable });
+    };
+    for (const [path, callers] of expected) {
+      const verdicts = await Promise.all(CALLERS.map((caller) => ask(path, caller)));
+      const real = CALLERS.map((caller, index) => `${caller}: ${verdicts[index]}`);
+      const wanted = CALLERS.map(
+        (caller) => `${caller}: ${callers.includes(caller) ? 'admitted' : 'refused'}`,
+      );
+      expect([path, ...real]).toEqual([path, ...wanted]);
+    }
+  });
+
+  test.each(SERVICES)('no rpc of %s tells a stranger more than that it is not admitted', async (service) => {
+    for (const [caller, paths] of groupByCaller(service)) {
+      const strangers = await listStrangers({ service, caller, keys, session, accessToken });
+      const attempts = kinds(Object.entries(strangers)).flatMap(([name, authorization]) =>
+        [true, false].map((isReadable) => ({ name, authorization, isReadable })),
+      );
+      for (const path of paths) {
+        const ask = async ({ name, ...attempt }: (typeof attempts)[number]) =>
+          `${path} to ${name}: ${await call(service, { path, isStream: isStreamOf(path), ...attempt })}`;
+        const answers = await Promise.all(attempts.map(ask));
+        expect(answers.filter((answer) => !answer.endsWith(': refused'))).toEqual([]);
+      }
+    }
+  });
+});
+
+describe('without a service token', () => {
+  test.each(SERVICES)(
+    '%s tells over gRPC whether it is ready, and nothing else is served',
+    async (service) => {
+      const served = async (path: string) => {
+        const outcome = await (connections.get(service) as RawGrpc).call({
+          path,
+          isStream: false,
+          authorization: null,
+          bytes: EMPTY,
+        });
+        return outcome.code;
+      };
+      expect(await served('/grpc.health.v1.Health/Check')).toBe(status.OK);
+      for (const path of [
+        '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
+        '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',
+        '/grpc.channelz.v1.Channelz/GetServers',
+        '/phds.consent.v1.ConsentService/Unknown',
+      ]) {
+        expect(await served(path)).toBe(status.UNIMPLEMENTED);
+      }
+    },
+  );
+
+  test.each(SERVICES)('the Connect port of %s has no other path', async (service) => {
+    for (const path of [
+      '/',
+      '/livez',
+      '/readyz',
+      '/metrics',
+      '/grpc.health.v1.Health/Check',
+      '/phds.consent.v1.ConsentService/Unknown',
+    ]) {
+      const answer = await fetch(`${stack.internalUrls[service]}${path}`, { method: 'POST', body: '{}' });
+      expect([path, answer.status]).toEqual([path, 404]);
+    }
+  });
+});
