@@ -1,0 +1,65 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { SecretFiles } from '@phds/dev-stack/kubernetes-secrets';
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import { containersOf, getObject, type KubernetesObject, type Workload } from './objects.ts';
+
+/** The environment of a container, as the cluster makes it of literal values and of ConfigMaps. */
+export function toEnvironment(
+  objects: readonly KubernetesObject[],
+  container: IContainer,
+): Record<string, string> {
+  const { env = [], envFrom = [] } = container;
+  const maps = envFrom.map(
+    ({ configMapRef }) => getObject(objects, 'ConfigMap', configMapRef?.name ?? '').data,
+  );
+  const literal = env.map(({ name, value }) => {
+    if (value === undefined) throw new Error(`${name} of ${container.name} has no literal value`);
+    return [name, value] as const;
+  });
+  return Object.assign({}, ...maps, Object.fromEntries(literal));
+}
+
+/** A secret in a container: where its files are. */
+export interface SecretMount {
+  readonly secret: string;
+  readonly path: string;
+}
+
+/** The secrets that a container mounts. */
+export function secretMountsOf({ template }: Workload, container: IContainer): SecretMount[] {
+  const volumes = template.spec?.volumes ?? [];
+  return (container.volumeMounts ?? []).flatMap(({ name, mountPath }) => {
+    const secret = volumes.find((volume) => volume.name === name)?.secret?.secretName;
+    return secret === undefined ? [] : [{ secret, path: mountPath }];
+  });
+}
+
+/** The container of a workload with the workload's name. */
+export function mainContainerOf(workload: Workload): IContainer {
+  const container = containersOf(workload).find(({ name }) => name === workload.name);
+  if (container === undefined) throw new Error(`${workload.name} has no container of its name`);
+  return container;
+}
+
+/** Writes the files of mounted secrets below a directory, and lets the environment name them there. */
+export function placeSecrets(
+  environment: Readonly<Record<string, string>>,
+  mounts: readonly SecretMount[],
+  secrets: SecretFiles,
+  directory: string,
+): Record<string, string> {
+  for (const { secret, path } of mounts) {
+    for (const [name, content] of Object.entries(secrets[secret] ?? {})) {
+      const file = join(directory, path, name);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, content);
+    }
+  }
+  return Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name,
+      mounts.some(({ path }) => value.startsWith(`${path}/`)) ? join(directory, value) : value,
+    ]),
+  );
+}
