@@ -1,10 +1,16 @@
+import { isSandboxApp } from '@phds/catalog/sandbox';
 import { readConfig } from '@phds/service-kit/config';
 import type { z } from 'zod';
 import { gatewaySettings } from './settings.ts';
 
 /** The settings of the gateway. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = gatewaySettings.superRefine((settings, context) => {
-  for (const [name, message] of [...findSmallLimit(settings), ...findOpenidProblems(settings)]) {
+  const problems = [
+    ...findSmallLimit(settings),
+    ...findOpenidProblems(settings),
+    ...findSelfTestProblems(settings),
+  ];
+  for (const [name, message] of problems) {
     context.addIssue({ code: 'custom', path: [name], message });
   }
 });
@@ -36,6 +42,21 @@ function findOpenidProblems(settings: Settings): Problem[] {
   if (clientId !== undefined && !settings.SESSION_AUDIENCE.includes(clientId)) {
     problems.push(['OIDC_CLIENT_ID', 'must be one of SESSION_AUDIENCE']);
   }
+  return problems;
+}
+
+/** The self-test approves by itself and leaves grants behind, so it must not act for a person. */
+function findSelfTestProblems(settings: Settings): Problem[] {
+  const { SELF_TEST_CLIENT_ID: clientId, SELF_TEST_CLIENT_SECRET: secret } = settings;
+  if (clientId === undefined) {
+    return secret === undefined
+      ? []
+      : [['SELF_TEST_CLIENT_SECRET', 'needs SELF_TEST_CLIENT_ID, which is not set']];
+  }
+  const problems: Problem[] = [];
+  if (secret === undefined)
+    problems.push(['SELF_TEST_CLIENT_SECRET', 'must be set, because SELF_TEST_CLIENT_ID is']);
+  if (!isSandboxApp(clientId)) problems.push(['SELF_TEST_CLIENT_ID', 'must be a sandbox app']);
   return problems;
 }
 

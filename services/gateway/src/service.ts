@@ -28,6 +28,7 @@ import { FailedAuthentications } from './limits/failed-authentications.ts';
 import { KnownClients } from './limits/known-clients.ts';
 import { RequestLimits } from './limits/request-limits.ts';
 import { SurfaceLimits } from './limits/surface-limits.ts';
+import { type SelfTestOptions, startSelfTest, toOwnUrl } from './self-test/self-test.ts';
 import { createRedisRequestLog } from './usage/redis-request-log.ts';
 import { RefusalCounts } from './usage/refusal-counts.ts';
 import { RequestLog } from './usage/request-log.ts';
@@ -95,6 +96,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const probePort = await openProbes({ config, metrics, isReady }, starting);
   const http = starting.use(await startHttpServer(app, config, clock));
   const { port } = http;
+  testSelf({ config, port, clock, metrics, log }, starting);
   log.info({ port, probePort }, 'gateway is listening');
   const running = starting.move();
   const leave = () => {
@@ -112,6 +114,22 @@ async function openProbes(
   measureReadiness(metrics, isReady);
   const server = resources.adopt(createProbeServer({ isReady, metrics }), closeHttp);
   return listenHttp(server, config.HOST, config.PROBE_PORT);
+}
+
+/** Repeats the self-test if an app is set for it. It ends before the public port closes. */
+function testSelf(
+  {
+    config,
+    port,
+    ...parts
+  }: { config: Config; port: number } & Pick<SelfTestOptions, 'clock' | 'metrics' | 'log'>,
+  resources: AsyncDisposableStack,
+): void {
+  const { SELF_TEST_CLIENT_ID: clientId, SELF_TEST_CLIENT_SECRET: clientSecret, HOST: host } = config;
+  if (clientId === undefined || clientSecret === undefined) return;
+  const url = toOwnUrl(host, port);
+  const intervalMs = config.SELF_TEST_INTERVAL_MS;
+  resources.use(startSelfTest({ app: { url, clientId, clientSecret }, intervalMs, ...parts }));
 }
 
 function createLimits(config: Config, redis: RedisConnection | null) {

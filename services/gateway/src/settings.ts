@@ -155,6 +155,25 @@ const cacheAndReports = {
   ),
 } as const;
 
+/** The sandbox app with which the gateway tests itself. */
+const selfTest = {
+  SELF_TEST_CLIENT_ID: z
+    .string()
+    .optional()
+    .meta({ unit: 'text', fallback: 'none: no self-test' })
+    .describe(
+      'Sandbox app with which the gateway [tests itself](../sandbox.md#self-test-of-the-gateways): grant, read, revoke, and read again.',
+    ),
+  SELF_TEST_CLIENT_SECRET: z
+    .string()
+    .optional()
+    .meta({ unit: 'text', fallback: 'required with `SELF_TEST_CLIENT_ID`', secret: true })
+    .describe('Secret of that app.'),
+  SELF_TEST_INTERVAL_MS: durationMs(60_000).describe(
+    'Interval of the self-test. Each gateway changes it by up to 5 %, so that the tests of several do not meet each time.',
+  ),
+} as const;
+
 /** Every setting of the gateway, before those that depend on each other are compared. */
 export const gatewaySettings = z.object({
   ...commonSettings,
@@ -205,6 +224,7 @@ export const gatewaySettings = z.object({
     'A connection without a byte in either direction for this long during a request is closed.',
   ),
   ...cacheAndReports,
+  ...selfTest,
   RECEIPT_PUBLIC_KEYS: publicKeys
     .meta({ unit: 'JWKS of Ed25519 keys', fallback: 'none' })
     .describe('Current and earlier public keys for consent receipts, published at `/.well-known/jwks.json`.'),
