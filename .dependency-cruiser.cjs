@@ -74,7 +74,7 @@ module.exports = {
     {
       name: 'database-only-in-store',
       comment:
-        'Prisma and pg are used in store and service.ts, in the postgres and restore parts of service-kit, and in packages/database.',
+        'Prisma and pg are used in store and service.ts, in the postgres and restore parts of service-kit, in packages/database, and where telemetry adds spans to pg.',
       severity: 'error',
       from: {
         path: '^(services|packages)/[^/]+/(src|bin)/',
@@ -82,6 +82,7 @@ module.exports = {
           '^services/[^/]+/src/(store/|service\\.ts$)',
           '^packages/service-kit/src/(postgres|restore)[^/]*(\\.ts$|/)',
           '^packages/(database|dev-stack)/',
+          '^packages/telemetry/src/instrumentations\\.ts$',
         ],
       },
       to: { path: npm('pg|pg-[^/]+|@prisma/[^/]+|@types/pg') },

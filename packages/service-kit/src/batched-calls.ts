@@ -1,4 +1,6 @@
-import { withoutDeadline } from './deadline.ts';
+import { withinOrigins } from './current-origin.ts';
+import { currentOrigin, withoutDeadline } from './deadline.ts';
+import type { Origin } from './origin.ts';
 
 /** Maximum number of items of one run. */
 const MAX_ITEMS = 64;
@@ -8,6 +10,7 @@ const PATIENCE_MS = 50;
 
 interface Caller<Item, Result> {
   readonly item: Item;
+  readonly origin: Origin | undefined;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -40,7 +43,9 @@ export function batchingCalls<Item, Result>(
 
   const answer = async (callers: readonly Caller<Item, Result>[]) => {
     try {
-      const results = await withoutDeadline(() => run(callers.map(({ item }) => item)));
+      const origins = callers.map(({ origin }) => origin);
+      const runAll = () => run(callers.map(({ item }) => item));
+      const results = await withoutDeadline(() => withinOrigins(origins, runAll));
       if (results.length !== callers.length) throw new Error('not one result for each item');
       results.forEach((result, index) => {
         callers[index]?.resolve(result);
@@ -52,7 +57,7 @@ export function batchingCalls<Item, Result>(
 
   return (item) => {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    waiting.push({ item, resolve, reject });
+    waiting.push({ item, origin: currentOrigin(), resolve, reject });
     if (!isBusy) {
       isBusy = true;
       // Not at once, so that one caller's items go together.

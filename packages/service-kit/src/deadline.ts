@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Origin } from './origin.ts';
 
 /** Work that can be aborted. */
 export interface Ongoing {
@@ -41,16 +42,32 @@ export class Deadline {
   }
 }
 
-const current = new AsyncLocalStorage<Deadline | undefined>();
+/** The context of the work in progress. */
+interface Work {
+  readonly deadline: Deadline | undefined;
+  readonly origin: Origin | undefined;
+}
 
-/** Runs the work of a call. Its statements and outgoing calls are limited to the remaining time. */
+const current = new AsyncLocalStorage<Work>();
+
+/** Runs the work of a call from its origin. Its statements and outgoing calls are limited to the remaining time. */
+export function withinCall<T>(deadline: Deadline, origin: Origin, work: () => T): T {
+  return current.run({ deadline, origin }, work);
+}
+
+/** Limits statements and outgoing calls to the remaining time. */
 export function withinDeadline<T>(deadline: Deadline, work: () => T): T {
-  return current.run(deadline, work);
+  return current.run({ deadline, origin: currentOrigin() }, work);
 }
 
 /** Runs work without the current caller's deadline, such as a batch for several callers or work after the answer. */
 export function withoutDeadline<T>(work: () => T): T {
-  return current.run(undefined, work);
+  return current.run({ deadline: undefined, origin: currentOrigin() }, work);
+}
+
+/** Runs work for another origin; undefined for none. */
+export function withinOrigin<T>(origin: Origin | undefined, work: () => T): T {
+  return current.run({ deadline: currentDeadline(), origin }, work);
 }
 
 /**
@@ -84,13 +101,19 @@ export async function withinLastDeadline<T>(
 
 /** The deadline of the current call; undefined outside a call. */
 export function currentDeadline(): Deadline | undefined {
-  return current.getStore();
+  return current.getStore()?.deadline;
 }
 
-/** Binds the current deadline to a callback that other code will call. */
-export function keepDeadline<Args extends unknown[], Result>(
+/** The origin of the current work; undefined for background work. */
+export function currentOrigin(): Origin | undefined {
+  return current.getStore()?.origin;
+}
+
+/** Binds the current deadline and origin to a callback that other code will call. */
+export function keepContext<Args extends unknown[], Result>(
   callback: (...args: Args) => Result,
 ): (...args: Args) => Result {
-  const deadline = current.getStore();
-  return (...args) => current.run(deadline, callback, ...args);
+  const work = current.getStore();
+  if (work === undefined) return (...args) => current.exit(callback, ...args);
+  return (...args) => current.run(work, callback, ...args);
 }

@@ -1,5 +1,7 @@
 import './closed-streams.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startTracing, type TracingOptions } from '@phds/telemetry/tracing';
+import { OriginContextManager } from './current-origin.ts';
 import type { Logger } from './log.ts';
 
 const SHUTDOWN_LIMIT_MS = 10_000;
@@ -14,23 +16,30 @@ export interface LifecycleOptions {
   readonly log: Logger;
   /** How long the service still serves after SIGTERM, while it reports that it is not ready. Milliseconds. */
   readonly shutdownDelayMs: number;
+  /** What `toTracingOptions` makes of the settings; null for no traces. */
+  readonly tracing: Omit<TracingOptions, 'contextManager' | 'log'> | null;
 }
 
 /**
  * Runs a service for the life of the process: starts it, and stops it on SIGTERM or SIGINT. After SIGTERM it first reports that it is not
- * ready and serves until callers and balancers had time to notice; a second signal ends this time. Then it is disposed within ten seconds.
- * A failed start or an uncaught exception ends the process with status 1, so that its supervisor can restart it.
+ * ready and serves until callers and balancers had time to notice; a second signal ends this time. Then it is disposed, and the last spans
+ * are exported, within ten seconds. A failed start or an uncaught exception ends the process with status 1, so that its supervisor can
+ * restart it.
  */
 export async function runService(
   start: () => Promise<RunningService>,
-  { log, shutdownDelayMs }: LifecycleOptions,
+  { log, shutdownDelayMs, tracing }: LifecycleOptions,
 ): Promise<void> {
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'uncaught exception');
     process.exit(1);
   });
+  const spans = new AsyncDisposableStack();
   let service: RunningService;
   try {
+    if (tracing !== null) {
+      spans.use(await startTracing({ ...tracing, contextManager: new OriginContextManager(), log }));
+    }
     service = await start();
   } catch (err) {
     log.fatal({ err }, 'start failed');
@@ -43,13 +52,15 @@ export async function runService(
     stopping = true;
     const delayMs = signal === 'SIGTERM' ? shutdownDelayMs : 0;
     log.info({ signal, delayMs }, 'stopping');
-    stopService(service, { delayMs, signal: hurry.signal, onDisposal: limitDisposal }).then(
-      () => process.exit(0),
-      (err: unknown) => {
-        log.error({ err }, 'stopping failed');
-        process.exit(1);
-      },
-    );
+    stopService(service, { delayMs, signal: hurry.signal, onDisposal: limitDisposal })
+      .then(() => spans.disposeAsync())
+      .then(
+        () => process.exit(0),
+        (err: unknown) => {
+          log.error({ err }, 'stopping failed');
+          process.exit(1);
+        },
+      );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { toLogFields } from './current-origin.ts';
 
 export type { Logger } from 'pino';
 
@@ -36,11 +37,15 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Creates a logger of JSON lines on standard output. Secret fields are redacted; texts of errors and messages are scrubbed. */
+/**
+ * Creates a logger of JSON lines on standard output. Lines about a request have its id, and the id of its trace if that is recorded. Secret fields are redacted; texts of errors and
+ * messages are scrubbed.
+ */
 export function createLogger({ service, level = 'info', destination }: LoggerOptions): Logger {
   const options = {
     level,
     base: { service },
+    mixin: toLogFields,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: serializeError, error: serializeError },

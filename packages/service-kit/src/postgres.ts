@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { currentDeadline, keepDeadline } from './deadline.ts';
+import { currentDeadline, keepContext } from './deadline.ts';
 import type { Logger } from './log.ts';
 import { givenUp, WatchedClient } from './postgres-client.ts';
 
@@ -69,7 +69,7 @@ class DeadlinePool extends pg.Pool {
     const isLate = isPresentCallerLate();
     if (callback === undefined) return isLate ? Promise.reject(givenUp()) : super.connect().then(keepInTime);
     if (isLate) process.nextTick(callback, givenUp(), undefined, () => undefined);
-    else super.connect(keepDeadline(inTime(callback)));
+    else super.connect(keepContext(inTime(callback)));
     return undefined;
   }
 }

@@ -2,7 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type handleBidiStreamingCall, Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { AnswerSchema, Call } from '@phds/contracts/phds/common/v1/calls_pb';
 import { type AppError, invalidRequest, toAppError, unavailable } from './errors.ts';
-import { ASSERTION_METADATA } from './metadata-keys.ts';
+import { ASSERTION_METADATA, REQUEST_ID_METADATA, TRACEPARENT_METADATA } from './metadata-keys.ts';
 import { type CallsMessage, decode, encode, UNREADABLE } from './rpc-calls.ts';
 import { GrpcHandlerContext } from './rpc-context.ts';
 import { toErrorDetail, toGrpcError, tooLarge } from './rpc-errors.ts';
@@ -115,13 +115,14 @@ class CallStream {
     }
   }
 
-  async #handle({ timeoutMs, assertion, request }: Call): Promise<object> {
+  async #handle(call: Call): Promise<object> {
+    const { timeoutMs, request } = call;
     const { carried, handler } = this.#served;
     if (this.#unanswered > this.#limits.maxCalls)
       throw unavailable(new Error(`${carried.name}: too many calls`));
     const message = decode(carried.input, request);
     const waitMs = Math.min(timeoutMs, this.#limits.maxDeadlineMs);
-    const context = new GrpcHandlerContext(carried, this.#metadataOf(assertion), Date.now() + waitMs);
+    const context = new GrpcHandlerContext(carried, this.#metadataOf(call), Date.now() + waitMs);
     const end = setTimeout(() => context.cancel(), waitMs);
     this.#running.add(context);
     try {
@@ -133,9 +134,11 @@ class CallStream {
   }
 
   /** The metadata that the unary call would have. */
-  #metadataOf(assertion: string): Metadata {
+  #metadataOf({ assertion, requestId, traceparent }: Call): Metadata {
     const metadata = this.#duplex.metadata.clone();
     if (assertion !== '') metadata.set(ASSERTION_METADATA, assertion);
+    if (requestId !== '') metadata.set(REQUEST_ID_METADATA, requestId);
+    if (traceparent !== '') metadata.set(TRACEPARENT_METADATA, traceparent);
     return metadata;
   }
 

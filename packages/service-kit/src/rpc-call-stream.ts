@@ -7,6 +7,7 @@ import {
 } from '@bufbuild/protobuf';
 import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
 import type { Answer, CallSchema } from '@phds/contracts/phds/common/v1/calls_pb';
+import type { CarriedOrigin } from './current-origin.ts';
 import { AppError, unavailable } from './errors.ts';
 import { type AnswersMessage, encode } from './rpc-calls.ts';
 import { codeOf, fromErrorDetail, fromGrpcError } from './rpc-errors.ts';
@@ -29,6 +30,8 @@ export interface StreamedCall<I extends DescMessage, O extends DescMessage> {
   readonly request: MessageInitShape<I>;
   /** The access assertion, for rpcs that require one. */
   readonly assertion?: string;
+  /** What the call is made for. */
+  readonly origin?: CarriedOrigin;
   /** How long to wait for the answer, in milliseconds. */
   readonly timeoutMs: number;
   readonly resolve: (response: MessageShape<O>) => void;
@@ -41,6 +44,8 @@ interface Sent<I extends DescMessage, O extends DescMessage> {
   readonly timeout: NodeJS.Timeout;
   readonly ended: ((code: RpcCode) => void) | undefined;
 }
+
+const NO_ORIGIN: CarriedOrigin = { requestId: '', traceparent: '' };
 
 type Duplex = ClientDuplexStream<object, AnswersMessage>;
 
@@ -107,7 +112,7 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
 
   /** Empty if the request cannot be encoded. */
   #toMessage(call: StreamedCall<I, O>): MessageInitShape<typeof CallSchema>[] {
-    const { assertion = '', timeoutMs } = call;
+    const { assertion = '', origin = NO_ORIGIN, timeoutMs } = call;
     let request: Uint8Array;
     try {
       request = encode(this.#method.input, call.request);
@@ -122,7 +127,7 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
       timeoutMs,
     );
     this.#unanswered.set(id, { call, timeout, ended: this.#observer?.started(this.#method) });
-    return [{ id, timeoutMs: Math.ceil(timeoutMs), assertion, request }];
+    return [{ id, timeoutMs: Math.ceil(timeoutMs), assertion, request, ...origin }];
   }
 
   #receive({ answers, closing }: AnswersMessage): void {

@@ -8,11 +8,14 @@ import {
 } from '@bufbuild/protobuf';
 import { type Client, createClient, type Transport, type UnaryResponse } from '@connectrpc/connect';
 import { Client as GrpcClient, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { toCarriedOrigin } from './current-origin.ts';
 import { currentDeadline } from './deadline.ts';
 import { unavailable } from './errors.ts';
+import { REQUEST_ID_METADATA, TRACEPARENT_METADATA } from './metadata-keys.ts';
 import { encode } from './rpc-calls.ts';
 import { fromGrpcError } from './rpc-errors.ts';
 import { type RpcObserver, toRpcCode } from './rpc-observer.ts';
+import { inCallerSpan } from './rpc-span.ts';
 import { channelCredentials, type TlsFiles } from './rpc-tls.ts';
 import type { ServiceTokenSource } from './service-token.ts';
 
@@ -67,17 +70,25 @@ export function openRpcChannel(options: RpcChannelOptions): RpcChannel {
 
 function createGrpcTransport(grpc: GrpcClient, options: RpcChannelOptions): Transport {
   return {
-    async unary(method, signal, timeoutMs, header, input) {
-      const metadata = new Metadata();
-      for (const [name, value] of toPairs(header)) metadata.set(name, value);
-      metadata.set('authorization', `Bearer ${await options.tokens(options.audience)}`);
-      const leftMs = toTimeLeft(timeoutMs ?? options.deadlineMs);
-      return call({ grpc, method, metadata, timeoutMs: leftMs, signal, input, observer: options.observer });
-    },
+    unary: (method, signal, timeoutMs, header, input) =>
+      inCallerSpan(method, async () => {
+        const metadata = new Metadata();
+        for (const [name, value] of toPairs(header)) metadata.set(name, value);
+        metadata.set('authorization', `Bearer ${await options.tokens(options.audience)}`);
+        setOrigin(metadata);
+        const leftMs = toTimeLeft(timeoutMs ?? options.deadlineMs);
+        return call({ grpc, method, metadata, timeoutMs: leftMs, signal, input, observer: options.observer });
+      }),
     stream() {
       throw new TypeError('only unary rpcs are called');
     },
   };
+}
+
+function setOrigin(metadata: Metadata): void {
+  const { requestId, traceparent } = toCarriedOrigin();
+  if (requestId !== '') metadata.set(REQUEST_ID_METADATA, requestId);
+  if (traceparent !== '') metadata.set(TRACEPARENT_METADATA, traceparent);
 }
 
 /**

@@ -1,9 +1,16 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { type ContextValues, createContextValues, type HandlerContext } from '@connectrpc/connect';
 import type { Metadata } from '@grpc/grpc-js';
+import { fromCarriedOrigin } from './current-origin.ts';
 import { Deadline } from './deadline.ts';
 import { AppError, unauthorized } from './errors.ts';
-import { ASSERTION_METADATA, SESSION_METADATA } from './metadata-keys.ts';
+import {
+  ASSERTION_METADATA,
+  REQUEST_ID_METADATA,
+  SESSION_METADATA,
+  TRACEPARENT_METADATA,
+} from './metadata-keys.ts';
+import type { Origin } from './origin.ts';
 import type { SessionVerifier } from './session.ts';
 
 /** The person's session JWT sent with the call. Throws `unauthorized` without one. */
@@ -44,6 +51,14 @@ export function deadlineOf(context: HandlerContext): Deadline {
   const deadline = new Deadline(context.timeoutMs() ?? DEFAULT_DEADLINE_MS);
   context.signal.addEventListener('abort', () => deadline.end(), { once: true });
   return deadline;
+}
+
+/** What the call is made for, as its caller says. */
+export function originOf(context: HandlerContext): Origin {
+  return fromCarriedOrigin(
+    findHeader(context, REQUEST_ID_METADATA),
+    findHeader(context, TRACEPARENT_METADATA),
+  );
 }
 
 /** Connect's handler context for a grpc-js call. Its parts are created on demand, since most calls need only two headers. */

@@ -1,12 +1,13 @@
 import type { DescMethodUnary, DescService } from '@bufbuild/protobuf';
 import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
-import { withinDeadline } from './deadline.ts';
+import { withinCall } from './deadline.ts';
 import { AppError, invalidRequest, toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { type StreamOfCalls, UNREADABLE } from './rpc-calls.ts';
-import { type CallHead, deadlineOf, findHeader } from './rpc-context.ts';
+import { type CallHead, deadlineOf, findHeader, originOf } from './rpc-context.ts';
 import { codeOf } from './rpc-errors.ts';
 import { type RpcObserver, toRpcName } from './rpc-observer.ts';
+import { inServerSpan } from './rpc-span.ts';
 import type { ServiceTokenVerifier } from './service-token.ts';
 
 type NamesOf<Service extends DescService, Kind extends string> = {
@@ -96,12 +97,9 @@ export interface RpcGuard {
 function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
   const answer: UnaryHandler = async (request, context) => {
     await admit(context, callers, guard);
-    try {
-      if ((request as object) === UNREADABLE) throw invalidRequest('request', 'is not a valid message');
-      return await withinDeadline(deadlineOf(context), () => handler(request, context));
-    } catch (error) {
-      throw report(toOwnError(error), context, guard.log);
-    }
+    return withinCall(deadlineOf(context), originOf(context), () =>
+      inServerSpan(context.method, () => run(handler, request, context, guard.log)),
+    );
   };
   const { observer } = guard;
   return observer === undefined ? answer : observed(answer, observer);
@@ -119,6 +117,29 @@ function observed(answer: UnaryHandler, observer: RpcObserver): UnaryHandler {
       throw error;
     }
   };
+}
+
+/** Logs what has failed here, where the log has the request's id. */
+async function run(
+  handler: UnaryHandler,
+  request: never,
+  context: HandlerContext,
+  log: Logger,
+): Promise<object> {
+  const startedAt = performance.now();
+  try {
+    if ((request as object) === UNREADABLE) throw invalidRequest('request', 'is not a valid message');
+    const response = await handler(request, context);
+    if (log.isLevelEnabled('debug')) {
+      log.debug(
+        { rpc: toRpcName(context.method), ms: Math.round(performance.now() - startedAt) },
+        'rpc answered',
+      );
+    }
+    return response;
+  } catch (error) {
+    throw report(toOwnError(error), context, log);
+  }
 }
 
 async function admit(call: CallHead, callers: readonly string[], guard: RpcGuard): Promise<void> {

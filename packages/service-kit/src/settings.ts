@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { durationMs, integer, list, optionalInteger, port, privateKey } from './config.ts';
 import { STEP_UP_ACTIONS } from './step-up.ts';
+import { tracingSettings } from './tracing-settings.ts';
 
 /*
  * docs/operations/settings.md is generated from the schemas of the settings (`pnpm gen:settings`). Each setting has a description, and a
@@ -51,6 +52,7 @@ export const commonSettings = {
     .meta({ unit: 'JWKS' })
     .describe("Public keys of all callers; `kid` is the caller's name."),
   ...tlsSettings,
+  ...tracingSettings,
 } as const;
 
 /** The port of /livez, /readyz and /metrics, which every service has. */

@@ -1,5 +1,6 @@
 import { runService } from '@phds/service-kit/lifecycle';
 import { createLogger } from '@phds/service-kit/log';
+import { toTracingOptions } from '@phds/service-kit/tracing-settings';
 import { Metrics } from '@phds/telemetry/metrics';
 import { readEnvironment } from './config.ts';
 import { createService } from './service.ts';
@@ -11,4 +12,5 @@ const metrics = new Metrics({ service: 'consent', ofProcess: true });
 await runService(() => createService(config, { log, metrics }), {
   log,
   shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
+  tracing: toTracingOptions(config, 'consent'),
 });

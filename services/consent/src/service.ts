@@ -1,6 +1,7 @@
 import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
 import { acknowledging } from '@phds/service-kit/acknowledged-changes';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
+import { callOrigins } from '@phds/service-kit/current-origin';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPruning } from '@phds/service-kit/pruning';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
@@ -147,6 +148,7 @@ function createRecorder({ config, clock, stores, log }: Parts, overrides: Overri
   return createAccessRecorder({
     store: overrides.accessRecords?.(store) ?? store,
     clock,
+    origins: callOrigins,
     maxBatch: LARGEST_BATCH,
     maxQueued: config.ACCESS_QUEUE_LIMIT,
     maxWaitMs: config.ACCESS_QUEUE_WAIT_MS,

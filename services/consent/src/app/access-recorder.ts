@@ -1,7 +1,7 @@
 import type { AccessRecord } from '@phds/record-chain/access-record';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Access, Verdict } from '../domain/access.ts';
-import type { AccessRecordBatch, AccessRecordStore } from './access-ports.ts';
+import type { AccessRecordBatch, AccessRecordStore, CallOrigins } from './access-ports.ts';
 import { type AccessRecordStamps, createAccessRecordStamps } from './access-record-stamps.ts';
 import { type Refusal, toAccessRecord, toRefusalRecord } from './access-records.ts';
 import { type Call, CallQueue, notRecorded, type QueueLimits, takeWhileFits } from './call-queue.ts';
@@ -11,11 +11,15 @@ import { createGrantRefs, type GrantRefs } from './grant-refs.ts';
 interface Dependencies extends QueueLimits {
   readonly store: AccessRecordStore;
   readonly clock: Clock;
+  /** Default: no origins. */
+  readonly origins?: CallOrigins;
   /** Maximum number of accesses in one batch; no single call has more. */
   readonly maxBatch: number;
   /** Number of grants whose references are cached. */
   readonly maxGrants: number;
 }
+
+const NO_ORIGINS: CallOrigins = { current: () => undefined, within: (_origins, work) => work() };
 
 /** Records the accesses of this process. Disposal waits for calls in progress. */
 export interface AccessRecorder extends AsyncDisposable {
@@ -52,6 +56,7 @@ export function createAccessRecorder(dependencies: Dependencies): AccessRecorder
 
 class BatchRecorder implements AccessRecorder {
   readonly #store: AccessRecordStore;
+  readonly #origins: CallOrigins;
   readonly #maxBatch: number;
   readonly #stamps: AccessRecordStamps;
   readonly #refs: GrantRefs;
@@ -62,8 +67,9 @@ class BatchRecorder implements AccessRecorder {
   #judging: Promise<void> = Promise.resolve();
   #arrival: PromiseWithResolvers<void> | null = null;
 
-  constructor({ store, clock, maxBatch, maxGrants, ...limits }: Dependencies) {
+  constructor({ store, clock, origins = NO_ORIGINS, maxBatch, maxGrants, ...limits }: Dependencies) {
     this.#store = store;
+    this.#origins = origins;
     this.#maxBatch = maxBatch;
     this.#calls = new CallQueue(limits);
     this.#stamps = createAccessRecordStamps(clock);
@@ -73,7 +79,7 @@ class BatchRecorder implements AccessRecorder {
   record(accesses: readonly Access[]): Promise<Verdict[]> {
     if (accesses.length > this.#maxBatch)
       return Promise.reject(new RangeError('too many accesses in one call'));
-    const verdicts = this.#calls.add(accesses);
+    const verdicts = this.#calls.add(accesses, this.#origins.current());
     this.#arrival?.resolve();
     this.#write();
     return verdicts;
@@ -117,15 +123,24 @@ class BatchRecorder implements AccessRecorder {
     if (calls.length + refused.length === 0) return;
     if (isAhead && refused.length === 0) this.#beginAnew();
     try {
-      const written = await this.#insert(calls, refusals);
+      const written = await this.#within([...calls, ...refused.map((one) => one.call)], () =>
+        this.#insert(calls, refusals),
+      );
       for (const { call, verdicts } of refused) call.resolve(verdicts);
       // At most two batches are in progress: one being judged and one being inserted.
       await this.#judging;
-      if (calls.length > 0) this.#judging = this.#judge(written);
+      if (calls.length > 0) this.#judging = this.#within(calls, () => this.#judge(written));
     } catch (cause) {
       this.#chain.abandon();
       for (const call of [...calls, ...refused.map((one) => one.call)]) call.reject(notRecorded(cause));
     }
+  }
+
+  #within<T>(calls: readonly Call[], work: () => Promise<T>): Promise<T> {
+    return this.#origins.within(
+      calls.map(({ origin }) => origin),
+      work,
+    );
   }
 
   /** Time never decreases within a chain. */

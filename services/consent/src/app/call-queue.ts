@@ -11,6 +11,8 @@ export interface QueueLimits {
 /** The accesses of one call, which are written together. */
 export interface Call {
   readonly accesses: readonly Access[];
+  /** See `CallOrigins`. */
+  readonly origin: unknown;
   /** Monotonic milliseconds. */
   readonly since: number;
   readonly resolve: (verdicts: Verdict[]) => void;
@@ -33,12 +35,12 @@ export class CallQueue {
   }
 
   /** Returns the verdicts of the call. */
-  add(accesses: readonly Access[]): Promise<Verdict[]> {
+  add(accesses: readonly Access[], origin?: unknown): Promise<Verdict[]> {
     if (this.#accesses + accesses.length > this.#limits.maxQueued) {
       return Promise.reject(notRecorded(new Error('the queue is full')));
     }
     const { promise, resolve, reject } = Promise.withResolvers<Verdict[]>();
-    this.#calls.push({ accesses, since: performance.now(), resolve, reject });
+    this.#calls.push({ accesses, origin, since: performance.now(), resolve, reject });
     this.#accesses += accesses.length;
     this.#watch();
     return promise;

@@ -8,6 +8,7 @@ import {
   type RefusalCount as RefusalMessage,
   Verdict,
 } from '@phds/contracts/phds/consent/v1/access_pb';
+import { nameRequests } from '@phds/service-kit/current-origin';
 import { withoutDeadline } from '@phds/service-kit/deadline';
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { UserOf } from '@phds/service-kit/rpc-context';
@@ -62,6 +63,7 @@ export function createAccessService({
         if (length < 1 || length > LARGEST_BATCH) {
           throw invalidRequest('accesses', `must be 1 to ${LARGEST_BATCH}`);
         }
+        nameRequests(() => request.accesses.map(({ requestId }) => requestId));
         const parsed = request.accesses.map(parseAccess);
         // The batch also contains accesses of other calls, so the recorder has its own time limits.
         const verdicts = await withoutDeadline(() => recorder.record(parsed));

@@ -2,13 +2,15 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import {
   Endpoint,
-  type HealthDataService,
+  HealthDataService,
   type ReadRequestSchema,
   type ReadResponse,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { type CarriedOrigin, toCarriedOrigin } from '@phds/service-kit/current-origin';
 import { AppError, unavailable } from '@phds/service-kit/errors';
 import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
 import { type CallStream, StreamLost } from '@phds/service-kit/rpc-call-stream';
+import { inCallerSpan } from '@phds/service-kit/rpc-span';
 import { FairQueue } from './fair-queue.ts';
 
 type ReadRequest = MessageInitShape<typeof ReadRequestSchema>;
@@ -55,6 +57,7 @@ const MAX_WAITING = 2_000;
 const SLOW_BATCH_MS = 100;
 
 interface Waiting extends Read {
+  readonly origin: CarriedOrigin;
   /** Monotonic milliseconds. */
   readonly endsAt: number;
   readonly resolve: (response: ReadResponse) => void;
@@ -80,7 +83,7 @@ export function createBatchedReads(options: BatchedReadsOptions): ReadData {
     if (!isOfNewestPage(read.request) || streams.open.length === 0) return readAlone(read);
     const endsAt = performance.now() + deadlineMs;
     try {
-      return await batches.add(read, endsAt);
+      return await inCallerSpan(HealthDataService.method.read, () => batches.add(read, endsAt));
     } catch (error) {
       if (!(error instanceof StreamLost)) throw error;
       const leftMs = endsAt - performance.now();
@@ -111,7 +114,7 @@ class ReadBatches {
       return Promise.reject(unavailable(new Error('too many reads are waiting')));
     }
     const { promise, resolve, reject } = Promise.withResolvers<ReadResponse>();
-    this.#waiting.add(read.clientId, { ...read, endsAt, resolve, reject });
+    this.#waiting.add(read.clientId, { ...read, origin: toCarriedOrigin(), endsAt, resolve, reject });
     this.#sendSoon();
     return promise;
   }
@@ -169,9 +172,10 @@ class ReadBatches {
     };
     const now = performance.now();
     stream.send(
-      batch.map(({ request, assertion, endsAt, resolve, reject }) => ({
+      batch.map(({ request, assertion, origin, endsAt, resolve, reject }) => ({
         request,
         assertion,
+        origin,
         timeoutMs: endsAt - now,
         resolve: (response) => {
           settle();

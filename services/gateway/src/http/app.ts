@@ -12,6 +12,7 @@ import { createPartnerRouter } from './partner/router.ts';
 import { createPublicRouter } from './public/router.ts';
 import { refuse } from './refusal.ts';
 import { addToRequestLog } from './request-log-entry.ts';
+import { withinRequest } from './request-origin.ts';
 import { transportHeaders } from './respond.ts';
 import { createSignInRouter } from './sign-in/router.ts';
 import { isUnder, surfaceOf } from './surface.ts';
@@ -64,7 +65,8 @@ function logExchange(gateway: Gateway): RequestHandler {
       else log.info(line, 'request');
       if (response.statusCode < 400) noteAnswer(gateway, exchange, null);
     });
-    next();
+    const { requestId } = exchange;
+    withinRequest({ request, response, requestId, routeOf: () => exchange.route }, next);
   };
 }
 

@@ -69,7 +69,8 @@ function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Valu
 /** Pipelined requests whose responses wait behind others, by connection. */
 const queued = new WeakMap<Socket, Set<() => void>>();
 
-function whenOver(request: IncomingMessage, response: ServerResponse, end: () => void): void {
+/** Calls `end` once, when the answer is sent or the client is gone. */
+export function whenOver(request: IncomingMessage, response: ServerResponse, end: () => void): void {
   if (response.socket !== null) {
     response.once('close', end);
     return;

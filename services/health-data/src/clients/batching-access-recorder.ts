@@ -1,4 +1,7 @@
+import { withinOrigins } from '@phds/service-kit/current-origin';
+import { currentOrigin } from '@phds/service-kit/deadline';
 import { AppError } from '@phds/service-kit/errors';
+import type { Origin } from '@phds/service-kit/origin';
 import type { Access, AccessRecorder, Verdict } from '../app/ports.ts';
 
 export interface BatchingOptions {
@@ -17,6 +20,7 @@ export type SendAccesses = (accesses: readonly Access[]) => Promise<readonly (Ve
 
 interface Waiting {
   readonly access: Access;
+  readonly origin: Origin | undefined;
   readonly since: number;
   readonly resolve: (verdict: Verdict) => void;
   readonly reject: (error: AppError) => void;
@@ -35,7 +39,7 @@ export function createBatchingAccessRecorder(send: SendAccesses, options: Batchi
     record: (access) => {
       if (queue.length >= maxQueue) return Promise.reject(notRecorded(new Error('the queue is full')));
       const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
-      queue.push({ access, since: monotonicNow(), resolve, reject });
+      queue.push({ access, origin: currentOrigin(), since: monotonicNow(), resolve, reject });
       if (!sending) sendSoon();
       return promise;
     },
@@ -62,7 +66,9 @@ export function createBatchingAccessRecorder(send: SendAccesses, options: Batchi
 
   async function sendBatch(batch: readonly Waiting[]): Promise<void> {
     try {
-      const verdicts = await send(batch.map(({ access }) => access));
+      const origins = batch.map(({ origin }) => origin);
+      const sendAccesses = () => send(batch.map(({ access }) => access));
+      const verdicts = await withinOrigins(origins, sendAccesses);
       // Verdicts that cannot be assigned release nothing.
       if (verdicts.length !== batch.length) throw new Error('wrong number of verdicts');
       for (const [index, { resolve, reject }] of batch.entries()) {

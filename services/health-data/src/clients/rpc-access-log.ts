@@ -1,7 +1,9 @@
 import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
-import { type AccessService, Verdict as VerdictMessage } from '@phds/contracts/phds/consent/v1/access_pb';
+import { AccessService, Verdict as VerdictMessage } from '@phds/contracts/phds/consent/v1/access_pb';
 import { type CallStream, StreamLost } from '@phds/service-kit/rpc-call-stream';
+import { inCallerSpan } from '@phds/service-kit/rpc-span';
+import { currentTraceparent } from '@phds/telemetry/spans';
 import type { Access, Verdict } from '../app/ports.ts';
 import type { SendAccesses } from './batching-access-recorder.ts';
 
@@ -44,14 +46,16 @@ export function createRpcAccessLog({ consent, streams, deadlineMs }: RpcAccessLo
     const stream = streams.open[sent++ % streams.open.length];
     const { verdicts } = await (stream === undefined
       ? consent.recordAccess(request)
-      : record(stream, request));
+      : inCallerSpan(AccessService.method.recordAccess, () => record(stream, request)));
     return verdicts.map((verdict) => VERDICTS.get(verdict) ?? null);
   };
 
   async function record(stream: RecordStream, request: Request): Promise<Response> {
     try {
       const { promise, resolve, reject } = Promise.withResolvers<Response>();
-      stream.send([{ request, timeoutMs: deadlineMs, resolve, reject }]);
+      // The accesses have the ids of their requests.
+      const origin = { requestId: '', traceparent: currentTraceparent() };
+      stream.send([{ request, origin, timeoutMs: deadlineMs, resolve, reject }]);
       return await promise;
     } catch (error) {
       if (error instanceof StreamLost && !error.mayBeExecuted) return consent.recordAccess(request);

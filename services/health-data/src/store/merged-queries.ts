@@ -1,4 +1,11 @@
-import { currentDeadline, type Deadline, withinLastDeadline } from '@phds/service-kit/deadline';
+import { withinOrigins } from '@phds/service-kit/current-origin';
+import {
+  currentDeadline,
+  currentOrigin,
+  type Deadline,
+  withinLastDeadline,
+} from '@phds/service-kit/deadline';
+import type { Origin } from '@phds/service-kit/origin';
 import { givenUp } from '@phds/service-kit/postgres-client';
 
 export interface MergeOptions<Query, Result> {
@@ -15,6 +22,7 @@ export interface MergeOptions<Query, Result> {
 interface Waiting<Query, Result> {
   readonly query: Query;
   readonly deadline: Deadline | undefined;
+  readonly origin: Origin | undefined;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -36,7 +44,13 @@ export class MergedQueries<Query, Result> {
 
   ask(query: Query): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#waiting.push({ query, deadline: currentDeadline(), resolve, reject });
+    this.#waiting.push({
+      query,
+      deadline: currentDeadline(),
+      origin: currentOrigin(),
+      resolve,
+      reject,
+    });
     this.#schedule();
     return promise;
   }
@@ -72,7 +86,9 @@ export class MergedQueries<Query, Result> {
     try {
       const deadlines = group.map(({ deadline }) => deadline);
       const queries = group.map(({ query }) => query);
-      const results = await withinLastDeadline(deadlines, () => this.#options.run(queries));
+      const origins = group.map(({ origin }) => origin);
+      const run = () => withinOrigins(origins, () => this.#options.run(queries));
+      const results = await withinLastDeadline(deadlines, run);
       // Results that cannot be assigned to their queries belong to nobody.
       if (results.length !== group.length) throw new Error('the number of results is wrong');
       // A caller that has given up gets an error, so that nothing is recorded as read for it.

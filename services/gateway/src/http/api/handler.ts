@@ -12,6 +12,7 @@ import type { Gateway } from '../gateway.ts';
 import { meaningOf } from '../http-error.ts';
 import { refuse } from '../refusal.ts';
 import { addToRequestLog } from '../request-log-entry.ts';
+import { withinRequest } from '../request-origin.ts';
 import { toForcedDataError } from '../sandbox/forced-data-errors.ts';
 import { admit, withAssertion } from './admission.ts';
 import { type ApiCall, readApiCall } from './api-call.ts';
@@ -56,13 +57,16 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
       headers: {},
       route: undefined,
     };
-    gateway.measure(request, response, () => toPattern(call.path, arrival.route));
-    answer(gateway, arrival, lifecycle)
-      .then(
-        () => noteData(gateway, arrival),
-        (caught: unknown) => refuseCall(gateway, arrival, caught),
-      )
-      .catch((err: unknown) => gateway.log.error({ requestId, err }, 'answering failed'));
+    const routeOf = () => toPattern(call.path, arrival.route);
+    gateway.measure(request, response, routeOf);
+    void withinRequest({ request, response, requestId, routeOf }, () =>
+      answer(gateway, arrival, lifecycle)
+        .then(
+          () => noteData(gateway, arrival),
+          (caught: unknown) => refuseCall(gateway, arrival, caught),
+        )
+        .catch((err: unknown) => gateway.log.error({ requestId, err }, 'answering failed')),
+    );
   };
 }
 

@@ -42,6 +42,20 @@ export declare type Call = Message<"phds.common.v1.Call"> & {
    * @generated from field: bytes request = 4;
    */
   request: Uint8Array;
+
+  /**
+   * The metadata `x-request-id` of the unary call; empty for none.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
+
+  /**
+   * The metadata `traceparent` of the unary call (W3C trace context); empty for none.
+   *
+   * @generated from field: string traceparent = 6;
+   */
+  traceparent: string;
 };
 
 /**

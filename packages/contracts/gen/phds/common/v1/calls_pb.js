@@ -9,7 +9,7 @@ import { file_phds_common_v1_error } from "./error_pb.js";
  * Describes the file phds/common/v1/calls.proto.
  */
 export const file_phds_common_v1_calls = /*@__PURE__*/
-  fileDesc("ChpwaGRzL2NvbW1vbi92MS9jYWxscy5wcm90bxIOcGhkcy5jb21tb24udjEiSgoEQ2FsbBIKCgJpZBgBIAEoDRISCgp0aW1lb3V0X21zGAIgASgNEhEKCWFzc2VydGlvbhgDIAEoCRIPCgdyZXF1ZXN0GAQgASgMImAKBkFuc3dlchIKCgJpZBgBIAEoDRISCghyZXNwb25zZRgCIAEoDEgAEiwKBWVycm9yGAMgASgLMhsucGhkcy5jb21tb24udjEuRXJyb3JEZXRhaWxIAEIICgZyZXN1bHRiBnByb3RvMw", [file_phds_common_v1_error]);
+  fileDesc("ChpwaGRzL2NvbW1vbi92MS9jYWxscy5wcm90bxIOcGhkcy5jb21tb24udjEicwoEQ2FsbBIKCgJpZBgBIAEoDRISCgp0aW1lb3V0X21zGAIgASgNEhEKCWFzc2VydGlvbhgDIAEoCRIPCgdyZXF1ZXN0GAQgASgMEhIKCnJlcXVlc3RfaWQYBSABKAkSEwoLdHJhY2VwYXJlbnQYBiABKAkiYAoGQW5zd2VyEgoKAmlkGAEgASgNEhIKCHJlc3BvbnNlGAIgASgMSAASLAoFZXJyb3IYAyABKAsyGy5waGRzLmNvbW1vbi52MS5FcnJvckRldGFpbEgAQggKBnJlc3VsdGIGcHJvdG8z", [file_phds_common_v1_error]);
 
 /**
  * Describes the message phds.common.v1.Call.

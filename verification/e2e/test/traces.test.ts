@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { findLeaks, readLogs } from '@phds/e2e/leak-search';
+import { SecretCollector } from '@phds/e2e/secret-collector';
+import { findTrace, listSteps } from '@phds/e2e/trace-search';
+import { ingestReadings } from '@phds/running-system/ingestion';
+import { expectStatus, type Tokens } from '@phds/running-system/partner-app';
+import { send } from '@phds/running-system/request';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { eventually } from '@phds/test-kit/conditions';
+import { OtlpReceiver } from '@phds/test-kit/otlp-receiver';
+
+const HEART = '/api/v1/health-data/heart';
+const ROUTE = 'GET /api/v1/health-data/:category';
+const SERVICES = ['authorization', 'consent', 'gateway', 'health-data'];
+const VALUE = 361.7;
+
+let receiver: OtlpReceiver;
+let stack: RunningStack;
+let collector: SecretCollector;
+let tokens: Tokens;
+
+beforeAll(async () => {
+  receiver = await OtlpReceiver.start();
+  const traced = {
+    LOG_LEVEL: 'debug',
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+  };
+  const environment = {
+    gateway: traced,
+    authorization: traced,
+    consent: traced,
+    'health-data': traced,
+  };
+  stack = await startRunningStack({ environment });
+  collector = new SecretCollector(stack.gateway);
+  await collector.begin(stack);
+  const start = '2026-03-01T08:00:00Z';
+  await ingestReadings(stack, 'ada', [{ type: 'HRV', start, end: start, value: VALUE }]);
+  tokens = await collector.exchange(await collector.newCode());
+});
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]();
+  await receiver?.[Symbol.asyncDispose]();
+});
+
+const read = (headers = {}) => send(stack.gateway + HEART, { bearer: tokens.accessToken, headers });
+const idOf = (answer: { headers: Headers }) => answer.headers.get('X-Request-Id') ?? '';
+
+/** The trace of a request when its first span and all these steps have arrived. */
+function untilTraced(requestId: string, expected: Record<string, string[]>) {
+  return eventually(() => {
+    const trace = findTrace(receiver, requestId);
+    expect(listSteps(trace)).toEqual(expected);
+    return trace;
+  });
+}
+
+let firstRequest = '';
+
+test('a data request is one trace through all four services, Postgres and Redis', async () => {
+  const answer = expectStatus(200, await read());
+  expect(answer.text).toContain(String(VALUE));
+  firstRequest = idOf(answer);
+  const trace = await untilTraced(firstRequest, {
+    gateway: [ROUTE, 'Introspect', 'Read', 'redis'].toSorted(),
+    authorization: ['CheckLivenesses', 'Introspect', 'postgresql'],
+    consent: ['CheckLivenesses', 'RecordAccess', 'postgresql'],
+    'health-data': ['Read', 'RecordAccess', 'postgresql'],
+  });
+  const ids = new Set(trace.map(({ spanId }) => spanId));
+  const roots = trace.filter(({ parentSpanId }) => !ids.has(parentSpanId));
+  expect(roots).toMatchObject([
+    { name: ROUTE, parentSpanId: '', attributes: { 'http.response.status_code': 200 } },
+  ]);
+});
+
+test('every service logs the id of the request, and of its trace', async () => {
+  expect(firstRequest).not.toBe('');
+  const [{ traceId = '' } = {}] = findTrace(receiver, firstRequest);
+  const lines = (await readLogs(stack)).flatMap(({ text }) => text.split('\n'));
+  const ofRequest = lines.filter((line) => line.includes(firstRequest)).map((line) => JSON.parse(line));
+  expect([...new Set(ofRequest.map(({ service }) => service))].toSorted()).toEqual(SERVICES);
+  expect(new Set(ofRequest.map((line) => line.traceId))).toEqual(new Set([traceId]));
+});
+
+test('requests at the same time have a trace each, and their batches have links to all of them', async () => {
+  const answers = await Promise.all(Array.from({ length: 24 }, () => read()));
+  const requestIds = answers.map((answer) => idOf(expectStatus(200, answer)));
+  const linked = await eventually(() => {
+    const traces = requestIds.map((requestId) => findTrace(receiver, requestId));
+    for (const trace of traces) expect(trace.map(({ name }) => name)).toContain(ROUTE);
+    const batches = traces.flat().filter(({ name }) => name === 'batch');
+    expect(batches.length).toBeGreaterThan(0);
+    return { batches, traces };
+  });
+  const traceIds = new Set(linked.traces.map(([span]) => span?.traceId));
+  expect(traceIds.size).toBe(24);
+  for (const { links, attributes } of linked.batches) {
+    expect(links).toHaveLength(Number(attributes['phds.batch.size']) - 1);
+    for (const { traceId } of links) expect(traceIds).toContain(traceId);
+  }
+});
+
+test("a sender's trace context is linked, but neither continued nor allowed to prevent a trace", async () => {
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const answer = expectStatus(200, await read({ traceparent: `00-${traceId}-b7ad6b7169203331-00` }));
+  const trace = await eventually(() => {
+    const found = findTrace(receiver, idOf(answer));
+    expect(found.map(({ name }) => name)).toContain(ROUTE);
+    return found;
+  });
+  const root = trace.find(({ name }) => name === ROUTE);
+  expect(root).toMatchObject({ parentSpanId: '', links: [{ traceId, spanId: 'b7ad6b7169203331' }] });
+  expect(root?.traceId).not.toBe(traceId);
+  for (const name of ['traceparent', 'tracestate', 'server-timing']) {
+    expect(answer.headers.has(name)).toBe(false);
+  }
+});
+
+test('a service that stops exports its last spans', async () => {
+  const answer = expectStatus(200, await read());
+  await stack.processes.get('gateway-1')?.stop();
+  expect(findTrace(receiver, idOf(answer)).map(({ name }) => name)).toContain(ROUTE);
+  await stack.processes.get('gateway-1')?.start();
+});
+
+test('no secret, no value, no id of a person and no parameter is exported', async () => {
+  const from = '2026-02-27T11:22:33Z';
+  const url = `${stack.gateway}${HEART}?from=${from}`;
+  const answer = expectStatus(200, await send(url, { bearer: tokens.accessToken }));
+  for (const secret of [...collector.collected.secrets.values()]) await collector.misplace(secret);
+  await stack.processes.get('gateway-1')?.stop();
+  expect(findTrace(receiver, idOf(answer)).length).toBeGreaterThan(3);
+  const canaries = new Map([
+    ...collector.collected.secrets,
+    ...collector.collected.states,
+    ['value', String(VALUE)],
+    ['parameter', from],
+    ['app', collector.app.clientId],
+    ['grant', tokens.grantId],
+  ]);
+  const text = receiver.bodies.join('\n');
+  expect(text).toContain('readings-newest');
+  expect(findLeaks([{ name: 'traces', text }], canaries)).toEqual([]);
+  expect(text).not.toMatch(/\bada\b|url\.|[?&]from=/);
+});
