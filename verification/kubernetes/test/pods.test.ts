@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { repositoryRoot } from '@phds/house-rules/repository';
 import { describeWith } from '@phds/test-kit/requirements';
 import { parse } from 'yaml';
 import { build, hasKubectl, manifests, OVERLAYS } from '../src/builds.ts';
@@ -83,6 +84,25 @@ describeWith('kubectl', hasKubectl())('the pods of the Kubernetes manifests', ()
       );
     },
   );
+
+  test.each(['operator', 'evaluation'])('with the image %s run only programs that it contains', (image) => {
+    const recipe = readFileSync(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8')
+      .split(`FROM workspace AS ${image}-files`)[1]
+      ?.split('\nFROM ')[0];
+    const collected = /collect\.sh \/out ((?:packages\/[\w-]+ ?)+)/
+      .exec(recipe ?? '')?.[1]
+      ?.trim()
+      .split(' ');
+    const containers = OVERLAYS.flatMap((overlay) => listWorkloads(build(overlay)).flatMap(containersOf));
+    const programs = containers
+      .filter((container) => container.image?.includes(`phds/${image}:`))
+      .map(({ args = [] }) => args[0] ?? '');
+    expect(programs.length).toBeGreaterThan(1);
+    for (const program of programs) {
+      expect([program, existsSync(join(repositoryRoot, program))]).toEqual([program, true]);
+      expect(collected).toContain(program.split('/').slice(0, 2).join('/'));
+    }
+  });
 });
 
 describeWith('kubectl', hasKubectl())('each service in Kubernetes', () => {
@@ -108,10 +128,11 @@ describeWith('kubectl', hasKubectl())('each service in Kubernetes', () => {
         startupProbe: probe('/livez'),
         livenessProbe: probe('/livez'),
         readinessProbe: probe('/readyz'),
-        lifecycle: { preStop: { sleep: { seconds: 5 } } },
       });
-      // The process ends within 10 s of SIGTERM.
-      expect(pod?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(5 + 10);
+      const delay = container?.env?.find(({ name }) => name === 'SHUTDOWN_DELAY_MS')?.value;
+      expect(Number(delay)).toBeGreaterThan(1000);
+      // After the delay the process ends within 10 s.
+      expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(Number(delay) / 1000 + 10);
       const spread = { maxSkew: 1, labelSelector: { matchLabels: labelsOf(service) } };
       expect(pod?.topologySpreadConstraints).toMatchObject([
         { ...spread, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'DoNotSchedule' },

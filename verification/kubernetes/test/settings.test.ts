@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensureKeyFiles } from '@phds/dev-stack/key-files';
-import { type SecretFiles, toKubernetesSecrets } from '@phds/dev-stack/kubernetes-secrets';
+import { type SecretFiles, toKubernetesSecrets, toSecretList } from '@phds/dev-stack/kubernetes-secrets';
 import { repositoryRoot } from '@phds/house-rules/repository';
 import { toSettingRows } from '@phds/house-rules/settings-table';
 import { readConfig } from '@phds/service-kit/config';
@@ -12,6 +12,7 @@ import { operatorSettings } from '../../../packages/cli/src/operator/connection.
 import { recordsSettings } from '../../../packages/cli/src/records/connection.ts';
 import { build, hasKubectl, OVERLAYS, type Overlay } from '../src/builds.ts';
 import { containersOf, getObject, type KubernetesObject, listWorkloads } from '../src/objects.ts';
+import { findSchemaProblems } from '../src/schemas.ts';
 import { SERVICES } from '../src/services.ts';
 import { mainContainerOf, placeSecrets, secretMountsOf, toEnvironment } from '../src/settings.ts';
 
@@ -164,6 +165,18 @@ describeWith('kubectl', hasKubectl())('the settings in the Kubernetes manifests'
     const placed = placeSecrets(environment, mounts, secrets.production, join(directory, 'operator'));
     expect(readConfig(ofServices, placed)).toMatchObject({ TLS_CA: TLS_FILES['ca.crt'] });
     expect(readConfig(recordsSettings, placed)).toMatchObject({ RECORDS_DATABASE_URL: expect.any(String) });
+  });
+
+  test('the secrets made for an evaluation are valid objects, and those that its pods mount', () => {
+    const { items } = toSecretList(secrets['single-node'], 'phds');
+    expect(items.flatMap(findSchemaProblems)).toEqual([]);
+    const mounted = (['single-node', 'single-node/migrations'] as const).flatMap((overlay) =>
+      listSecretFiles(build(overlay)).map(({ secret }) => secret),
+    );
+    const ofCommands = ['operator-secrets', 'importer-secrets'];
+    expect(items.map(({ metadata }) => metadata.name).toSorted()).toEqual(
+      [...mounted, ...ofCommands].toSorted(),
+    );
   });
 
   test('the operations page lists the files of every secret that production mounts', () => {
