@@ -25,6 +25,8 @@ export interface RestoreGuardOptions {
   /** How often to check the database, and how long other instances have to confirm that a new one has all their changes. */
   readonly config: { readonly RESTORE_CHECK_INTERVAL_MS: number; readonly FAILOVER_GRACE_MS: number };
   readonly log: { readonly error: Say; readonly warn: Say };
+  /** Called after the database did not answer, and when it was replaced: what was written last may be missing. */
+  readonly onInterruption?: () => void;
 }
 
 /**
@@ -57,8 +59,10 @@ export interface RestoreGuard extends AsyncDisposable {
 /** Checks the database immediately and then periodically. Starts even if the database is unavailable. */
 export async function startRestoreGuard(options: RestoreGuardOptions): Promise<RestoreGuard> {
   const guard = new Guard(options);
-  const onFailure = (err: unknown) =>
+  const onFailure = (err: unknown) => {
     options.log.warn({ err }, 'checking whether the database was restored failed');
+    options.onInterruption?.();
+  };
   await guard.look().catch(onFailure);
   const looks = startPeriodic(() => guard.look(), {
     intervalMs: options.config.RESTORE_CHECK_INTERVAL_MS,
@@ -201,6 +205,7 @@ class Guard {
       return;
     }
     this.#unsettledSince = null;
+    if (memory !== null && settled.number !== memory.number) this.#options.onInterruption?.();
     this.#remember(settled.number, settled.position);
     if (settled.entry === 'failover') {
       const text = 'a different database took over; no acknowledged change is missing';

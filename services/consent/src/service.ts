@@ -75,8 +75,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   await using resources = new AsyncDisposableStack();
   const pools = resources.use(await openConnectionPools(config, log));
+  let recorder: AccessRecorder | undefined;
   const guard = resources.use(
-    await startRestoreGuard({ pool: pools.access.pool, schema: RESTORE_SCHEMA, config, log }),
+    await startRestoreGuard({
+      pool: pools.access.pool,
+      schema: RESTORE_SCHEMA,
+      config,
+      log,
+      onInterruption: () => recorder?.beginChain(),
+    }),
   );
   const evictions = overrides.evictions ?? openEvictions(config.REDIS_URL, { clock, log }, resources);
   const { verify } = resources.use(openSessionVerification(config, { clock, log }));
@@ -88,7 +95,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   );
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
-  const recorder = resources.use(createRecorder(parts, overrides));
+  recorder = resources.use(createRecorder(parts, overrides));
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock }),

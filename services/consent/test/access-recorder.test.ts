@@ -120,6 +120,25 @@ describe('the access recorder', () => {
     expect(after).toMatchObject({ seq: 0, previousHash: hashBeginning(after.writer) });
   });
 
+  test('continues the chain of the batch in progress, and begins another one after it, when the database may lack the end', async () => {
+    const [recorder, store] = start();
+    await recorder.record(some(1));
+    const gate = Promise.withResolvers<void>();
+    store.insertGate = gate.promise;
+    const inProgress = recorder.record(some(1));
+    await eventually(() => expect(store.told.at(-1)).toBe('insert 1'));
+    recorder.beginChain();
+    gate.resolve();
+    await inProgress;
+    await recorder.record(some(1));
+    await recorder.record(some(1));
+    const [first, second, third, fourth] = store.batches as AccessRecordBatch[];
+    expect(second).toMatchObject({ writer: first?.writer, seq: 1 });
+    expect(third?.writer).not.toBe(first?.writer);
+    expect(third).toMatchObject({ seq: 0, previousHash: hashBeginning(third?.writer ?? '') });
+    expect(fourth).toMatchObject({ writer: third?.writer, seq: 1 });
+  });
+
   test("returns to the clock's time after the clock was temporarily far ahead: in another chain, once the refusals are written", async () => {
     const [recorder, store, clock] = start();
     const [now, later] = [clock.now().getTime(), 86_400_000];

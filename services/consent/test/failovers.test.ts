@@ -17,6 +17,7 @@ import {
   registerApp,
   startConsent,
 } from './running-service.ts';
+import { verifyRecords } from './verify-command.ts';
 
 type Grant = Awaited<ReturnType<typeof approve>>;
 
@@ -82,6 +83,15 @@ describe('a replacement database with every acknowledged change', () => {
     expect(await consent.restores.getRestoreStatus({})).toEqual(expect.objectContaining({ suspended: 0 }));
     const { rows } = await consent.owner.query('SELECT kind FROM consent_audit.restore ORDER BY number');
     expect(rows).toEqual([{ kind: 'first' }, { kind: 'failover' }]);
+  });
+
+  test('gets records that verify, although it lacks the last records of before', async () => {
+    for (const _ of [1, 2]) expect(await record(consent, accessOf(before))).toBe(Verdict.RELEASED);
+    await renameDatabase();
+    await loseLastRecord();
+    await checkLiveness(before);
+    expect(await record(consent, accessOf(before))).toBe(Verdict.RELEASED);
+    expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 2, writers: 2 });
   });
 
   test('accepts approvals that join existing grants, as before', async () => {
@@ -161,6 +171,20 @@ test('an unsettled check continues no longer than its caller waits', async () =>
   deadline.end();
   await expect(settled).rejects.toMatchObject({ code: 'ETIMEDOUT' });
 });
+
+/** As if the database had been restored to the moment before it. */
+async function loseLastRecord(): Promise<void> {
+  const admin = new pg.Client({ connectionString: consent.database.adminUrl });
+  await admin.connect();
+  await admin.query('SET session_replication_role = replica');
+  await admin.query(
+    'DELETE FROM consent.access_record WHERE seq = (SELECT max(seq) FROM consent.access_batch)',
+  );
+  await admin.query(
+    'DELETE FROM consent.access_batch WHERE seq = (SELECT max(seq) FROM consent.access_batch)',
+  );
+  await admin.end();
+}
 
 /** As after a promotion: the recorded identity is that of another database. */
 async function renameDatabase({ database } = consent): Promise<void> {

@@ -29,6 +29,8 @@ export interface AccessRecorder extends AsyncDisposable {
    * but never the reverse.
    */
   record(accesses: readonly Access[]): Promise<Verdict[]>;
+  /** Continues with another chain, because the database may lack the end of the present one. */
+  beginChain(): void;
 }
 
 /** A call whose verdicts are returned once its refusals are recorded. */
@@ -61,6 +63,7 @@ class BatchRecorder implements AccessRecorder {
   readonly #stamps: AccessRecordStamps;
   readonly #refs: GrantRefs;
   readonly #chain = createChainEnd();
+  #isChainOver = false;
   readonly #calls: CallQueue;
   #refused: Refused[] = [];
   #writing: Promise<void> | null = null;
@@ -83,6 +86,11 @@ class BatchRecorder implements AccessRecorder {
     this.#arrival?.resolve();
     this.#write();
     return verdicts;
+  }
+
+  beginChain(): void {
+    // Not at once: a batch of the present chain may be in progress.
+    this.#isChainOver = true;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -159,6 +167,8 @@ class BatchRecorder implements AccessRecorder {
     for (const [index, access] of accesses.entries()) {
       accessRecords.push(toAccessRecord(access, userRefs[index] ?? new Uint8Array(), nextId(), at));
     }
+    if (this.#isChainOver) this.#chain.abandon();
+    this.#isChainOver = false;
     const batch = this.#chain.next(at, accessRecords);
     await this.#store.insert(batch);
     this.#chain.advance(batch);
