@@ -43,6 +43,8 @@ export interface StackOptions {
   readonly redis?: boolean;
   /** URL of a running Redis. */
   readonly redisUrl?: string | undefined;
+  /** Connection string of a superuser of a running database server. Default: one is started. */
+  readonly databaseUrl?: string | undefined;
   /** Whether to create the synthetic users. Default true. */
   readonly seed?: boolean;
   /** End of the synthetic users' data. Default: now. */
@@ -134,16 +136,20 @@ function refuseSecondStack(directory: DataDirectory): void {
   throw new Error(`A local stack is already running: ${other.gatewayUrls[0]} (process ${pid}).`);
 }
 
-async function choosePorts({ ports, redis, redisUrl }: StackOptions): Promise<StackPorts> {
+async function choosePorts({ ports, redis, redisUrl, databaseUrl }: StackOptions): Promise<StackPorts> {
   if ('random' in ports) return findRandomPorts(ports.gateways);
-  const ownRedis = redis !== false && !redisUrl;
-  await requireFreePorts(toNamedPorts(ports).filter(({ port }) => ownRedis || port !== ports.redis));
+  const unused = [
+    ...(redis === false || redisUrl ? [ports.redis] : []),
+    ...(databaseUrl === undefined ? [] : [ports.postgres]),
+  ];
+  await requireFreePorts(toNamedPorts(ports).filter(({ port }) => !unused.includes(port)));
   return ports;
 }
 
-function nameServers(ports: StackPorts, { redis, redisUrl }: StackOptions): string {
-  if (redis === false || redisUrl) return `Postgres on ${ports.postgres}`;
-  return `Postgres on ${ports.postgres}, Redis on ${ports.redis}`;
+function nameServers(ports: StackPorts, { redis, redisUrl, databaseUrl }: StackOptions): string {
+  const postgres = databaseUrl === undefined ? `Postgres on ${ports.postgres}` : 'the given Postgres';
+  if (redis === false || redisUrl) return postgres;
+  return `${postgres}, Redis on ${ports.redis}`;
 }
 
 interface Servers extends AsyncDisposable {
@@ -166,11 +172,21 @@ async function startServers(
   cleanup.use(redis);
   const redisPort = redis.owned ? ports.redis : null;
   cleanup.defer(guardServers({ postgresDirectory: directory.postgres, redisPort }));
-  const settings = options.postgresSettings;
-  const postgres = await startPostgres({ directory, keys, port: ports.postgres, settings, onLog: log.write });
-  cleanup.use(postgres);
+  let adminUrl = options.databaseUrl;
+  if (adminUrl === undefined) {
+    const settings = options.postgresSettings;
+    const postgres = await startPostgres({
+      directory,
+      keys,
+      port: ports.postgres,
+      settings,
+      onLog: log.write,
+    });
+    cleanup.use(postgres);
+    ({ adminUrl } = postgres);
+  }
   const running = cleanup.move();
-  return { adminUrl: postgres.adminUrl, redis, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { adminUrl, redis, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function describe(parts: {

@@ -1,10 +1,10 @@
 import { verifyRecords } from '@phds/cli/commands/records-verify';
 import { openRecords } from '@phds/cli/records/connection';
-import type { ProxiedStack } from '../proxied-stack.ts';
+import type { Stack } from '@phds/dev-stack/stack';
 
 /** Runs `phds records verify` on the stack's records and returns its output and whether it found no fault. */
 export async function verifyChain(
-  stack: ProxiedStack,
+  stack: Pick<Stack, 'databases' | 'keys'>,
 ): Promise<{ readonly ok: boolean; readonly text: string }> {
   const said: string[] = [];
   const sink = { write: (text: string) => said.push(text) };
