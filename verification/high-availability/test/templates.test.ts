@@ -29,8 +29,8 @@ describe('the files of deploy/postgres', () => {
     for (const line of [
       'synchronous_mode: quorum',
       'synchronous_mode_strict: true',
-      "synchronous_commit: 'on'",
-      "fsync: 'on'",
+      'synchronous_commit: "on"',
+      'fsync: "on"',
     ]) {
       expect(patroni).toMatch(new RegExp(`^ +${line}$`, 'm'));
     }
