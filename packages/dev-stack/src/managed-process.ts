@@ -83,11 +83,11 @@ export class ManagedProcess {
     }
   }
 
-  /** Asks the process to end, kills it if that takes too long, and leaves it stopped until `start`. */
-  async stop(): Promise<void> {
+  /** Asks the process to end, kills it if that takes longer than the grace, and leaves it stopped until `start`. */
+  async stop(graceMs: number = STOP_GRACE_MS): Promise<void> {
     const child = this.#release();
     if (child === null) return;
-    const force = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+    const force = setTimeout(() => child.kill('SIGKILL'), graceMs);
     await end(child, 'SIGTERM');
     clearTimeout(force);
   }

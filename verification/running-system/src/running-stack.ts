@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { StackPorts } from '@phds/dev-stack/ports';
 import { type Stack, type StackOptions, startStack } from '@phds/dev-stack/stack';
 import { THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
 import { findGivenDeployment } from './given-deployment.ts';
@@ -11,6 +12,8 @@ export type RunningStackOptions = Pick<
   'redis' | 'redisUrl' | 'seed' | 'environment' | 'postgresSettings'
 > & {
   readonly gateways?: number;
+  /** Default: free ports for so many gateways. */
+  readonly ports?: StackPorts;
 };
 
 /** The whole service for one test file. */
@@ -51,7 +54,7 @@ const PATIENT: Required<Environment> = {
 };
 
 /** Adds longer deadlines to the given settings. */
-function withPatience(given: Environment = {}): Environment {
+export function withPatience(given: Environment = {}): Environment {
   return {
     ...given,
     gateway: { ...PATIENT.gateway, ...given.gateway },
@@ -81,7 +84,7 @@ export async function startRunningStack(options: RunningStackOptions = {}): Prom
   await using cleanup = new AsyncDisposableStack();
   const dataDirectory = await mkdtemp(join(tmpdir(), 'phds-e2e-'));
   cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 }));
-  const ports = { random: true, gateways } as const;
+  const ports = options.ports ?? ({ random: true, gateways } as const);
   const environment = withPatience(options.environment);
   const stack = await startStack({
     ...rest,

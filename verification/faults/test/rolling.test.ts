@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { findViolations, restartRolling } from '@phds/faults/rolling/rolling-restart';
+import { describeWith } from '@phds/test-kit/requirements';
+
+const LIMIT_MS = 300_000;
+
+// The second replicas listen on 127.0.0.2, which only Linux has without configuration.
+describeWith('Linux', process.platform === 'linux')('a rolling restart', () => {
+  test(
+    'of every replica under traffic fails no request, and no read after a revocation gets data',
+    async () => {
+      const report = await restartRolling({
+        readsPerSecond: 50,
+        shutdownDelayMs: 1_500,
+        allServicesAtOnce: true,
+      });
+      expect(findViolations(report)).toEqual([]);
+      expect(report.restarts).toBe(8);
+      expect(report.reads.succeeded).toBeGreaterThan(100);
+      expect(report.revocations.readsAfter).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+});

@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import type { DatabaseService } from '@phds/dev-stack/key-files';
+import { ManagedProcess } from '@phds/dev-stack/managed-process';
+import { findRandomPorts, type StackPorts } from '@phds/dev-stack/ports';
+import {
+  type EnvironmentContext,
+  toAuthorizationEnvironment,
+  toConsentEnvironment,
+  toHealthDataEnvironment,
+} from '@phds/dev-stack/service-environments';
+import { type NameServer, startNameServer } from '@phds/test-kit/name-server';
+import { type RunningStack, startRunningStack, withPatience } from './running-stack.ts';
+
+export type ReplicatedService = DatabaseService | 'gateway';
+
+export interface Replica {
+  readonly service: ReplicatedService;
+  readonly process: ManagedProcess;
+  /** Base URL of a gateway; null for the others. */
+  readonly url: string | null;
+  /** Stops the replica with SIGTERM (`kill`: SIGKILL), starts it again and waits until it is ready. */
+  restart(options?: { readonly kill?: boolean }): Promise<void>;
+}
+
+/** The whole service with two replicas of each service. */
+export interface ReplicatedStack extends AsyncDisposable {
+  readonly stack: RunningStack;
+  readonly replicas: readonly Replica[];
+}
+
+const FIRST = '127.0.0.1';
+const SECOND = '127.0.0.2';
+/** The longest time from the end of the delay to the end of a process. */
+const STOP_LIMIT_MS = 12_000;
+
+const SERVICES = {
+  consent: { toEnvironment: toConsentEnvironment, rpc: 'consentRpc', probe: 'consentProbe' },
+  authorization: {
+    toEnvironment: toAuthorizationEnvironment,
+    rpc: 'authorizationRpc',
+    probe: 'authorizationProbe',
+  },
+  'health-data': { toEnvironment: toHealthDataEnvironment, rpc: 'healthDataRpc', probe: 'healthDataProbe' },
+} as const;
+
+const NAMES = Object.keys(SERVICES) as DatabaseService[];
+
+/**
+ * Starts it, on Linux only: the second replicas listen on the same ports of 127.0.0.2. Callers find the replicas by a name, as in a cluster
+ * with headless services: a replica leaves the name when it is stopped, and joins it when it is ready.
+ */
+export async function startReplicatedStack(options: {
+  readonly shutdownDelayMs: number;
+}): Promise<ReplicatedStack> {
+  await using cleanup = new AsyncDisposableStack();
+  const names = cleanup.use(await startNameServer());
+  for (const name of NAMES) names.set(name, [FIRST, SECOND]);
+  const ports = await findRandomPorts(2);
+  const environment = withPatience(toOverrides(names, ports, options.shutdownDelayMs));
+  const stack = cleanup.use(await startRunningStack({ ports, environment }));
+  const context: EnvironmentContext = { ports, keys: stack.keys, redisUrl: stack.redis.url };
+  const graceMs = options.shutdownDelayMs + STOP_LIMIT_MS;
+  const replicas = NAMES.flatMap((service) => {
+    const { toEnvironment, probe } = SERVICES[service];
+    const second = new ManagedProcess({
+      name: `${service}-2`,
+      program: `services/${service}/src/main.ts`,
+      env: { ...toEnvironment(context), ...environment[service], HOST: SECOND },
+      readyUrl: `http://${SECOND}:${ports[probe]}/readyz`,
+      logFile: join(stack.logs, `${service}-2.log`),
+      notice: () => undefined,
+    });
+    const toReplica = (process: ManagedProcess, other: string): Replica => ({
+      service,
+      process,
+      url: null,
+      restart: async (how) => {
+        names.set(service, [other]);
+        await restart(process, graceMs, how);
+        names.set(service, [FIRST, SECOND]);
+      },
+    });
+    return [toReplica(processOf(stack, service), SECOND), toReplica(second, FIRST)];
+  });
+  const gateways = stack.gatewayUrls.map((url, index): Replica => {
+    const process = processOf(stack, `gateway-${index + 1}`);
+    return { service: 'gateway', process, url, restart: (how) => restart(process, graceMs, how) };
+  });
+  const all = [...replicas, ...gateways];
+  // They have nothing to lose any more, so none waits for its delay.
+  cleanup.defer(async () => void (await Promise.all(all.map(({ process }) => process.kill()))));
+  await Promise.all(all.map(({ process }) => process.start()));
+  const running = cleanup.move();
+  return { stack, replicas: all, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function toOverrides(names: NameServer, ports: StackPorts, shutdownDelayMs: number) {
+  const at = (service: DatabaseService) => names.toAddress(service, ports[SERVICES[service].rpc]);
+  const common = {
+    SHUTDOWN_DELAY_MS: String(shutdownDelayMs),
+    // gRPC asks the name server of an address only with this variable.
+    GRPC_NODE_USE_ALTERNATIVE_RESOLVER: 'true',
+  };
+  return {
+    consent: common,
+    authorization: { ...common, CONSENT_ADDRESS: at('consent') },
+    'health-data': { ...common, CONSENT_ADDRESS: at('consent') },
+    gateway: {
+      ...common,
+      AUTHORIZATION_ADDRESS: at('authorization'),
+      CONSENT_ADDRESS: at('consent'),
+      HEALTH_DATA_ADDRESS: at('health-data'),
+    },
+  };
+}
+
+function processOf({ processes }: RunningStack, name: string): ManagedProcess {
+  const process = processes.get(name);
+  if (process === undefined) throw new Error(`the stack has no process ${name}`);
+  return process;
+}
+
+async function restart(
+  process: ManagedProcess,
+  graceMs: number,
+  { kill = false }: { readonly kill?: boolean } = {},
+): Promise<void> {
+  await (kill ? process.kill() : process.stop(graceMs));
+  await process.start();
+}
