@@ -6,6 +6,7 @@ import { currentDeadline, withoutDeadline } from './deadline.ts';
 import { unavailable } from './errors.ts';
 import { startPeriodic } from './periodic.ts';
 import { givenUp, inTransaction } from './postgres-client.ts';
+import type { RestoreGuardOptions } from './restore-guard-options.ts';
 import {
   compareWithMemory,
   type EntryKind,
@@ -15,19 +16,6 @@ import {
   RestoreRecords,
 } from './restore-records.ts';
 import { toVerification, Unverified, type VerificationQuery, type Witness } from './restore-witness.ts';
-
-type Say = (details: object, text: string) => void;
-
-export interface RestoreGuardOptions {
-  readonly pool: pg.Pool;
-  /** The schema of the restore tables. */
-  readonly schema: string;
-  /** How often to check the database, and how long other instances have to confirm that a new one has all their changes. */
-  readonly config: { readonly RESTORE_CHECK_INTERVAL_MS: number; readonly FAILOVER_GRACE_MS: number };
-  readonly log: { readonly error: Say; readonly warn: Say };
-  /** Called after the database did not answer, and when it was replaced: what was written last may be missing. */
-  readonly onInterruption?: () => void;
-}
 
 /**
  * Detects that the database was restored to a state without some acknowledged changes (docs/decisions/0011). After every change and
