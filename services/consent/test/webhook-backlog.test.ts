@@ -175,3 +175,24 @@ test('delivered data.updated are removed after three days, others and pending on
   });
   await another[Symbol.asyncDispose]();
 });
+
+test('events of a receiver that is down do not count as late, however many and however long; those of one that is up do', async () => {
+  const down = await setUpWebhook(consent, harness);
+  await down.receiver.kill();
+  const users = ['late-1', 'late-2'];
+  for (const user of users) await approve(consent, down.app, user);
+  await reportHeart(users);
+  await harness.letTimePass(60_000);
+  const sender = harness.addSender({ concurrency: 1 });
+  await sender.claimDue();
+  await sender.idle();
+  await harness.letTimePass(1_200_000);
+  expect(await count(`w.client_id = '${down.app.clientId}' AND e.state = 'pending'`)).toBe(2);
+  expect(await harness.queue.measure()).toMatchObject({ oldestDueMs: null });
+
+  const up = await setUpWebhook(consent, harness);
+  await approve(consent, up.app, 'late-3');
+  await reportHeart(['late-3']);
+  await harness.letTimePass(1_200_000);
+  expect((await harness.queue.measure()).oldestDueMs).toBeGreaterThan(1_000_000);
+});

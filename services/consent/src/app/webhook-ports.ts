@@ -80,7 +80,7 @@ export interface WebhookQueue {
   settle(claimed: ClaimedEvent, attempt: WebhookAttempt, outcome: Outcome): Promise<void>;
   /** Gives a claim back: the event is due now. */
   release(claimed: ClaimedEvent): Promise<void>;
-  /** Pending events, and for how long the oldest of them has been due; null when none is. */
+  /** Pending events, and for how long the oldest of them at an endpoint that does not fail has been due; null when none is. */
   measure(): Promise<{ readonly pending: number; readonly oldestDueMs: number | null }>;
 }
 

@@ -30,7 +30,7 @@ export function createPrismaWebhookQueue(prisma: PrismaClient): WebhookQueue {
       const [row] = await prisma.$queryRaw<{ pending: number; oldestDueMs: number | null }[]>`
         SELECT count(*)::int AS pending,
           (extract(epoch FROM statement_timestamp() - min(e.next_attempt_at)
-            FILTER (WHERE e.next_attempt_at <= statement_timestamp())) * 1000)::double precision AS "oldestDueMs"
+            FILTER (WHERE e.next_attempt_at <= statement_timestamp() AND w.failures = 0)) * 1000)::double precision AS "oldestDueMs"
         FROM webhook_event e JOIN webhook_endpoint w ON w.id = e.endpoint_id
         WHERE e.state = 'pending' AND w.disabled_reason IS NULL`;
       return row ?? { pending: 0, oldestDueMs: null };
