@@ -12,6 +12,7 @@ import {
 } from '@phds/dev-stack/key-files';
 import { findRandomPorts, type StackPorts } from '@phds/dev-stack/ports';
 import { type Stack, startStack } from '@phds/dev-stack/stack';
+import type { EnvironmentOverrides } from '@phds/dev-stack/stack-processes';
 import { crashDatabase } from '@phds/running-system/outages';
 import {
   createPublishedMessageFault,
@@ -61,6 +62,8 @@ export async function startProxiedStack(options: {
   readonly gateways: number;
   readonly say: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
+  /** Settings in addition to those that the proxies need. */
+  readonly environment?: EnvironmentOverrides;
 }): Promise<ProxiedStack> {
   await using cleanup = new AsyncDisposableStack();
   const root = await mkdtemp(join(tmpdir(), 'phds-faults-'));
@@ -83,7 +86,7 @@ export async function startProxiedStack(options: {
     say: options.say,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     postgresSettings: POSTGRES_SETTINGS,
-    environment: await toEnvironment(root, proxies),
+    environment: merge(await toEnvironment(root, proxies), options.environment),
   });
   cleanup.use(stack);
   const running = cleanup.move();
@@ -118,6 +121,12 @@ function clockFile(root: string, service: ServiceName): string {
 }
 
 type Environments = Readonly<Record<ServiceName, Readonly<Record<string, string>>>>;
+
+function merge(needed: Environments, added: EnvironmentOverrides = {}): Environments {
+  return Object.fromEntries(
+    SERVICES.map((service) => [service, { ...needed[service], ...added[service] }]),
+  ) as Environments;
+}
 
 async function toEnvironment(root: string, proxies: Readonly<Record<Edge, TcpProxy>>): Promise<Environments> {
   const at = (edge: Edge) => `127.0.0.1:${proxies[edge].port}`;
