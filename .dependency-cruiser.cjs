@@ -88,6 +88,18 @@ module.exports = {
       to: { path: npm('pg|pg-[^/]+|@prisma/[^/]+|@types/pg') },
     },
     {
+      name: 'tracing-sdk-only-when-on',
+      comment:
+        "startTracing loads OpenTelemetry's SDK when traces are on. Everything else uses the API, which does nothing without it.",
+      severity: 'error',
+      from: { pathNot: '^packages/telemetry/src/instrumentations\\.ts$' },
+      to: {
+        path: [...npm('@opentelemetry/(?!api(/|$))[^/]+'), '^packages/telemetry/src/instrumentations\\.ts$'],
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'express-only-at-the-edge',
       comment:
         'Only the gateway, the development identity provider and the example of a partner app serve public HTTP.',

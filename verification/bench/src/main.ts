@@ -8,6 +8,7 @@ import { createBenchCommand, type Options } from './options.ts';
 import { benchRecord } from './record.ts';
 import { benchRevocation } from './revocation.ts';
 import { benchToken } from './token.ts';
+import { benchTraces } from './traces.ts';
 import { benchWeb } from './web.ts';
 import { benchZones } from './zones.ts';
 
@@ -23,6 +24,7 @@ const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>
   counts: benchCounts,
   zones: benchZones,
   token: benchToken,
+  traces: benchTraces,
 };
 
 await createBenchCommand(Object.keys(BENCHMARKS))

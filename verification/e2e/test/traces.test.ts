@@ -76,6 +76,22 @@ test('a data request is one trace through all four services, Postgres and Redis'
   ]);
 });
 
+test('a request with a body, outside of the data interface, is one trace too', async () => {
+  const route = 'POST /oauth/token';
+  const ofRoute = () => receiver.spans.filter(({ name }) => name === route).length;
+  const before = await eventually(() => ofRoute() > 0 && ofRoute());
+  await collector.exchange(await collector.newCode());
+  const root = await eventually(() => {
+    expect(ofRoute()).toBe(before + 1);
+    return receiver.spans.findLast(({ name }) => name === route);
+  });
+  await untilTraced(String(root?.attributes['phds.request_id']), {
+    gateway: [route, 'Issue', 'redis'].toSorted(),
+    authorization: ['CheckLivenesses', 'Issue', 'postgresql'].toSorted(),
+    consent: ['CheckLivenesses', 'postgresql'],
+  });
+});
+
 test('every service logs the id of the request, and of its trace', async () => {
   expect(firstRequest).not.toBe('');
   const [{ traceId = '' } = {}] = findTrace(receiver, firstRequest);
@@ -117,6 +133,22 @@ test("a sender's trace context is linked, but neither continued nor allowed to p
   for (const name of ['traceparent', 'tracestate', 'server-timing']) {
     expect(answer.headers.has(name)).toBe(false);
   }
+});
+
+test('the uniform 401 is the same with a trace, and names neither trace nor request', async () => {
+  const refused = (headers = {}) => send(stack.gateway + HEART, { bearer: 'wrong', headers });
+  const [plain, traced] = [
+    await refused(),
+    await refused({ traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` }),
+  ];
+  const partsOf = ({ status, headers, text }: Awaited<ReturnType<typeof refused>>) => {
+    return { status, text, headers: [...headers].filter(([name]) => name !== 'date') };
+  };
+  expect(partsOf(traced)).toEqual(partsOf(plain));
+  expect(partsOf(plain)).toMatchObject({ status: 401 });
+  expect([...plain.headers.keys()]).not.toEqual(
+    expect.arrayContaining([expect.stringMatching(/trace|request-id/)]),
+  );
 });
 
 test('a service that stops exports its last spans', async () => {

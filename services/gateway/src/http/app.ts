@@ -66,7 +66,8 @@ function logExchange(gateway: Gateway): RequestHandler {
       if (response.statusCode < 400) noteAnswer(gateway, exchange, null);
     });
     const { requestId } = exchange;
-    withinRequest({ request, response, requestId, routeOf: () => exchange.route }, next);
+    const isTraced = !PROBES.has(request.path);
+    withinRequest({ request, response, requestId, isTraced, routeOf: () => exchange.route }, next);
   };
 }
 

@@ -8,6 +8,8 @@ export interface NamedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
+  /** Whether it gets a trace. Default: it does. */
+  readonly isTraced?: boolean;
   /** The pattern of the matched route, never the path; empty for none. Called at the end. */
   readonly routeOf: () => string;
 }
@@ -17,11 +19,11 @@ export interface NamedRequest {
  * either is sent to the client here.
  */
 export function withinRequest<T>(
-  { request, response, requestId, routeOf }: NamedRequest,
+  { request, response, requestId, isTraced = true, routeOf }: NamedRequest,
   handle: () => T,
 ): T {
   const method = request.method ?? '';
-  const traced = startRequestTrace(method, findTraceparent(request));
+  const traced = isTraced ? startRequestTrace(method, findTraceparent(request)) : undefined;
   const span = traced?.span;
   if (span !== undefined) {
     whenOver(request, response, () =>
