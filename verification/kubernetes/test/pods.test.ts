@@ -70,16 +70,17 @@ describeWith('kubectl', hasKubectl())('the pods of the Kubernetes manifests', ()
   );
 
   test.each(['production/migrations', 'single-node/migrations'] as const)(
-    'of %s run one migration for each schema',
+    'of %s run one migration for each schema, named by its release',
     (name) => {
       const jobs = ofKind(build(name), 'Job').filter(({ metadata }) => metadata.name.startsWith('migrate-'));
       const runs = jobs.map(({ metadata, spec }) => {
-        const [container] = spec?.template.spec?.containers ?? [];
-        return [metadata.name, ...(container?.args ?? [])].join(' ');
+        const { image = '', args = [] } = spec?.template.spec?.containers[0] ?? {};
+        const release = image.split(':').at(-1)?.replaceAll('.', '-') ?? '';
+        return [metadata.name.replace(release, 'RELEASE'), ...args].join(' ');
       });
       expect(runs.toSorted()).toEqual(
         ['authorization', 'consent', 'health-data'].map(
-          (service) => `migrate-${service}-0-1-0 packages/database/bin/migrate.ts ${service}`,
+          (service) => `migrate-${service}-RELEASE packages/database/bin/migrate.ts ${service}`,
         ),
       );
     },
