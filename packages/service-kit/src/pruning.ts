@@ -1,4 +1,4 @@
-import type { Logger } from './log.ts';
+import type { FailureReports } from './background-failures.ts';
 import { startPeriodic } from './periodic.ts';
 
 /**
@@ -11,24 +11,28 @@ export type PrunedTables = Readonly<Record<string, (limit: number) => Promise<nu
 export interface PruningOptions {
   /** Milliseconds between two rounds. */
   readonly intervalMs: number;
-  readonly log: Pick<Logger, 'warn'>;
+  readonly failureOf: FailureReports;
 }
 
 /** A batch takes a small part of the statement timeout, even on a busy database. */
 const BATCH_ROWS = 1_000;
 
 /**
- * Prunes immediately and then periodically in the background. Disposal waits for a running batch. A failing table is logged and
+ * Prunes immediately and then periodically in the background. Disposal waits for a running batch. A failing table is
  * retried in the next round; other tables are still pruned. Several processes may prune concurrently.
  */
-export function startPruning(tables: PrunedTables, { intervalMs, log }: PruningOptions): AsyncDisposable {
-  const tell = (table: string) => (err: unknown) => log.warn({ err, table }, 'pruning failed');
+export function startPruning(
+  tables: PrunedTables,
+  { intervalMs, failureOf }: PruningOptions,
+): AsyncDisposable {
+  const tasks = Object.entries(tables).map(([table, deleteBatch]) => ({
+    deleteBatch,
+    onFailure: failureOf(`pruning ${table}`),
+  }));
   const round = async (signal: AbortSignal) => {
-    for (const [table, deleteBatch] of Object.entries(tables)) {
-      await pruneTable(deleteBatch, signal).catch(tell(table));
-    }
+    for (const { deleteBatch, onFailure } of tasks) await pruneTable(deleteBatch, signal).catch(onFailure);
   };
-  return startPeriodic(round, { intervalMs, atOnce: true, onFailure: tell('') });
+  return startPeriodic(round, { intervalMs, atOnce: true, onFailure: failureOf('pruning') });
 }
 
 async function pruneTable(deleteBatch: PrunedTables[string], signal: AbortSignal): Promise<void> {

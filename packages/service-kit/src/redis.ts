@@ -49,6 +49,11 @@ export function openRedis(
   };
 }
 
+export interface RedisSubscriber extends AsyncDisposable {
+  /** Whether messages arrive. */
+  isSubscribed(): boolean;
+}
+
 /**
  * Subscribes to channels on a separate connection, and again after each reconnection. Redis does not keep messages for absent
  * subscribers, so a caller that must not miss one handles `onSubscribed`.
@@ -57,7 +62,7 @@ export function subscribeRedis(
   url: string,
   subscription: RedisSubscription,
   log: RedisLogger,
-): AsyncDisposable {
+): RedisSubscriber {
   const client = new Redis(url, {
     ...toBaseOptions('phds-subscriber'),
     commandTimeout: SUBSCRIBE_TIMEOUT_MS,
@@ -65,11 +70,19 @@ export function subscribeRedis(
     autoResubscribe: false,
   });
   logOutages(client, log);
-  client.on('ready', () => void subscribe(client, subscription, log));
+  let isSubscribed = false;
+  client.on('close', () => {
+    isSubscribed = false;
+  });
+  const onSubscribed = () => {
+    isSubscribed = true;
+    subscription.onSubscribed?.();
+  };
+  client.on('ready', () => void subscribe(client, { ...subscription, onSubscribed }, log));
   client.on('messageBuffer', (channel: Buffer, payload: Buffer) => {
     subscription.onMessage(channel.toString(), payload);
   });
-  return { [Symbol.asyncDispose]: async () => client.disconnect() };
+  return { isSubscribed: () => isSubscribed, [Symbol.asyncDispose]: async () => client.disconnect() };
 }
 
 async function subscribe(client: Redis, subscription: RedisSubscription, log: RedisLogger): Promise<void> {

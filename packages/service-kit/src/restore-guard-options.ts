@@ -9,6 +9,8 @@ export interface RestoreGuardOptions {
   /** How often to check the database, and how long other instances have to confirm that a new one has all their changes. */
   readonly config: { readonly RESTORE_CHECK_INTERVAL_MS: number; readonly FAILOVER_GRACE_MS: number };
   readonly log: { readonly error: Say; readonly warn: Say };
-  /** Called after the database did not answer, and when it was replaced: what was written last may be missing. */
-  readonly onInterruption?: () => void;
+  /** Receives the error of a failed check; the next one tries again. What was written last may be missing. */
+  readonly onFailure: (error: unknown) => void;
+  /** Called when the database was replaced: what was written last may be missing. */
+  readonly onReplaced?: () => void;
 }

@@ -26,6 +26,8 @@ import { toVerification, Unverified, type VerificationQuery, type Witness } from
 export interface RestoreGuard extends AsyncDisposable {
   /** Parameters for statements that compare the database with what this instance remembers. */
   readonly witness: Witness;
+  /** Whether a restore suspends everything older, as of the last check. */
+  readonly isSuspending: boolean;
   /** Resolves when the database holds the proof of everything committed before the call. Throws `unavailable`. */
   acknowledge(): Promise<void>;
   /** Runs the operation. If it throws Unverified, checks the database and runs it once more; then throws `unavailable`. */
@@ -47,15 +49,10 @@ export interface RestoreGuard extends AsyncDisposable {
 /** Checks the database immediately and then periodically. Starts even if the database is unavailable. */
 export async function startRestoreGuard(options: RestoreGuardOptions): Promise<RestoreGuard> {
   const guard = new Guard(options);
-  const onFailure = (err: unknown) => {
-    options.log.warn({ err }, 'checking whether the database was restored failed');
-    options.onInterruption?.();
-  };
+  const { config, onFailure } = options;
   await guard.look().catch(onFailure);
-  const looks = startPeriodic(() => guard.look(), {
-    intervalMs: options.config.RESTORE_CHECK_INTERVAL_MS,
-    onFailure,
-  });
+  const intervalMs = config.RESTORE_CHECK_INTERVAL_MS;
+  const looks = startPeriodic(() => guard.look(), { intervalMs, onFailure });
   return Object.assign(guard, {
     async [Symbol.asyncDispose]() {
       await looks[Symbol.asyncDispose]();
@@ -65,6 +62,8 @@ export async function startRestoreGuard(options: RestoreGuardOptions): Promise<R
 }
 
 const SETTLE_POLL_MS = 200;
+const TAKEN_OVER = 'a different database took over; no acknowledged change is missing';
+const SUSPENDED = 'the database was restored: everything older is suspended until an operator confirms';
 
 class Guard {
   readonly #options: RestoreGuardOptions;
@@ -74,7 +73,7 @@ class Guard {
   /** When a different, not yet settled database was first seen, by the monotonic clock; else null. */
   #unsettledSince: number | null = null;
   #told = 0;
-
+  isSuspending = false;
   readonly acknowledge = sharingRuns(() => this.#countUp());
 
   constructor(options: RestoreGuardOptions) {
@@ -193,12 +192,9 @@ class Guard {
       return;
     }
     this.#unsettledSince = null;
-    if (memory !== null && settled.number !== memory.number) this.#options.onInterruption?.();
+    if (memory !== null && settled.number !== memory.number) this.#options.onReplaced?.();
     this.#remember(settled.number, settled.position);
-    if (settled.entry === 'failover') {
-      const text = 'a different database took over; no acknowledged change is missing';
-      this.#options.log.warn({ number: settled.number }, text);
-    }
+    if (settled.entry === 'failover') this.#options.log.warn({ number: settled.number }, TAKEN_OVER);
     await this.#tell();
   }
 
@@ -226,10 +222,10 @@ class Guard {
 
   async #tell(): Promise<void> {
     const latest = await this.findLatest();
-    if (latest === null || latest.confirmedAt !== null || latest.number === this.#told) return;
+    this.isSuspending = latest !== null && latest.confirmedAt === null;
+    if (latest === null || !this.isSuspending || latest.number === this.#told) return;
     this.#told = latest.number;
-    const text = 'the database was restored: everything older is suspended until an operator confirms';
-    this.#options.log.error({ number: latest.number }, text);
+    this.#options.log.error({ number: latest.number }, SUSPENDED);
   }
 
   #records(client: pg.ClientBase | pg.Pool): RestoreRecords {

@@ -1,7 +1,7 @@
 import type { Metrics } from '@phds/telemetry/metrics';
 import type { z } from 'zod';
+import type { FailureReports } from './background-failures.ts';
 import { type Clock, systemClock } from './clock.ts';
-import type { Logger } from './log.ts';
 import type { RpcChannelOptions } from './rpc-client.ts';
 import { measureCalledRpcs } from './rpc-metrics.ts';
 import type { RpcServerOptions } from './rpc-server.ts';
@@ -57,12 +57,12 @@ export interface SessionVerification extends AsyncDisposable {
 /** Opens the keys of the identity provider, and creates the verifier of the accepted sessions. */
 export function openSessionVerification(
   config: Settings<typeof sessionSettings>,
-  { clock = systemClock, log }: { readonly clock?: Clock; readonly log: Logger },
+  { clock = systemClock, failureOf }: { readonly clock?: Clock; readonly failureOf: FailureReports },
 ): SessionVerification {
   const keys = openSessionKeys(config.SESSION_JWKS, {
     timeoutMs: config.SESSION_JWKS_TIMEOUT_MS,
     clock,
-    log,
+    onFailure: failureOf('fetching the keys of the identity provider'),
   });
   const verify = createSessionVerifier({
     issuer: config.SESSION_ISSUER,

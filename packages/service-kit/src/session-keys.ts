@@ -2,7 +2,6 @@ import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import { type Clock, systemClock } from './clock.ts';
 import { unavailable } from './errors.ts';
 import { findingSigner, parseKeySet } from './keys.ts';
-import type { Logger } from './log.ts';
 import { startPeriodic } from './periodic.ts';
 
 /** Interval of the fetches in the background. A key that the provider removed verifies sessions this long at most. */
@@ -20,7 +19,8 @@ export interface SessionKeys extends AsyncDisposable {
 
 export interface SessionKeysOptions {
   readonly clock?: Clock;
-  readonly log: Logger;
+  /** Receives the error of a failed fetch in the background. */
+  readonly onFailure: (error: unknown) => void;
   /** Maximum wait for the key set, in milliseconds. */
   readonly timeoutMs: number;
   /** Milliseconds between two fetches in the background. */
@@ -33,13 +33,12 @@ export interface SessionKeysOptions {
  */
 export function openSessionKeys(jwks: string, options: SessionKeysOptions): SessionKeys {
   if (jwks.startsWith('{')) return { find: parseKeySet(jwks), [Symbol.asyncDispose]: async () => undefined };
-  const { clock = systemClock, log, timeoutMs, refreshMs = REFRESH_MS } = options;
+  const { clock = systemClock, onFailure, timeoutMs, refreshMs = REFRESH_MS } = options;
   const keys = new RemoteKeys(new URL(jwks), clock, timeoutMs);
   const refreshing = startPeriodic(() => keys.fetch(), {
     intervalMs: refreshMs,
     atOnce: true,
-    onFailure: (err) =>
-      log.warn({ err }, 'fetching the keys of the identity provider failed; the known keys stay valid'),
+    onFailure,
   });
   return { find: keys.find, [Symbol.asyncDispose]: () => refreshing[Symbol.asyncDispose]() };
 }

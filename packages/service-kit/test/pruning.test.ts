@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { reportFailures } from '@phds/service-kit/background-failures';
 import { createLogger } from '@phds/service-kit/log';
 import { type PrunedTables, startPruning } from '@phds/service-kit/pruning';
+import { Metrics } from '@phds/telemetry/metrics';
 import { eventually } from '@phds/test-kit/conditions';
 
 const HOUR_MS = 3_600_000;
@@ -12,7 +14,8 @@ function start(tables: PrunedTables) {
     level: 'warn',
     destination: { write: (line: string) => void lines.push(line) },
   });
-  return { lines, pruning: startPruning(tables, { intervalMs: HOUR_MS, log }) };
+  const failureOf = reportFailures(new Metrics({ service: 'test' }), log);
+  return { lines, pruning: startPruning(tables, { intervalMs: HOUR_MS, failureOf }) };
 }
 
 test('a backlog is deleted immediately, in batches, until a batch is not full', async () => {
@@ -41,7 +44,7 @@ test('a failing table is named in the log and does not delay the others', async 
   });
   await reached.promise;
   await pruning[Symbol.asyncDispose]();
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ msg: 'pruning failed', table: 'first' }]);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ msg: 'pruning first failed' }]);
 });
 
 test('disposal waits for the running batch and starts no other', async () => {

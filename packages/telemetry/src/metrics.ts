@@ -19,6 +19,9 @@ export interface MetricDeclaration<Label extends string = never> {
   readonly labels?: readonly Label[];
 }
 
+/** A value and its labels. */
+export type Labelled<Label extends string> = readonly [Readonly<Partial<Record<Label, string>>>, number];
+
 /** Upper bounds of durations in seconds: from a cached answer to the longest deadline. */
 export const DURATION_BUCKETS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
@@ -85,11 +88,30 @@ export class Metrics {
     new Gauge({ ...this.#toOptions(declaration), collect });
   }
 
-  /** A counter that `read` gives at each scrape, from memory. It costs nothing more where it counts than a number does. */
+  /** Gauges that `read` gives at each scrape, from memory: all values, each with its labels. */
+  readGauges<Label extends string>(
+    declaration: MetricDeclaration<Label>,
+    read: () => readonly Labelled<Label>[],
+  ): void {
+    const collect: CollectFunction<Gauge<Label>> = function () {
+      for (const [labels, value] of read()) this.set(labels, value);
+    };
+    new Gauge({ ...this.#toOptions(declaration), collect });
+  }
+
+  /** A counter that `read` gives at each scrape, from memory. Where it counts, it costs no more than a number. */
   readCounter(declaration: MetricDeclaration, read: () => number): void {
-    const collect: CollectFunction<Counter> = function () {
+    this.readCounters(declaration, () => [[{}, read()]]);
+  }
+
+  /** Counters that `read` gives at each scrape, from memory: all values, each with its labels. */
+  readCounters<Label extends string>(
+    declaration: MetricDeclaration<Label>,
+    read: () => readonly Labelled<Label>[],
+  ): void {
+    const collect: CollectFunction<Counter<Label>> = function () {
       this.reset();
-      this.inc(read());
+      for (const [labels, value] of read()) this.inc(labels, value);
     };
     new Counter({ ...this.#toOptions(declaration), collect });
   }

@@ -4,6 +4,7 @@ import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { toSchemaName } from '@phds/database/postgres-names';
 import { createAssertionSigner } from '@phds/service-kit/access-assertion';
 import { acknowledging } from '@phds/service-kit/acknowledged-changes';
+import { reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres';
@@ -42,6 +43,7 @@ import { createRpcConsentGrants } from './clients/rpc-consent-grants.ts';
 import { createRpcConsentLedger } from './clients/rpc-consent-ledger.ts';
 import { createRpcSandboxApprovals } from './clients/rpc-sandbox-approvals.ts';
 import type { Config } from './config.ts';
+import { type AuthorizationMetrics, createAuthorizationMetrics } from './metrics.ts';
 import { createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
 import { createTokenService, type TokenUseCases } from './rpc/token-service.ts';
@@ -77,13 +79,20 @@ export type Service = RpcServer;
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
   const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
+  const measured = createAuthorizationMetrics(metrics);
+  const failureOf = reportFailures(metrics, log);
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(openDatabase(config, log, `phds-${SERVICE}`, config.DATABASE_POOL_SIZE));
   const prisma = resources.adopt(new PrismaClient({ adapter: postgres.adapter }), (client) =>
     client.$disconnect(),
   );
   const { pool } = resources.use(openDatabase(config, log, `phds-${SERVICE}-restores`, GUARD_POOL_SIZE));
-  const guard = resources.use(await startRestoreGuard({ pool, schema: RESTORE_SCHEMA, config, log }));
+  measured.measurePools({ ordinary: postgres.pool, restores: pool });
+  const onFailure = failureOf('checking whether the database was restored');
+  const guard = resources.use(
+    await startRestoreGuard({ pool, schema: RESTORE_SCHEMA, config, log, onFailure }),
+  );
+  measured.measureRestores(guard);
   const consent = connectConsent(config, { clock, metrics }, resources);
   const parts: Parts = {
     ...createStores(postgres, prisma, guard),
@@ -92,10 +101,11 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     clock,
     log,
     guard,
-    verification: resources.use(openSessionVerification(config, { clock, log })),
+    metrics: measured,
+    verification: resources.use(openSessionVerification(config, { clock, failureOf })),
   };
   const pruned = createPrismaPruner(prisma, clock);
-  resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, log }));
+  resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock }),
@@ -120,6 +130,7 @@ type Parts = ReturnType<typeof createStores> &
     readonly clock: Clock;
     readonly log: Logger;
     readonly guard: RestoreGuard;
+    readonly metrics: AuthorizationMetrics;
     readonly verification: SessionVerification;
   };
 
@@ -168,10 +179,10 @@ function connectConsent(
 }
 
 function createRpcServices(parts: Parts) {
-  const { config, clock, guard, verification } = parts;
+  const { config, clock, guard, metrics, verification } = parts;
   const verifySession = verification.verify;
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
-  const clients = createClientAuthentication(parts);
+  const clients = metrics.measureClients(createClientAuthentication(parts));
   const apps = createApps({ ...parts, maxAppsPerDeveloper: config.MAX_APPS_PER_DEVELOPER });
   const issuing = {
     ...parts,
@@ -217,7 +228,10 @@ function createTokenUseCases(
   const acknowledged = acknowledging(parts.guard, grants, ['authorization_code', 'refresh_token']);
   const sign = createAssertionSigner({ privateKeyPem: config.ASSERTION_PRIVATE_KEY, clock });
   return {
-    issue: createTokenEndpoint({ ...dependencies, grants: new Map(Object.entries(acknowledged)) }),
+    issue: createTokenEndpoint({
+      ...dependencies,
+      grants: new Map(Object.entries(parts.metrics.measureGrants(acknowledged))),
+    }),
     revoke: createTokenRevocation(dependencies),
     introspectOwn: createOwnIntrospection(dependencies),
     ownGrants: createOwnGrants(dependencies),

@@ -1,8 +1,9 @@
-import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
 import { acknowledging } from '@phds/service-kit/acknowledged-changes';
+import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { callOrigins } from '@phds/service-kit/current-origin';
 import { createLogger, type Logger } from '@phds/service-kit/log';
+import type { Postgres } from '@phds/service-kit/postgres';
 import { startPruning } from '@phds/service-kit/pruning';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
 import { createRestoreService } from '@phds/service-kit/restore-service';
@@ -19,8 +20,6 @@ import { Metrics } from '@phds/telemetry/metrics';
 import type { AccessRecordStore } from './app/access-ports.ts';
 import { type AccessRecorder, createAccessRecorder } from './app/access-recorder.ts';
 import { createAccesses } from './app/accesses.ts';
-import { startBackground } from './app/background.ts';
-import { createCheckpoints } from './app/checkpoints.ts';
 import { loggingClockDifference } from './app/clock-difference.ts';
 import { createDecisions } from './app/decisions.ts';
 import { createErasures } from './app/erasures.ts';
@@ -31,12 +30,13 @@ import { createPendingApprovals } from './app/pending-approvals.ts';
 import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
 import { createReports } from './app/reports.ts';
-import { createRetention } from './app/retention.ts';
 import { createSandbox, type Sandbox } from './app/sandbox.ts';
 import { createSessions, type Sessions } from './app/sessions.ts';
+import { startBackgroundTasks } from './background-tasks.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
 import { openEvictions } from './events/redis-evictions.ts';
+import { type ConsentMetrics, createConsentMetrics } from './metrics.ts';
 import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
 import { createEventService } from './rpc/event-service.ts';
@@ -73,26 +73,24 @@ export type Service = RpcServer;
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
   const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
+  const measured = createConsentMetrics(metrics);
+  const failureOf = reportFailures(metrics, log);
   await using resources = new AsyncDisposableStack();
   const pools = resources.use(await openConnectionPools(config, log));
+  measured.measurePools(pools.byName);
   let recorder: AccessRecorder | undefined;
+  const beginChain = () => recorder?.beginChain();
   const guard = resources.use(
-    await startRestoreGuard({
-      pool: pools.access.pool,
-      schema: RESTORE_SCHEMA,
-      config,
-      log,
-      onInterruption: () => recorder?.beginChain(),
-    }),
+    await watchRestores(pools.access.pool, { config, log, failureOf, measured, beginChain }),
   );
-  const evictions = overrides.evictions ?? openEvictions(config.REDIS_URL, { clock, log }, resources);
-  const { verify } = resources.use(openSessionVerification(config, { clock, log }));
+  const evictions =
+    overrides.evictions ?? openEvictions(config.REDIS_URL, { clock, log, metrics: measured }, resources);
+  const { verify } = resources.use(openSessionVerification(config, { clock, failureOf }));
   const stores = createStores(pools, { guard, clockToleranceMs: config.ACCESS_CLOCK_TOLERANCE_MS });
-  const parts: Parts = { stores, config, clock, log, guard, evictions, verify };
+  const parts: Parts = { stores, config, clock, log, guard, evictions, verify, failureOf, metrics: measured };
   await startBackgroundTasks(parts, resources);
-  resources.use(
-    startPruning(createPrismaPruner(pools.ordinary, config), { intervalMs: config.PRUNE_INTERVAL_MS, log }),
-  );
+  const pruned = createPrismaPruner(pools.ordinary, config);
+  resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
   recorder = resources.use(createRecorder(parts, overrides));
@@ -121,38 +119,41 @@ interface Parts {
   readonly guard: RestoreGuard;
   readonly evictions: EvictionPublisher;
   readonly verify: SessionVerifier;
+  readonly failureOf: FailureReports;
+  readonly metrics: ConsentMetrics;
 }
 
-/** Counting, checkpoints, retention and the search for notices. Disposal signs a last checkpoint. */
-async function startBackgroundTasks(parts: Parts, resources: AsyncDisposableStack): Promise<void> {
-  const { config, clock, log, stores } = parts;
-  const retentionDays = config.RECORD_RETENTION_DAYS;
-  const background = startBackground({
-    counts: stores.counts,
-    checkpoints: createCheckpoints({
-      checkpoints: stores.checkpoints,
-      signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, CHECKPOINT_TYPE),
-      clock,
-      retentionDays,
-      intervalMs: config.CHECKPOINT_INTERVAL_MS,
-    }),
-    retention: createRetention({ partitions: stores.partitions, retentionDays }),
-    noticeScan: stores.noticeScan,
-    intervalsMs: {
-      count: config.COUNT_INTERVAL_MS,
-      checkpoint: config.CHECKPOINT_INTERVAL_MS,
-      prune: config.PRUNE_INTERVAL_MS,
-      noticeScan: config.NOTICE_SCAN_INTERVAL_MS,
-    },
-    onFailure: (what, err) => log.warn({ err }, `${what} failed`),
-    onDropped: (months) => log.info({ months }, 'months of access records dropped'),
-  });
-  resources.use(background);
+async function watchRestores(
+  pool: Postgres['pool'],
+  {
+    config,
+    log,
+    failureOf,
+    measured,
+    beginChain,
+  }: Pick<Parts, 'config' | 'log' | 'failureOf'> & {
+    readonly measured: ConsentMetrics;
+    readonly beginChain: () => void;
+  },
+): Promise<RestoreGuard> {
+  const failed = failureOf('checking whether the database was restored');
+  const onFailure = (error: unknown) => {
+    failed(error);
+    beginChain();
+  };
+  const options = { pool, schema: RESTORE_SCHEMA, config, log, onFailure, onReplaced: beginChain };
+  const guard = await startRestoreGuard(options);
+  measured.measureRestores(guard);
+  return guard;
 }
 
-function createRecorder({ config, clock, stores, log }: Parts, overrides: Overrides): AccessRecorder {
-  const store = loggingClockDifference(stores.accessRecords, log);
-  return createAccessRecorder({
+function createRecorder(
+  { config, clock, stores, log, metrics }: Parts,
+  overrides: Overrides,
+): AccessRecorder {
+  const measured = metrics.measureRecordStore(stores.accessRecords);
+  const store = loggingClockDifference(measured, log);
+  const recorder = createAccessRecorder({
     store: overrides.accessRecords?.(store) ?? store,
     clock,
     origins: callOrigins,
@@ -161,6 +162,7 @@ function createRecorder({ config, clock, stores, log }: Parts, overrides: Overri
     maxWaitMs: config.ACCESS_QUEUE_WAIT_MS,
     maxGrants: KNOWN_GRANTS,
   });
+  return metrics.measureRecorder(recorder);
 }
 
 async function createRpcServices(
@@ -188,8 +190,12 @@ async function createRpcServices(
   ];
 }
 
-function createLedgerUseCase({ stores, evictions, guard }: Parts): Ledger {
-  const ledger = createLedger({ ...stores, evictions });
+function createLedgerUseCase({ stores, evictions, guard, metrics }: Parts): Ledger {
+  const ledger = metrics.measureRevocations(createLedger({ ...stores, evictions }), {
+    setAppStatus: 'app_status',
+    revokeFamily: 'family',
+    revokeToken: 'token',
+  });
   return acknowledging(guard, ledger, ['putApp', 'setAppStatus', 'revokeFamily', 'revokeToken']);
 }
 
@@ -202,18 +208,26 @@ function createSandboxUseCase(
   return acknowledging(parts.guard, createSandbox({ ...parts, ...useCases, sandboxGrants }), ['change']);
 }
 
-function createSessionsUseCase({ stores, guard }: Parts): Sessions {
-  const sessions = createSessions({ ends: stores.sessionEnds, checks: stores.sessionChecks });
+function createSessionsUseCase({ stores, guard, metrics }: Parts): Sessions {
+  const sessions = metrics.measureRevocations(
+    createSessions({ ends: stores.sessionEnds, checks: stores.sessionChecks }),
+    { end: 'session' },
+  );
   return acknowledging(guard, sessions, ['end']);
 }
 
 async function createConsentUseCases(
   parts: Parts,
 ): Promise<Omit<ConsentServiceParts, 'userOf' | 'verifySession' | 'stepUp'>> {
-  const { config, stores, evictions, clock, guard } = parts;
+  const { config, stores, evictions, clock, guard, metrics } = parts;
   const decisions = createDecisions({ decisions: stores.decisions, evictions });
-  const grants = createGrants({ grants: stores.grants, withdrawals: stores.withdrawals, evictions });
-  const erasures = createErasures({ people: stores.people, evictions });
+  const grants = metrics.measureRevocations(
+    createGrants({ grants: stores.grants, withdrawals: stores.withdrawals, evictions }),
+    { revoke: 'grant', revokeByApp: 'grant_by_app', revokeAll: 'all_grants', narrow: 'narrowing' },
+  );
+  const erasures = metrics.measureRevocations(createErasures({ people: stores.people, evictions }), {
+    erase: 'erasure',
+  });
   return {
     pendingApprovals: createPendingApprovals({
       pendingApprovals: stores.pendingApprovals,

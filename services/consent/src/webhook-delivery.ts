@@ -1,13 +1,22 @@
+import type { FailureReports } from '@phds/service-kit/background-failures';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Logger } from '@phds/service-kit/log';
 import { createDataChanges, type DataChangeStore } from './app/data-changes.ts';
 import { startWebhooks } from './app/webhook-background.ts';
-import type { WebhookCauseStore, WebhookEndpointStore, WebhookQueue } from './app/webhook-ports.ts';
+import type {
+  PendingEvents,
+  WebhookCauseStore,
+  WebhookEndpointStore,
+  WebhookQueue,
+} from './app/webhook-ports.ts';
 import { createWebhooks } from './app/webhooks.ts';
 import { createHttpsPoster } from './clients/https-poster.ts';
 import { resolveByDns } from './clients/public-addresses.ts';
 import { createWebhookSecrets } from './clients/webhook-secrets.ts';
 import type { Config } from './config.ts';
+import type { ConsentMetrics } from './metrics.ts';
+
+const SAID_EVERY_MS = 60_000;
 
 export interface WebhookParts {
   readonly stores: {
@@ -19,17 +28,20 @@ export interface WebhookParts {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly failureOf: FailureReports;
+  readonly metrics: Pick<ConsentMetrics, 'webhooks'>;
 }
 
 /** Delivers events in the background. Returns what developers and health-data use. */
 export function startWebhookDelivery(
-  { stores, config, clock, log }: WebhookParts,
+  { stores, config, clock, log, failureOf, metrics }: WebhookParts,
   resources: AsyncDisposableStack,
 ) {
   const allowLoopback = config.WEBHOOK_ALLOW_LOOPBACK === 'true';
   const secrets = createWebhookSecrets(config.WEBHOOK_KEY);
   const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
   const poster = createHttpsPoster({ resolve: resolveByDns, allowLoopback });
+  const say = sayingPending(log);
   resources.use(
     startWebhooks({
       queue: stores.webhookQueue,
@@ -39,12 +51,26 @@ export function startWebhookDelivery(
       clock,
       concurrency: config.WEBHOOK_CONCURRENCY,
       intervalMs: config.WEBHOOK_INTERVAL_MS,
-      onFailure: (what, err) => log.warn({ err }, `${what} failed`),
-      onPending: (pending) => log.info(pending, 'events are waiting for delivery'),
+      failureOf,
+      onMeasured: (pending) => {
+        metrics.webhooks.onMeasured(pending);
+        say(pending);
+      },
+      onDelivery: metrics.webhooks.onDelivery,
     }),
   );
   return {
     webhooks: createWebhooks({ endpoints: stores.webhookEndpoints, secrets, poster, allowLoopback }),
     changes: createDataChanges({ changes: stores.dataChanges, times }),
+  };
+}
+
+/** Logs once a minute how many events are pending, if any. */
+function sayingPending(log: Pick<Logger, 'info'>): (pending: PendingEvents) => void {
+  let saidAt = Number.NEGATIVE_INFINITY;
+  return (pending) => {
+    if (pending.pending === 0 || performance.now() - saidAt < SAID_EVERY_MS) return;
+    saidAt = performance.now();
+    log.info(pending, 'events are waiting for delivery');
   };
 }

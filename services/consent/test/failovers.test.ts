@@ -163,7 +163,9 @@ describe('an instance that was cut off from its database', () => {
 test('an unsettled check continues no longer than its caller waits', async () => {
   const config = { RESTORE_CHECK_INTERVAL_MS: 3_600_000, FAILOVER_GRACE_MS: 3_600_000 };
   const log = createLogger({ service: 'consent', level: 'silent' });
-  await using guard = await startRestoreGuard({ pool: consent.owner, schema: RESTORE_SCHEMA, config, log });
+  const pool = consent.owner;
+  const onFailure = () => undefined;
+  await using guard = await startRestoreGuard({ pool, schema: RESTORE_SCHEMA, config, log, onFailure });
   // The running service has not confirmed.
   await renameDatabase();
   const deadline = new Deadline(60_000);

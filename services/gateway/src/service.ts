@@ -1,4 +1,5 @@
 import { setTimeout as pauseForReal } from 'node:timers/promises';
+import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import type { RunningService } from '@phds/service-kit/lifecycle';
 import { createLogger, type Logger } from '@phds/service-kit/log';
@@ -18,16 +19,17 @@ import type { Config } from './config.ts';
 import { createApp } from './http/app.ts';
 import type { Pause } from './http/gateway.ts';
 import { createReadiness } from './http/public/readiness.ts';
-import { measureRequests } from './http/request-metrics.ts';
 import { startHttpServer } from './http/server.ts';
 import { createSessionReader } from './http/session.ts';
 import { createAttemptCookies } from './http/sign-in/attempt-cookies.ts';
 import type { SignIn } from './http/sign-in/sign-in.ts';
+import type { BucketOptions } from './limits/bucket.ts';
 import { EnvironmentLimits } from './limits/environment-limits.ts';
 import { FailedAuthentications } from './limits/failed-authentications.ts';
 import { KnownClients } from './limits/known-clients.ts';
 import { RequestLimits } from './limits/request-limits.ts';
 import { SurfaceLimits } from './limits/surface-limits.ts';
+import { createGatewayMetrics } from './metrics.ts';
 import { type SelfTestOptions, startSelfTest, toOwnUrl } from './self-test/self-test.ts';
 import { createRedisRequestLog } from './usage/redis-request-log.ts';
 import { RefusalCounts } from './usage/refusal-counts.ts';
@@ -58,34 +60,36 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     metrics = new Metrics({ service: 'gateway' }),
   } = overrides;
   const log = overrides.log ?? createLogger({ service: 'gateway', level: config.LOG_LEVEL });
+  const measured = createGatewayMetrics(metrics);
+  const failureOf = reportFailures(metrics, log);
   await using starting = new AsyncDisposableStack();
   const backends = starting.use(openBackends(config, log, metrics));
   const cache = new PrincipalCache({ maxTokens: config.CACHE_MAX_TOKENS, ttlMs: config.CACHE_TTL_MS, clock });
-  const { REDIS_URL: redisUrl, REDIS_COMMAND_TIMEOUT_MS: commandTimeoutMs } = config;
-  const redis = redisUrl === undefined ? null : starting.use(openRedis(redisUrl, log, { commandTimeoutMs }));
-  if (redisUrl !== undefined) starting.use(subscribeEvictions(redisUrl, cache, log));
+  measured.measureCache(cache);
+  const redis = connectRedis(config, { cache, log, measured }, starting);
   const refusals = new RefusalCounts({ accesses: backends.accesses, clock, log });
-  handOverRefusals(refusals, config, log, starting);
+  handOverRefusals(refusals, config, failureOf, starting);
   const requests = openRequestLog(redis, config, { clock, log }, starting);
-  const verification = starting.use(openSessionVerification(config, { clock, log }));
+  const verification = starting.use(openSessionVerification(config, { clock, failureOf }));
   const authenticator = new Authenticator({ tokens: backends.tokens, cache, clock });
-  starting.use(renewDueTokens(authenticator, config, log));
+  starting.use(renewDueTokens(authenticator, config, failureOf));
+  const limited = { redis, onRefused: measured.onRateLimited };
   let isLeaving = false;
   const isReady = createReadiness({ backends, clock, isLeaving: () => isLeaving });
   const app = createApp({
     config,
     log,
     clock,
-    measure: measureRequests(metrics),
+    measure: measured.measureRequest,
     isReady,
     pause: async (milliseconds) => void (await pause(milliseconds)),
     backends,
     authenticator,
-    ...createLimits(config, redis),
+    ...createLimits(config, limited),
     knownClients: new KnownClients(),
     refusals,
     requests,
-    failures: new FailedAuthentications({ redis, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
+    failures: new FailedAuthentications({ ...limited, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
     readSession: createSessionReader({
       verify: verification.verify,
       publicUrl: config.PUBLIC_URL,
@@ -132,17 +136,38 @@ function testSelf(
   resources.use(startSelfTest({ app: { url, clientId, clientSecret }, intervalMs, ...parts }));
 }
 
-function createLimits(config: Config, redis: RedisConnection | null) {
+/** Redis with the subscription to evictions; null when none is configured. */
+function connectRedis(
+  { REDIS_URL: url, REDIS_COMMAND_TIMEOUT_MS: commandTimeoutMs }: Config,
+  {
+    cache,
+    log,
+    measured,
+  }: {
+    readonly cache: PrincipalCache;
+    readonly log: Logger;
+    readonly measured: ReturnType<typeof createGatewayMetrics>;
+  },
+  resources: AsyncDisposableStack,
+): RedisConnection | null {
+  if (url === undefined) return null;
+  const redis = resources.use(openRedis(url, log, { commandTimeoutMs }));
+  measured.measureRedis(redis);
+  measured.measureSubscription(resources.use(subscribeEvictions(url, cache, log)));
+  return redis;
+}
+
+function createLimits(config: Config, limited: Pick<BucketOptions, 'redis' | 'onRefused'>) {
   return {
     limits: new EnvironmentLimits({
       live: new RequestLimits({
-        redis,
+        ...limited,
         appUserPerMinute: config.LIMIT_APP_USER_PER_MINUTE,
         userAllAppsPerMinute: config.LIMIT_USER_ALL_APPS_PER_MINUTE,
         appPerMinute: config.LIMIT_APP_PER_MINUTE,
       }),
       sandbox: new RequestLimits({
-        redis,
+        ...limited,
         appUserPerMinute: config.LIMIT_SANDBOX_APP_USER_PER_MINUTE,
         // A sandbox person has one app.
         userAllAppsPerMinute: config.LIMIT_SANDBOX_APP_USER_PER_MINUTE,
@@ -150,7 +175,7 @@ function createLimits(config: Config, redis: RedisConnection | null) {
       }),
     }),
     surfaceLimits: new SurfaceLimits({
-      redis,
+      ...limited,
       clientPerMinute: config.LIMIT_CLIENT_PER_MINUTE,
       sandboxClientPerMinute: config.LIMIT_SANDBOX_CLIENT_PER_MINUTE,
       userPerMinute: config.LIMIT_USER_PER_MINUTE,
@@ -168,9 +193,9 @@ function createLimits(config: Config, redis: RedisConnection | null) {
 function renewDueTokens(
   authenticator: Authenticator,
   { CACHE_RENEWAL_INTERVAL_MS: intervalMs }: Config,
-  log: Logger,
+  failureOf: FailureReports,
 ): AsyncDisposable {
-  const onFailure = (err: unknown) => log.warn({ err }, 'renewing cached tokens failed');
+  const onFailure = failureOf('renewing cached tokens');
   return startPeriodic(() => authenticator.renewDue(), { intervalMs, onFailure });
 }
 
@@ -178,11 +203,10 @@ function renewDueTokens(
 function handOverRefusals(
   refusals: RefusalCounts,
   { USAGE_INTERVAL_MS: intervalMs }: Config,
-  log: Logger,
+  failureOf: FailureReports,
   resources: AsyncDisposableStack,
 ): void {
-  const failed = (err: unknown) =>
-    log.warn({ err }, 'sending the counts of refused requests to consent failed');
+  const failed = failureOf('sending the counts of refused requests to consent');
   resources.defer(() => refusals.handOver().catch(failed));
   resources.use(startPeriodic(() => refusals.handOver(), { intervalMs, onFailure: failed }));
 }

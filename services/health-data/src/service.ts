@@ -1,35 +1,33 @@
-import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
-import { EventService } from '@phds/contracts/phds/consent/v1/events_pb';
 import { toSchemaName } from '@phds/database/postgres-names';
 import { createAssertionVerifier } from '@phds/service-kit/access-assertion';
+import { reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { withoutDeadline } from '@phds/service-kit/deadline';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { startPruning } from '@phds/service-kit/pruning';
-import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import {
   openSessionVerification,
   type SessionVerification,
-  toRpcChannelOptions,
   toRpcServerOptions,
   toStepUpOptions,
 } from '@phds/service-kit/service-options';
 import { createStepUp } from '@phds/service-kit/step-up';
 import { Metrics } from '@phds/telemetry/metrics';
 import { startChangeReports } from './app/change-reports.ts';
+import type { ImportStore } from './app/import-ports.ts';
+import { startMeasurements } from './app/measurements.ts';
 import type { AccessRecorder } from './app/ports.ts';
 import { createPublicIds } from './app/public-ids.ts';
 import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
 import { startArrivals } from './app/sandbox-changes.ts';
 import { eraseUnused, type SandboxPorts, type Turns } from './app/sandbox-people.ts';
-import { createBatchingAccessRecorder, type SendAccesses } from './clients/batching-access-recorder.ts';
-import { createRpcAccessLog } from './clients/rpc-access-log.ts';
-import { createRpcChangeReports } from './clients/rpc-change-reports.ts';
+import type { SendAccesses } from './clients/batching-access-recorder.ts';
+import { connectConsent, openAccessRecorder } from './clients/consent-connection.ts';
 import { createSyntheticLives } from './clients/synthetic-lives.ts';
 import type { Config } from './config.ts';
+import { createHealthDataMetrics, type HealthDataMetrics } from './metrics.ts';
 import { createHealthDataService } from './rpc/health-data-service.ts';
 import { createIngestionService } from './rpc/ingestion-service.ts';
 import { createPreviewService } from './rpc/preview-service.ts';
@@ -75,25 +73,30 @@ export type Service = RpcServer;
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
   const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
+  const measured = createHealthDataMetrics(metrics);
+  const failureOf = reportFailures(metrics, log);
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(openDatabase(config, log));
+  measured.measurePools({ ordinary: postgres.pool });
   const prisma = resources.adopt(new PrismaClient({ adapter: postgres.adapter }), (client) =>
     client.$disconnect(),
   );
-  const consent = resources.use(connectConsent(config, { clock, log, metrics }));
-  const recorder = createRecorder(config, overrides.accessLog ?? consent.accessLog);
+  const consent = resources.use(connectConsent(config, { service: SERVICE, clock, log, metrics }));
+  const recorder = openAccessRecorder(config, overrides.accessLog ?? consent.accessLog);
   const outbox = createPgChangeOutbox(postgres.pool);
   const intervalMs = config.CHANGE_REPORT_INTERVAL_MS;
-  resources.use(startChangeReports({ outbox, report: consent.report, intervalMs, log }));
+  resources.use(startChangeReports({ outbox, report: consent.report, intervalMs, log, failureOf }));
+  const imports = createPgImports(postgres.pool);
+  resources.use(startMeasurements({ outbox, imports, clock, ...measured, failureOf }));
   const rollups = createPgRollupStore(postgres.pool);
   const rebuilds = resources.use(
-    startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log }),
+    startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log, failureOf }),
   );
-  const verification = resources.use(openSessionVerification(config, { clock, log }));
+  const verification = resources.use(openSessionVerification(config, { clock, failureOf }));
   const sandbox = createSandboxPorts({ clock, pool: postgres.pool, rebuilds });
-  resources.use(startArrivals(sandbox, { intervalMs: config.SANDBOX_ARRIVAL_INTERVAL_MS, log }));
+  resources.use(startArrivals(sandbox, { intervalMs: config.SANDBOX_ARRIVAL_INTERVAL_MS, failureOf }));
   const pruned = { sandbox_person: (limit: number) => eraseUnused(sandbox, limit) };
-  resources.use(startPruning(pruned, { intervalMs: PRUNE_INTERVAL_MS, log }));
+  resources.use(startPruning(pruned, { intervalMs: PRUNE_INTERVAL_MS, failureOf }));
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock }),
@@ -105,6 +108,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
         prisma,
         recorder,
         sandbox,
+        imports,
+        metrics: measured,
       }),
       log,
       metrics,
@@ -127,6 +132,8 @@ interface Parts {
   readonly prisma: PrismaClient;
   readonly recorder: AccessRecorder;
   readonly sandbox: SandboxPorts;
+  readonly imports: ImportStore;
+  readonly metrics: HealthDataMetrics;
 }
 
 function openDatabase(config: Config, log: Logger): Postgres {
@@ -142,47 +149,6 @@ function openDatabase(config: Config, log: Logger): Postgres {
   });
 }
 
-function connectConsent(
-  config: Config,
-  { clock, log, metrics }: { readonly clock: Clock; readonly log: Logger; readonly metrics: Metrics },
-) {
-  const options = {
-    ...toRpcChannelOptions(config, { service: SERVICE, clock, metrics }),
-    address: config.CONSENT_ADDRESS,
-    audience: 'consent',
-    deadlineMs: config.CONSENT_DEADLINE_MS,
-  };
-  const channel = openRpcChannel(options);
-  const { recordAccess, recordAccesses } = AccessService.method;
-  const streams = openCallStreams({
-    ...options,
-    method: recordAccesses,
-    carried: recordAccess,
-    onFailure: (err) => log.warn({ err }, 'no stream to consent; accesses are sent by unary calls'),
-  });
-  return {
-    accessLog: createRpcAccessLog({
-      consent: channel.client(AccessService),
-      streams,
-      deadlineMs: config.CONSENT_DEADLINE_MS,
-    }),
-    report: createRpcChangeReports(channel.client(EventService)),
-    [Symbol.dispose]() {
-      for (const connection of [streams, channel]) connection[Symbol.dispose]();
-    },
-  };
-}
-
-function createRecorder(config: Config, accessLog: SendAccesses): AccessRecorder {
-  const recorder = createBatchingAccessRecorder(accessLog, {
-    maxBatch: config.ACCESS_BATCH_MAX,
-    maxQueue: config.ACCESS_QUEUE_MAX,
-    maxWaitMs: config.ACCESS_WAIT_MS,
-  });
-  // A batch contains the accesses of many calls, so none of them may end it.
-  return { record: (access) => withoutDeadline(() => recorder.record(access)) };
-}
-
 /** For one app. More could not be answered in time. */
 const SCANS_WAITING = 20;
 
@@ -190,10 +156,11 @@ function toScanLimits({ SUMMARY_SCAN_TIMEOUT_MS: statementTimeoutMs }: Config): 
   return { maxWaiting: SCANS_WAITING, maxWaitMs: statementTimeoutMs / 4, statementTimeoutMs };
 }
 
-function createRpcServices({ config, clock, verification, pool, prisma, recorder, sandbox }: Parts) {
+function createRpcServices(parts: Parts) {
+  const { config, clock, verification, pool, prisma, recorder, sandbox, imports, metrics } = parts;
   const profiles = createPgProfiles(pool);
   const data = {
-    readings: createPgReadings(pool),
+    readings: createPgReadings(pool, metrics.onReadBatch),
     readingChanges: createPgReadingChanges(pool),
     summaries: createPgSummaries(pool, toScanLimits(config)),
     weights: createPgWeights(pool),
@@ -207,7 +174,7 @@ function createRpcServices({ config, clock, verification, pool, prisma, recorder
   return [
     createHealthDataService({ data, recorder, publicIds, verifyAssertion }),
     createPreviewService({ data, publicIds, verifySession: verification.verify, stepUp }),
-    createIngestionService({ ...sandbox, imports: createPgImports(pool) }),
+    createIngestionService({ ...sandbox, imports }),
     createSandboxService(sandbox, createMakingTurns()),
   ];
 }

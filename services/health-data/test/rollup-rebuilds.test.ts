@@ -5,7 +5,8 @@ import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
 import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
 
 const intervalMs = 3_600_000;
-const silent = { info: () => undefined, warn: () => undefined };
+const silent = { info: () => undefined };
+const ignored = () => () => undefined;
 
 let harness: RollupHarness;
 beforeAll(async () => {
@@ -71,7 +72,8 @@ describe('a rebuild', () => {
     await using rebuilds = startRollupRebuilds({
       intervalMs,
       rollups: harness.rollups,
-      log: { ...silent, info: checked.resolve },
+      log: { info: checked.resolve },
+      failureOf: ignored,
     });
     expect(await checked.promise).toEqual({ rebuilt: 3 });
     for (const userId of users) await harness.expectKept(userId);
@@ -87,7 +89,12 @@ describe('a rebuild', () => {
         return made;
       },
     };
-    await using later = startRollupRebuilds({ intervalMs, rollups: watched, log: silent });
+    await using later = startRollupRebuilds({
+      intervalMs,
+      rollups: watched,
+      log: silent,
+      failureOf: ignored,
+    });
     later.request('stale-1');
     rebuilds.request('stale-1');
     await rebuilt.promise;
@@ -98,12 +105,13 @@ describe('a rebuild', () => {
     for (const userId of ['broken-1', 'broken-2']) await harness.put(userId, [heart(0)]);
     await harness.invalidate('broken-2');
     await harness.pool.query("INSERT INTO profile (user_id, time_zone) VALUES ('broken-1', 'Mars/Olympus')");
-    const warnings: string[] = [];
+    const failed: string[] = [];
     const checked = Promise.withResolvers<object>();
-    const log = { info: checked.resolve, warn: (_: object, message: string) => warnings.push(message) };
-    await using _rebuilds = startRollupRebuilds({ intervalMs, rollups: harness.rollups, log });
+    const log = { info: checked.resolve };
+    const failureOf = (task: string) => () => void failed.push(task);
+    await using _rebuilds = startRollupRebuilds({ intervalMs, rollups: harness.rollups, log, failureOf });
     expect(await checked.promise).toEqual({ rebuilt: 1 });
-    expect(warnings).toEqual(['rebuilding the rollups of a user failed']);
+    expect(failed).toEqual(['rebuilding the rollups of a user']);
     await harness.pool.query("DELETE FROM profile WHERE user_id = 'broken-1'");
   });
 
@@ -123,7 +131,7 @@ describe('a rebuild', () => {
         return harness.rollups.rebuild(userId, aborted);
       },
     };
-    const rebuilds = startRollupRebuilds({ intervalMs, rollups: watched, log: silent });
+    const rebuilds = startRollupRebuilds({ intervalMs, rollups: watched, log: silent, failureOf: ignored });
     await begun.promise;
     await rebuilds[Symbol.asyncDispose]();
     await importer.query('ROLLBACK');

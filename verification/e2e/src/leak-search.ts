@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Stack } from '@phds/dev-stack/stack';
+import { scrape } from '@phds/test-kit/scrape';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
@@ -40,6 +41,15 @@ export async function readLogs({ logs }: Pick<Stack, 'logs'>): Promise<Place[]> 
   return Promise.all(
     names.map(async (name) => ({ name: `log ${name}`, text: await readFile(join(logs, name), 'utf8') })),
   );
+}
+
+/** The metrics of every service. */
+export async function readScrapes({
+  probeUrls,
+  gatewayProbeUrls,
+}: Pick<Stack, 'probeUrls' | 'gatewayProbeUrls'>): Promise<Place[]> {
+  const urls = [...Object.values(probeUrls), ...gatewayProbeUrls];
+  return Promise.all(urls.map(async (url) => ({ name: url, text: (await scrape(url)).text })));
 }
 
 /** Every key of Redis with its value. */

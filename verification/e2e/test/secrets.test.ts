@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { findLeaks, readLogs, readRedis, readTables } from '@phds/e2e/leak-search';
+import { findLeaks, type Place, readLogs, readRedis, readScrapes, readTables } from '@phds/e2e/leak-search';
 import { SecretCollector } from '@phds/e2e/secret-collector';
 import { THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
 import { expectStatus } from '@phds/running-system/partner-app';
@@ -12,6 +12,7 @@ const HEART = '/api/v1/health-data/heart';
 
 let stack: RunningStack;
 let collector: SecretCollector;
+let scrapes: Place[];
 
 // The most verbose logging, also of the database: statements and parameters are logged.
 const TALKATIVE = { LOG_LEVEL: 'trace' };
@@ -78,7 +79,9 @@ beforeAll(async () => {
   await collector.begin(stack);
   await liveOn();
   for (const secret of [...collector.collected.secrets.values()]) await collector.misplace(secret);
+  scrapes = await readScrapes(stack);
   await liveThroughOutages();
+  scrapes.push(...(await readScrapes(stack)));
   await Promise.all([...stack.processes.values()].map((process) => process.stop()));
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
@@ -140,6 +143,12 @@ test('no state is in the log of a service; the verbose database log shows that i
       states,
     ),
   ).toEqual([]);
+});
+
+test('no secret, token, code or state is in the metrics of any service', () => {
+  const { secrets, states } = collector.collected;
+  expect(new Set(scrapes.map(({ name }) => name)).size).toBe(4);
+  expect(findLeaks(scrapes, new Map([...secrets, ...states]))).toEqual([]);
 });
 
 test('Redis contains no secret', async () => {

@@ -31,6 +31,8 @@ export interface AccessRecorder extends AsyncDisposable {
   record(accesses: readonly Access[]): Promise<Verdict[]>;
   /** Continues with another chain, because the database may lack the end of the present one. */
   beginChain(): void;
+  /** Number of accesses that wait for the next batch. */
+  readonly waiting: number;
 }
 
 /** A call whose verdicts are returned once its refusals are recorded. */
@@ -77,6 +79,10 @@ class BatchRecorder implements AccessRecorder {
     this.#calls = new CallQueue(limits);
     this.#stamps = createAccessRecordStamps(clock);
     this.#refs = createGrantRefs(store, maxGrants);
+  }
+
+  get waiting(): number {
+    return this.#calls.size;
   }
 
   record(accesses: readonly Access[]): Promise<Verdict[]> {

@@ -18,25 +18,24 @@ export interface BackgroundOptions {
     readonly prune: number;
     readonly noticeScan: number;
   };
-  /** Receives the error of a failed run, and what failed; the next run tries again. */
-  readonly onFailure: (what: string, error: unknown) => void;
+  /** By what a task does: receives the error of a failed run; the next run tries again. */
+  readonly failureOf: (task: string) => (error: unknown) => void;
   readonly onDropped: (months: readonly string[]) => void;
 }
 
 /** Starts counting, checkpoints, retention and the search for notices. Disposal waits for them, then signs a last checkpoint. */
 export function startBackground(options: BackgroundOptions): AsyncDisposable {
-  const { counts, checkpoints, retention, noticeScan, intervalsMs, onDropped } = options;
-  const failed = (what: string) => (error: unknown) => options.onFailure(what, error);
+  const { counts, checkpoints, retention, noticeScan, intervalsMs, failureOf, onDropped } = options;
   const resources = new AsyncDisposableStack();
   const repeat = (
     what: string,
     intervalMs: number,
     turn: (signal: AbortSignal) => Promise<unknown>,
     atOnce = false,
-  ) => resources.use(startPeriodic(turn, { intervalMs, atOnce, onFailure: failed(what) }));
+  ) => resources.use(startPeriodic(turn, { intervalMs, atOnce, onFailure: failureOf(what) }));
 
   const checkpointing = 'the checkpoint of the access records';
-  resources.defer(() => checkpoints.take().then(() => undefined, failed(checkpointing)));
+  resources.defer(() => checkpoints.take().then(() => undefined, failureOf(checkpointing)));
   repeat('counting', intervalsMs.count, (signal) => countAccessRecords(counts, signal));
   repeat(checkpointing, intervalsMs.checkpoint, () => checkpoints.takeDue());
   // More often than a search begins, so that one over many grants, or an interrupted one, goes on soon.

@@ -30,6 +30,11 @@ export class CallQueue {
     this.#limits = limits;
   }
 
+  /** Number of waiting accesses. */
+  get size(): number {
+    return this.#accesses;
+  }
+
   get isEmpty(): boolean {
     return this.#calls.length === 0;
   }

@@ -62,6 +62,15 @@ export type Outcome =
   | { readonly state: 'failed'; readonly isGone: boolean }
   | { readonly state: 'pending'; readonly waitMs: number };
 
+/** What an attempt came to: the event was delivered, will be sent again, or never will; or its endpoint may no longer have it. */
+export type Delivery = 'delivered' | 'retried' | 'failed' | 'grant_ended';
+
+/** Pending events, and for how long the oldest of them at an endpoint that does not fail has been due; null when none is. */
+export interface PendingEvents {
+  readonly pending: number;
+  readonly oldestDueMs: number | null;
+}
+
 export interface ClaimLimits {
   readonly events: number;
   /** Events in delivery at once to one endpoint; one to an endpoint that is failing. */
@@ -80,8 +89,7 @@ export interface WebhookQueue {
   settle(claimed: ClaimedEvent, attempt: WebhookAttempt, outcome: Outcome): Promise<void>;
   /** Gives a claim back: the event is due now. */
   release(claimed: ClaimedEvent): Promise<void>;
-  /** Pending events, and for how long the oldest of them at an endpoint that does not fail has been due; null when none is. */
-  measure(): Promise<{ readonly pending: number; readonly oldestDueMs: number | null }>;
+  measure(): Promise<PendingEvents>;
 }
 
 /** Signs what is sent to endpoints. */

@@ -1,7 +1,14 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { limitToShared, toEventBody, type WebhookEvent } from '../domain/webhook-event.ts';
 import { waitAfter } from '../domain/webhook-schedule.ts';
-import type { ClaimedEvent, EventPoster, Outcome, WebhookQueue, WebhookSecrets } from './webhook-ports.ts';
+import type {
+  ClaimedEvent,
+  Delivery,
+  EventPoster,
+  Outcome,
+  WebhookQueue,
+  WebhookSecrets,
+} from './webhook-ports.ts';
 
 /** Longer than an attempt and the storing of its outcome take. */
 const LEASE_MS = 60_000;
@@ -19,6 +26,8 @@ export interface WebhookSenderDependencies {
   /** Events in delivery at once. */
   readonly concurrency: number;
   readonly onFailure: (error: unknown) => void;
+  /** Called after each attempt whose outcome is stored. */
+  readonly onDelivery?: (delivery: Delivery) => void;
 }
 
 /** Delivers events. Disposal ends attempts in progress, and gives their events back. */
@@ -90,7 +99,7 @@ function countByEndpoint(claimed: Iterable<ClaimedEvent>): Map<string, number> {
 
 /** One attempt, and storing what came of it. After a crash in between, the event is sent again. */
 async function deliver(
-  { queue, poster, secrets, clock, random }: WebhookSenderDependencies,
+  { queue, poster, secrets, clock, random, onDelivery }: WebhookSenderDependencies,
   claimed: ClaimedEvent,
   signal: AbortSignal,
 ): Promise<void> {
@@ -98,13 +107,17 @@ async function deliver(
   const event = limitToShared(claimed.event, claimed.liveScopes);
   if (event === null) {
     const attempt = { at, status: null, failure: 'grant_ended', ms: 0 } as const;
-    return queue.settle(claimed, attempt, { state: 'failed', isGone: false });
+    await queue.settle(claimed, attempt, { state: 'failed', isGone: false });
+    onDelivery?.('grant_ended');
+    return;
   }
   const started = performance.now();
   const answer = await poster.post(toRequest(event, claimed, secrets, at), signal).catch(() => null);
   if (answer === null) return queue.release(claimed);
   const attempt = { at, ...answer, ms: Math.round(performance.now() - started) };
-  return queue.settle(claimed, attempt, toOutcome(claimed, answer, random()));
+  const outcome = toOutcome(claimed, answer, random());
+  await queue.settle(claimed, attempt, outcome);
+  onDelivery?.(outcome.state === 'pending' ? 'retried' : outcome.state);
 }
 
 function toRequest(event: WebhookEvent, { endpoint }: ClaimedEvent, secrets: WebhookSecrets, at: Date) {

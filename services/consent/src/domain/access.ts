@@ -1,15 +1,18 @@
 /** The result of the judgement after recording; all except `released` are refusals. */
-export type Verdict =
-  | 'released'
-  | 'token_expired'
-  | 'token_revoked'
-  | 'family_revoked'
-  | 'grant_revoked'
-  | 'grant_expired'
-  | 'scope_withdrawn'
-  | 'app_not_alive'
-  | 'window_changed'
-  | 'restore_unconfirmed';
+export const VERDICTS = [
+  'released',
+  'token_expired',
+  'token_revoked',
+  'family_revoked',
+  'grant_revoked',
+  'grant_expired',
+  'scope_withdrawn',
+  'app_not_alive',
+  'window_changed',
+  'restore_unconfirmed',
+] as const;
+
+export type Verdict = (typeof VERDICTS)[number];
 
 /**
  * The result of a judgement: a verdict, or that the record lacks the reference of its grant, in which case nothing may be released.

@@ -6,6 +6,7 @@ import { newId } from '@phds/service-kit/ids';
 import type { Logger } from '@phds/service-kit/log';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
 import type { EvictionPublisher } from '../app/ports.ts';
+import type { ConsentMetrics, EvictionOutcome } from '../metrics.ts';
 
 /** The channel that gateways subscribe to. The payload is a binary `phds.events.v1.Eviction`. */
 const EVICTION_CHANNEL = 'phds.events.v1';
@@ -13,11 +14,13 @@ const EVICTION_CHANNEL = 'phds.events.v1';
 /** The publisher for a Redis server; without one, none is needed. */
 export function openEvictions(
   url: string | undefined,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  { clock, log, metrics }: { readonly clock: Clock; readonly log: Logger; readonly metrics: ConsentMetrics },
   resources: AsyncDisposableStack,
 ): EvictionPublisher {
   if (url === undefined) return noEvictions;
-  return createRedisEvictions({ redis: resources.use(openRedis(url, log)), clock, log });
+  const redis = resources.use(openRedis(url, log));
+  metrics.measureRedis(redis);
+  return createRedisEvictions({ redis, clock, log, onOutcome: metrics.countEviction });
 }
 
 /** Publishes to Redis without waiting. If Redis is unavailable, gateways refuse later, but no revoked data is released. */
@@ -25,19 +28,24 @@ export function createRedisEvictions(options: {
   readonly redis: RedisConnection;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'debug'>;
+  readonly onOutcome: (outcome: EvictionOutcome) => void;
 }): EvictionPublisher {
-  const { redis, clock, log } = options;
+  const { redis, clock, log, onOutcome } = options;
   return {
     publish(subject) {
-      if (!redis.isReady()) return;
+      if (!redis.isReady()) return onOutcome('not_connected');
       const eviction = create(EvictionSchema, {
         id: newId('evt'),
         occurredAt: timestampFromDate(clock.now()),
         subject,
       });
-      redis.client
-        .publish(EVICTION_CHANNEL, Buffer.from(toBinary(EvictionSchema, eviction)))
-        .catch((err: unknown) => log.debug({ err, eviction: eviction.id }, 'eviction not published'));
+      redis.client.publish(EVICTION_CHANNEL, Buffer.from(toBinary(EvictionSchema, eviction))).then(
+        () => onOutcome('published'),
+        (err: unknown) => {
+          onOutcome('failed');
+          log.debug({ err, eviction: eviction.id }, 'eviction not published');
+        },
+      );
     },
   };
 }

@@ -23,6 +23,8 @@ export interface ConnectionPools extends AsyncDisposable {
   readonly webhooks: PrismaClient;
   /** Everything else. */
   readonly ordinary: PrismaClient;
+  /** The `pg` pool of each, by name. */
+  readonly byName: Readonly<Record<string, Postgres['pool']>>;
 }
 
 /** Records in the default partition are moved to that of their month in one statement. */
@@ -32,29 +34,34 @@ const WEBHOOK_CONNECTIONS = 2;
 /** Does not connect yet: each pool opens connections on demand. */
 export async function openConnectionPools(options: PoolOptions, log: Logger): Promise<ConnectionPools> {
   await using resources = new AsyncDisposableStack();
-  const open = (name: string, poolSize: number, settings = {}, statementTimeoutMs?: number) =>
-    resources.use(
+  const byName: Record<string, Postgres['pool']> = {};
+  const open = (name: string, poolSize: number, settings = {}, statementTimeoutMs?: number) => {
+    const postgres = resources.use(
       openPostgres({
         connectionString: options.DATABASE_URL,
         schema: 'consent',
         poolSize,
         connectTimeoutMs: options.DATABASE_CONNECT_TIMEOUT_MS,
         statementTimeoutMs: statementTimeoutMs ?? options.DATABASE_STATEMENT_TIMEOUT_MS,
-        applicationName: name,
+        applicationName: name === 'ordinary' ? 'phds-consent' : `phds-consent-${name}`,
         settings,
         log,
       }),
     );
+    byName[name] = postgres.pool;
+    return postgres;
+  };
   const openPrisma = (name: string, poolSize: number, statementTimeoutMs?: number) => {
     const { adapter } = open(name, poolSize, {}, statementTimeoutMs);
     return resources.adopt(new PrismaClient({ adapter }), (client) => client.$disconnect());
   };
   const pools = {
-    access: open('phds-consent-access', options.ACCESS_POOL_SIZE, KEY_LOOK_UPS),
-    revocations: openPrisma('phds-consent-revocations', options.REVOCATION_POOL_SIZE),
-    months: openPrisma('phds-consent-months', 1, MONTHS_TIMEOUT_MS),
-    webhooks: openPrisma('phds-consent-webhooks', WEBHOOK_CONNECTIONS),
-    ordinary: openPrisma('phds-consent', options.DATABASE_POOL_SIZE),
+    access: open('access', options.ACCESS_POOL_SIZE, KEY_LOOK_UPS),
+    revocations: openPrisma('revocations', options.REVOCATION_POOL_SIZE),
+    months: openPrisma('months', 1, MONTHS_TIMEOUT_MS),
+    webhooks: openPrisma('webhooks', WEBHOOK_CONNECTIONS),
+    ordinary: openPrisma('ordinary', options.DATABASE_POOL_SIZE),
+    byName,
   };
   const opened = resources.move();
   return { ...pools, [Symbol.asyncDispose]: () => opened.disposeAsync() };

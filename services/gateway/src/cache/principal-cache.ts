@@ -49,6 +49,7 @@ export class PrincipalCache {
   readonly #ttlMs: number;
   readonly #dueMs: number;
   readonly #due: string[] = [];
+  readonly #counts = { hits: 0, misses: 0, evictions: 0 };
   #generation = 0;
 
   constructor({ maxTokens, ttlMs, clock }: PrincipalCacheOptions) {
@@ -63,12 +64,24 @@ export class PrincipalCache {
     return this.#generation;
   }
 
+  /** Look-ups that found live facts, those that did not, and evictions, since the start. */
+  get counts(): Readonly<Record<'hits' | 'misses' | 'evictions', number>> {
+    return this.#counts;
+  }
+
   /** Number of stored tokens, including evicted ones that have not been looked up since. */
   get size(): number {
     return this.#entries.size;
   }
 
   find(key: string): Principal | null {
+    const principal = this.#find(key);
+    if (principal === null) this.#counts.misses += 1;
+    else this.#counts.hits += 1;
+    return principal;
+  }
+
+  #find(key: string): Principal | null {
     const entry = this.#entries.get(key);
     if (entry === undefined) return null;
     const leftMs = entry.until - this.#clock.now().getTime();
@@ -115,6 +128,7 @@ export class PrincipalCache {
 
   evict({ kind, value }: EvictionSubject): void {
     this.#generation += 1;
+    this.#counts.evictions += 1;
     if (kind === 'token') this.#entries.delete(value);
     else this.#evictions[kind].add(value, this.#generation);
   }

@@ -26,6 +26,8 @@ export interface BucketOptions {
   readonly perMinute: number;
   /** Shared by all gateways. When null or unavailable, this process counts by itself. */
   readonly redis: RedisConnection | null;
+  /** Receives the name for each refused request. */
+  readonly onRefused?: ((name: string) => void) | undefined;
 }
 
 /** Points taken from Redis for a key and not yet used. */

@@ -2,6 +2,9 @@ import { sha256 } from '@phds/service-kit/secrets';
 import { toAddressKey } from '../domain/client-address.ts';
 import { type BucketOptions, type CountingBucket, createBucket } from './bucket.ts';
 
+const BY_ADDRESS = 'failed-address';
+const BY_CREDENTIAL = 'failed-credential';
+
 export interface FailedAuthentication {
   readonly address: string;
   /** The presented client id, existing or not, or token with the form of an access token; undefined otherwise. */
@@ -19,10 +22,12 @@ export interface FailedAuthentication {
 export class FailedAuthentications {
   readonly #byAddress: CountingBucket;
   readonly #byCredential: CountingBucket;
+  readonly #onRefused: BucketOptions['onRefused'];
 
   constructor(options: Omit<BucketOptions, 'name'>) {
-    this.#byAddress = createBucket({ ...options, name: 'failed-address' });
-    this.#byCredential = createBucket({ ...options, name: 'failed-credential' });
+    this.#byAddress = createBucket({ ...options, name: BY_ADDRESS });
+    this.#byCredential = createBucket({ ...options, name: BY_CREDENTIAL });
+    this.#onRefused = options.onRefused;
   }
 
   /** Counts one failure. Returns null, or the seconds to wait when a bucket is empty. */
@@ -30,15 +35,20 @@ export class FailedAuthentications {
     const addressKey = toAddressKey(address);
     // Checked first, so that an address over its limit cannot create a bucket for each further guess.
     const empty = issued ? null : this.#byAddress.findEmptyFor(addressKey);
-    if (empty !== null) return empty;
+    if (empty !== null) return this.#refuse(BY_ADDRESS, empty);
     if (credential !== undefined) {
       // Hashed because a credential may have any length.
       const own = await this.#byCredential.take(sha256(credential).toString('base64url'));
-      if (!own.allowed) return own.resetSeconds;
+      if (!own.allowed) return this.#refuse(BY_CREDENTIAL, own.resetSeconds);
       const isFirst = own.remaining === this.#byCredential.perMinute - 1;
       if (issued || !isFirst) return null;
     }
     const byAddress = await this.#byAddress.take(addressKey);
-    return byAddress.allowed ? null : byAddress.resetSeconds;
+    return byAddress.allowed ? null : this.#refuse(BY_ADDRESS, byAddress.resetSeconds);
+  }
+
+  #refuse(limit: string, seconds: number): number {
+    this.#onRefused?.(limit);
+    return seconds;
   }
 }

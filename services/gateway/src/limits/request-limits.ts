@@ -1,8 +1,7 @@
-import type { RedisConnection } from '@phds/service-kit/redis';
+import type { BucketOptions } from './bucket.ts';
 import { type Allowance, Limit } from './limit.ts';
 
-export interface RequestLimitsOptions {
-  readonly redis: RedisConnection | null;
+export interface RequestLimitsOptions extends Pick<BucketOptions, 'redis' | 'onRefused'> {
   readonly appUserPerMinute: number;
   readonly userAllAppsPerMinute: number;
   readonly appPerMinute: number;
@@ -17,10 +16,10 @@ export class RequestLimits {
   readonly #userAllApps: Limit;
   readonly #app: Limit;
 
-  constructor({ redis, appUserPerMinute, userAllAppsPerMinute, appPerMinute }: RequestLimitsOptions) {
-    this.#appUser = new Limit({ name: 'app-user', perMinute: appUserPerMinute, redis });
-    this.#userAllApps = new Limit({ name: 'user-all-apps', perMinute: userAllAppsPerMinute, redis });
-    this.#app = new Limit({ name: 'app', perMinute: appPerMinute, redis });
+  constructor({ appUserPerMinute, userAllAppsPerMinute, appPerMinute, ...shared }: RequestLimitsOptions) {
+    this.#appUser = new Limit({ name: 'app-user', perMinute: appUserPerMinute, ...shared });
+    this.#userAllApps = new Limit({ name: 'user-all-apps', perMinute: userAllAppsPerMinute, ...shared });
+    this.#app = new Limit({ name: 'app', perMinute: appPerMinute, ...shared });
   }
 
   /**

@@ -1,11 +1,10 @@
 import { isSandboxApp } from '@phds/catalog/sandbox';
-import type { RedisConnection } from '@phds/service-kit/redis';
 import { toAddressKey } from '../domain/client-address.ts';
 import { isSafeMethod } from '../domain/safe-methods.ts';
+import type { BucketOptions } from './bucket.ts';
 import { type Allowance, Limit } from './limit.ts';
 
-export interface SurfaceLimitsOptions {
-  readonly redis: RedisConnection | null;
+export interface SurfaceLimitsOptions extends Pick<BucketOptions, 'redis' | 'onRefused'> {
   readonly clientPerMinute: number;
   readonly sandboxClientPerMinute: number;
   readonly userPerMinute: number;
@@ -35,24 +34,23 @@ export class SurfaceLimits {
   readonly #signIns: Limit;
 
   constructor(options: SurfaceLimitsOptions) {
-    const { redis } = options;
-    this.#client = new Limit({ name: 'client', perMinute: options.clientPerMinute, redis });
-    this.#sandboxClient = new Limit({ name: 'client', perMinute: options.sandboxClientPerMinute, redis });
-    this.#user = new Limit({ name: 'user', perMinute: options.userPerMinute, redis });
-    this.#userChanges = new Limit({ name: 'user-changes', perMinute: options.userChangesPerMinute, redis });
-    const costly = (name: CostlyRequest, perMinute: number) => new Limit({ name, perMinute, redis });
+    const { redis, onRefused } = options;
+    const create = (name: string, perMinute: number) => new Limit({ name, perMinute, redis, onRefused });
+    this.#client = create('client', options.clientPerMinute);
+    this.#sandboxClient = create('client', options.sandboxClientPerMinute);
+    this.#user = create('user', options.userPerMinute);
+    this.#userChanges = create('user-changes', options.userChangesPerMinute);
     this.#costly = {
-      'client-credentials': costly('client-credentials', options.clientCredentialsPerMinute),
-      registrations: costly('registrations', options.registrationsPerMinute),
-      previews: costly('previews', options.previewsPerMinute),
-      summaries: costly('summaries', options.summariesPerMinute),
+      'client-credentials': create('client-credentials', options.clientCredentialsPerMinute),
+      registrations: create('registrations', options.registrationsPerMinute),
+      previews: create('previews', options.previewsPerMinute),
+      summaries: create('summaries', options.summariesPerMinute),
     };
-    this.#anonymousAuthorizations = new Limit({
-      name: 'anonymous-authorizations',
-      perMinute: options.anonymousAuthorizationsPerMinute,
-      redis,
-    });
-    this.#signIns = new Limit({ name: 'sign-ins', perMinute: options.signInsPerMinute, redis });
+    this.#anonymousAuthorizations = create(
+      'anonymous-authorizations',
+      options.anonymousAuthorizationsPerMinute,
+    );
+    this.#signIns = create('sign-ins', options.signInsPerMinute);
   }
 
   takeForClient(clientId: string): Promise<Allowance> {

@@ -16,6 +16,12 @@ export type Report = (changes: readonly ReportedChange[]) => Promise<void>;
 /** Receives a transaction that consent refuses as invalid, which is not reported again. */
 export type OnRefused = (change: { readonly number: string }, error: unknown) => void;
 
+/** Waiting changes, and the age of the oldest in seconds; 0 if none waits. */
+export interface OutboxState {
+  readonly rows: number;
+  readonly oldestSeconds: number;
+}
+
 /** The changes that consent has not been told about. */
 export interface ChangeOutbox {
   /**
@@ -24,16 +30,20 @@ export interface ChangeOutbox {
    * Returns the number of transactions.
    */
   reportNext(limit: number, report: Report, onRefused: OnRefused): Promise<number>;
+  /** Counts transactions up to 10,000; if there are more, the oldest of all may be older. */
+  measure(): Promise<OutboxState>;
 }
 
 /** With every category at most 1,000 changes, which consent accepts in one call. */
 const CHANGES_AT_ONCE = 100;
 
 export interface ChangeReportOptions {
-  readonly outbox: ChangeOutbox;
+  readonly outbox: Pick<ChangeOutbox, 'reportNext'>;
   readonly report: Report;
   readonly intervalMs: number;
   readonly log: { warn(fields: object, message: string): void };
+  /** By what a task does: receives the error of a failed run; the next run tries again. */
+  readonly failureOf: (task: string) => (error: unknown) => void;
 }
 
 /** Reports changes to consent, each at least once. While consent does not answer they wait. Disposal waits for a running report. */
@@ -42,6 +52,7 @@ export function startChangeReports({
   report,
   intervalMs,
   log,
+  failureOf,
 }: ChangeReportOptions): AsyncDisposable {
   const onRefused: OnRefused = ({ number }, err) =>
     log.warn({ err, number }, 'consent refused to announce a change');
@@ -51,6 +62,5 @@ export function startChangeReports({
       reported = await outbox.reportNext(CHANGES_AT_ONCE, report, onRefused);
     }
   };
-  const onFailure = (err: unknown) => log.warn({ err }, 'reporting changes to consent failed');
-  return startPeriodic(turn, { intervalMs, onFailure });
+  return startPeriodic(turn, { intervalMs, onFailure: failureOf('reporting changes to consent') });
 }

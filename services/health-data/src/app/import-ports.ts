@@ -12,6 +12,8 @@ export interface ImportStore {
    * run changes nothing. Returns false if there is no such import.
    */
   report(key: ImportKey, progress: ImportProgress, state: ImportState, now: Date): Promise<boolean>;
+  /** Running imports that have reported since then. */
+  countRunning(since: Date): Promise<number>;
   /** The latest first. */
   list(userId: string, limit: number): Promise<readonly ImportStatus[]>;
 }

@@ -9,10 +9,9 @@ interface Options {
   readonly rollups: RollupStore;
   /** Milliseconds between two walks through all users. */
   readonly intervalMs: number;
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-  };
+  readonly log: { info(fields: object, message: string): void };
+  /** By what a task does: receives the error of a failed run. */
+  readonly failureOf: (task: string) => (error: unknown) => void;
 }
 
 const USERS_AT_ONCE = 1_000;
@@ -25,14 +24,16 @@ const RETRY_MS = 30_000;
  * example after an upgrade, and requested ones in between. A failed rebuild is repeated by the next walk, or made unnecessary by
  * the user's next write. Never keeps the process alive. Disposal aborts the running rebuild, which then has changed nothing.
  */
-export function startRollupRebuilds({ rollups, intervalMs, log }: Options): RollupRebuilds {
+export function startRollupRebuilds({ rollups, intervalMs, log, failureOf }: Options): RollupRebuilds {
   const stopped = new AbortController();
   const { signal } = stopped;
   const requested = new Set<string>();
   let due = true;
   let running: Promise<void> | null = null;
 
-  const rebuild = (userId: string) => rebuildOne(rollups, userId, signal, log);
+  const onLookFailure = failureOf('looking for rollups to rebuild');
+  const onRebuildFailure = failureOf('rebuilding the rollups of a user');
+  const rebuild = (userId: string) => rebuildOne(rollups, userId, signal, onRebuildFailure);
   const work = async () => {
     if (due) {
       const rebuilt = await rebuildStale(rollups, rebuild, signal);
@@ -51,9 +52,9 @@ export function startRollupRebuilds({ rollups, intervalMs, log }: Options): Roll
         running = null;
         if (requested.size > 0) wake();
       },
-      (err: unknown) => {
+      (error: unknown) => {
         running = null;
-        log.warn({ err }, 'looking for rollups to rebuild failed');
+        onLookFailure(error);
       },
     );
   };
@@ -100,13 +101,13 @@ async function rebuildOne(
   rollups: RollupStore,
   userId: string,
   signal: AbortSignal,
-  log: Options['log'],
+  onFailure: (error: unknown) => void,
 ): Promise<boolean> {
   if (signal.aborted) return false;
   try {
     return await rollups.rebuild(userId, signal);
-  } catch (err) {
-    if (!signal.aborted) log.warn({ err }, 'rebuilding the rollups of a user failed');
+  } catch (error) {
+    if (!signal.aborted) onFailure(error);
     return false;
   }
 }

@@ -45,9 +45,9 @@ const ARRIVALS_AT_ONCE = 100;
 /** Lets a reading a minute arrive for each person whose data keeps arriving. Disposal waits for a running turn. */
 export function startArrivals(
   ports: SandboxPorts,
-  { intervalMs, log }: { intervalMs: number; log: { warn(fields: object, message: string): void } },
+  { intervalMs, failureOf }: { intervalMs: number; failureOf: (task: string) => (error: unknown) => void },
 ): AsyncDisposable {
-  const onFailure = (err: unknown) => log.warn({ err }, 'arriving sandbox readings failed');
+  const onFailure = failureOf('adding the arriving readings of sandbox people');
   return startPeriodic((signal) => letArrive(ports, signal), { intervalMs, onFailure });
 }
 

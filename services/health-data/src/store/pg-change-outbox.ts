@@ -1,7 +1,7 @@
 import { AppError } from '@phds/service-kit/errors';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
-import type { ChangeOutbox, OnRefused, Report, ReportedChange } from '../app/change-reports.ts';
+import type { ChangeOutbox, OnRefused, OutboxState, Report, ReportedChange } from '../app/change-reports.ts';
 import { transact } from './database.ts';
 
 const TAKE = `
@@ -28,6 +28,12 @@ const MARK = `
   FROM unnest($1::text[], $2::bigint[]) AS taken(user_id, number)
   WHERE c.user_id = taken.user_id AND c.number = taken.number`;
 
+// In the order of the index of waiting changes. The limit bounds the cost.
+const MEASURE = `
+  SELECT count(*)::int AS rows,
+    coalesce(greatest(extract(epoch FROM statement_timestamp() - min(at)), 0), 0)::double precision AS "oldestSeconds"
+  FROM (SELECT at FROM reading_change WHERE NOT reported ORDER BY user_id, number LIMIT 10000) AS waiting`;
+
 interface TakenChange {
   readonly userId: string;
   readonly number: string;
@@ -51,6 +57,10 @@ export function createPgChangeOutbox(pool: pg.Pool): ChangeOutbox {
         await client.query(MARK, [taken.map(({ userId }) => userId), taken.map(({ number }) => number)]);
         return taken.length;
       }),
+    async measure() {
+      const { rows } = await pool.query<OutboxState>(MEASURE);
+      return rows[0] ?? { rows: 0, oldestSeconds: 0 };
+    },
   });
 }
 

@@ -19,6 +19,10 @@ const LIST = `
   SELECT format, digest, size, state, report, started_at, reported_at FROM import WHERE user_id = $1
   ORDER BY started_at DESC, format, digest LIMIT $2`;
 
+// The literal lets the planner use import_running_idx.
+const COUNT_RUNNING = `
+  SELECT count(*)::int AS running FROM import WHERE state = 'running' AND reported_at >= $1`;
+
 interface ListedRow {
   readonly format: string;
   readonly digest: string;
@@ -46,6 +50,10 @@ export function createPgImports(pool: pg.Pool): ImportStore {
       const values = [...keyOf(key), run, position, report, state, now.toISOString()];
       const { rows } = await pool.query<{ known: number }>(REPORT, values);
       return rows[0]?.known === 1;
+    },
+    async countRunning(since) {
+      const { rows } = await pool.query<{ running: number }>(COUNT_RUNNING, [since.toISOString()]);
+      return rows[0]?.running ?? 0;
     },
     async list(userId, limit) {
       const { rows } = await pool.query<ListedRow>(LIST, [userId, limit]);

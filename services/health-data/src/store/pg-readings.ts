@@ -43,13 +43,24 @@ type EmptyPage = readonly [null, null, null, null, null, total: string];
 
 /**
  * Lists of readings. One prepared statement returns the page and the total from one snapshot. Newest pages, which every app reads,
- * share statements; other pages take longer and never hold them up.
+ * share statements; other pages take longer and never hold them up. `onNewestPages` is called for each shared statement with the number of
+ * its queries.
  */
-export function createPgReadings(pool: pg.Pool): ReadingReader {
-  const newest = {
-    category: mergeNewest(pool, NEWEST.category),
-    type: mergeNewest(pool, NEWEST.type),
-  };
+export function createPgReadings(
+  pool: pg.Pool,
+  onNewestPages: (queries: number) => void = () => undefined,
+): ReadingReader {
+  const merge = (statement: Statement) =>
+    new MergedQueries({
+      run: (queries: readonly ReadingQuery[]) => {
+        onNewestPages(queries.length);
+        return listNewest(pool, statement, queries);
+      },
+      atOnce: MERGED_AT_ONCE,
+      sizeOf: ({ limit }) => Math.max(limit, PAGE_SIZE_DEFAULT),
+      maxSize: MAX_MERGED_ROWS,
+    });
+  const newest = { category: merge(NEWEST.category), type: merge(NEWEST.type) };
   return translatingErrors({
     list: (query) => (isNewestPage(query) ? newest[columnOf(query)].ask(query) : list(pool, query)),
   });
@@ -61,15 +72,6 @@ function isNewestPage({ offset, range }: ReadingQuery): boolean {
 
 function columnOf({ metric }: ReadingQuery): 'category' | 'type' {
   return metric === null ? 'category' : 'type';
-}
-
-function mergeNewest(pool: pg.Pool, statement: Statement): MergedQueries<ReadingQuery, Page<Reading>> {
-  return new MergedQueries({
-    run: (queries) => listNewest(pool, statement, queries),
-    atOnce: MERGED_AT_ONCE,
-    sizeOf: ({ limit }) => Math.max(limit, PAGE_SIZE_DEFAULT),
-    maxSize: MAX_MERGED_ROWS,
-  });
 }
 
 type NewestReading = readonly [

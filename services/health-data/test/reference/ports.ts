@@ -71,7 +71,10 @@ function openInstance(
   const prisma = new PrismaClient({ adapter });
   stack.defer(() => prisma.$disconnect());
   const rollups = createPgRollupStore(pool);
-  const rebuilds = stack.use(startRollupRebuilds({ rollups, intervalMs: REBUILD_INTERVAL_MS, log }));
+  const failureOf = () => () => undefined;
+  const rebuilds = stack.use(
+    startRollupRebuilds({ rollups, intervalMs: REBUILD_INTERVAL_MS, log, failureOf }),
+  );
   const profiles = createPgProfiles(pool);
   return {
     data: {

@@ -1,0 +1,19 @@
+import type { Metrics } from '@phds/telemetry/metrics';
+import type { Logger } from './log.ts';
+
+/**
+ * Takes the failures of background tasks. `task` says what the task does, as in "delivering events": it is the label of the metric and,
+ * followed by "failed", the line of the log.
+ */
+export type FailureReports = (task: string) => (error: unknown) => void;
+
+/** Logs and counts the failures of background tasks. A task is exported from its first mention, so that its first failure shows. */
+export function reportFailures(metrics: Metrics, log: Pick<Logger, 'warn'>): FailureReports {
+  return (task) => {
+    const count = metrics.countFailures(task);
+    return (err) => {
+      count();
+      log.warn({ err }, `${task} failed`);
+    };
+  };
+}

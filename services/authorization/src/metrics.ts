@@ -1,0 +1,67 @@
+import { AppError } from '@phds/service-kit/errors';
+import { measurePools, measureRestores } from '@phds/service-kit/resource-metrics';
+import type { Metrics } from '@phds/telemetry/metrics';
+import type { ClientAuthentication } from './app/client-authentication.ts';
+import type { TokenGrant } from './app/token-grants.ts';
+
+/** The metrics of authorization. docs/operations/observability.md describes all of them. */
+export function createAuthorizationMetrics(metrics: Metrics) {
+  return {
+    measurePools: (pools: Parameters<typeof measurePools>[1]) => measurePools(metrics, pools),
+    measureRestores: (guard: Parameters<typeof measureRestores>[1]) => measureRestores(metrics, guard),
+    measureGrants: (grants: Readonly<Record<string, TokenGrant>>) => measureGrants(metrics, grants),
+    measureClients: (clients: ClientAuthentication) => measureClients(metrics, clients),
+  };
+}
+
+export type AuthorizationMetrics = ReturnType<typeof createAuthorizationMetrics>;
+
+/** Counts the successful calls of each grant of the token endpoint. */
+function measureGrants(
+  metrics: Metrics,
+  grants: Readonly<Record<string, TokenGrant>>,
+): Readonly<Record<string, TokenGrant>> {
+  const issued = metrics.counter({
+    name: 'phds_tokens_issued_total',
+    help: 'Answers of the token endpoint with an access token.',
+    labels: ['grant_type'],
+  });
+  const measured = Object.entries(grants).map(([grantType, grant]) => {
+    issued.inc({ grant_type: grantType }, 0);
+    const measuredGrant: TokenGrant = async (app, parameters) => {
+      const tokens = await grant(app, parameters);
+      issued.inc({ grant_type: grantType });
+      return tokens;
+    };
+    return [grantType, measuredGrant] as const;
+  });
+  return Object.fromEntries(measured);
+}
+
+/** Counts client authentications. Requests without a secret count only where one is required. */
+function measureClients(metrics: Metrics, clients: ClientAuthentication): ClientAuthentication {
+  const results = metrics.counter({
+    name: 'phds_client_authentications_total',
+    help: 'Authentications of apps by their client secret.',
+    labels: ['result'],
+  });
+  for (const result of ['accepted', 'refused']) results.inc({ result }, 0);
+  const count = (isAccepted: boolean) => results.inc({ result: isAccepted ? 'accepted' : 'refused' });
+  return {
+    async identify(credentials) {
+      const presented = await clients.identify(credentials);
+      if (presented.secretSent) count(presented.authenticated);
+      return presented;
+    },
+    async authenticate(credentials) {
+      try {
+        const app = await clients.authenticate(credentials);
+        count(true);
+        return app;
+      } catch (error) {
+        if (error instanceof AppError && error.reason === 'unauthorized') count(false);
+        throw error;
+      }
+    },
+  };
+}

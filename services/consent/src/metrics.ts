@@ -1,0 +1,177 @@
+import { measurePools, measureRedis, measureRestores } from '@phds/service-kit/resource-metrics';
+import { type Metrics, SIZE_BUCKETS } from '@phds/telemetry/metrics';
+import type { AccessRecordStore } from './app/access-ports.ts';
+import type { AccessRecorder } from './app/access-recorder.ts';
+import type { Checkpoints } from './app/checkpoints.ts';
+import type { Delivery, PendingEvents } from './app/webhook-ports.ts';
+import { VERDICTS, type Verdict } from './domain/access.ts';
+
+/** What comes of a published eviction. Without a connection to Redis it is not sent. */
+export type EvictionOutcome = 'published' | 'failed' | 'not_connected';
+
+type Method = (...args: never[]) => Promise<unknown>;
+
+/** The metrics of consent. docs/operations/observability.md describes all of them. */
+export function createConsentMetrics(metrics: Metrics) {
+  return {
+    measurePools: (pools: Parameters<typeof measurePools>[1]) => measurePools(metrics, pools),
+    measureRedis: (redis: Parameters<typeof measureRedis>[1]) => measureRedis(metrics, redis),
+    measureRestores: (guard: Parameters<typeof measureRestores>[1]) => measureRestores(metrics, guard),
+    measureRecordStore: (store: AccessRecordStore) => measureRecordStore(metrics, store),
+    measureRecorder: (recorder: AccessRecorder) => measureRecorder(metrics, recorder),
+    measureCheckpoints: (checkpoints: Checkpoints) => measureCheckpoints(metrics, checkpoints),
+    measureRevocations: createRevocationTimer(metrics),
+    countEviction: createEvictionCounter(metrics),
+    webhooks: createWebhookMetrics(metrics),
+  };
+}
+
+export type ConsentMetrics = ReturnType<typeof createConsentMetrics>;
+
+function measureRecordStore(metrics: Metrics, store: AccessRecordStore): AccessRecordStore {
+  const sizes = metrics.histogram(
+    { name: 'phds_access_batch_records', help: 'Access records written by one statement.' },
+    SIZE_BUCKETS,
+  );
+  const steps = metrics.histogram({
+    name: 'phds_access_batch_duration_seconds',
+    help: 'Duration of writing a batch of access records, and of judging it.',
+    labels: ['step'],
+  });
+  const [insert, judge] = [steps.labels('insert'), steps.labels('judge')];
+  const verdicts = new Map<Verdict, number>(VERDICTS.map((verdict) => [verdict, 0]));
+  metrics.readCounters(
+    { name: 'phds_access_verdicts_total', help: 'Judged accesses.', labels: ['verdict'] },
+    () => [...verdicts].map(([verdict, count]) => [{ verdict }, count]),
+  );
+  return {
+    ...store,
+    async insert(batch) {
+      const startedAt = performance.now();
+      await store.insert(batch);
+      insert.observe(secondsSince(startedAt));
+      sizes.observe(batch.accessRecords.length);
+    },
+    async judge(accesses, userRefs) {
+      const startedAt = performance.now();
+      const judgements = await store.judge(accesses, userRefs);
+      judge.observe(secondsSince(startedAt));
+      for (const judgement of judgements) {
+        if (judgement !== 'reference_differs') verdicts.set(judgement, (verdicts.get(judgement) ?? 0) + 1);
+      }
+      return judgements;
+    },
+  };
+}
+
+function measureRecorder(metrics: Metrics, recorder: AccessRecorder): AccessRecorder {
+  let refused = 0;
+  metrics.readCounter(
+    {
+      name: 'phds_access_not_recorded_total',
+      help: 'Accesses that were not recorded or not judged, and whose data was therefore not released.',
+    },
+    () => refused,
+  );
+  metrics.readGauge(
+    { name: 'phds_access_queue_length', help: 'Accesses that wait for the next batch.' },
+    () => recorder.waiting,
+  );
+  return {
+    async record(accesses) {
+      try {
+        return await recorder.record(accesses);
+      } catch (error) {
+        refused += accesses.length;
+        throw error;
+      }
+    },
+    beginChain: () => recorder.beginChain(),
+    get waiting() {
+      return recorder.waiting;
+    },
+    [Symbol.asyncDispose]: () => recorder[Symbol.asyncDispose](),
+  };
+}
+
+function measureCheckpoints(metrics: Metrics, checkpoints: Checkpoints): Checkpoints {
+  let coveredAt = performance.now();
+  metrics.readGauge(
+    {
+      name: 'phds_checkpoint_age_seconds',
+      help: 'Time since this instance last signed a checkpoint, or found all access records under one.',
+    },
+    () => secondsSince(coveredAt),
+  );
+  return {
+    ...checkpoints,
+    async takeDue() {
+      const isSigned = await checkpoints.takeDue();
+      coveredAt = performance.now();
+      return isSigned;
+    },
+  };
+}
+
+/** Returns a wrapper of use cases that measures the named methods, each under its kind. Errors are not measured. */
+function createRevocationTimer(metrics: Metrics) {
+  const durations = metrics.histogram({
+    name: 'phds_revocation_duration_seconds',
+    help: 'Duration of revocations, from the call to the commit.',
+    labels: ['kind'],
+  });
+  return <UseCases extends object>(
+    useCases: UseCases,
+    kinds: { readonly [Name in keyof UseCases]?: string },
+  ): UseCases => {
+    const timed = Object.entries<string | undefined>(kinds).map(([name, kind = '']) => {
+      const method = useCases[name as keyof UseCases] as Method;
+      const child = durations.labels(kind);
+      const measured = async (...args: never[]) => {
+        const startedAt = performance.now();
+        const result = await method(...args);
+        child.observe(secondsSince(startedAt));
+        return result;
+      };
+      return [name, measured] as const;
+    });
+    return { ...useCases, ...Object.fromEntries(timed) };
+  };
+}
+
+function createEvictionCounter(metrics: Metrics): (outcome: EvictionOutcome) => void {
+  const evictions = metrics.counter({
+    name: 'phds_evictions_published_total',
+    help: 'Evictions of cached tokens sent to the gateways over Redis.',
+    labels: ['outcome'],
+  });
+  for (const outcome of ['published', 'failed', 'not_connected']) evictions.inc({ outcome }, 0);
+  return (outcome) => evictions.inc({ outcome });
+}
+
+function createWebhookMetrics(metrics: Metrics) {
+  const waiting = metrics.gauge({
+    name: 'phds_webhook_waiting',
+    help: 'Events that wait for delivery, over all instances.',
+  });
+  const oldest = metrics.gauge({
+    name: 'phds_webhook_oldest_due_seconds',
+    help: 'For how long the oldest event of an endpoint that does not fail has been due; 0 if none is.',
+  });
+  const deliveries = metrics.counter({
+    name: 'phds_webhook_deliveries_total',
+    help: 'Attempts to deliver events.',
+    labels: ['outcome'],
+  });
+  return {
+    onMeasured({ pending, oldestDueMs }: PendingEvents): void {
+      waiting.set(pending);
+      oldest.set((oldestDueMs ?? 0) / 1000);
+    },
+    onDelivery: (outcome: Delivery): void => deliveries.inc({ outcome }),
+  };
+}
+
+function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1000;
+}

@@ -1,0 +1,53 @@
+import type { RedisConnection, RedisSubscriber } from '@phds/service-kit/redis';
+import { measureRedis } from '@phds/service-kit/resource-metrics';
+import type { Metrics } from '@phds/telemetry/metrics';
+import type { PrincipalCache } from './cache/principal-cache.ts';
+import { measureRequests } from './http/request-metrics.ts';
+
+/** The metrics of the gateway. docs/operations/observability.md describes all of them. */
+export function createGatewayMetrics(metrics: Metrics) {
+  return {
+    measureRequest: measureRequests(metrics),
+    measureCache: (cache: PrincipalCache) => measureCache(metrics, cache),
+    measureRedis: (redis: RedisConnection) => measureRedis(metrics, redis),
+    measureSubscription: (subscription: RedisSubscriber) =>
+      metrics.readGauge(
+        {
+          name: 'phds_eviction_subscription_up',
+          help: 'Whether evictions of cached tokens arrive from Redis: 1 or 0.',
+        },
+        () => (subscription.isSubscribed() ? 1 : 0),
+      ),
+    onRateLimited: createRefusalCounter(metrics),
+  };
+}
+
+function measureCache(metrics: Metrics, cache: PrincipalCache): void {
+  metrics.readCounters(
+    { name: 'phds_token_cache_lookups_total', help: 'Look-ups of presented tokens.', labels: ['result'] },
+    () => [
+      [{ result: 'hit' }, cache.counts.hits],
+      [{ result: 'miss' }, cache.counts.misses],
+    ],
+  );
+  metrics.readGauge(
+    { name: 'phds_token_cache_entries', help: 'Cached tokens, including ended ones not asked for since.' },
+    () => cache.size,
+  );
+  metrics.readCounter(
+    {
+      name: 'phds_token_cache_evictions_total',
+      help: 'Evictions applied: of one token, or of all tokens of a family, grant or app.',
+    },
+    () => cache.counts.evictions,
+  );
+}
+
+function createRefusalCounter(metrics: Metrics): (limit: string) => void {
+  const refusals = metrics.counter({
+    name: 'phds_rate_limited_total',
+    help: 'Requests over a limit, by its public name.',
+    labels: ['limit'],
+  });
+  return (limit) => refusals.inc({ limit });
+}
