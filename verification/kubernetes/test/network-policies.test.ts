@@ -183,6 +183,16 @@ describeWith('kubectl', hasKubectl())('the network policies', () => {
     { ...each, end: 'Ingress' as const, what: 'let in' },
   ]);
 
+  test.each(['production', 'single-node'] as const)(
+    'of %s have the label by which a release applies them before the services',
+    (overlay) => {
+      const labels = ofKind(build(overlay), 'NetworkPolicy').map(({ metadata }) => metadata.labels);
+      expect(labels).toEqual(
+        labels.map(() => expect.objectContaining({ 'app.kubernetes.io/component': 'network' })),
+      );
+    },
+  );
+
   test.each(cases)(
     'of $name $what exactly the connections of the architecture',
     ({ name, parts, hosts, end }) => {
