@@ -83,3 +83,5 @@ try {
     process.exitCode = 2;
   }
 }
+// A fault that failed may have left a server or a timer.
+process.exit();
