@@ -82,3 +82,12 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))(
     expect(annotations['runbook_url']).toBe(`${RUNBOOKS}#${alert.toLowerCase()}`);
   },
 );
+
+test('texts use no label that a rule adds, because Prometheus does not know it there', () => {
+  const unknown = rules.flatMap(({ alert, labels, annotations }) =>
+    Object.keys(labels)
+      .filter((label) => JSON.stringify(annotations).includes(`$labels.${label}`))
+      .map((label) => `${alert}: ${label}`),
+  );
+  expect(unknown).toEqual([]);
+});

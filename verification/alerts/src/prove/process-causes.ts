@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { callInternally } from '@phds/running-system/ingestion';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
+import { eventually } from '@phds/test-kit/conditions';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { type Cause, CONSEQUENCES, type End } from './cause.ts';
 import { repeat } from './load.ts';
@@ -74,7 +75,9 @@ async function receiveSlowly({ stack, developer }: Site): Promise<End> {
     const json = { url, events: ['grant.revoked'] };
     expectStatus(201, await send(webhook, { method: 'PUT', bearer: developer, json }));
     for (let count = 0; count < EVENTS; count += 1) {
-      expectStatus(202, await send(`${webhook}/test`, { method: 'POST', bearer: developer }));
+      await eventually(async () => {
+        expectStatus(202, await send(`${webhook}/test`, { method: 'POST', bearer: developer }));
+      });
     }
   }
   return async () => {

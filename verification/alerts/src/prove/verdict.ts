@@ -57,7 +57,7 @@ export async function judge(cause: Cause, watch: Watch): Promise<Verdict> {
   });
   if (isResolved === null) violations.push('it did not end');
   const own = firing === null ? '' : `${firing.annotations['summary']}. ${firing.annotations['description']}`;
-  if (/<no value>|<error|%!/.test(own)) violations.push(`its text is incomplete: ${own}`);
+  if (/<no value>|<error|%!| {2}/.test(own)) violations.push(`its text is incomplete: ${own}`);
   const others = [...seen].filter((name) => name !== cause.alert);
   const expected = [...(cause.also ?? []), ...LINGERING];
   violations.push(...others.filter((name) => !expected.includes(name)).map((name) => `${name} fired too`));
