@@ -43,10 +43,13 @@ interface Line {
   readonly level: string;
   readonly msg: string;
   readonly reason?: string;
+  readonly requestId?: string;
 }
 
+/** The lines about requests. On a slow machine, the gateway also logs that it has no stream to a service yet. */
 function loggedLines(): Line[] {
-  return gateway.log.map((line) => JSON.parse(line) as Line);
+  const lines = gateway.log.map((line) => JSON.parse(line) as Line);
+  return lines.filter(({ requestId }) => requestId !== undefined);
 }
 
 const ROUTES = [
@@ -72,7 +75,7 @@ describe.each(ROUTES)('a body that is cut off: %s', (route) => {
       ),
     );
     expect(loggedLines().filter(({ level }) => level !== 'debug' && level !== 'info')).toEqual([]);
-    expect(gateway.log.join('')).not.toContain('"stack"');
+    expect(JSON.stringify(loggedLines())).not.toContain('"stack"');
   }
 
   test('is logged as invalid_request at debug level when the client resets the connection', async () => {
