@@ -11,7 +11,16 @@ export interface RedisConnection extends AsyncDisposable {
   isReady(): boolean;
 }
 
+/** PEM texts for `rediss://`: the authorities of the server, and a certificate of this client. */
+export interface RedisTls {
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
 export interface RedisConnectionOptions {
+  /** Ignored unless the URL starts with `rediss://`. Default: the authorities that Node knows, and no certificate. */
+  readonly tls?: RedisTls;
   /** Maximum wait for an answer. Milliseconds, default 250. */
   readonly commandTimeoutMs?: number;
 }
@@ -38,7 +47,7 @@ export function openRedis(
   options: RedisConnectionOptions = {},
 ): RedisConnection {
   const client = new Redis(url, {
-    ...toBaseOptions('phds'),
+    ...toBaseOptions('phds', url, options),
     commandTimeout: options.commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS,
   });
   logOutages(client, log);
@@ -62,9 +71,10 @@ export function subscribeRedis(
   url: string,
   subscription: RedisSubscription,
   log: RedisLogger,
+  options: Pick<RedisConnectionOptions, 'tls'> = {},
 ): RedisSubscriber {
   const client = new Redis(url, {
-    ...toBaseOptions('phds-subscriber'),
+    ...toBaseOptions('phds-subscriber', url, options),
     commandTimeout: SUBSCRIBE_TIMEOUT_MS,
     // Subscribed below on every connection: the library resubscribes only to channels that were subscribed successfully before.
     autoResubscribe: false,
@@ -95,9 +105,16 @@ async function subscribe(client: Redis, subscription: RedisSubscription, log: Re
   }
 }
 
-function toBaseOptions(connectionName: string): Omit<RedisOptions, 'replyMapping'> {
+function toBaseOptions(
+  connectionName: string,
+  url: string,
+  { tls = {} }: RedisConnectionOptions,
+): Omit<RedisOptions, 'replyMapping'> {
+  const { ca, cert, key } = tls;
+  const secure = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
   return {
     connectionName,
+    ...(url.startsWith('rediss://') && { tls: secure }),
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAlive: KEEP_ALIVE_MS,
     enableOfflineQueue: false,

@@ -2,6 +2,7 @@ import type { Metrics } from '@phds/telemetry/metrics';
 import type { z } from 'zod';
 import type { FailureReports } from './background-failures.ts';
 import { type Clock, systemClock } from './clock.ts';
+import type { RedisTls } from './redis.ts';
 import type { RpcChannelOptions } from './rpc-client.ts';
 import { measureCalledRpcs } from './rpc-metrics.ts';
 import type { RpcServerOptions } from './rpc-server.ts';
@@ -9,7 +10,7 @@ import { toTlsFiles } from './rpc-tls.ts';
 import { createServiceTokenSource, createServiceTokenVerifier } from './service-token.ts';
 import { createSessionVerifier, type SessionVerifier } from './session.ts';
 import { openSessionKeys, type SessionKeys } from './session-keys.ts';
-import type { commonSettings, rpcSettings, sessionSettings } from './settings.ts';
+import type { commonSettings, redisSettings, rpcSettings, sessionSettings } from './settings.ts';
 import type { StepUpOptions } from './step-up.ts';
 
 // The settings that every service has (settings.ts), as options of the parts of this package that need them.
@@ -86,4 +87,9 @@ export function toStepUpOptions(config: Settings<typeof sessionSettings>): StepU
 function toTls(config: CommonSettings): Pick<RpcServerOptions, 'tls'> {
   const tls = toTlsFiles(config);
   return tls === undefined ? {} : { tls };
+}
+
+/** TLS to Redis, for `openRedis` and `subscribeRedis`. */
+export function toRedisTls(config: Settings<ReturnType<typeof redisSettings>>): RedisTls {
+  return { ca: config.REDIS_TLS_CA, cert: config.REDIS_TLS_CERT, key: config.REDIS_TLS_KEY };
 }

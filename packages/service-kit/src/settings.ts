@@ -143,11 +143,51 @@ export const databaseSettings = {
   DATABASE_STATEMENT_TIMEOUT_MS: durationMs(10_000).describe('Maximum duration of a statement.'),
 } as const;
 
-/** Redis, for a service that can do without it. */
-export function redisUrl() {
-  return z.string().optional().meta({
-    unit: '`redis://` or `rediss://`',
-    fallback: 'none: no Redis',
-    secret: 'if it contains a password',
-  });
+/** The settings of a service that uses Redis but can do without it; the description says what for. */
+export function redisSettings(description: string) {
+  const none = { unit: 'PEM', fallback: 'none' } as const;
+  return {
+    REDIS_URL: z
+      .string()
+      .optional()
+      .meta({
+        unit: '`redis://` or `rediss://`',
+        fallback: 'none: no Redis',
+        secret: 'if it contains a password',
+      })
+      .describe(description),
+    REDIS_TLS_CA: z
+      .string()
+      .optional()
+      .meta({ unit: 'PEM', fallback: 'the public authorities that Node knows' })
+      .describe('Certificates of the authorities that issue the certificate of Redis, with `rediss://`.'),
+    REDIS_TLS_CERT: z
+      .string()
+      .optional()
+      .meta(none)
+      .describe('Certificate of this service for Redis, if Redis asks its clients for one.'),
+    REDIS_TLS_KEY: z
+      .string()
+      .optional()
+      .meta({ ...none, secret: true })
+      .describe('Private key of `REDIS_TLS_CERT`.'),
+  } as const;
+}
+
+type RedisSettings = { readonly [Name in keyof ReturnType<typeof redisSettings>]?: string | undefined };
+
+/** Refuses settings of TLS to Redis that would be ignored, or do not suffice. */
+export function requireRedisTls(settings: RedisSettings, context: z.RefinementCtx): void {
+  const { REDIS_URL: url = '', REDIS_TLS_CA: ca, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: key } = settings;
+  const report = (name: keyof RedisSettings, message: string) =>
+    context.addIssue({ code: 'custom', path: [name], message });
+  if ((ca ?? cert ?? key) !== undefined && !url.startsWith('rediss://')) {
+    report('REDIS_URL', 'must start with rediss://, because a REDIS_TLS_ setting is set');
+  }
+  if ((cert === undefined) !== (key === undefined)) {
+    report(
+      cert === undefined ? 'REDIS_TLS_CERT' : 'REDIS_TLS_KEY',
+      'must be set, because the other of the two is',
+    );
+  }
 }

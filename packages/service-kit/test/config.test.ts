@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { address, durationMs, integer, list, port, readConfig } from '@phds/service-kit/config';
-import { rpcSettings, sessionSettings } from '@phds/service-kit/settings';
+import { redisSettings, requireRedisTls, rpcSettings, sessionSettings } from '@phds/service-kit/settings';
 import { z } from 'zod';
 
 const schema = z.object({
@@ -105,5 +105,29 @@ describe('readConfig', () => {
     expect(start({ INTERNAL_HTTP_PORT: '', PROBE_PORT: '7101' })).not.toThrow();
     // A service that never had the setting may share an environment with one that did.
     expect(readConfig(schema, { SECRET: 'longenough', INTERNAL_HTTP_PORT: '7101' }).PORT).toBe(8080);
+  });
+});
+
+describe('TLS to Redis', () => {
+  const redis = z.object(redisSettings('Redis.')).superRefine(requireRedisTls);
+  const secure = { REDIS_URL: 'rediss://redis.example:6379' };
+
+  test.each([
+    [{}],
+    [{ REDIS_URL: 'redis://redis.example' }],
+    [secure],
+    [{ ...secure, REDIS_TLS_CA: 'ca' }],
+    [{ ...secure, REDIS_TLS_CERT: 'cert', REDIS_TLS_KEY: 'key' }],
+  ])('can be configured as %j', (env) => {
+    expect(readConfig(redis, env)).toEqual(env);
+  });
+
+  test.each([
+    [{ REDIS_URL: 'redis://redis.example', REDIS_TLS_CA: 'ca' }, 'REDIS_URL: must start with rediss://'],
+    [{ REDIS_TLS_CA: 'ca' }, 'REDIS_URL: must start with rediss://'],
+    [{ ...secure, REDIS_TLS_CERT: 'cert' }, 'REDIS_TLS_KEY: must be set'],
+    [{ ...secure, REDIS_TLS_KEY: 'key' }, 'REDIS_TLS_CERT: must be set'],
+  ])('is not configured by %j', (env, problem) => {
+    expect(() => readConfig(redis, env)).toThrow(problem);
   });
 });

@@ -2,7 +2,8 @@ import { durationMs, integer, privateKey, readConfig, secretKey } from '@phds/se
 import {
   commonSettings,
   databaseSettings,
-  redisUrl,
+  redisSettings,
+  requireRedisTls,
   requireStepUpCriterion,
   rpcSettings,
   sessionSettings,
@@ -67,7 +68,7 @@ const settings = z.object({
   REVOCATION_POOL_SIZE: integer(4, { min: 1, max: 200, unit: 'connections' }).describe(
     'Connections for withdrawals, besides `DATABASE_POOL_SIZE`: narrowing and revoking grants, revoking tokens and families, setting the status of apps, ending sessions.',
   ),
-  REDIS_URL: redisUrl().describe('Redis for publishing evictions to gateways.'),
+  ...redisSettings('Redis for publishing evictions to gateways.'),
   ...rpcSettings({ rpc: 7002, probes: 7102 }),
   RECEIPT_PRIVATE_KEY: privateKey().describe(
     'Signs consent receipts and the checkpoints of the access records.',
@@ -103,7 +104,7 @@ const settings = z.object({
 });
 
 /** The settings of consent. `KEY_FILE` names a file with the value of KEY. */
-export const configSchema = settings.superRefine(requireStepUpCriterion);
+export const configSchema = settings.superRefine(requireStepUpCriterion).superRefine(requireRedisTls);
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
 

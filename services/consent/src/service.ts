@@ -84,7 +84,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     await watchRestores(pools.access.pool, { config, log, failureOf, measured, beginChain }),
   );
   const evictions =
-    overrides.evictions ?? openEvictions(config.REDIS_URL, { clock, log, metrics: measured }, resources);
+    overrides.evictions ?? openEvictions(config, { clock, log, metrics: measured }, resources);
   const { verify } = resources.use(openSessionVerification(config, { clock, failureOf }));
   const stores = createStores(pools, { guard, clockToleranceMs: config.ACCESS_CLOCK_TOLERANCE_MS });
   const parts: Parts = { stores, config, clock, log, guard, evictions, verify, failureOf, metrics: measured };

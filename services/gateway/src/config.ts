@@ -1,10 +1,12 @@
 import { isSandboxApp } from '@phds/catalog/sandbox';
 import { readConfig } from '@phds/service-kit/config';
+import { requireRedisTls } from '@phds/service-kit/settings';
 import type { z } from 'zod';
 import { gatewaySettings } from './settings.ts';
 
 /** The settings of the gateway. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = gatewaySettings.superRefine((settings, context) => {
+  requireRedisTls(settings, context);
   const problems = [
     ...findSmallLimit(settings),
     ...findOpenidProblems(settings),

@@ -7,7 +7,11 @@ import { startPeriodic } from '@phds/service-kit/periodic';
 import { createProbeServer, measureReadiness } from '@phds/service-kit/probe-server';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
 import { closeHttp, listenHttp } from '@phds/service-kit/rpc-http';
-import { openSessionVerification, type SessionVerification } from '@phds/service-kit/service-options';
+import {
+  openSessionVerification,
+  type SessionVerification,
+  toRedisTls,
+} from '@phds/service-kit/service-options';
 import { Metrics } from '@phds/telemetry/metrics';
 import { Authenticator } from './cache/authenticator.ts';
 import { subscribeEvictions } from './cache/evictions.ts';
@@ -138,7 +142,7 @@ function testSelf(
 
 /** Redis with the subscription to evictions; null when none is configured. */
 function connectRedis(
-  { REDIS_URL: url, REDIS_COMMAND_TIMEOUT_MS: commandTimeoutMs }: Config,
+  config: Config,
   {
     cache,
     log,
@@ -150,10 +154,12 @@ function connectRedis(
   },
   resources: AsyncDisposableStack,
 ): RedisConnection | null {
+  const { REDIS_URL: url, REDIS_COMMAND_TIMEOUT_MS: commandTimeoutMs } = config;
   if (url === undefined) return null;
-  const redis = resources.use(openRedis(url, log, { commandTimeoutMs }));
+  const tls = toRedisTls(config);
+  const redis = resources.use(openRedis(url, log, { commandTimeoutMs, tls }));
   measured.measureRedis(redis);
-  measured.measureSubscription(resources.use(subscribeEvictions(url, cache, log)));
+  measured.measureSubscription(resources.use(subscribeEvictions({ url, tls }, cache, log)));
   return redis;
 }
 

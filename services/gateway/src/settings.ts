@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { REVOCATION_PROPAGATION_SECONDS } from '@phds/catalog/lifetimes';
 import { address, durationMs, integer, optionalInteger, port, secretKey } from '@phds/service-kit/config';
-import { commonSettings, probePort, redisUrl, sessionSettings } from '@phds/service-kit/settings';
+import { commonSettings, probePort, redisSettings, sessionSettings } from '@phds/service-kit/settings';
 import { z } from 'zod';
 
 /** A public address without its trailing slash. */
@@ -202,7 +202,7 @@ export const gatewaySettings = z.object({
   AUTHORIZATION_DEADLINE_MS: durationMs(2_000).describe('Maximum wait for an answer of authorization.'),
   CONSENT_DEADLINE_MS: durationMs(2_000).describe('Maximum wait for an answer of consent.'),
   HEALTH_DATA_DEADLINE_MS: durationMs(3_000).describe('Maximum wait for an answer of health-data.'),
-  REDIS_URL: redisUrl().describe(
+  ...redisSettings(
     'Redis for limits, evictions and the request log of all gateways. Without it, each gateway limits by itself.',
   ),
   REDIS_COMMAND_TIMEOUT_MS: durationMs(250).describe(

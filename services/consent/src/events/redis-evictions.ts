@@ -5,7 +5,9 @@ import type { Clock } from '@phds/service-kit/clock';
 import { newId } from '@phds/service-kit/ids';
 import type { Logger } from '@phds/service-kit/log';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
+import { toRedisTls } from '@phds/service-kit/service-options';
 import type { EvictionPublisher } from '../app/ports.ts';
+import type { Config } from '../config.ts';
 import type { ConsentMetrics, EvictionOutcome } from '../metrics.ts';
 
 /** The channel that gateways subscribe to. The payload is a binary `phds.events.v1.Eviction`. */
@@ -13,12 +15,13 @@ const EVICTION_CHANNEL = 'phds.events.v1';
 
 /** The publisher for a Redis server; without one, none is needed. */
 export function openEvictions(
-  url: string | undefined,
+  config: Config,
   { clock, log, metrics }: { readonly clock: Clock; readonly log: Logger; readonly metrics: ConsentMetrics },
   resources: AsyncDisposableStack,
 ): EvictionPublisher {
+  const { REDIS_URL: url } = config;
   if (url === undefined) return noEvictions;
-  const redis = resources.use(openRedis(url, log));
+  const redis = resources.use(openRedis(url, log, { tls: toRedisTls(config) }));
   metrics.measureRedis(redis);
   return createRedisEvictions({ redis, clock, log, onOutcome: metrics.countEviction });
 }

@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
 import type { Logger } from '@phds/service-kit/log';
-import { type RedisSubscriber, subscribeRedis } from '@phds/service-kit/redis';
+import { type RedisSubscriber, type RedisTls, subscribeRedis } from '@phds/service-kit/redis';
 import { toCacheKey } from './authenticator.ts';
 import type { EvictionSubject, PrincipalCache } from './principal-cache.ts';
 
@@ -11,9 +11,13 @@ const CHANNEL = 'phds.events.v1';
  * Evicts cached tokens when consent publishes that something has ended. Best effort: an entry whose eviction is lost still expires
  * within a minute.
  */
-export function subscribeEvictions(redisUrl: string, cache: PrincipalCache, log: Logger): RedisSubscriber {
+export function subscribeEvictions(
+  { url, tls }: { readonly url: string; readonly tls: RedisTls },
+  cache: PrincipalCache,
+  log: Logger,
+): RedisSubscriber {
   return subscribeRedis(
-    redisUrl,
+    url,
     {
       channels: [CHANNEL],
       onMessage: (_channel, payload) => applyEviction(payload, cache, log),
@@ -21,6 +25,7 @@ export function subscribeEvictions(redisUrl: string, cache: PrincipalCache, log:
       onSubscribed: () => cache.clear(),
     },
     log,
+    { tls },
   );
 }
 

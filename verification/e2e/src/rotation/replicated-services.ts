@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { findFreePort } from '@phds/local-servers/free-port';
+import type { RunningService } from '@phds/service-kit/lifecycle';
+import { createLogger, type Logger } from '@phds/service-kit/log';
+import * as authorizationConfig from '../../../../services/authorization/src/config.ts';
+import * as authorization from '../../../../services/authorization/src/service.ts';
+import * as consentConfig from '../../../../services/consent/src/config.ts';
+import * as consent from '../../../../services/consent/src/service.ts';
+import * as gatewayConfig from '../../../../services/gateway/src/config.ts';
+import * as gateway from '../../../../services/gateway/src/service.ts';
+import * as healthDataConfig from '../../../../services/health-data/src/config.ts';
+import * as healthData from '../../../../services/health-data/src/service.ts';
+
+type Settings = Readonly<Record<string, string>>;
+type Start = (settings: Settings, log: Logger) => Promise<RunningService>;
+
+const START = {
+  consent: (settings, log) => consent.createService(consentConfig.readEnvironment(settings), { log }),
+  authorization: (settings, log) =>
+    authorization.createService(authorizationConfig.readEnvironment(settings), { log }),
+  'health-data': (settings, log) =>
+    healthData.createService(healthDataConfig.readEnvironment(settings), { log }),
+  gateway: (settings, log) => gateway.createService(gatewayConfig.readEnvironment(settings), { log }),
+} satisfies Record<string, Start>;
+
+export type ServiceName = keyof typeof START;
+
+/** In the order of a release: callees first. */
+export const SERVICES = Object.keys(START) as ServiceName[];
+
+/** Longer than a busy machine delays an answer. */
+const PATIENT_MS = '20000';
+
+interface Replica {
+  readonly port: number;
+  running: RunningService | null;
+}
+
+/** Two replicas of each service in this process. Callers know both addresses. */
+export class ReplicatedServices implements AsyncDisposable {
+  readonly #replicas: Readonly<Record<ServiceName, readonly [Replica, Replica]>>;
+  readonly #settings: (service: ServiceName) => Settings;
+  readonly #shared: Settings;
+  /** What the services logged as errors. */
+  readonly errors: string[] = [];
+
+  private constructor(
+    replicas: ReplicatedServices['#replicas'],
+    settings: (service: ServiceName) => Settings,
+  ) {
+    this.#replicas = replicas;
+    this.#settings = settings;
+    this.#shared = toSharedSettings(replicas);
+  }
+
+  /** Starts everything. `settings` are asked for at each start of a replica. */
+  static async start(settings: (service: ServiceName) => Settings): Promise<ReplicatedServices> {
+    const pairs = SERVICES.map(
+      async (service) => [service, [await newReplica(), await newReplica()]] as const,
+    );
+    const services = new ReplicatedServices(Object.fromEntries(await Promise.all(pairs)) as never, settings);
+    for (const service of SERVICES) {
+      for (const replica of services.#replicas[service]) await services.#start(service, replica);
+    }
+    return services;
+  }
+
+  /** Base URLs of the gateways that a load balancer would use now. */
+  get gateways(): string[] {
+    return this.#replicas.gateway
+      .filter(({ running }) => running !== null)
+      .map(({ port }) => `http://127.0.0.1:${port}`);
+  }
+
+  /** `host:port` of the gRPC ports of a service. */
+  addresses(service: ServiceName): string[] {
+    return this.#replicas[service].map(({ port }) => `127.0.0.1:${port}`);
+  }
+
+  /** Restarts one replica after the other with the present settings. `settled` waits until callers use the new one. */
+  async restart(service: ServiceName, settled: () => Promise<void>): Promise<void> {
+    for (const replica of this.#replicas[service]) {
+      const { running } = replica;
+      replica.running = null;
+      running?.leave();
+      await running?.[Symbol.asyncDispose]();
+      await this.#start(service, replica);
+      await settled();
+    }
+  }
+
+  async #start(service: ServiceName, replica: Replica): Promise<void> {
+    const destination = { write: (line: string) => void this.errors.push(line) };
+    const log = createLogger({ service, level: 'error', destination });
+    const ports = { [service === 'gateway' ? 'PORT' : 'RPC_PORT']: String(replica.port), PROBE_PORT: '0' };
+    replica.running = await START[service]({ ...this.#shared, ...this.#settings(service), ...ports }, log);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const service of SERVICES.toReversed()) {
+      await Promise.all(this.#replicas[service].map(({ running }) => running?.[Symbol.asyncDispose]()));
+    }
+  }
+}
+
+async function newReplica(): Promise<Replica> {
+  return { port: await findFreePort(), running: null };
+}
+
+/** Settings that are the same everywhere and always; each service ignores those of the others. */
+function toSharedSettings(replicas: Readonly<Record<ServiceName, readonly [Replica, Replica]>>): Settings {
+  const addressOf = (service: ServiceName) =>
+    `ipv4:${replicas[service].map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+  const publicUrl = `http://127.0.0.1:${replicas.gateway[0].port}`;
+  const secret = () => randomBytes(32).toString('base64');
+  return {
+    AUTHORIZATION_ADDRESS: addressOf('authorization'),
+    CONSENT_ADDRESS: addressOf('consent'),
+    HEALTH_DATA_ADDRESS: addressOf('health-data'),
+    PUBLIC_URL: publicUrl,
+    ISSUER: publicUrl,
+    SESSION_ISSUER: 'https://id.test',
+    SESSION_AUDIENCE: 'phds',
+    DERIVATION_KEY: secret(),
+    PUBLIC_ID_KEY: secret(),
+    WEBHOOK_KEY: secret(),
+    AUTHORIZATION_DEADLINE_MS: PATIENT_MS,
+    CONSENT_DEADLINE_MS: PATIENT_MS,
+    HEALTH_DATA_DEADLINE_MS: PATIENT_MS,
+    ACCESS_QUEUE_WAIT_MS: PATIENT_MS,
+    ACCESS_WAIT_MS: PATIENT_MS,
+    DATABASE_CONNECT_TIMEOUT_MS: PATIENT_MS,
+    DATABASE_POOL_SIZE: '4',
+    REDIS_COMMAND_TIMEOUT_MS: PATIENT_MS,
+    LIMIT_APP_USER_PER_MINUTE: '1000000',
+    LIMIT_APP_PER_MINUTE: '1000000',
+    LIMIT_CLIENT_PER_MINUTE: '1000000',
+    LIMIT_USER_PER_MINUTE: '1000000',
+    // Gateways soon ask authorization again, which signs a new assertion.
+    CACHE_TTL_MS: '200',
+  };
+}

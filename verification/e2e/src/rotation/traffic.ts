@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@phds/test-kit/conditions';
+
+/** One request to the gateway at this base URL. */
+export type Ask = (gateway: string) => Promise<Response>;
+
+const WORKERS = 4;
+const PAUSE_BEFORE_REPEAT_MS = 50;
+
+/** Requests that are sent all the time. A request that finds its gateway or a service leaving (503) is repeated once, as balancers do. */
+export class Traffic implements AsyncDisposable {
+  readonly #gateways: () => readonly string[];
+  readonly #asks: readonly Ask[];
+  readonly #workers: Promise<void>[];
+  #isOver = false;
+  #answered = 0;
+  readonly failures: string[] = [];
+
+  constructor(gateways: () => readonly string[], asks: readonly Ask[]) {
+    this.#gateways = gateways;
+    this.#asks = asks;
+    this.#workers = Array.from({ length: WORKERS }, (_, index) => this.#work(index));
+  }
+
+  get answered(): number {
+    return this.#answered;
+  }
+
+  /** Waits until that many more requests were answered and this time has passed. */
+  async pass(requests: number, milliseconds = 0): Promise<void> {
+    const wanted = this.#answered + requests;
+    const start = performance.now();
+    await eventually(() => this.#answered >= wanted && performance.now() - start >= milliseconds);
+  }
+
+  async #work(index: number): Promise<void> {
+    for (let turn = index; !this.#isOver; turn += 1) {
+      const ask = this.#asks[turn % this.#asks.length] as Ask;
+      const failure = await this.#try(ask, turn).catch(async () => {
+        await delay(PAUSE_BEFORE_REPEAT_MS);
+        return this.#try(ask, turn + 1).catch(String);
+      });
+      this.#answered += 1;
+      if (failure !== null) this.failures.push(failure);
+    }
+  }
+
+  /** Returns what is wrong with the answer; throws when a repeat may help. */
+  async #try(ask: Ask, turn: number): Promise<string | null> {
+    const gateways = this.#gateways();
+    const answer = await ask(gateways[turn % gateways.length] ?? '');
+    const body = await answer.text();
+    if (answer.status === 503) throw new Error(`${new URL(answer.url).pathname} answered 503: ${body}`);
+    return answer.ok ? null : `${new URL(answer.url).pathname} answered ${answer.status}: ${body}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#workers);
+  }
+}

@@ -1,0 +1,167 @@
+import { status } from '@grpc/grpc-js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openIngestion } from '@phds/cli/connection';
+import { RawGrpc } from '@phds/e2e/raw-grpc';
+import { KeyRing, type Position, ROTATED, type Rotated, STEPS } from '@phds/e2e/rotation/key-ring';
+import { ReplicatedServices, SERVICES } from '@phds/e2e/rotation/replicated-services';
+import { startTlsDatabases, type TlsDatabases } from '@phds/e2e/rotation/tls-databases';
+import { Traffic } from '@phds/e2e/rotation/traffic';
+import { type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
+import { HEART } from '@phds/running-system/revocation-ways';
+import { describeWithCertificates } from '@phds/test-kit/certificates';
+import { eventually } from '@phds/test-kit/conditions';
+import { describeWithRedisProgram } from '@phds/test-kit/tls-servers';
+import { Redis } from 'ioredis';
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import pg from 'pg';
+
+const HEART_PATH = '/api/v1/health-data/heart';
+const PERSON = 'trust-inside-ada';
+/** The gateways keep an assertion for at most 200 ms here. */
+const OVERLAP_MS = 200;
+
+describeWithRedisProgram(
+  'two replicas of each service with TLS to each other, to Postgres and to Redis',
+  () => {
+    describeWithCertificates('and certificates of their own authorities', () => {
+      let ring: KeyRing;
+      let databases: TlsDatabases;
+      let services: ReplicatedServices;
+      let app: PartnerApp;
+      let tokens: Tokens;
+
+      beforeAll(async () => {
+        ring = await KeyRing.create();
+        databases = await startTlsDatabases();
+        services = await ReplicatedServices.start((service) => ({
+          ...databases.settings(service),
+          ...ring.settings(service),
+        }));
+        await storeReading();
+        const [gateway = ''] = services.gateways;
+        app = await registerApp(gateway, await ring.session('developer'));
+        tokens = await app.connect(await ring.session(PERSON), [HEART]);
+      });
+      afterAll(async () => {
+        await services?.[Symbol.asyncDispose]();
+        await databases?.[Symbol.asyncDispose]();
+      });
+
+      async function storeReading(): Promise<void> {
+        const [address = ''] = services.addresses('health-data');
+        using ingestion = openIngestion({ HEALTH_DATA_ADDRESS: address, ...ring.settings('importer') });
+        const start = { seconds: 1_700_000_000n };
+        const readings = [{ type: 'Heart Rate', start, value: 61, source: 'manual' }];
+        await ingestion.client.putReadings({ userId: PERSON, readings });
+      }
+
+      const get = (path: string, bearer: string) => (gateway: string) =>
+        fetch(`${gateway}${path}`, { headers: { authorization: `Bearer ${bearer}` } });
+
+      function startTraffic(): Traffic {
+        return new Traffic(
+          () => services.gateways,
+          [
+            get(HEART_PATH, tokens.accessToken),
+            async (gateway) => get('/partner/consent/grants', await ring.session(PERSON))(gateway),
+            get(HEART_PATH, tokens.accessToken),
+            async (gateway) => get('/developer/apps', await ring.session('developer'))(gateway),
+          ],
+        );
+      }
+
+      /** Rotates these together: after each step, every service is restarted under traffic. */
+      async function rotate(rotated: readonly Rotated[], steps: readonly Position[]): Promise<Traffic> {
+        await using traffic = startTraffic();
+        await traffic.pass(20);
+        for (const position of steps) {
+          for (const name of rotated) ring.move(name, position);
+          for (const service of SERVICES) await services.restart(service, () => traffic.pass(20));
+          await traffic.pass(20, OVERLAP_MS);
+        }
+        return traffic;
+      }
+
+      test('store, read and revoke over encrypted connections only', async () => {
+        for (const gateway of services.gateways) {
+          const answer = await app.at(gateway).read(tokens.accessToken, HEART_PATH);
+          expect(answer.body.data).toMatchObject([{ type: 'Heart Rate', value: 61 }]);
+        }
+        const admin = new pg.Client({ connectionString: databases.adminUrl });
+        await admin.connect();
+        const { rows } = await admin.query(
+          "SELECT usename, bool_and(ssl) AS encrypted FROM pg_stat_activity JOIN pg_stat_ssl USING (pid) WHERE usename LIKE 'phds%' GROUP BY 1 ORDER BY 1",
+        );
+        await admin.end();
+        expect(rows).toEqual(
+          ['phds_authorization', 'phds_consent', 'phds_health_data'].map((usename) => ({
+            usename,
+            encrypted: true,
+          })),
+        );
+        const redis = new Redis(databases.redis.url, { tls: databases.redis.tls });
+        // Each gateway subscribes to the evictions that consent publishes.
+        await eventually(async () => (await redis.pubsub('NUMSUB', 'phds.events.v1'))[1] === 2);
+        redis.disconnect();
+
+        const other = await app.connect(await ring.session(PERSON), [HEART]);
+        expect((await app.read(other.accessToken, HEART_PATH)).status).toBe(200);
+        expect((await app.revoke(other.refreshToken)).status).toBe(200);
+        for (const gateway of services.gateways) {
+          expect((await app.at(gateway).read(other.accessToken, HEART_PATH)).status).toBe(401);
+        }
+      });
+
+      test('answer nobody without TLS', async () => {
+        for (const service of ['authorization', 'consent', 'health-data'] as const) {
+          for (const address of services.addresses(service)) {
+            using plain = new RawGrpc(address);
+            const call = { path: '/grpc.health.v1.Health/Check', isStream: false, authorization: null };
+            expect((await plain.call({ ...call, bytes: Buffer.alloc(0) })).code).toBe(status.UNAVAILABLE);
+          }
+          const client = new pg.Client({ connectionString: databases.plainUrl(service) });
+          await expect(client.connect()).rejects.toMatchObject({ code: '28000' });
+        }
+      });
+
+      // `pnpm prove:rotation` rotates each on its own.
+      const rotations = process.env['E2E_ROTATIONS'] === 'each' ? ROTATED.map((name) => [name]) : [ROTATED];
+      test.each(rotations.map((names) => [names.join(', '), names] as const))(
+        'refuse no request while these are rotated with an overlap: %s',
+        async (_, names) => {
+          const steps = Object.values(STEPS);
+          services.errors.length = 0;
+          const traffic = await rotate(names, steps);
+          expect(traffic.failures).toEqual([]);
+          expect(services.errors).toEqual([]);
+          // Back to the first keys, for the next rotation.
+          if (names.length < ROTATED.length) await rotate(names, steps.map(toReturn));
+        },
+      );
+
+      test('show receipts that the published keys verify, of before and after the rotation', async () => {
+        const [gateway = ''] = services.gateways;
+        const path = `/partner/consent/grants/${tokens.grantId}/receipt`;
+        const answer = await get(path, await ring.session(PERSON))(gateway);
+        const { receipt } = (await answer.json()).data;
+        const published = await (await fetch(`${gateway}/.well-known/jwks.json`)).json();
+        expect(published.keys).toHaveLength(2);
+        await expect(jwtVerify(receipt, createLocalJWKSet(published))).resolves.toBeDefined();
+      });
+
+      test('fail requests when a service key is replaced without an overlap, which these tests would notice', async () => {
+        services.errors.length = 0;
+        const replaced: Position = { trusted: [0], used: 0 };
+        const traffic = await rotate(['service keys', 'assertion key'], [replaced]);
+        expect(services.errors.join('')).toContain('caller_not_admitted');
+        expect(traffic.failures.length).toBeGreaterThan(0);
+      });
+    });
+  },
+);
+
+/** The same step of a rotation from the second keys to the first. */
+function toReturn({ trusted, used }: Position): Position {
+  const other = (generation: 0 | 1) => (generation === 0 ? 1 : 0);
+  return { trusted: trusted.map(other), used: other(used) };
+}
