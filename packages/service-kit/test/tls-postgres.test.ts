@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@phds/local-servers/embedded-postgres';
@@ -11,20 +9,17 @@ import pg from 'pg';
 
 describeWithCertificates('a connection string with sslmode=verify-full', () => {
   const authority = createAuthority();
-  let directory: string;
   let files: TlsFilesOnDisk;
   let server: EmbeddedPostgres;
 
   beforeAll(async () => {
     files = await writeTlsFiles(authority, authority.issue('DNS:localhost'));
-    directory = await mkdtemp(join(tmpdir(), 'phds-tls-postgres-'));
     const settings = await toTlsSettings(files, 'all');
-    server = await startEmbeddedPostgres({ directory: join(directory, 'data'), port: 0, settings });
+    server = await startEmbeddedPostgres({ directory: join(files.directory, 'data'), port: 0, settings });
   });
   afterAll(async () => {
     await server?.stop();
     await files?.[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true });
   });
 
   function toUrl(parameters: Record<string, string>): string {

@@ -35,7 +35,7 @@ describeWithRedisProgram('Redis with TLS', () => {
       const log = { info: () => undefined, warn: warn as never };
       await using connection = openRedis(url, log, { ...PATIENT, ...(tls === undefined ? {} : { tls }) });
       connection.client.once('ready', () => resolve('ready')).once('close', () => resolve('closed'));
-      return promise;
+      return await promise;
     }
 
     const secure = (host = 'localhost') => `rediss://${host}:${redis.port}`;

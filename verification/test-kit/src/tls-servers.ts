@@ -22,6 +22,7 @@ export const describeWithRedisProgram = describeWith(
 
 /** The files of a server's certificate, readable by the user as which Postgres runs. */
 export interface TlsFilesOnDisk extends AsyncDisposable {
+  /** Also for the data of the server: it must be one that the same user can reach. */
   readonly directory: string;
   readonly ca: string;
   readonly cert: string;

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { prepareDatabases } from '@phds/dev-stack/databases';
 import { DATABASE_SERVICES, ensureKeyFiles } from '@phds/dev-stack/key-files';
@@ -16,13 +15,15 @@ export async function startTlsDatabases() {
   await using resources = new AsyncDisposableStack();
   const authority = createAuthority();
   const files = resources.use(await writeTlsFiles(authority, authority.issue('DNS:localhost')));
-  const directory = await mkdtemp(join(tmpdir(), 'phds-tls-databases-'));
-  resources.defer(() => rm(directory, { recursive: true, force: true }));
+  const { directory } = files;
   const settings = await toTlsSettings(files, RUNTIME_ROLES);
   const server = resources.use(
     await startEmbeddedPostgres({ directory: join(directory, 'data'), port: 0, settings }),
   );
-  const databases = await prepareDatabases(server.adminUrl, await ensureKeyFiles(join(directory, 'keys')));
+  const databases = await prepareDatabases(
+    server.adminUrl,
+    await ensureKeyFiles(await mkdtemp(join(directory, 'keys-'))),
+  );
   const redis = resources.use(await startTlsRedis(files, 'yes'));
   const client = authority.issue('DNS:client');
   const running = resources.move();
