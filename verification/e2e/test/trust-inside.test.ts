@@ -6,7 +6,8 @@ import { KeyRing, type Position, ROTATED, type Rotated, STEPS } from '@phds/e2e/
 import { ReplicatedServices, SERVICES } from '@phds/e2e/rotation/replicated-services';
 import { startTlsDatabases, type TlsDatabases } from '@phds/e2e/rotation/tls-databases';
 import { Traffic } from '@phds/e2e/rotation/traffic';
-import { type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
+import { expectStatus, type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
+import { send } from '@phds/running-system/request';
 import { HEART } from '@phds/running-system/revocation-ways';
 import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
@@ -142,9 +143,9 @@ describeWithRedisProgram(
       test('show receipts that the published keys verify, which include the old one', async () => {
         const [gateway = ''] = services.gateways;
         const path = `/partner/consent/grants/${tokens.grantId}/receipt`;
-        const answer = await get(path, await ring.session(PERSON))(gateway);
-        const { receipt } = (await answer.json()).data;
-        const published = await (await fetch(`${gateway}/.well-known/jwks.json`)).json();
+        const session = await ring.session(PERSON);
+        const { receipt } = expectStatus(200, await send(gateway + path, { bearer: session })).body.data;
+        const published = (await send(`${gateway}/.well-known/jwks.json`)).body;
         expect(published.keys).toHaveLength(2);
         await expect(jwtVerify(receipt, createLocalJWKSet(published))).resolves.toBeDefined();
       });

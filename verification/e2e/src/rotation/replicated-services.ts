@@ -36,18 +36,17 @@ interface Replica {
   running: RunningService | null;
 }
 
+type Replicas = Readonly<Record<ServiceName, readonly [Replica, Replica]>>;
+
 /** Two replicas of each service in this process. Callers know both addresses. */
 export class ReplicatedServices implements AsyncDisposable {
-  readonly #replicas: Readonly<Record<ServiceName, readonly [Replica, Replica]>>;
+  readonly #replicas: Replicas;
   readonly #settings: (service: ServiceName) => Settings;
   readonly #shared: Settings;
   /** What the services logged as errors. */
   readonly errors: string[] = [];
 
-  private constructor(
-    replicas: ReplicatedServices['#replicas'],
-    settings: (service: ServiceName) => Settings,
-  ) {
+  private constructor(replicas: Replicas, settings: (service: ServiceName) => Settings) {
     this.#replicas = replicas;
     this.#settings = settings;
     this.#shared = toSharedSettings(replicas);
@@ -58,7 +57,10 @@ export class ReplicatedServices implements AsyncDisposable {
     const pairs = SERVICES.map(
       async (service) => [service, [await newReplica(), await newReplica()]] as const,
     );
-    const services = new ReplicatedServices(Object.fromEntries(await Promise.all(pairs)) as never, settings);
+    const services = new ReplicatedServices(
+      Object.fromEntries(await Promise.all(pairs)) as unknown as Replicas,
+      settings,
+    );
     for (const service of SERVICES) {
       for (const replica of services.#replicas[service]) await services.#start(service, replica);
     }
@@ -108,7 +110,7 @@ async function newReplica(): Promise<Replica> {
 }
 
 /** Settings that are the same everywhere and always; each service ignores those of the others. */
-function toSharedSettings(replicas: Readonly<Record<ServiceName, readonly [Replica, Replica]>>): Settings {
+function toSharedSettings(replicas: Replicas): Settings {
   const addressOf = (service: ServiceName) =>
     `ipv4:${replicas[service].map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
   const publicUrl = `http://127.0.0.1:${replicas.gateway[0].port}`;
