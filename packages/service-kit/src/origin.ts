@@ -2,7 +2,7 @@ import type { Context } from '@opentelemetry/api';
 
 /** What work is done for: the request or, for work that serves several at once, the requests. */
 export interface Origin {
-  /** Their ids, for the log; a function if they are worth computing only then. */
+  /** Their ids, for the log; a function if they are worth computing only then. Set again by `nameRequests`. */
   requestIds: readonly string[] | (() => readonly string[]);
   /** The place of the work in a trace. */
   readonly trace: Context | undefined;

@@ -103,7 +103,7 @@ async function createExporter(options: TracingOptions): Promise<SpanExporter> {
   });
 }
 
-/** `parentbased_…` differs only for services behind a gateway, which never start a trace; so the gateway's decision holds everywhere. */
+/** Each sampler is like its `parentbased_…`: traces of a gateway have no parent, and other services never start one. */
 function createSampler(sdk: typeof import('@opentelemetry/sdk-trace'), options: TracingOptions): Sampler {
   const { sampler, ratio } = options;
   if (sampler.endsWith('always_on')) return new sdk.ParentBasedSampler({ root: new sdk.AlwaysOnSampler() });
