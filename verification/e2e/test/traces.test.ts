@@ -86,8 +86,8 @@ test('a request with a body, outside of the data interface, is one trace too', a
     return receiver.spans.findLast(({ name }) => name === route);
   });
   await untilTraced(String(root?.attributes['phds.request_id']), {
-    gateway: [route, 'Issue', 'redis'].toSorted(),
-    authorization: ['CheckLivenesses', 'Issue', 'postgresql'].toSorted(),
+    gateway: ['IssueToken', route],
+    authorization: ['CheckLivenesses', 'IssueToken', 'postgresql'],
     consent: ['CheckLivenesses', 'postgresql'],
   });
 });
