@@ -4,6 +4,7 @@ import { benchCounts } from './counts.ts';
 import { benchFlat } from './flat.ts';
 import { benchHeart } from './heart.ts';
 import { benchImport } from './import.ts';
+import { benchMetrics } from './metrics.ts';
 import { createBenchCommand, type Options } from './options.ts';
 import { benchRecord } from './record.ts';
 import { benchRevocation } from './revocation.ts';
@@ -25,6 +26,7 @@ const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>
   zones: benchZones,
   token: benchToken,
   traces: benchTraces,
+  metrics: benchMetrics,
 };
 
 await createBenchCommand(Object.keys(BENCHMARKS))

@@ -42,7 +42,12 @@ export function createBenchCommand(names: readonly string[]): Command {
     )
     .option('--connections <n>', 'heart, aims, record, traces: connections of the client', parseCount, 32)
     .option('--seconds <n>', 'length of one stretch of load', parseSeconds, 8)
-    .option('--rounds <n>', 'heart, aims, record, traces, web, zones, token: repetitions', parseCount, 5)
+    .option(
+      '--rounds <n>',
+      'heart, aims, record, traces, metrics, web, zones, token: repetitions',
+      parseCount,
+      5,
+    )
     .option('--rate <n>', 'revocation, import: reads a second', parseCount, 500)
     .option('--revocations <n>', 'revocation: revocations a second', parseCount, 16)
     .option('--records <n>', 'import: records of the export', parseCount, 1_000_000)
