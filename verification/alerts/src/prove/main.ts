@@ -52,6 +52,7 @@ async function main(names: readonly string[], factor: number): Promise<number> {
     const verdict = await judge(cause, { site, prometheus, signal });
     verdicts.push(verdict);
     say(`  ${verdict.text}`);
+    for (const line of toTable([verdict]).slice(2)) say(`  ${line}`);
     for (const violation of verdict.violations) say(`  VIOLATION: ${violation}`);
   }
   say(`\nDurations and ages of the rules divided by ${factor}, scraped every ${INTERVAL_MS / 1000} s:\n`);
