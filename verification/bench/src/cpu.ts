@@ -25,6 +25,11 @@ export function cpuSeconds(pid: number): number {
   return sum(pid);
 }
 
+/** The same of a process without its descendants. */
+export function ownCpuSeconds(pid: number): number {
+  return readStat(pid)?.seconds ?? 0;
+}
+
 /**
  * proc(5): the fields after the command, which may itself contain spaces and parentheses. A process that has ended is counted in
  * `cutime` and `cstime` of its parent (fields 16 and 17).

@@ -1,4 +1,5 @@
 import { benchAims } from './aims.ts';
+import { benchCapacity } from './capacity/capacity.ts';
 import { benchCheckpoints } from './checkpoints.ts';
 import { benchCounts } from './counts.ts';
 import { benchFlat } from './flat.ts';
@@ -8,6 +9,7 @@ import { benchMetrics } from './metrics.ts';
 import { createBenchCommand, type Options } from './options.ts';
 import { benchRecord } from './record.ts';
 import { benchRevocation } from './revocation.ts';
+import { benchScale } from './scale/scale.ts';
 import { benchToken } from './token.ts';
 import { benchTraces } from './traces.ts';
 import { benchWeb } from './web.ts';
@@ -27,6 +29,8 @@ const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>
   token: benchToken,
   traces: benchTraces,
   metrics: benchMetrics,
+  capacity: benchCapacity,
+  scale: benchScale,
 };
 
 await createBenchCommand(Object.keys(BENCHMARKS))

@@ -24,6 +24,8 @@ export interface Options {
   readonly replicas: number;
   /** Whether `checkpoints` signs as earlier releases did. */
   readonly earlier: boolean;
+  /** Whether `capacity` measures nothing and computes its page from the costs that are there. */
+  readonly computed: boolean;
   /** Whether to refill the database. */
   readonly fresh: boolean;
 }
@@ -60,6 +62,7 @@ export function createBenchCommand(names: readonly string[]): Command {
     .option('--days <n>', 'checkpoints: simulated days', parseCount, 90)
     .option('--replicas <n>', 'checkpoints: replicas of consent', parseCount, 10)
     .option('--earlier', 'checkpoints: as earlier releases signed them', false)
+    .option('--computed', 'capacity: measure nothing, write the page from the measured costs', false)
     .option('--fresh', 'fill the database anew', false)
     .showHelpAfterError();
 }

@@ -22,10 +22,13 @@ const CODES_PER_SECOND = 1_500;
 const UNLIMITED = { LIMIT_CLIENT_PER_MINUTE: '100000000', LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: '100000000' };
 
 /** A server that issues tokens. */
-interface Issuer {
+export interface Issuer {
   readonly target: Omit<TokenJob, 'request' | 'connections' | 'seconds' | 'codes'>;
-  readonly processes: ReadonlyMap<string, number>;
   createCodes(count: number): Promise<readonly string[]>;
+}
+
+interface MeasuredIssuer extends Issuer {
+  readonly processes: ReadonlyMap<string, number>;
 }
 
 /** Measures the token and introspection endpoints, compared with `oidc-provider` that keeps everything in memory. */
@@ -40,7 +43,7 @@ export async function benchToken(options: Options): Promise<string> {
     environment: { gateway: UNLIMITED },
     say: console.log,
   });
-  const service = await prepareService(stack, dataDirectory);
+  const service = { ...(await prepareIssuer(stack)), processes: await findProcesses(stack, dataDirectory) };
   const other = await startProvider();
   const measured = new Map<TokenRequest, TokenRounds>();
   for (const request of TOKEN_REQUESTS) {
@@ -56,27 +59,29 @@ export async function benchToken(options: Options): Promise<string> {
 }
 
 function toSide(
-  { target, processes, createCodes }: Issuer,
+  issuer: MeasuredIssuer,
+  request: TokenRequest,
+  options: Options,
+): Side<() => Promise<TokenJob>> {
+  return { job: () => toTokenJob(issuer, request, options), processes: issuer.processes };
+}
+
+/** One stretch of requests of a kind, with new codes. */
+export async function toTokenJob(
+  { target, createCodes }: Issuer,
   request: TokenRequest,
   { seconds }: Options,
-): Side<() => Promise<TokenJob>> {
+): Promise<TokenJob> {
   const count = {
     client_credentials: 0,
     refresh_token: CONNECTIONS,
     authorization_code: Math.ceil(seconds * CODES_PER_SECOND),
     introspection: INTROSPECTED_TOKENS,
   }[request];
-  const toJob = async () => ({
-    ...target,
-    request,
-    connections: CONNECTIONS,
-    seconds,
-    codes: await createCodes(count),
-  });
-  return { job: toJob, processes };
+  return { ...target, request, connections: CONNECTIONS, seconds, codes: await createCodes(count) };
 }
 
-async function startProvider(): Promise<Issuer & { stop(): void }> {
+async function startProvider(): Promise<MeasuredIssuer & { stop(): void }> {
   const provider = fork(join(import.meta.dirname, 'in-memory-provider.ts'));
   const [target] = (await once(provider, 'message')) as [Issuer['target']];
   return {
@@ -92,7 +97,7 @@ async function startProvider(): Promise<Issuer & { stop(): void }> {
 }
 
 /** Connects people to an app through the public interface. */
-async function prepareService(stack: Stack, dataDirectory: string): Promise<Issuer> {
+export async function prepareIssuer(stack: Stack): Promise<Issuer> {
   const [gateway = ''] = stack.gatewayUrls;
   const app = await registerApp(gateway, await signIn(stack, 'bench-developer'), { name: 'Benchmark' });
   for (let n = 1; n <= PEOPLE; n += 1) await app.connect(await signIn(stack, `bench-${n}`), [SCOPE]);
@@ -106,7 +111,6 @@ async function prepareService(stack: Stack, dataDirectory: string): Promise<Issu
       redirectUri,
       scope: SCOPE,
     },
-    processes: await findProcesses(stack, dataDirectory),
     createCodes: (count) => insertCodes(stack, app, count),
   };
 }
