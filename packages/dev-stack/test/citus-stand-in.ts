@@ -9,7 +9,7 @@ export interface Distribution {
 }
 
 /**
- * Creates `pg_dist_partition` and `create_distributed_table` with the signature of Citus 13, in a schema of their own that is first in the
+ * Creates `pg_dist_partition` and `create_distributed_table` with the signature that Citus gives it, in a schema of their own that is first in the
  * search path of this session. The function notes its arguments and refuses, with the messages of Citus, what Citus refuses: a table that
  * is distributed already, and one with triggers.
  */

@@ -39,13 +39,18 @@ afterAll(async () => {
 });
 
 /** Constraints of the table that Citus could not check on one server if rows were distributed by this column. */
-function inTheWay(table: string, by: string, isColocated: (target: string) => boolean): string[] {
+function inTheWay(
+  table: string,
+  by: string,
+  isColocated: (target: string) => boolean,
+  all: readonly Constraint[] = constraints,
+): string[] {
   const isChecked = ({ kind, columns, target, targetColumns }: Constraint) => {
     const place = columns.indexOf(by);
     if (kind !== 'foreign key') return place !== -1;
     return target !== null && isColocated(target) && place !== -1 && targetColumns?.[place] === by;
   };
-  return constraints
+  return all
     .filter((one) => one.table === table && !isChecked(one))
     .map(({ name }) => name)
     .sort();
@@ -77,6 +82,25 @@ describe('distributed tables', () => {
   test('their schema has no triggers, sequences, functions or partitions, which would need a treatment of their own', async () => {
     expect(await listPeculiarities(client, schema)).toEqual([]);
   });
+});
+
+test('the check notices a new table, a key without the user, and a foreign key that does not hold the user on both sides', async () => {
+  await client.query(`
+    BEGIN;
+    CREATE TABLE health_data.planted (user_id text COLLATE "C" NOT NULL, id uuid, PRIMARY KEY (user_id, id), UNIQUE (id));
+    ALTER TABLE health_data.planted ADD CONSTRAINT other_user FOREIGN KEY (user_id, id) REFERENCES health_data.planted (user_id, id);
+    ALTER TABLE health_data.planted ADD CONSTRAINT no_user FOREIGN KEY (id) REFERENCES health_data.planted (id)`);
+  try {
+    expect(await listTables(client, [schema])).toContain('health_data.planted');
+    const planted = await listConstraints(client, [schema]);
+    const isColocated = (target: string) => target === 'health_data.planted';
+    expect(inTheWay('health_data.planted', column, isColocated, planted)).toEqual([
+      'no_user',
+      'planted_id_key',
+    ]);
+  } finally {
+    await client.query('ROLLBACK');
+  }
 });
 
 test('a table that could be distributed later names exactly the constraints that lack its column', () => {
