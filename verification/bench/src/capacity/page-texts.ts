@@ -37,7 +37,7 @@ export function toMoves(costs: Costs): string {
   - **authorization** keeps every refresh token of a family that lives, to notice a replay. Fewer refreshes by apps, or deleting rotated tokens
     that have expired, moves that. Nothing deletes them today.
   - **connections** of one server: lower \`DATABASE_POOL_SIZE\` and, in consent, \`ACCESS_POOL_SIZE\`, which are sized for one replica.
-  - **gateways** and **health-data** need the most cores; both scale by replicas ([what was measured](../../verification/bench/README.md#scale)).
+  - **gateways** and **health-data** need the most cores; both scale by replicas.
 
 What a single person can cause is limited by the rate limits; a single app with all people behind it by 6,000 requests a minute.`;
 }
