@@ -41,7 +41,7 @@ const UNIT: UnitCost = {
 
 const COSTS: Costs = {
   measuredAt: '2026-01-01T00:00:00.000Z',
-  loads: ['0 0 0', '0 0 0'],
+  loads: { before: '0 0 0', after: '0 0 0' },
   machine: 'a machine',
   read: UNIT,
   readAtHalfRate: UNIT,

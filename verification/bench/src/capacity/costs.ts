@@ -42,7 +42,7 @@ export interface RowBytes {
 export interface Costs {
   readonly measuredAt: string;
   /** `uptime` at the beginning and at the end: other work made the load. */
-  readonly loads: readonly string[];
+  readonly loads: { readonly before: string; readonly after: string };
   readonly machine: string;
   /** The newest 20 readings of a category: as many as 32 connections can, and half as many. */
   readonly read: UnitCost;

@@ -34,7 +34,7 @@ const UPDATED = [
 
 /** Measures every cost on a stack of its own, which it fills anew. Takes some minutes. */
 export async function measureCosts(options: Options): Promise<Costs> {
-  const loads = [readLoad()];
+  const before = readLoad();
   const dataDirectory = join(defaultDataDirectory, 'bench-capacity');
   await using stack = await startStack({
     dataDirectory,
@@ -63,7 +63,7 @@ export async function measureCosts(options: Options): Promise<Costs> {
   const batches = rows['consent.access_batch']?.rows ?? Number.NaN;
   return {
     measuredAt: new Date().toISOString(),
-    loads: [...loads, readLoad()],
+    loads: { before, after: readLoad() },
     machine: `${cpus().length} cores, ${cpus()[0]?.model.trim()}, Node ${process.versions.node}, Postgres ${await readVersion(admin)}`,
     ...reads,
     refresh,

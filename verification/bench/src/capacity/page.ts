@@ -34,9 +34,7 @@ export function renderPage(costs: Costs): string {
   const parts = [
     INTRODUCTION,
     '## What was measured',
-    `${costs.measuredAt.slice(0, 10)}, ${costs.machine}. Load averages at the beginning and the end, from other work on the machine: ${costs.loads.join(
-      '; ',
-    )}. CPU grows with such a load, so these figures are on the high side.`,
+    `${costs.measuredAt.slice(0, 10)}, ${costs.machine}. Load averages at the beginning and the end, from other work on the machine: ${costs.loads.before}; ${costs.loads.after}. CPU grows with such a load, so these figures are on the high side.`,
     renderUnits(costs),
     renderRows(costs),
     '## What is assumed',
