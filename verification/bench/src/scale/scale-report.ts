@@ -1,8 +1,14 @@
 import type { Round } from '../measure.ts';
 import type { Options } from '../options.ts';
 import { median, micros } from '../report.ts';
-import type { Chain } from './scale.ts';
 import type { Waits } from './waits.ts';
+
+/** Batches and records of one writer: a replica of consent. */
+export interface Chain {
+  readonly writer: string;
+  readonly batches: number;
+  readonly records: number;
+}
 
 export interface ScaleResult {
   readonly rounds: readonly Record<string, Round>[];

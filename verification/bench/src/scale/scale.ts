@@ -9,7 +9,7 @@ import type { Options } from '../options.ts';
 import { prepareStack } from '../prepare-stack.ts';
 import { makeCertificate, startProxy } from './haproxy.ts';
 import { startReplicas } from './replicas.ts';
-import { reportScale } from './scale-report.ts';
+import { type Chain, reportScale } from './scale-report.ts';
 import { sampleWaits } from './waits.ts';
 
 export const COUNTS = ['1', '2', '3'] as const;
@@ -49,13 +49,6 @@ export async function benchScale(options: Options): Promise<string> {
 
 function readLoad(): string {
   return readFileSync('/proc/loadavg', 'utf8').split(' ').slice(0, 3).join(' ');
-}
-
-/** Batches and records of one writer: a replica of consent. */
-export interface Chain {
-  readonly writer: string;
-  readonly batches: number;
-  readonly records: number;
 }
 
 async function readRecords(admin: pg.Client): Promise<Chain[]> {
