@@ -18,7 +18,7 @@ const command = new Command('pnpm prove:versions')
   .option('--migrations-only', 'only the migrations', false)
   .addHelpText(
     'after',
-    '\nThe code after a migration needs the schema after it, so tests of what the migration is for fail on the schema before it; they are listed, and do not change the exit code.\nExit codes: 0 the last release works beside the new one, 1 it does not, 2 the proof did not run.',
+    '\nThe code after a migration needs the schema after it, so tests fail on the schema before it; they are listed, and do not change the exit code.\nExit codes: 0 the last release works beside the new one, 1 it does not, 2 the proof did not run.',
   )
   .showHelpAfterError();
 
