@@ -77,6 +77,18 @@ test('the query of the runbook for what an app read counts what was released, by
   ]);
 });
 
+test('the query of the runbook for approvals finds each one of the period with its person, also of a grant that has ended', async () => {
+  const app = await registerApp(consent);
+  const grant = await approve(consent, app, 'maria');
+  await consent.asGateway.revokeGrant({ id: grant.grantId }, await consent.session('maria'));
+  const ofMaria = async (from: string) =>
+    (await operator.query(statementOf('Approvals', { ...period, FROM: from }))).rows.filter(
+      (row) => row.user_id === 'maria',
+    );
+  expect(await ofMaria(period.FROM)).toMatchObject([{ client_id: app.clientId, grant_id: grant.grantId }]);
+  expect(await ofMaria(moment(30 * MINUTE_MS))).toEqual([]);
+});
+
 test('the statement of the runbook that suspends an app refuses its next read, and its developer can undo it', async () => {
   const app = await registerApp(consent);
   const grant = await approve(consent, app, 'ada');
