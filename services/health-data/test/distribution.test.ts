@@ -40,6 +40,8 @@ const INLINE_BEYOND = [
   /^SELECT user_id AS "userId", number, at, categories FROM reading_change WHERE NOT reported/,
   /^SELECT taken.user_id AS "userId", taken.number, taken.category/,
   /^UPDATE reading_change c SET reported = true FROM unnest/,
+  /^SELECT count\(\*\)::int AS rows, .* FROM reading_change WHERE NOT reported/,
+  /^SELECT count\(\*\)::int AS running FROM import/,
   /^UPDATE sandbox_person SET arrives_at = \$2/,
   /^SELECT user_id AS "userId" FROM sandbox_person WHERE used_at < \$1/,
   /^SELECT user_id AS "userId" FROM sandbox_person WHERE user_id = ANY\(\$1\)/,

@@ -115,8 +115,8 @@ export async function writeAll({
 
 /** Calls the methods that read. */
 export async function readAll(stores: Stores): Promise<void> {
-  const { readings, readingChanges, summaries, weights, healthRecords, profiles, rollups, imports, people } =
-    stores;
+  const { readings, readingChanges, summaries, weights, healthRecords, profiles, rollups } = stores;
+  const { imports, outbox, people } = stores;
   const list = { userId: USER, category: 'heart', metric: null, range: ALWAYS, ...PAGE } as const;
   for (const metric of [null, 'heart-rate'] as const)
     for (const offset of [0, 1, 501]) await readings.list({ ...list, metric, offset });
@@ -151,6 +151,8 @@ export async function readAll(stores: Stores): Promise<void> {
   await profiles.findTimeZone(USER);
   await rollups.findStale('', 10);
   await imports.list(USER, 10);
+  await imports.countRunning(AT);
+  await outbox.measure();
   await people.findNewest(USER, 'heart');
   await people.findUnused(AT, 10);
   await people.findUsed([USER]);
