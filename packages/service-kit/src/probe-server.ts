@@ -33,10 +33,9 @@ async function sendMetrics(response: ServerResponse, metrics: Metrics): Promise<
   }
 }
 
-/** Exports the readiness as `phds_ready`. `isReady` is asked at each scrape, so it answers from memory or at most once a second. */
-export function measureReadiness(metrics: Metrics, isReady: () => Promise<boolean> | boolean): void {
-  metrics.readGauge(
-    { name: 'phds_ready', help: 'Whether the service can work: 1, or 0 as /readyz with status 503.' },
-    async () => ((await isReady()) ? 1 : 0),
+/** Exports whether the service can work now as `phds_ready`. `canWork` is asked at each scrape, so it answers from memory or at most once a second. */
+export function measureReadiness(metrics: Metrics, canWork: () => Promise<boolean> | boolean): void {
+  metrics.readGauge({ name: 'phds_ready', help: 'Whether the service can work now: 1 or 0.' }, async () =>
+    (await canWork()) ? 1 : 0,
   );
 }

@@ -22,7 +22,7 @@ import { openOpenidProvider } from './clients/openid-provider.ts';
 import type { Config } from './config.ts';
 import { createApp } from './http/app.ts';
 import type { Pause } from './http/gateway.ts';
-import { createReadiness } from './http/public/readiness.ts';
+import { createReadiness, type Readiness } from './http/public/readiness.ts';
 import { startHttpServer } from './http/server.ts';
 import { createSessionReader } from './http/session.ts';
 import { createAttemptCookies } from './http/sign-in/attempt-cookies.ts';
@@ -79,13 +79,13 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   starting.use(renewDueTokens(authenticator, config, failureOf));
   const limited = { redis, onRefused: measured.onRateLimited };
   let isLeaving = false;
-  const isReady = createReadiness({ backends, clock, isLeaving: () => isLeaving });
+  const readiness = createReadiness({ backends, clock, isLeaving: () => isLeaving });
   const app = createApp({
     config,
     log,
     clock,
     measure: measured.measureRequest,
-    isReady,
+    isReady: readiness.isReady,
     pause: async (milliseconds) => void (await pause(milliseconds)),
     backends,
     authenticator,
@@ -101,7 +101,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     }),
     signIn: openSignIn(config, { clock, verification }),
   });
-  const probePort = await openProbes({ config, metrics, isReady }, starting);
+  const probePort = await openProbes({ config, metrics, readiness }, starting);
   const http = starting.use(await startHttpServer(app, config, clock));
   const { port } = http;
   testSelf({ config, port, clock, metrics, log }, starting);
@@ -116,10 +116,11 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 
 /** Serves probes and metrics, until requests in progress on the public port are answered. Returns the port. */
 async function openProbes(
-  { config, metrics, isReady }: { config: Config; metrics: Metrics; isReady: () => Promise<boolean> },
+  { config, metrics, readiness }: { config: Config; metrics: Metrics; readiness: Readiness },
   resources: AsyncDisposableStack,
 ): Promise<number> {
-  measureReadiness(metrics, isReady);
+  measureReadiness(metrics, readiness.canWork);
+  const { isReady } = readiness;
   const server = resources.adopt(createProbeServer({ isReady, metrics }), closeHttp);
   return listenHttp(server, config.HOST, config.PROBE_PORT);
 }

@@ -2,6 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { unavailable } from '@phds/service-kit/errors';
+import { eventually } from '@phds/test-kit/conditions';
+import { scrape } from '@phds/test-kit/scrape';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 let gateway: TestGateway;
@@ -105,17 +107,21 @@ describe('cross-origin', () => {
 });
 
 describe('probes', () => {
-  test('the process is ready when authorization answers', async () => {
-    gateway.backends.answer({});
-    expect((await gateway.fetch('/livez')).status).toBe(200);
-    expect((await gateway.fetch('/readyz')).status).toBe(200);
-    gateway.backends.answer({
-      introspect: () => {
-        throw unavailable();
-      },
-    });
-    gateway.clock.advance(2_000);
-    expect((await gateway.fetch('/readyz')).status).toBe(503);
+  test('a gateway is ready once authorization has answered, and stays in service when it fails later', async () => {
+    await using another = await startTestGateway();
+    const readinessAfter = async (introspect: () => object) => {
+      another.backends.answer({ introspect });
+      another.clock.advance(2_000);
+      const metrics = await scrape(`http://127.0.0.1:${another.service.probePort}`);
+      return [(await another.fetch('/readyz')).status, metrics.sum('phds_ready')];
+    };
+    const fail = () => {
+      throw unavailable();
+    };
+    expect((await another.fetch('/livez')).status).toBe(200);
+    expect(await readinessAfter(fail)).toEqual([503, 0]);
+    await eventually(async () => expect(await readinessAfter(() => ({}))).toEqual([200, 1]));
+    expect(await readinessAfter(fail)).toEqual([200, 0]);
   });
 });
 

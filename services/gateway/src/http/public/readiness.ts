@@ -4,15 +4,25 @@ const PROBE_DEADLINE_MS = 1_000;
 const REMEMBERED_MS = 1_000;
 const NO_TOKEN = new Uint8Array(32);
 
-/** Checks that the gateway stays and that authorization answers. Probes within one second share one check of authorization. */
+export interface Readiness {
+  /**
+   * Whether balancers may send requests here. Once authorization has answered, it may fail: revocations and cached tokens do not need it,
+   * and no other gateway would do better.
+   */
+  readonly isReady: () => Promise<boolean>;
+  /** Whether the gateway stays and authorization answers now. Calls within one second share one check. */
+  readonly canWork: () => Promise<boolean>;
+}
+
 export function createReadiness({
   backends,
   clock,
   isLeaving,
-}: Pick<Gateway, 'backends' | 'clock'> & { readonly isLeaving: () => boolean }): () => Promise<boolean> {
+}: Pick<Gateway, 'backends' | 'clock'> & { readonly isLeaving: () => boolean }): Readiness {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer = Promise.resolve(false);
-  return async () => {
+  let hasAnswered = false;
+  const canWork = async () => {
     if (isLeaving()) return false;
     const now = clock.now().getTime();
     if (now - askedAt >= REMEMBERED_MS) {
@@ -24,4 +34,9 @@ export function createReadiness({
     }
     return answer;
   };
+  const isReady = async () => {
+    hasAnswered ||= await canWork();
+    return hasAnswered && !isLeaving();
+  };
+  return { isReady, canWork };
 }
