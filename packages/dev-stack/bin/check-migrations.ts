@@ -7,7 +7,8 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ensureServiceDatabase } from '@phds/database/database-roles';
 import { startThrowawayPostgres } from '@phds/local-servers/scratch-database';
-import { findViolations, type Violation } from './migration-rules.ts';
+import type { Violation } from './migration-findings.ts';
+import { findViolations } from './migration-rules.ts';
 import { findDrift } from './schema-drift.ts';
 
 /** Migrations up to this name were written before the rules; applied migrations are never edited. */

@@ -1,4 +1,16 @@
 import { loadModule, type ParseResult, parseSync } from 'libpg-query';
+import { findInAlterTable, findInNewTable } from './alter-table-rules.ts';
+import {
+  type Before,
+  contract,
+  type Finding,
+  locks,
+  MAY_BE_TARGET,
+  type Node,
+  nameOf,
+  never,
+  type Violation,
+} from './migration-findings.ts';
 
 /*
  * What a migration may do while the earlier release runs (docs/operations/rolling-updates.md). A statement that these rules refuse needs a
@@ -7,26 +19,6 @@ import { loadModule, type ParseResult, parseSync } from 'libpg-query';
  *   -- contract: nothing uses app.legacy_name since 0.4.0     for what takes something away
  *   -- locks: notice_cursor has one row                       for what holds a lock while it reads or writes rows
  */
-
-export interface Violation {
-  /** Line of the statement, from 1. */
-  readonly line: number;
-  readonly what: string;
-  /** The comment that would allow it; null when nothing does. */
-  readonly marker: 'contract' | 'locks' | null;
-}
-
-type Finding = Omit<Violation, 'line'>;
-
-// biome-ignore lint/suspicious/noExplicitAny: the tree of the parser, whose nodes are looked at by their names
-type Node = any;
-
-/** What the migration has done before the statement. */
-interface Before {
-  readonly createdTables: ReadonlySet<string>;
-  /** Text of its DO blocks. */
-  readonly blocks: readonly string[];
-}
 
 const NAMES_A_RELEASE = /^[ \t]*-- contract: .*\bsince v?\d+\.\d+\.\d+/m;
 const SAYS_WHY = /^[ \t]*-- locks: \S.*/m;
@@ -45,10 +37,11 @@ export async function findViolations(sql: string): Promise<Violation[]> {
     const text = source.toString('utf8', start, end);
     const line = lineOf(source, start, text);
     start = end + 1;
-    for (const finding of findInStatement(stmt, { createdTables, blocks })) {
+    const before = { createdTables, blocks };
+    for (const finding of [...findInStatement(stmt, before), ...findInCtes(stmt, before)]) {
       if (!isAllowed(text, finding.marker)) violations.push({ ...finding, line });
     }
-    if (stmt.CreateStmt) createdTables.add(stmt.CreateStmt.relation.relname);
+    if (stmt.CreateStmt) createdTables.add(nameOf(stmt.CreateStmt.relation));
     if (stmt.DoStmt) blocks.push(bodyOf(stmt.DoStmt));
   }
   return violations;
@@ -72,6 +65,7 @@ function isAllowed(text: string, marker: Finding['marker']): boolean {
 }
 
 function findInStatement(stmt: Node, before: Before): Finding[] {
+  if (stmt.CreateStmt) return findInNewTable(stmt.CreateStmt, before);
   if (stmt.AlterTableStmt) return findInAlterTable(stmt.AlterTableStmt, before);
   if (stmt.IndexStmt) return findInIndex(stmt.IndexStmt, before);
   if (stmt.DropStmt) return findInDrop(stmt.DropStmt);
@@ -81,10 +75,9 @@ function findInStatement(stmt: Node, before: Before): Finding[] {
   if (stmt.TruncateStmt) return [contract('empties a table')];
   if (stmt.AlterEnumStmt?.oldVal) return [contract('renames a value of an enum')];
   if (stmt.GrantStmt && !stmt.GrantStmt.is_grant) return findInRevoke(stmt.GrantStmt, before);
-  if (stmt.UpdateStmt) return findInChange(stmt.UpdateStmt, 'updates', before);
-  if (stmt.DeleteStmt) return findInChange(stmt.DeleteStmt, 'deletes', before);
+  if (stmt.UpdateStmt || stmt.DeleteStmt || stmt.MergeStmt) return findInChange(stmt, before);
   if (stmt.LockStmt) return [locks('locks a table')];
-  return findInSession(stmt);
+  return [...findInPolicy(stmt, before), ...findInSession(stmt)];
 }
 
 /** What the migration command decides. */
@@ -96,81 +89,16 @@ function findInSession(stmt: Node): Finding[] {
   return [];
 }
 
-const contract = (what: string): Finding => ({ what, marker: 'contract' });
-const locks = (what: string): Finding => ({ what, marker: 'locks' });
-const never = (what: string): Finding => ({ what, marker: null });
-
-function findInAlterTable(alter: Node, { createdTables }: Before): Finding[] {
-  const table = alter.relation.relname;
-  if (createdTables.has(table)) return [];
-  return alter.cmds.flatMap(({ AlterTableCmd: command }: Node) => findInCommand(command, table));
-}
-
-function findInCommand({ subtype, name, def }: Node, table: string): Finding[] {
-  switch (subtype) {
-    case 'AT_DropColumn':
-      return [contract(`drops the column ${table}.${name}`)];
-    case 'AT_AlterColumnType':
-      return [contract(`changes the type of ${table}.${name}`)];
-    case 'AT_SetNotNull':
-      return [contract(`makes ${table}.${name} NOT NULL`)];
-    case 'AT_ColumnDefault':
-      return def === undefined ? [contract(`drops the default of ${table}.${name}`)] : [];
-    case 'AT_AddColumn':
-      return findInNewColumn(def.ColumnDef, table);
-    case 'AT_AddConstraint':
-      return findInConstraint(def.Constraint, table);
-    case 'AT_SetLogged':
-    case 'AT_SetUnLogged':
-    case 'AT_SetTableSpace':
-      return [locks(`rewrites ${table}`)];
-    default:
-      return [];
-  }
-}
-
-function findInNewColumn({ colname, constraints = [] }: Node, table: string): Finding[] {
-  const kinds: string[] = constraints.map(({ Constraint: { contype } }: Node) => contype);
-  const column = `${table}.${colname}`;
-  const findings: Finding[] = [];
-  if (kinds.includes('CONSTR_NOTNULL') && !kinds.some((kind) => /DEFAULT|IDENTITY|GENERATED/.test(kind)))
-    findings.push(
-      contract(`adds ${column}, which is NOT NULL without a default: the earlier release inserts none`),
-    );
-  if (kinds.some((kind) => /UNIQUE|PRIMARY/.test(kind)))
-    findings.push(locks(`builds the index of ${column} while ${table} is locked`));
-  if (kinds.some((kind) => /CHECK|FOREIGN|IDENTITY|GENERATED/.test(kind)))
-    findings.push(locks(`reads or writes all rows of ${table} for ${column}`));
-  const defaults = constraints.map(
-    ({ Constraint }: Node) => Constraint.contype === 'CONSTR_DEFAULT' && Constraint.raw_expr,
-  );
-  if (defaults.some((value: Node) => value && /"FuncCall"/.test(JSON.stringify(value))))
-    findings.push(locks(`may write all rows of ${table}, because the default of ${column} is no constant`));
-  return findings;
-}
-
-function findInConstraint(
-  { contype, conname, skip_validation: isLater, indexname }: Node,
-  table: string,
-): Finding[] {
-  const name = conname === undefined ? '' : ` ${conname}`;
-  if (contype === 'CONSTR_NOTNULL') return [contract(`makes a column of ${table} NOT NULL`)];
-  if (/UNIQUE|PRIMARY|EXCLUSION/.test(contype)) {
-    return indexname === undefined
-      ? [locks(`builds the index of the constraint${name} while ${table} is locked`)]
-      : [];
-  }
-  if (isLater) return [];
-  return [
-    locks(
-      `reads all rows of ${table} for the constraint${name}; add it NOT VALID, and validate it in the next migration`,
-    ),
-  ];
+function findInPolicy(stmt: Node, { createdTables }: Before): Finding[] {
+  if (stmt.AlterPolicyStmt) return [contract('changes a policy')];
+  if (!stmt.CreatePolicyStmt || stmt.CreatePolicyStmt.permissive) return [];
+  const table = nameOf(stmt.CreatePolicyStmt.table);
+  return createdTables.has(table) ? [] : [contract(`hides rows of ${table} by a policy`)];
 }
 
 function findInIndex(index: Node, { createdTables, blocks }: Before): Finding[] {
   const { idxname, relation, if_not_exists: mayExist, concurrent } = index;
-  const table = relation.relname;
+  const table = nameOf(relation);
   if (concurrent)
     return [never('uses CONCURRENTLY, which is not possible in the transaction of a migration')];
   if (createdTables.has(table)) return [];
@@ -183,11 +111,10 @@ function findInIndex(index: Node, { createdTables, blocks }: Before): Finding[] 
   ];
 }
 
-/** Without these, statements of the earlier release are slower or accept more; they still work. */
-const MAY_GO: ReadonlySet<string> = new Set(['OBJECT_INDEX', 'OBJECT_STATISTIC_EXT', 'OBJECT_POLICY']);
-
 function findInDrop({ removeType }: Node): Finding[] {
-  if (MAY_GO.has(removeType)) return [];
+  // Only plans of queries depend on extended statistics.
+  if (removeType === 'OBJECT_STATISTIC_EXT') return [];
+  if (removeType === 'OBJECT_INDEX') return [contract(`drops an index: ${MAY_BE_TARGET}`)];
   return [contract(`drops a ${removeType.replace('OBJECT_', '').toLowerCase()}`)];
 }
 
@@ -201,13 +128,22 @@ function findInBlock(body: string): Finding[] {
 }
 
 function findInRevoke({ objects = [] }: Node, { createdTables }: Before): Finding[] {
-  const names = objects.map(({ RangeVar }: Node) => RangeVar?.relname);
+  const names = objects.map(({ RangeVar }: Node) => RangeVar && nameOf(RangeVar));
   return names.every((name: string) => createdTables.has(name)) ? [] : [contract('takes a right away')];
 }
 
-function findInChange({ relation }: Node, verb: string, { createdTables }: Before): Finding[] {
-  const table = relation.relname;
-  return createdTables.has(table) ? [] : [locks(`${verb} rows of ${table} in one transaction`)];
+function findInChange(stmt: Node, { createdTables }: Before): Finding[] {
+  const { relation } = stmt.UpdateStmt ?? stmt.DeleteStmt ?? stmt.MergeStmt ?? stmt.InsertStmt;
+  const table = nameOf(relation);
+  return createdTables.has(table) ? [] : [locks(`changes rows of ${table} in one transaction`)];
+}
+
+/** Finds the changes of rows in WITH, at any depth. The body of a new function is not executed. */
+function findInCtes(node: Node, before: Before): Finding[] {
+  if (node === null || typeof node !== 'object' || node.CreateFunctionStmt) return [];
+  const query = node.ctequery;
+  const own = query === undefined || query.SelectStmt ? [] : findInChange(query, before);
+  return [...own, ...Object.values(node).flatMap((part) => findInCtes(part, before))];
 }
 
 function bodyOf({ args }: Node): string {

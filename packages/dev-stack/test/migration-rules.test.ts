@@ -14,10 +14,34 @@ describe('a migration that takes something from the earlier release is refused',
     ['DROP VIEW apps', 'drops a view'],
     ['DROP FUNCTION f(text)', 'drops a function'],
     ['DROP TYPE status', 'drops a type'],
+    ["ALTER TYPE status RENAME VALUE 'on' TO 'active'", 'renames a value of an enum'],
+    ['DROP INDEX app_name_key', 'drops an index: ON CONFLICT of the earlier release may name it'],
+    [
+      'ALTER TABLE app DROP CONSTRAINT app_key, ADD CONSTRAINT app_key UNIQUE USING INDEX app_name_key',
+      'drops the constraint app_key of app: ON CONFLICT of the earlier release may name it',
+    ],
+    ['ALTER TABLE app ENABLE ROW LEVEL SECURITY', 'hides the rows of app that no policy shows'],
+    ['ALTER TABLE app FORCE ROW LEVEL SECURITY', 'hides the rows of app that no policy shows'],
+    ['CREATE POLICY own ON app AS RESTRICTIVE USING (owner = current_user)', 'hides rows of app by a policy'],
+    ['ALTER POLICY own ON app USING (false)', 'changes a policy'],
+    ['DROP POLICY own ON app', 'drops a policy'],
+    ['DROP TRIGGER count_app ON app', 'drops a trigger'],
+    ...[
+      ['DETACH PARTITION app_old', 'AT_DetachPartition'],
+      ['DISABLE TRIGGER count_app', 'AT_DisableTrig'],
+      ['ALTER COLUMN id DROP NOT NULL', 'AT_DropNotNull'],
+      ['ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY', 'AT_AddIdentity'],
+      ['OWNER TO other', 'AT_ChangeOwner'],
+      ['SET (security_invoker)', 'AT_SetRelOptions'],
+    ].map(([change, subtype]) => [
+      `ALTER TABLE app ${change}`,
+      `changes app in a way that this check does not know (${subtype})`,
+    ]),
     ['TRUNCATE app', 'empties a table'],
     ['ALTER TABLE app ALTER COLUMN id TYPE bigint', 'changes the type of app.id'],
     ['ALTER TABLE app ALTER COLUMN id SET NOT NULL', 'makes app.id NOT NULL'],
     ['ALTER TABLE app ALTER COLUMN id DROP DEFAULT', 'drops the default of app.id'],
+    ['ALTER TABLE app ADD CONSTRAINT k NOT NULL id', 'makes a column of app NOT NULL'],
     [
       'ALTER TABLE app ADD COLUMN size int NOT NULL',
       'adds app.size, which is NOT NULL without a default: the earlier release inserts none',
@@ -57,8 +81,28 @@ describe('a migration that holds a lock while it reads or writes many rows is re
       'ALTER TABLE app ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid()',
       'may write all rows of app, because the default of app.id is no constant',
     ],
-    ['UPDATE app SET size = 1', 'updates rows of app in one transaction'],
-    ['DELETE FROM app WHERE size = 1', 'deletes rows of app in one transaction'],
+    ['ALTER TABLE app ADD COLUMN name text UNIQUE', 'builds the index of app.name while app is locked'],
+    ['ALTER TABLE app SET UNLOGGED', 'rewrites app'],
+    ['ALTER TABLE app SET LOGGED', 'rewrites app'],
+    ['ALTER TABLE app SET TABLESPACE fast', 'rewrites app'],
+    ['ALTER TABLE app ATTACH PARTITION app_new FOR VALUES IN (1)', /^locks and may read app_new and the/],
+    [
+      'CREATE TABLE app_new PARTITION OF app FOR VALUES IN (1)',
+      /^locks and may read app_new and the default/,
+    ],
+    ['UPDATE app SET size = 1', 'changes rows of app in one transaction'],
+    ['DELETE FROM app WHERE size = 1', 'changes rows of app in one transaction'],
+    [
+      'MERGE INTO app USING other ON app.id = other.id WHEN MATCHED THEN DELETE',
+      'changes rows of app in one transaction',
+    ],
+    ...[
+      'WITH x AS (DELETE FROM app RETURNING id) SELECT id FROM x',
+      'WITH x AS (DELETE FROM app RETURNING id) INSERT INTO other SELECT id FROM x',
+      'WITH x AS (UPDATE app SET size = 1 RETURNING id) SELECT id FROM x',
+      'WITH x AS (INSERT INTO app VALUES (1) RETURNING id) SELECT id FROM x',
+      'CREATE TABLE fresh AS WITH x AS (SELECT 1), y AS (DELETE FROM app RETURNING id) SELECT id FROM y',
+    ].map((statement) => [statement, 'changes rows of app in one transaction'] as const),
     ['LOCK TABLE app', 'locks a table'],
   ])('%s', async (statement, what) => {
     const expected = [typeof what === 'string' ? what : expect.stringMatching(what)];
@@ -84,7 +128,17 @@ test.each([
   'ALTER TABLE app ADD CONSTRAINT k CHECK (size > 0) NOT VALID',
   'ALTER TABLE app VALIDATE CONSTRAINT k',
   'ALTER TABLE app ALTER COLUMN size SET DEFAULT 1',
-  'DROP INDEX app_name_idx',
+  'ALTER TABLE app ALTER COLUMN size SET STATISTICS 500',
+  'ALTER TABLE app ALTER COLUMN size SET (n_distinct = 5), ALTER COLUMN size RESET (n_distinct)',
+  'ALTER TABLE app ALTER COLUMN name SET STORAGE EXTERNAL, ALTER COLUMN name SET COMPRESSION lz4',
+  'DROP STATISTICS app_sizes',
+  'CREATE POLICY everyone ON app USING (true)',
+  'CREATE TABLE fresh (id int) PARTITION BY LIST (id); CREATE TABLE one PARTITION OF fresh FOR VALUES IN (1)',
+  'CREATE TABLE fresh (id text); ALTER TABLE fresh ENABLE ROW LEVEL SECURITY',
+  'CREATE TABLE fresh (id text); CREATE POLICY own ON fresh AS RESTRICTIVE USING (true)',
+  'CREATE TABLE fresh (id text); WITH x AS (DELETE FROM fresh RETURNING id) SELECT id FROM x',
+  'WITH x AS (SELECT 1 AS id) INSERT INTO app SELECT id FROM x',
+  'CREATE FUNCTION g() RETURNS int BEGIN ATOMIC WITH x AS (DELETE FROM app RETURNING id) SELECT id FROM x; END',
   'CREATE TABLE fresh (id text NOT NULL); CREATE UNIQUE INDEX i ON fresh (id); ALTER TABLE fresh DROP COLUMN id',
   'CREATE TABLE fresh (id text); REVOKE DELETE ON fresh FROM phds_consent; UPDATE fresh SET id = 1',
   'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM app; RETURN NEW; END $$',
@@ -92,6 +146,16 @@ test.each([
    THEN RAISE EXCEPTION 'i is not valid' USING HINT = 'DROP INDEX i'; END IF; END $$; CREATE INDEX IF NOT EXISTS "i" ON app (name)`,
 ])('a migration that only adds is accepted: %s', async (sql) => {
   expect(await findViolations(sql)).toEqual([]);
+});
+
+test('a table that the migration creates frees neither one of the same name elsewhere nor a partition that existed', async () => {
+  expect(await listFound('CREATE TABLE other.app (id int); ALTER TABLE app DROP COLUMN id;')).toEqual([
+    'drops the column app.id',
+  ]);
+  const attach = 'ALTER TABLE fresh ATTACH PARTITION app FOR VALUES IN (1);';
+  expect(await listFound(`CREATE TABLE fresh (id int) PARTITION BY LIST (id); ${attach}`)).toEqual([
+    expect.stringMatching(/^locks and may read app and the default partition of fresh/),
+  ]);
 });
 
 test('a comment allows the statement below it alone, and the line of the refused one is named', async () => {
