@@ -28,7 +28,8 @@ export const tlsSettings = {
     .describe('Private key of `TLS_CERT`.'),
 } as const;
 
-const LONGEST_SHUTDOWN_DELAY_MS = 300_000;
+/** Below the two minutes after which the alert ServiceNotReady fires for a replica that is leaving. */
+const LONGEST_SHUTDOWN_DELAY_MS = 60_000;
 
 /** The settings of every service. */
 export const commonSettings = {

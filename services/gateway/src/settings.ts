@@ -170,7 +170,7 @@ const selfTest = {
     .meta({ unit: 'text', fallback: 'required with `SELF_TEST_CLIENT_ID`', secret: true })
     .describe('Secret of that app.'),
   SELF_TEST_INTERVAL_MS: durationMs(60_000).describe(
-    'Interval of the self-test. Each gateway changes it by up to 5 %, so that the tests of several do not meet each time.',
+    'Interval of the self-test. Each gateway changes it by up to 5 %, so that the tests of several do not meet each time. Above 240000, change the rule of [SelfTestFailing](alerts.md#selftestfailing).',
   ),
 } as const;
 
