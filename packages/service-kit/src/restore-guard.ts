@@ -73,6 +73,7 @@ class Guard {
   /** When a different, not yet settled database was first seen, by the monotonic clock; else null. */
   #unsettledSince: number | null = null;
   #told = 0;
+  #isOutage = false;
   isSuspending = false;
   readonly acknowledge = sharingRuns(() => this.#countUp());
 
@@ -85,7 +86,7 @@ class Guard {
   }
 
   look(): Promise<void> {
-    this.#looking ??= withoutDeadline(() => this.#look()).finally(() => {
+    this.#looking ??= withoutDeadline(() => this.#lookAndReport()).finally(() => {
       this.#looking = null;
     });
     return this.#looking;
@@ -168,6 +169,22 @@ class Guard {
     };
   }
 
+  /** Reports both ends of an outage, not each failed check: inserts may succeed in the meantime, for example while the pool is full. */
+  async #lookAndReport(): Promise<void> {
+    try {
+      await this.#look();
+    } catch (error) {
+      this.#setOutage(true);
+      throw error;
+    }
+    this.#setOutage(false);
+  }
+
+  #setOutage(isOutage: boolean): void {
+    if (isOutage !== this.#isOutage) this.#options.onPossibleLoss?.();
+    this.#isOutage = isOutage;
+  }
+
   async #look(): Promise<void> {
     // Read before the facts: otherwise a change acknowledged in between would make the database look behind.
     const memory = this.#memory;
@@ -192,7 +209,7 @@ class Guard {
       return;
     }
     this.#unsettledSince = null;
-    if (memory !== null && settled.number !== memory.number) this.#options.onReplaced?.();
+    if (memory !== null && settled.number !== memory.number) this.#options.onPossibleLoss?.();
     this.#remember(settled.number, settled.position);
     if (settled.entry === 'failover') this.#options.log.warn({ number: settled.number }, TAKEN_OVER);
     await this.#tell();

@@ -136,12 +136,8 @@ async function watchRestores(
     readonly beginChain: () => void;
   },
 ): Promise<RestoreGuard> {
-  const failed = failureOf('checking whether the database was restored');
-  const onFailure = (error: unknown) => {
-    failed(error);
-    beginChain();
-  };
-  const options = { pool, schema: RESTORE_SCHEMA, config, log, onFailure, onReplaced: beginChain };
+  const onFailure = failureOf('checking whether the database was restored');
+  const options = { pool, schema: RESTORE_SCHEMA, config, log, onFailure, onPossibleLoss: beginChain };
   const guard = await startRestoreGuard(options);
   measured.measureRestores(guard);
   return guard;

@@ -174,6 +174,40 @@ test('an unsettled check continues no longer than its caller waits', async () =>
   await expect(settled).rejects.toMatchObject({ code: 'ETIMEDOUT' });
 });
 
+describe('a restore guard whose database is away for a while', () => {
+  test('reports a possible loss at the first failed check and the first successful one of each outage, and no other', async () => {
+    const config = { RESTORE_CHECK_INTERVAL_MS: 3_600_000, FAILOVER_GRACE_MS: 1 };
+    const log = createLogger({ service: 'consent', level: 'silent' });
+    let isAway = false;
+    let losses = 0;
+    const pool = new Proxy(consent.owner, {
+      get: (target, name) =>
+        name === 'connect' && isAway
+          ? () => Promise.reject(new Error('away'))
+          : Reflect.get(target, name, target),
+    });
+    const onPossibleLoss = () => {
+      losses += 1;
+    };
+    const options = { pool, schema: RESTORE_SCHEMA, config, log, onFailure: () => undefined, onPossibleLoss };
+    await using guard = await startRestoreGuard(options);
+    for (const outage of [1, 2]) {
+      await guard.look();
+      expect(losses).toBe(2 * outage - 2);
+      isAway = true;
+      for (const _ of [1, 2, 3]) {
+        await expect(guard.look()).rejects.toThrow('away');
+        expect(losses).toBe(2 * outage - 1);
+      }
+      isAway = false;
+      for (const _ of [1, 2, 3]) {
+        await guard.look();
+        expect(losses).toBe(2 * outage);
+      }
+    }
+  });
+});
+
 /** As if the database had been restored to the moment before it. */
 async function loseLastRecord(): Promise<void> {
   const admin = new pg.Client({ connectionString: consent.database.adminUrl });
