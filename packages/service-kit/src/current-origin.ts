@@ -1,6 +1,6 @@
 import { type Context, type ContextManager, ROOT_CONTEXT } from '@opentelemetry/api';
 import { continueTrace, currentTraceparent, findTraceId, inSharedSpan } from '@phds/telemetry/spans';
-import { currentOrigin, withinOrigin } from './deadline.ts';
+import { currentOrigin, keepContext, withinOrigin } from './deadline.ts';
 import { type Origin, parseRequestIds, requestIdsOf } from './origin.ts';
 
 /** What a call carries to the called service: metadata of a unary call, fields of a call in a stream. Empty for none. */
@@ -81,8 +81,8 @@ export class OriginContextManager implements ContextManager {
 
   bind<Target>(context: Context, target: Target): Target {
     if (typeof target !== 'function') return target;
-    const bound = (...args: unknown[]) => this.with(context, () => target(...args));
-    return bound as Target;
+    // Whoever calls it, for example another request's connection, it belongs to the work that binds it.
+    return this.with(context, () => keepContext(target as unknown as () => unknown)) as Target;
   }
 
   enable(): this {

@@ -97,7 +97,7 @@ export interface RpcGuard {
 function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
   const answer: UnaryHandler = async (request, context) => {
     await admit(context, callers, guard);
-    return withinCall(deadlineOf(context), originOf(context), () =>
+    return logged(context, guard.log, () =>
       inServerSpan(context.method, () => run(handler, request, context, guard.log)),
     );
   };
@@ -119,7 +119,19 @@ function observed(answer: UnaryHandler, observer: RpcObserver): UnaryHandler {
   };
 }
 
-/** Logs what has failed here, where the log has the request's id. */
+/** Runs the work of an admitted call. Logs any failure once, with the request's id if that could be read. */
+async function logged<T>(context: HandlerContext, log: Logger, work: () => Promise<T>): Promise<T> {
+  let within = <R>(part: () => R): R => part();
+  try {
+    const deadline = deadlineOf(context);
+    const origin = originOf(context);
+    within = (part) => withinCall(deadline, origin, part);
+    return await within(work);
+  } catch (error) {
+    throw within(() => report(toAppError(error), context, log));
+  }
+}
+
 async function run(
   handler: UnaryHandler,
   request: never,
@@ -138,7 +150,7 @@ async function run(
     }
     return response;
   } catch (error) {
-    throw report(toOwnError(error), context, log);
+    throw toOwnError(error);
   }
 }
 

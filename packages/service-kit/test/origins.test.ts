@@ -1,14 +1,27 @@
-import { createClient } from '@connectrpc/connect';
+import { createClient, type HandlerContext } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { batchingCalls } from '@phds/service-kit/batched-calls';
-import { nameRequests, toCarriedOrigin, toLogFields } from '@phds/service-kit/current-origin';
-import { withinOrigin, withoutDeadline } from '@phds/service-kit/deadline';
+import {
+  nameRequests,
+  OriginContextManager,
+  toCarriedOrigin,
+  toLogFields,
+} from '@phds/service-kit/current-origin';
+import {
+  currentDeadline,
+  Deadline,
+  withinCall,
+  withinOrigin,
+  withoutDeadline,
+} from '@phds/service-kit/deadline';
 import { AppError } from '@phds/service-kit/errors';
 import { createLogger } from '@phds/service-kit/log';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import type { RpcServer } from '@phds/service-kit/rpc-server';
+import { implement } from '@phds/service-kit/rpc-service';
 import { eventually } from '@phds/test-kit/conditions';
 import { connection, openStreams, type ReadStreams, type Respond, serve } from './call-stream-service.ts';
 
@@ -130,4 +143,36 @@ test('a call for several requests names all of them once, and one for a single r
 
 test('work that outlives its caller keeps the request', () => {
   expect(withinOrigin(OF_ADA, () => withoutDeadline(toLogFields))).toEqual({ requestId: 'req_ada' });
+});
+
+test('a callback bound to a trace keeps the ids and the deadline of the work that bound it, whoever calls it', () => {
+  const traces = new OriginContextManager();
+  const [ofAda, ofBert] = [new Deadline(60_000), new Deadline(60_000)];
+  const trace = ROOT_CONTEXT.setValue(Symbol('trace'), 'ada');
+  const observe = (given: string) => [given, toLogFields(), currentDeadline(), traces.active()];
+  const bound = withinCall(ofAda, OF_ADA, () => traces.bind(trace, observe));
+  const unowned = traces.bind(trace, observe);
+  withinCall(ofBert, OF_BERT, () => {
+    const [given, fields, deadline, active] = bound('given');
+    expect([given, fields]).toEqual(['given', { requestId: 'req_ada' }]);
+    expect(deadline).toBe(ofAda);
+    expect(active).toBe(trace);
+    expect(unowned('given').slice(1, 3)).toEqual([{}, undefined]);
+  });
+});
+
+test('a failure between the admission of a call and its handler is logged once', async () => {
+  const method = HealthDataService.method.read;
+  const context = {
+    method,
+    requestHeader: new Headers({ authorization: 'Bearer token' }),
+    timeoutMs: () => {
+      throw new Error('no time is known');
+    },
+  } as unknown as HandlerContext;
+  const rpcs = { read: async () => ({}) } as never;
+  const service = implement(HealthDataService, rpcs, { read: ['gateway'] } as never, {} as never);
+  const handler = service({ verifyCaller: async () => 'gateway', log }).handlers.get('read');
+  await expect(handler?.({} as never, context)).rejects.toMatchObject({ reason: 'internal' });
+  expect(lines.filter((line) => line.includes('rpc failed'))).toHaveLength(1);
 });
