@@ -30,7 +30,7 @@ export interface ReplicatedStack extends AsyncDisposable {
 
 const FIRST = '127.0.0.1';
 const SECOND = '127.0.0.2';
-/** The longest time from the end of the delay to the end of a process. */
+/** A process ends 10 s after the end of its delay at the latest; the rest is a margin for a busy machine. */
 const STOP_LIMIT_MS = 12_000;
 
 const SERVICES = {

@@ -65,7 +65,7 @@ function renderUnits(costs: Costs): string {
     ...DATABASES.map((name) => `Postgres of ${name}`),
     'Redis',
     'WAL bytes',
-    'pages looked at',
+    'pages accessed',
   ];
   const rows = units.map(([name, cost]) => [
     name,
@@ -197,7 +197,7 @@ function renderCarried(costs: Costs): string {
     database,
     ...resources.map((resource) => toCount(toHighestRate((rate) => loadOf(costs, database, rate)[resource]))),
   ]);
-  return `Requests a second at which each resource of one server ends, with a year of data:\n\n${toTable(['database', ...resources], rows)}`;
+  return `Requests a second at which each resource of one server is exhausted, with a year of data:\n\n${toTable(['database', ...resources], rows)}`;
 }
 
 function toShare(load: number): string {
