@@ -137,9 +137,13 @@ function readConnections(): Costs['connections'] {
   const of = ({ shape }: { shape: { DATABASE_POOL_SIZE: { parse(value: unknown): number } } }) =>
     shape.DATABASE_POOL_SIZE.parse(undefined);
   const { ACCESS_POOL_SIZE, REVOCATION_POOL_SIZE } = consent.shape;
-  // Months and webhooks have pools of fixed size (connection-pools.ts).
+  // Months, webhooks and the restore guard of authorization have pools of fixed size (connection-pools.ts, service.ts).
   const others = ACCESS_POOL_SIZE.parse(undefined) + REVOCATION_POOL_SIZE.parse(undefined) + 1 + 2;
-  return { authorization: of(authorization), consent: of(consent) + others, 'health-data': of(healthData) };
+  return {
+    authorization: of(authorization) + 2,
+    consent: of(consent) + others,
+    'health-data': of(healthData),
+  };
 }
 
 /** Writes the costs, rounded to four digits. */

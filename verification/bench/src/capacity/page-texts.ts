@@ -37,8 +37,8 @@ export function toMoves(costs: Costs): string {
   - **authorization** keeps every refresh token of a family that lives, to notice a replay. Fewer refreshes by apps, or deleting rotated tokens
     that have expired, would lower that. Nothing deletes them today.
   - **connections** of one server: lower \`DATABASE_POOL_SIZE\` and, in consent, \`ACCESS_POOL_SIZE\`, which are sized for one replica.
-  - **services**: all four scale by replicas; the first table of this page with this rate says by how many.
+  - **services**: all four scale by replicas, whose numbers are [in the table](#what-a-rate-needs).
 
-What a single person can cause is limited by the rate limits; a single app with all people behind it by
-\`LIMIT_APP_PER_MINUTE\`.`;
+What a single person can cause is limited by the rate limits; a single app with all people behind it by the
+setting \`LIMIT_APP_PER_MINUTE\`.`;
 }
