@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { sharingRuns } from './acknowledged-changes.ts';
 import { currentDeadline, withoutDeadline } from './deadline.ts';
 import { unavailable } from './errors.ts';
+import { reportingOutages } from './outage-reports.ts';
 import { startPeriodic } from './periodic.ts';
 import { givenUp, inTransaction } from './postgres-client.ts';
 import type { RestoreGuardOptions } from './restore-guard-options.ts';
@@ -73,12 +74,13 @@ class Guard {
   /** When a different, not yet settled database was first seen, by the monotonic clock; else null. */
   #unsettledSince: number | null = null;
   #told = 0;
-  #isOutage = false;
+  readonly #lookAndReport: () => Promise<void>;
   isSuspending = false;
   readonly acknowledge = sharingRuns(() => this.#countUp());
 
   constructor(options: RestoreGuardOptions) {
     this.#options = options;
+    this.#lookAndReport = reportingOutages(() => this.#look(), options.onPossibleLoss);
   }
 
   get witness(): Witness {
@@ -167,22 +169,6 @@ class Guard {
       number: Math.max(number, known?.number ?? 0),
       position: Math.max(position, known?.position ?? 0),
     };
-  }
-
-  /** Reports both ends of an outage, not each failed check: inserts may succeed in the meantime, for example while the pool is full. */
-  async #lookAndReport(): Promise<void> {
-    try {
-      await this.#look();
-    } catch (error) {
-      this.#setOutage(true);
-      throw error;
-    }
-    this.#setOutage(false);
-  }
-
-  #setOutage(isOutage: boolean): void {
-    if (isOutage !== this.#isOutage) this.#options.onPossibleLoss?.();
-    this.#isOutage = isOutage;
   }
 
   async #look(): Promise<void> {
