@@ -40,15 +40,18 @@ const COLUMNS = [
 /** The header line (RFC 4180). */
 export const ACCESS_CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
 
-/** Formats one access as a line of CSV (RFC 4180). Values that a spreadsheet would interpret as a formula are prefixed with `'`. */
+/** Formats one access as a line of CSV (RFC 4180). What a spreadsheet would interpret as a formula is prefixed with `'`. */
 export function toAccessCsvLine(access: ExportedAccess): string {
   return `${COLUMNS.map((column) => toField(String(access[column]))).join(',')}\r\n`;
 }
 
-// Characters that start a formula in a spreadsheet (OWASP, "CSV Injection"). Apps choose their own names.
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+// Characters that start a formula in a spreadsheet (OWASP, "CSV Injection"), at the beginning of a field or after what a spreadsheet may
+// take for the end of one: in German, `;` separates, and quotes in the middle of a field do not count then. Apps choose their own names.
+const FORMULA = /(^|[;|\t\r\n\u2028\u2029])([\s"']*)(?=[=+\-@＝＋－＠])/g;
+const BLANK = /^[\t\r\n]/;
 
 function toField(value: string): string {
-  const text = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = value.replaceAll(FORMULA, "$1$2'");
+  const safe = BLANK.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

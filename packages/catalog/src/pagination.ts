@@ -7,6 +7,9 @@ export const PAGE_SIZE_DEFAULT = 20;
 /** The maximum `pageSize`; a larger one is clamped (interface.md 8, contract section 6). */
 export const PAGE_SIZE_MAX = 100;
 
+/** Most items of a list that grows with the users of an app: further ones are neither counted nor skipped, but reached with `before`. */
+export const LONGEST_LIST = 10_000;
+
 /** Which page of a list; both numbers are at least 1. */
 export interface Page {
   readonly page: number;

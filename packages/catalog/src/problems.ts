@@ -46,6 +46,11 @@ export const PROBLEMS = {
     action:
       'Let the person sign in again, then repeat the request with the new session. The pages of the service offer this.',
   },
+  NOT_A_DEVELOPER: {
+    statuses: [403],
+    meaning: 'This service lets only some people register apps, and the signed-in person is none of them.',
+    action: 'Ask the operator of the service to admit you as a developer.',
+  },
   RATE_LIMITED: {
     statuses: [429],
     meaning:
@@ -79,7 +84,7 @@ export const PROBLEMS = {
     statuses: [410],
     meaning:
       'The cursor no longer holds, because readings before it may have changed unseen: the person shares from an earlier time than when ' +
-      'the cursor was given, their data was erased, or the database was restored from a backup.',
+      'the cursor was given, their data was erased, or the database was restored from a backup. Or the cursor is too old.',
     action:
       'Start again with `updatedSince=1970-01-01T00:00:00Z`, and delete the stored readings that the new answers do not have.',
   },
@@ -97,9 +102,9 @@ export const PROBLEMS = {
   CONFLICT: {
     statuses: [409],
     meaning:
-      'The present state does not allow the change, for example because a developer has as many apps as are allowed, because an app ' +
-      'has changed its settings since it asked for an approval, or because what the person shares with the app has changed since the ' +
-      'approval screen showed it.',
+      'The present state does not allow the change, for example because a developer has as many apps as are allowed, because an ' +
+      'operator keeps an app from being active, because an app has changed its settings since it asked for an approval, or because what ' +
+      'the person shares with the app has changed since the approval screen showed it.',
     action:
       'Read the resource again and decide by what it says. For a request of an app whose settings changed: start again in the app.',
   },

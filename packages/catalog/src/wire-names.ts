@@ -4,6 +4,10 @@
 export const APP_STATUSES = ['active', 'suspended', 'revoked'] as const;
 export type AppStatus = (typeof APP_STATUSES)[number];
 
+/** Why an operator keeps an app from being active: suspended it, or has not approved it yet. */
+export const APP_LOCK_KINDS = ['suspension', 'approval'] as const;
+export type AppLockKind = (typeof APP_LOCK_KINDS)[number];
+
 /** Statuses of a pending approval (contract section 5). All except `pending` are final. */
 export const PENDING_STATUSES = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const;
 export type PendingStatus = (typeof PENDING_STATUSES)[number];

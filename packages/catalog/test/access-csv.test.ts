@@ -30,10 +30,17 @@ test.each([
   ['+1', "'+1"],
   ['-1', "'-1"],
   ['@SUM(A1)', "'@SUM(A1)"],
-  ['\t=1', "'\t=1"],
-  ['\r=1', `"'\r=1"`],
+  ['\t=1', "'\t'=1"],
+  ['\r=1', `"'\r'=1"`],
   ['＝1', "'＝1"],
   ['a=1-2', 'a=1-2'],
+  ["Health;=cmd|' /C calc'!A0", `Health;'=cmd|' /C calc'!A0`],
+  ['Health; "=1', `"Health; ""'=1"`],
+  ['a|+1', "a|'+1"],
+  ['a\t@1', "a\t'@1"],
+  ['a\r\n-1', `"a\r\n'-1"`],
+  ['a\n\u2028 ＝1', `"a\n\u2028 '＝1"`],
+  ['Sleep; a=b | c-d', 'Sleep; a=b | c-d'],
 ])('an app name that looks like a formula is not evaluated by a spreadsheet: %j', (appName, field) => {
   expect(toAccessCsvLine({ ...ACCESS, appName })).toContain(`,app_1,${field},grt_1,`);
 });

@@ -4,9 +4,13 @@ import {
   type CheckpointContent,
   findCheckpointContent,
   hashCheckpoint,
+  type IssuedCheckpoint,
 } from './checkpoint.ts';
 import { batchFault, checkpointFault, type Fault } from './fault.ts';
 import type { ChainLink, DroppedPart } from './verification.ts';
+
+/** Largest ACCESS_CLOCK_TOLERANCE_MS: a record is committed at most that far from its time. */
+const DAY_MS = 86_400_000;
 
 /** A stored checkpoint. */
 export interface StoredCheckpoint {
@@ -15,14 +19,27 @@ export interface StoredCheckpoint {
 }
 
 export interface CheckpointSource {
-  /** Pages of all checkpoints, ordered by number. */
+  /** Pages of checkpoints, ordered by number. */
   readonly checkpoints: AsyncIterable<readonly StoredCheckpoint[]>;
+  /** Number of the first one that is read; 1 for all. */
+  readonly first: number;
+  /** The newest stored one, which says what was dropped; null without a signed one. */
+  readonly newest: CheckpointContent | null;
+  /** Whether only batches of a range of times were read. Then the unsigned times of batches have to fit those of the checkpoints. */
+  readonly isPart: boolean;
   readonly keys: readonly KeyObject[];
   readonly dropped: readonly DroppedPart[];
   /** The last verified batch of each writer. */
   readonly ends: ReadonlyMap<string, ChainLink>;
-  /** The stored hashes (base64url) of these batches, in order; null for missing batches. */
-  findHashes(heads: readonly ChainHead[]): Promise<readonly (string | null)[]>;
+  /** These batches as they are stored, in order; null for missing batches. */
+  findBatches(heads: readonly ChainHead[]): Promise<readonly (StoredHead | null)[]>;
+}
+
+export interface StoredHead {
+  /** base64url. */
+  readonly hash: string;
+  /** Unix milliseconds. */
+  readonly at: number;
 }
 
 /**
@@ -33,7 +50,13 @@ export async function findCheckpointFault(
   source: CheckpointSource,
   progress: { checkpoints: number } = { checkpoints: 0 },
 ): Promise<Fault | null> {
-  const seen: Seen = { last: null, first: 1, firstKept: 1, keptFrom: Number.NEGATIVE_INFINITY };
+  const keptFrom = keptFromOf(source.newest);
+  const unsigned = source.dropped.find((part) => part.at >= keptFrom);
+  if (unsigned !== undefined) {
+    const { writer, seq } = unsigned;
+    return batchFault('removed', writer, seq, 'no checkpoint states that it was dropped by policy');
+  }
+  const seen: Seen = { last: null, first: 1, firstKept: source.newest?.firstKept ?? 1 };
   const findHeadFault = createHeadCheck(source);
   for await (const page of source.checkpoints) {
     const { contents, fault: pageFault } = readPage(page, seen, source.keys);
@@ -41,39 +64,49 @@ export async function findCheckpointFault(
     if (fault !== null) return fault;
     progress.checkpoints += contents.length;
   }
-  if (seen.first > seen.firstKept) return checkpointFault('removed', `checkpoint ${seen.firstKept} is gone`);
-  const unsigned = source.dropped.find((part) => part.at >= seen.keptFrom);
-  if (unsigned === undefined) return null;
-  return batchFault(
-    'removed',
-    unsigned.writer,
-    unsigned.seq,
-    'no checkpoint states that it was dropped by policy',
-  );
+  if (seen.first > Math.max(seen.firstKept, source.first))
+    return checkpointFault('removed', `checkpoint ${seen.firstKept} is gone`);
+  return null;
+}
+
+function keptFromOf(newest: CheckpointContent | null): number {
+  return newest === null || newest.keptFrom === null ? Number.NEGATIVE_INFINITY : Date.parse(newest.keptFrom);
 }
 
 /** What has been read from the checkpoints so far. */
 interface Seen {
-  last: { readonly number: number; readonly hash: string } | null;
+  last: (IssuedCheckpoint & { readonly hash: string }) | null;
   /** Number of the first checkpoint present. */
   first: number;
   /** Number of the first checkpoint kept, as signed. */
   firstKept: number;
-  keptFrom: number;
+}
+
+/** A checkpoint, and the limits of the times of the heads that it lists, in Unix milliseconds. */
+type TimedCheckpoint = IssuedCheckpoint & { readonly earliest: number; readonly latest: number };
+
+/**
+ * What a checkpoint lists was committed after the one before it. A base, and one that announces a drop, repeat heads that were signed
+ * long ago. The smaller of two times counts because clocks of signers differ.
+ */
+function withTimes(content: IssuedCheckpoint, { last }: Seen): TimedCheckpoint {
+  const { number, base = number, firstKept = 1, iat } = content;
+  const repeats = last === null || base === number || firstKept > (last.firstKept ?? 1);
+  const earliest = repeats ? Number.NEGATIVE_INFINITY : Math.min(last.iat, iat) * 1000 - DAY_MS;
+  return { ...content, earliest, latest: iat * 1000 + DAY_MS };
 }
 
 /** Reads the contents of a page up to its first fault. */
 function readPage(page: readonly StoredCheckpoint[], seen: Seen, keys: readonly KeyObject[]) {
-  const contents: CheckpointContent[] = [];
+  const contents: TimedCheckpoint[] = [];
   for (const { number, jws } of page) {
     const content = findCheckpointContent(jws, keys);
     const fault = findOrderFault(number, content, seen);
     if (fault !== null || content === null) return { contents, fault };
     seen.first = seen.last === null ? number : seen.first;
-    seen.last = { number, hash: hashCheckpoint(jws) };
+    contents.push(withTimes(content, seen));
+    seen.last = { ...content, hash: hashCheckpoint(jws) };
     seen.firstKept = Math.max(seen.firstKept, content.firstKept ?? 1);
-    if (content.keptFrom !== null) seen.keptFrom = Date.parse(content.keptFrom);
-    contents.push(content);
   }
   return { contents, fault: null };
 }
@@ -90,29 +123,38 @@ function findOrderFault(number: number, content: CheckpointContent | null, { las
   return checkpointFault('moved', `checkpoint ${number} does not continue the one before it`);
 }
 
-interface SignedHead extends ChainHead {
-  /** Number of the checkpoint that signed it. */
-  readonly number: number;
-}
+/** With the checkpoint that signed it. */
+type SignedHead = ChainHead & Pick<TimedCheckpoint, 'number' | 'earliest' | 'latest'>;
 
 /** Compares signed chain heads with the stored hashes, with one look-up for all heads of a page. */
-function createHeadCheck({ dropped, ends, findHashes }: CheckpointSource) {
+function createHeadCheck({ dropped, newest, ends, findBatches, isPart }: CheckpointSource) {
+  const keptFrom = keptFromOf(newest);
   const droppedSeqs = new Map(dropped.map((part) => [part.writer, part.seq]));
   // Heads listed again, such as those of ended chains, need no further look-up.
   const verified = new Map<string, ChainHead>();
-  const isOpen = ({ writer, seq, hash }: ChainHead) => {
+  const isOpen = ({ writer, seq, hash, earliest }: SignedHead) => {
     const same = verified.get(writer);
-    return seq > (droppedSeqs.get(writer) ?? -1) && (same?.seq !== seq || same.hash !== hash);
+    // Policy drops nothing of the time from which records are kept, whatever the unsigned rows of dropped parts say.
+    const isDropped = seq <= (droppedSeqs.get(writer) ?? -1) && earliest < keptFrom;
+    return !isDropped && (same?.seq !== seq || same.hash !== hash);
   };
-  return async (contents: readonly CheckpointContent[]): Promise<Fault | null> => {
-    const heads: SignedHead[] = contents.flatMap(({ number, heads }) =>
-      heads.filter(isOpen).map((head) => ({ ...head, number })),
+  return async (contents: readonly TimedCheckpoint[]): Promise<Fault | null> => {
+    const heads = contents.flatMap(({ number, earliest, latest, heads }) =>
+      heads.map((head): SignedHead => ({ ...head, number, earliest, latest })).filter(isOpen),
     );
     if (heads.length === 0) return null;
-    const hashes = await findHashes(heads);
+    const batches = await findBatches(heads);
     for (const [index, head] of heads.entries()) {
-      const fault = findHeadFault(head, hashes[index] ?? null, ends.get(head.writer)?.seq ?? -1);
+      const stored = batches[index] ?? null;
+      const fault = findHeadFault(head, stored, ends.get(head.writer)?.seq ?? -1);
       if (fault !== null) return fault;
+      if (isPart && stored !== null && (stored.at < head.earliest || stored.at > head.latest))
+        return batchFault(
+          'moved',
+          head.writer,
+          head.seq,
+          `its time does not fit that of checkpoint ${head.number}`,
+        );
       verified.set(head.writer, head);
     }
     return null;
@@ -121,16 +163,17 @@ function createHeadCheck({ dropped, ends, findHashes }: CheckpointSource) {
 
 function findHeadFault(
   { writer, seq, hash, number }: SignedHead,
-  stored: string | null,
+  stored: StoredHead | null,
   last: number,
 ): Fault | null {
-  if (seq > last)
+  // Where only a part is read, the batch may be elsewhere.
+  if (stored === null)
     return batchFault(
       'removed',
       writer,
       last + 1,
       `checkpoint ${number} signed the chain up to batch ${seq}`,
     );
-  if (stored === hash) return null;
+  if (stored.hash === hash) return null;
   return batchFault('changed', writer, seq, `checkpoint ${number} signed another one`);
 }

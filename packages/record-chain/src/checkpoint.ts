@@ -41,7 +41,7 @@ export function parseCheckpointKeys(jwks: string): KeyObject[] {
 }
 
 /** The content of a checkpoint signed by one of the keys (RFC 7515, EdDSA); null for anything else. */
-export function findCheckpointContent(jws: string, keys: readonly KeyObject[]): CheckpointContent | null {
+export function findCheckpointContent(jws: string, keys: readonly KeyObject[]): IssuedCheckpoint | null {
   const [header = '', payload = '', signature = '', ...rest] = jws.split('.');
   if (rest.length > 0) return null;
   const signed = Buffer.from(`${header}.${payload}`);
@@ -50,7 +50,7 @@ export function findCheckpointContent(jws: string, keys: readonly KeyObject[]): 
     if (!keys.some((key) => verify(null, signed, key, bytes))) return null;
     const { alg, typ } = decode(header) as { alg?: unknown; typ?: unknown };
     if (alg !== 'EdDSA' || typ !== CHECKPOINT_TYPE) return null;
-    return decode(payload) as CheckpointContent;
+    return decode(payload) as IssuedCheckpoint;
   } catch {
     return null;
   }

@@ -25,12 +25,12 @@ export interface DroppedPart extends ChainLink {
 }
 
 export interface VerificationSource {
-  /** Pages of all batches, ordered by `at`, `writer`, `seq`. */
+  /** Pages of the batches, ordered by `at`, `writer`, `seq`. */
   readonly batches: AsyncIterable<readonly ChainedBatch[]>;
-  /** Pages of all records, ordered by id. */
+  /** Pages of the records, ordered by id. */
   readonly records: AsyncIterable<readonly StoredAccessRecord[]>;
-  /** The latest one of each writer that has one. */
-  readonly dropped: readonly DroppedPart[];
+  /** The batches that the first ones continue: the last ones dropped, or not read. Of several of a writer the last in the list counts. */
+  readonly beginnings: readonly DroppedPart[];
 }
 
 /** The progress of verification. */
@@ -50,7 +50,7 @@ export async function findFault(
   progress: VerificationProgress = { records: 0, batches: 0, ends: new Map() },
 ): Promise<Fault | null> {
   const { ends } = progress;
-  for (const part of source.dropped) ends.set(part.writer, part);
+  for (const part of source.beginnings) ends.set(part.writer, part);
   const batches = new TimedPages(source.batches, (batch) => batch.at);
   const records = new TimedPages(source.records, (record) => timeOfUuid(record.id));
   for (;;) {

@@ -1,7 +1,12 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { ChainedBatch } from '@phds/record-chain/chain';
-import { CHECKPOINT_TYPE, type CheckpointContent, hashCheckpoint } from '@phds/record-chain/checkpoint';
+import {
+  CHECKPOINT_TYPE,
+  type CheckpointContent,
+  findCheckpointContent,
+  hashCheckpoint,
+} from '@phds/record-chain/checkpoint';
 import { findCheckpointFault, type StoredCheckpoint } from '@phds/record-chain/checkpoint-verification';
 import { type ChainLink, type DroppedPart, findFault } from '@phds/record-chain/verification';
 import { type History, makeHistory, pages, START, WRITERS } from './history.ts';
@@ -40,15 +45,20 @@ describe('verification by checkpoints', () => {
   ) {
     const progress = { records: 0, batches: 0, ends: new Map<string, ChainLink>() };
     expect(
-      await findFault({ batches: pages(batches), records: pages(records), dropped }, progress),
+      await findFault({ batches: pages(batches), records: pages(records), beginnings: dropped }, progress),
     ).toBeNull();
-    const stored = new Map(batches.map((batch) => [`${batch.writer} ${batch.seq}`, headOf(batch).hash]));
+    const stored = new Map(
+      batches.map((batch) => [`${batch.writer} ${batch.seq}`, { hash: headOf(batch).hash, at: batch.at }]),
+    );
     return findCheckpointFault({
       checkpoints: pages(checkpoints),
+      first: 1,
+      newest: findCheckpointContent(checkpoints.at(-1)?.jws ?? '', [publicKey]),
+      isPart: false,
       keys: [generateKeyPairSync('ed25519').publicKey, publicKey],
       dropped,
       ends: progress.ends,
-      findHashes: async (heads) => heads.map(({ writer, seq }) => stored.get(`${writer} ${seq}`) ?? null),
+      findBatches: async (heads) => heads.map(({ writer, seq }) => stored.get(`${writer} ${seq}`) ?? null),
     });
   }
 
@@ -90,6 +100,21 @@ describe('verification by checkpoints', () => {
     const keptFrom = new Date(START + 500).toISOString();
     expect(await check(twoCheckpoints(history, keptFrom), rest, dropped)).toBeNull();
     expect(await check(twoCheckpoints(history), rest, dropped)).toMatchObject({ kind: 'removed', seq: 0 });
+  });
+
+  test('does not believe that a batch was dropped which was signed after the kept records begin', async () => {
+    const [batch] = makeHistory().batches;
+    const issued = (content: CheckpointContent, at: number) =>
+      signCheckpoint({ ...content, iat: at / 1000 } as CheckpointContent);
+    const day = 86_400_000;
+    const base = { number: 1, base: 1, previous: null, keptFrom: null, heads: [] };
+    const one = issued(base, START + 40 * day);
+    const content = { number: 2, base: 1, previous: hashCheckpoint(one.jws) };
+    const keptFrom = new Date(START + 30 * day).toISOString();
+    const two = issued({ ...content, keptFrom, heads: [headOf(batch!)] }, START + 41 * day);
+    const forged = { writer: WRITERS[0]!, seq: 9, at: START, hash: batch!.hash };
+    const nothing = { batches: [], records: [] };
+    expect(await check([one, two], nothing, [forged])).toMatchObject({ kind: 'removed', writer: WRITERS[0] });
   });
 
   test('names the missing part of a chain that later checkpoints omit because it did not move', async () => {

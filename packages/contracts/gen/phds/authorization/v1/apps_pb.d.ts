@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { AppStatus } from "../../consent/v1/ledger_pb.js";
+import type { AppLock, AppStatus } from "../../consent/v1/ledger_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { PageRequest } from "../../common/v1/page_pb.js";
 
@@ -102,6 +102,13 @@ export declare type App = Message<"phds.authorization.v1.App"> & {
    * @generated from field: google.protobuf.Timestamp previous_secret_expires_at = 16;
    */
   previousSecretExpiresAt?: Timestamp | undefined;
+
+  /**
+   * The operator's lock that keeps the app from being active; absent when there is none.
+   *
+   * @generated from field: phds.consent.v1.AppLock lock = 17;
+   */
+  lock?: AppLock | undefined;
 };
 
 /**
@@ -252,6 +259,13 @@ export declare type ListAppsResponse = Message<"phds.authorization.v1.ListAppsRe
    * @generated from field: uint32 total = 2;
    */
   total: number;
+
+  /**
+   * The person may not register apps. False from services of earlier releases, which let everybody.
+   *
+   * @generated from field: bool registration_refused = 3;
+   */
+  registrationRefused: boolean;
 };
 
 /**
@@ -441,7 +455,8 @@ export declare const SetAppStatusResponseSchema: GenMessage<SetAppStatusResponse
  */
 export declare const AppService: GenService<{
   /**
-   * Registers an app and returns its secret, only this time. Not idempotent. Errors: CONFLICT (200 apps already).
+   * Registers an app and returns its secret, only this time. Not idempotent. Errors: CONFLICT (200 apps already),
+   * NOT_A_DEVELOPER.
    *
    * @generated from rpc phds.authorization.v1.AppService.RegisterApp
    */
@@ -471,7 +486,8 @@ export declare const AppService: GenService<{
     output: typeof GetAppResponseSchema;
   },
   /**
-   * Replaces the fields that are set. Idempotent.
+   * Replaces the fields that are set. Idempotent. Where live apps need an approval, a live app must not be active when anything
+   * but `require_pkce` changes (INVALID_REQUEST), and waits for an approval afterwards.
    *
    * @generated from rpc phds.authorization.v1.AppService.UpdateApp
    */
@@ -492,7 +508,8 @@ export declare const AppService: GenService<{
     output: typeof RotateSecretResponseSchema;
   },
   /**
-   * Sets the status, first in the consent ledger, then here. A repeat completes an interrupted change. Idempotent.
+   * Sets the status, first in the consent ledger, then here. A repeat completes an interrupted change. Idempotent. Errors:
+   * CONFLICT (active, while an operator has locked the app).
    *
    * @generated from rpc phds.authorization.v1.AppService.SetAppStatus
    */

@@ -150,6 +150,20 @@ export declare type OpenAuthorizationRequest = Message<"phds.authorization.v1.Op
    * @generated from field: optional string login_hint = 14;
    */
   loginHint?: string | undefined;
+
+  /**
+   * `true`: the tokens of the exchange get all scopes of the grant, not only those of this approval. Or `false`.
+   *
+   * @generated from field: optional string include_granted_scopes = 15;
+   */
+  includeGrantedScopes?: string | undefined;
+
+  /**
+   * A keyed hash of the client's network; empty when unknown. Networks share the places of requests without a secret.
+   *
+   * @generated from field: string network = 16;
+   */
+  network: string;
 };
 
 /**

@@ -235,7 +235,7 @@ export declare type ListOwnGrantsRequest = Message<"phds.authorization.v1.ListOw
   page?: PageRequest | undefined;
 
   /**
-   * As in phds.consent.v1.ListAppGrantsRequest, like sub.
+   * As in phds.consent.v1.ListAppGrantsRequest, like sub and before.
    *
    * @generated from field: phds.consent.v1.GrantStatus status = 3;
    */
@@ -245,6 +245,11 @@ export declare type ListOwnGrantsRequest = Message<"phds.authorization.v1.ListOw
    * @generated from field: string sub = 4;
    */
   sub: string;
+
+  /**
+   * @generated from field: string before = 5;
+   */
+  before: string;
 };
 
 /**

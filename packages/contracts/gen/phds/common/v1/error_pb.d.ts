@@ -73,6 +73,13 @@ export declare type ErrorDetail = Message<"phds.common.v1.ErrorDetail"> & {
    * @generated from field: uint32 retry_after_seconds = 5;
    */
   retryAfterSeconds: number;
+
+  /**
+   * With UNAUTHORIZED, for the security log of the caller. Never sent to a client.
+   *
+   * @generated from field: string cause = 6;
+   */
+  cause: string;
 };
 
 /**
@@ -255,6 +262,13 @@ export enum Reason {
    * @generated from enum value: REASON_CURSOR_EXPIRED = 23;
    */
   CURSOR_EXPIRED = 23,
+
+  /**
+   * The person may not register apps here.
+   *
+   * @generated from enum value: REASON_NOT_A_DEVELOPER = 24;
+   */
+  NOT_A_DEVELOPER = 24,
 }
 
 /**

@@ -258,6 +258,13 @@ export declare type OpenPendingApprovalRequest = Message<"phds.consent.v1.OpenPe
    * @generated from field: repeated string needed_scopes = 8;
    */
   neededScopes: string[];
+
+  /**
+   * A keyed hash of the client's network; empty when unknown. Ignored when client_authenticated.
+   *
+   * @generated from field: string network = 9;
+   */
+  network: string;
 };
 
 /**
@@ -1091,6 +1098,13 @@ export declare type ListAppGrantsRequest = Message<"phds.consent.v1.ListAppGrant
    * @generated from field: string sub = 4;
    */
   sub: string;
+
+  /**
+   * Only grants that come after this one in the list. Errors: INVALID_REQUEST for one that is not the app's.
+   *
+   * @generated from field: string before = 5;
+   */
+  before: string;
 };
 
 /**
@@ -1549,7 +1563,7 @@ export declare const ConsentService: GenService<{
     output: typeof GetReceiptResponseSchema;
   },
   /**
-   * Grants of one app, newest first; of the person only what identifies them to this app. Called by authorization,
+   * Grants of one app, newest first, and at most 10,000 of them counted or skipped; of the person only what identifies them to this app. Called by authorization,
    * without a session, like the next two.
    *
    * @generated from rpc phds.consent.v1.ConsentService.ListAppGrants

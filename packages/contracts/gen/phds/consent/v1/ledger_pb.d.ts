@@ -12,6 +12,38 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_phds_consent_v1_ledger: GenFile;
 
 /**
+ * An operator's lock: the app cannot be active, and its developer cannot change that.
+ *
+ * @generated from message phds.consent.v1.AppLock
+ */
+export declare type AppLock = Message<"phds.consent.v1.AppLock"> & {
+  /**
+   * @generated from field: phds.consent.v1.AppLockKind kind = 1;
+   */
+  kind: AppLockKind;
+
+  /**
+   * What the operator tells the developer, at most 500 characters; empty for an approval.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * Not set in requests.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 3;
+   */
+  since?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message phds.consent.v1.AppLock.
+ * Use `create(AppLockSchema)` to create a new message.
+ */
+export declare const AppLockSchema: GenMessage<AppLock>;
+
+/**
  * The public profile of an app.
  *
  * @generated from message phds.consent.v1.AppProfile
@@ -189,6 +221,13 @@ export declare type SetAppStatusResponse = Message<"phds.consent.v1.SetAppStatus
    * @generated from field: google.protobuf.Timestamp status_changed_at = 4;
    */
   statusChangedAt?: Timestamp | undefined;
+
+  /**
+   * Absent when the app is not locked.
+   *
+   * @generated from field: phds.consent.v1.AppLock lock = 5;
+   */
+  lock?: AppLock | undefined;
 };
 
 /**
@@ -196,6 +235,84 @@ export declare type SetAppStatusResponse = Message<"phds.consent.v1.SetAppStatus
  * Use `create(SetAppStatusResponseSchema)` to create a new message.
  */
 export declare const SetAppStatusResponseSchema: GenMessage<SetAppStatusResponse>;
+
+/**
+ * @generated from message phds.consent.v1.SetAppLockRequest
+ */
+export declare type SetAppLockRequest = Message<"phds.consent.v1.SetAppLockRequest"> & {
+  /**
+   * @generated from field: string client_id = 1;
+   */
+  clientId: string;
+
+  /**
+   * Absent to lift the lock.
+   *
+   * @generated from field: phds.consent.v1.AppLock lock = 2;
+   */
+  lock?: AppLock | undefined;
+
+  /**
+   * As in SetAppStatusRequest, like the next two.
+   *
+   * @generated from field: uint32 expected_revision = 3;
+   */
+  expectedRevision: number;
+
+  /**
+   * @generated from field: uint32 known_revision = 4;
+   */
+  knownRevision: number;
+
+  /**
+   * @generated from field: uint32 known_epoch = 5;
+   */
+  knownEpoch: number;
+};
+
+/**
+ * Describes the message phds.consent.v1.SetAppLockRequest.
+ * Use `create(SetAppLockRequestSchema)` to create a new message.
+ */
+export declare const SetAppLockRequestSchema: GenMessage<SetAppLockRequest>;
+
+/**
+ * @generated from message phds.consent.v1.SetAppLockResponse
+ */
+export declare type SetAppLockResponse = Message<"phds.consent.v1.SetAppLockResponse"> & {
+  /**
+   * @generated from field: phds.consent.v1.AppStatus status = 1;
+   */
+  status: AppStatus;
+
+  /**
+   * @generated from field: uint32 epoch = 2;
+   */
+  epoch: number;
+
+  /**
+   * @generated from field: uint32 revision = 3;
+   */
+  revision: number;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp status_changed_at = 4;
+   */
+  statusChangedAt?: Timestamp | undefined;
+
+  /**
+   * Absent when the app is not locked.
+   *
+   * @generated from field: phds.consent.v1.AppLock lock = 5;
+   */
+  lock?: AppLock | undefined;
+};
+
+/**
+ * Describes the message phds.consent.v1.SetAppLockResponse.
+ * Use `create(SetAppLockResponseSchema)` to create a new message.
+ */
+export declare const SetAppLockResponseSchema: GenMessage<SetAppLockResponse>;
 
 /**
  * @generated from message phds.consent.v1.RevokeFamilyRequest
@@ -469,6 +586,37 @@ export enum AppStatus {
 export declare const AppStatusSchema: GenEnum<AppStatus>;
 
 /**
+ * Why an app is locked.
+ *
+ * @generated from enum phds.consent.v1.AppLockKind
+ */
+export enum AppLockKind {
+  /**
+   * @generated from enum value: APP_LOCK_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * An operator has suspended it.
+   *
+   * @generated from enum value: APP_LOCK_KIND_SUSPENSION = 1;
+   */
+  SUSPENSION = 1,
+
+  /**
+   * It waits for an operator's approval.
+   *
+   * @generated from enum value: APP_LOCK_KIND_APPROVAL = 2;
+   */
+  APPROVAL = 2,
+}
+
+/**
+ * Describes the enum phds.consent.v1.AppLockKind.
+ */
+export declare const AppLockKindSchema: GenEnum<AppLockKind>;
+
+/**
  * Current status of a consent grant.
  *
  * @generated from enum phds.consent.v1.GrantStatus
@@ -524,6 +672,7 @@ export declare const LedgerService: GenService<{
    * Sets an app's status. Becoming `revoked` starts a new epoch, which ends every grant, token and pending approval of
    * older epochs in O(1); setting the same status again changes nothing. Returns the resulting state, which has another
    * status if `expected_revision` was not the current one. Idempotent. Errors: NOT_FOUND.
+   * While an operator's lock is set, the app cannot become `active`: the returned state then has another status.
    *
    * @generated from rpc phds.consent.v1.LedgerService.SetAppStatus
    */
@@ -531,6 +680,18 @@ export declare const LedgerService: GenService<{
     methodKind: "unary";
     input: typeof SetAppStatusRequestSchema;
     output: typeof SetAppStatusResponseSchema;
+  },
+  /**
+   * Sets or lifts the operator's lock of an app. An active app is suspended while it is locked. Lifting the lock returns the
+   * app to the status that it had, or that its developer has set meanwhile. The same lock again changes nothing. Returns the
+   * resulting state, which has another lock if `expected_revision` was not the current one. Idempotent. Errors: NOT_FOUND.
+   *
+   * @generated from rpc phds.consent.v1.LedgerService.SetAppLock
+   */
+  setAppLock: {
+    methodKind: "unary";
+    input: typeof SetAppLockRequestSchema;
+    output: typeof SetAppLockResponseSchema;
   },
   /**
    * Revokes a token family permanently. Idempotent.

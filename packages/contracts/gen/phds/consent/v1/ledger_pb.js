@@ -9,105 +9,126 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file phds/consent/v1/ledger.proto.
  */
 export const file_phds_consent_v1_ledger = /*@__PURE__*/
-  fileDesc("ChxwaGRzL2NvbnNlbnQvdjEvbGVkZ2VyLnByb3RvEg9waGRzLmNvbnNlbnQudjEijQIKCkFwcFByb2ZpbGUSEQoJY2xpZW50X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIb3duZXJfaWQYAyABKAkSFAoMaG9tZXBhZ2VfdXJsGAQgASgJEhoKEnByaXZhY3lfcG9saWN5X3VybBgFIAEoCRIQCghsb2dvX3VybBgGIAEoCRIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtkZXNjcmlwdGlvbhgIIAEoCUgAiAEBEhsKDmRldmVsb3Blcl9uYW1lGAkgASgJSAGIAQFCDgoMX2Rlc2NyaXB0aW9uQhEKD19kZXZlbG9wZXJfbmFtZSI5Cg1QdXRBcHBSZXF1ZXN0EigKA2FwcBgBIAEoCzIbLnBoZHMuY29uc2VudC52MS5BcHBQcm9maWxlIl0KDlB1dEFwcFJlc3BvbnNlEioKBnN0YXR1cxgBIAEoDjIaLnBoZHMuY29uc2VudC52MS5BcHBTdGF0dXMSDQoFZXBvY2gYAiABKA0SEAoIcmV2aXNpb24YAyABKA0inAEKE1NldEFwcFN0YXR1c1JlcXVlc3QSEQoJY2xpZW50X2lkGAEgASgJEioKBnN0YXR1cxgCIAEoDjIaLnBoZHMuY29uc2VudC52MS5BcHBTdGF0dXMSGQoRZXhwZWN0ZWRfcmV2aXNpb24YAyABKA0SFgoOa25vd25fcmV2aXNpb24YBCABKA0SEwoLa25vd25fZXBvY2gYBSABKA0imgEKFFNldEFwcFN0YXR1c1Jlc3BvbnNlEioKBnN0YXR1cxgBIAEoDjIaLnBoZHMuY29uc2VudC52MS5BcHBTdGF0dXMSDQoFZXBvY2gYAiABKA0SEAoIcmV2aXNpb24YAyABKA0SNQoRc3RhdHVzX2NoYW5nZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlgKE1Jldm9rZUZhbWlseVJlcXVlc3QSEQoJZmFtaWx5X2lkGAEgASgJEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhYKFFJldm9rZUZhbWlseVJlc3BvbnNlIlgKElJldm9rZVRva2VuUmVxdWVzdBISCgp0b2tlbl9oYXNoGAEgASgMEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhUKE1Jldm9rZVRva2VuUmVzcG9uc2UipAEKFENoZWNrTGl2ZW5lc3NSZXF1ZXN0EhEKCWNsaWVudF9pZBgBIAEoCRIRCglhcHBfZXBvY2gYAiABKA0SEAoIZ3JhbnRfaWQYAyABKAkSEQoJZmFtaWx5X2lkGAQgASgJEhIKCnRva2VuX2hhc2gYBSABKAwSLQoJaXNzdWVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKBAQoVQ2hlY2tMaXZlbmVzc1Jlc3BvbnNlEhEKCWFwcF9hbGl2ZRgBIAEoCBIUCgxmYW1pbHlfYWxpdmUYAiABKAgSEwoLdG9rZW5fYWxpdmUYAyABKAgSKgoFZ3JhbnQYBCABKAsyGy5waGRzLmNvbnNlbnQudjEuR3JhbnRGYWN0cyJPChZDaGVja0xpdmVuZXNzZXNSZXF1ZXN0EjUKBmNoZWNrcxgBIAMoCzIlLnBoZHMuY29uc2VudC52MS5DaGVja0xpdmVuZXNzUmVxdWVzdCJSChdDaGVja0xpdmVuZXNzZXNSZXNwb25zZRI3CgdyZXN1bHRzGAEgAygLMiYucGhkcy5jb25zZW50LnYxLkNoZWNrTGl2ZW5lc3NSZXNwb25zZSKrAQoKR3JhbnRGYWN0cxIsCgZzdGF0dXMYASABKA4yHC5waGRzLmNvbnNlbnQudjEuR3JhbnRTdGF0dXMSDgoGc2NvcGVzGAIgAygJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3VzZXJfaWQYBCABKAkSEQoJZGF0YV9mcm9tGAUgASgJEgsKA3N1YhgGIAEoCSpwCglBcHBTdGF0dXMSGgoWQVBQX1NUQVRVU19VTlNQRUNJRklFRBAAEhUKEUFQUF9TVEFUVVNfQUNUSVZFEAESGAoUQVBQX1NUQVRVU19TVVNQRU5ERUQQAhIWChJBUFBfU1RBVFVTX1JFVk9LRUQQAyp4CgtHcmFudFN0YXR1cxIcChhHUkFOVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNHUkFOVF9TVEFUVVNfQUNUSVZFEAESGAoUR1JBTlRfU1RBVFVTX0VYUElSRUQQAhIYChRHUkFOVF9TVEFUVVNfUkVWT0tFRBADMrQECg1MZWRnZXJTZXJ2aWNlEkkKBlB1dEFwcBIeLnBoZHMuY29uc2VudC52MS5QdXRBcHBSZXF1ZXN0Gh8ucGhkcy5jb25zZW50LnYxLlB1dEFwcFJlc3BvbnNlElsKDFNldEFwcFN0YXR1cxIkLnBoZHMuY29uc2VudC52MS5TZXRBcHBTdGF0dXNSZXF1ZXN0GiUucGhkcy5jb25zZW50LnYxLlNldEFwcFN0YXR1c1Jlc3BvbnNlElsKDFJldm9rZUZhbWlseRIkLnBoZHMuY29uc2VudC52MS5SZXZva2VGYW1pbHlSZXF1ZXN0GiUucGhkcy5jb25zZW50LnYxLlJldm9rZUZhbWlseVJlc3BvbnNlElgKC1Jldm9rZVRva2VuEiMucGhkcy5jb25zZW50LnYxLlJldm9rZVRva2VuUmVxdWVzdBokLnBoZHMuY29uc2VudC52MS5SZXZva2VUb2tlblJlc3BvbnNlEl4KDUNoZWNrTGl2ZW5lc3MSJS5waGRzLmNvbnNlbnQudjEuQ2hlY2tMaXZlbmVzc1JlcXVlc3QaJi5waGRzLmNvbnNlbnQudjEuQ2hlY2tMaXZlbmVzc1Jlc3BvbnNlEmQKD0NoZWNrTGl2ZW5lc3NlcxInLnBoZHMuY29uc2VudC52MS5DaGVja0xpdmVuZXNzZXNSZXF1ZXN0GigucGhkcy5jb25zZW50LnYxLkNoZWNrTGl2ZW5lc3Nlc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("ChxwaGRzL2NvbnNlbnQvdjEvbGVkZ2VyLnByb3RvEg9waGRzLmNvbnNlbnQudjEicAoHQXBwTG9jaxIqCgRraW5kGAEgASgOMhwucGhkcy5jb25zZW50LnYxLkFwcExvY2tLaW5kEg4KBnJlYXNvbhgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAijQIKCkFwcFByb2ZpbGUSEQoJY2xpZW50X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIb3duZXJfaWQYAyABKAkSFAoMaG9tZXBhZ2VfdXJsGAQgASgJEhoKEnByaXZhY3lfcG9saWN5X3VybBgFIAEoCRIQCghsb2dvX3VybBgGIAEoCRIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtkZXNjcmlwdGlvbhgIIAEoCUgAiAEBEhsKDmRldmVsb3Blcl9uYW1lGAkgASgJSAGIAQFCDgoMX2Rlc2NyaXB0aW9uQhEKD19kZXZlbG9wZXJfbmFtZSI5Cg1QdXRBcHBSZXF1ZXN0EigKA2FwcBgBIAEoCzIbLnBoZHMuY29uc2VudC52MS5BcHBQcm9maWxlIl0KDlB1dEFwcFJlc3BvbnNlEioKBnN0YXR1cxgBIAEoDjIaLnBoZHMuY29uc2VudC52MS5BcHBTdGF0dXMSDQoFZXBvY2gYAiABKA0SEAoIcmV2aXNpb24YAyABKA0inAEKE1NldEFwcFN0YXR1c1JlcXVlc3QSEQoJY2xpZW50X2lkGAEgASgJEioKBnN0YXR1cxgCIAEoDjIaLnBoZHMuY29uc2VudC52MS5BcHBTdGF0dXMSGQoRZXhwZWN0ZWRfcmV2aXNpb24YAyABKA0SFgoOa25vd25fcmV2aXNpb24YBCABKA0SEwoLa25vd25fZXBvY2gYBSABKA0iwgEKFFNldEFwcFN0YXR1c1Jlc3BvbnNlEioKBnN0YXR1cxgBIAEoDjIaLnBoZHMuY29uc2VudC52MS5BcHBTdGF0dXMSDQoFZXBvY2gYAiABKA0SEAoIcmV2aXNpb24YAyABKA0SNQoRc3RhdHVzX2NoYW5nZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKBGxvY2sYBSABKAsyGC5waGRzLmNvbnNlbnQudjEuQXBwTG9jayKWAQoRU2V0QXBwTG9ja1JlcXVlc3QSEQoJY2xpZW50X2lkGAEgASgJEiYKBGxvY2sYAiABKAsyGC5waGRzLmNvbnNlbnQudjEuQXBwTG9jaxIZChFleHBlY3RlZF9yZXZpc2lvbhgDIAEoDRIWCg5rbm93bl9yZXZpc2lvbhgEIAEoDRITCgtrbm93bl9lcG9jaBgFIAEoDSLAAQoSU2V0QXBwTG9ja1Jlc3BvbnNlEioKBnN0YXR1cxgBIAEoDjIaLnBoZHMuY29uc2VudC52MS5BcHBTdGF0dXMSDQoFZXBvY2gYAiABKA0SEAoIcmV2aXNpb24YAyABKA0SNQoRc3RhdHVzX2NoYW5nZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKBGxvY2sYBSABKAsyGC5waGRzLmNvbnNlbnQudjEuQXBwTG9jayJYChNSZXZva2VGYW1pbHlSZXF1ZXN0EhEKCWZhbWlseV9pZBgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIWChRSZXZva2VGYW1pbHlSZXNwb25zZSJYChJSZXZva2VUb2tlblJlcXVlc3QSEgoKdG9rZW5faGFzaBgBIAEoDBIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIVChNSZXZva2VUb2tlblJlc3BvbnNlIqQBChRDaGVja0xpdmVuZXNzUmVxdWVzdBIRCgljbGllbnRfaWQYASABKAkSEQoJYXBwX2Vwb2NoGAIgASgNEhAKCGdyYW50X2lkGAMgASgJEhEKCWZhbWlseV9pZBgEIAEoCRISCgp0b2tlbl9oYXNoGAUgASgMEi0KCWlzc3VlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAigQEKFUNoZWNrTGl2ZW5lc3NSZXNwb25zZRIRCglhcHBfYWxpdmUYASABKAgSFAoMZmFtaWx5X2FsaXZlGAIgASgIEhMKC3Rva2VuX2FsaXZlGAMgASgIEioKBWdyYW50GAQgASgLMhsucGhkcy5jb25zZW50LnYxLkdyYW50RmFjdHMiTwoWQ2hlY2tMaXZlbmVzc2VzUmVxdWVzdBI1CgZjaGVja3MYASADKAsyJS5waGRzLmNvbnNlbnQudjEuQ2hlY2tMaXZlbmVzc1JlcXVlc3QiUgoXQ2hlY2tMaXZlbmVzc2VzUmVzcG9uc2USNwoHcmVzdWx0cxgBIAMoCzImLnBoZHMuY29uc2VudC52MS5DaGVja0xpdmVuZXNzUmVzcG9uc2UiqwEKCkdyYW50RmFjdHMSLAoGc3RhdHVzGAEgASgOMhwucGhkcy5jb25zZW50LnYxLkdyYW50U3RhdHVzEg4KBnNjb3BlcxgCIAMoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgd1c2VyX2lkGAQgASgJEhEKCWRhdGFfZnJvbRgFIAEoCRILCgNzdWIYBiABKAkqcAoJQXBwU3RhdHVzEhoKFkFQUF9TVEFUVVNfVU5TUEVDSUZJRUQQABIVChFBUFBfU1RBVFVTX0FDVElWRRABEhgKFEFQUF9TVEFUVVNfU1VTUEVOREVEEAISFgoSQVBQX1NUQVRVU19SRVZPS0VEEAMqZgoLQXBwTG9ja0tpbmQSHQoZQVBQX0xPQ0tfS0lORF9VTlNQRUNJRklFRBAAEhwKGEFQUF9MT0NLX0tJTkRfU1VTUEVOU0lPThABEhoKFkFQUF9MT0NLX0tJTkRfQVBQUk9WQUwQAip4CgtHcmFudFN0YXR1cxIcChhHUkFOVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNHUkFOVF9TVEFUVVNfQUNUSVZFEAESGAoUR1JBTlRfU1RBVFVTX0VYUElSRUQQAhIYChRHUkFOVF9TVEFUVVNfUkVWT0tFRBADMosFCg1MZWRnZXJTZXJ2aWNlEkkKBlB1dEFwcBIeLnBoZHMuY29uc2VudC52MS5QdXRBcHBSZXF1ZXN0Gh8ucGhkcy5jb25zZW50LnYxLlB1dEFwcFJlc3BvbnNlElsKDFNldEFwcFN0YXR1cxIkLnBoZHMuY29uc2VudC52MS5TZXRBcHBTdGF0dXNSZXF1ZXN0GiUucGhkcy5jb25zZW50LnYxLlNldEFwcFN0YXR1c1Jlc3BvbnNlElUKClNldEFwcExvY2sSIi5waGRzLmNvbnNlbnQudjEuU2V0QXBwTG9ja1JlcXVlc3QaIy5waGRzLmNvbnNlbnQudjEuU2V0QXBwTG9ja1Jlc3BvbnNlElsKDFJldm9rZUZhbWlseRIkLnBoZHMuY29uc2VudC52MS5SZXZva2VGYW1pbHlSZXF1ZXN0GiUucGhkcy5jb25zZW50LnYxLlJldm9rZUZhbWlseVJlc3BvbnNlElgKC1Jldm9rZVRva2VuEiMucGhkcy5jb25zZW50LnYxLlJldm9rZVRva2VuUmVxdWVzdBokLnBoZHMuY29uc2VudC52MS5SZXZva2VUb2tlblJlc3BvbnNlEl4KDUNoZWNrTGl2ZW5lc3MSJS5waGRzLmNvbnNlbnQudjEuQ2hlY2tMaXZlbmVzc1JlcXVlc3QaJi5waGRzLmNvbnNlbnQudjEuQ2hlY2tMaXZlbmVzc1Jlc3BvbnNlEmQKD0NoZWNrTGl2ZW5lc3NlcxInLnBoZHMuY29uc2VudC52MS5DaGVja0xpdmVuZXNzZXNSZXF1ZXN0GigucGhkcy5jb25zZW50LnYxLkNoZWNrTGl2ZW5lc3Nlc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
+
+/**
+ * Describes the message phds.consent.v1.AppLock.
+ * Use `create(AppLockSchema)` to create a new message.
+ */
+export const AppLockSchema = /*@__PURE__*/
+  messageDesc(file_phds_consent_v1_ledger, 0);
 
 /**
  * Describes the message phds.consent.v1.AppProfile.
  * Use `create(AppProfileSchema)` to create a new message.
  */
 export const AppProfileSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 0);
+  messageDesc(file_phds_consent_v1_ledger, 1);
 
 /**
  * Describes the message phds.consent.v1.PutAppRequest.
  * Use `create(PutAppRequestSchema)` to create a new message.
  */
 export const PutAppRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 1);
+  messageDesc(file_phds_consent_v1_ledger, 2);
 
 /**
  * Describes the message phds.consent.v1.PutAppResponse.
  * Use `create(PutAppResponseSchema)` to create a new message.
  */
 export const PutAppResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 2);
+  messageDesc(file_phds_consent_v1_ledger, 3);
 
 /**
  * Describes the message phds.consent.v1.SetAppStatusRequest.
  * Use `create(SetAppStatusRequestSchema)` to create a new message.
  */
 export const SetAppStatusRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 3);
+  messageDesc(file_phds_consent_v1_ledger, 4);
 
 /**
  * Describes the message phds.consent.v1.SetAppStatusResponse.
  * Use `create(SetAppStatusResponseSchema)` to create a new message.
  */
 export const SetAppStatusResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 4);
+  messageDesc(file_phds_consent_v1_ledger, 5);
+
+/**
+ * Describes the message phds.consent.v1.SetAppLockRequest.
+ * Use `create(SetAppLockRequestSchema)` to create a new message.
+ */
+export const SetAppLockRequestSchema = /*@__PURE__*/
+  messageDesc(file_phds_consent_v1_ledger, 6);
+
+/**
+ * Describes the message phds.consent.v1.SetAppLockResponse.
+ * Use `create(SetAppLockResponseSchema)` to create a new message.
+ */
+export const SetAppLockResponseSchema = /*@__PURE__*/
+  messageDesc(file_phds_consent_v1_ledger, 7);
 
 /**
  * Describes the message phds.consent.v1.RevokeFamilyRequest.
  * Use `create(RevokeFamilyRequestSchema)` to create a new message.
  */
 export const RevokeFamilyRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 5);
+  messageDesc(file_phds_consent_v1_ledger, 8);
 
 /**
  * Describes the message phds.consent.v1.RevokeFamilyResponse.
  * Use `create(RevokeFamilyResponseSchema)` to create a new message.
  */
 export const RevokeFamilyResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 6);
+  messageDesc(file_phds_consent_v1_ledger, 9);
 
 /**
  * Describes the message phds.consent.v1.RevokeTokenRequest.
  * Use `create(RevokeTokenRequestSchema)` to create a new message.
  */
 export const RevokeTokenRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 7);
+  messageDesc(file_phds_consent_v1_ledger, 10);
 
 /**
  * Describes the message phds.consent.v1.RevokeTokenResponse.
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export const RevokeTokenResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 8);
+  messageDesc(file_phds_consent_v1_ledger, 11);
 
 /**
  * Describes the message phds.consent.v1.CheckLivenessRequest.
  * Use `create(CheckLivenessRequestSchema)` to create a new message.
  */
 export const CheckLivenessRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 9);
+  messageDesc(file_phds_consent_v1_ledger, 12);
 
 /**
  * Describes the message phds.consent.v1.CheckLivenessResponse.
  * Use `create(CheckLivenessResponseSchema)` to create a new message.
  */
 export const CheckLivenessResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 10);
+  messageDesc(file_phds_consent_v1_ledger, 13);
 
 /**
  * Describes the message phds.consent.v1.CheckLivenessesRequest.
  * Use `create(CheckLivenessesRequestSchema)` to create a new message.
  */
 export const CheckLivenessesRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 11);
+  messageDesc(file_phds_consent_v1_ledger, 14);
 
 /**
  * Describes the message phds.consent.v1.CheckLivenessesResponse.
  * Use `create(CheckLivenessesResponseSchema)` to create a new message.
  */
 export const CheckLivenessesResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 12);
+  messageDesc(file_phds_consent_v1_ledger, 15);
 
 /**
  * Describes the message phds.consent.v1.GrantFacts.
  * Use `create(GrantFactsSchema)` to create a new message.
  */
 export const GrantFactsSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_ledger, 13);
+  messageDesc(file_phds_consent_v1_ledger, 16);
 
 /**
  * Describes the enum phds.consent.v1.AppStatus.
@@ -124,10 +145,24 @@ export const AppStatus = /*@__PURE__*/
   tsEnum(AppStatusSchema);
 
 /**
+ * Describes the enum phds.consent.v1.AppLockKind.
+ */
+export const AppLockKindSchema = /*@__PURE__*/
+  enumDesc(file_phds_consent_v1_ledger, 1);
+
+/**
+ * Why an app is locked.
+ *
+ * @generated from enum phds.consent.v1.AppLockKind
+ */
+export const AppLockKind = /*@__PURE__*/
+  tsEnum(AppLockKindSchema);
+
+/**
  * Describes the enum phds.consent.v1.GrantStatus.
  */
 export const GrantStatusSchema = /*@__PURE__*/
-  enumDesc(file_phds_consent_v1_ledger, 1);
+  enumDesc(file_phds_consent_v1_ledger, 2);
 
 /**
  * Current status of a consent grant.

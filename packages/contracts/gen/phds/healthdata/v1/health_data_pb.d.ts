@@ -213,6 +213,13 @@ export declare type PreviewRequest = Message<"phds.healthdata.v1.PreviewRequest"
    * @generated from field: string scope = 1;
    */
   scope: string;
+
+  /**
+   * First day that the app would see (YYYY-MM-DD); empty for no limit.
+   *
+   * @generated from field: string data_from = 2;
+   */
+  dataFrom: string;
 };
 
 /**

@@ -1,0 +1,54 @@
+import { type CheckpointContent, hashCheckpoint, readCheckpointContent } from './checkpoint.ts';
+import { checkpointFault, type Fault } from './fault.ts';
+
+/**
+ * What names a checkpoint outside the database. Whoever can change the database can cut off its newest checkpoints with their records, and
+ * what is left verifies; only a copy elsewhere shows that there was more. The head fixes the checkpoint and all before it.
+ */
+export interface CheckpointAnchor {
+  readonly number: number;
+  /** SHA-256 (base64url) of the checkpoint's compact JWS. */
+  readonly head: string;
+  /** RFC 3339. */
+  readonly signedAt: string;
+  /** The signature (base64url) of the JWS. It is no bearer token without its content, so it may be logged. */
+  readonly signature: string;
+}
+
+export function toAnchor(jws: string): CheckpointAnchor {
+  const { number, iat } = readCheckpointContent(jws);
+  return {
+    number,
+    head: hashCheckpoint(jws),
+    signedAt: new Date(iat * 1000).toISOString(),
+    signature: jws.split('.')[2] ?? '',
+  };
+}
+
+/** Reads an anchor from a line of JSON, which may have more fields, as a line of the log has. Throws for anything else. */
+export function parseAnchor(line: string): CheckpointAnchor {
+  const { number, head, signedAt, signature } = JSON.parse(line) as Partial<CheckpointAnchor>;
+  const isAnchor = Number.isSafeInteger(number) && /^[\w-]{43}$/.test(head ?? '');
+  if (!isAnchor || number === undefined || head === undefined) throw new TypeError('not an anchor');
+  return { number, head, signedAt: signedAt ?? 'an unknown time', signature: signature ?? '' };
+}
+
+/**
+ * Compares an anchor with the stored checkpoint of its number, null if there is none. The newest stored checkpoint says which ones were
+ * dropped by policy: those are not missed.
+ */
+export function findAnchorFault(
+  { number, head, signedAt }: CheckpointAnchor,
+  stored: string | null,
+  newest: CheckpointContent | null,
+): Fault | null {
+  if (stored !== null && hashCheckpoint(stored) === head) return null;
+  if (stored !== null)
+    return checkpointFault('changed', `checkpoint ${number} is not the one of the anchor from ${signedAt}`);
+  if (isDroppedByPolicy(number, newest)) return null;
+  return checkpointFault('removed', `the anchor from ${signedAt} names checkpoint ${number}, which is gone`);
+}
+
+export function isDroppedByPolicy(number: number, newest: CheckpointContent | null): boolean {
+  return number < (newest?.firstKept ?? 1);
+}
