@@ -85,8 +85,8 @@ function generate(schema: string, output: string): void {
   const result = spawnSync(process.execPath, [prismaFile('build/index.js'), 'generate', '--schema', schema], {
     cwd: workspace,
     encoding: 'utf8',
-    // Generating does not need the schema engine; setting a path keeps Prisma from downloading it.
-    env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
+    // Generating does not need the schema engine. The path of any file keeps Prisma from downloading it; Node's exists everywhere.
+    env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1' },
   });
   if (result.status === 0) return;
   process.stderr.write(`${result.stdout}${result.stderr}`);

@@ -28,6 +28,8 @@ export interface LockWaits {
 /** Longer than Postgres's deadlock_timeout (1 s), after which it ends an automatic VACUUM that is in the way. */
 const LOCK_WAITS: LockWaits = { timeoutMs: 2_000, attempts: 10, pause: () => sleep(5_000) };
 
+const LOCK_POLL_MS = 100;
+
 const LOCK_NOT_AVAILABLE = '55P03';
 
 interface Migration {
@@ -37,9 +39,17 @@ interface Migration {
   readonly checksum: string;
 }
 
+/** Builds or drops one index while the service writes, which Postgres does not do in a transaction. */
+const CONCURRENT_INDEX =
+  /^(?:\s*--.*\n)*\s*(?:CREATE|DROP)\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+IF\s+(?:NOT\s+)?EXISTS\s+("?\w+"?)/i;
+
+/** Checksum of an earlier text of the file that did the same. A database that has it has the migration. */
+const EARLIER_TEXT = /^-- earlier text: ([0-9a-f]{64})$/m;
+
 /**
  * Applies the migrations that the database does not have yet, in the order of their names, and returns their names. Each runs in
- * one transaction with its row in the history: a failed one leaves nothing behind and is retried by the next run. One that does
+ * one transaction with its row in the history: a failed one leaves nothing behind and is retried by the next run. One that consists
+ * of CREATE or DROP INDEX CONCURRENTLY runs without a transaction, and what an interrupted build left is removed first. One that does
  * not get a lock in time is tried again a few times, so that the service never waits long behind it. Concurrent runs
  * are safe: the second waits for the first. Unknown migrations of a newer release are ignored. The history is the table that Prisma
  * writes, so `prisma migrate deploy` accepts the same database. Throws if an applied migration was edited afterwards.
@@ -52,9 +62,7 @@ export async function applyMigrations(target: MigrationTarget): Promise<string[]
     options: `-c search_path=${target.schema}`,
   };
   return withConnection(config, async (client) => {
-    await client.query("SELECT pg_advisory_lock(hashtextextended('phds-migrations ' || $1, 0))", [
-      target.schema,
-    ]);
+    await lock(client, target.schema);
     await client.query(PREPARE_HISTORY);
     const missing = findMissing(migrations, await readHistory(client));
     for (const migration of missing) await apply(client, migration, target.lockWaits ?? LOCK_WAITS);
@@ -62,9 +70,15 @@ export async function applyMigrations(target: MigrationTarget): Promise<string[]
   });
 }
 
+/** Waits without a statement that runs: CREATE INDEX CONCURRENTLY of the run that has the lock would wait for its snapshot. */
+async function lock(client: pg.Client, schema: string): Promise<void> {
+  const text = "SELECT pg_try_advisory_lock(hashtextextended('phds-migrations ' || $1, 0)) AS locked";
+  while (!(await client.query(text, [schema])).rows[0].locked) await sleep(LOCK_POLL_MS);
+}
+
 // Created as Prisma does, so that each finds the other's rows. An unfinished row of Prisma belongs to an interrupted run, whose
-// transaction left nothing behind. Default privileges would grant other roles every table of the schema; they do not need the
-// history.
+// transaction left nothing behind. Default privileges would grant the other roles of the schema all rights on the history; they only
+// read which migrations are applied, for the readiness of the service.
 const PREPARE_HISTORY = `
 CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id                  varchar(36) PRIMARY KEY NOT NULL,
@@ -80,9 +94,12 @@ UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL A
 DO $$ DECLARE grantee text; BEGIN
   FOR grantee IN
     SELECT DISTINCT pg_get_userbyid(entry.grantee)
-    FROM pg_class, aclexplode(relacl) AS entry
-    WHERE oid = '_prisma_migrations'::regclass AND entry.grantee NOT IN (0, relowner)
-  LOOP EXECUTE format('REVOKE ALL ON _prisma_migrations FROM %I', grantee); END LOOP;
+    FROM pg_namespace, aclexplode(nspacl) AS entry
+    WHERE nspname = current_schema() AND entry.grantee NOT IN (0, nspowner)
+  LOOP
+    EXECUTE format('REVOKE ALL ON _prisma_migrations FROM %I', grantee);
+    EXECUTE format('GRANT SELECT (migration_name, finished_at, rolled_back_at) ON _prisma_migrations TO %I', grantee);
+  END LOOP;
 END $$`;
 
 async function readMigrations(directory: string): Promise<Migration[]> {
@@ -106,7 +123,8 @@ async function readHistory(client: pg.Client): Promise<ReadonlyMap<string, strin
 
 function findMissing(migrations: readonly Migration[], history: ReadonlyMap<string, string>): Migration[] {
   const edited = migrations.filter(
-    ({ name, checksum }) => history.has(name) && history.get(name) !== checksum,
+    ({ name, checksum, sql }) =>
+      history.has(name) && ![checksum, EARLIER_TEXT.exec(sql)?.[1]].includes(history.get(name)),
   );
   if (edited.length > 0) {
     const names = edited.map(({ name }) => name).join(', ');
@@ -134,13 +152,25 @@ async function run(
   { name, sql, checksum }: Migration,
   lockTimeoutMs: number,
 ): Promise<void> {
-  await client.query('BEGIN');
-  await client.query("SELECT set_config('lock_timeout', $1, true)", [String(lockTimeoutMs)]);
+  const concurrent = CONCURRENT_INDEX.exec(sql);
+  if (concurrent?.[1]) {
+    await dropIfInvalid(client, concurrent[1]);
+  } else {
+    await client.query('BEGIN');
+    await client.query("SELECT set_config('lock_timeout', $1, true)", [String(lockTimeoutMs)]);
+  }
   await client.query(sql);
   await client.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
      VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
     [randomUUID(), checksum, name],
   );
-  await client.query('COMMIT');
+  if (concurrent === null) await client.query('COMMIT');
+}
+
+/** IF NOT EXISTS would accept an index that an interrupted build left, which no statement uses. */
+async function dropIfInvalid(client: pg.Client, index: string): Promise<void> {
+  const invalid = 'SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid';
+  const { rowCount } = await client.query(invalid, [index]);
+  if (rowCount === 1) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
 }

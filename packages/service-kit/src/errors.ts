@@ -9,6 +9,7 @@ export type Reason =
   | 'insufficient_scope'
   | 'consent_required'
   | 'step_up_required'
+  | 'not_a_developer'
   | 'invalid_request'
   | 'not_found'
   | 'conflict'

@@ -27,7 +27,7 @@ const SECRET_TEXT =
   /phds_(?:cs|ac|at|rt)_[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?<=:\/\/[^\s:/@]+:)[^\s@/]+(?=@)/g;
 
 /** Removes secrets from external text, such as a driver's message. */
-function scrub(text: string): string {
+export function scrub(text: string): string {
   return text.replace(SECRET_TEXT, '[redacted]');
 }
 

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { currentDeadline, keepContext } from './deadline.ts';
@@ -22,6 +23,8 @@ export interface PostgresOptions {
   readonly connectTimeoutMs?: number;
   /** Additional server settings for every connection, such as planner settings of a hot path. */
   readonly settings?: Readonly<Record<string, string | number>>;
+  /** The service's `prisma/migrations`, whose newest one `ping` requires. Default: any schema will do. */
+  readonly migrations?: string;
   readonly log?: Pick<Logger, 'warn'>;
 }
 
@@ -44,9 +47,15 @@ export const KEY_LOOK_UPS = {
 export interface Postgres extends AsyncDisposable {
   /** `pool.query({ name, text, values })` prepares a statement once for each connection. */
   readonly pool: pg.Pool;
-  /** For `new PrismaClient({ adapter })`. Disconnecting the client does not close the pool. */
-  readonly adapter: PrismaPg;
-  /** Resolves if the database answers, else rejects; for readiness probes. */
+  /**
+   * For `new PrismaClient(prisma)`. Disconnecting the client does not close the pool. Prisma's own limits of a transaction (2 s until it
+   * begins, 5 s in all) never end one before those of the pool and its statements do.
+   */
+  readonly prisma: {
+    readonly adapter: PrismaPg;
+    readonly transactionOptions: { readonly maxWait: number; readonly timeout: number };
+  };
+  /** Resolves if the database answers and has the newest of `migrations`, else rejects; for readiness probes. */
   ping(): Promise<void>;
 }
 
@@ -103,12 +112,13 @@ export function openPostgres(options: PostgresOptions): Postgres {
   if (/[?&]options=/i.test(options.connectionString)) {
     throw new Error('the connection string of the database must not have the parameter options');
   }
+  const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
   const pool = new DeadlinePool({
     Client: WatchedClient,
     connectionString: options.connectionString,
     application_name: options.applicationName,
     max: options.poolSize,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     options: toServerOptions({
@@ -138,15 +148,47 @@ export function openPostgres(options: PostgresOptions): Postgres {
   let closing: Promise<void> | undefined;
   return {
     pool,
-    adapter: new PrismaPg(pool, { schema: options.schema }),
-    ping: async () => {
-      await pool.query('SELECT 1');
+    prisma: {
+      adapter: new PrismaPg(pool, { schema: options.schema }),
+      transactionOptions: {
+        maxWait: connectTimeoutMs + ANSWER_GRACE_MS,
+        timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
+      },
     },
+    ping: createPing(pool, options),
     [Symbol.asyncDispose]: () => {
       closing ??= pool.end();
       return closing;
     },
   };
+}
+
+const HAS_MIGRATION = `SELECT EXISTS (
+  SELECT FROM _prisma_migrations WHERE migration_name = $1 AND finished_at IS NOT NULL AND rolled_back_at IS NULL
+) AS applied`;
+
+function createPing(pool: pg.Pool, { migrations, log }: PostgresOptions): Postgres['ping'] {
+  if (migrations === undefined) return async () => void (await pool.query('SELECT 1'));
+  const migration = findNewestMigration(migrations);
+  let isReported = false;
+  return async () => {
+    const { rows } = await pool.query(HAS_MIGRATION, [migration]);
+    if (rows[0].applied) return;
+    if (!isReported) log?.warn({ migration }, 'not ready: the database lacks a migration of this release');
+    isReported = true;
+    throw new Error(`the database lacks the migration ${migration}`);
+  };
+}
+
+/** Migrations are applied in the order of their names, so a database that has the last one has them all. */
+function findNewestMigration(directory: string): string {
+  const entries = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const newest = entries
+    .map(({ name }) => name)
+    .sort()
+    .at(-1);
+  if (newest === undefined) throw new Error(`no migrations in ${directory}`);
+  return newest;
 }
 
 /**

@@ -69,6 +69,10 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
   readonly #unanswered = new Map<number, Sent<I, O>>();
   #lastId = 0;
   #isClosed = false;
+  /** When the calls were last sent, by the monotonic clock in milliseconds. */
+  sentAt = 0;
+  /** Since when the replica owes an answer, by the same clock; null if it owes none. */
+  #silentSince: number | null = null;
 
   constructor({ method, duplex, onClosed, observer }: CallStreamOptions<I, O>) {
     this.peer = duplex.getPeer();
@@ -86,6 +90,11 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
     return this.#unanswered.size;
   }
 
+  /** How long the replica has owed an answer without sending any. Continues when calls end without their answers. */
+  get silentMs(): number {
+    return this.#silentSince === null ? 0 : performance.now() - this.#silentSince;
+  }
+
   /** Sends the calls in one message. Each is settled by itself. */
   send(calls: readonly StreamedCall<I, O>[]): void {
     if (this.#isClosed) {
@@ -93,6 +102,8 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
       return;
     }
     const messages = calls.flatMap((call) => this.#toMessage(call));
+    this.sentAt = performance.now();
+    if (messages.length > 0) this.#silentSince ??= this.sentAt;
     if (messages.length > 0) this.#duplex.write({ calls: messages });
   }
 
@@ -132,6 +143,7 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
 
   #receive({ answers, closing }: AnswersMessage): void {
     for (const answer of answers) this.#settle(answer);
+    this.#silentSince = this.#unanswered.size === 0 ? null : performance.now();
     if (closing) this.close();
   }
 
@@ -172,4 +184,25 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
     const lost = new StreamLost(cause, true);
     for (const id of this.#unanswered.keys()) this.#take(id, 'UNAVAILABLE')?.reject(lost);
   }
+}
+
+/** After this many milliseconds without an answer, calls go to another replica if there is one. */
+const SILENT_MS = 200;
+
+/**
+ * The stream of the replica with the fewest unanswered calls, among equals the one that was used least recently. A replica that does
+ * not answer is chosen only if none does. Undefined if there is no stream.
+ */
+export function leastLoaded<Stream extends { load: number; silentMs: number; sentAt: number }>(
+  streams: readonly Stream[],
+): Stream | undefined {
+  const rank = ({ silentMs, load, sentAt }: Stream) => [Number(silentMs >= SILENT_MS), load, sentAt] as const;
+  let best: Stream | undefined;
+  for (const stream of streams) if (best === undefined || isLess(rank(stream), rank(best))) best = stream;
+  return best;
+}
+
+function isLess(ours: readonly number[], theirs: readonly number[]): boolean {
+  const index = ours.findIndex((each, at) => each !== theirs[at]);
+  return index !== -1 && (ours[index] ?? 0) < (theirs[index] ?? 0);
 }

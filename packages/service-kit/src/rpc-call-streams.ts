@@ -38,6 +38,8 @@ const RETRY_MS = 1_000;
 
 const STREAM_OPTIONS = {
   ...CHANNEL_OPTIONS,
+  // Each replica gets its stream, also one whose streams failed.
+  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   // No pings: after a server has announced the end of a connection (`grpc.max_connection_age_ms`), Node refuses to ping, and grpc-js
   // then drops the connection with every stream on it. A renewal that gets no answer finds a dead connection as soon.
   'grpc.keepalive_time_ms': -1,

@@ -41,8 +41,26 @@ export interface RpcChannel extends Disposable {
 /** Time reserved for the callee's response to travel back. */
 const HOP_MARGIN_MS = 20;
 
+/** The replicas take turns. */
+const ROUND_ROBIN = { round_robin: {} };
+
+/**
+ * One replica is left out for 5 to 10 s when all of at least three calls of a second to it failed, and another serves. So a replica that
+ * freezes fails half of the calls for the deadline of a call, not until its connection is known to be dead after 13 s. grpc-js counts every
+ * status but OK as a failure, so rare errors of callers alone can also leave one out; the others serve meanwhile.
+ */
+const WITHOUT_FAILING = {
+  outlier_detection: {
+    interval: { seconds: 1, nanos: 0 },
+    base_ejection_time: { seconds: 5, nanos: 0 },
+    max_ejection_time: { seconds: 10, nanos: 0 },
+    failure_percentage_ejection: { threshold: 99, minimum_hosts: 2, request_volume: 3 },
+    child_policy: [ROUND_ROBIN],
+  },
+};
+
 export const CHANNEL_OPTIONS = {
-  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [WITHOUT_FAILING] }),
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
   // The default of 30 s would leave a replica that changed its address unreachable for that long.

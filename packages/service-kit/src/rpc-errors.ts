@@ -10,6 +10,7 @@ import {
 import { StatusSchema } from '@phds/contracts/phds/common/v1/status_pb';
 import { AppError, type Reason, unavailable } from './errors.ts';
 import { type RpcCode, toRpcCode } from './rpc-observer.ts';
+import { toCauseText } from './security-log.ts';
 
 /** The wire reason and gRPC status code of each reason (Connect uses the same numbers). */
 const WIRE: Readonly<Record<Reason, readonly [WireReason, status]>> = {
@@ -22,6 +23,7 @@ const WIRE: Readonly<Record<Reason, readonly [WireReason, status]>> = {
   insufficient_scope: [WireReason.INSUFFICIENT_SCOPE, status.PERMISSION_DENIED],
   consent_required: [WireReason.CONSENT_REQUIRED, status.PERMISSION_DENIED],
   step_up_required: [WireReason.STEP_UP_REQUIRED, status.PERMISSION_DENIED],
+  not_a_developer: [WireReason.NOT_A_DEVELOPER, status.PERMISSION_DENIED],
   invalid_request: [WireReason.INVALID_REQUEST, status.INVALID_ARGUMENT],
   not_found: [WireReason.NOT_FOUND, status.NOT_FOUND],
   conflict: [WireReason.CONFLICT, status.FAILED_PRECONDITION],
@@ -66,6 +68,7 @@ export function toErrorDetail(error: AppError): ErrorDetail {
     })),
     requiredScope: error.requiredScope ?? '',
     retryAfterSeconds: error.retryAfterSeconds ?? 0,
+    cause: error.reason === 'unauthorized' ? toCauseText(error.cause, '') : '',
   });
 }
 
@@ -80,6 +83,7 @@ export function fromErrorDetail(detail: ErrorDetail): AppError {
     violations: detail.violations.map(({ parameter, message }) => ({ parameter, message })),
     ...(detail.requiredScope === '' ? {} : { requiredScope: detail.requiredScope }),
     ...(detail.retryAfterSeconds === 0 ? {} : { retryAfterSeconds: detail.retryAfterSeconds }),
+    ...(detail.cause === '' ? {} : { cause: detail.cause }),
   });
 }
 

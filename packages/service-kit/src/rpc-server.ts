@@ -88,7 +88,14 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   health.addToServer(grpc);
   const rpcPort = await bindGrpc(grpc, options);
   let isLeaving = false;
-  const isReady = async () => (await options.health()) && !isLeaving;
+  // However many ask at once, the service checks itself once: anybody can ask, and the check may use the connections of the hot path.
+  let check: Promise<boolean> | undefined;
+  const isReady = async () => {
+    check ??= options.health().finally(() => {
+      check = undefined;
+    });
+    return (await check) && !isLeaving;
+  };
   const probes = createProbeServer({ isReady, ...(metrics && { metrics }) });
   const connect = createConnectServer(services, options.tls, HTTP_LIMITS);
   const probePort = await listenIf(options.probePort, probes, options.host);

@@ -8,11 +8,16 @@ import { type CallHead, deadlineOf, findHeader, originOf } from './rpc-context.t
 import { codeOf } from './rpc-errors.ts';
 import { type RpcObserver, toRpcName } from './rpc-observer.ts';
 import { inServerSpan } from './rpc-span.ts';
+import { sampledLogOf } from './sampled-log.ts';
+import { createSecurityLog, toCauseText } from './security-log.ts';
 import type { ServiceTokenVerifier } from './service-token.ts';
 
 type NamesOf<Service extends DescService, Kind extends string> = {
   [Rpc in keyof Service['method']]: Service['method'][Rpc] extends { methodKind: Kind } ? Rpc : never;
 }[keyof Service['method']];
+
+/** The caller whose acts are in the security log. */
+const OPERATOR = 'operator';
 
 /** The implementation of every unary rpc. */
 export type UnaryRpcs<Service extends DescService> = Pick<ServiceImpl<Service>, NamesOf<Service, 'unary'>>;
@@ -33,7 +38,7 @@ export interface RpcService {
   readonly handlers: ReadonlyMap<string, UnaryHandler>;
   readonly streams: readonly ServedStream[];
   /** Throws `caller_not_admitted` unless the called rpc, unary or streaming, lists the caller. */
-  readonly admit: (call: CallHead) => Promise<void>;
+  readonly admit: (call: CallHead) => Promise<unknown>;
 }
 
 /** One guarded unary rpc. It rejects only with AppError. */
@@ -44,7 +49,7 @@ export interface ServedStream {
   readonly method: StreamOfCalls;
   readonly carried: DescMethodUnary;
   /** Throws `caller_not_admitted`. Each call of the stream is admitted again by its handler. */
-  readonly admit: (call: CallHead) => Promise<void>;
+  readonly admit: (call: CallHead) => Promise<unknown>;
   readonly handler: UnaryHandler;
 }
 
@@ -96,10 +101,11 @@ export interface RpcGuard {
 
 function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
   const answer: UnaryHandler = async (request, context) => {
-    await admit(context, callers, guard);
-    return logged(context, guard.log, () =>
+    const caller = await admit(context, callers, guard);
+    const answered = logged(context, guard.log, () =>
       inServerSpan(context.method, () => run(handler, request, context, guard.log)),
     );
+    return caller === OPERATOR ? noted(answered, context, guard.log) : answered;
   };
   const { observer } = guard;
   return observer === undefined ? answer : observed(answer, observer);
@@ -154,16 +160,44 @@ async function run(
   }
 }
 
-async function admit(call: CallHead, callers: readonly string[], guard: RpcGuard): Promise<void> {
+/** Writes the operator's act to the security log, with its outcome. */
+async function noted<T>(answered: Promise<T>, { method }: CallHead, log: Logger): Promise<T> {
+  const note = (outcome: string) =>
+    createSecurityLog(log)('operator-act', { route: toRpcName(method), outcome });
+  try {
+    const response = await answered;
+    note('OK');
+    return response;
+  } catch (error) {
+    note(codeOf(toAppError(error)));
+    throw error;
+  }
+}
+
+/** Returns the caller. */
+async function admit(call: CallHead, callers: readonly string[], guard: RpcGuard): Promise<string> {
   try {
     const header = findHeader(call, 'authorization');
     if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
     const caller = await guard.verifyCaller(header.slice('Bearer '.length));
     if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
+    return caller;
   } catch (error) {
     guard.observer?.refused?.(call.method);
-    throw report(toAppError(error), call, guard.log);
+    throw reportCaller(toAppError(error), call, guard.log);
   }
+}
+
+/** Anybody who reaches the port can cause these lines, so they are sampled and have no stack. */
+function reportCaller(refusal: AppError, { method }: CallHead, log: Logger): AppError {
+  const fields = {
+    rpc: toRpcName(method),
+    reason: refusal.reason,
+    cause: toCauseText(refusal.cause, 'caller'),
+  };
+  if (isFault(refusal)) sampledLogOf(log)('error', 'caller', fields, 'rpc failed');
+  else sampledLogOf(log)('warn', 'caller', fields, 'rpc refused');
+  return refusal;
 }
 
 /**
@@ -181,7 +215,7 @@ function report(appError: AppError, { method }: CallHead, log: Logger): AppError
   const rpc = toRpcName(method);
   const { reason } = appError;
   if (isFault(appError)) log.error({ rpc, err: appError }, 'rpc failed');
-  else if (reason === 'unavailable' || reason === 'access_not_recorded' || reason === 'caller_not_admitted') {
+  else if (reason === 'unavailable' || reason === 'access_not_recorded') {
     log.warn({ rpc, err: appError }, 'rpc refused');
   } else log.debug({ rpc, reason }, 'rpc refused');
   return appError;

@@ -42,6 +42,8 @@ export interface Session {
   readonly authTime: Date | null;
   /** `acr`: how the person proved it. */
   readonly acr: string | null;
+  /** All claims, for settings that name one. */
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
 export interface SessionVerifierOptions {
@@ -131,6 +133,7 @@ function toSession(payload: JWTPayload, userIdClaim: string): Session {
     expiresAt: new Date(Math.min(exp, iat + MAX_SESSION_SECONDS) * 1000),
     authTime: findDate(authTime),
     acr: isText(acr) ? acr : null,
+    claims: payload,
   };
 }
 

@@ -72,8 +72,30 @@ export function rpcSettings(defaults: { readonly rpc: number; readonly probes: n
   } as const;
 }
 
+const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
+
+/** Whether the host of a URL, or an address, is this machine. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
+/** Whether nobody on the way to a URL can read or change what is sent: https, or plain http on this machine. */
+function isProtected(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+/** Whether a text is such a URL, without query and fragment. */
+export function isProtectedAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.search === '' && url.hash === '' && isProtected(url);
+}
+
 function isKeySource(text: string): boolean {
-  if (!text.startsWith('{')) return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+  if (!text.startsWith('{')) {
+    const url = URL.parse(text);
+    // Whoever can change the keys on the way can sign in as anybody.
+    return url !== null && isProtected(url);
+  }
   try {
     const set: { readonly keys?: unknown } = JSON.parse(text);
     return Array.isArray(set.keys);
@@ -97,7 +119,7 @@ export const sessionSettings = {
     .describe("Claim of a session that is the person's id."),
   SESSION_JWKS: z
     .string()
-    .refine(isKeySource, 'must be an http or https URL, or a JWKS')
+    .refine(isKeySource, 'must be an https URL, an http URL on this machine, or a JWKS')
     .meta({ unit: 'URL of a JWKS, or the JWKS' })
     .describe("The identity provider's public keys."),
   SESSION_JWKS_TIMEOUT_MS: durationMs(2_000).describe('Maximum wait for the JWKS.'),

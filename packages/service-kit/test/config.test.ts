@@ -82,14 +82,19 @@ describe('readConfig', () => {
     },
   );
 
-  test.each(['id.example/keys', 'file:///keys.json', '{}', '{"keys":{}}', '{"keys":[', '[]'])(
-    'refuses %s as the source of session keys',
-    (SESSION_JWKS) => {
-      expect(() => readConfig(z.object(sessionSettings), { SESSION_JWKS })).toThrow(
-        'SESSION_JWKS: must be an http or https URL, or a JWKS',
-      );
-    },
-  );
+  test.each([
+    'id.example/keys',
+    'http://id.example/keys',
+    'file:///keys.json',
+    '{}',
+    '{"keys":{}}',
+    '{"keys":[',
+    '[]',
+  ])('refuses %s as the source of session keys', (SESSION_JWKS) => {
+    expect(() => readConfig(z.object(sessionSettings), { SESSION_JWKS })).toThrow(
+      'SESSION_JWKS: must be an https URL, an http URL on this machine, or a JWKS',
+    );
+  });
 
   test('refuses a setting given twice, and a file that does not exist', () => {
     expect(problemsOf({ SECRET: 'longenough', SECRET_FILE: '/nowhere' })).toContain('not both');

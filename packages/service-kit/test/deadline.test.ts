@@ -22,7 +22,7 @@ beforeAll(async () => {
     statementTimeoutMs: 60_000,
     connectTimeoutMs: 60_000,
   });
-  prisma = new PrismaClient({ adapter: postgres.adapter });
+  prisma = new PrismaClient(postgres.prisma);
   admin = new pg.Client({ connectionString: database.adminUrl });
   await admin.connect();
 });

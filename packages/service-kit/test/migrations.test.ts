@@ -72,14 +72,18 @@ describe('applying', () => {
     expect(await query('SELECT title FROM book')).toEqual([{ title: 'spaced' }]);
   });
 
-  test('is safe for two concurrent runs', async () => {
+  test('is safe for concurrent runs, also when an index is built concurrently', async () => {
+    await writeMigration(
+      '0003_index',
+      'CREATE INDEX CONCURRENTLY IF NOT EXISTS author_name_idx ON author (name);',
+    );
     const results = await Promise.all([
       applyMigrations(target),
       applyMigrations(target),
       applyMigrations(target),
     ]);
-    expect(results.flat().sort()).toEqual(['0001_init', '0002_rules']);
-    expect(await query('SELECT count(*)::int AS n FROM _prisma_migrations')).toEqual([{ n: 2 }]);
+    expect(results.flat().sort()).toEqual(['0001_init', '0002_rules', '0003_index']);
+    expect(await query('SELECT count(*)::int AS n FROM _prisma_migrations')).toEqual([{ n: 3 }]);
   });
 
   test('rolls back a failed migration completely, names it, and runs it again once it is fixed', async () => {
@@ -181,5 +185,32 @@ describe('applying', () => {
     await applyMigrations(target);
     await writeMigration('0002_rules', 'SELECT 1;');
     await expect(applyMigrations(target)).rejects.toThrow(/0002_rules/);
+  });
+
+  test('builds an index concurrently, also after an interrupted build', async () => {
+    await applyMigrations(target);
+    await query("INSERT INTO author (id, name) VALUES ('a1', 'Ada'), ('a2', 'Ada')");
+    const interrupted = 'CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS author_name_idx ON author (name)';
+    await expect(query(interrupted)).rejects.toThrow('could not create unique index');
+    await writeMigration(
+      '0003_index',
+      '-- Authors by name.\nCREATE INDEX CONCURRENTLY IF NOT EXISTS author_name_idx ON author (name);',
+    );
+    expect(await applyMigrations(target)).toEqual(['0003_index']);
+    expect(
+      await query(
+        "SELECT indisvalid, indisunique FROM pg_index WHERE indexrelid = 'author_name_idx'::regclass",
+      ),
+    ).toEqual([{ indisvalid: true, indisunique: false }]);
+    expect(await applyMigrations(target)).toEqual([]);
+  });
+
+  test('accepts an applied migration whose file names the text that was applied', async () => {
+    await writeMigration('0003_index', 'CREATE INDEX author_name_idx ON author (name);');
+    await applyMigrations(target);
+    const [row] = await query("SELECT checksum FROM _prisma_migrations WHERE migration_name = '0003_index'");
+    const sql = 'CREATE INDEX CONCURRENTLY IF NOT EXISTS author_name_idx ON author (name);';
+    await writeMigration('0003_index', `-- earlier text: ${row?.['checksum']}\n${sql}`);
+    expect(await applyMigrations(target)).toEqual([]);
   });
 });

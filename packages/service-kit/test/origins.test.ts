@@ -3,7 +3,7 @@ import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { batchingCalls } from '@phds/service-kit/batched-calls';
+import { batchingCalls } from '@phds/service-kit/batcher';
 import {
   nameRequests,
   OriginContextManager,

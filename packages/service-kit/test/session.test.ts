@@ -67,6 +67,7 @@ describe.each(KINDS)('%s', (_kind, issue) => {
       expiresAt: new Date((seconds + 60) * 1000),
       authTime: new Date((seconds - 30) * 1000),
       acr: 'urn:example:silver',
+      claims: expect.objectContaining(signIn),
     });
   });
 
