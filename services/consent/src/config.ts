@@ -2,6 +2,8 @@ import { durationMs, integer, privateKey, readConfig, secretKey } from '@phds/se
 import {
   commonSettings,
   databaseSettings,
+  isLoopback,
+  isProtectedAddress,
   redisSettings,
   requireRedisTls,
   requireStepUpCriterion,
@@ -14,7 +16,7 @@ const days = (fallback: number, min: number) => integer(fallback, { min, unit: '
 
 const accessSettings = {
   ACCESS_POOL_SIZE: integer(8, { min: 4, max: 200, unit: 'connections' }).describe(
-    'Connections for recording and judging accesses and for checking sessions, besides `DATABASE_POOL_SIZE`. With the minimum, insert, judgement and count use one each.',
+    'Connections besides `DATABASE_POOL_SIZE`: four for recording and judging accesses, and the others, at least one, for checking tokens and sessions and for counting accesses.',
   ),
   ACCESS_QUEUE_LIMIT: integer(10_000, { min: 500, unit: 'accesses' }).describe(
     'Maximum number of accesses that wait while a batch is recorded; more are refused immediately.',
@@ -35,15 +37,49 @@ const accessSettings = {
     .describe('How long access records are kept at least, in whole months.'),
 } as const;
 
+const anchorSettings = {
+  ANCHOR_PATH: z
+    .string()
+    .optional()
+    .meta({ unit: 'path', fallback: 'none' })
+    .describe(
+      'File to which each checkpoint is appended ([anchors](../decisions/0010-tamper-evident-records.md#anchors)); one for each instance, where whoever administers the database cannot write.',
+    ),
+  ANCHOR_BUCKET: z
+    .string()
+    .refine(isProtectedAddress, 'must be an https URL')
+    .optional()
+    .meta({ unit: 'URL', fallback: 'none' })
+    .describe('S3 bucket with object lock, to which each checkpoint is written as an object.'),
+  ANCHOR_BUCKET_REGION: z
+    .string()
+    .default('us-east-1')
+    .meta({ unit: 'name' })
+    .describe('Region of that bucket.'),
+  ANCHOR_BUCKET_KEY_ID: z
+    .string()
+    .optional()
+    .meta({ unit: 'name', fallback: 'none' })
+    .describe('Access key of that bucket. It needs only `s3:PutObject` and `s3:PutObjectRetention`.'),
+  ANCHOR_BUCKET_SECRET: z
+    .string()
+    .optional()
+    .meta({ unit: 'text', fallback: 'none', secret: true })
+    .describe('Secret of that access key.'),
+  ANCHOR_LOCK_DAYS: integer(800, { min: 1, max: 36_500, unit: 'days' }).describe(
+    'How long nobody can delete an object there. Longer than `RECORD_RETENTION_DAYS`, because a record is covered for as long as it is kept.',
+  ),
+} as const;
+
 const webhookSettings = {
   WEBHOOK_KEY: secretKey().describe(
     'Derives the secrets of [webhooks](../webhooks.md); the same for all instances.',
   ),
   WEBHOOK_CONCURRENCY: integer(16, { max: 256, unit: 'events' }).describe(
-    'Events that this instance delivers at once; 0 for an instance that sends none.',
+    'Events that this instance delivers at once, and as many again to [slow receivers](../webhooks.md#who-gets-the-places); 0 for an instance that sends none.',
   ),
   WEBHOOK_INTERVAL_MS: durationMs(1_000).describe(
-    'Interval at which the service looks for events to deliver, and for grants that have expired.',
+    'Interval at which the service looks for new events to deliver, and for grants that have expired. Every fifth time it also looks for retries.',
   ),
   WEBHOOK_DATA_DELAY_MS: durationMs(10_000).describe(
     'How long a `data.updated` waits for further changes before it is sent.',
@@ -54,7 +90,9 @@ const webhookSettings = {
   WEBHOOK_ALLOW_LOOPBACK: z
     .enum(['true', 'false'])
     .default('false')
-    .describe('For the local stack: webhooks to loopback addresses, also without TLS.'),
+    .describe(
+      'For the local stack: webhooks to loopback addresses, also without TLS. Refused at the start unless `HOST` and `SESSION_ISSUER` are of this machine.',
+    ),
   PRUNE_WEBHOOK_EVENTS_AFTER_DAYS: days(30, 4).describe(
     'How long an event and the log of its delivery are kept. More than the days over which it is tried.',
   ),
@@ -74,9 +112,10 @@ const settings = z.object({
     'Signs consent receipts and the checkpoints of the access records.',
   ),
   MAX_LIVE_PENDING_PER_APP: integer(50, { min: 1, unit: 'pending approvals' }).describe(
-    'Undecided, unexpired pending approvals that an app may open with its secret; further ones are refused. Also the number of unclaimed ones that are opened without its secret; beyond it the oldest is removed.',
+    'Undecided, unexpired pending approvals that an app may open with its secret; further ones are refused. Also the number of unclaimed ones that are opened without its secret; above it, one of the network that has most is removed.',
   ),
   ...accessSettings,
+  ...anchorSettings,
   RESTORE_CHECK_INTERVAL_MS: durationMs(2_000).describe(
     'Interval at which the service checks whether its database was restored. Suspension after a restore does not depend on it.',
   ),
@@ -93,6 +132,12 @@ const settings = z.object({
   PRUNE_REFUSALS_AFTER_DAYS: days(400, 31).describe(
     'How long counts of refused requests are kept; app usage does not show older ones.',
   ),
+  PRUNE_SANDBOX_GRANTS_AFTER_DAYS: days(30, 2).describe(
+    'How long an ended grant of a sandbox person, and its history, are kept: long enough to find out what an app did. Each gateway that tests itself ends one a minute.',
+  ),
+  PRUNE_DROPPED_CHAINS_AFTER_DAYS: days(400, 90).describe(
+    'How long the end of a dropped chain of access records is kept when no batch continues it. Longer than a process may run without recording anything.',
+  ),
   NOTICE_SCAN_INTERVAL_MS: durationMs(900_000).describe(
     'Interval at which all grants are searched for coming ends and unusual reading ([notices](../notices.md)), by one instance for all.',
   ),
@@ -103,8 +148,28 @@ const settings = z.object({
   ...webhookSettings,
 });
 
+function requireAnchorAccount(values: z.infer<typeof settings>, context: z.RefinementCtx): void {
+  for (const name of ['ANCHOR_BUCKET_KEY_ID', 'ANCHOR_BUCKET_SECRET'] as const) {
+    if (values.ANCHOR_BUCKET !== undefined && values[name] === undefined)
+      context.addIssue({ code: 'custom', path: [name], message: 'must be set, because ANCHOR_BUCKET is' });
+  }
+}
+
+/** Sessions of a real identity provider, or a port that others reach, are signs of production. Names under `.test` are never real. */
+function refuseLoopbackElsewhere(values: z.infer<typeof settings>, context: z.RefinementCtx): void {
+  const issuer = URL.parse(values.SESSION_ISSUER)?.hostname ?? '';
+  const isLocal = isLoopback(values.HOST) && (isLoopback(issuer) || issuer.endsWith('.test'));
+  if (values.WEBHOOK_ALLOW_LOOPBACK === 'false' || isLocal) return;
+  const message = 'must be false, unless HOST and SESSION_ISSUER are of this machine';
+  context.addIssue({ code: 'custom', path: ['WEBHOOK_ALLOW_LOOPBACK'], message });
+}
+
 /** The settings of consent. `KEY_FILE` names a file with the value of KEY. */
-export const configSchema = settings.superRefine(requireStepUpCriterion).superRefine(requireRedisTls);
+export const configSchema = settings
+  .superRefine(requireStepUpCriterion)
+  .superRefine(requireRedisTls)
+  .superRefine(requireAnchorAccount)
+  .superRefine(refuseLoopbackElsewhere);
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
 

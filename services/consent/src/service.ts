@@ -100,7 +100,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       services: await createRpcServices(parts, recorder, webhooks),
       log,
       metrics,
-      // Uses the pool of the hot path: a replica that can record stays in service while other work waits.
+      // Uses the pool that records: a replica that can record stays in service while other work waits.
       health: () => pools.access.ping().then(() => true),
     }),
   );

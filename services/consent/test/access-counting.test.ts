@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { startPeriodic } from '@phds/service-kit/periodic';
 import { eventually } from '@phds/test-kit/conditions';
-import { countAccessRecords } from '../src/app/access-counting.ts';
+import { createAccessCounting } from '../src/app/access-counting.ts';
 
 /** A counter that finds these numbers of batches in turn; the last one repeatedly, or none at the end. */
 function createCounter(...found: (number | 'all that fit')[]) {
@@ -19,14 +19,14 @@ function createCounter(...found: (number | 'all that fit')[]) {
 
 test('counting continues while there is more than fits, and ends while others keep recording', async () => {
   const counter = createCounter('all that fit', 'all that fit', 1);
-  await countAccessRecords(counter, new AbortController().signal);
+  await createAccessCounting(counter)(new AbortController().signal);
   expect(counter.turns).toBe(3);
 });
 
 test('counting ends with the service, whatever is left to count', async () => {
   const counter = createCounter('all that fit');
   {
-    await using _counting = startPeriodic((signal) => countAccessRecords(counter, signal), {
+    await using _counting = startPeriodic(createAccessCounting(counter), {
       intervalMs: 3_600_000,
       atOnce: true,
       onFailure: () => undefined,
@@ -34,4 +34,22 @@ test('counting ends with the service, whatever is left to count', async () => {
     await eventually(() => expect(counter.turns).toBeGreaterThan(1));
   }
   expect(counter.turns).toBeLessThan(10_000);
+});
+
+test('batches that are too large for the time of one statement are counted in smaller portions', async () => {
+  const portions: number[] = [];
+  let left = 40;
+  const counting = createAccessCounting({
+    async countNext(atMost) {
+      portions.push(atMost);
+      if (atMost > 30) throw new Error('canceling statement due to statement timeout');
+      const taken = Math.min(atMost, left);
+      left -= taken;
+      return taken;
+    },
+  });
+  const { signal } = new AbortController();
+  for (let run = 0; run < 10; run += 1) await counting(signal).catch(() => undefined);
+  expect(left).toBe(0);
+  expect(portions.slice(0, 5)).toEqual([200, 100, 50, 25, 50]);
 });

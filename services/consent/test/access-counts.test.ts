@@ -2,6 +2,7 @@ import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
+import { expectAppDays } from './app-days.ts';
 import { type DatedRecorder, startDatedRecorder } from './dated-recorder.ts';
 import {
   accessOf,
@@ -186,12 +187,14 @@ describe('counts of accesses', () => {
       for (let step = 0; step < STEPS; step += 1) {
         await processes.step();
         if (step % 10 === 9) await expectExact(processes.someUser());
+        if (step % 10 === 9) await expectAppDays(consent.owner);
       }
       for (const user of USERS) await expectExact(user);
       await processes.countEverything();
       for (const user of USERS) await expectExact(user);
       const { rows } = await consent.owner.query('SELECT count(*)::int AS n FROM access_uncounted');
       expect(rows).toEqual([{ n: 0 }]);
+      await expectAppDays(consent.owner);
       expect(await verifyRecords(consent)).toMatchObject({ ok: true });
     },
   );

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { KEY_LOOK_UPS } from '@phds/service-kit/postgres';
+import { readStatement } from '@phds/service-kit/statement';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import pg from 'pg';
 import { accessOf, approve, type RunningService, registerApp, startConsent } from './running-service.ts';
@@ -55,7 +56,7 @@ describe('records', () => {
   });
 });
 
-test.each(readSqlFiles(new URL('../src/store/sql/', import.meta.url)))(
+test.each(readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement))(
   "%s finds everything by the indexes that its comment names, whatever the tables' size was at planning time",
   async (_, text) => {
     const client = await consent.owner.connect();

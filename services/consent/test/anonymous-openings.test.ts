@@ -22,6 +22,12 @@ const get = async (id: string, userId: string) =>
 const approveAll = async (id: string, userId: string) =>
   consent.asAuthorization.approve({ id, allRequested: true }, await consent.session(userId));
 const openAnonymously = (of: RegisteredApp) => openPending(consent, of, [HEART], false);
+async function openFrom(network: string, app: RegisteredApp): Promise<string> {
+  const id = newId('apr');
+  const request = { id, app, appEpoch: app.epoch, redirectHost: 'pulse.test', scopes: [HEART], network };
+  await consent.asAuthorization.openPendingApproval(request);
+  return id;
+}
 /** Reads without claiming. */
 const isThere = async (id: string) =>
   (await consent.owner.query('SELECT FROM pending_approval WHERE id = $1', [id])).rowCount === 1;
@@ -60,6 +66,25 @@ describe('a pending approval that was opened without the secret', () => {
       ids.push(id);
     }
     expect(removed).toEqual([[], [], [], [], [], [ids[0]], [ids[1]]]);
+  });
+
+  test('is not removed by requests from other networks, as long as fewer than the limit have one', async () => {
+    const known = await registerApp(consent);
+    const own = await openFrom('home', known);
+    for (let index = 0; index < 24; index += 1) await openFrom(`attacker ${index % 4}`, known);
+    expect((await get(own, 'ada'))?.status).toBe(PendingStatus.PENDING);
+    const other = await openFrom('home', known);
+    for (let index = 0; index < 24; index += 1) await openFrom(`attacker ${index % 5}`, known);
+    expect(await isThere(other)).toBe(false);
+  });
+
+  test('gives way once it has ended, before any other', async () => {
+    const known = await registerApp(consent);
+    const ended = await openFrom('home', known);
+    await consent.owner.query('UPDATE pending_approval SET expires_at = now() WHERE id = $1', [ended]);
+    const left: string[] = [];
+    for (let index = 0; index < 5; index += 1) left.push(await openFrom('office', known));
+    expect(await Promise.all([ended, ...left].map(isThere))).toEqual([false, ...Array(5).fill(true)]);
   });
 
   test('stays within its limit under concurrent openings', async () => {

@@ -54,7 +54,7 @@ export async function startDatedRecords(start: string, retentionDays = 90): Prom
       applicationName: 'phds-test-checkpoints',
     }),
   );
-  const prisma = resources.adopt(new PrismaClient({ adapter: opened.adapter }), (it) => it.$disconnect());
+  const prisma = resources.adopt(new PrismaClient(opened.prisma), (it) => it.$disconnect());
   const owner = resources.adopt(
     openTestPool(database.ownerUrl, { max: 2, options: '-c search_path=consent' }),
     (pool) => pool.end(),
@@ -88,6 +88,7 @@ export async function startDatedRecords(start: string, retentionDays = 90): Prom
       clock,
       retentionDays,
       intervalMs: INTERVAL_MS,
+      onSigned: () => undefined,
     });
   const running = resources.move();
   const recorders = new Map<string, ReturnType<typeof startDatedRecorder>>();

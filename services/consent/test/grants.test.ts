@@ -32,6 +32,8 @@ const narrow = async (userId: string, change: object & { id: string }) =>
   (await consent.asGateway.narrowGrant(change, await consent.session(userId))).grant;
 const revoke = async (id: string, userId: string) =>
   consent.asGateway.revokeGrant({ id }, await consent.session(userId));
+const revokeAll = async (userId: string) =>
+  consent.asGateway.revokeAllGrants({}, await consent.session(userId));
 const end = (id: string, left = '0 seconds') =>
   consent.owner.query('UPDATE consent_grant SET expires_at = now() + $2::interval WHERE id = $1', [id, left]);
 
@@ -134,7 +136,7 @@ describe('revoking', () => {
     for (const { revokedAt } of answers) expect(revokedAt).toEqual(grant.revokedAt);
   });
 
-  test('of an expired grant makes it revoked; of one ended by its app returns that time', async () => {
+  test('of a grant that had ended returns when it ended, and shows no other end: its expiry, or its app', async () => {
     const app = await registerApp(consent);
     const [over, ended] = [await approve(consent, app, 'over'), await approve(consent, app, 'ended-by-app')];
     await end(over.grantId);
@@ -142,13 +144,31 @@ describe('revoking', () => {
       clientId: app.clientId,
       status: AppStatus.REVOKED,
     });
-    await revoke(over.grantId, 'over');
-    expect(await getGrant(over.grantId, 'over')).toMatchObject({
-      status: GrantStatus.REVOKED,
-      revokedBy: 'user',
-    });
+    const { grantId: id, clientId } = over;
+    const byPerson = await revoke(id, 'over');
+    const byApp = await consent.asAuthorization.revokeAppGrant({ clientId, id });
+    const { grant } = await consent.asAuthorization.getAppGrant({ clientId, id });
+    expect(grant).toMatchObject({ status: GrantStatus.EXPIRED, endedBy: 'expiry' });
+    for (const { revokedAt } of [byPerson, byApp]) expect(revokedAt).toEqual(grant?.expiresAt);
     expect((await revoke(ended.grantId, 'ended-by-app')).revokedAt).toEqual(statusChangedAt);
     expect(await getGrant(ended.grantId, 'ended-by-app')).toMatchObject({ revokedBy: 'app' });
+  });
+
+  test.each<[string, (grant: { grantId: string; clientId: string; userId: string }) => Promise<unknown>]>([
+    ['its person', ({ grantId, userId }) => revoke(grantId, userId)],
+    ['its app', ({ grantId: id, clientId }) => consent.asAuthorization.revokeAppGrant({ clientId, id })],
+    ['all', async ({ userId }) => expect(await revokeAll(userId)).toMatchObject({ revoked: 0 })],
+  ])('by %s after the end makes no event, and holds when the clock goes back', async (by, endIt) => {
+    const grant = await approve(consent, await registerApp(consent), `late ${by}`);
+    await end(grant.grantId);
+    await endIt(grant);
+    const { status, revokedBy } = await getGrant(grant.grantId, grant.userId);
+    expect({ status, revokedBy }).toEqual({ status: GrantStatus.EXPIRED, revokedBy: '' });
+    const history = 'SELECT kind FROM consent_event WHERE grant_id = $1';
+    expect((await consent.owner.query(history, [grant.grantId])).rows).toEqual([{ kind: 'granted' }]);
+    // The clock cannot be set; a later end is the same to what compares both.
+    await end(grant.grantId, '1 minute');
+    expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
   });
 
   test("of another person's or unknown grant is not found and changes nothing", async () => {
@@ -164,8 +184,7 @@ describe('revoking', () => {
     const mine = await Promise.all(apps.map((app) => approve(consent, app, 'all')));
     const other = await approve(consent, apps[0]!, 'not-all');
     await revoke(mine[0]!.grantId, 'all');
-    const revokeAll = async () => consent.asGateway.revokeAllGrants({}, await consent.session('all'));
-    const [one, two] = await Promise.all([revokeAll(), revokeAll()]);
+    const [one, two] = await Promise.all([revokeAll('all'), revokeAll('all')]);
     expect(one.revoked + two.revoked).toBe(2);
     for (const grant of mine) expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
     expect(await record(consent, accessOf(other))).toBe(Verdict.RELEASED);

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import type pg from 'pg';
 import {
@@ -87,18 +86,6 @@ test('the query of the runbook for approvals finds each one of the period with i
     );
   expect(await ofMaria(period.FROM)).toMatchObject([{ client_id: app.clientId, grant_id: grant.grantId }]);
   expect(await ofMaria(moment(30 * MINUTE_MS))).toEqual([]);
-});
-
-test('the statement of the runbook that suspends an app refuses its next read, and its developer can undo it', async () => {
-  const app = await registerApp(consent);
-  const grant = await approve(consent, app, 'ada');
-  expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
-  await operator.query(statementOf('Suspends an app', { CLIENT_ID: app.clientId }));
-  expect(await record(consent, accessOf(grant))).not.toBe(Verdict.RELEASED);
-  const request = { clientId: app.clientId, status: AppStatus.ACTIVE };
-  const { revision } = await consent.ledger.setAppStatus({ ...request, expectedRevision: 1 });
-  await consent.ledger.setAppStatus({ ...request, expectedRevision: revision });
-  expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
 });
 
 test('the query of the runbook for restores names each one and when it was confirmed', async () => {

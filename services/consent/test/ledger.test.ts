@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { AppLockKind, AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
 import {
   approve,
@@ -56,6 +56,31 @@ describe('an app', () => {
     expect(await set(AppStatus.SUSPENDED, 1)).toMatchObject({ status: AppStatus.SUSPENDED, revision: 2 });
     expect(await set(AppStatus.REVOKED, 2)).toMatchObject({ status: AppStatus.REVOKED, revision: 3 });
     expect(await set(AppStatus.ACTIVE, 2)).toMatchObject({ status: AppStatus.REVOKED, revision: 3 });
+  });
+
+  test('cannot become active while an operator has locked it, and returns to the status that its developer set last', async () => {
+    const { clientId } = await registerApp(consent);
+    const set = (status: AppStatus) => consent.ledger.setAppStatus({ clientId, status });
+    const lock = { kind: AppLockKind.SUSPENSION, reason: 'It imitates a ministry.' };
+    const { revision } = await consent.ledger.setAppLock({ clientId, lock });
+    expect(await set(AppStatus.ACTIVE)).toMatchObject({ status: AppStatus.SUSPENDED, revision, lock });
+    expect(await consent.ledger.setAppLock({ clientId, lock })).toMatchObject({ revision });
+    const asEarlierRelease = consent.owner.query(
+      `UPDATE app SET status = 'active' WHERE client_id = '${clientId}'`,
+    );
+    await expect(asEarlierRelease).rejects.toThrow('app_lock_check');
+    const lifted = await consent.ledger.setAppLock({ clientId, expectedRevision: revision });
+    expect(lifted).toMatchObject({ status: AppStatus.ACTIVE, epoch: 1 });
+    expect(lifted.lock).toBeUndefined();
+
+    await consent.ledger.setAppLock({ clientId, lock });
+    await set(AppStatus.SUSPENDED);
+    const late = await consent.ledger.setAppLock({ clientId, expectedRevision: revision });
+    expect(late).toMatchObject({ lock });
+    expect(await consent.ledger.setAppLock({ clientId })).toMatchObject({ status: AppStatus.SUSPENDED });
+    await consent.ledger.setAppLock({ clientId, lock });
+    expect(await set(AppStatus.REVOKED)).toMatchObject({ epoch: 2, lock });
+    expect(await consent.ledger.setAppLock({ clientId })).toMatchObject({ status: AppStatus.REVOKED });
   });
 
   test('continues above the known revision and epoch when the ledger was restored, and ends what those ended', async () => {

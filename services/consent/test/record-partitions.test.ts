@@ -3,6 +3,7 @@ import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
+import { expectAppDays } from './app-days.ts';
 import { startDatedRecorder } from './dated-recorder.ts';
 import { makeMonth, monthAway, partitionsOf } from './months.ts';
 import {
@@ -144,6 +145,7 @@ test('counts of a dropped month are hidden at once; deleting them delays nothing
   await eventually(async () => expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 2 }));
   await holder.end();
   await eventually(async () => expect(await countedDays(consent)).toEqual([today]));
+  await expectAppDays(consent.owner);
 });
 
 test('counts are deleted with dropped months only, and never before 90 days', async () => {
@@ -175,6 +177,7 @@ test('counts are deleted with dropped months only, and never before 90 days', as
   await keptFrom(-1);
   expect(await deleteCounts()).toBe(1);
   expect(await countedDays(consent)).toHaveLength(2);
+  await expectAppDays(consent.owner);
   await runtime.end();
   // More than one deletion; the service continues until all are deleted.
   await consent.owner.query(

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { resolve } from 'node:path';
-import { verifyRecords as runVerify } from '@phds/cli/commands/records-verify';
+import { verifyRecords as runVerify, type VerifyRecordsArguments } from '@phds/cli/commands/records-verify';
 import { openRecords } from '@phds/cli/records/connection';
 import { inheritedEnvironment } from '@phds/local-servers/inherited-environment';
 import type { Fault } from '@phds/record-chain/fault';
@@ -45,20 +45,29 @@ export interface Verification {
   readonly batches: number;
   readonly writers: number;
   readonly checkpoints: number;
+  readonly anchors: number;
+  readonly incompleteAnchors: number;
   readonly fault: Fault | null;
   readonly error: string | null;
 }
 
-/** The output of `phds records verify --json`, run in this process. */
-export async function verifyRecords(consent: RecordsOf): Promise<Verification> {
+/** The output of `phds records verify --json`, run in this process; `onConnected` runs when the database is open. */
+export async function verifyRecords(
+  consent: RecordsOf,
+  { onConnected, ...options }: Partial<VerifyRecordsArguments> & { onConnected?: () => Promise<void> } = {},
+): Promise<Verification> {
   const output: string[] = [];
   const errors: string[] = [];
   await runVerify(
-    { json: true },
+    { json: true, range: null, expect: null, ...options },
     {
       output: { write: (text: string) => output.push(text) },
       errors: { write: (text: string) => errors.push(text) },
-      connect: () => openRecords(toSettings(consent)),
+      async connect() {
+        const connection = await openRecords(toSettings(consent));
+        await onConnected?.();
+        return connection;
+      },
     },
   );
   if (output.length === 0) throw new Error(errors.join(''));

@@ -16,7 +16,6 @@ afterAll(async () => {
   await consent[Symbol.asyncDispose]();
 });
 
-const limits = { events: 1, perEndpoint: 1, busy: new Map<string, number>(), leaseMs: 60_000 };
 const accepted = { at: new Date('2026-03-01T08:00:00Z'), status: 204, failure: null, ms: 1 };
 
 const reportHeart = (userIds: readonly string[]) => {
@@ -109,8 +108,8 @@ test('after an outage everything that waited for its next attempt is due at once
   await consent.owner.query(
     `UPDATE webhook_endpoint SET failures = 9, failing_since = now() - interval '1 hour'`,
   );
-  const [claimed] = await harness.queue.claim(limits);
-  await harness.queue.settle(claimed!, accepted, { state: 'delivered' });
+  const claimed = await harness.claimOne();
+  await harness.queue.settle(claimed, accepted, { state: 'delivered' });
   expect(await count(`e.state = 'pending' AND e.next_attempt_at <= now()`)).toBe(2_500);
 });
 
@@ -119,12 +118,12 @@ test('a sender that ends takes back the attempt that it gives back, except that 
   await consent.owner.query(
     `INSERT INTO webhook_event (endpoint_id, type, attempts) SELECT w.id, 'test', 3 FROM webhook_endpoint w`,
   );
-  const [later] = await harness.queue.claim(limits);
-  await harness.queue.release(later!);
+  const later = await harness.claimOne();
+  await harness.queue.release(later);
   expect(await count(`e.attempts = 3`)).toBe(1);
   await consent.owner.query('UPDATE webhook_event SET attempts = 0');
-  const [first] = await harness.queue.claim(limits);
-  await harness.queue.release(first!);
+  const first = await harness.claimOne();
+  await harness.queue.release(first);
   expect(await count(`e.attempts = 1`)).toBe(1);
 });
 

@@ -6,7 +6,7 @@ import { createLogger } from '@phds/service-kit/log';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
 import { addDueEvents } from '../src/app/webhook-causes.ts';
-import type { EventPoster, WebhookQueue, WebhookSecrets } from '../src/app/webhook-ports.ts';
+import type { ClaimedEvent, EventPoster, WebhookQueue, WebhookSecrets } from '../src/app/webhook-ports.ts';
 import {
   createWebhookSender,
   type WebhookSender,
@@ -26,6 +26,8 @@ export interface WebhookHarness extends AsyncDisposable {
   readonly webhooks: Client<typeof WebhookService>;
   readonly events: Client<typeof EventService>;
   readonly queue: WebhookQueue;
+  /** Claims one event. */
+  claimOne(): Promise<ClaimedEvent>;
   readonly secrets: WebhookSecrets;
   readonly poster: EventPoster;
   /** Another sender, disposed with the harness. Its failures end the next `deliver`, unless `onFailure` receives them. */
@@ -85,6 +87,12 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
     webhooks,
     events,
     queue,
+    async claimOne() {
+      const room = { events: 1, lateEvents: 1, slowEvents: 1, perEndpoint: 1, perShare: 1 };
+      const endpoints = await queue.findDue(10);
+      const limits = { ...room, endpoints, slow: new Set<string>(), busy: new Map(), leaseMs: 60_000 };
+      return (await queue.claim(limits))[0] as ClaimedEvent;
+    },
     secrets,
     poster,
     addSender,

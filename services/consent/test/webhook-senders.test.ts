@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ClaimedEvent, WebhookQueue } from '../src/app/webhook-ports.ts';
+import type { WebhookQueue } from '../src/app/webhook-ports.ts';
 import type { RunningService } from './running-service.ts';
 import type { WebhookHarness } from './webhook-harness.ts';
 import { setUpWebhook, startWithWebhooks, THREE, typesOf } from './webhook-scenario.ts';
@@ -59,15 +59,14 @@ describe('senders', () => {
   test('do not store the outcome of a claim that another sender has taken over', async () => {
     const setting = await setUp();
     const grantId = await setting.causeThree('slow');
-    const limits = { events: 1, perEndpoint: 1, busy: new Map<string, number>(), leaseMs: 60_000 };
-    const [slow] = await harness.queue.claim(limits);
+    const slow = await harness.claimOne();
     await harness.letTimePass(60_000);
-    const [taken] = await harness.queue.claim(limits);
-    expect(taken!.event.id).toBe(slow!.event.id);
+    const taken = await harness.claimOne();
+    expect(taken.event.id).toBe(slow.event.id);
     const attempt = { at: new Date(), status: 204, failure: null, ms: 1 };
-    await harness.queue.settle(slow as ClaimedEvent, attempt, { state: 'delivered' });
+    await harness.queue.settle(slow, attempt, { state: 'delivered' });
     expect(await setting.deliveries('delivered')).toEqual([]);
-    await harness.queue.release(taken as ClaimedEvent);
+    await harness.queue.release(taken);
     await harness.deliver();
     expect(typesOf(setting.receiver.accepted, grantId)).toEqual(THREE);
   });

@@ -1,5 +1,6 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import type { AccessRecord } from '@phds/record-chain/access-record';
+import type { CheckpointAnchor } from '@phds/record-chain/anchor';
 import type { ChainedBatch } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
 import type { Access, AccessDay, AccessEntry, AppUsage, Judgement, RefusalCount } from '../domain/access.ts';
@@ -89,6 +90,8 @@ export interface AppUsageStore {
   usage(clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[] | null>;
   /** Adds to the counts, ignoring those of unknown apps; all or nothing. */
   addRefusals(refusals: readonly RefusalCount[]): Promise<void>;
+  /** Adds up a day of an app that an earlier release counted for people only. Returns false when there was none. */
+  addUpNext(): Promise<boolean>;
 }
 
 /** Counts records by UTC day and quarter hour, so that reading the counts does not scan records. */
@@ -147,4 +150,10 @@ export interface CheckpointStore {
   findDropped(): Promise<ReadonlyMap<string, number>>;
   /** Deletes some checkpoints with lower numbers, but none signed during the kept period. Returns how many. */
   drop(firstKept: number): Promise<number>;
+}
+
+/** A place outside the database that keeps what was written. */
+export interface AnchorStore {
+  /** Resolves when the anchor is durable. Writing it again is harmless. */
+  write(anchor: CheckpointAnchor): Promise<void>;
 }

@@ -1,18 +1,23 @@
 import type { AccessRecord } from '@phds/record-chain/access-record';
 import type { Clock } from '@phds/service-kit/clock';
+import { AppError } from '@phds/service-kit/errors';
+import { FairQueue, type Queued } from '@phds/service-kit/fair-queue';
 import type { Access, Verdict } from '../domain/access.ts';
 import type { AccessRecordBatch, AccessRecordStore, CallOrigins } from './access-ports.ts';
 import { type AccessRecordStamps, createAccessRecordStamps } from './access-record-stamps.ts';
 import { type Refusal, toAccessRecord, toRefusalRecord } from './access-records.ts';
-import { type Call, CallQueue, notRecorded, type QueueLimits, takeWhileFits } from './call-queue.ts';
 import { createChainEnd } from './chain-end.ts';
 import { createGrantRefs, type GrantRefs } from './grant-refs.ts';
 
-interface Dependencies extends QueueLimits {
+interface Dependencies {
   readonly store: AccessRecordStore;
   readonly clock: Clock;
   /** Default: no origins. */
   readonly origins?: CallOrigins;
+  /** Maximum number of waiting accesses; further calls are refused immediately. */
+  readonly maxQueued: number;
+  /** Maximum wait in milliseconds. */
+  readonly maxWaitMs: number;
   /** Maximum number of accesses in one batch; no single call has more. */
   readonly maxBatch: number;
   /** Number of grants whose references are cached. */
@@ -35,8 +40,16 @@ export interface AccessRecorder extends AsyncDisposable {
   readonly waiting: number;
 }
 
+/** The accesses of one call, which are written together. */
+interface Call extends Queued {
+  readonly accesses: readonly Access[];
+  /** See `CallOrigins`. */
+  readonly origin: unknown;
+  readonly resolve: (verdicts: Verdict[]) => void;
+}
+
 /** A call whose verdicts are returned once its refusals are recorded. */
-interface Refused {
+interface Refused extends Queued {
   readonly call: Call;
   readonly verdicts: Verdict[];
   readonly refusals: readonly Refusal[];
@@ -61,37 +74,45 @@ export function createAccessRecorder(dependencies: Dependencies): AccessRecorder
 class BatchRecorder implements AccessRecorder {
   readonly #store: AccessRecordStore;
   readonly #origins: CallOrigins;
-  readonly #maxBatch: number;
+  readonly #limits: Pick<Dependencies, 'maxBatch' | 'maxWaitMs'>;
   readonly #stamps: AccessRecordStamps;
   readonly #refs: GrantRefs;
   readonly #chain = createChainEnd();
   #isChainOver = false;
-  readonly #calls: CallQueue;
-  #refused: Refused[] = [];
+  readonly #calls: FairQueue<Call>;
+  readonly #refused = new FairQueue<Refused>(Number.POSITIVE_INFINITY);
   #writing: Promise<void> | null = null;
   #judging: Promise<void> = Promise.resolve();
   #arrival: PromiseWithResolvers<void> | null = null;
 
-  constructor({ store, clock, origins = NO_ORIGINS, maxBatch, maxGrants, ...limits }: Dependencies) {
+  constructor(dependencies: Dependencies) {
+    const { store, clock, origins = NO_ORIGINS, maxQueued, maxGrants } = dependencies;
     this.#store = store;
     this.#origins = origins;
-    this.#maxBatch = maxBatch;
-    this.#calls = new CallQueue(limits);
+    this.#limits = dependencies;
+    this.#calls = new FairQueue(maxQueued);
     this.#stamps = createAccessRecordStamps(clock);
     this.#refs = createGrantRefs(store, maxGrants);
   }
 
   get waiting(): number {
-    return this.#calls.size;
+    return this.#calls.cost;
   }
 
-  record(accesses: readonly Access[]): Promise<Verdict[]> {
-    if (accesses.length > this.#maxBatch)
-      return Promise.reject(new RangeError('too many accesses in one call'));
-    const verdicts = this.#calls.add(accesses, this.#origins.current());
+  async record(accesses: readonly Access[]): Promise<Verdict[]> {
+    if (accesses.length > this.#limits.maxBatch) throw new RangeError('too many accesses in one call');
+    const { promise, resolve, reject } = Promise.withResolvers<Verdict[]>();
+    this.#calls.add({
+      cost: accesses.length,
+      expiresAt: performance.now() + this.#limits.maxWaitMs,
+      accesses,
+      origin: this.#origins.current(),
+      resolve,
+      refuse: (cause) => reject(notRecorded(cause)),
+    });
     this.#arrival?.resolve();
     this.#write();
-    return verdicts;
+    return promise;
   }
 
   beginChain(): void {
@@ -104,7 +125,7 @@ class BatchRecorder implements AccessRecorder {
   }
 
   get #isIdle(): boolean {
-    return this.#calls.isEmpty && this.#refused.length === 0;
+    return this.#calls.isEmpty && this.#refused.isEmpty;
   }
 
   #write(): void {
@@ -130,10 +151,10 @@ class BatchRecorder implements AccessRecorder {
     // A refusal must be later than the record it refers to. Before restarting the stamps, the refusals of records stamped ahead
     // must be known and written.
     if (isAhead) await this.#judging;
-    const refused = takeWhileFits(this.#refused, this.#maxBatch, (one) => one.refusals.length);
-    this.#refused = this.#refused.slice(refused.length);
+    const refused = this.#refused.take(this.#limits.maxBatch);
     const refusals = refused.flatMap((one) => one.refusals);
-    const calls = isAhead && refused.length > 0 ? [] : this.#calls.take(this.#maxBatch - refusals.length);
+    const calls =
+      isAhead && refused.length > 0 ? [] : this.#calls.take(this.#limits.maxBatch - refusals.length);
     if (calls.length + refused.length === 0) return;
     if (isAhead && refused.length === 0) this.#beginAnew();
     try {
@@ -146,7 +167,7 @@ class BatchRecorder implements AccessRecorder {
       if (calls.length > 0) this.#judging = this.#within(calls, () => this.#judge(written));
     } catch (cause) {
       this.#chain.abandon();
-      for (const call of [...calls, ...refused.map((one) => one.call)]) call.reject(notRecorded(cause));
+      for (const one of [...calls, ...refused]) one.refuse(cause);
     }
   }
 
@@ -195,7 +216,7 @@ class BatchRecorder implements AccessRecorder {
         offset = end;
       }
     } catch (cause) {
-      for (const call of calls) call.reject(notRecorded(cause));
+      for (const call of calls) call.refuse(cause);
     }
   }
 
@@ -212,13 +233,18 @@ class BatchRecorder implements AccessRecorder {
         throw new Error('the number of records is wrong');
       if (judgement === 'reference_differs') {
         // The grant was created after its reference was looked up; the next read finds it.
-        call.reject(notRecorded(new Error('the record lacks the reference of its grant')));
+        call.refuse(new Error('the record lacks the reference of its grant'));
         return;
       }
       verdicts.push(judgement);
       if (judgement !== 'released') refusals.push({ accessRecord, verdict: judgement });
     }
     if (refusals.length === 0) call.resolve(verdicts);
-    else this.#refused.push({ call, verdicts, refusals });
+    else this.#refused.add({ cost: refusals.length, call, verdicts, refusals, refuse: call.refuse });
   }
+}
+
+function notRecorded(cause: unknown): AppError {
+  const options = { cause, retryAfterSeconds: 1 };
+  return new AppError('access_not_recorded', 'The access could not be recorded.', options);
 }

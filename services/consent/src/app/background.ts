@@ -1,6 +1,7 @@
 import { startPeriodic } from '@phds/service-kit/periodic';
-import { countAccessRecords } from './access-counting.ts';
-import type { AccessCountStore } from './access-ports.ts';
+import { createAccessCounting } from './access-counting.ts';
+import type { AccessCountStore, AppUsageStore } from './access-ports.ts';
+import type { CheckpointAnchors } from './checkpoint-anchors.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { NoticeScanStore } from './notice-ports.ts';
 import { scanForNotices } from './notice-scan.ts';
@@ -8,7 +9,9 @@ import type { Retention } from './retention.ts';
 
 export interface BackgroundOptions {
   readonly counts: AccessCountStore;
+  readonly appUsage: Pick<AppUsageStore, 'addUpNext'>;
   readonly checkpoints: Checkpoints;
+  readonly anchors: CheckpointAnchors;
   readonly retention: Retention;
   readonly noticeScan: NoticeScanStore;
   /** Milliseconds between two runs of each task. */
@@ -25,7 +28,8 @@ export interface BackgroundOptions {
 
 /** Starts counting, checkpoints, retention and the search for notices. Disposal waits for them, then signs a last checkpoint. */
 export function startBackground(options: BackgroundOptions): AsyncDisposable {
-  const { counts, checkpoints, retention, noticeScan, intervalsMs, failureOf, onDropped } = options;
+  const { counts, appUsage, checkpoints, anchors, retention, noticeScan, intervalsMs, failureOf, onDropped } =
+    options;
   const resources = new AsyncDisposableStack();
   const repeat = (
     what: string,
@@ -35,9 +39,14 @@ export function startBackground(options: BackgroundOptions): AsyncDisposable {
   ) => resources.use(startPeriodic(turn, { intervalMs, atOnce, onFailure: failureOf(what) }));
 
   const checkpointing = 'the checkpoint of the access records';
-  resources.defer(() => checkpoints.take().then(() => undefined, failureOf(checkpointing)));
-  repeat('counting', intervalsMs.count, (signal) => countAccessRecords(counts, signal));
-  repeat(checkpointing, intervalsMs.checkpoint, () => checkpoints.takeDue());
+  const anchoringFailed = failureOf('writing checkpoints outside the database');
+  const writeAnchors = () => anchors.write().catch(anchoringFailed);
+  resources.defer(async () => {
+    await checkpoints.take().catch(failureOf(checkpointing));
+    await writeAnchors();
+  });
+  repeat('counting', intervalsMs.count, createAccessCounting(counts));
+  repeat(checkpointing, intervalsMs.checkpoint, () => checkpoints.takeDue().finally(writeAnchors));
   // More often than a search begins, so that one over many grants, or an interrupted one, goes on soon.
   repeat('searching for notices', intervalsMs.noticeScan / 10, (signal) =>
     scanForNotices(noticeScan, intervalsMs.noticeScan, signal),
@@ -51,6 +60,10 @@ export function startBackground(options: BackgroundOptions): AsyncDisposable {
     await retention.deleteCounts(signal);
     await checkpoints.dropOld(signal);
   };
+  const addUpDays = async (signal: AbortSignal) => {
+    while (!signal.aborted && (await appUsage.addUpNext()));
+  };
+  repeat('adding up the days of apps', intervalsMs.prune, addUpDays, true);
   repeat('moving the months of access records', intervalsMs.prune, moveMonths, true);
   return resources;
 }

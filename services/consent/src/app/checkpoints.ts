@@ -24,8 +24,10 @@ export function createCheckpoints(dependencies: {
   /** 0 keeps access records for ever. */
   readonly retentionDays: number;
   readonly intervalMs: number;
+  /** Receives each checkpoint that this instance signed, after its commit. */
+  readonly onSigned: (jws: string) => void;
 }): Checkpoints {
-  const { checkpoints, signer, clock, retentionDays, intervalMs } = dependencies;
+  const { checkpoints, signer, clock, retentionDays, intervalMs, onSigned } = dependencies;
   /** Policy cannot have dropped records from this time on. */
   const findKeptBy = (now: Date) =>
     retentionDays === 0 ? new Date(0) : new Date(now.getTime() - retentionDays * DAY_MS);
@@ -37,7 +39,9 @@ export function createCheckpoints(dependencies: {
     const content = toNextCheckpoint(state, findKeptBy(now), drop);
     if (content === null) return 'nothing to sign';
     const jws = await signer.sign(content, now);
-    return (await checkpoints.add(content.number, jws)) ? 'signed' : 'taken';
+    if (!(await checkpoints.add(content.number, jws))) return 'taken';
+    onSigned(jws);
+    return 'signed';
   }
 
   async function take(drop: CheckpointDrop | null = null): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
-import { AppError, notFound } from '@phds/service-kit/errors';
+import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import {
   type ConnectedApp,
   type Grant,
@@ -21,7 +21,8 @@ export interface Grants {
   revoke(id: string, userId: string): Promise<Date>;
   /** In effect before it returns; returns how many were active. */
   revokeAll(userId: string): Promise<number>;
-  listOfApp(clientId: string, filter: AppGrantFilter, page: Page): Promise<Listed<Grant>>;
+  /** `before` is the id of a grant. */
+  listOfApp(clientId: string, filter: AppGrantFilter<string>, page: Page): Promise<Listed<Grant>>;
   /** A grant of this app. Another app's is `not_found`. */
   getOfApp(id: string, clientId: string): Promise<Grant>;
   /** Ends a grant for its app, like `revoke` for its person. */
@@ -70,7 +71,12 @@ export function createGrants(dependencies: {
       for (const id of revoked) evict(id);
       return revoked.length;
     },
-    listOfApp: (clientId, filter, page) => grants.listOfApp(clientId, filter, page),
+    async listOfApp(clientId, filter, page) {
+      const before = filter.before === null ? null : await grants.findOfApp(filter.before, clientId);
+      if (filter.before !== null && before === null)
+        throw invalidRequest('before', 'must be the id of a grant of this app');
+      return grants.listOfApp(clientId, { ...filter, before }, page);
+    },
     async getOfApp(id, clientId) {
       const grant = await grants.findOfApp(id, clientId);
       if (grant === null) throw notFound();

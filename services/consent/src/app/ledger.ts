@@ -1,13 +1,22 @@
 import { notFound } from '@phds/service-kit/errors';
 import type { AppStanding, ReportedApp } from '../domain/app.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
-import type { AppStore, EvictionPublisher, LivenessStore, RevocationStore, StatusCommand } from './ports.ts';
+import type {
+  AppStore,
+  EvictionPublisher,
+  LivenessStore,
+  LockCommand,
+  RevocationStore,
+  StatusCommand,
+} from './ports.ts';
 
 /** The authority on what is live (contract section 8). Each write is in effect when it returns and may be repeated. */
 export interface Ledger {
   putApp(app: ReportedApp): Promise<AppStanding>;
   /** Does nothing if the app is not at the expected revision. */
   setAppStatus(command: StatusCommand): Promise<AppStanding>;
+  /** Does nothing if the app is not at the expected revision. */
+  setAppLock(command: LockCommand): Promise<AppStanding>;
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
   revokeToken(tokenHash: Uint8Array, expiresAt: Date): Promise<void>;
   checkLiveness(query: LivenessQuery): Promise<Liveness>;
@@ -16,21 +25,24 @@ export interface Ledger {
 export function createLedger(dependencies: {
   readonly apps: Pick<AppStore, 'put'>;
   /** Separate from `apps`, so that it can use its own connections. */
-  readonly statuses: Pick<AppStore, 'setStatus'>;
+  readonly statuses: Pick<AppStore, 'setStatus' | 'setLock'>;
   readonly revocations: RevocationStore;
   readonly liveness: LivenessStore;
   readonly evictions: EvictionPublisher;
 }): Ledger {
   const { apps, statuses, revocations, liveness, evictions } = dependencies;
+
+  function toChanged(clientId: string, standing: AppStanding | null): AppStanding {
+    if (standing === null) throw notFound();
+    // Published even when nothing changed, because the first attempt may have crashed before publishing.
+    evictions.publish({ case: 'clientId', value: clientId });
+    return standing;
+  }
+
   return {
     putApp: (app) => apps.put(app),
-    async setAppStatus(command) {
-      const standing = await statuses.setStatus(command);
-      if (standing === null) throw notFound();
-      // Published even when nothing changed, because the first attempt may have crashed before publishing.
-      evictions.publish({ case: 'clientId', value: command.clientId });
-      return standing;
-    },
+    setAppStatus: async (command) => toChanged(command.clientId, await statuses.setStatus(command)),
+    setAppLock: async (command) => toChanged(command.clientId, await statuses.setLock(command)),
     async revokeFamily(familyId, expiresAt) {
       await revocations.revokeFamily(familyId, expiresAt);
       evictions.publish({ case: 'familyId', value: familyId });

@@ -1,7 +1,7 @@
 import type { Language } from '@phds/catalog/languages';
 import type { Listed, Page } from '@phds/catalog/pagination';
 import type { Scope } from '@phds/catalog/scopes';
-import type { AppStanding, AppStatus, ReportedApp } from '../domain/app.ts';
+import type { AppLock, AppStanding, AppStatus, ReportedApp } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
 import type { ConnectedApp, Grant, GrantStatus, GrantTerms, GrantView } from '../domain/grant.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
@@ -22,19 +22,32 @@ export interface AppStore {
   put(app: ReportedApp): Promise<AppStanding>;
   /**
    * Sets the status. Becoming revoked starts a new epoch. Setting the same status changes nothing unless the ledger is behind
-   * `known`. Does nothing if the app is not at the expected revision. Null when unknown.
+   * `known`. Does nothing if the app is not at the expected revision, or would become active while it is locked. Null when unknown.
    */
   setStatus(command: StatusCommand): Promise<AppStanding | null>;
+  /**
+   * Sets or lifts the operator's lock, under the same conditions. A locked app that was active is suspended, and active again when
+   * the lock is lifted, unless its developer has set another status meanwhile.
+   */
+  setLock(command: LockCommand): Promise<AppStanding | null>;
 }
 
-/** A change of an app's status. */
-export interface StatusCommand {
+/** A change of an app that is at a certain revision. */
+export interface AppCommand {
   readonly clientId: string;
-  readonly status: AppStatus;
   /** Null for any. */
   readonly expectedRevision: number | null;
   /** The highest epoch and revision known to authorization. A restored ledger continues above them. Zero means unknown. */
   readonly known: Pick<AppStanding, 'epoch' | 'revision'>;
+}
+
+export interface StatusCommand extends AppCommand {
+  readonly status: AppStatus;
+}
+
+export interface LockCommand extends AppCommand {
+  /** Null lifts the lock. */
+  readonly lock: Pick<AppLock, 'kind' | 'reason'> | null;
 }
 
 /** The revocations of families and tokens; adding one twice has no further effect. */
@@ -74,6 +87,8 @@ export interface LivenessStore {
 export interface OpeningRequest extends ConsentRequest {
   readonly app: ReportedApp;
   readonly appEpoch: number;
+  /** A keyed hash of the client's network; empty when unknown, and when the app was authenticated. */
+  readonly network: string;
 }
 
 /** An opened pending approval, and the ids of those that were removed for it. */
@@ -93,8 +108,8 @@ export type Opening =
 export interface PendingApprovalStore {
   /**
    * Even concurrent calls never exceed `maxLive` undecided, unexpired requests that an app authenticated. Extended and
-   * unauthenticated ones do not count; of the unauthenticated ones that are unclaimed, the `maxLive` newest are kept. Repeating an id
-   * returns the same result.
+   * unauthenticated ones do not count; of the unauthenticated ones that are unclaimed, `maxLive` are kept: the newest of each network, then
+   * the second newest of each, and so on. Repeating an id returns the same result.
    */
   open(request: OpeningRequest, limits: { lifetimeSeconds: number; maxLive: number }): Promise<Opening>;
   /** Reads for a user and claims it if it is unclaimed; null when unknown or claimed by another user. */
@@ -154,11 +169,13 @@ export interface DecisionStore {
   ): Promise<Date | null>;
 }
 
-/** Which grants of an app are listed; null for all. */
-export interface AppGrantFilter {
+/** Which grants of an app are listed; null for all. `Place` names a grant. */
+export interface AppGrantFilter<Place> {
   readonly status: GrantStatus | null;
   /** Of one person. Anything that is no `sub` of the app is found in no grant. */
   readonly sub: string | null;
+  /** Only those that come after this one in the list. */
+  readonly before: Place | null;
 }
 
 /** Grants of people. Another person's grant is treated as unknown. */
@@ -171,11 +188,11 @@ export interface GrantStore {
     userId: string,
     change: (grant: Grant, now: Date) => GrantTerms | null,
   ): Promise<boolean>;
-  /** Ends a grant. An already revoked one keeps its time. Null when unknown. */
+  /** Ends a grant and returns when. One that had ended keeps its status and time, and stays ended. Null when unknown. */
   revoke(id: string, userId: string): Promise<Date | null>;
-  /** Ends every active grant of a user and returns their ids. */
+  /** Ends every grant of a user as `revoke` does and returns the ids of those that were active. */
   revokeAll(userId: string): Promise<string[]>;
-  listOfApp(clientId: string, filter: AppGrantFilter, page: Page): Promise<Listed<Grant>>;
+  listOfApp(clientId: string, filter: AppGrantFilter<Grant>, page: Page): Promise<Listed<Grant>>;
   findOfApp(id: string, clientId: string): Promise<Grant | null>;
   /** Like `revoke`, by the app. Null when unknown or another app's. */
   revokeByApp(id: string, clientId: string): Promise<Date | null>;

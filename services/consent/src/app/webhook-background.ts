@@ -12,6 +12,10 @@ import type {
 import { createWebhookSender } from './webhook-sender.ts';
 
 const MEASURE_INTERVAL_MS = 15_000;
+/** One turn in so many looks at all endpoints, and so finds retries and `data.updated`, which become due some time after they were added. */
+const TURNS_UNTIL_ALL = 5;
+/** Longer than a transaction that adds an event usually takes. */
+const COMMITTED_MS = 1_000;
 
 export interface WebhookBackgroundOptions {
   readonly queue: WebhookQueue;
@@ -40,7 +44,12 @@ export function startWebhooks(options: WebhookBackgroundOptions): AsyncDisposabl
   if (concurrency === 0) return resources;
   const onFailure = failureOf('delivering events');
   const sender = resources.use(createWebhookSender({ ...options, random: Math.random, onFailure }));
-  resources.use(startPeriodic(() => sender.claimDue(), { intervalMs, onFailure }));
+  let turns = 0;
+  const look = () => {
+    turns += 1;
+    return turns % TURNS_UNTIL_ALL === 0 ? sender.claimDue() : sender.claimNew(2 * intervalMs + COMMITTED_MS);
+  };
+  resources.use(startPeriodic(look, { intervalMs, onFailure }));
   repeat('measuring the delivery of events', MEASURE_INTERVAL_MS, async () =>
     onMeasured(await queue.measure()),
   );

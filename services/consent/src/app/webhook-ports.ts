@@ -72,9 +72,18 @@ export interface PendingEvents {
 }
 
 export interface ClaimLimits {
+  /** The endpoints that are looked at. */
+  readonly endpoints: Iterable<string>;
   readonly events: number;
+  /** How many of these may be `data.updated`. */
+  readonly lateEvents: number;
+  /** Endpoints that take long to answer, and how many events more may be claimed of these. */
+  readonly slow: ReadonlySet<string>;
+  readonly slowEvents: number;
   /** Events in delivery at once to one endpoint; one to an endpoint that is failing. */
   readonly perEndpoint: number;
+  /** Events in delivery at once to the fast endpoints of one owner, to its slow ones, and to those of one host in the same way. */
+  readonly perShare: number;
   /** Events that this sender is delivering now, by endpoint. */
   readonly busy: ReadonlyMap<string, number>;
   /** How long nobody else may claim them. */
@@ -83,6 +92,11 @@ export interface ClaimLimits {
 
 /** The events that are to be delivered, shared by all senders. */
 export interface WebhookQueue {
+  /**
+   * Endpoints with due events, at most `size`. Those with others than `data.updated` come first, else at random. With `newWithinMs` only
+   * those with events of the last milliseconds, at a cost that does not grow with the number of endpoints.
+   */
+  findDue(size: number, newWithinMs?: number): Promise<string[]>;
   /** Claims due events, at most one of a grant: the oldest that is pending. */
   claim(limits: ClaimLimits): Promise<ClaimedEvent[]>;
   /** Stores what came of a claim. Does nothing if the event was claimed again or removed meanwhile. */

@@ -1,6 +1,8 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { limitToShared, toEventBody, type WebhookEvent } from '../domain/webhook-event.ts';
 import { waitAfter } from '../domain/webhook-schedule.ts';
+import { type DeliveryPlace, DeliveryPlaces } from './delivery-places.ts';
+import { DueEndpoints } from './due-endpoints.ts';
 import type {
   ClaimedEvent,
   Delivery,
@@ -34,67 +36,102 @@ export interface WebhookSenderDependencies {
 export interface WebhookSender extends AsyncDisposable {
   /** Claims as many due events as there is room for, and starts to deliver them. Delivered ones make room for further ones. */
   claimDue(): Promise<void>;
+  /** As claimDue, but looks only for events of the last milliseconds and at endpoints that had due events. */
+  claimNew(withinMs: number): Promise<void>;
   /** Resolves when nothing is in delivery. */
   idle(): Promise<void>;
 }
 
 export function createWebhookSender(dependencies: WebhookSenderDependencies): WebhookSender {
-  const { queue, concurrency, onFailure } = dependencies;
-  const ending = new AbortController();
-  const inDelivery = new Map<ClaimedEvent, Promise<void>>();
-  let claiming: Promise<void> | null = null;
-  let hasMoreRoom = false;
+  return new Sender(dependencies);
+}
 
-  async function claimAll(): Promise<void> {
-    for (;;) {
-      hasMoreRoom = false;
-      const events = concurrency - inDelivery.size;
-      if (events <= 0 || ending.signal.aborted) return;
-      const busy = countByEndpoint(inDelivery.keys());
-      const claimed = await queue.claim({ events, perEndpoint: PER_ENDPOINT, busy, leaseMs: LEASE_MS });
-      for (const each of claimed) start(each);
+class Sender implements WebhookSender {
+  readonly #dependencies: WebhookSenderDependencies;
+  readonly #ending = new AbortController();
+  readonly #inDelivery = new Map<DeliveryPlace, Promise<void>>();
+  readonly #places: DeliveryPlaces;
+  readonly #endpoints: DueEndpoints;
+  #claiming: Promise<void> | null = null;
+  #hasMoreRoom = false;
+
+  constructor(dependencies: WebhookSenderDependencies) {
+    this.#dependencies = dependencies;
+    this.#places = new DeliveryPlaces(dependencies.concurrency);
+    this.#endpoints = new DueEndpoints(dependencies.queue);
+  }
+
+  claimDue(): Promise<void> {
+    this.#endpoints.searchAll();
+    return this.#claimMore();
+  }
+
+  claimNew(withinMs: number): Promise<void> {
+    this.#endpoints.searchNew(withinMs);
+    return this.#claimMore();
+  }
+
+  async idle(): Promise<void> {
+    while (this.#claiming !== null || this.#inDelivery.size > 0)
+      await Promise.all([this.#claiming, ...this.#inDelivery.values()]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await this.idle();
+  }
+
+  #claimMore(): Promise<void> {
+    this.#hasMoreRoom = true;
+    this.#claiming ??= this.#claimAll()
+      .catch(this.#dependencies.onFailure)
+      .finally(() => {
+        this.#claiming = null;
+      });
+    return this.#claiming;
+  }
+
+  async #claimAll(): Promise<void> {
+    for (let goesOn = true; goesOn; ) {
+      this.#hasMoreRoom = false;
+      const { events, slowEvents } = this.#limits();
+      if (events + slowEvents === 0 || this.#ending.signal.aborted) return;
+      await this.#endpoints.search();
+      const claimed = await this.#claim();
       // What ended meanwhile may have made other events due, too.
-      if (claimed.length < events && !hasMoreRoom) return;
+      goesOn = claimed > 0 || this.#hasMoreRoom || this.#endpoints.isSearchDue;
     }
   }
 
-  function start(claimed: ClaimedEvent): void {
-    const delivery = deliver(dependencies, claimed, ending.signal)
+  /** Returns the number of events that it claimed. */
+  async #claim(): Promise<number> {
+    const { ids } = this.#endpoints;
+    const limits = { ...this.#limits(), endpoints: ids, perEndpoint: PER_ENDPOINT, leaseMs: LEASE_MS };
+    const claimed = ids.size === 0 ? [] : await this.#dependencies.queue.claim(limits);
+    for (const each of claimed) this.#start(each);
+    const { events, slowEvents, busy } = this.#limits();
+    // The end of a delivery during the claim may have made the next event of its grant due.
+    if (events > 0 && slowEvents > 0 && !this.#hasMoreRoom) this.#endpoints.keep(busy, claimed.length > 0);
+    return claimed.length;
+  }
+
+  #limits() {
+    const now = this.#dependencies.clock.now().getTime();
+    return this.#places.limits(this.#endpoints.ids, [...this.#inDelivery.keys()], now);
+  }
+
+  #start(claimed: ClaimedEvent): void {
+    const { clock, onFailure } = this.#dependencies;
+    const place = { claimed, startedAt: clock.now().getTime() };
+    const delivery = deliver(this.#dependencies, claimed, this.#ending.signal)
       .catch(onFailure)
       .then(() => {
-        inDelivery.delete(claimed);
-        return claimDue();
+        this.#inDelivery.delete(place);
+        this.#places.note(claimed.endpoint.id, clock.now().getTime() - place.startedAt);
+        return this.#claimMore();
       });
-    inDelivery.set(claimed, delivery);
+    this.#inDelivery.set(place, delivery);
   }
-
-  function claimDue(): Promise<void> {
-    hasMoreRoom = true;
-    claiming ??= claimAll()
-      .catch(onFailure)
-      .finally(() => {
-        claiming = null;
-      });
-    return claiming;
-  }
-
-  const idle = async () => {
-    while (claiming !== null || inDelivery.size > 0) await Promise.all([claiming, ...inDelivery.values()]);
-  };
-  return {
-    claimDue,
-    idle,
-    async [Symbol.asyncDispose]() {
-      ending.abort();
-      await idle();
-    },
-  };
-}
-
-function countByEndpoint(claimed: Iterable<ClaimedEvent>): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { endpoint } of claimed) counts.set(endpoint.id, (counts.get(endpoint.id) ?? 0) + 1);
-  return counts;
 }
 
 /** One attempt, and storing what came of it. After a crash in between, the event is sent again. */

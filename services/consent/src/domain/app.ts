@@ -26,6 +26,17 @@ export interface ReportedApp extends AppProfile {
   readonly updatedAt: Date | null;
 }
 
+/** An operator's lock. A locked app is never active, and its developer cannot change that. */
+export interface AppLock {
+  /** An operator suspended the app, or it waits for an operator's approval. */
+  readonly kind: AppLockKind;
+  /** For the developer; empty for an approval. */
+  readonly reason: string;
+  readonly since: Date;
+}
+
+export type AppLockKind = 'suspension' | 'approval';
+
 /** The status of an app in the ledger. */
 export interface AppStanding {
   readonly status: AppStatus;
@@ -34,4 +45,5 @@ export interface AppStanding {
   /** Increases with every change of status, so that readers can order changes. */
   readonly revision: number;
   readonly statusChangedAt: Date;
+  readonly lock: AppLock | null;
 }

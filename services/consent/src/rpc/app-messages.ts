@@ -1,12 +1,15 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
+  AppLockKind as AppLockKindMessage,
+  type AppLock as AppLockMessage,
   type AppProfile as AppProfileMessage,
   type AppProfileSchema,
   AppStatus as AppStatusMessage,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { AppProfile, AppStatus, ReportedApp } from '../domain/app.ts';
+import type { AppLock, AppLockKind, AppProfile, AppStatus, ReportedApp } from '../domain/app.ts';
 import { findMoment, parseName, parseText } from './parameters.ts';
 
 const TO_MESSAGE = {
@@ -24,6 +27,24 @@ export function parseAppStatus(message: AppStatusMessage): AppStatus {
   const status = statuses.find((candidate) => TO_MESSAGE[candidate] === message);
   if (status === undefined) throw invalidRequest('status', 'must be active, suspended or revoked');
   return status;
+}
+
+const LOCK_KINDS = {
+  suspension: AppLockKindMessage.SUSPENSION,
+  approval: AppLockKindMessage.APPROVAL,
+} as const satisfies Record<AppLockKind, AppLockKindMessage>;
+
+export function toAppLockMessage({ kind, reason, since }: AppLock) {
+  return { kind: LOCK_KINDS[kind], reason, since: timestampFromDate(since) };
+}
+
+/** The lock to set; null to lift it. */
+export function findAppLock(message: AppLockMessage | undefined): Pick<AppLock, 'kind' | 'reason'> | null {
+  if (message === undefined) return null;
+  const kinds: readonly AppLockKind[] = ['suspension', 'approval'];
+  const kind = kinds.find((candidate) => LOCK_KINDS[candidate] === message.kind);
+  if (kind === undefined) throw invalidRequest('lock.kind', 'must be suspension or approval');
+  return { kind, reason: parseText('lock.reason', message.reason, 1_000) };
 }
 
 export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof AppProfileSchema> {

@@ -189,6 +189,7 @@ function appGrantRpcs({ grants }: ConsentServiceParts) {
       const filter = {
         status: findGrantStatus(request.status),
         sub: parseText('sub', request.sub, 128) || null,
+        before: parseText('before', request.before, 128) || null,
       };
       const { items, total } = await grants.listOfApp(clientId, filter, toPage(request.page));
       return { grants: items.map(toAppGrantMessage), total };

@@ -1,10 +1,23 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { type CheckLivenessRequest, LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import {
+  type CheckLivenessRequest,
+  LedgerService,
+  type SetAppLockRequest,
+  type SetAppStatusRequest,
+} from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { Ledger } from '../app/ledger.ts';
+import type { AppCommand } from '../app/ports.ts';
+import type { AppStanding } from '../domain/app.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
-import { parseAppStatus, parseReportedApp, toAppStatusMessage } from './app-messages.ts';
+import {
+  findAppLock,
+  parseAppStatus,
+  parseReportedApp,
+  toAppLockMessage,
+  toAppStatusMessage,
+} from './app-messages.ts';
 import { toGrantStatusMessage } from './grant-messages.ts';
 import { findMoment, parseCount, parseHash, parseMoment, parseName, parseText } from './parameters.ts';
 
@@ -25,22 +38,12 @@ export function createLedgerService(ledger: Ledger) {
         return { status: toAppStatusMessage(status), epoch, revision };
       },
       async setAppStatus(request) {
-        const { expectedRevision } = request;
-        const standing = await ledger.setAppStatus({
-          clientId: parseName('clientId', request.clientId),
-          status: parseAppStatus(request.status),
-          expectedRevision: expectedRevision === 0 ? null : expectedRevision,
-          known: {
-            epoch: parseCount('knownEpoch', request.knownEpoch),
-            revision: parseCount('knownRevision', request.knownRevision),
-          },
-        });
-        return {
-          status: toAppStatusMessage(standing.status),
-          epoch: standing.epoch,
-          revision: standing.revision,
-          statusChangedAt: timestampFromDate(standing.statusChangedAt),
-        };
+        const status = parseAppStatus(request.status);
+        return toStandingMessage(await ledger.setAppStatus({ ...parseAppCommand(request), status }));
+      },
+      async setAppLock(request) {
+        const lock = findAppLock(request.lock);
+        return toStandingMessage(await ledger.setAppLock({ ...parseAppCommand(request), lock }));
       },
       async revokeFamily(request) {
         const familyId = parseName('familyId', request.familyId);
@@ -61,12 +64,35 @@ export function createLedgerService(ledger: Ledger) {
     {
       putApp: AUTHORIZATION,
       setAppStatus: AUTHORIZATION,
+      setAppLock: AUTHORIZATION,
       revokeFamily: AUTHORIZATION,
       revokeToken: AUTHORIZATION,
       checkLiveness: AUTHORIZATION,
       checkLivenesses: AUTHORIZATION,
     },
   );
+}
+
+function parseAppCommand(request: SetAppStatusRequest | SetAppLockRequest): AppCommand {
+  const { expectedRevision } = request;
+  return {
+    clientId: parseName('clientId', request.clientId),
+    expectedRevision: expectedRevision === 0 ? null : expectedRevision,
+    known: {
+      epoch: parseCount('knownEpoch', request.knownEpoch),
+      revision: parseCount('knownRevision', request.knownRevision),
+    },
+  };
+}
+
+function toStandingMessage({ status, epoch, revision, statusChangedAt, lock }: AppStanding) {
+  return {
+    status: toAppStatusMessage(status),
+    epoch,
+    revision,
+    statusChangedAt: timestampFromDate(statusChangedAt),
+    ...(lock !== null && { lock: toAppLockMessage(lock) }),
+  };
 }
 
 function toLivenessMessage({ grant, ...alive }: Liveness) {

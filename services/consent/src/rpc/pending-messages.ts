@@ -104,6 +104,7 @@ export function parseOpening(request: OpenPendingApprovalRequest): OpeningReques
     purpose: request.clientAuthenticated ? purpose : '',
     neededScopes: request.clientAuthenticated ? parseNeeded(request.neededScopes, scopes) : [],
     clientAuthenticated: request.clientAuthenticated,
+    network: request.clientAuthenticated ? '' : parseText('network', request.network),
   };
 }
 

@@ -27,6 +27,23 @@ export function accessCounts(where: Prisma.Sql): Prisma.Sql {
 }
 
 /**
+ * The same counts of an app by day and endpoint, from app_day, which does not grow with users. The days that app_day does not have yet come
+ * from access_day, which is not read when there are none.
+ */
+export function appCounts(clientId: string): Prisma.Sql {
+  const addedUpFrom = Prisma.sql`(SELECT app_days_from FROM app WHERE client_id = ${clientId})`;
+  return Prisma.sql`(SELECT * FROM (
+    SELECT endpoint, day, recorded, refused FROM app_day WHERE client_id = ${clientId} AND day >= coalesce(${addedUpFrom}, '-infinity')
+    UNION ALL
+    SELECT endpoint, day, recorded::bigint, refused::bigint FROM access_day
+    WHERE ${addedUpFrom} IS NOT NULL AND client_id = ${clientId} AND day < ${addedUpFrom}
+    UNION ALL
+    SELECT endpoint, day_of_id(coalesce(refers_to, id)),
+      CASE WHEN refers_to IS NULL THEN 1::bigint ELSE 0 END, CASE WHEN refers_to IS NULL THEN 0::bigint ELSE 1 END
+    FROM access_record r WHERE client_id = ${clientId} AND ${UNCOUNTED}) r WHERE day >= ${FIRST_KEPT})`;
+}
+
+/**
  * The same counts for days of a time zone, without those of other days. Counts without a quarter hour are those of earlier releases;
  * they belong to the day with the date of their UTC day.
  *

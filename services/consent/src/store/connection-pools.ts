@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from '@phds/service-kit/log';
 import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { PrismaClient } from './generated/client.ts';
@@ -11,10 +12,15 @@ export interface PoolOptions {
   readonly REVOCATION_POOL_SIZE: number;
 }
 
-/** The connections of this process: five pools, so that waiting work in one does not delay the others. */
+/** The connections of this process: six pools, so that waiting work in one does not delay the others. */
 export interface ConnectionPools extends AsyncDisposable {
-  /** Records accesses, and checks liveness and sessions. Its statements never wait for locks of decisions or revocations. */
+  /**
+   * Records and judges accesses, proves changes, and answers readiness. Each of these has one statement at a time, so none waits for a
+   * connection. Its statements never wait for locks of decisions or revocations.
+   */
   readonly access: Postgres;
+  /** Checks liveness and sessions, as often as people and apps ask, and counts accesses. */
+  readonly checks: Postgres;
   /** Withdrawals: narrows and revokes grants, revokes tokens and families, sets the status of apps, ends sessions. */
   readonly revocations: PrismaClient;
   /** Creates and drops monthly partitions: one connection with a statement timeout of a minute. */
@@ -30,6 +36,9 @@ export interface ConnectionPools extends AsyncDisposable {
 /** Records in the default partition are moved to that of their month in one statement. */
 const MONTHS_TIMEOUT_MS = 60_000;
 const WEBHOOK_CONNECTIONS = 2;
+const MIGRATIONS = join(import.meta.dirname, '../../prisma/migrations');
+/** Inserts, judgements, proofs of changes, and one for readiness and the restore guard's comparisons. */
+const RECORD_CONNECTIONS = 4;
 
 /** Does not connect yet: each pool opens connections on demand. */
 export async function openConnectionPools(options: PoolOptions, log: Logger): Promise<ConnectionPools> {
@@ -45,6 +54,7 @@ export async function openConnectionPools(options: PoolOptions, log: Logger): Pr
         statementTimeoutMs: statementTimeoutMs ?? options.DATABASE_STATEMENT_TIMEOUT_MS,
         applicationName: name === 'ordinary' ? 'phds-consent' : `phds-consent-${name}`,
         settings,
+        migrations: MIGRATIONS,
         log,
       }),
     );
@@ -52,11 +62,12 @@ export async function openConnectionPools(options: PoolOptions, log: Logger): Pr
     return postgres;
   };
   const openPrisma = (name: string, poolSize: number, statementTimeoutMs?: number) => {
-    const { adapter } = open(name, poolSize, {}, statementTimeoutMs);
-    return resources.adopt(new PrismaClient({ adapter }), (client) => client.$disconnect());
+    const { prisma } = open(name, poolSize, {}, statementTimeoutMs);
+    return resources.adopt(new PrismaClient(prisma), (client) => client.$disconnect());
   };
   const pools = {
-    access: open('access', options.ACCESS_POOL_SIZE, KEY_LOOK_UPS),
+    access: open('access', RECORD_CONNECTIONS, KEY_LOOK_UPS),
+    checks: open('checks', Math.max(1, options.ACCESS_POOL_SIZE - RECORD_CONNECTIONS), KEY_LOOK_UPS),
     revocations: openPrisma('revocations', options.REVOCATION_POOL_SIZE),
     months: openPrisma('months', 1, MONTHS_TIMEOUT_MS),
     webhooks: openPrisma('webhooks', WEBHOOK_CONNECTIONS),

@@ -9,11 +9,11 @@ export const GRANT_FROM = `consent_grant g
   LEFT JOIN app_epoch e ON e.client_id = g.client_id AND e.epoch = g.app_epoch + 1`;
 
 /**
- * The status of a grant at the start of the statement. A grant of an older epoch is never active, whatever the clocks; it is
- * expired if it expired before that epoch ended.
+ * The status of a grant at the start of the statement. One that was revoked, or is of an older epoch, is never active, whatever the
+ * clocks; it is expired if it expired before it was revoked or that epoch ended.
  */
 export const GRANT_STATUS = `CASE
-  WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.revoked_at IS NOT NULL THEN CASE WHEN g.revoked_at >= g.expires_at THEN 'expired' ELSE 'revoked' END
   WHEN g.app_epoch < a.epoch THEN CASE WHEN e.started_at >= g.expires_at THEN 'expired' ELSE 'revoked' END
   WHEN g.expires_at <= statement_timestamp() THEN 'expired'
   ELSE 'active' END`;

@@ -1,4 +1,4 @@
-import { batchingCalls } from '@phds/service-kit/batched-calls';
+import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { queryVerified } from '@phds/service-kit/restore-witness';
@@ -26,7 +26,7 @@ interface LivenessRow
  */
 export function createPgLiveness(pool: pg.Pool, guard: RestoreGuard): LivenessStore {
   const check = (queries: readonly LivenessQuery[]) => guard.verified(() => checkAll(pool, guard, queries));
-  return translatingErrors({ check: batchingCalls(check) });
+  return translatingErrors({ check: batchingCalls(check, SHORT_READS) });
 }
 
 async function checkAll(

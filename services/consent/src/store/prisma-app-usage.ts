@@ -1,7 +1,7 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { AppUsageStore, DayRange } from '../app/access-ports.ts';
 import type { AppUsage, RefusalCount } from '../domain/access.ts';
-import { accessCounts, within } from './access-counts-sql.ts';
+import { appCounts, within } from './access-counts-sql.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 
 const COUNT_MAX = 0x7fff_ffff;
@@ -11,10 +11,14 @@ export function createPrismaAppUsage(prisma: PrismaClient): AppUsageStore {
   return translatingErrors({
     async usage(clientId, ownerId, range) {
       const owned = await prisma.app.findFirst({ where: { clientId, ownerId }, select: { clientId: true } });
-      return owned === null ? null : selectUsage(prisma, clientId, range);
+      return owned === null ? null : prisma.$queryRaw<AppUsage[]>(selectUsage(clientId, range));
     },
     async addRefusals(refusals) {
       await addRefusals(prisma, refusals);
+    },
+    async addUpNext() {
+      const [row] = await prisma.$queryRaw<{ found: boolean }[]>`SELECT add_up_app_day() AS found`;
+      return row?.found ?? false;
     },
   });
 }
@@ -23,15 +27,15 @@ export function createPrismaAppUsage(prisma: PrismaClient): AppUsageStore {
  * A refusal after recording is in both the records and the gateways' counts, so the larger number is used: gateways count every
  * refusal, but report seconds later, and a gateway that crashes loses its counts.
  */
-function selectUsage(prisma: PrismaClient, clientId: string, range: DayRange | null): Promise<AppUsage[]> {
-  return prisma.$queryRaw`
+export function selectUsage(clientId: string, range: DayRange | null): Prisma.Sql {
+  return Prisma.sql`
     SELECT to_char(c.day, 'YYYY-MM-DD') AS date, c.endpoint, sum(c.released)::int AS released,
       greatest(sum(c.refused), sum(c.count))::int AS refused,
       coalesce(jsonb_agg(jsonb_build_object('status', c.status, 'count', c.count) ORDER BY c.status)
         FILTER (WHERE c.status IS NOT NULL), '[]') AS refusals
     FROM (
       SELECT day, endpoint, recorded - refused AS released, refused, NULL::int AS status, 0 AS count
-      FROM ${accessCounts(Prisma.sql`r.client_id = ${clientId}`)} r
+      FROM ${appCounts(clientId)} r
       UNION ALL
       SELECT day, endpoint, 0, 0, status, count FROM refused_request WHERE client_id = ${clientId}
     ) c

@@ -1,40 +1,84 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { AppStore } from '../app/ports.ts';
-import type { AppStanding, ReportedApp } from '../domain/app.ts';
+import type { AppStore, StatusCommand } from '../app/ports.ts';
+import type { AppLock, AppStanding, ReportedApp } from '../domain/app.ts';
 import { takeProfile } from './app-profiles.ts';
-import type { Prisma, PrismaClient } from './generated/client.ts';
+import { Prisma, type PrismaClient } from './generated/client.ts';
 import { wanting } from './webhook-event-rows.ts';
 
 /** The apps in table `app`. Each change of status is one conditional statement. */
 export function createPrismaApps(prisma: PrismaClient): AppStore {
   return translatingErrors({
     put: (app) => prisma.$transaction((tx) => put(tx, app)),
-    // If the ledger is behind `known`, even the same status is set: a lost status in between may have been different.
+    // If the ledger is behind `known`, even the same status is set: a lost status in between may have been different. While the app
+    // is locked, the status of the developer is also the one to return to.
     async setStatus({ clientId, status, expectedRevision, known }) {
-      const [changed] = await prisma.$queryRaw<AppStanding[]>`
+      const [changed] = await prisma.$queryRaw<Row[]>`
         WITH changed AS (
           UPDATE app SET status = ${status}, revision = greatest(revision, ${known.revision}::int) + 1,
             status_changed_at = CASE WHEN status = ${status} THEN status_changed_at ELSE statement_timestamp() END,
-            epoch = greatest(epoch, ${known.epoch}::int) + CASE WHEN ${status} = 'revoked' THEN 1 ELSE 0 END
-          WHERE client_id = ${clientId}
-            AND (status <> ${status} OR revision < ${known.revision}::int OR epoch < ${known.epoch}::int)
+            epoch = greatest(epoch, ${known.epoch}::int) + CASE WHEN ${status} = 'revoked' THEN 1 ELSE 0 END,
+            unlocked_status = CASE WHEN lock_kind IS NULL THEN NULL ELSE ${status} END
+          WHERE client_id = ${clientId} AND (lock_kind IS NULL OR ${status} <> 'active')
+            AND (coalesce(unlocked_status, status) <> ${status} OR ${isBehind(known)})
             AND (${expectedRevision}::int IS NULL OR revision = ${expectedRevision}::int)
           RETURNING *
-        ), begun AS (
-          INSERT INTO app_epoch (client_id, epoch, started_at)
-          SELECT client_id, number, statement_timestamp() FROM changed, generate_series(2, epoch) AS number
-          ON CONFLICT DO NOTHING
-        ), told AS (
+        ), begun AS (${BEGUN}), told AS (
           INSERT INTO webhook_fanout (client_id, ended_at)
           SELECT changed.client_id, statement_timestamp() FROM changed JOIN webhook_endpoint w USING (client_id)
           WHERE changed.status = 'revoked' AND ${wanting('grant.revoked')}
           ON CONFLICT DO NOTHING
         )
-        SELECT status, epoch, revision, status_changed_at AS "statusChangedAt" FROM changed`;
-      // A separate statement, which sees the commit of a concurrent call that this one may have waited for.
-      return changed ?? (await findStanding(prisma, clientId));
+        SELECT ${STANDING} FROM changed`;
+      return toStanding(changed) ?? (await findStanding(prisma, clientId));
+    },
+
+    async setLock({ clientId, lock, expectedRevision, known }) {
+      const kind = lock?.kind ?? null;
+      const reason = lock?.reason ?? null;
+      const status = Prisma.sql`
+        CASE WHEN ${kind}::text IS NULL THEN coalesce(unlocked_status, status)
+          WHEN status = 'active' THEN 'suspended' ELSE status END`;
+      const [changed] = await prisma.$queryRaw<Row[]>`
+        WITH changed AS (
+          UPDATE app SET status = ${status}, revision = greatest(revision, ${known.revision}::int) + 1,
+            status_changed_at = CASE WHEN status = ${status} THEN status_changed_at ELSE statement_timestamp() END,
+            epoch = greatest(epoch, ${known.epoch}::int), lock_kind = ${kind}, lock_reason = ${reason},
+            locked_at = CASE WHEN ${kind}::text IS NULL THEN NULL WHEN lock_kind = ${kind} THEN locked_at
+              ELSE statement_timestamp() END,
+            unlocked_status = CASE WHEN ${kind}::text IS NULL THEN NULL ELSE coalesce(unlocked_status, status) END
+          WHERE client_id = ${clientId}
+            AND (lock_kind IS DISTINCT FROM ${kind} OR lock_reason IS DISTINCT FROM ${reason} OR ${isBehind(known)})
+            AND (${expectedRevision}::int IS NULL OR revision = ${expectedRevision}::int)
+          RETURNING *
+        ), begun AS (${BEGUN})
+        SELECT ${STANDING} FROM changed`;
+      return toStanding(changed) ?? (await findStanding(prisma, clientId));
     },
   });
+}
+
+interface Row extends Omit<AppStanding, 'lock'> {
+  readonly kind: AppLock['kind'] | null;
+  readonly reason: string;
+  readonly since: Date;
+}
+
+const STANDING = Prisma.sql`status, epoch, revision, status_changed_at AS "statusChangedAt",
+  lock_kind AS kind, lock_reason AS reason, locked_at AS since`;
+
+/** Records the start of each epoch of the app that was changed. */
+const BEGUN = Prisma.sql`
+  INSERT INTO app_epoch (client_id, epoch, started_at)
+  SELECT client_id, number, statement_timestamp() FROM changed, generate_series(2, epoch) AS number
+  ON CONFLICT DO NOTHING`;
+
+const isBehind = ({ revision, epoch }: StatusCommand['known']) =>
+  Prisma.sql`(revision < ${revision}::int OR epoch < ${epoch}::int)`;
+
+function toStanding(row: Row | undefined): AppStanding | null {
+  if (row === undefined) return null;
+  const { kind, reason, since, ...standing } = row;
+  return { ...standing, lock: kind === null ? null : { kind, reason, since } };
 }
 
 async function put(tx: Prisma.TransactionClient, app: ReportedApp): Promise<AppStanding> {
@@ -43,16 +87,16 @@ async function put(tx: Prisma.TransactionClient, app: ReportedApp): Promise<AppS
     INSERT INTO app (client_id, owner_id, name, description, developer_name, homepage_url, privacy_policy_url, logo_url)
     VALUES (${clientId}, ${ownerId}, ${name}, ${description}, ${developerName}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl})
     ON CONFLICT (client_id) DO NOTHING`;
-  const [standing] = await tx.$queryRaw<AppStanding[]>`
-    SELECT status, epoch, revision, status_changed_at AS "statusChangedAt" FROM app
-    WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
-  if (standing === undefined) throw new Error(`app ${clientId} is gone although it was just put`);
+  const [row] = await tx.$queryRaw<Row[]>`
+    SELECT ${STANDING} FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
+  const standing = toStanding(row);
+  if (standing === null) throw new Error(`app ${clientId} is gone although it was just put`);
   await takeProfile(tx, app);
   return standing;
 }
 
+/** In a separate statement, which sees the commit of a concurrent call that the change may have waited for. */
 async function findStanding(prisma: PrismaClient, clientId: string): Promise<AppStanding | null> {
-  const [standing] = await prisma.$queryRaw<AppStanding[]>`
-    SELECT status, epoch, revision, status_changed_at AS "statusChangedAt" FROM app WHERE client_id = ${clientId}`;
-  return standing ?? null;
+  const [row] = await prisma.$queryRaw<Row[]>`SELECT ${STANDING} FROM app WHERE client_id = ${clientId}`;
+  return toStanding(row);
 }

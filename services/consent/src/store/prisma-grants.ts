@@ -146,9 +146,16 @@ const REVOKED_APP = Prisma.sql`
   SELECT FROM app_epoch e
   WHERE e.client_id = g.client_id AND e.epoch = g.app_epoch + 1 AND e.started_at < g.expires_at`;
 
+/** Adds the end of the grants `ended` to their history. One that had expired before ended then. */
+const TELL_REVOKED = Prisma.sql`
+  INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
+  SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
+  WHERE revoked_at < expires_at`;
+
 /**
  * One statement, so that a revocation needs one round trip. It uses the newest version of the row and reads the clock after the row
- * is locked, so its time is after any change that it waited for.
+ * is locked, so its time is after any change that it waited for. An expired grant gets a time, too: the clock may go back, to that
+ * of another server, and what was acknowledged holds all the same.
  */
 async function revoke(prisma: PrismaClient, id: string, userId: string): Promise<Date | null> {
   const [ended] = await prisma.$queryRaw<{ revokedAt: Date }[]>`
@@ -156,12 +163,9 @@ async function revoke(prisma: PrismaClient, id: string, userId: string): Promise
       UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp())
       WHERE g.id = ${id} AND g.user_id = ${userId} AND g.revoked_at IS NULL AND NOT EXISTS (${REVOKED_APP})
       RETURNING g.*
-    ), told AS (
-      INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
-      SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
-    ), notified AS (${insertRevoked('person')})
-    SELECT revoked_at AS "revokedAt" FROM ended`;
-  return ended === undefined ? findRevocation(prisma, id, { userId }) : ended.revokedAt;
+    ), told AS (${TELL_REVOKED}), notified AS (${insertRevoked('person')})
+    SELECT least(revoked_at, expires_at) AS "revokedAt" FROM ended`;
+  return ended === undefined ? findEnd(prisma, id, { userId }) : ended.revokedAt;
 }
 
 async function requestDeletion(prisma: PrismaClient, id: string, userId: string): Promise<Date | null> {
@@ -192,12 +196,12 @@ async function revokeByApp(prisma: PrismaClient, id: string, clientId: string): 
       WHERE g.id = ${id} AND g.client_id = ${clientId} AND g.revoked_at IS NULL AND NOT EXISTS (${REVOKED_APP})
       RETURNING g.*
     ), notified AS (${insertRevoked('app')})
-    SELECT revoked_at AS "revokedAt" FROM ended`;
-  return ended === undefined ? findRevocation(prisma, id, { clientId }) : ended.revokedAt;
+    SELECT least(revoked_at, expires_at) AS "revokedAt" FROM ended`;
+  return ended === undefined ? findEnd(prisma, id, { clientId }) : ended.revokedAt;
 }
 
-/** The revocation time of a grant that was revoked before; null when it is unknown, or another person's or app's. */
-async function findRevocation(
+/** When a grant that had ended before did so, also by expiry; null when it is unknown, or another person's or app's. */
+async function findEnd(
   prisma: PrismaClient,
   id: string,
   owner: { readonly userId: string } | { readonly clientId: string },
@@ -207,24 +211,20 @@ async function findRevocation(
   const [row] = await prisma.$queryRaw<GrantRow[]>`
     SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = ${id} AND ${own}`;
   if (row === undefined) return null;
-  const { revokedAt } = toGrant(row);
-  if (revokedAt === null) throw new Error(`grant ${id} was not revoked`);
-  return revokedAt;
+  const { status, revokedAt, expiresAt } = toGrant(row);
+  if (status === 'active') throw new Error(`grant ${id} has not ended`);
+  return revokedAt ?? expiresAt;
 }
 
 async function revokeAll(tx: Transaction, userId: string): Promise<string[]> {
   await lockGrants(tx, userId);
   const ended = await tx.$queryRaw<{ id: string }[]>`
     WITH ended AS (
-      UPDATE consent_grant g SET revoked_at = statement_timestamp(), closed_at = statement_timestamp()
+      UPDATE consent_grant g SET revoked_at = statement_timestamp(), closed_at = coalesce(g.closed_at, statement_timestamp())
       FROM app a
-      WHERE a.client_id = g.client_id AND g.user_id = ${userId} AND g.closed_at IS NULL
-        AND g.app_epoch = a.epoch AND g.expires_at > statement_timestamp()
+      WHERE a.client_id = g.client_id AND g.user_id = ${userId} AND g.revoked_at IS NULL AND g.app_epoch = a.epoch
       RETURNING g.*
-    ), told AS (
-      INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
-      SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
-    ), notified AS (${insertRevoked('person')})
-    SELECT id FROM ended`;
+    ), told AS (${TELL_REVOKED}), notified AS (${insertRevoked('person')})
+    SELECT id FROM ended WHERE revoked_at < expires_at`;
   return ended.map((grant) => grant.id);
 }

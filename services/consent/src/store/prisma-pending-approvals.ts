@@ -96,8 +96,7 @@ async function open(
   const number = request.clientAuthenticated ? null : await countAnonymous(tx, clientId);
   const expiresAt = await insert(tx, { ...request, shownApp }, number, limits.lifetimeSeconds);
   if (expiresAt === null) return { kind: 'id_taken' };
-  const removedIds =
-    number === null ? [] : await removeAnonymous(tx, clientId, number - BigInt(limits.maxLive));
+  const removedIds = number === null ? [] : await removeAnonymous(tx, clientId, limits.maxLive);
   return { kind: 'opened', expiresAt, removedIds };
 }
 
@@ -134,29 +133,35 @@ async function insert(
 ): Promise<Date | null> {
   const [opened] = await tx.$queryRaw<{ expiresAt: Date }[]>`
     INSERT INTO pending_approval (id, client_id, app_epoch, redirect_host, scopes, needed_scopes, purpose, client_authenticated,
-      anonymous_number, shown_app, created_at, expires_at)
+      anonymous_number, network, shown_app, created_at, expires_at)
     VALUES (${request.id}, ${request.app.clientId}, ${request.appEpoch}, ${request.redirectHost},
       ${request.scopes}::text[], ${request.neededScopes}::text[], ${request.purpose}, ${request.clientAuthenticated}, ${anonymousNumber}::bigint,
-      ${JSON.stringify(request.shownApp)}::jsonb, statement_timestamp(), statement_timestamp() + make_interval(secs => ${lifetimeSeconds}::int))
+      ${request.network}, ${JSON.stringify(request.shownApp)}::jsonb, statement_timestamp(), statement_timestamp() + make_interval(secs => ${lifetimeSeconds}::int))
     ON CONFLICT (id) DO NOTHING
     RETURNING expires_at AS "expiresAt"`;
   return opened?.expiresAt ?? null;
 }
 
 /**
- * Removes the oldest unclaimed anonymous approvals down to a number. Those locked by a claim or decision are kept. The keys are an
- * array, so that Postgres evaluates the subquery once.
+ * Removes unclaimed anonymous approvals above a number. The newest of each network is kept first, then the second newest of each, and so on, so
+ * that a network loses its newest only when `maxLive` others have one. Those locked by a claim or decision are kept. The keys are arrays,
+ * so that Postgres evaluates the subqueries once.
  */
 async function removeAnonymous(
   tx: Prisma.TransactionClient,
   clientId: string,
-  upTo: bigint,
+  maxLive: number,
 ): Promise<string[]> {
   const removed = await tx.$queryRaw<{ id: string }[]>`
     DELETE FROM pending_approval WHERE id = ANY(ARRAY(
-      SELECT id FROM pending_approval
-      WHERE client_id = ${clientId} AND anonymous_number <= ${upTo} AND claimed_by IS NULL
-      ORDER BY anonymous_number LIMIT ${MAX_REMOVED} FOR UPDATE SKIP LOCKED))
+      SELECT id FROM pending_approval WHERE claimed_by IS NULL AND id = ANY(ARRAY(
+        SELECT id FROM (
+          SELECT id, anonymous_number, expires_at <= statement_timestamp() AS ended,
+            row_number() OVER (PARTITION BY network ORDER BY anonymous_number DESC) AS place
+          FROM pending_approval
+          WHERE client_id = ${clientId} AND claimed_by IS NULL AND anonymous_number IS NOT NULL) unclaimed
+        ORDER BY ended, place, anonymous_number DESC OFFSET ${maxLive} LIMIT ${MAX_REMOVED}))
+      FOR UPDATE SKIP LOCKED))
     RETURNING id`;
   return removed.map(({ id }) => id);
 }

@@ -7,6 +7,8 @@ export interface KeptDays {
   readonly PRUNE_REVOCATIONS_AFTER_DAYS: number;
   readonly PRUNE_PENDING_AFTER_DAYS: number;
   readonly PRUNE_REFUSALS_AFTER_DAYS: number;
+  readonly PRUNE_SANDBOX_GRANTS_AFTER_DAYS: number;
+  readonly PRUNE_DROPPED_CHAINS_AFTER_DAYS: number;
   readonly PRUNE_NOTICES_AFTER_DAYS: number;
   readonly PRUNE_REPORTS_AFTER_DAYS: number;
   readonly PRUNE_WEBHOOK_EVENTS_AFTER_DAYS: number;
@@ -14,9 +16,9 @@ export interface KeptDays {
 }
 
 /**
- * Deletes by the database's clock. Grants, events and records are history and are kept. Revocations and ends of sessions are deleted by
- * functions of the schema's owner, which limit what the service can delete. The keys are an array, so that Postgres evaluates the subquery once;
- * otherwise it could run it again and lock other rows.
+ * Deletes by the database's clock. Grants, events and records of people are history and are kept. Revocations, ends of sessions, history of
+ * the sandbox and ends of dropped chains are deleted by functions of the schema's owner, which limit what the service can delete. The keys
+ * are an array, so that Postgres evaluates the subquery once; otherwise it could run it again and lock other rows.
  */
 export function createPrismaPruner(prisma: PrismaClient, days: KeptDays) {
   return translatingErrors({
@@ -30,6 +32,14 @@ export function createPrismaPruner(prisma: PrismaClient, days: KeptDays) {
       ),
     session_end: async (limit) =>
       countOf(await prisma.$queryRaw`SELECT prune_session_end(${limit}::int) AS count`),
+    sandbox_grant: async (limit) =>
+      countOf(
+        await prisma.$queryRaw`SELECT prune_sandbox_grants(${days.PRUNE_SANDBOX_GRANTS_AFTER_DAYS}::int, ${limit}::int) AS count`,
+      ),
+    access_dropped: async (limit) =>
+      countOf(
+        await prisma.$queryRaw`SELECT prune_access_dropped(${days.PRUNE_DROPPED_CHAINS_AFTER_DAYS}::int, ${limit}::int) AS count`,
+      ),
     pending_approval: (limit) => prisma.$executeRaw`
       DELETE FROM pending_approval WHERE id = ANY(ARRAY(
         SELECT id FROM pending_approval

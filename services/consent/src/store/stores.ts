@@ -36,12 +36,12 @@ export type Stores = ReturnType<typeof createStores>;
 /** Every store, each on the pool whose work it shares. */
 export function createStores(pools: ConnectionPools, { guard, clockToleranceMs }: StoreOptions) {
   const { ordinary, revocations, months, webhooks } = pools;
-  const access = pools.access.pool;
+  const [access, checks] = [pools.access.pool, pools.checks.pool];
   return {
     accessRecords: createPgAccessRecords(access, { clockToleranceMs, guard }),
-    counts: createPgAccessCounts(access),
-    liveness: createPgLiveness(access, guard),
-    sessionChecks: createPgSessionChecks(access, guard),
+    counts: createPgAccessCounts(checks),
+    liveness: createPgLiveness(checks, guard),
+    sessionChecks: createPgSessionChecks(checks, guard),
     statuses: createPrismaApps(revocations),
     revocations: createPrismaRevocations(revocations),
     sessionEnds: createPrismaSessionEnds(revocations),

@@ -37,28 +37,61 @@ export async function claim(prisma: PrismaClient, limits: ClaimLimits): Promise<
   }
 }
 
+/** See WebhookQueue.findDue. */
+export async function findDue(prisma: PrismaClient, size: number, newWithinMs?: number): Promise<string[]> {
+  const rows =
+    newWithinMs === undefined
+      ? await prisma.$queryRaw<{ id: string }[]>`
+          SELECT w.id FROM webhook_endpoint w
+          WHERE ${CAN_RECEIVE} AND (EXISTS (${due(Prisma.sql`<>`)}) OR EXISTS (${due(Prisma.sql`=`)}))
+          ORDER BY EXISTS (${due(Prisma.sql`<>`)}) DESC, random() LIMIT ${size}`
+      : await prisma.$queryRaw<{ id: string }[]>`
+          SELECT DISTINCT e.endpoint_id AS id FROM webhook_event e
+          WHERE e.created_at > statement_timestamp() - make_interval(secs => ${newWithinMs / 1_000}::double precision)
+            AND e.state = 'pending' AND e.next_attempt_at <= statement_timestamp() LIMIT ${size}`;
+  return rows.map(({ id }) => id);
+}
+
+const CAN_RECEIVE = Prisma.sql`w.disabled_reason IS NULL AND (w.retry_at IS NULL OR w.retry_at <= statement_timestamp())`;
+const HOST = Prisma.sql`split_part(split_part(w.url, '/', 3), ':', 1)`;
+
 /**
- * Chooses endpoints with due events at random, so that none with many events keeps the others waiting, then of each the due events, first
- * those that are not `data.updated`. Instead of an event that waits for an earlier one of its grant, that one is claimed, if it is due, or
- * if it is a `data.updated` that need not wait: one not sent yet, or one whose grant has ended, which is not sent any more.
+ * Chooses endpoints with due events, first those with others than `data.updated`, else at random, so that none with many events keeps
+ * the others waiting, then of each the due events in the same order. Instead of an event that waits for an earlier one of its grant, that
+ * one is claimed, if it is due, or if it is a `data.updated` that need not wait: one not sent yet, or one whose grant has ended, which is
+ * not sent any more.
  */
-function take(tx: Prisma.TransactionClient, { events, perEndpoint, busy, leaseMs }: ClaimLimits) {
+function take(
+  tx: Prisma.TransactionClient,
+  { endpoints, events, lateEvents, slow, slowEvents, perEndpoint, perShare, busy, leaseMs }: ClaimLimits,
+) {
   return tx.$queryRaw<TakenRow[]>`
-    WITH endpoint AS MATERIALIZED (
-      SELECT w.id, c.room FROM webhook_endpoint w
-      LEFT JOIN unnest(${[...busy.keys()]}::text[], ${[...busy.values()]}::int[]) AS busy(endpoint_id, count)
-        ON busy.endpoint_id = w.id
+    WITH busy AS (
+      SELECT b.id, b.count, a.owner_id, ${HOST} AS host, b.id = ANY(${[...slow]}::text[]) AS is_slow
+      FROM unnest(${[...busy.keys()]}::text[], ${[...busy.values()]}::int[]) AS b(id, count)
+      JOIN webhook_endpoint w ON w.id = b.id JOIN app a ON a.client_id = w.client_id
+    ), endpoint AS MATERIALIZED (
+      SELECT w.id, a.owner_id, h.host, h.is_slow, c.room, c.of_owner, c.of_host FROM webhook_endpoint w
+      JOIN app a ON a.client_id = w.client_id
+      CROSS JOIN LATERAL (SELECT ${HOST} AS host, w.id = ANY(${[...slow]}::text[]) AS is_slow) h
       CROSS JOIN LATERAL (
-        SELECT CASE WHEN w.failures > 0 THEN 1 ELSE ${perEndpoint}::int END - coalesce(busy.count, 0) AS room
+        SELECT CASE WHEN w.failures > 0 THEN 1 ELSE ${perEndpoint}::int END
+            - coalesce(sum(busy.count) FILTER (WHERE busy.id = w.id), 0) AS room,
+          ${leftOf(perShare, Prisma.sql`busy.owner_id = a.owner_id`)} AS of_owner,
+          ${leftOf(perShare, Prisma.sql`busy.host = h.host`)} AS of_host
+        FROM busy
       ) c
-      WHERE w.disabled_reason IS NULL AND (w.retry_at IS NULL OR w.retry_at <= statement_timestamp()) AND c.room > 0
-        AND (EXISTS (${due(Prisma.sql`<>`)}) OR EXISTS (${due(Prisma.sql`=`)}))
-      ORDER BY random() LIMIT ${events}
+      CROSS JOIN LATERAL (SELECT EXISTS (${due(Prisma.sql`<>`)}) AS is_urgent) u
+      WHERE w.id = ANY(${[...endpoints]}::text[]) AND ${CAN_RECEIVE} AND least(c.room, c.of_owner, c.of_host) > 0
+        AND CASE WHEN h.is_slow THEN ${slowEvents}::int ELSE ${events}::int END > 0
+        AND (u.is_urgent OR ((h.is_slow OR ${lateEvents}::int > 0) AND EXISTS (${due(Prisma.sql`=`)})))
+      ORDER BY u.is_urgent DESC, random() LIMIT ${events + slowEvents}
     ), found AS MATERIALIZED (
       SELECT e.*, coalesce(head.id, e.id) AS head_id, head.next_attempt_at AS head_at,
         coalesce(head.type = 'data.updated' AND head.lease IS NULL
           AND (head.attempts = 0 OR e.type IN ('grant.revoked', 'grant.expired')), false) AS is_urgent_head,
-        least(w.room, ceil(${events}::int / (SELECT count(*) FROM endpoint)::double precision)) AS room
+        least(w.room, ceil(${events + slowEvents}::int / (SELECT count(*) FROM endpoint)::double precision)) AS room,
+        w.owner_id, w.host, w.is_slow, w.of_owner, w.of_host
       FROM endpoint w
       CROSS JOIN LATERAL (
         (${due(Prisma.sql`<>`)} ORDER BY e.next_attempt_at LIMIT ${READ_AT_ONCE})
@@ -70,19 +103,25 @@ function take(tx: Prisma.TransactionClient, { events, perEndpoint, busy, leaseMs
         ORDER BY f.number LIMIT 1
       ) head ON true
     ), ranked AS (
-      SELECT head_id, is_urgent_head, is_late, room,
-        row_number() OVER (PARTITION BY endpoint_id ORDER BY is_late, next_attempt_at) AS rank
+      SELECT *, row_number() OVER (PARTITION BY endpoint_id ORDER BY is_late, next_attempt_at) AS rank, random() AS lot
       FROM (
-        SELECT DISTINCT ON (head_id) head_id, endpoint_id, is_urgent_head, room, next_attempt_at,
-          type = 'data.updated' AS is_late
+        SELECT DISTINCT ON (head_id) *, type = 'data.updated' AS is_late
         FROM found WHERE head_id = id OR is_urgent_head OR head_at <= statement_timestamp()
         ORDER BY head_id, type = 'data.updated', is_urgent_head DESC
       ) each
+    ), shared AS (
+      SELECT *, row_number() OVER (PARTITION BY owner_id, is_slow ORDER BY is_late, lot) AS owner_rank,
+        row_number() OVER (PARTITION BY host, is_slow ORDER BY is_late, lot) AS host_rank
+      FROM ranked WHERE rank <= room
+    ), placed AS (
+      SELECT *, row_number() OVER (PARTITION BY is_slow ORDER BY is_late, lot) AS place,
+        row_number() OVER (PARTITION BY is_slow, is_late ORDER BY lot) AS place_of_kind
+      FROM shared WHERE owner_rank <= of_owner AND host_rank <= of_host
     ), locked AS (
-      SELECT e.id FROM ranked JOIN webhook_event e ON e.id = ranked.head_id
-      WHERE ranked.rank <= ranked.room AND e.state = 'pending'
-        AND (e.next_attempt_at <= statement_timestamp() OR (ranked.is_urgent_head AND e.lease IS NULL))
-      ORDER BY ranked.is_late, random() LIMIT ${events}
+      SELECT e.id FROM placed p JOIN webhook_event e ON e.id = p.head_id
+      WHERE p.place <= CASE WHEN p.is_slow THEN ${slowEvents}::int ELSE ${events}::int END
+        AND (p.is_slow OR NOT p.is_late OR p.place_of_kind <= ${lateEvents}::int) AND e.state = 'pending'
+        AND (e.next_attempt_at <= statement_timestamp() OR (p.is_urgent_head AND e.lease IS NULL))
       FOR UPDATE OF e SKIP LOCKED
     ), claimed AS (
       UPDATE webhook_event e SET lease = gen_random_uuid(), attempts = e.attempts + 1,
@@ -101,6 +140,16 @@ function take(tx: Prisma.TransactionClient, { events, perEndpoint, busy, leaseMs
       RETURNING e.id
     )
     SELECT id FROM claimed UNION ALL SELECT NULL FROM put_off`;
+}
+
+/**
+ * What is left of a share for an endpoint of this speed. Slow receivers do not use up the share of fast ones, but may have no more than
+ * two shares: a delivery to one that was fast until now becomes slow, and leaves its place to the next.
+ */
+function leftOf(perShare: number, isOfShare: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`least(
+    ${perShare}::int - coalesce(sum(busy.count) FILTER (WHERE ${isOfShare} AND busy.is_slow = h.is_slow), 0),
+    2 * ${perShare}::int - coalesce(sum(busy.count) FILTER (WHERE ${isOfShare}), 0))`;
 }
 
 /** The due events `e` of endpoint `w` whose type is, or is not, `data.updated`. Each has an index of its own. */

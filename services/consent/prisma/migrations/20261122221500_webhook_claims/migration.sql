@@ -1,14 +1,5 @@
--- DropIndex
-DROP INDEX "webhook_event_grant_id_idx";
-
+-- Each revocation writes this table, so its indexes are built while it does, one migration each. This one first built all of them in a
+-- transaction:
+-- earlier text: e43cccf2dd584a88e42d0db9dbeaf753761475e066558b0a9348eb452fcf4542
 -- CreateIndex
-CREATE INDEX "webhook_event_grant_id_number_idx" ON "webhook_event"("grant_id", "number");
-
--- The rest is not expressible in schema.prisma (docs/decisions/0032).
-
--- What is due at an endpoint: `data.updated` apart, so that the other events are found at once however many of it are waiting.
-DROP INDEX "webhook_event_due_idx";
-CREATE INDEX "webhook_event_due_idx" ON "webhook_event"("endpoint_id", "next_attempt_at")
-  WHERE "state" = 'pending' AND "type" <> 'data.updated';
-CREATE INDEX "webhook_event_due_data_idx" ON "webhook_event"("endpoint_id", "next_attempt_at")
-  WHERE "state" = 'pending' AND "type" = 'data.updated';
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "webhook_event_grant_id_number_idx" ON "webhook_event"("grant_id", "number");

@@ -2,7 +2,7 @@
 -- refresh. One row for each question, in their order; its grant is null when the app has no such grant.
 --
 -- A grant of an older epoch of the app is never active, whatever clocks say; it had expired if its time was over before
--- the epoch ended.
+-- the epoch ended. One that was revoked is dead with all its tokens, also if it had expired before: the clock may go back.
 --
 -- Indexes: app_pkey, consent_grant_pkey, app_epoch_pkey, revoked_family_pkey, revoked_token_pkey.
 -- Values:  $1 apps, $2 their epochs, $3 grants, $4 token families, $5 hashes of tokens, $6 when these were issued, $7 and
