@@ -33,6 +33,26 @@ const settings = z.object({
   MAX_APPS_PER_DEVELOPER: integer(200, { min: 1, unit: 'apps' }).describe(
     'Maximum number of apps of one developer.',
   ),
+  DEVELOPERS: z
+    .enum(['anyone', 'claim', 'listed'], 'must be anyone, claim or listed')
+    .default('listed')
+    .meta({ unit: '`anyone`, `claim` or `listed`' })
+    .describe(
+      'Who may register apps, also sandbox apps: everybody who signs in, sessions with the claim of `DEVELOPER_CLAIM`, or the people of `phds developers`.',
+    ),
+  DEVELOPER_CLAIM: z
+    .string()
+    .regex(/^[^=]+=.+$/, 'must be name=value')
+    .optional()
+    .meta({ unit: 'name=value', fallback: 'none' })
+    .describe('The claim that a developer has in the session: it is this text, or a list with it.'),
+  APP_APPROVAL: z
+    .enum(['required', 'none'], 'must be required or none')
+    .default('required')
+    .meta({ unit: '`required` or `none`' })
+    .describe(
+      'Whether an operator approves each live app (`phds apps approve`) before people see it. Sandbox apps never wait.',
+    ),
   RESTORE_CHECK_INTERVAL_MS: durationMs(2_000).describe(
     'Interval at which the service checks whether its database was restored. Suspension after a restore does not depend on it.',
   ),
@@ -43,7 +63,12 @@ const settings = z.object({
 });
 
 /** The settings of authorization. `KEY_FILE` names a file with the value of KEY. */
-export const configSchema = settings.superRefine(requireStepUpCriterion);
+export const configSchema = settings
+  .superRefine(requireStepUpCriterion)
+  .refine(({ DEVELOPERS, DEVELOPER_CLAIM }) => DEVELOPERS !== 'claim' || DEVELOPER_CLAIM !== undefined, {
+    path: ['DEVELOPER_CLAIM'],
+    message: 'is needed by DEVELOPERS=claim',
+  });
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
 

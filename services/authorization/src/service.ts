@@ -1,6 +1,4 @@
-import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
-import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
+import { join } from 'node:path';
 import { toSchemaName } from '@phds/database/postgres-names';
 import { createAssertionSigner } from '@phds/service-kit/access-assertion';
 import { acknowledging } from '@phds/service-kit/acknowledged-changes';
@@ -11,22 +9,22 @@ import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/pos
 import { startPruning } from '@phds/service-kit/pruning';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
 import { createRestoreService } from '@phds/service-kit/restore-service';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import {
   openSessionVerification,
   type SessionVerification,
-  toRpcChannelOptions,
   toRpcServerOptions,
   toStepUpOptions,
 } from '@phds/service-kit/service-options';
 import { createStepUp } from '@phds/service-kit/step-up';
 import { Metrics } from '@phds/telemetry/metrics';
+import { createAppLocks } from './app/app-locks.ts';
 import { createApps } from './app/apps.ts';
 import { createAuthorizations } from './app/authorizations.ts';
 import { createClientAuthentication } from './app/client-authentication.ts';
 import { createCodeExchange } from './app/code-exchange.ts';
 import { createDecisions } from './app/decisions.ts';
+import { createDevelopers } from './app/developers.ts';
 import { createErasures } from './app/erasures.ts';
 import { createFamilyRevocation } from './app/family-revocation.ts';
 import { createIntrospection } from './app/introspection.ts';
@@ -38,12 +36,10 @@ import { createRefresh } from './app/refresh.ts';
 import { createSandboxDecisions } from './app/sandbox-decisions.ts';
 import { createTokenEndpoint } from './app/token-endpoint.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
-import { createRpcConsentApprovals } from './clients/rpc-consent-approvals.ts';
-import { createRpcConsentGrants } from './clients/rpc-consent-grants.ts';
-import { createRpcConsentLedger } from './clients/rpc-consent-ledger.ts';
-import { createRpcSandboxApprovals } from './clients/rpc-sandbox-approvals.ts';
+import { connectConsent } from './clients/consent.ts';
 import type { Config } from './config.ts';
 import { type AuthorizationMetrics, createAuthorizationMetrics } from './metrics.ts';
+import { createAppOperatorService } from './rpc/app-operator-service.ts';
 import { createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
 import { createTokenService, type TokenUseCases } from './rpc/token-service.ts';
@@ -54,6 +50,7 @@ import { createPgCredentials } from './store/pg-credentials.ts';
 import { createPgTokenFamilies } from './store/pg-token-families.ts';
 import { createPrismaApps } from './store/prisma-apps.ts';
 import { createPrismaAuthorizations } from './store/prisma-authorizations.ts';
+import { createPrismaDevelopers } from './store/prisma-developers.ts';
 import { createPrismaPeople } from './store/prisma-people.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { createPrismaSuspensions } from './store/prisma-suspensions.ts';
@@ -83,9 +80,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const failureOf = reportFailures(metrics, log);
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(openDatabase(config, log, `phds-${SERVICE}`, config.DATABASE_POOL_SIZE));
-  const prisma = resources.adopt(new PrismaClient({ adapter: postgres.adapter }), (client) =>
-    client.$disconnect(),
-  );
+  const prisma = resources.adopt(new PrismaClient(postgres.prisma), (client) => client.$disconnect());
   const { pool } = resources.use(openDatabase(config, log, `phds-${SERVICE}-restores`, GUARD_POOL_SIZE));
   measured.measurePools({ ordinary: postgres.pool, restores: pool });
   const onFailure = failureOf('checking whether the database was restored');
@@ -143,6 +138,7 @@ function openDatabase(config: Config, log: Logger, applicationName: string, pool
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     applicationName,
     settings: KEY_LOOK_UPS,
+    migrations: join(import.meta.dirname, '../prisma/migrations'),
     log,
   });
 }
@@ -154,27 +150,7 @@ function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGu
     tokens: { ...createPgTokenFamilies(pool, guard), ...createPgAccessTokens(pool, guard) },
     people: createPrismaPeople(prisma),
     suspensions: createPrismaSuspensions(prisma),
-  };
-}
-
-function connectConsent(
-  config: Config,
-  { clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics },
-  resources: AsyncDisposableStack,
-) {
-  const channel = resources.use(
-    openRpcChannel({
-      ...toRpcChannelOptions(config, { service: SERVICE, clock, metrics }),
-      address: config.CONSENT_ADDRESS,
-      audience: 'consent',
-      deadlineMs: config.CONSENT_DEADLINE_MS,
-    }),
-  );
-  return {
-    ledger: createRpcConsentLedger(channel.client(LedgerService)),
-    approvals: createRpcConsentApprovals(channel.client(ConsentService)),
-    grants: createRpcConsentGrants(channel.client(ConsentService)),
-    sandboxApprovals: createRpcSandboxApprovals(channel.client(SandboxService)),
+    developers: createPrismaDevelopers(prisma),
   };
 }
 
@@ -183,7 +159,12 @@ function createRpcServices(parts: Parts) {
   const verifySession = verification.verify;
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   const clients = metrics.measureClients(createClientAuthentication(parts));
-  const apps = createApps({ ...parts, maxAppsPerDeveloper: config.MAX_APPS_PER_DEVELOPER });
+  const apps = createApps({
+    ...parts,
+    maxAppsPerDeveloper: config.MAX_APPS_PER_DEVELOPER,
+    needsApproval: config.APP_APPROVAL === 'required',
+  });
+  const developers = createDevelopers(parts.developers, config.DEVELOPERS, config.DEVELOPER_CLAIM);
   const issuing = {
     ...parts,
     issuer: config.ISSUER,
@@ -197,9 +178,14 @@ function createRpcServices(parts: Parts) {
   return [
     createAppService({
       apps: acknowledging(guard, apps, ['register', 'update', 'rotateSecret', 'setStatus']),
+      developers,
       verifySession,
       stepUp,
     }),
+    createAppOperatorService(
+      acknowledging(guard, createAppLocks(parts), ['suspend', 'lift']),
+      acknowledging(guard, developers, ['add', 'remove']),
+    ),
     createAuthorizationService({
       clients,
       authorizations: createAuthorizations({ ...parts, clients, issuer: config.ISSUER }),
@@ -218,10 +204,14 @@ function createTokenUseCases(
   parts: Parts & { clients: ReturnType<typeof createClientAuthentication> },
 ): TokenUseCases {
   const { config, clock } = parts;
-  const dependencies = { ...parts, revokeFamily: createFamilyRevocation(parts) };
+  const dependencies = {
+    ...parts,
+    revokeFamily: createFamilyRevocation(parts),
+    derivationKey: config.DERIVATION_KEY,
+  };
   const grants = {
     authorization_code: createCodeExchange(dependencies),
-    refresh_token: createRefresh({ ...dependencies, derivationKey: config.DERIVATION_KEY }),
+    refresh_token: createRefresh(dependencies),
     // Ends nothing: a database that lacks the token refuses it.
     client_credentials: createOwnTokens(dependencies),
   };

@@ -24,6 +24,13 @@ test('the defaults are those of the contract', () => {
   });
 });
 
+test('developers are listed and live apps approved unless the settings say otherwise; a claim has to be named', () => {
+  expect(readEnvironment(required)).toMatchObject({ DEVELOPERS: 'listed', APP_APPROVAL: 'required' });
+  const byClaim = { ...required, DEVELOPERS: 'claim' };
+  expect(() => readEnvironment(byClaim)).toThrow(/DEVELOPER_CLAIM/);
+  expect(() => readEnvironment({ ...byClaim, DEVELOPER_CLAIM: 'developer' })).toThrow(/DEVELOPER_CLAIM/);
+});
+
 test('the Connect protocol is served only if its port is set; 0 picks a free one', () => {
   expect(readEnvironment(required).CONNECT_PORT).toBeUndefined();
   expect(readEnvironment({ ...required, CONNECT_PORT: '' }).CONNECT_PORT).toBeUndefined();

@@ -57,6 +57,34 @@ describe('erasing a person', () => {
     expect(await harness.operated.eraseUser({ userId: 'goes' })).toMatchObject({ codes: 0, families: 0 });
   });
 
+  test('goes on after an interruption, with what the steps before it removed', async () => {
+    const app = await harness.registerApp();
+    const theirs = await harness.exchange(app, await harness.obtainCode(app, { userId: 'many' }));
+    const { principal } = await harness.introspect(theirs.accessToken);
+    await owner.query(
+      `INSERT INTO "authorization".refresh_token (hash, family_id, scopes, issued_at, expires_at)
+       SELECT sha256(number::text::bytea), $1, '{}', now(), now() FROM generate_series(1, 2500) AS number`,
+      [principal!.familyId],
+    );
+    const countTokens = async () => {
+      const tables = ['refresh_token', 'access_token'].map(
+        (table) => `SELECT family_id FROM "authorization".${table}`,
+      );
+      const text = `SELECT count(*)::int AS n FROM (${tables.join(' UNION ALL ')}) AS token WHERE family_id = $1`;
+      return (await owner.query(text, [principal!.familyId])).rows[0].n;
+    };
+    expect(await countTokens()).toBe(2502);
+    await owner.query(
+      `CREATE FUNCTION "authorization".interrupt() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''interrupted''; END';
+       CREATE TRIGGER interrupt BEFORE DELETE ON "authorization".token_family EXECUTE FUNCTION "authorization".interrupt()`,
+    );
+    expect(await reasonOf(harness.operated.eraseUser({ userId: 'many' }))).toBe('internal');
+    expect(await countTokens()).toBe(0);
+    await owner.query('DROP FUNCTION "authorization".interrupt CASCADE');
+    expect(await harness.operated.eraseUser({ userId: 'many' })).toMatchObject({ codes: 0, families: 1 });
+    expect(await everything()).not.toContain('many');
+  });
+
   test('ends their apps if requested, and otherwise removes nothing', async () => {
     const clientId = await registerAs('developer');
     const app = await harness.registerApp();

@@ -11,7 +11,7 @@ import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
-import type { FakeConsent, FakeGrant } from './fake-consent.ts';
+import type { FakeApp, FakeConsent, FakeGrant } from './fake-consent.ts';
 
 /** The rpcs of consent that authorization calls, on the in-memory state. */
 export function createFakeServices(fake: FakeConsent) {
@@ -19,6 +19,7 @@ export function createFakeServices(fake: FakeConsent) {
     implement(LedgerService, createLedger(fake), {
       putApp: ['authorization'],
       setAppStatus: ['authorization'],
+      setAppLock: ['authorization'],
       revokeFamily: ['authorization'],
       revokeToken: ['authorization'],
       checkLiveness: ['authorization'],
@@ -75,6 +76,11 @@ function createSandbox(fake: FakeConsent): ServiceImpl<typeof SandboxService> {
   };
 }
 
+function toStanding({ status, epoch, revision, changedAt, lock }: FakeApp) {
+  const statusChangedAt = timestampFromDate(changedAt);
+  return { status, epoch, revision, statusChangedAt, ...(lock !== undefined && { lock }) };
+}
+
 function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {
   const check = async ({ clientId, appEpoch, grantId, familyId, tokenHash }: CheckLivenessRequest) => {
     fake.enter('checkLiveness');
@@ -104,19 +110,30 @@ function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {
       const app = fake.app(clientId);
       const isBehind = app.revision < knownRevision || app.epoch < knownEpoch;
       const isMeant = expectedRevision === 0 || app.revision === expectedRevision;
-      if ((app.status !== status || isBehind) && isMeant) {
+      const isFree = app.lock === undefined || status !== AppStatus.ACTIVE;
+      if ((app.status !== status || isBehind) && isMeant && isFree) {
         if (app.status !== status) app.changedAt = fake.clock.now();
         app.status = status;
         app.revision = Math.max(app.revision, knownRevision) + 1;
         app.epoch = Math.max(app.epoch, knownEpoch) + (status === AppStatus.REVOKED ? 1 : 0);
       }
-      const { epoch, revision, changedAt } = app;
-      return fake.leave('setAppStatus', {
-        status: app.status,
-        epoch,
-        revision,
-        statusChangedAt: timestampFromDate(changedAt),
-      });
+      return fake.leave('setAppStatus', toStanding(app));
+    },
+    setAppLock: async ({ clientId, lock, expectedRevision }) => {
+      fake.enter('setAppLock');
+      const app = fake.app(clientId);
+      const same = app.lock?.kind === lock?.kind && app.lock?.reason === lock?.reason;
+      if (!same && app.revision === expectedRevision) {
+        if (lock !== undefined && app.status === AppStatus.ACTIVE) app.status = AppStatus.SUSPENDED;
+        else if (lock === undefined && app.status === AppStatus.SUSPENDED) app.status = AppStatus.ACTIVE;
+        app.lock = lock && {
+          kind: lock.kind,
+          reason: lock.reason,
+          since: timestampFromDate(fake.clock.now()),
+        };
+        app.revision += 1;
+      }
+      return fake.leave('setAppLock', toStanding(app));
     },
     revokeFamily: async ({ familyId }) => {
       fake.enter('revokeFamily');

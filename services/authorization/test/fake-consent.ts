@@ -5,19 +5,20 @@ import {
   type OpenPendingApprovalRequest,
   PendingStatus,
 } from '@phds/contracts/phds/consent/v1/consent_pb';
-import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import type { AppLock, AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound, type Reason, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import type { SessionVerifier } from '@phds/service-kit/session';
 
-interface FakeApp {
+export interface FakeApp {
   profile: AppProfile | undefined;
   status: AppStatus;
   epoch: number;
   revision: number;
   changedAt: Date;
+  lock?: Pick<AppLock, 'kind' | 'reason' | 'since'> | undefined;
 }
 
 export interface FakeGrant {

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Client } from '@connectrpc/connect';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { type IssueTokenResponse, TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AppError, type Reason } from '@phds/service-kit/errors';
@@ -42,6 +43,7 @@ export interface Harness extends AsyncDisposable {
   /** Client with the role operator, like `restores`. */
   readonly operated: Client<typeof AuthorizationService>;
   readonly restores: Client<typeof RestoreService>;
+  readonly operatedApps: Client<typeof AppOperatorService>;
   /** Address of the service's rpc. */
   readonly address: string;
   /** A service token of this caller. */
@@ -124,6 +126,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     ASSERTION_PRIVATE_KEY: keys.pem('authorization'),
     CONSENT_DEADLINE_MS: '10000',
     RESTORE_CHECK_INTERVAL_MS: '3600000',
+    DEVELOPERS: 'anyone',
+    APP_APPROVAL: 'none',
     ...settings,
   });
   const service = stack.use(await createService(config, { clock, log }));
@@ -149,6 +153,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     tokens: channel.client(TokenService),
     operated: operator.client(AuthorizationService),
     restores: operator.client(RestoreService),
+    operatedApps: operator.client(AppOperatorService),
     address: `127.0.0.1:${service.rpcPort}`,
     callAs: (name: string) => tokenSourceOf(name)('authorization'),
     logged: () => lines.join(''),

@@ -94,7 +94,7 @@ async function openPruner() {
     applicationName: 'test',
   };
   const postgres = stack.use(openPostgres({ connectionString, schema, ...limits }));
-  const prisma = stack.adopt(new PrismaClient({ adapter: postgres.adapter }), (it) => it.$disconnect());
+  const prisma = stack.adopt(new PrismaClient(postgres.prisma), (it) => it.$disconnect());
   const pruned = createPrismaPruner(prisma, quiet.clock);
   const expired = new Date(quiet.clock.now().getTime() - 30 * DAY);
   const { clientId } = await quiet.registerApp();

@@ -2,24 +2,36 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newSecret } from '@phds/service-kit/secrets';
+import pg from 'pg';
 import type { FakeGrant } from './fake-consent.ts';
 import type { Harness, TestApp } from './harness.ts';
-import { HEART, race, reasonOf, refusalOf, SLEEP, startHarness } from './harness.ts';
+import { HEART, race, reasonOf, refusalOf, SLEEP, startHarness, toHash } from './harness.ts';
 
 let harness: Harness;
 let app: TestApp;
 
+let owner: pg.Client;
+
 beforeAll(async () => {
   harness = await startHarness();
+  owner = new pg.Client({ connectionString: harness.database.ownerUrl });
+  await owner.connect();
   app = await harness.registerApp();
 });
 afterAll(async () => {
+  await owner.end();
   await harness[Symbol.asyncDispose]();
 });
 
 const start = async (expiresInDays = 365) =>
   harness.exchange(app, await harness.obtainCode(app, { expiresInDays }));
 const statusOf = async (token: string) => (await harness.introspect(token)).status;
+/** Moves the use of a refresh token into the past, because the database's clock cannot be set. */
+const useEarlier = (token: string, seconds: number) =>
+  owner.query(
+    `UPDATE "authorization".refresh_token SET rotated_at = rotated_at - $2 * interval '1 second' WHERE hash = $1`,
+    [toHash(token), seconds],
+  );
 const lastGrant = () => [...harness.consent.grants.values()].at(-1)!;
 
 describe('a refresh', () => {
@@ -43,11 +55,23 @@ describe('a refresh', () => {
   test('can be repeated with the same old token for 60 seconds, and reports the remaining seconds', async () => {
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken);
-    harness.clock.advance(60_000);
+    harness.clock.advance(55_000);
+    await useEarlier(first.refreshToken, 55);
     const again = await harness.refresh(app, first.refreshToken);
     expect(again).toMatchObject({ accessToken: second.accessToken, refreshToken: second.refreshToken });
-    expect(again.expiresInSeconds).toBe(3540);
-    harness.clock.advance(1);
+    expect(again.expiresInSeconds).toBe(3545);
+    await useEarlier(first.refreshToken, 6);
+    expect(await reasonOf(harness.refresh(app, first.refreshToken))).toBe('invalid_grant');
+    expect(await statusOf(second.accessToken)).toBe(TokenStatus.DEAD);
+  });
+
+  test.each([120_000, -120_000])('can be repeated at a replica whose clock is %i ms off', async (skewMs) => {
+    const first = await start();
+    const second = await harness.refresh(app, first.refreshToken);
+    harness.clock.advance(skewMs);
+    const again = await harness.refresh(app, first.refreshToken);
+    expect(again.refreshToken).toBe(second.refreshToken);
+    await useEarlier(first.refreshToken, 61);
     expect(await reasonOf(harness.refresh(app, first.refreshToken))).toBe('invalid_grant');
     expect(await statusOf(second.accessToken)).toBe(TokenStatus.DEAD);
   });

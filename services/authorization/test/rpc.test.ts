@@ -4,14 +4,16 @@ import { load } from '@grpc/proto-loader';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { readStatement } from '@phds/service-kit/statement';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import pg from 'pg';
 import type { Harness } from './harness.ts';
 import { HEART, REDIRECT_URI, startHarness } from './harness.ts';
 
 const PROTO = join(import.meta.dirname, '../../../proto');
-const SERVICES = [AppService, AuthorizationService, TokenService];
+const SERVICES = [AppOperatorService, AppService, AuthorizationService, TokenService];
 
 type Answer = Record<string, unknown>;
 type Call = (
@@ -25,7 +27,9 @@ let clients: Map<string, Record<string, Call> & { close(): void }>;
 
 beforeAll(async () => {
   harness = await startHarness();
-  const files = ['apps', 'authorization', 'tokens'].map((name) => `phds/authorization/v1/${name}.proto`);
+  const files = ['apps', 'authorization', 'operator', 'tokens'].map(
+    (name) => `phds/authorization/v1/${name}.proto`,
+  );
   const definition = await load(files, {
     includeDirs: [PROTO],
     defaults: true,
@@ -81,7 +85,7 @@ describe('every rpc', () => {
   const rpcs = SERVICES.flatMap(({ name, methods }) => methods.map((method) => [name, method.name] as const));
 
   test.each(rpcs)('%s.%s admits exactly one caller', async (service, rpc) => {
-    const admitted = rpc === 'EraseUser' ? 'operator' : 'gateway';
+    const admitted = rpc === 'EraseUser' || service === 'AppOperatorService' ? 'operator' : 'gateway';
     const others = ['gateway', 'operator', 'health-data', 'consent', 'authorization'].filter(
       (caller) => caller !== admitted,
     );
@@ -94,7 +98,7 @@ describe('every rpc', () => {
   });
 });
 
-test.each(readSqlFiles(new URL('../src/store/sql/', import.meta.url)))(
+test.each(readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement))(
   '%s finds everything by the indexes that its comment names',
   async (_, text) => {
     const client = new pg.Client({ connectionString: harness.database.ownerUrl });

@@ -1,15 +1,23 @@
 import { SECRET_OVERLAP_MAX_SECONDS } from '@phds/catalog/lifetimes';
 import type { Listed, Page } from '@phds/catalog/pagination';
-import { type Environment, SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
+import { type Environment, isSandboxApp, SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
-import { type App, type AppStatus, withoutEndedSecret } from '../domain/app.ts';
-import type { SettingsInput } from '../domain/app-settings.ts';
+import {
+  type App,
+  type AppLock,
+  type AppSettings,
+  type AppStatus,
+  withoutEndedSecret,
+} from '../domain/app.ts';
+import type { SettingsChange, SettingsInput } from '../domain/app-settings.ts';
 import { parseChange, parseRegistration } from '../domain/app-settings.ts';
 import { addSeconds } from '../domain/token.ts';
-import type { AppStore, ConsentLedger, ReplacedSecret, SecretTrace } from './ports.ts';
+import type { AppCommand, AppStore, ReplacedSecret, SecretTrace } from './app-ports.ts';
+import { changeInLedger } from './ledger-changes.ts';
+import type { ConsentLedger } from './ports.ts';
 
 /** A new secret of an app in plain text, returned only once. */
 export interface IssuedSecret {
@@ -38,7 +46,10 @@ export interface Apps {
    * longer overlap than allowed, `app_not_active` for a revoked app.
    */
   rotateSecret(ownerId: string, clientId: string, overlapSeconds: number): Promise<RotatedSecret>;
-  /** Sets the status, in effect everywhere when it returns. A repeat completes an interrupted change. */
+  /**
+   * Sets the status, in effect everywhere when it returns. A repeat completes an interrupted change. Throws `conflict` for `active`
+   * while an operator has locked the app.
+   */
   setStatus(ownerId: string, clientId: string, status: AppStatus): Promise<StatusChange>;
 }
 
@@ -52,10 +63,9 @@ export interface AppsDependencies {
   readonly ledger: ConsentLedger;
   readonly clock: Clock;
   readonly maxAppsPerDeveloper: number;
+  /** Whether an operator approves each live app before people see it. */
+  readonly needsApproval: boolean;
 }
-
-// A concurrent change costs one attempt; changes of one app are rare.
-const STATUS_ATTEMPTS = 5;
 
 export function createApps(dependencies: AppsDependencies): Apps {
   const { apps, ledger, clock } = dependencies;
@@ -70,7 +80,7 @@ export function createApps(dependencies: AppsDependencies): Apps {
     get,
 
     async list(ownerId, page) {
-      const { items, total } = await apps.listApps(ownerId, page);
+      const { items, total } = await apps.listApps({ ownerId, lockKind: null }, page);
       const now = clock.now();
       return { items: items.map((app) => withoutEndedSecret(app, now)), total };
     },
@@ -80,6 +90,7 @@ export function createApps(dependencies: AppsDependencies): Apps {
     async update(ownerId, clientId, input) {
       const known = await get(ownerId, clientId);
       const change = parseChange(input, known);
+      await awaitApprovalOf(dependencies, known, change);
       const changed = Object.keys(change).length > 0;
       const app = changed ? await apps.updateSettings(clientId, ownerId, change, clock.now()) : known;
       if (app === null) throw notFound();
@@ -94,22 +105,52 @@ export function createApps(dependencies: AppsDependencies): Apps {
     },
 
     async setStatus(ownerId, clientId, status) {
-      const { epoch, ledgerRevision, ...app } = await get(ownerId, clientId);
-      const known = { epoch, revision: ledgerRevision };
-      let expectedRevision = ledgerRevision;
-      for (let attempt = 0; attempt < STATUS_ATTEMPTS; attempt += 1) {
-        // Called even when nothing seems to change, so that a repeat completes a change that crashed between the two stores.
-        const state = await ledger.setAppStatus({ clientId, status, expectedRevision, known });
-        const statusChangedAt = state.statusChangedAt ?? app.statusChangedAt;
-        await apps.applyLedgerState(clientId, { ...state, statusChangedAt });
-        // A restored ledger may have this status from before, at a revision that is ignored here.
-        const isBehind = state.revision < known.revision || state.epoch < known.epoch;
-        if (state.status === status && !isBehind) return { status, statusChangedAt };
-        expectedRevision = state.revision;
-      }
-      throw new AppError('conflict', 'The status is being changed by another request.');
+      const app = await get(ownerId, clientId);
+      const refuseLocked = (lock: AppLock | null) => {
+        if (status === 'active' && lock !== null) throw locked(lock);
+      };
+      // The ledger refuses too. This copy counts as well, because a restored ledger may lack the lock.
+      refuseLocked(app.lock);
+      const set = (at: AppCommand) => ledger.setAppStatus({ ...at, status });
+      const { statusChangedAt } = await changeInLedger(dependencies, app, set, (state) => {
+        refuseLocked(state.lock);
+        return state.status === status;
+      });
+      return { status, statusChangedAt };
     },
   };
+}
+
+const APPROVAL = { kind: 'approval', reason: '' } as const;
+
+/** An approval is for what the app says of itself and may ask for: whatever of it changes waits for another one. */
+async function awaitApprovalOf(
+  dependencies: AppsDependencies,
+  app: App,
+  change: SettingsChange,
+): Promise<void> {
+  if (!dependencies.needsApproval || isSandboxApp(app.clientId)) return;
+  const fields = Object.keys(change) as (keyof AppSettings)[];
+  const changed = fields.filter(
+    (field) => field !== 'requirePkce' && JSON.stringify(change[field]) !== JSON.stringify(app[field]),
+  );
+  if (changed.length === 0 || app.lock !== null) return;
+  if (app.status === 'active') {
+    const message = 'was approved; suspend the app to change it, and it waits for another approval';
+    throw invalidRequest(changed.map((parameter) => ({ parameter, message })));
+  }
+  const lock = (at: AppCommand) => dependencies.ledger.setAppLock({ ...at, lock: APPROVAL });
+  await changeInLedger(dependencies, app, lock, (state) => state.lock !== null);
+}
+
+/** Why an app cannot become active. */
+function locked({ kind, reason }: AppLock): AppError {
+  return new AppError(
+    'conflict',
+    kind === 'approval'
+      ? 'The app waits for the approval of an operator.'
+      : `An operator has suspended the app, and only an operator can lift this. Reason: ${reason}`,
+  );
 }
 
 async function rotateSecret(
@@ -129,7 +170,7 @@ async function rotateSecret(
 }
 
 async function register(
-  { apps, ledger, clock, maxAppsPerDeveloper }: AppsDependencies,
+  { apps, ledger, clock, maxAppsPerDeveloper, needsApproval }: AppsDependencies,
   ownerId: string,
   input: SettingsInput,
   environment: Environment,
@@ -139,14 +180,21 @@ async function register(
   const now = clock.now();
   const profile = { ...settings, clientId: newClientId(environment), ownerId, updatedAt: now };
   // The ledger first: an app only known to the ledger is harmless, but an app unknown to the ledger could never be revoked.
-  const { status, epoch, revision } = await ledger.putApp(profile);
+  const put = await ledger.putApp(profile);
+  const { clientId } = profile;
+  const at = { clientId, expectedRevision: put.revision, known: put };
+  const waits = needsApproval && environment === 'live';
+  const { lock, ...state } = waits
+    ? await ledger.setAppLock({ ...at, lock: APPROVAL })
+    : { ...put, lock: null };
   const { clientSecret, trace } = makeSecret();
   const app: App = {
     ...profile,
-    status,
-    epoch,
-    ledgerRevision: revision,
+    status: state.status,
+    epoch: state.epoch,
+    ledgerRevision: state.revision,
     statusChangedAt: now,
+    lock,
     secretLast4: trace.last4,
     previousSecretLast4: '',
     previousSecretExpiresAt: null,

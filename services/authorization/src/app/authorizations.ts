@@ -7,8 +7,14 @@ import type { AcceptedParameters, RequestParameters } from '../domain/authorizat
 import { findSettingsFault, parseRequestParameters } from '../domain/authorization-request.ts';
 import { addQuery, isRegistered, toRedirectHost } from '../domain/redirect-uri.ts';
 import { addSeconds } from '../domain/token.ts';
-import type { ClientAuthentication, ClientCredentials, PresentedClient } from './client-authentication.ts';
-import type { AppStore, AuthorizationStore, ConsentApprovals } from './ports.ts';
+import type { AppStore } from './app-ports.ts';
+import {
+  type ClientAuthentication,
+  type ClientCredentials,
+  type PresentedClient,
+  refusalOf,
+} from './client-authentication.ts';
+import type { AuthorizationStore, ConsentApprovals } from './ports.ts';
 
 /** Prefix of every `request_uri` (RFC 9126 section 2.2). */
 const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';
@@ -21,6 +27,8 @@ export interface OpenRequest extends RequestParameters {
   readonly requireAuthentication: boolean;
   /** Whether the request came through the user's browser, so that errors may be returned by redirect. */
   readonly frontChannel: boolean;
+  /** A keyed hash of the client's network; empty when unknown. */
+  readonly network: string;
 }
 
 /** The opened pending approval, or an error to redirect the browser with. */
@@ -68,7 +76,8 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
         const unproven = { ...request, purpose: undefined, neededScope: undefined };
         const parameters = client.authenticated ? request : unproven;
         const accepted = parseRequestParameters(parameters, app);
-        return await openPending(dependencies, { app, redirectUri, accepted, client });
+        const { network } = request;
+        return await openPending(dependencies, { app, redirectUri, accepted, client, network });
       } catch (error) {
         const refusal = toAppError(error);
         if (refusal.reason === 'app_not_active') throw unauthorized(refusal);
@@ -88,14 +97,16 @@ interface Admitted {
   readonly redirectUri: string;
   readonly accepted: AcceptedParameters;
   readonly client: PresentedClient;
+  readonly network: string;
 }
 
 async function openPending(
   dependencies: AuthorizationsDependencies,
-  { app, redirectUri, accepted, client }: Admitted,
+  { app, redirectUri, accepted, client, network }: Admitted,
 ): Promise<Opened> {
   const { authorizations, approvals, clock } = dependencies;
-  const { state, codeChallenge, scopes, purpose, neededScopes, sandboxPerson } = accepted;
+  const { state, codeChallenge, scopes, purpose, neededScopes, sandboxPerson, includeGrantedScopes } =
+    accepted;
   const createdAt = clock.now();
   const pendingId = newId('apr', 160);
   // Inserted first, so that every visible pending approval has its redirect.
@@ -108,6 +119,7 @@ async function openPending(
     codeChallenge,
     scopes,
     sandboxPerson,
+    includeGrantedScopes,
     createdAt,
     expiresAt: addSeconds(createdAt, PENDING_APPROVAL_SECONDS),
   });
@@ -121,6 +133,7 @@ async function openPending(
       purpose,
       neededScopes,
       clientAuthenticated: client.authenticated,
+      network,
     });
     if (removedIds.length > 0) await removeRequests(dependencies, removedIds);
   } catch (error) {
@@ -172,7 +185,8 @@ async function resolveRequestUri(
 /** If a secret was sent, it must be right. Otherwise the app only has to exist and be active. */
 function admitClient(client: PresentedClient, request: OpenRequest): App {
   const needed = request.requireAuthentication || client.secretSent;
-  if (client.app?.status !== 'active' || (needed && !client.authenticated)) throw unauthorized('client');
+  if (client.app?.status !== 'active' || (needed && !client.authenticated))
+    throw unauthorized(refusalOf(client));
   return client.app;
 }
 
@@ -191,9 +205,7 @@ function toRedirectError(
 ): { error: string; error_description: string } | null {
   switch (refusal.reason) {
     case 'invalid_request': {
-      const type = request.responseType;
-      const error = type && type !== 'code' ? 'unsupported_response_type' : 'invalid_request';
-      return { error, error_description: refusal.message };
+      return { error: nameInvalidRequest(request), error_description: refusal.message };
     }
     case 'invalid_scope':
       return { error: 'invalid_scope', error_description: refusal.message };
@@ -203,4 +215,12 @@ function toRedirectError(
     default:
       return null;
   }
+}
+
+/** OpenID Connect Core 3.1.2.6 names what is not supported; RFC 9101 section 5 forbids both in one request. */
+function nameInvalidRequest({ responseType, request, requestUri }: OpenRequest): string {
+  if (request && requestUri) return 'invalid_request';
+  if (request) return 'request_not_supported';
+  if (requestUri) return 'request_uri_not_supported';
+  return responseType && responseType !== 'code' ? 'unsupported_response_type' : 'invalid_request';
 }

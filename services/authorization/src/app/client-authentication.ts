@@ -4,7 +4,7 @@ import { unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
-import type { AppStore, Credential } from './ports.ts';
+import type { AppStore, Credential } from './app-ports.ts';
 
 /** The presented credentials; absent values were not sent. */
 export interface ClientCredentials {
@@ -27,6 +27,13 @@ export interface ClientAuthentication {
   authenticate(credentials: ClientCredentials): Promise<App>;
   /** Identifies the client, for requests that may omit the secret. */
   identify(credentials: ClientCredentials): Promise<PresentedClient>;
+}
+
+/** Why a client is refused, for the security log; the answer is the same for all. */
+export function refusalOf({ app, secretSent }: PresentedClient): string {
+  if (app === null) return 'unknown client';
+  if (app.status !== 'active') return `client ${app.status}`;
+  return secretSent ? 'wrong secret' : 'no secret';
 }
 
 /** A well-formed id of no app, looked up in place of malformed client ids. */
@@ -68,9 +75,9 @@ export function createClientAuthentication({
   return {
     identify,
     async authenticate(credentials) {
-      const { app, authenticated } = await identify(credentials);
-      if (app === null || !authenticated) throw unauthorized('client authentication');
-      return app;
+      const client = await identify(credentials);
+      if (client.app === null || !client.authenticated) throw unauthorized(refusalOf(client));
+      return client.app;
     },
   };
 }

@@ -8,7 +8,7 @@ import { findSettingsFault } from '../domain/authorization-request.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
 import { CODE_MAX_FAILED_ATTEMPTS, isCodeVerifier, isUsable } from '../domain/code.ts';
 import type { GrantFacts } from '../domain/liveness.ts';
-import { toAccessExpiry, toFamilyExpiry } from '../domain/token.ts';
+import { toAccessExpiry, toFamilyExpiry, widenScopes } from '../domain/token.ts';
 import type { FamilyRevocation } from './family-revocation.ts';
 import type { AuthorizationStore, ConsentLedger, TokenStore } from './ports.ts';
 import type { IssuedTokens, TokenGrant, TokenParameters } from './token-grants.ts';
@@ -69,7 +69,8 @@ async function issue(
   code: AuthorizationCode,
   grant: GrantFacts,
 ): Promise<IssuedTokens> {
-  const scope = toScopeText(requireWorkingScopes(code.scopes, grant));
+  const scopes = code.includeGrantedScopes ? widenScopes(code.scopes, grant) : code.scopes;
+  const scope = toScopeText(requireWorkingScopes(scopes, grant));
   const now = dependencies.clock.now();
   const expiresAt = toAccessExpiry(now, grant.expiresAt);
   const expiresInSeconds = requireSeconds(expiresAt, now);
@@ -77,6 +78,7 @@ async function issue(
   const refreshToken = newSecret('refresh_token');
   const won = await dependencies.tokens.exchange({
     codeHash: code.hash,
+    scopes,
     family: { id: newId('fam'), expiresAt: toFamilyExpiry(now, grant.expiresAt) },
     access: { hash: sha256(accessToken), expiresAt },
     refreshHash: sha256(refreshToken),

@@ -4,8 +4,9 @@ import { isId } from '@phds/service-kit/ids';
 import type { App } from '../domain/app.ts';
 import { type AuthorizationRequest, findSettingsFault } from '../domain/authorization-request.ts';
 import { addQuery, isRegistered } from '../domain/redirect-uri.ts';
+import type { AppStore } from './app-ports.ts';
 import type { IssueCode } from './issue-code.ts';
-import type { Approval, AppStore, AuthorizationStore, ConsentApprovals, Decision } from './ports.ts';
+import type { Approval, AuthorizationStore, ConsentApprovals, Decision } from './ports.ts';
 
 /** The result of an approval for the user's browser. */
 export interface Completed extends Pick<Approval, 'grantId' | 'scopes' | 'grantExpiresAt'> {

@@ -50,6 +50,7 @@ function toCode(
     userId: approval.userId,
     grantId: approval.grantId,
     scopes: approval.scopes.filter(isScope),
+    includeGrantedScopes: request.includeGrantedScopes,
     redirectUri: request.redirectUri,
     codeChallenge: request.codeChallenge,
     appEpoch: approval.appEpoch,

@@ -7,6 +7,8 @@ export interface OwnGrantFilter {
   readonly status: GrantStatus | null;
   /** Of one person. */
   readonly sub: string | null;
+  /** Only those after the grant with this id. */
+  readonly before: string | null;
 }
 
 /** One grant of an app; of the person only what identifies them to this app. */

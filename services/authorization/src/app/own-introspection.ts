@@ -1,4 +1,4 @@
-import type { Scope } from '@phds/catalog/scopes';
+import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
@@ -71,11 +71,12 @@ export function createOwnIntrospection(dependencies: {
     const token = await tokens.findRefreshToken(hash);
     if (token === null || token.family.clientId !== app.clientId) return null;
     const { family, issuedAt, expiresAt } = token;
-    const current = token.rotatedAt === null && expiresAt > clock.now() && !token.suspended;
+    const current = token.usedForMs === null && expiresAt > clock.now() && !token.suspended;
     if (!current || family.revokedAt !== null || family.appEpoch !== app.epoch) return null;
     const { clientId, appEpoch, grantId, id: familyId, userId } = family;
     const query = { clientId, appEpoch, grantId, familyId, tokenHash: null };
-    const working = await findWorking(query, { userId, scopes: token.scopes });
+    // A refresh opens all that the grant has.
+    const working = await findWorking(query, { userId, scopes: SCOPE_NAMES });
     if (working === null) return null;
     return { tokenType: 'refresh_token', clientId, issuedAt, expiresAt, grantId, ...working };
   }

@@ -18,7 +18,7 @@ export function createOwnTokens(dependencies: {
 }): TokenGrant {
   const { tokens, ledger, clock } = dependencies;
   return async (app, { scope }) => {
-    const scopes = scope ? parseRequestedScopes(scope, app.scopes, 'registered for the app') : app.scopes;
+    const scopes = scope ? parseRequestedScopes(scope, app.scopes) : app.scopes;
     const { clientId, epoch: appEpoch } = app;
     await requireLiveApp(ledger, { clientId, appEpoch, grantId: null, familyId: null });
     const now = clock.now();

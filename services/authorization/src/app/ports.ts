@@ -1,59 +1,12 @@
 // Interfaces that the use cases require, with their guarantees. Every method may throw `unavailable`.
 
-import type { Listed, Page } from '@phds/catalog/pagination';
 import type { Scope } from '@phds/catalog/scopes';
-import type { App, AppStatus, LedgerState } from '../domain/app.ts';
-import type { SettingsChange } from '../domain/app-settings.ts';
+import type { ChangedState, LedgerState } from '../domain/app.ts';
 import type { AuthorizationRequest } from '../domain/authorization-request.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
 import type { Liveness } from '../domain/liveness.ts';
 import type { AccessToken, RefreshToken, TokenFamily } from '../domain/token.ts';
-
-/** The stored part of a client secret. */
-export interface SecretTrace {
-  readonly hash: Uint8Array;
-  readonly last4: string;
-}
-
-/** An app with the hashes of its secrets; null when it has none. */
-export interface Credential {
-  readonly app: App;
-  readonly secretHash: Uint8Array | null;
-  /** The secret that the current one replaced; its end may be over. */
-  readonly previous: { readonly hash: Uint8Array; readonly expiresAt: Date } | null;
-}
-
-/** What is kept of a secret that was replaced. */
-export type ReplacedSecret = Pick<App, 'previousSecretLast4' | 'previousSecretExpiresAt'>;
-
-/** The registered apps. */
-export interface AppStore {
-  /**
-   * Finds by client id with one indexed look-up, whether it exists or not. An app whose secret a restore suspends is returned as
-   * suspended.
-   */
-  findCredential(clientId: string): Promise<Credential | null>;
-  findApp(clientId: string): Promise<App | null>;
-  /** Newest first. */
-  listApps(ownerId: string, page: Page): Promise<Listed<App>>;
-  countApps(ownerId: string): Promise<number>;
-  /** Stores a new app unless its owner already has `limit` apps, in which case it returns false. Exact under concurrency. */
-  insertApp(app: App, secret: SecretTrace, limit: number): Promise<boolean>;
-  /** Replaces the given fields; null when the app is not this owner's. `updatedAt` increases with every change, whatever `now` is. */
-  updateSettings(clientId: string, ownerId: string, change: SettingsChange, now: Date): Promise<App | null>;
-  /**
-   * Replaces the secret; null if the app is revoked. The old one is kept until then, or fails from the commit on; the one before it
-   * fails in any case.
-   */
-  replaceSecret(
-    clientId: string,
-    secret: SecretTrace,
-    now: Date,
-    keptUntil: Date | null,
-  ): Promise<ReplacedSecret | null>;
-  /** Stores the ledger's state if it is newer than ours. A new epoch removes the secrets. */
-  applyLedgerState(clientId: string, state: LedgerState & { statusChangedAt: Date }): Promise<void>;
-}
+import type { AppProfile, LockCommand, StatusCommand } from './app-ports.ts';
 
 /** Authorization requests and their codes. */
 export interface AuthorizationStore {
@@ -79,22 +32,23 @@ export interface NewAccessToken {
   readonly expiresAt: Date;
 }
 
-/** The result of one exchange of a code. The tokens have the code's app, epoch and scopes. */
+/** The result of one exchange of a code. The tokens have the code's app and epoch. */
 export interface Exchange {
   readonly codeHash: Uint8Array;
+  readonly scopes: readonly Scope[];
   readonly family: Pick<TokenFamily, 'id' | 'expiresAt'>;
   readonly access: Pick<NewAccessToken, 'hash' | 'expiresAt'>;
   readonly refreshHash: Uint8Array;
   readonly now: Date;
 }
 
-/** The result of the first use of a refresh token. The successor has the same scopes and the family's new end. */
+/** The result of the first use of a refresh token. The successor has the family's new end. */
 export interface Rotation {
   readonly token: RefreshToken;
   readonly access: Pick<NewAccessToken, 'hash' | 'scopes' | 'expiresAt'>;
-  readonly successorHash: Uint8Array;
+  readonly successor: { readonly hash: Uint8Array; readonly scopes: readonly Scope[] };
   readonly familyExpiresAt: Date;
-  /** Scope of the access token, space-separated. */
+  /** The requested scope, see `RefreshToken.rotatedScope`. */
   readonly scope: string;
   readonly now: Date;
 }
@@ -112,8 +66,11 @@ export interface TokenStore {
   findAccessToken(hash: Uint8Array): Promise<AccessToken | null>;
   /** Finds a token with its family and the state of its successor, all at one time. */
   findRefreshToken(hash: Uint8Array): Promise<RefreshToken | null>;
+  /** One of these tokens; null when none is stored. */
+  findAnyRefreshToken(hashes: readonly Uint8Array[]): Promise<RefreshToken | null>;
   /**
-   * Uses a refresh token for the first time and stores the result. Returns false without any effect when the token is used, expired
+   * Uses a refresh token for the first time and stores the result. Removes used and expired tokens of the family now and then, see
+   * KEPT_GENERATIONS. Returns false without any effect when the token is used, expired
    * or suspended, or its family is revoked or erased. Of concurrent calls one wins.
    */
   rotate(rotation: Rotation): Promise<boolean>;
@@ -123,56 +80,19 @@ export interface TokenStore {
   markTokenRevoked(hash: Uint8Array, now: Date): Promise<void>;
 }
 
-/** What the erasure of a person removed. */
-export interface Erasure {
-  readonly codes: number;
-  readonly families: number;
-  /** Number of apps that lost their owner. */
-  readonly apps: number;
-}
-
-/** The tables with user ids. */
-export interface PersonStore {
-  /** Client ids of the person's apps that are not revoked. */
-  findOpenApps(userId: string): Promise<string[]>;
-  /** Removes every row of the person, and the person from the apps; all or nothing. */
-  erase(userId: string): Promise<Erasure>;
-}
-
-/** An app's public profile with the time of its last change; consent ignores older profiles than the stored one. */
-export type AppProfile = Pick<
-  App,
-  | 'clientId'
-  | 'ownerId'
-  | 'name'
-  | 'description'
-  | 'developerName'
-  | 'homepageUrl'
-  | 'privacyPolicyUrl'
-  | 'logoUrl'
-  | 'updatedAt'
->;
-
 /** Consent's ledger, the authority on what is live. Every method is idempotent. */
 export interface ConsentLedger {
   /** Creates the app in the ledger, or replaces its profile. */
   putApp(profile: AppProfile): Promise<LedgerState>;
   /** In effect everywhere when it returns the requested status. Another status means that the app is at another revision. */
-  setAppStatus(command: StatusCommand): Promise<LedgerState & { statusChangedAt: Date | null }>;
+  setAppStatus(command: StatusCommand): Promise<ChangedState>;
+  /** In effect everywhere when it returns the requested lock. Another one means that the app is at another revision. */
+  setAppLock(command: LockCommand): Promise<ChangedState>;
   /** Revokes a family permanently. `expiresAt` is when everything issued by it has expired. */
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
   /** Revokes one access token permanently. */
   revokeToken(hash: Uint8Array, expiresAt: Date): Promise<void>;
   checkLiveness(query: LivenessQuery): Promise<Liveness>;
-}
-
-/** A change of status of an app that is at a certain revision. */
-export interface StatusCommand {
-  readonly clientId: string;
-  readonly status: AppStatus;
-  readonly expectedRevision: number;
-  /** The state of our copy. A ledger restored from a backup continues above it. */
-  readonly known: Pick<LedgerState, 'epoch' | 'revision'>;
 }
 
 /** The subjects of a liveness check; null omits one. */
@@ -188,15 +108,15 @@ export interface LivenessQuery {
 }
 
 /** The part of a request that the approval screen shows. */
-export interface PendingApproval {
+export interface PendingApproval extends Pick<AuthorizationRequest, 'appEpoch' | 'scopes'> {
   readonly id: string;
   readonly app: AppProfile;
-  readonly appEpoch: number;
   readonly redirectHost: string;
-  readonly scopes: readonly Scope[];
   readonly purpose: string;
   readonly neededScopes: readonly Scope[];
   readonly clientAuthenticated: boolean;
+  /** A keyed hash of the client's network; empty when unknown. */
+  readonly network: string;
 }
 
 /** A user's decision as received. */

@@ -1,11 +1,18 @@
+import type { Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, unavailable } from '@phds/service-kit/errors';
-import { deriveSecret, isSecret, sha256 } from '@phds/service-kit/secrets';
+import { sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
-import { parseRequestedScopes } from '../domain/authorization-request.ts';
+import { parseKnownScopes } from '../domain/authorization-request.ts';
 import type { GrantFacts } from '../domain/liveness.ts';
-import type { RefreshToken } from '../domain/token.ts';
-import { judgeRefresh, toAccessExpiry, toFamilyExpiry, toWorkingScopes } from '../domain/token.ts';
+import type { AccessToken, RefreshToken } from '../domain/token.ts';
+import {
+  judgeRefresh,
+  toAccessExpiry,
+  toFamilyExpiry,
+  toWorkingScopes,
+  widenScopes,
+} from '../domain/token.ts';
 import type { FamilyRevocation } from './family-revocation.ts';
 import type { ConsentLedger, TokenStore } from './ports.ts';
 import type { IssuedTokens, TokenGrant } from './token-grants.ts';
@@ -18,6 +25,7 @@ import {
   requireWorkingScopes,
   toScopeText,
 } from './token-grants.ts';
+import { derivePair, findInLineage, type Pair } from './token-lineage.ts';
 
 export interface RefreshDependencies {
   readonly tokens: TokenStore;
@@ -34,31 +42,36 @@ export interface RefreshDependencies {
  * several uses at the same time is the first; the others then see it.
  */
 export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
-  const { tokens, clock, revokeFamily, derivationKey } = dependencies;
+  const { clock, revokeFamily, derivationKey } = dependencies;
 
   return async (app, { refreshToken, scope }) => {
     if (!refreshToken) throw invalidRequest('refresh_token', 'is required');
-    const known = await findOwn(tokens, app, refreshToken);
+    const known = await findOwn(dependencies, app, refreshToken);
     // Final states are judged first, without the ledger.
     const first = judgeRefresh(known, '', clock.now());
     if (first === 'dead') throw ownInvalidGrant(describeDead(known));
     if (first === 'reuse') return punishReuse(revokeFamily, known);
     const grant = await requireLiveFamily(dependencies, known);
-    requireWorkingScopes(known.scopes, grant);
-    const scopes = scope
-      ? parseRequestedScopes(scope, known.scopes, 'a scope of the refresh token')
-      : known.scopes;
-    const pair = derivePair(derivationKey, refreshToken);
-    const wanted = { pair, scopes, requireAll: Boolean(scope), grant };
+    const all = widenScopes(known.scopes, grant);
+    requireWorkingScopes(all, grant);
+    const wanted = {
+      pair: derivePair(derivationKey, refreshToken),
+      named: scope ? parseKnownScopes(scope) : null,
+      all,
+      grant,
+    };
     const rotated = first === 'rotate' ? await rotate(dependencies, known, wanted) : null;
     // Another use was faster, or was first: judged by the state after it.
-    return rotated ?? repeat(dependencies, await findOwn(tokens, app, refreshToken), wanted);
+    return rotated ?? repeat(dependencies, await findOwn(dependencies, app, refreshToken), wanted);
   };
 }
 
-async function findOwn(tokens: TokenStore, app: App, refreshToken: string): Promise<RefreshToken> {
-  const wellFormed = isSecret('refresh_token', refreshToken);
-  const known = wellFormed ? await tokens.findRefreshToken(sha256(refreshToken)) : null;
+async function findOwn(
+  dependencies: RefreshDependencies,
+  app: App,
+  refreshToken: string,
+): Promise<RefreshToken> {
+  const known = await findInLineage(dependencies, refreshToken);
   if (known === null || known.family.clientId !== app.clientId) {
     throw invalidGrant('unknown or foreign refresh token');
   }
@@ -95,20 +108,21 @@ async function rotate(
   token: RefreshToken,
   wanted: Wanted,
 ): Promise<IssuedTokens | null> {
-  const { pair, scopes, requireAll, grant } = wanted;
+  const { pair, named, all, grant } = wanted;
+  const scopes = named ?? all;
   // Checked only here: a repeat that names the same scopes gets its pair even if a scope has been withdrawn since.
-  if (requireAll && toWorkingScopes(scopes, grant).length < scopes.length) {
+  if (named !== null && toWorkingScopes(named, grant).length < named.length) {
     throw new AppError('invalid_scope', 'The scope exceeds what the person shares.');
   }
   const now = clock.now();
   const expiresAt = toAccessExpiry(now, grant.expiresAt);
-  const answer = toAnswer(token, wanted, expiresAt, now);
+  const answer = toAnswer(token, wanted, { scopes, expiresAt }, now);
   const isFirst = await tokens.rotate({
     token,
     access: { hash: sha256(pair.access), scopes, expiresAt },
-    successorHash: sha256(pair.refresh),
+    successor: { hash: sha256(pair.refresh), scopes: all },
     familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
-    scope: toScopeText(scopes),
+    scope: toRequestedScope(token, wanted),
     now,
   });
   return isFirst ? answer : null;
@@ -121,13 +135,13 @@ async function repeat(
   wanted: Wanted,
 ): Promise<IssuedTokens> {
   const now = clock.now();
-  switch (judgeRefresh(token, toScopeText(wanted.scopes), now)) {
+  switch (judgeRefresh(token, toRequestedScope(token, wanted), now)) {
     case 'rotate':
       throw unavailable(new Error('the token could not be used a moment ago'));
     case 'repeat': {
       const access = await tokens.findAccessToken(sha256(wanted.pair.access));
       if (access === null) throw invalidGrant('erased meanwhile');
-      return toAnswer(token, wanted, access.expiresAt, now);
+      return toAnswer(token, wanted, access, now);
     }
     case 'other_scope':
       throw new AppError('invalid_scope', 'A repeated refresh has to ask for the same scope.');
@@ -138,32 +152,24 @@ async function repeat(
   }
 }
 
-/** The successor tokens of one refresh token, in plain text. */
-interface Pair {
-  readonly access: string;
-  readonly refresh: string;
-}
-
 interface Wanted {
   readonly pair: Pair;
-  /** Scopes of the access token, including those that the grant has lost. */
-  readonly scopes: RefreshToken['scopes'];
-  /** Whether the request named these scopes; a first use is then refused if one of them does not work. */
-  readonly requireAll: boolean;
+  /** The scopes that the request names, or null. A first use is refused if one of them does not work. */
+  readonly named: readonly Scope[] | null;
+  /** Those of the family, including what the grant has lost, with all that the grant has now. */
+  readonly all: readonly Scope[];
   readonly grant: GrantFacts;
 }
 
-function derivePair(key: Uint8Array, refreshToken: string): Pair {
-  return {
-    access: deriveSecret('access_token', key, 'refresh:access', refreshToken),
-    refresh: deriveSecret('refresh_token', key, 'refresh:refresh', refreshToken),
-  };
+/** Identifies what was requested. Does not depend on the grant, so that a repeat is recognised when the grant has changed since. */
+function toRequestedScope({ scopes }: RefreshToken, { named }: Wanted): string {
+  return toScopeText(named ?? scopes);
 }
 
 function toAnswer(
   token: RefreshToken,
-  { pair, scopes, grant }: Wanted,
-  expiresAt: Date,
+  { pair, grant }: Wanted,
+  { scopes, expiresAt }: Pick<AccessToken, 'scopes' | 'expiresAt'>,
   now: Date,
 ): IssuedTokens {
   return {

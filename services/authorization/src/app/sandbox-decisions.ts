@@ -2,9 +2,10 @@ import { isSandboxApp, SANDBOX_PERSON_DEFAULT } from '@phds/catalog/sandbox';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { findSettingsFault, SANDBOX_DENIAL } from '../domain/authorization-request.ts';
 import { addQuery, isRegistered, toRedirectHost } from '../domain/redirect-uri.ts';
+import type { AppStore } from './app-ports.ts';
 import { getRequest, settingsChanged } from './decisions.ts';
 import type { IssueCode } from './issue-code.ts';
-import type { AppStore, AuthorizationStore } from './ports.ts';
+import type { AuthorizationStore } from './ports.ts';
 import type { SandboxApprovals } from './sandbox-ports.ts';
 
 /** A decision in place of a sandbox person. */

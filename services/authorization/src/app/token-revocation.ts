@@ -4,6 +4,7 @@ import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
 import type { FamilyRevocation } from './family-revocation.ts';
 import type { ConsentLedger, TokenStore } from './ports.ts';
+import { findInLineage } from './token-lineage.ts';
 
 /**
  * Revokes a token (RFC 7009): a single access token, or a refresh token with its whole family. Unknown, other apps', expired and
@@ -19,6 +20,7 @@ export function createTokenRevocation(dependencies: {
   readonly ledger: ConsentLedger;
   readonly revokeFamily: FamilyRevocation;
   readonly clock: Clock;
+  readonly derivationKey: Uint8Array;
 }): TokenRevocation {
   const { clients, tokens, ledger, revokeFamily, clock } = dependencies;
 
@@ -29,8 +31,8 @@ export function createTokenRevocation(dependencies: {
     await tokens.markTokenRevoked(hash, clock.now());
   }
 
-  async function revokeRefresh(clientId: string, hash: Uint8Array): Promise<void> {
-    const token = await tokens.findRefreshToken(hash);
+  async function revokeRefresh(clientId: string, text: string): Promise<void> {
+    const token = await findInLineage(dependencies, text);
     if (token === null || token.family.clientId !== clientId || token.family.revokedAt !== null) return;
     await revokeFamily(token.family.id);
   }
@@ -39,6 +41,6 @@ export function createTokenRevocation(dependencies: {
     const { clientId } = await clients.authenticate(credentials);
     if (!token) throw invalidRequest('token', 'is required');
     if (isSecret('access_token', token)) await revokeAccess(clientId, sha256(token));
-    else if (isSecret('refresh_token', token)) await revokeRefresh(clientId, sha256(token));
+    else await revokeRefresh(clientId, token);
   };
 }

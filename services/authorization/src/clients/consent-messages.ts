@@ -3,16 +3,21 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { ApproveResponse } from '@phds/contracts/phds/consent/v1/consent_pb';
 import type {
+  AppLock as AppLockMessage,
   AppProfileSchema,
   GrantFacts as GrantFactsMessage,
+  SetAppLockResponse,
+  SetAppStatusResponse,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import {
+  AppLockKind as AppLockKindMessage,
   AppStatus as AppStatusMessage,
   GrantStatus as GrantStatusMessage,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
-import type { AppProfile, Approval } from '../app/ports.ts';
-import type { AppStatus } from '../domain/app.ts';
+import type { AppProfile } from '../app/app-ports.ts';
+import type { Approval } from '../app/ports.ts';
+import type { AppLock, AppLockKind, AppStatus, ChangedState } from '../domain/app.ts';
 import type { GrantFacts, GrantStatus } from '../domain/liveness.ts';
 
 const APP_STATUS: Readonly<Record<AppStatus, AppStatusMessage>> = {
@@ -26,6 +31,40 @@ const GRANT_STATUS: Readonly<Record<GrantStatus, GrantStatusMessage>> = {
   expired: GrantStatusMessage.EXPIRED,
   revoked: GrantStatusMessage.REVOKED,
 };
+
+const LOCK_KIND: Readonly<Record<AppLockKind, AppLockKindMessage>> = {
+  suspension: AppLockKindMessage.SUSPENSION,
+  approval: AppLockKindMessage.APPROVAL,
+};
+
+export function toLockKindMessage(kind: AppLockKind): AppLockKindMessage {
+  return LOCK_KIND[kind];
+}
+
+/** The kind, or null for an unknown number. */
+export function findLockKind(message: AppLockKindMessage): AppLockKind | null {
+  return findKey(LOCK_KIND, message);
+}
+
+export function toAppLockMessage({ kind, reason, since }: AppLock) {
+  return { kind: LOCK_KIND[kind], reason, since: timestampFromDate(since) };
+}
+
+/** The state of an app in the ledger after a change. */
+export function fromStateMessage(state: SetAppLockResponse | SetAppStatusResponse): ChangedState {
+  const { status, epoch, revision, statusChangedAt, lock } = state;
+  return {
+    status: fromAppStatusMessage(status),
+    epoch,
+    revision,
+    statusChangedAt: fromTimestamp(statusChangedAt),
+    lock: lock === undefined ? null : fromAppLockMessage(lock),
+  };
+}
+
+function fromAppLockMessage({ kind, reason, since }: AppLockMessage): AppLock {
+  return { kind: findLockKind(kind) ?? refuse('kind of lock'), reason, since: fromTimestamp(since) };
+}
 
 export function toAppStatusMessage(status: AppStatus): AppStatusMessage {
   return APP_STATUS[status];

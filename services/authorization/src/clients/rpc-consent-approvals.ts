@@ -7,16 +7,12 @@ import { fromApprovalMessage, fromTimestamp, toAppProfileMessage } from './conse
 /** Consent's pending approvals and grants over rpc; forwards the person's session. */
 export function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
   return {
-    async open({ id, app, appEpoch, redirectHost, scopes, purpose, neededScopes, clientAuthenticated }) {
+    async open({ app, scopes, neededScopes, ...pending }) {
       const { removedIds } = await client.openPendingApproval({
-        id,
+        ...pending,
         app: toAppProfileMessage(app),
-        appEpoch,
-        redirectHost,
         scopes: [...scopes],
-        purpose,
         neededScopes: [...neededScopes],
-        clientAuthenticated,
       });
       return removedIds;
     },

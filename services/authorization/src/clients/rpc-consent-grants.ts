@@ -9,12 +9,13 @@ import { fromGrantStatusMessage, fromTimestamp, toGrantStatusMessage } from './c
 /** The grants of an app over consent's rpc. */
 export function createRpcConsentGrants(client: Client<typeof ConsentService>): ConsentGrants {
   return {
-    async list(clientId, { status, sub }, page) {
+    async list(clientId, { status, sub, before }, page) {
       const { grants, total } = await client.listAppGrants({
         clientId,
         page,
         status: status === null ? GrantStatus.UNSPECIFIED : toGrantStatusMessage(status),
         sub: sub ?? '',
+        before: before ?? '',
       });
       return { items: grants.map(fromAppGrant), total };
     },

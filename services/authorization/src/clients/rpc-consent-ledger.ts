@@ -1,13 +1,16 @@
-import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { batchingCalls } from '@phds/service-kit/batched-calls';
+import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
+import type { AppCommand } from '../app/app-ports.ts';
 import type { ConsentLedger, LivenessQuery } from '../app/ports.ts';
 import {
   fromAppStatusMessage,
   fromGrantMessage,
+  fromStateMessage,
   toAppProfileMessage,
   toAppStatusMessage,
+  toLockKindMessage,
 } from './consent-messages.ts';
 
 /** Consent's ledger over rpc. Liveness checks at the same time share calls. */
@@ -18,18 +21,18 @@ export function createRpcConsentLedger(client: Client<typeof LedgerService>): Co
       return { status: fromAppStatusMessage(status), epoch, revision };
     },
 
-    async setAppStatus({ clientId, status: wanted, expectedRevision, known }) {
-      const answer = await client.setAppStatus({
-        clientId,
-        status: toAppStatusMessage(wanted),
-        expectedRevision,
-        knownRevision: known.revision,
-        knownEpoch: known.epoch,
-      });
-      const { status, epoch, revision, statusChangedAt: changed } = answer;
-      const statusChangedAt = changed === undefined ? null : timestampDate(changed);
-      return { status: fromAppStatusMessage(status), epoch, revision, statusChangedAt };
-    },
+    setAppStatus: async ({ status, ...command }) =>
+      fromStateMessage(
+        await client.setAppStatus({ ...toCommand(command), status: toAppStatusMessage(status) }),
+      ),
+
+    setAppLock: async ({ lock, ...command }) =>
+      fromStateMessage(
+        await client.setAppLock({
+          ...toCommand(command),
+          ...(lock !== null && { lock: { kind: toLockKindMessage(lock.kind), reason: lock.reason } }),
+        }),
+      ),
 
     async revokeFamily(familyId, expiresAt) {
       await client.revokeFamily({ familyId, expiresAt: timestampFromDate(expiresAt) });
@@ -47,8 +50,12 @@ export function createRpcConsentLedger(client: Client<typeof LedgerService>): Co
         tokenAlive,
         grant: grant === undefined ? null : fromGrantMessage(grant),
       }));
-    }),
+    }, SHORT_READS),
   };
+}
+
+function toCommand({ clientId, expectedRevision, known }: AppCommand) {
+  return { clientId, expectedRevision, knownRevision: known.revision, knownEpoch: known.epoch };
 }
 
 function toCheck({ clientId, appEpoch, grantId, familyId, tokenHash, issuedAt }: LivenessQuery) {

@@ -9,6 +9,17 @@ export type AppStatus =
   /** Grants, tokens, pending approvals and the secret issued so far are permanently dead. */
   | 'revoked';
 
+/** Why an app is locked: an operator suspended it, or it waits for an operator's approval. */
+export type AppLockKind = 'suspension' | 'approval';
+
+/** An operator's lock. A locked app is never active, and only an operator lifts the lock. */
+export interface AppLock {
+  readonly kind: AppLockKind;
+  /** For the developer; empty for an approval. */
+  readonly reason: string;
+  readonly since: Date;
+}
+
 /** The settings that a developer chooses. Absent texts are empty. */
 export interface AppSettings {
   readonly name: string;
@@ -32,6 +43,12 @@ export interface LedgerState {
   readonly revision: number;
 }
 
+/** The state after a change. */
+export interface ChangedState extends LedgerState {
+  readonly statusChangedAt: Date;
+  readonly lock: AppLock | null;
+}
+
 /** A registered app. */
 export interface App extends AppSettings {
   readonly clientId: string;
@@ -41,6 +58,7 @@ export interface App extends AppSettings {
   readonly epoch: number;
   readonly ledgerRevision: number;
   readonly statusChangedAt: Date;
+  readonly lock: AppLock | null;
   /** Empty while the app has no secret, after it was revoked. */
   readonly secretLast4: string;
   /** Of the secret that the current one replaced, while it still works. Empty otherwise. */

@@ -29,6 +29,8 @@ export interface AuthorizationRequest {
   readonly scopes: readonly Scope[];
   /** Who approves the request of a sandbox app, or SANDBOX_DENIAL; null for a live app. */
   readonly sandboxPerson: string | null;
+  /** Whether the tokens of the exchange get all scopes of the grant, not only those of this approval. */
+  readonly includeGrantedScopes: boolean;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -44,6 +46,7 @@ export interface RequestParameters {
   readonly neededScope?: string | undefined;
   /** Used for sandbox apps only. */
   readonly loginHint?: string | undefined;
+  readonly includeGrantedScopes?: string | undefined;
   /** Not allowed in a pushed request. */
   readonly requestUri?: string | undefined;
   readonly request?: string | undefined;
@@ -58,6 +61,7 @@ export interface AcceptedParameters {
   /** Those that the app cannot work without; empty when it does not say. */
   readonly neededScopes: readonly Scope[];
   readonly sandboxPerson: string | null;
+  readonly includeGrantedScopes: boolean;
 }
 
 /** A SHA-256 in base64url has 43 characters without padding; no verifier could match another text. */
@@ -79,32 +83,39 @@ export function parseRequestParameters(
     ...checkNeededScope(parameters),
     ...checkRequestObjects(parameters),
     ...checkLoginHint(parameters, app),
+    ...checkIncludeGrantedScopes(parameters),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
   return {
-    scopes: parseRequestedScopes(parameters.scope, app.scopes, 'registered for the app'),
+    scopes: parseRequestedScopes(parameters.scope, app.scopes),
     state: parameters.state || null,
     codeChallenge: parameters.codeChallenge || null,
     purpose: parameters.purpose?.trim() ?? '',
     neededScopes: parseScopeList(parameters.neededScope ?? '').scopes,
     sandboxPerson: isSandboxApp(app.clientId) ? parameters.loginHint || SANDBOX_PERSON_DEFAULT : null,
+    includeGrantedScopes: parameters.includeGrantedScopes === 'true',
   };
 }
 
 /**
- * One or more allowed scopes, in catalog order. Throws `invalid_scope` for none, an unknown one, or one that is not allowed (RFC
- * 6749 section 3.3). There are no wildcards. `holder` says in the message what the allowed ones are.
+ * One or more of the scopes that the app is registered for, in catalog order. Throws `invalid_scope` for none, an unknown one, or
+ * another one.
  */
-export function parseRequestedScopes(
-  scope: string | undefined,
-  allowed: readonly Scope[],
-  holder: 'registered for the app' | 'a scope of the refresh token',
-): Scope[] {
+export function parseRequestedScopes(scope: string | undefined, registered: readonly Scope[]): Scope[] {
+  const scopes = parseKnownScopes(scope);
+  const excess = scopes.filter((name) => !registered.includes(name));
+  if (excess.length === 0) return scopes;
+  throw new AppError('invalid_scope', `Not registered for the app: ${excess.join(' ')}.`);
+}
+
+/**
+ * One or more scopes, in catalog order. Throws `invalid_scope` for none or an unknown one (RFC 6749 section 3.3). There are no
+ * wildcards.
+ */
+export function parseKnownScopes(scope: string | undefined): Scope[] {
   const { scopes, unknown } = parseScopeList(scope ?? '');
   if (unknown.length > 0) throw new AppError('invalid_scope', describeUnknown(unknown));
   if (scopes.length === 0) throw new AppError('invalid_scope', 'At least one scope is needed.');
-  const excess = scopes.filter((name) => !allowed.includes(name));
-  if (excess.length > 0) throw new AppError('invalid_scope', `Not ${holder}: ${excess.join(' ')}.`);
   return scopes;
 }
 
@@ -185,6 +196,11 @@ function checkLoginHint({ loginHint }: RequestParameters, { clientId }: Pick<App
   return [{ parameter: 'login_hint', message }];
 }
 
+function checkIncludeGrantedScopes({ includeGrantedScopes }: RequestParameters): Violation[] {
+  if (!includeGrantedScopes || ['true', 'false'].includes(includeGrantedScopes)) return [];
+  return [{ parameter: 'include_granted_scopes', message: 'must be true or false' }];
+}
+
 /** Compared as text: a scope that is unknown or not allowed is then an error of `scope`. */
 function checkNeededScope({ scope = '', neededScope = '' }: RequestParameters): Violation[] {
   const requested = scope.split(' ');
@@ -196,7 +212,7 @@ function checkNeededScope({ scope = '', neededScope = '' }: RequestParameters): 
 function checkRequestObjects({ requestUri, request }: RequestParameters): Violation[] {
   const reference = {
     parameter: 'request_uri',
-    message: 'must not be pushed; send the parameters themselves',
+    message: 'must be one of this service, and cannot be pushed; send the parameters themselves',
   };
   const object = { parameter: 'request', message: 'is not supported; send the parameters themselves' };
   return [...(requestUri ? [reference] : []), ...(request ? [object] : [])];

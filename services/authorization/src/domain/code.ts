@@ -11,6 +11,8 @@ export interface AuthorizationCode {
   readonly userId: string;
   readonly grantId: string;
   readonly scopes: readonly Scope[];
+  /** Whether the tokens get all scopes of the grant, not only these. */
+  readonly includeGrantedScopes: boolean;
   readonly redirectUri: string;
   readonly codeChallenge: string | null;
   readonly appEpoch: number;

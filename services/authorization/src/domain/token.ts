@@ -4,7 +4,7 @@ import {
   REFRESH_TOKEN_SECONDS,
   RETRY_WINDOW_SECONDS,
 } from '@phds/catalog/lifetimes';
-import type { Scope } from '@phds/catalog/scopes';
+import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import type { AppStatus } from './app.ts';
 import type { GrantFacts } from './liveness.ts';
 
@@ -19,16 +19,23 @@ export interface TokenFamily {
   readonly revokedAt: Date | null;
 }
 
+/**
+ * Of used refresh tokens that have expired, every 32nd generation of a family stays stored, and the others are removed. A
+ * removed one is found by deriving this many successors, of which one is stored.
+ */
+export const KEPT_GENERATIONS = 32;
+
 /** A stored refresh token. */
 export interface RefreshToken {
   readonly hash: Uint8Array;
   readonly family: TokenFamily;
+  /** Every scope that the grant had at the exchange, if asked for, or at a refresh since. */
   readonly scopes: readonly Scope[];
   readonly issuedAt: Date;
   readonly expiresAt: Date;
-  /** Time of its use; null while it is the family's current one. */
-  readonly rotatedAt: Date | null;
-  /** Scope of the access token issued at its use. */
+  /** Milliseconds since its use, by the clock of the database; null while it is the family's current one. */
+  readonly usedForMs: number | null;
+  /** The scope that its use requested; the text of `scopes` if none. */
   readonly rotatedScope: string | null;
   /** Whether its successor has been used too. */
   readonly successorUsed: boolean;
@@ -82,12 +89,14 @@ export type RefreshMove =
   /** Expired, suspended, or of a dead family: refused without effect. */
   | 'dead';
 
-/** Judges a refresh token. `scope` is the requested scope of the access token. */
+/**
+ * Judges a refresh token. The replicas' clocks may differ by more than the retry window, so the database measures it. `scope` is the requested one, in the form
+ * of `rotatedScope`.
+ */
 export function judgeRefresh(token: RefreshToken, scope: string, now: Date): RefreshMove {
   if (token.family.revokedAt !== null || token.suspended) return 'dead';
-  if (token.rotatedAt === null) return token.expiresAt > now ? 'rotate' : 'dead';
-  const windowEnds = token.rotatedAt.getTime() + RETRY_WINDOW_SECONDS * 1000;
-  if (token.successorUsed || now.getTime() > windowEnds) return 'reuse';
+  if (token.usedForMs === null) return token.expiresAt > now ? 'rotate' : 'dead';
+  if (token.successorUsed || token.usedForMs > RETRY_WINDOW_SECONDS * 1000) return 'reuse';
   return token.rotatedScope === scope ? 'repeat' : 'other_scope';
 }
 
@@ -97,6 +106,11 @@ export function judgeRefresh(token: RefreshToken, scope: string, now: Date): Ref
  */
 export function toWorkingScopes(scopes: readonly Scope[], grant: GrantFacts): readonly Scope[] {
   return scopes.filter((scope) => grant.scopes.includes(scope));
+}
+
+/** The scopes of a token together with all that its grant has now, in catalog order (contract section 3, Asking for more). */
+export function widenScopes(scopes: readonly Scope[], grant: GrantFacts): readonly Scope[] {
+  return SCOPE_NAMES.filter((scope) => scopes.includes(scope) || grant.scopes.includes(scope));
 }
 
 /** Expiry of an access token issued now: an hour, but never after the grant's end (interface.md 5.3). */

@@ -3,34 +3,41 @@ import type { ServiceImpl } from '@connectrpc/connect';
 import { toPage } from '@phds/catalog/pagination';
 import type { AppSettings as AppSettingsMessage } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
-import { invalidRequest } from '@phds/service-kit/errors';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { createUserOf, sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { SessionVerifier } from '@phds/service-kit/session';
 import type { StepUp } from '@phds/service-kit/step-up';
 import type { Apps } from '../app/apps.ts';
-import type { ReplacedSecret } from '../app/ports.ts';
+import type { Developers } from '../app/developers.ts';
 import { findAppStatus, toAppStatusMessage } from '../clients/consent-messages.ts';
-import type { App } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
+import { toAppMessage, toPreviousSecret } from './app-messages.ts';
 
 /** Developers' apps, for a session that this service verifies itself. */
 export function createAppService(dependencies: {
   readonly apps: Apps;
+  readonly developers: Pick<Developers, 'mayRegister'>;
   readonly verifySession: SessionVerifier;
   readonly stepUp: StepUp;
 }) {
-  const { apps, verifySession, stepUp } = dependencies;
+  const { apps, developers, verifySession, stepUp } = dependencies;
   const userOf = createUserOf(verifySession);
   const implementation: ServiceImpl<typeof AppService> = {
     async registerApp({ settings, sandbox }, context) {
       const environment = sandbox ? 'sandbox' : 'live';
-      const registered = await apps.register(await userOf(context), toSettingsInput(settings), environment);
+      const session = await verifySession(sessionOf(context));
+      if (!(await developers.mayRegister(session))) throw notADeveloper();
+      const registered = await apps.register(session.userId, toSettingsInput(settings), environment);
       return { app: toAppMessage(registered.app), clientSecret: registered.clientSecret };
     },
     async listApps({ page }, context) {
-      const { items, total } = await apps.list(await userOf(context), toPage(page));
-      return { apps: items.map(toAppMessage), total };
+      const session = await verifySession(sessionOf(context));
+      const [{ items, total }, mayRegister] = await Promise.all([
+        apps.list(session.userId, toPage(page)),
+        developers.mayRegister(session),
+      ]);
+      return { apps: items.map(toAppMessage), total, registrationRefused: !mayRegister };
     },
     async getApp({ clientId }, context) {
       return { app: toAppMessage(await apps.get(await userOf(context), clientId)) };
@@ -73,35 +80,13 @@ export function createAppService(dependencies: {
   });
 }
 
+function notADeveloper(): AppError {
+  return new AppError(
+    'not_a_developer',
+    'You may not register apps at this service. Its operator can admit you.',
+  );
+}
+
 function toSettingsInput(settings: AppSettingsMessage | undefined): SettingsInput {
   return settings ?? { redirectUris: [], scopes: [] };
-}
-
-function toPreviousSecret({ previousSecretLast4, previousSecretExpiresAt }: ReplacedSecret) {
-  return {
-    previousSecretLast4,
-    ...(previousSecretExpiresAt !== null && {
-      previousSecretExpiresAt: timestampFromDate(previousSecretExpiresAt),
-    }),
-  };
-}
-
-function toAppMessage(app: App) {
-  return {
-    clientId: app.clientId,
-    secretLast4: app.secretLast4,
-    ...toPreviousSecret(app),
-    name: app.name,
-    redirectUris: [...app.redirectUris],
-    scopes: [...app.scopes],
-    description: app.description,
-    developerName: app.developerName,
-    homepageUrl: app.homepageUrl,
-    privacyPolicyUrl: app.privacyPolicyUrl,
-    logoUrl: app.logoUrl,
-    requirePkce: app.requirePkce,
-    status: toAppStatusMessage(app.status),
-    createdAt: timestampFromDate(app.createdAt),
-    updatedAt: timestampFromDate(app.updatedAt),
-  };
 }

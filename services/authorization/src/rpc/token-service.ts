@@ -4,6 +4,7 @@ import type { ServiceImpl } from '@connectrpc/connect';
 import { toPage } from '@phds/catalog/pagination';
 import { formatScopeList } from '@phds/catalog/scopes';
 import {
+  type ListOwnGrantsRequest,
   type OwnGrantSchema,
   TokenService,
   TokenStatus,
@@ -11,7 +12,7 @@ import {
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { Introspection, LiveToken } from '../app/introspection.ts';
-import type { OwnGrant } from '../app/own-grant-ports.ts';
+import type { OwnGrant, OwnGrantFilter } from '../app/own-grant-ports.ts';
 import type { OwnGrants } from '../app/own-grants.ts';
 import type { OwnIntrospection } from '../app/own-introspection.ts';
 import type { TokenEndpoint } from '../app/token-endpoint.ts';
@@ -54,12 +55,9 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
         sub: own.sub ?? '',
       };
     },
-    async listOwnGrants({ tokenHash, page, status, sub }) {
-      const filter = {
-        status: status === GrantStatus.UNSPECIFIED ? null : fromGrantStatusMessage(status),
-        sub: sub || null,
-      };
-      const { items, total } = await ownGrants.list(parseTokenHash(tokenHash), filter, toPage(page));
+    async listOwnGrants({ tokenHash, page, ...filter }) {
+      const known = parseTokenHash(tokenHash);
+      const { items, total } = await ownGrants.list(known, toOwnGrantFilter(filter), toPage(page));
       return { grants: items.map(toOwnGrantMessage), total };
     },
     async getOwnGrant({ tokenHash, id }) {
@@ -92,6 +90,16 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
     endOwnGrant: ['gateway'],
     introspect: ['gateway'],
   });
+}
+
+type FilterMessage = Pick<ListOwnGrantsRequest, 'status' | 'sub' | 'before'>;
+
+function toOwnGrantFilter({ status, sub, before }: FilterMessage): OwnGrantFilter {
+  return {
+    status: status === GrantStatus.UNSPECIFIED ? null : fromGrantStatusMessage(status),
+    sub: sub || null,
+    before: before || null,
+  };
 }
 
 function toOwnGrantMessage(grant: OwnGrant): MessageInitShape<typeof OwnGrantSchema> {

@@ -1,4 +1,4 @@
-import { batchingCalls } from '@phds/service-kit/batched-calls';
+import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { queryVerified } from '@phds/service-kit/restore-witness';
 import type { Statement } from '@phds/service-kit/statement';
@@ -24,7 +24,7 @@ export function createLookUp<K extends Key, Row extends object, Found>(options: 
     const rows = await guard.verified(() => queryVerified<Row>(pool, guard, statement, values));
     const found = new Map(rows.map((row) => [toText(keyOf(row)), fromRow(row)]));
     return keys.map((key) => found.get(toText(key)) ?? null);
-  });
+  }, SHORT_READS);
 }
 
 function toText(key: Key): string {

@@ -2,7 +2,7 @@ import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
-import type { AppStore, Credential } from '../app/ports.ts';
+import type { AppStore, Credential } from '../app/app-ports.ts';
 import type { App as AppRow } from './generated/client.ts';
 import { createLookUp } from './look-up.ts';
 import { fromAppRow } from './prisma-apps.ts';

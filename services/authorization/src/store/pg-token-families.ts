@@ -7,7 +7,7 @@ import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { TokenStore } from '../app/ports.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/code.ts';
-import type { RefreshToken } from '../domain/token.ts';
+import { KEPT_GENERATIONS, type RefreshToken } from '../domain/token.ts';
 import { createLookUp } from './look-up.ts';
 
 interface Row {
@@ -15,7 +15,7 @@ interface Row {
   readonly scopes: string[];
   readonly issuedAt: Date;
   readonly expiresAt: Date;
-  readonly rotatedAt: Date | null;
+  readonly usedForMs: number | null;
   readonly rotatedScope: string | null;
   readonly successorUsed: boolean;
   readonly suspended: boolean;
@@ -44,9 +44,12 @@ const USE_MARGIN_MS = 500;
 export function createPgTokenFamilies(
   pool: pg.Pool,
   guard: RestoreGuard,
-): Pick<TokenStore, 'exchange' | 'findRefreshToken' | 'rotate' | 'markFamilyRevoked'> {
+): Pick<
+  TokenStore,
+  'exchange' | 'findRefreshToken' | 'findAnyRefreshToken' | 'rotate' | 'markFamilyRevoked'
+> {
   return translatingErrors({
-    async exchange({ codeHash, family, access, refreshHash, now }) {
+    async exchange({ codeHash, scopes, family, access, refreshHash, now }) {
       // The response waits for a proof, and a retry after a late response is a replay. Therefore anything that delays proofs must
       // delay the exchange before it consumes the code, where the caller's deadline ends it.
       await guard.acknowledge();
@@ -59,6 +62,7 @@ export function createPgTokenFamilies(
         refreshHash,
         access.hash,
         access.expiresAt,
+        scopes,
       ];
       return guard.verified(() =>
         // In a transaction, because a statement on its own would commit even if it waited too long for the code's row.
@@ -72,11 +76,16 @@ export function createPgTokenFamilies(
 
     findRefreshToken: createLookUp({ pool, guard, statement: FIND, keyOf: ({ hash }: Row) => hash, fromRow }),
 
-    rotate: ({ token, access, successorHash, familyExpiresAt, scope, now }) =>
+    async findAnyRefreshToken(hashes) {
+      const [row] = await guard.verified(() => queryVerified<Row>(pool, guard, FIND, [hashes]));
+      return row === undefined ? null : fromRow(row);
+    },
+
+    rotate: ({ token, access, successor, familyExpiresAt, scope, now }) =>
       guard.verified(async () => {
         const { hash, scopes, expiresAt } = access;
-        const uses = [token.hash, token.family.id, now, scope, successorHash, familyExpiresAt];
-        const values = [...uses, hash, scopes, expiresAt];
+        const uses = [token.hash, token.family.id, now, scope, successor.hash, familyExpiresAt];
+        const values = [...uses, hash, scopes, expiresAt, successor.scopes, KEPT_GENERATIONS];
         // A statement on its own commits when it ends, so the time is checked before it. A statement that waits for the family's row
         // until the caller gives up is cancelled.
         requireTimeLeft(USE_MARGIN_MS);
@@ -91,7 +100,7 @@ export function createPgTokenFamilies(
 }
 
 function fromRow(row: Row): RefreshToken {
-  const { hash, issuedAt, expiresAt, rotatedAt, rotatedScope, successorUsed, suspended } = row;
+  const { hash, issuedAt, expiresAt, usedForMs, rotatedScope, successorUsed, suspended } = row;
   const { familyId, clientId, userId, grantId, appEpoch, familyExpiresAt, familyRevokedAt } = row;
   return {
     hash,
@@ -107,7 +116,7 @@ function fromRow(row: Row): RefreshToken {
     scopes: row.scopes.filter(isScope),
     issuedAt,
     expiresAt,
-    rotatedAt,
+    usedForMs,
     rotatedScope,
     successorUsed,
     suspended,

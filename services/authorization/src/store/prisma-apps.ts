@@ -2,8 +2,8 @@ import { offsetOf } from '@phds/catalog/pagination';
 import { isScope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import type { AppStore, ReplacedSecret } from '../app/ports.ts';
-import type { App, AppSettings } from '../domain/app.ts';
+import type { AppStore, ReplacedSecret } from '../app/app-ports.ts';
+import type { App, AppLock, AppSettings } from '../domain/app.ts';
 import { toBytes } from './database.ts';
 import type { App as AppRow, PrismaClient } from './generated/client.ts';
 import { inVerified } from './restore-guard.ts';
@@ -19,15 +19,16 @@ export function createPrismaApps(
       return row === null ? null : fromAppRow(row);
     },
 
-    async listApps(ownerId, page) {
+    async listApps({ ownerId, lockKind }, page) {
+      const where = { ...(ownerId !== null && { ownerId }), ...(lockKind !== null && { lockKind }) };
       const [rows, total] = await Promise.all([
         prisma.app.findMany({
-          where: { ownerId },
+          where,
           orderBy: [{ createdAt: 'desc' }, { clientId: 'asc' }],
           skip: offsetOf(page),
           take: page.pageSize,
         }),
-        prisma.app.count({ where: { ownerId } }),
+        prisma.app.count({ where }),
       ]);
       return { items: rows.map(fromAppRow), total };
     },
@@ -48,6 +49,7 @@ export function createPrismaApps(
             epoch: app.epoch,
             ledgerRevision: app.ledgerRevision,
             statusChangedAt: app.statusChangedAt,
+            ...toLockColumns(app.lock),
             secretHash: toBytes(secret.hash),
             secretLast4: secret.last4,
             secretRotatedAt: app.createdAt,
@@ -96,14 +98,17 @@ function createChanges(
 
     // A revocation may be overtaken by a later re-activation, so any newer epoch removes the secret. An older epoch, from a
     // restored ledger, would bring dead credentials back and is ignored.
-    async applyLedgerState(clientId, { status, epoch, revision, statusChangedAt }) {
+    // The same revision is the same state, except for what an earlier release left out.
+    async applyLedgerState(clientId, { status, epoch, revision, statusChangedAt, lock }) {
+      const { lockKind, lockReason, lockedAt } = toLockColumns(lock);
       await prisma.$executeRaw`
         UPDATE app SET status = ${status}::app_status, epoch = greatest(epoch, ${epoch}), ledger_revision = ${revision},
                        status_changed_at = ${statusChangedAt},
+                       lock_kind = ${lockKind}, lock_reason = ${lockReason}, locked_at = ${lockedAt}::timestamptz,
                        updated_at = greatest(updated_at, ${statusChangedAt}),
                        secret_hash = CASE WHEN epoch < ${epoch} THEN NULL ELSE secret_hash END,
                        secret_last4 = CASE WHEN epoch < ${epoch} THEN '' ELSE secret_last4 END
-        WHERE client_id = ${clientId} AND ledger_revision < ${revision}`;
+        WHERE client_id = ${clientId} AND ledger_revision <= ${revision}`;
     },
   };
 }
@@ -135,8 +140,23 @@ const SETTINGS: readonly (keyof AppSettings)[] = [
   'requirePkce',
 ];
 
+function toLockColumns(lock: AppLock | null) {
+  return {
+    lockKind: lock?.kind ?? null,
+    lockReason: lock?.reason ?? null,
+    lockedAt: lock?.since ?? null,
+  };
+}
+
+function fromLockColumns({ lockKind: kind, lockReason: reason, lockedAt: since }: AppRow): AppLock | null {
+  return (kind === 'suspension' || kind === 'approval') && since !== null
+    ? { kind, reason: reason ?? '', since }
+    : null;
+}
+
 export function fromAppRow(row: AppRow): App {
   const { secretHash: _hash, secretRotatedAt: _rotatedAt, secretRestoreNumber: _number, ...others } = row;
-  const { previousSecretHash: _previous, previousSecretRestoreNumber: _previousNumber, ...app } = others;
-  return { ...app, scopes: row.scopes.filter(isScope) };
+  const { previousSecretHash: _previous, previousSecretRestoreNumber: _previousNumber, ...unlocked } = others;
+  const { lockKind: _kind, lockReason: _reason, lockedAt: _lockedAt, ...app } = unlocked;
+  return { ...app, lock: fromLockColumns(row), scopes: row.scopes.filter(isScope) };
 }

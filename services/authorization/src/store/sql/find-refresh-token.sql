@@ -2,7 +2,7 @@
 -- every refresh and its introspection. Whether a restore that nobody has confirmed suspends a token, and whether nobody
 -- has compared this database with what was acknowledged yet, are judged in the same snapshot.
 --
--- A successor is deleted only with its family, and then this token is deleted too; a missing one counts as used.
+-- A successor is deleted only with its family, or used and expired; a missing one counts as used.
 --
 -- Indexes: refresh_token_pkey, token_family_pkey, instance_pkey, restore_pkey, restore_confirmation_pkey.
 -- Values:  $1 hashes of the tokens, $2 and $3 what this process knows of the database (RestoreGuard).
@@ -16,7 +16,7 @@ WITH verification AS MATERIALIZED (
   FROM (VALUES (1)) AS one LEFT JOIN suspension ON true
 )
 SELECT token.hash, token.scopes, token.issued_at AS "issuedAt", token.expires_at AS "expiresAt",
-  token.rotated_at AS "rotatedAt", token.rotated_scope AS "rotatedScope", token.successor_hash IS NOT NULL AND NOT EXISTS (
+  extract(epoch FROM clock_timestamp() - token.rotated_at)::float8 * 1000 AS "usedForMs", token.rotated_scope AS "rotatedScope", token.successor_hash IS NOT NULL AND NOT EXISTS (
     SELECT FROM refresh_token AS successor WHERE successor.hash = token.successor_hash AND successor.rotated_at IS NULL
   ) AS "successorUsed",
   family.id AS "familyId", family.client_id AS "clientId", family.user_id AS "userId", family.grant_id AS "grantId",

@@ -1,0 +1,1 @@
+ALTER TABLE "refresh_token" ADD COLUMN "generation" INTEGER NOT NULL DEFAULT 0;

@@ -1,0 +1,99 @@
+import type { Listed, Page } from '@phds/catalog/pagination';
+import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
+import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
+import { isId } from '@phds/service-kit/ids';
+import type { App, AppLock, AppLockKind } from '../domain/app.ts';
+import type { AppCommand, AppFilter, AppStore } from './app-ports.ts';
+import { changeInLedger } from './ledger-changes.ts';
+import type { ConsentLedger } from './ports.ts';
+
+/** Maximum length of an operator's reason, in characters. */
+const MAX_REASON_LENGTH = 500;
+
+/** What operators do about everybody's apps. Each change is in effect everywhere when it returns; a repeat completes it. */
+export interface AppLocks {
+  list(filter: AppFilter, page: Page): Promise<Listed<App>>;
+  get(clientId: string): Promise<App>;
+  /** Locks an app, or replaces the reason of its lock. Throws `invalid_request` without a reason that can be shown. */
+  suspend(clientId: string, reason: string): Promise<App>;
+  /**
+   * Lifts a lock of this kind. Throws `conflict` if the app has one of the other kind, or is no longer what the operator has seen: an
+   * approval needs its `updatedAt`, so that a developer cannot exchange what is approved.
+   */
+  lift(clientId: string, kind: AppLockKind, seenUpdatedAt: Date | null): Promise<App>;
+}
+
+export function createAppLocks(dependencies: {
+  readonly apps: AppStore;
+  readonly ledger: ConsentLedger;
+  readonly log: { info(fields: object, message: string): void };
+}): AppLocks {
+  const { apps, ledger, log } = dependencies;
+
+  async function get(clientId: string): Promise<App> {
+    const app = isId('app', clientId) ? await apps.findApp(clientId) : null;
+    if (app === null) throw notFound('There is no such app.');
+    return app;
+  }
+
+  async function setLock(
+    app: App,
+    lock: Pick<AppLock, 'kind' | 'reason'> | null,
+    isDone: (present: AppLock | null) => boolean,
+  ): Promise<App> {
+    const set = (at: AppCommand) => ledger.setAppLock({ ...at, lock });
+    await changeInLedger(dependencies, app, set, (state) => isDone(state.lock));
+    log.info({ clientId: app.clientId, lock: lock?.kind ?? null }, 'an operator has set the lock of an app');
+    return get(app.clientId);
+  }
+
+  return {
+    list: (filter, page) => apps.listApps(filter, page),
+    get,
+
+    async suspend(clientId, text) {
+      const reason = parseReason(text);
+      const lock = { kind: 'suspension', reason } as const;
+      return setLock(
+        await get(clientId),
+        lock,
+        (present) => present?.kind === lock.kind && present.reason === reason,
+      );
+    },
+
+    async lift(clientId, kind, seenUpdatedAt) {
+      if (kind === 'approval' && seenUpdatedAt === null) throw invalidRequest('seenUpdatedAt', 'is required');
+      // The ledger lifts whatever lock it has at the revision of our copy, so a lock of the other kind is refused before.
+      const isLifted = (present: AppLock | null) => {
+        if (present !== null && present.kind !== kind) throw otherKind(kind);
+        return present === null;
+      };
+      const app = await get(clientId);
+      isLifted(app.lock);
+      if (
+        app.lock !== null &&
+        seenUpdatedAt !== null &&
+        app.updatedAt.getTime() !== seenUpdatedAt.getTime()
+      ) {
+        throw new AppError('conflict', 'The app has changed since then. Look at it again.');
+      }
+      return setLock(app, null, isLifted);
+    },
+  };
+}
+
+function parseReason(text: string): string {
+  const reason = text.trim();
+  if (reason === '') throw invalidRequest('reason', 'is required');
+  if (countCharacters(reason) > MAX_REASON_LENGTH) {
+    throw invalidRequest('reason', `must have at most ${MAX_REASON_LENGTH} characters`);
+  }
+  const fault = findShownTextFault(reason, 'line');
+  if (fault !== null) throw invalidRequest('reason', fault);
+  return reason;
+}
+
+function otherKind(kind: AppLockKind): AppError {
+  const state = kind === 'approval' ? 'suspended by an operator' : 'waiting for approval';
+  return new AppError('conflict', `The app is ${state}.`);
+}

@@ -1,0 +1,44 @@
+import type { Listed, Page } from '@phds/catalog/pagination';
+import { parseUserId } from '@phds/service-kit/user-id';
+
+export interface Developer {
+  readonly userId: string;
+  readonly addedAt: Date;
+}
+
+/** The people whom operators let register apps. Every method may throw `unavailable`. */
+export interface DeveloperStore {
+  has(userId: string): Promise<boolean>;
+  /** By user id. */
+  list(page: Page): Promise<Listed<Developer>>;
+  /** Idempotent, like `remove`. */
+  add(userId: string): Promise<void>;
+  remove(userId: string): Promise<void>;
+}
+
+/** Who may register apps. */
+export interface Developers extends Omit<DeveloperStore, 'has'> {
+  mayRegister(session: {
+    readonly userId: string;
+    readonly claims: Readonly<Record<string, unknown>>;
+  }): Promise<boolean>;
+}
+
+/** `claim` is `name=value`, for sessions with a claim. */
+export function createDevelopers(
+  people: DeveloperStore,
+  admitted: 'anyone' | 'claim' | 'listed',
+  claim: string | undefined,
+): Developers {
+  const [name = '', ...rest] = (claim ?? '').split('=');
+  const value = rest.join('=');
+  return {
+    async mayRegister({ userId, claims }) {
+      if (admitted === 'listed') return people.has(userId);
+      return admitted === 'anyone' || (claim !== undefined && [claims[name]].flat().includes(value));
+    },
+    list: (page) => people.list(page),
+    add: async (userId) => people.add(parseUserId(userId)),
+    remove: async (userId) => people.remove(parseUserId(userId)),
+  };
+}

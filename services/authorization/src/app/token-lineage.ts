@@ -1,0 +1,50 @@
+import { deriveSecret, isSecret, sha256 } from '@phds/service-kit/secrets';
+import { KEPT_GENERATIONS, type RefreshToken } from '../domain/token.ts';
+import type { TokenStore } from './ports.ts';
+
+/** The successor tokens of one refresh token, in plain text. */
+export interface Pair {
+  readonly access: string;
+  readonly refresh: string;
+}
+
+/** Derives the successors of a refresh token from the token and a server key. */
+export function derivePair(key: Uint8Array, refreshToken: string): Pair {
+  return {
+    access: deriveSecret('access_token', key, 'refresh:access', refreshToken),
+    refresh: deriveRefresh(key, refreshToken),
+  };
+}
+
+function deriveRefresh(key: Uint8Array, refreshToken: string): string {
+  return deriveSecret('refresh_token', key, 'refresh:refresh', refreshToken);
+}
+
+export interface LineageDependencies {
+  readonly tokens: Pick<TokenStore, 'findRefreshToken' | 'findAnyRefreshToken'>;
+  readonly derivationKey: Uint8Array;
+}
+
+/**
+ * Finds a refresh token, also a used one whose row has been removed: its successors are derived from it, and one of the next
+ * KEPT_GENERATIONS is stored as long as the family is. Such a token reads as used long ago. Null for an unknown one, after a look-up
+ * and one more for all successors.
+ */
+export async function findInLineage(
+  { tokens, derivationKey }: LineageDependencies,
+  refreshToken: string,
+): Promise<RefreshToken | null> {
+  if (!isSecret('refresh_token', refreshToken)) return null;
+  const hash = sha256(refreshToken);
+  const known = await tokens.findRefreshToken(hash);
+  if (known !== null) return known;
+  const hashes: Uint8Array[] = [];
+  let successor = refreshToken;
+  while (hashes.length < KEPT_GENERATIONS) {
+    successor = deriveRefresh(derivationKey, successor);
+    hashes.push(sha256(successor));
+  }
+  const descendant = await tokens.findAnyRefreshToken(hashes);
+  if (descendant === null) return null;
+  return { ...descendant, hash, usedForMs: Number.POSITIVE_INFINITY, successorUsed: true };
+}
