@@ -27,6 +27,9 @@ const settings = z.object({
   CHANGE_REPORT_INTERVAL_MS: durationMs(1_000).describe(
     'Interval at which changed readings are reported to consent, which announces them to apps.',
   ),
+  READING_CHANGE_DAYS: integer(400, { min: 30, unit: 'days' }).describe(
+    'How long a sync cursor works, and the times of changes of readings are kept. More than the 365 days that a grant lasts, so that an app that still has its grant rarely starts again.',
+  ),
   ACCESS_BATCH_MAX: integer(500, { min: 1, max: 500, unit: 'records' }).describe(
     'Maximum number of accesses in one call.',
   ),

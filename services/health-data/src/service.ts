@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { toSchemaName } from '@phds/database/postgres-names';
 import { createAssertionVerifier } from '@phds/service-kit/access-assertion';
 import { reportFailures } from '@phds/service-kit/background-failures';
@@ -15,6 +16,7 @@ import {
 } from '@phds/service-kit/service-options';
 import { createStepUp } from '@phds/service-kit/step-up';
 import { Metrics } from '@phds/telemetry/metrics';
+import type { ChangePruning } from './app/change-ports.ts';
 import { startChangeReports } from './app/change-reports.ts';
 import type { ImportStore } from './app/import-ports.ts';
 import { startMeasurements } from './app/measurements.ts';
@@ -23,8 +25,8 @@ import { createPublicIds } from './app/public-ids.ts';
 import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
 import { startArrivals } from './app/sandbox-changes.ts';
 import { eraseUnused, type SandboxPorts, type Turns } from './app/sandbox-people.ts';
-import type { SendAccesses } from './clients/batching-access-recorder.ts';
 import { connectConsent, openAccessRecorder } from './clients/consent-connection.ts';
+import type { SendAccesses } from './clients/rpc-access-log.ts';
 import { createSyntheticLives } from './clients/synthetic-lives.ts';
 import type { Config } from './config.ts';
 import { createHealthDataMetrics, type HealthDataMetrics } from './metrics.ts';
@@ -36,6 +38,7 @@ import { POOL_SETTINGS } from './store/database.ts';
 import { FairTurns } from './store/fair-turns.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgChangeOutbox } from './store/pg-change-outbox.ts';
+import { createPgChangePruning } from './store/pg-change-pruning.ts';
 import { createPgHealthRecordWriter } from './store/pg-health-record-writer.ts';
 import { createPgImports } from './store/pg-imports.ts';
 import { createPgProfileWriter } from './store/pg-profile-writer.ts';
@@ -53,6 +56,8 @@ import { createPrismaHealthRecords } from './store/prisma-health-records.ts';
 const SERVICE = 'health-data';
 
 const PRUNE_INTERVAL_MS = 3_600_000;
+/** Between walks through all users, which forget their old changes. */
+const DAY_MS = 86_400_000;
 
 /** How many sandbox people's data is made at once. The longest takes two seconds. */
 const MAKING_PEOPLE = { atOnce: 2, perKey: 2, maxWaiting: 6, maxWaitMs: 5_000 };
@@ -78,9 +83,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(openDatabase(config, log));
   measured.measurePools({ ordinary: postgres.pool });
-  const prisma = resources.adopt(new PrismaClient({ adapter: postgres.adapter }), (client) =>
-    client.$disconnect(),
-  );
+  const prisma = resources.adopt(new PrismaClient(postgres.prisma), (client) => client.$disconnect());
   const consent = resources.use(connectConsent(config, { service: SERVICE, clock, log, metrics }));
   const recorder = openAccessRecorder(config, overrides.accessLog ?? consent.accessLog);
   const outbox = createPgChangeOutbox(postgres.pool);
@@ -97,6 +100,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   resources.use(startArrivals(sandbox, { intervalMs: config.SANDBOX_ARRIVAL_INTERVAL_MS, failureOf }));
   const pruned = { sandbox_person: (limit: number) => eraseUnused(sandbox, limit) };
   resources.use(startPruning(pruned, { intervalMs: PRUNE_INTERVAL_MS, failureOf }));
+  const changes = { reading_change: forgetChanges(createPgChangePruning(postgres.pool), config, clock) };
+  resources.use(startPruning(changes, { intervalMs: DAY_MS, failureOf }));
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock }),
@@ -123,6 +128,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
+/** Goes through all users. A day later than cursors expire, because a change can become visible some time after its own time. */
+function forgetChanges({ prune }: ChangePruning, { READING_CHANGE_DAYS: days }: Config, clock: Clock) {
+  let after: string | null = null;
+  return async (limit: number) => {
+    after = await prune(after ?? '', new Date(clock.now().getTime() - (days + 1) * DAY_MS), limit);
+    return after === null ? 0 : limit;
+  };
+}
+
 /** What use cases and stores are built from. */
 interface Parts {
   readonly config: Config;
@@ -145,6 +159,7 @@ function openDatabase(config: Config, log: Logger): Postgres {
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     applicationName: `phds-${SERVICE}`,
     settings: POOL_SETTINGS,
+    migrations: join(import.meta.dirname, '../prisma/migrations'),
     log,
   });
 }
@@ -162,6 +177,7 @@ function createRpcServices(parts: Parts) {
   const data = {
     readings: createPgReadings(pool, metrics.onReadBatch),
     readingChanges: createPgReadingChanges(pool),
+    changeDays: config.READING_CHANGE_DAYS,
     summaries: createPgSummaries(pool, toScanLimits(config)),
     weights: createPgWeights(pool),
     healthRecords: createPrismaHealthRecords(prisma),

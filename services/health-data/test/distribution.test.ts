@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { readStatement } from '@phds/service-kit/statement';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { readSqlFiles } from '@phds/test-kit/sql-files';
 import { POOL_SETTINGS } from '../src/store/database.ts';
@@ -11,12 +12,13 @@ import { captureTexts, findReach, type Reach } from './shards.ts';
 // Whether the statements can run where rows are distributed by person (docs/operations/distribution.md). A new statement that
 // reads rows of several people, or writes in several parts one of which is an insert, fails here until the page names it.
 
-const FILES = readSqlFiles(new URL('../src/store/sql/', import.meta.url));
+const FILES = readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement);
 
 /** Statement files that address rows of several people, or find rows by their place in the table. */
 const BEYOND_ONE_PERSON = [
   'clear-hours-by-end.sql',
   'erase-readings.sql',
+  'prune-changes.sql',
   'put-readings.sql',
   'readings-newest.sql',
   'stale-rollups.sql',
@@ -37,7 +39,7 @@ const SPLIT = [
 /** The same for statements in the code of the stores, by their beginnings. */
 const INLINE_BEYOND = [
   /^DELETE FROM \w+ WHERE ctid = ANY \(ARRAY\(SELECT ctid FROM \w+ WHERE user_id = \$1 LIMIT \$2\)\)/,
-  /^SELECT user_id AS "userId", number, at, categories FROM reading_change WHERE NOT reported/,
+  /^SELECT "userId", number, at, categories FROM \( SELECT waiting/,
   /^SELECT taken.user_id AS "userId", taken.number, taken.category/,
   /^UPDATE reading_change c SET reported = true FROM unnest/,
   /^SELECT count\(\*\)::int AS rows, .* FROM reading_change WHERE NOT reported/,
@@ -63,7 +65,7 @@ beforeAll(async () => {
     applicationName: 'distribution',
     settings: POOL_SETTINGS,
   });
-  prisma = new PrismaClient({ adapter: postgres.adapter });
+  prisma = new PrismaClient(postgres.prisma);
 });
 afterAll(async () => {
   await prisma.$disconnect();

@@ -3,6 +3,7 @@ import { getMetric } from '@phds/catalog/metrics';
 import type pg from 'pg';
 import type { PrismaClient } from '../src/store/generated/client.ts';
 import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
+import { createPgChangePruning } from '../src/store/pg-change-pruning.ts';
 import { createPgHealthRecordWriter } from '../src/store/pg-health-record-writer.ts';
 import { createPgImports } from '../src/store/pg-imports.ts';
 import { createPgProfileWriter } from '../src/store/pg-profile-writer.ts';
@@ -32,6 +33,7 @@ export function createStores(pool: pg.Pool, prisma: PrismaClient) {
   return {
     readings: createPgReadings(pool),
     readingChanges: createPgReadingChanges(pool),
+    changePruning: createPgChangePruning(pool),
     summaries: createPgSummaries(pool, PATIENT_SCANS),
     weights: createPgWeights(pool),
     healthRecords: createPrismaHealthRecords(prisma),
@@ -120,8 +122,9 @@ export async function readAll(stores: Stores): Promise<void> {
   const list = { userId: USER, category: 'heart', metric: null, range: ALWAYS, ...PAGE } as const;
   for (const metric of [null, 'heart-rate'] as const)
     for (const offset of [0, 1, 501]) await readings.list({ ...list, metric, offset });
+  await stores.changePruning.prune('', AT, 10);
   const from = await readingChanges.findPlace(USER, AT);
-  await readingChanges.list({ userId: USER, category: 'heart', metric: null, since: null, limit: 10, from });
+  await readingChanges.list({ ...list, since: null, limit: 10, from, anchor: null });
   const metrics = ['heart-rate', 'steps', 'sleep-core'] as const;
   for (const timeZone of ['Europe/Berlin', 'America/New_York', 'Asia/Kathmandu']) {
     const summary = { askedBy: 'app_1', userId: USER, metrics, timeZone, range: ALWAYS, since: null };
@@ -145,7 +148,7 @@ export async function readAll(stores: Stores): Promise<void> {
       medicationId: randomUUID(),
       ...PAGE,
     });
-  await healthRecords.listDoses(USER, 10);
+  await healthRecords.listDoses({ userId: USER, since: null, limit: 10 });
   await healthRecords.hasMedication(USER, randomUUID());
   await profiles.find(USER);
   await profiles.findTimeZone(USER);

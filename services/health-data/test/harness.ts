@@ -37,7 +37,6 @@ export interface Harness extends AsyncDisposable {
   readonly database: TestDatabase;
   readonly sessions: SessionIssuer;
   readonly rpcPort: number;
-  readonly connectPort: number | null;
   /** The service token of this caller. */
   serviceToken(service: string): Promise<string>;
   /** Client with the role gateway. */
@@ -115,7 +114,6 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     database,
     sessions,
     rpcPort: service.rpcPort,
-    connectPort: service.connectPort,
     serviceToken: (name) => tokensOf(name)('health-data'),
     reads: gateway.client(HealthDataService),
     previews: gateway.client(PreviewService),

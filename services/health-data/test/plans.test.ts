@@ -20,7 +20,7 @@ import { type Asked, capture, explain, type Plan } from './plans.ts';
 // 200,000 readings among others. Each must find its rows by an index, and the number of rows touched must not depend on how many
 // there are.
 
-type Stores = Omit<DataPorts, 'clock' | 'readingChanges'>;
+type Stores = Omit<DataPorts, 'clock' | 'readingChanges' | 'changeDays'>;
 type Read = (stores: Stores) => Promise<unknown>;
 
 const [USER] = PEOPLE;
@@ -51,7 +51,7 @@ beforeAll(async () => {
     settings: POOL_SETTINGS,
   });
   const { pool } = postgres;
-  prisma = new PrismaClient({ adapter: postgres.adapter });
+  prisma = new PrismaClient(postgres.prisma);
   stores = {
     readings: createPgReadings(pool),
     summaries: createPgSummaries(pool, PATIENT_SCANS),

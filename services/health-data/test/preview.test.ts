@@ -27,9 +27,12 @@ beforeAll(async () => {
 });
 afterAll(async () => harness[Symbol.asyncDispose]());
 
-async function preview(scope: string, userId = 'ada') {
+async function preview(scope: string, userId = 'ada', dataFrom = '') {
   const session = await harness.sessions.issueSession(userId);
-  const { body } = await harness.previews.preview({ scope }, { headers: { [SESSION_METADATA]: session } });
+  const { body } = await harness.previews.preview(
+    { scope, dataFrom },
+    { headers: { [SESSION_METADATA]: session } },
+  );
   return JSON.parse(new TextDecoder().decode(body));
 }
 
@@ -112,6 +115,18 @@ describe('Preview', () => {
         reason: null,
       })),
     );
+  });
+
+  test('shows no more than an app would receive that may look back to a day in the zone of the person', async () => {
+    const from = async (scope: string, day: string) => (await preview(scope, 'ada', day)).data;
+    const heart = await from('read:health-data:heart', '2026-02-25');
+    expect(heart).toMatchObject({ total: 2, newest: [{ value: 66 }, { value: 65 }] });
+    expect(heart.trend).toHaveLength(2);
+    expect(await from('read:health-data:heart', '2026-01-31')).toMatchObject({ total: 8 });
+    expect(await from('read:trends', '2026-02-28')).toMatchObject({ total: 1, trend: [{ type: 'Steps' }] });
+    expect((await from('read:medications', '2026-02-06')).doses).toMatchObject({ total: 2 });
+    const refused = preview('read:mood', 'ada', '2026-02-30');
+    expect((await refusalOf(refused)).violations[0]?.parameter).toBe('dataFrom');
   });
 
   test('works for every scope, even without data, and records nothing', async () => {

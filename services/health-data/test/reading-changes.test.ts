@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
+import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
 import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
 import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
 
@@ -127,6 +128,23 @@ test('the first change of a user with readings from before changes were numbered
     [0, 0],
     [1, 1],
   ]);
+});
+
+test('changes are reported the oldest first, and one of each person before the second of any', async () => {
+  const outbox = createPgChangeOutbox(harness.pool);
+  const takeNext = async (limit: number) => {
+    const told: string[] = [];
+    const report = async (changes: readonly { userId: string }[]) => {
+      told.push(...changes.map(({ userId }) => userId).sort());
+    };
+    await outbox.reportNext(limit, report, () => undefined);
+    return told;
+  };
+  await takeNext(500);
+  for (const minute of [0, 1, 2]) await harness.put('z-busy', [heart(minute)]);
+  await harness.put('a-late', [heart(0)]);
+  const taken = [await takeNext(1), await takeNext(2), await takeNext(9)];
+  expect(taken).toEqual([['z-busy'], ['a-late', 'z-busy'], ['z-busy']]);
 });
 
 test('an erasure removes changes and deleted readings too', async () => {

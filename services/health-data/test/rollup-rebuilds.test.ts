@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { getMetric } from '@phds/catalog/metrics';
 import type { RollupStore } from '../src/app/ports.ts';
 import { startRollupRebuilds } from '../src/app/rollup-rebuilds.ts';
+import { toReadingId } from '../src/app/row-ids.ts';
+import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
+import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
 import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
+import { ROLLUP_BASIS, ROLLUP_VERSION } from '../src/store/rollup-version.ts';
 import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
 
 const intervalMs = 3_600_000;
@@ -31,15 +36,50 @@ describe('a rebuild', () => {
   const isValid = async (userId: string) => !(await findStale()).includes(userId);
   const findStale = async () => (await harness.rollups.findStale('', 1_000_000)).userIds;
 
-  test('for another version or zone is done by the write itself, and never twice', async () => {
-    await harness.put('version', [heart(0)]);
-    await harness.pool.query("UPDATE rollup_state SET version = 'older' WHERE user_id = 'version'");
-    await harness.pool.query("DELETE FROM hour_rollup WHERE user_id = 'version'");
-    expect(await isValid('version')).toBe(false);
-    await harness.put('version', [heart(1)]);
-    await harness.expectKept('version');
-    expect(await isValid('version')).toBe(true);
-    expect(await harness.rollups.rebuild('version', signal)).toBe(false);
+  test('for another zone is done by the write itself, and never twice', async () => {
+    await harness.put('zone', [heart(0)]);
+    await harness.pool.query("UPDATE rollup_state SET time_zone = 'Asia/Kathmandu' WHERE user_id = 'zone'");
+    await harness.pool.query("DELETE FROM hour_rollup WHERE user_id = 'zone'");
+    expect(await isValid('zone')).toBe(false);
+    await harness.put('zone', [heart(1)]);
+    await harness.expectKept('zone');
+    expect(await isValid('zone')).toBe(true);
+    expect(await harness.rollups.rebuild('zone', signal)).toBe(false);
+  });
+
+  test('of two releases side by side is made by the newer one, in the background, whichever writes', async () => {
+    expect(ROLLUP_VERSION).toBe(ROLLUP_BASIS);
+    const versions = ['newer', ROLLUP_VERSION] as const;
+    const requested: string[] = [];
+    const newer = {
+      rollups: createPgRollupStore(harness.pool, versions),
+      readings: createPgReadingWriter(harness.pool, (userId) => requested.push(userId), undefined, versions),
+    };
+    const stateOf = async () => {
+      const text = "SELECT time_zone, version FROM rollup_state WHERE user_id = 'both'";
+      return Object.values((await harness.pool.query(text)).rows[0]);
+    };
+    const isStale = async ({ findStale }: RollupStore) =>
+      (await findStale('', 1_000)).userIds.includes('both');
+    await harness.put('both', [heart(0)]);
+    expect(await isStale(newer.rollups)).toBe(true);
+    harness.deferred.length = 0;
+    const startAt = new Date('2025-06-01T22:00:00Z');
+    const key = { metric: getMetric('heart-rate'), startAt, endAt: startAt, source: 'iphone' };
+    await newer.readings.put('both', [{ ...key, value: 70, id: toReadingId('both', key) }]);
+    expect([await stateOf(), requested]).toEqual([['', 'newer'], ['both']]);
+    expect(await newer.rollups.rebuild('both', signal)).toBe(true);
+    expect([await stateOf(), await isStale(harness.rollups)]).toEqual([['UTC', 'newer'], false]);
+    // What the earlier release writes makes them invalid, and it rebuilds nothing.
+    await harness.put('both', [heart(1)]);
+    expect([await stateOf(), harness.deferred]).toEqual([['', 'newer'], []]);
+    expect(await newer.rollups.rebuild('both', signal)).toBe(true);
+    await harness.expectKept('both');
+    // After going back, the next write lets the earlier release take them over.
+    await harness.put('both', [heart(2)]);
+    expect(await isStale(harness.rollups)).toBe(true);
+    expect(await harness.rollups.rebuild('both', signal)).toBe(true);
+    await harness.expectKept('both');
   });
 
   test('of very many readings is left to the background, and existing rollups are not used', async () => {
@@ -62,7 +102,7 @@ describe('a rebuild', () => {
     const users = ['stale-1', 'stale-2', 'stale-3', 'fresh'];
     for (const userId of users) await harness.put(userId, [heart(0), heart(1)]);
     await harness.invalidate('stale-1');
-    await harness.pool.query("UPDATE rollup_state SET version = 'older' WHERE user_id = 'stale-2'");
+    await harness.pool.query("UPDATE rollup_state SET time_zone = '' WHERE user_id = 'stale-2'");
     await harness.pool.query(
       "UPDATE rollup_state SET time_zone = 'Asia/Kathmandu' WHERE user_id = 'stale-3'",
     );

@@ -29,7 +29,12 @@ function start() {
     },
   };
   const turns = new FairTurns({ atOnce: 2, perKey: 2, maxWaiting: 1, maxWaitMs: Number.POSITIVE_INFINITY });
-  return { prepare: sharePreparations(ports as SandboxPorts, turns), begun, finish: () => finish(true) };
+  return {
+    ports,
+    prepare: sharePreparations(ports as SandboxPorts, turns),
+    begun,
+    finish: () => finish(true),
+  };
 }
 
 test('parallel preparations of a person make the data once, and a later one is a new one', async () => {
@@ -64,4 +69,25 @@ test('a preparation that fails does so for all who wait for it, and a repeat beg
   await Promise.all(refused.slice(0, 3));
   await prepare(idOf(4));
   expect(begun).toHaveLength(4);
+});
+
+test('a person is made in steps of at most a thousand readings, between which other work has its turn', async () => {
+  const { ports, prepare, finish } = start();
+  const perTurn: number[] = [0];
+  const count = () => void perTurn.push(0);
+  const at = new Date('2026-01-01T00:00:00Z');
+  const draft = { type: 'Heart Rate', start: at, end: at, value: 60, unit: '', source: 'manual' };
+  const readings = (function* () {
+    for (let made = 0; made < 3_000; made += 1) {
+      if (made % 100 === 0) setImmediate(count);
+      perTurn.push((perTurn.pop() ?? 0) + 1);
+      yield draft;
+    }
+  })();
+  const put = async () => ({ inserted: 0, updated: 0, unchanged: 0 });
+  Object.assign(ports, { readingWriter: { put } });
+  Object.assign(ports.lives ?? {}, { begin: () => ({ profile: null, readings, records: [] }) });
+  finish();
+  await prepare(idOf(1));
+  expect(Math.max(...perTurn)).toBe(1_000);
 });

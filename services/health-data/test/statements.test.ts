@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { readStatement } from '@phds/service-kit/statement';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import type pg from 'pg';
 import { POOL_SETTINGS } from '../src/store/database.ts';
 import { toUpsert } from '../src/store/pg-health-record-writer.ts';
 
-const FILES = readSqlFiles(new URL('../src/store/sql/', import.meta.url));
+const FILES = readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement);
 
 let database: TestDatabase;
 let postgres: Postgres;
@@ -38,53 +39,6 @@ test.each(FILES)(
     expect(listIndexes(await explainGeneric(client, text))).toEqual(listNamedIndexes(text));
   },
 );
-
-describe('statements that repeat each other stay the same', () => {
-  const partOf = (file: string, from: string, to: string) => {
-    const text = FILES.find(([name]) => name === file)?.[1] ?? '';
-    const [start, end] = [text.indexOf(`\n${from}`), text.indexOf(`\n${to}`)];
-    expect([start, end]).not.toContain(-1);
-    return text.slice(start, end);
-  };
-
-  test.each(['trend-day.sql', 'trend-hour.sql'])(
-    '%s reads the same readings and rollups as aggregation.sql',
-    (file) => {
-      const shared = ['metric AS', '-- The part that all summaries share ends here.'] as const;
-      expect(partOf(file, ...shared)).toBe(partOf('aggregation.sql', ...shared));
-    },
-  );
-
-  test.each(['delete-readings.sql', 'delete-window.sql'])(
-    '%s numbers its change as put-readings.sql does',
-    (file) => {
-      const next = (name: string) =>
-        partOf(name, 'change AS', name === 'put-readings.sql' ? 'written AS' : 'deleted AS');
-      const recorded = (name: string) =>
-        partOf(name, 'recorded AS', name === 'put-readings.sql' ? 'restored AS' : 'buried AS');
-      expect(next(file)).toBe(next('put-readings.sql'));
-      expect(recorded(file)).toBe(recorded('put-readings.sql').replaceAll('written', 'deleted'));
-    },
-  );
-
-  test('delete-window.sql keeps deleted readings as delete-readings.sql does', () => {
-    expect(partOf('delete-window.sql', 'buried AS', 'hours AS')).toBe(
-      partOf('delete-readings.sql', 'buried AS', 'hours AS'),
-    );
-  });
-
-  test.each(['delete-window.sql', 'erase-readings.sql'])(
-    '%s lowers the counts as delete-readings.sql does',
-    (file) => {
-      const lowering = (name: string) =>
-        partOf(name, 'hours AS', name === 'erase-readings.sql' ? 'SELECT count' : 'touched AS').replace(
-          /,$/,
-          '',
-        );
-      expect(lowering(file)).toBe(lowering('delete-readings.sql'));
-    },
-  );
-});
 
 test('records of every kind are written by one statement, of which table and columns differ', () => {
   expect(toUpsert('mood_entry', ['mood', 'note', 'occurred_at'])).toBe(`

@@ -156,6 +156,6 @@ test('a summary counts for the app of the token, and a preview for the person', 
     const request = { path, medicationId: '', parameters, requestId: 'r', scope: '' };
     await releaseData({ data: ports, recorder, publicIds }, caller, request);
   }
-  await preview(ports, publicIds, 'ada', 'read:trends');
+  await preview(ports, publicIds, { userId: 'ada', scope: 'read:trends', dataFrom: null });
   expect(askers).toEqual(['app_one', 'app_one', 'person ada', 'person ada']);
 });

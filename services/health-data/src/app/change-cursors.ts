@@ -1,54 +1,108 @@
-import type { ChangedKey, ChangePlace } from './change-ports.ts';
+import { randomBytes } from 'node:crypto';
+import type { ChangedKey, ChangePlace, SeenChange } from './change-ports.ts';
 import type { ReaderIds } from './public-ids.ts';
 
 /** What a cursor tells: a place in the order of changes, and what was left out before it. */
 export interface ChangeCursor {
+  /** Where the next page begins. The change before it can be one that the reader may not see. */
   readonly place: ChangePlace;
+  /** The latest change at the time, of any category; null if there was none. Kept for as long as the cursor works. */
+  readonly latest: SeenChange | null;
+  /** The latest change before the place that the reader may see; null if there is none. */
+  readonly visible: SeenChange | null;
   /** Beginning of the data window at the time; null for no limit. */
   readonly since: Date | null;
+  /** Null for a cursor of an earlier release. */
+  readonly madeAt: Date | null;
 }
 
 const PREFIX = 'cur_';
+const NONCE_BYTES = 12;
+/** More than the longest cursor has, so that all are equally long. */
+const LENGTH = 256;
+
+/** The first seven are all that a cursor of an earlier release has, in which `number` is missing for the beginning. */
+type Sealed = readonly [
+  since: number | null,
+  number?: number | null,
+  at?: number | null,
+  startAt?: number | null,
+  endAt?: number | null,
+  metric?: string | null,
+  source?: string | null,
+  madeAt?: number | null,
+  visibleNumber?: number | null,
+  visibleAt?: number | null,
+  latestNumber?: number | null,
+  latestAt?: number | null,
+  nonce?: string,
+];
 
 /**
  * A cursor as text. It works only for the reader and the context (a list of a person) that it was made for. Sealed, because the
- * number counts changes that the reader may not see.
+ * number counts changes that the reader may not see. With a nonce and of one length, so that the texts of two cursors do not tell
+ * whether their places are the same.
  */
-export function formatCursor(ids: ReaderIds, context: string, { place, since }: ChangeCursor): string {
+export function formatCursor(ids: ReaderIds, context: string, cursor: ChangeCursor): string {
+  const { place, latest, visible, since, madeAt } = cursor;
   const { seen, item } = place;
-  const parts = [
-    since?.getTime() ?? null,
-    ...(seen === null ? [] : [seen.number, seen.at?.getTime() ?? null]),
-    ...(item === null ? [] : [item.startAt.getTime(), item.endAt.getTime(), item.metric, item.source]),
+  const parts: Sealed = [
+    toTime(since),
+    seen?.number ?? null,
+    toTime(seen?.at),
+    toTime(item?.startAt),
+    toTime(item?.endAt),
+    item?.metric ?? null,
+    item?.source ?? null,
+    toTime(madeAt),
+    visible?.number ?? null,
+    toTime(visible?.at),
+    latest?.number ?? null,
+    toTime(latest?.at),
+    randomBytes(NONCE_BYTES).toString('base64url'),
   ];
-  return PREFIX + ids.seal(JSON.stringify(parts), context);
+  return PREFIX + ids.seal(JSON.stringify(parts).padEnd(LENGTH), context);
 }
-
-type Sealed = readonly [
-  since: number | null,
-  number?: number,
-  at?: number | null,
-  startAt?: number,
-  endAt?: number,
-  metric?: string,
-  source?: string,
-];
 
 /** The cursor of a text; null if `formatCursor` did not make it for this reader and context. */
 export function findCursor(ids: ReaderIds, context: string, text: string): ChangeCursor | null {
   const sealed = text.startsWith(PREFIX) ? ids.open(text.slice(PREFIX.length), context) : null;
   if (sealed === null) return null;
   // Only `formatCursor` can have sealed it.
-  const [since, number, at = null, ...key] = JSON.parse(sealed) as Sealed;
-  const seen = number === undefined ? null : { number, at: toDate(at) };
-  return { place: { seen, item: toKey(...key) }, since: toDate(since) };
+  const parts = JSON.parse(sealed) as Sealed;
+  const [since, number, at, startAt, endAt, metric, source, madeAt, ...changes] = parts;
+  const [visibleNumber, visibleAt, latestNumber, latestAt] = changes;
+  const isEarlier = madeAt === undefined;
+  const seen = toSeen(number, at);
+  return {
+    place: { seen, item: toKey(startAt, endAt, metric, source) },
+    latest: isEarlier ? seen : toSeen(latestNumber, latestAt),
+    visible: isEarlier ? seen : toSeen(visibleNumber, visibleAt),
+    since: toDate(since),
+    madeAt: toDate(madeAt),
+  };
 }
 
-function toKey(startAt?: number, endAt?: number, metric = '', source = ''): ChangedKey | null {
-  if (startAt === undefined || endAt === undefined) return null;
-  return { startAt: new Date(startAt), endAt: new Date(endAt), metric, source };
+type Sent<Value> = Value | null | undefined;
+
+function toSeen(number: Sent<number>, at: Sent<number>): SeenChange | null {
+  return typeof number === 'number' ? { number, at: toDate(at) } : null;
 }
 
-function toDate(time: number | null): Date | null {
-  return time === null ? null : new Date(time);
+function toKey(
+  startAt: Sent<number>,
+  endAt: Sent<number>,
+  metric: Sent<string>,
+  source: Sent<string>,
+): ChangedKey | null {
+  if (typeof startAt !== 'number' || typeof endAt !== 'number') return null;
+  return { startAt: new Date(startAt), endAt: new Date(endAt), metric: metric ?? '', source: source ?? '' };
+}
+
+function toDate(time: Sent<number>): Date | null {
+  return typeof time === 'number' ? new Date(time) : null;
+}
+
+function toTime(date: Sent<Date>): number | null {
+  return date?.getTime() ?? null;
 }

@@ -25,12 +25,12 @@ export interface OutboxState {
 /** The changes that consent has not been told about. */
 export interface ChangeOutbox {
   /**
-   * Passes the next changes to `report`, at most `limit` transactions, and marks them as reported when it resolves. They stay locked
+   * Passes the oldest changes to `report`, at most `limit` transactions and one of each person first, and marks them as reported when it resolves. They stay locked
    * meanwhile, so that other instances pass them over. Those that consent refuses as invalid are passed to `onRefused` and marked, too.
    * Returns the number of transactions.
    */
   reportNext(limit: number, report: Report, onRefused: OnRefused): Promise<number>;
-  /** Counts transactions up to 10,000; if there are more, the oldest of all may be older. */
+  /** Counts transactions up to 10,000. */
   measure(): Promise<OutboxState>;
 }
 

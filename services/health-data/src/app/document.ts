@@ -6,8 +6,8 @@ import type { ReaderIds } from './public-ids.ts';
 export interface Document {
   readonly body: Uint8Array;
   /**
-   * Entity tag, including quotes: strong, but weak if the body contains its creation time (RFC 9110 section 8.8.3). It is keyed, so
-   * it neither confirms a guess of the body nor equals another reader's tag.
+   * Entity tag, including quotes: strong, but weak if the body contains its creation time or a cursor, which differ each time (RFC
+   * 9110 section 8.8.3). It is keyed, so it neither confirms a guess of the body nor equals another reader's tag.
    */
   readonly etag: string;
   /** Number of items on all pages; 0 for a single object, and for changes. */
@@ -20,7 +20,7 @@ export interface Document {
 export interface Answer {
   /** The JSON body. */
   readonly text: string;
-  /** The body without its creation time; null if it has none. */
+  /** The body without its creation time or cursor; null if it has none. */
   readonly timeless: string | null;
   /** Number of items on all pages; 0 for a single object, and for changes. */
   readonly total: number;

@@ -8,7 +8,7 @@ import { EVERYTHING, notBefore, toDates, toInstants } from '../domain/window.ts'
 import type { DataRequest } from './data-request.ts';
 import { findSince, toSlice } from './data-window.ts';
 import { type Answer, toListAnswer } from './document.ts';
-import type { HealthRecordQuery, HealthRecordReader, ProfileStore } from './ports.ts';
+import type { DoseQuery, HealthRecordQuery, HealthRecordReader, ProfileStore } from './ports.ts';
 
 interface HealthRecordPorts {
   readonly healthRecords: HealthRecordReader;
@@ -138,10 +138,9 @@ export async function readAdherence(
 /** The newest doses of all medications as their adherence shows them, with the names of the medications. */
 export async function readNewestDoses(
   { healthRecords }: Pick<HealthRecordPorts, 'healthRecords'>,
-  userId: string,
-  limit: number,
+  query: DoseQuery,
 ): Promise<{ total: number; newest: object[] }> {
-  const { items, total } = await healthRecords.listDoses(userId, limit);
+  const { items, total } = await healthRecords.listDoses(query);
   return { total, newest: items.map((dose) => ({ medication: dose.medication, ...DOSES.present(dose) })) };
 }
 

@@ -91,6 +91,13 @@ export interface HealthRecordQuery extends Slice {
 /** A dose with the name of its medication. */
 export type NamedDose = Stored<'adherence-entry'> & { readonly medication: string };
 
+export interface DoseQuery {
+  readonly userId: string;
+  /** Earlier doses do not count; null for no limit. */
+  readonly since: Date | null;
+  readonly limit: number;
+}
+
 export interface HealthRecordReader {
   /**
    * Newest first, unknown `sinceOn` last; medications by name. Ties are ordered by the visible content, and by row id only if that
@@ -98,7 +105,7 @@ export interface HealthRecordReader {
    */
   list<Kind extends HealthRecordKind>(kind: Kind, query: HealthRecordQuery): Promise<Page<Stored<Kind>>>;
   /** The newest doses of all medications that the user has, for the user's own view. */
-  listDoses(userId: string, limit: number): Promise<Page<NamedDose>>;
+  listDoses(query: DoseQuery): Promise<Page<NamedDose>>;
   /** Whether the user has this medication. */
   hasMedication(userId: string, medicationId: string): Promise<boolean>;
 }

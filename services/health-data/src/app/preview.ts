@@ -6,7 +6,7 @@ import { METRICS, metricsOfCategory } from '@phds/catalog/metrics';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { addDays } from '../domain/dates.ts';
 import { EVERYTHING } from '../domain/window.ts';
-import { getTimeZone } from './data-window.ts';
+import { findOwnWindow } from './data-window.ts';
 import { readNewestDoses } from './health-records.ts';
 import type { PublicIds } from './public-ids.ts';
 import { type DataPorts, readResource } from './resources.ts';
@@ -15,22 +15,25 @@ import { presentPoint } from './summaries.ts';
 const NEWEST = 5;
 const TREND_DAYS = 30;
 
+/** A grant that does not exist yet. */
+type Previewed = Parameters<typeof findOwnWindow>[1] & { readonly scope: string };
+
 /**
- * The user's own data as an app with this scope would receive it (contract section 5), as JSON text. Throws INVALID_REQUEST for an
+ * The user's own data as an app with this grant would receive it (contract section 5), as JSON text. Throws INVALID_REQUEST for an
  * unknown scope. Nothing is released to an app, so nothing is recorded.
  */
-export async function preview(
-  ports: DataPorts,
-  publicIds: PublicIds,
-  userId: string,
-  scope: string,
-): Promise<string> {
+export async function preview(ports: DataPorts, publicIds: PublicIds, grant: Previewed): Promise<string> {
+  const { userId, scope } = grant;
   // For read:medications, which has two endpoints, this is the list. The other one has the doses.
   const path = DATA_PATHS.find((candidate) => candidate.scope === scope);
   if (path === undefined) throw invalidRequest('scope', 'is not a known scope');
-  const { total, newest } = await readNewest(ports, publicIds, userId, path);
-  const trend = await readRecentTrend(ports, userId, metricsOf(path));
-  const doses = path.endpoint === 'medications' ? await readNewestDoses(ports, userId, NEWEST) : undefined;
+  const { total, newest } = await readNewest(ports, publicIds, grant, path);
+  const window = await findOwnWindow(ports.profiles, grant);
+  const trend = await readRecentTrend(ports, userId, metricsOf(path), window);
+  const doses =
+    path.endpoint === 'medications'
+      ? await readNewestDoses(ports, { userId, since: window.since, limit: NEWEST })
+      : undefined;
   return JSON.stringify({ data: { scope, total, newest, trend, doses } });
 }
 
@@ -38,7 +41,7 @@ export async function preview(
 async function readNewest(
   ports: DataPorts,
   publicIds: PublicIds,
-  userId: string,
+  { userId, dataFrom }: Previewed,
   path: DataPath,
 ): Promise<{ total: number; newest: unknown[] }> {
   const askedBy = toAsker(userId);
@@ -57,7 +60,7 @@ async function readNewest(
     askedBy,
     ids: publicIds(askedBy),
     userId,
-    dataFrom: null,
+    dataFrom,
   });
   if (answer instanceof AppError) throw answer;
   const { data } = JSON.parse(answer.text) as { data: unknown };
@@ -78,10 +81,14 @@ function metricsOf({ endpoint, category }: DataPath): MetricKey[] {
   return endpoint === 'aggregations' || endpoint === 'trends' ? METRICS.map((metric) => metric.key) : [];
 }
 
-/** Daily points of today and the 29 days before, in the user's zone. */
-async function readRecentTrend(ports: DataPorts, userId: string, metrics: readonly MetricKey[]) {
+/** Daily points of today and the 29 days before, in the user's zone, as far as they are in the data window. */
+async function readRecentTrend(
+  ports: DataPorts,
+  userId: string,
+  metrics: readonly MetricKey[],
+  { timeZone, since }: Awaited<ReturnType<typeof findOwnWindow>>,
+) {
   if (metrics.length === 0) return [];
-  const timeZone = await getTimeZone(ports.profiles, userId);
   const firstDay = addDays(localDate(ports.clock.now(), timeZone), 1 - TREND_DAYS);
   const page = await ports.summaries.trend({
     askedBy: toAsker(userId),
@@ -89,7 +96,7 @@ async function readRecentTrend(ports: DataPorts, userId: string, metrics: readon
     metrics,
     timeZone,
     range: { from: startOfDay(firstDay, timeZone), to: null },
-    since: null,
+    since,
     bucket: 'day',
     // One more day, because the importers' clock may be ahead.
     limit: (TREND_DAYS + 1) * metrics.length,

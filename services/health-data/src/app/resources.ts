@@ -23,6 +23,8 @@ import { readWeight } from './weight.ts';
 export interface DataPorts {
   readonly readings: ReadingReader;
   readonly readingChanges: ReadingChangeReader;
+  /** How long the times of changes of readings are kept. */
+  readonly changeDays: number;
   readonly summaries: SummaryReader;
   readonly weights: WeightReader;
   readonly healthRecords: HealthRecordReader;

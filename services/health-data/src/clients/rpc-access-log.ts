@@ -1,11 +1,10 @@
 import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { AccessService, Verdict as VerdictMessage } from '@phds/contracts/phds/consent/v1/access_pb';
-import { type CallStream, StreamLost } from '@phds/service-kit/rpc-call-stream';
+import { type CallStream, leastLoaded, StreamLost } from '@phds/service-kit/rpc-call-stream';
 import { inCallerSpan } from '@phds/service-kit/rpc-span';
 import { currentTraceparent } from '@phds/telemetry/spans';
 import type { Access, Verdict } from '../app/ports.ts';
-import type { SendAccesses } from './batching-access-recorder.ts';
 
 const VERDICTS: ReadonlyMap<VerdictMessage, Verdict> = new Map([
   [VerdictMessage.RELEASED, 'released'],
@@ -20,6 +19,9 @@ const VERDICTS: ReadonlyMap<VerdictMessage, Verdict> = new Map([
   [VerdictMessage.RESTORE_UNCONFIRMED, 'restore_unconfirmed'],
 ]);
 
+/** Records a batch and returns one verdict for each access, in order; null for an unusable one. */
+export type SendAccesses = (accesses: readonly Access[]) => Promise<readonly (Verdict | null)[]>;
+
 export interface RpcAccessLogOptions {
   /** The unary rpc. */
   readonly consent: Pick<Client<typeof AccessService>, 'recordAccess'>;
@@ -30,20 +32,21 @@ export interface RpcAccessLogOptions {
 }
 
 type RecordAccess = (typeof AccessService)['method']['recordAccess'];
-type RecordStream = Pick<CallStream<RecordAccess['input'], RecordAccess['output']>, 'send'>;
+type RecordStream = Pick<
+  CallStream<RecordAccess['input'], RecordAccess['output']>,
+  'load' | 'send' | 'sentAt' | 'silentMs'
+>;
 type Request = MessageInitShape<RecordAccess['input']>;
 type Response = MessageShape<RecordAccess['output']>;
 
 /**
- * Lets consent record and judge a batch, over a stream or, while none is open, by the unary rpc. A batch that may have been recorded is
- * not sent again.
+ * Lets consent record and judge a batch, over the stream of a replica that answers or, while none is open, by the unary rpc. A batch
+ * that may have been recorded is not sent again.
  */
 export function createRpcAccessLog({ consent, streams, deadlineMs }: RpcAccessLogOptions): SendAccesses {
-  let sent = 0;
   return async (accesses) => {
     const request = { accesses: accesses.map(toAccessMessage) };
-    // The replicas take turns.
-    const stream = streams.open[sent++ % streams.open.length];
+    const stream = leastLoaded(streams.open);
     const { verdicts } = await (stream === undefined
       ? consent.recordAccess(request)
       : inCallerSpan(AccessService.method.recordAccess, () => record(stream, request)));

@@ -1,4 +1,6 @@
-import { PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { isDate } from '@phds/catalog/instants';
+import { type PreviewRequest, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { SessionVerifier } from '@phds/service-kit/session';
@@ -6,6 +8,12 @@ import type { StepUp } from '@phds/service-kit/step-up';
 import { preview } from '../app/preview.ts';
 import type { PublicIds } from '../app/public-ids.ts';
 import type { DataPorts } from '../app/resources.ts';
+
+function findDataFrom({ dataFrom }: PreviewRequest): string | null {
+  if (dataFrom === '') return null;
+  if (!isDate(dataFrom)) throw invalidRequest('dataFrom', 'must be a date (2026-03-01)');
+  return dataFrom;
+}
 
 /** The person's own view of their data. The session is verified here again, whatever the caller did. */
 export function createPreviewService(dependencies: {
@@ -18,10 +26,11 @@ export function createPreviewService(dependencies: {
   return implement(
     PreviewService,
     {
-      preview: async ({ scope }, context) => {
+      preview: async (request, context) => {
         const session = await verifySession(sessionOf(context));
         stepUp.check('preview', session);
-        return { body: new TextEncoder().encode(await preview(data, publicIds, session.userId, scope)) };
+        const grant = { userId: session.userId, scope: request.scope, dataFrom: findDataFrom(request) };
+        return { body: new TextEncoder().encode(await preview(data, publicIds, grant)) };
       },
     },
     { preview: ['gateway'] },

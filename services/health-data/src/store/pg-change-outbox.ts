@@ -4,9 +4,13 @@ import type pg from 'pg';
 import type { ChangeOutbox, OnRefused, OutboxState, Report, ReportedChange } from '../app/change-reports.ts';
 import { transact } from './database.ts';
 
+// Of the 500 oldest, the first of each person before the second of any, so that an import does not keep back everybody else.
 const TAKE = `
-  SELECT user_id AS "userId", number, at, categories FROM reading_change
-  WHERE NOT reported ORDER BY user_id, number LIMIT $1 FOR UPDATE SKIP LOCKED`;
+  SELECT "userId", number, at, categories FROM (
+    SELECT waiting.*, row_number() OVER (PARTITION BY "userId" ORDER BY number) AS turn FROM (
+      SELECT user_id AS "userId", number, at, categories FROM reading_change
+      WHERE NOT reported ORDER BY at, user_id, number LIMIT 500 FOR UPDATE SKIP LOCKED) AS waiting) AS turns
+  ORDER BY turn, at, "userId" LIMIT $1`;
 
 // A category without readings of this change has changed again since; the later change reports it.
 const FIND_LATEST = `
@@ -32,7 +36,7 @@ const MARK = `
 const MEASURE = `
   SELECT count(*)::int AS rows,
     coalesce(greatest(extract(epoch FROM statement_timestamp() - min(at)), 0), 0)::double precision AS "oldestSeconds"
-  FROM (SELECT at FROM reading_change WHERE NOT reported ORDER BY user_id, number LIMIT 10000) AS waiting`;
+  FROM (SELECT at FROM reading_change WHERE NOT reported ORDER BY at, user_id, number LIMIT 10000) AS waiting`;
 
 interface TakenChange {
   readonly userId: string;

@@ -34,8 +34,8 @@ export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string
         const columns = FIELDS.filter((field) => field in changes).map((field) => COLUMNS[field]);
         await client.query({ ...PUT, values: [userId, ...FIELDS.map((field) => changes[field]), columns] });
         if (changes.timeZone === undefined) return false;
-        const { timeZone, valid } = await findRollupState(client, userId);
-        return !valid && !(await rebuildSmall(client, userId, timeZone));
+        const state = await findRollupState(client, userId);
+        return !state.valid && !(await rebuildSmall(client, userId, state));
       };
       const deferred = await writeForUser(pool, userId, write, { during });
       if (deferred) onDeferred(userId);

@@ -2,14 +2,18 @@ import type { MetricKey } from '@phds/catalog/metrics';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
-import type {
-  ChangePlace,
-  ReadingChange,
-  ReadingChangeQuery,
-  ReadingChangeReader,
-  ReadingChanges,
+import {
+  type ChangePlace,
+  type ReadingChange,
+  type ReadingChangeQuery,
+  type ReadingChangeReader,
+  type ReadingChanges,
+  type SeenChange,
+  START,
 } from '../app/change-ports.ts';
 import { lowerBound, TEXT_ROWS, toTimestamp } from './database.ts';
+import { FairTurns } from './fair-turns.ts';
+import { toHalf } from './write-turns.ts';
 
 const LIST = readStatement(new URL('sql/reading-changes.sql', import.meta.url));
 const BEFORE = readStatement(new URL('sql/change-before.sql', import.meta.url));
@@ -17,7 +21,8 @@ const BEFORE = readStatement(new URL('sql/change-before.sql', import.meta.url));
 type State = readonly [
   latestNumber: string | null,
   latestAt: string | null,
-  seenAt: string | null,
+  anchorAt: string | null,
+  lastVisibleNumber: string | null,
   lastVisibleAt: string | null,
   hasReadings: 't' | 'f',
   searchEndNumber: string | null,
@@ -40,13 +45,18 @@ type Row = readonly [
 
 type EmptyRow = readonly [null, null, null, null, null, null, null, null, null, ...State];
 
-const START: ChangePlace = { seen: null, item: null };
-
-/** A page ends after so many changes of the category, however few of them are of its type and window. */
+/** A page ends after so many changes of the category in the window, however few of them are of its type. */
 const SEARCH_MAX = 10_000;
+
+/**
+ * How many pages of a data window are read at once. A million changes before the window take a tenth of a second to pass over, so one
+ * person's must not take the connections of others.
+ */
+const WINDOWED = { perKey: 2, maxWaiting: 20, maxWaitMs: 1_000 };
 
 /** Changes of readings. One prepared statement returns the page and the state of the changes from one snapshot. */
 export function createPgReadingChanges(pool: pg.Pool, searchMax = SEARCH_MAX): ReadingChangeReader {
+  const turns = new FairTurns({ ...WINDOWED, atOnce: toHalf(pool) });
   return translatingErrors({
     async findPlace(userId, at) {
       const { rows } = await pool.query<{ number: string; at: Date }>({
@@ -58,41 +68,47 @@ export function createPgReadingChanges(pool: pg.Pool, searchMax = SEARCH_MAX): R
     },
     async list(query) {
       // One more than asked for, to know whether there are more.
-      const values = [...toValues(query, query.limit + 1), searchMax];
-      const result = await pool.query({ ...TEXT_ROWS, ...LIST, values });
+      const limit = query.limit + 1;
+      const values = [...toValues(query, limit), query.metric === null ? limit : searchMax];
+      const ask = () => pool.query({ ...TEXT_ROWS, ...LIST, values });
+      const result = await (query.since === null ? ask() : turns.take(query.userId, ask));
       // With rowMode 'array' a row is the array itself, which the driver's types cannot express.
       return toChanges(query, result.rows as unknown as (Row | EmptyRow)[]);
     },
   });
 }
 
-function toValues({ userId, category, metric, since, from }: ReadingChangeQuery, limit: number): unknown[] {
+function toValues(query: ReadingChangeQuery, limit: number): unknown[] {
+  const { userId, category, metric, since, from, anchor } = query;
   const seen = from.seen?.number ?? -1;
   const place =
     from.item === null
       ? [seen + 1, '-infinity', '', '', '-infinity']
       : [seen, from.item.startAt, from.item.metric, from.item.source, from.item.endAt];
-  return [userId, category, metric, lowerBound(since), limit, ...place, seen];
+  return [userId, category, metric, lowerBound(since), limit, ...place, anchor?.number ?? -1];
 }
 
 function toChanges(query: ReadingChangeQuery, rows: readonly (Row | EmptyRow)[]): ReadingChanges {
   const changed = rows.filter(isChange).map(toChange);
   const items = changed.slice(0, query.limit);
   const state = stateOf(rows);
-  const [latestNumber, , seenAt, lastVisibleAt, hasReadings] = state;
+  const [latestNumber, latestAt, anchorAt, lastNumber, lastAt, hasReadings] = state;
+  const latest = toSeen(latestNumber, latestAt);
   const last = items.at(-1)?.place ?? query.from;
   const more = changed.length > items.length ? last : toSearchEnd(state);
   return {
     items,
     hasMore: more !== null,
-    next: more ?? toEnd(state) ?? last,
-    isHeld: isHeld(query.from, toDate(seenAt), latestNumber === null && hasReadings === 't'),
-    lastChangeAt: toDate(lastVisibleAt),
+    // Behind everything, also behind changes that this list does not show: they are not searched again.
+    next: more ?? (latest === null ? last : { seen: latest, item: null }),
+    isHeld: isHeld(query.anchor, toDate(anchorAt), latest === null && hasReadings === 't'),
+    latest,
+    lastChange: toSeen(lastNumber, lastAt),
   };
 }
 
 /** The place where the search ended before it had found a full page; null if it went through all changes. */
-function toSearchEnd([, , , , , number, start, at]: State): ChangePlace | null {
+function toSearchEnd([, , , , , , number, start, at]: State): ChangePlace | null {
   if (number === null || start === null) return null;
   // Behind every reading with this start: a type is never empty.
   const next = new Date(new Date(toTimestamp(start)).getTime() + 1);
@@ -100,9 +116,8 @@ function toSearchEnd([, , , , , number, start, at]: State): ChangePlace | null {
   return { seen: { number: Number(number), at: toDate(at) }, item };
 }
 
-/** Behind everything, also behind changes that this list does not show: they are not searched again. Null if none has a number. */
-function toEnd([number, at]: State): ChangePlace | null {
-  return number === null ? null : { seen: { number: Number(number), at: toDate(at) }, item: null };
+function toSeen(number: string | null, at: string | null): SeenChange | null {
+  return number === null ? null : { number: Number(number), at: toDate(at) };
 }
 
 function stateOf(rows: readonly (Row | EmptyRow)[]): State {
@@ -112,12 +127,12 @@ function stateOf(rows: readonly (Row | EmptyRow)[]): State {
 }
 
 /**
- * Whether the change before the place is the one that was seen. A change of another time has its number after an erasure or in a
- * restored database. Before the first numbered change, readings are all there is to see.
+ * Whether the change with the number of the anchor is the same. A change of another time has its number after an erasure or in a
+ * restored database. A change without a time is from before changes were numbered: either none is yet, or number 0 stands for them.
  */
-function isHeld({ seen }: ChangePlace, seenAt: Date | null, isUnnumbered: boolean): boolean {
-  if (seen === null) return true;
-  return seen.at === null ? isUnnumbered : seen.at.getTime() === seenAt?.getTime();
+function isHeld(anchor: SeenChange | null, at: Date | null, isUnnumbered: boolean): boolean {
+  if (anchor === null) return true;
+  return anchor.at === null ? isUnnumbered || at !== null : anchor.at.getTime() === at?.getTime();
 }
 
 function isChange(row: Row | EmptyRow): row is Row {

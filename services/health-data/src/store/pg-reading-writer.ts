@@ -7,6 +7,7 @@ import type { NewReading, ReadingKey } from '../domain/reading.ts';
 import { lowerBound, upperBound, writeForUser } from './database.ts';
 import { findRollupState, rebuildSmall, refreshRollups, type TouchedHours } from './pg-rollups.ts';
 import { TYPES } from './rollup-types.ts';
+import { ROLLUP_VERSIONS } from './rollup-version.ts';
 
 const PUT = readStatement(new URL('sql/put-readings.sql', import.meta.url));
 const DELETE_BY_KEY = readStatement(new URL('sql/delete-readings.sql', import.meta.url));
@@ -45,12 +46,13 @@ export function createPgReadingWriter(
   pool: pg.Pool,
   onDeferred: (userId: string) => void,
   pieceReadings = PIECE_READINGS,
+  versions = ROLLUP_VERSIONS,
 ): ReadingWriter {
   return translatingErrors({
     async put(userId, readings, during) {
       if (readings.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
       const put = ({ run }: ReadingWrite) => run(PUT, toColumns(readings));
-      const { result: rows, deferred } = await writeReadings(pool, userId, put, during);
+      const { result: rows, deferred } = await writeReadings(pool, userId, put, during, versions);
       if (deferred) onDeferred(userId);
       const written = total(rows, 'number');
       const inserted = total(rows, 'inserted');
@@ -123,17 +125,19 @@ async function writeReadings<T>(
   userId: string,
   change: (write: ReadingWrite) => Promise<T>,
   during: ImportKey | null = null,
+  versions = ROLLUP_VERSIONS,
 ): Promise<{ result: T; deferred: boolean }> {
   const write = async (client: pg.PoolClient) => {
-    const { timeZone, valid } = await findRollupState(client, userId);
+    const state = await findRollupState(client, userId, versions);
+    const { timeZone, valid } = state;
     const run: ReadingWrite['run'] = async (statement, written) => {
-      const values = [userId, timeZone, ...written, TYPES['by-end'], TYPES['by-start']];
+      const values = [userId, timeZone, TYPES['by-end'], TYPES['by-start'], ...written];
       const { rows } = await client.query<Written>({ ...statement, values });
       if (valid) await refreshRollups(client, userId, timeZone, rows);
       return rows;
     };
     const result = await change({ client, run });
-    return { result, deferred: !valid && !(await rebuildSmall(client, userId, timeZone)) };
+    return { result, deferred: !valid && !(await rebuildSmall(client, userId, state, versions)) };
   };
   return writeForUser(pool, userId, write, { during });
 }

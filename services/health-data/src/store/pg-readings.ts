@@ -2,6 +2,7 @@ import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
 import { metricsOfCategory } from '@phds/catalog/metrics';
 import { PAGE_SIZE_DEFAULT } from '@phds/catalog/pagination';
+import { batchingCalls } from '@phds/service-kit/batcher';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import { readStatement, type Statement } from '@phds/service-kit/statement';
 import type pg from 'pg';
@@ -9,7 +10,6 @@ import type { Page, ReadingQuery, ReadingReader } from '../app/ports.ts';
 import type { Reading } from '../domain/reading.ts';
 import { coverHours } from '../domain/span-cover.ts';
 import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
-import { MergedQueries } from './merged-queries.ts';
 
 const NEWEST = byCategoryOrType(readStatement(new URL('sql/readings-newest.sql', import.meta.url)));
 const BY_OFFSET = byCategoryOrType(readStatement(new URL('sql/readings-by-offset.sql', import.meta.url)));
@@ -21,6 +21,7 @@ const MAX_SKIPPED = 500;
 const MERGED_AT_ONCE = 2;
 /** A statement answers at most 64 queries of the newest page, and fewer if their pages are larger than the default. */
 const MAX_MERGED_ROWS = 64 * PAGE_SIZE_DEFAULT;
+const MAX_WAITING_ROWS = 2_000 * PAGE_SIZE_DEFAULT;
 
 /** A list of one metric type uses another index, so it is another statement: `type` in place of `category`. */
 function byCategoryOrType({ name, text }: Statement) {
@@ -51,18 +52,21 @@ export function createPgReadings(
   onNewestPages: (queries: number) => void = () => undefined,
 ): ReadingReader {
   const merge = (statement: Statement) =>
-    new MergedQueries({
-      run: (queries: readonly ReadingQuery[]) => {
+    batchingCalls(
+      (queries: readonly ReadingQuery[]) => {
         onNewestPages(queries.length);
         return listNewest(pool, statement, queries);
       },
-      atOnce: MERGED_AT_ONCE,
-      sizeOf: ({ limit }) => Math.max(limit, PAGE_SIZE_DEFAULT),
-      maxSize: MAX_MERGED_ROWS,
-    });
+      {
+        atOnce: () => MERGED_AT_ONCE,
+        costOf: ({ limit }) => Math.max(limit, PAGE_SIZE_DEFAULT),
+        maxCost: MAX_MERGED_ROWS,
+        maxQueued: MAX_WAITING_ROWS,
+      },
+    );
   const newest = { category: merge(NEWEST.category), type: merge(NEWEST.type) };
   return translatingErrors({
-    list: (query) => (isNewestPage(query) ? newest[columnOf(query)].ask(query) : list(pool, query)),
+    list: (query) => (isNewestPage(query) ? newest[columnOf(query)](query) : list(pool, query)),
   });
 }
 

@@ -2,7 +2,7 @@ import { readStatement, type Statement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';
 import { ADDITIVE_TYPES, type Gathering, RANGES, TYPES } from './rollup-types.ts';
-import { ROLLUP_VERSION } from './rollup-version.ts';
+import { ROLLUP_VERSIONS } from './rollup-version.ts';
 
 // Everything here runs inside writeForUser, so nobody else writes readings, profile or rollups of the user at the same time.
 
@@ -39,12 +39,20 @@ export interface RollupState {
   readonly timeZone: string;
   /** Whether the tables agree with the readings. */
   readonly valid: boolean;
+  /** Of the rollups that are there; null if there are none. */
+  readonly version: string | null;
+  /** Whether a write has made them invalid. */
+  readonly isMarked: boolean;
 }
 
-export async function findRollupState(client: pg.ClientBase, userId: string): Promise<RollupState> {
-  const values = [userId, ROLLUP_VERSION, DEFAULT_TIME_ZONE];
+export async function findRollupState(
+  client: pg.ClientBase,
+  userId: string,
+  versions = ROLLUP_VERSIONS,
+): Promise<RollupState> {
+  const values = [userId, versions[0], DEFAULT_TIME_ZONE];
   const { rows } = await client.query<RollupState>({ ...STATE, values });
-  return rows[0] ?? { timeZone: DEFAULT_TIME_ZONE, valid: false };
+  return rows[0] ?? { timeZone: DEFAULT_TIME_ZONE, valid: false, version: null, isMarked: false };
 }
 
 /** Hours of the user's zone with changed readings, of types with the same gathering; in pairs, as array literals. */
@@ -71,21 +79,31 @@ export async function refreshRollups(
 // Up to this number a rebuild takes about a second, during which the writer waits.
 const MAX_REBUILT_AT_ONCE = 200_000;
 
+const MARK = "UPDATE rollup_state SET time_zone = '', version = $2 WHERE user_id = $1";
+
 /**
- * Rebuilds all rollups of the user. If there are too many readings to do that immediately, marks them as invalid and returns false.
- * Existing rows must not become valid again when the zone changes back.
+ * Rebuilds all rollups of the user. Returns false if that is left to the background: for too many readings, and for rollups of an earlier
+ * release, because one that still runs would rebuild them in its next write. Those of a newer release are left to that release. Rows
+ * that are not rebuilt are made invalid: they must not become valid again when the zone changes back, or for the other release.
  */
 export async function rebuildSmall(
   client: pg.ClientBase,
   userId: string,
-  timeZone: string,
+  { timeZone, version, isMarked }: RollupState,
+  versions = ROLLUP_VERSIONS,
 ): Promise<boolean> {
+  const [own] = versions;
+  if (version !== null && (version !== own || isMarked)) {
+    const isNewer = !versions.includes(version);
+    await client.query(MARK, [userId, isNewer ? version : own]);
+    return isNewer;
+  }
   const { rows } = await client.query<{ few: boolean }>(
     "SELECT coalesce(sum(count), 0) <= $2 AS few FROM reading_count WHERE user_id = $1 AND span = 'all'",
     [userId, MAX_REBUILT_AT_ONCE],
   );
   if (rows[0]?.few === true) {
-    await rebuildRollups(client, userId, timeZone);
+    await rebuildRollups(client, userId, timeZone, own);
     return true;
   }
   await client.query('DELETE FROM rollup_state WHERE user_id = $1', [userId]);
@@ -119,12 +137,17 @@ const KEEP_STATE = `
   SELECT $1, $2, $3 WHERE EXISTS (SELECT FROM reading WHERE user_id = $1)`;
 
 /** Rebuilds all rollups of the user. */
-export async function rebuildRollups(client: pg.ClientBase, userId: string, timeZone: string): Promise<void> {
+export async function rebuildRollups(
+  client: pg.ClientBase,
+  userId: string,
+  timeZone: string,
+  version: string,
+): Promise<void> {
   for (const table of ['hour_rollup', 'day_rollup', 'rollup_state']) {
     await client.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId]);
   }
   for (const [{ text }, toValues] of FILL) {
     await client.query(text, toValues(userId, timeZone));
   }
-  await client.query(KEEP_STATE, [userId, timeZone, ROLLUP_VERSION]);
+  await client.query(KEEP_STATE, [userId, timeZone, version]);
 }

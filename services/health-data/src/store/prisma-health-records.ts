@@ -1,5 +1,5 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { HealthRecordQuery, HealthRecordReader, NamedDose, Page } from '../app/ports.ts';
+import type { DoseQuery, HealthRecordQuery, HealthRecordReader, NamedDose, Page } from '../app/ports.ts';
 import type { HealthRecordKind, Stored } from '../domain/health-records.ts';
 import type { Range } from '../domain/window.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
@@ -13,19 +13,26 @@ export function createPrismaHealthRecords(prisma: PrismaClient): HealthRecordRea
       const [items, total] = await prisma.$transaction(READERS[kind](prisma, query), snapshot);
       return { items: items as Stored<Kind>[], total };
     },
-    listDoses: (userId, limit) => listDoses(prisma, userId, limit),
+    listDoses: (query) => listDoses(prisma, query),
     hasMedication: async (userId, id) => (await prisma.medication.count({ where: { userId, id } })) > 0,
   });
 }
 
 /** An app reads doses by medication, so those of a medication that the user does not have are left out. */
-async function listDoses(prisma: PrismaClient, userId: string, limit: number): Promise<Page<NamedDose>> {
+async function listDoses(
+  prisma: PrismaClient,
+  { userId, since, limit }: DoseQuery,
+): Promise<Page<NamedDose>> {
   const medications = await prisma.medication.findMany({
     where: { userId },
     select: { id: true, name: true },
   });
   const names = new Map(medications.map(({ id, name }) => [id, name]));
-  const where = { userId, medicationId: { in: [...names.keys()] } };
+  const where = {
+    userId,
+    medicationId: { in: [...names.keys()] },
+    at: toFilter({ from: since, to: null }),
+  };
   const [doses, total] = await prisma.$transaction([
     prisma.adherenceEntry.findMany({ where, take: limit, orderBy: ORDERS.adherenceEntry }),
     prisma.adherenceEntry.count({ where }),

@@ -4,8 +4,8 @@ import { METRICS } from '@phds/catalog/metrics';
 /** Incremented when the rollup tables or the meaning of their rows change. */
 const LAYOUT = 1;
 
-/** Identifies how rollups are computed. Rows of another version are not used and are rebuilt. */
-export const ROLLUP_VERSION = hash(
+/** Identifies how rollups are computed now. */
+export const ROLLUP_BASIS: string = hash(
   'sha256',
   JSON.stringify([
     LAYOUT,
@@ -15,3 +15,11 @@ export const ROLLUP_VERSION = hash(
   ]),
   'hex',
 ).slice(0, 16);
+
+/**
+ * Every version of rollups, the newest first. When ROLLUP_BASIS changes, its new value is added. A version that is not listed is of a newer
+ * release. Only rows of the first version are used.
+ */
+export const ROLLUP_VERSIONS: readonly [string, ...string[]] = ['b2a8e7717ea37193'];
+
+export const [ROLLUP_VERSION] = ROLLUP_VERSIONS;

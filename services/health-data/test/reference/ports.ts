@@ -57,7 +57,7 @@ function openInstance(
   clock: Clock,
   changesSearched?: number,
 ): Instance {
-  const { pool, adapter } = stack.use(
+  const postgres = stack.use(
     openPostgres({
       connectionString: url,
       schema,
@@ -68,7 +68,8 @@ function openInstance(
       settings: POOL_SETTINGS,
     }),
   );
-  const prisma = new PrismaClient({ adapter });
+  const { pool } = postgres;
+  const prisma = new PrismaClient(postgres.prisma);
   stack.defer(() => prisma.$disconnect());
   const rollups = createPgRollupStore(pool);
   const failureOf = () => () => undefined;
@@ -80,6 +81,7 @@ function openInstance(
     data: {
       readings: createPgReadings(pool),
       readingChanges: createPgReadingChanges(pool, changesSearched),
+      changeDays: 400,
       summaries: createPgSummaries(pool, PATIENT_SCANS),
       weights: createPgWeights(pool),
       healthRecords: createPrismaHealthRecords(prisma),

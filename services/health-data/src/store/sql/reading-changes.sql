@@ -5,16 +5,15 @@
 -- A reading has one row, with its latest change, in one of the two tables. So a change that is made while a reader goes
 -- from page to page moves a row to the end, and never before the reader's place.
 --
--- The indexes do not contain the type, and cannot find the window. So at most the next $12 rows of each table are searched
--- (with ties of the last). If a search ends there without a full page, the page ends at the same place, `search_end`.
---
--- The last visible change is searched among the last $12 of the category, then among the $12 latest readings of the window.
--- It can be an earlier one if more than $12 hidden changes came after it and the window has more than $12 readings.
+-- The indexes contain the start but not the type. So rows before the window are passed over in the index, however many
+-- there are, and nothing in the answer depends on them. Of the rows in the window, at most the next $12 of each table are
+-- searched for the type (with ties of the last). If a search ends there without a full page, the page ends at the same
+-- place, `search_end`.
 --
 -- Indexes: reading_changes_idx, deleted_reading_changes_idx, reading_change_pkey, reading_user_id_category_start_at_id_idx.
 -- Values:  $1 user, $2 category, $3 metric type or null, $4 beginning of the window, $5 limit,
---          $6 to $10 the place: number, start, type, source and end, $11 number of the last change before it,
---          $12 number of rows to search.
+--          $6 to $10 the place: number, start, type, source and end, $11 number of the anchor,
+--          $12 number of rows to search, the limit without a type.
 WITH
 stored AS (
   SELECT change_number, start_at, type, source, end_at, id, value, false AS is_deleted
@@ -24,10 +23,11 @@ stored AS (
     WHERE user_id = $1 AND category = $2 AND change_number >= 0
       AND (change_number, start_at, type, source, end_at)
         > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+      AND start_at >= $4::timestamptz
     ORDER BY change_number, start_at
     FETCH FIRST ($12::bigint) ROWS WITH TIES
   ) AS searched
-  WHERE ($3::text IS NULL OR type = $3) AND start_at >= $4::timestamptz
+  WHERE $3::text IS NULL OR type = $3
   ORDER BY change_number, start_at
   FETCH FIRST ($5::bigint) ROWS WITH TIES
 ),
@@ -39,10 +39,11 @@ deleted AS (
     WHERE user_id = $1 AND category = $2
       AND (change_number, start_at, type, source, end_at)
         > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+      AND start_at >= $4::timestamptz
     ORDER BY change_number, start_at
     FETCH FIRST ($12::bigint) ROWS WITH TIES
   ) AS searched
-  WHERE ($3::text IS NULL OR type = $3) AND start_at >= $4::timestamptz
+  WHERE $3::text IS NULL OR type = $3
   ORDER BY change_number, start_at
   FETCH FIRST ($5::bigint) ROWS WITH TIES
 ),
@@ -52,9 +53,10 @@ search_end AS (
     (
       SELECT change_number, start_at
       FROM reading
-      WHERE (SELECT count(*) FROM stored) < $5 AND user_id = $1 AND category = $2 AND change_number >= 0
+      WHERE $3::text IS NOT NULL AND (SELECT count(*) FROM stored) < $5 AND user_id = $1 AND category = $2 AND change_number >= 0
         AND (change_number, start_at, type, source, end_at)
           > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+        AND start_at >= $4::timestamptz
       ORDER BY change_number, start_at
       OFFSET $12::bigint - 1
       LIMIT 1
@@ -63,9 +65,10 @@ search_end AS (
     (
       SELECT change_number, start_at
       FROM deleted_reading
-      WHERE (SELECT count(*) FROM deleted) < $5 AND user_id = $1 AND category = $2
+      WHERE $3::text IS NOT NULL AND (SELECT count(*) FROM deleted) < $5 AND user_id = $1 AND category = $2
         AND (change_number, start_at, type, source, end_at)
           > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+        AND start_at >= $4::timestamptz
       ORDER BY change_number, start_at
       OFFSET $12::bigint - 1
       LIMIT 1
@@ -83,41 +86,17 @@ page AS (
 ),
 last_visible AS (
   SELECT greatest(
-    coalesce(
-      (
-        SELECT change_number
-        FROM (
-          SELECT change_number, start_at
-          FROM reading
-          WHERE user_id = $1 AND category = $2 AND change_number >= 0
-          ORDER BY change_number DESC
-          LIMIT $12::bigint
-        ) AS searched
-        WHERE start_at >= $4::timestamptz
-        ORDER BY change_number DESC
-        LIMIT 1
-      ),
-      (
-        SELECT max(change_number)
-        FROM (
-          SELECT change_number
-          FROM reading
-          WHERE user_id = $1 AND category = $2 AND start_at >= $4::timestamptz
-          ORDER BY start_at DESC
-          LIMIT $12::bigint
-        ) AS latest
-      )
+    (
+      SELECT change_number
+      FROM reading
+      WHERE user_id = $1 AND category = $2 AND change_number >= 0 AND start_at >= $4::timestamptz
+      ORDER BY change_number DESC
+      LIMIT 1
     ),
     (
       SELECT change_number
-      FROM (
-        SELECT change_number, start_at
-        FROM deleted_reading
-        WHERE user_id = $1 AND category = $2
-        ORDER BY change_number DESC
-        LIMIT $12::bigint
-      ) AS searched
-      WHERE start_at >= $4::timestamptz
+      FROM deleted_reading
+      WHERE user_id = $1 AND category = $2 AND start_at >= $4::timestamptz
       ORDER BY change_number DESC
       LIMIT 1
     )
@@ -126,6 +105,7 @@ last_visible AS (
 SELECT page.id, page.type, page.value, page.source, page.start_at, page.end_at, page.change_number, change.at,
   page.is_deleted, latest.number, latest.at,
   (SELECT at FROM reading_change WHERE user_id = $1 AND number = $11::bigint),
+  (SELECT number FROM last_visible),
   (SELECT at FROM reading_change WHERE user_id = $1 AND number = (SELECT number FROM last_visible)),
   EXISTS (SELECT FROM reading WHERE user_id = $1),
   search_end.change_number, search_end.start_at,

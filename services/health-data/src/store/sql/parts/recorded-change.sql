@@ -1,0 +1,12 @@
+-- The change and its categories, and number 0 before the first one of a user who has readings.
+recorded AS (
+  INSERT INTO reading_change (user_id, number, at, categories)
+  SELECT $1, number, at, ARRAY(SELECT DISTINCT category FROM written ORDER BY category)
+  FROM change
+  WHERE EXISTS (SELECT FROM written)
+  UNION ALL
+  SELECT $1, 0, at, '{}'
+  FROM change
+  CROSS JOIN LATERAL (SELECT FROM reading WHERE is_first AND user_id = $1 LIMIT 1) AS earlier
+  WHERE EXISTS (SELECT FROM written)
+),
