@@ -7,6 +7,7 @@ import { startPeriodic } from '@phds/service-kit/periodic';
 import { createProbeServer, measureReadiness } from '@phds/service-kit/probe-server';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
 import { closeHttp, listenHttp } from '@phds/service-kit/rpc-http';
+import { createSecurityLog } from '@phds/service-kit/security-log';
 import {
   openSessionVerification,
   type SessionVerification,
@@ -27,12 +28,7 @@ import { startHttpServer } from './http/server.ts';
 import { createSessionReader } from './http/session.ts';
 import { createAttemptCookies } from './http/sign-in/attempt-cookies.ts';
 import type { SignIn } from './http/sign-in/sign-in.ts';
-import type { BucketOptions } from './limits/bucket.ts';
-import { EnvironmentLimits } from './limits/environment-limits.ts';
-import { FailedAuthentications } from './limits/failed-authentications.ts';
-import { KnownClients } from './limits/known-clients.ts';
-import { RequestLimits } from './limits/request-limits.ts';
-import { SurfaceLimits } from './limits/surface-limits.ts';
+import { createLimits } from './limits/limits.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { type SelfTestOptions, startSelfTest, toOwnUrl } from './self-test/self-test.ts';
 import { createRedisRequestLog } from './usage/redis-request-log.ts';
@@ -83,6 +79,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const app = createApp({
     config,
     log,
+    security: createSecurityLog(log),
     clock,
     measure: measured.measureRequest,
     isReady: readiness.isReady,
@@ -90,10 +87,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     backends,
     authenticator,
     ...createLimits(config, limited),
-    knownClients: new KnownClients(),
     refusals,
     requests,
-    failures: new FailedAuthentications({ ...limited, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
     readSession: createSessionReader({
       verify: verification.verify,
       publicUrl: config.PUBLIC_URL,
@@ -162,39 +157,6 @@ function connectRedis(
   measured.measureRedis(redis);
   measured.measureSubscription(resources.use(subscribeEvictions({ url, tls }, cache, log)));
   return redis;
-}
-
-function createLimits(config: Config, limited: Pick<BucketOptions, 'redis' | 'onRefused'>) {
-  return {
-    limits: new EnvironmentLimits({
-      live: new RequestLimits({
-        ...limited,
-        appUserPerMinute: config.LIMIT_APP_USER_PER_MINUTE,
-        userAllAppsPerMinute: config.LIMIT_USER_ALL_APPS_PER_MINUTE,
-        appPerMinute: config.LIMIT_APP_PER_MINUTE,
-      }),
-      sandbox: new RequestLimits({
-        ...limited,
-        appUserPerMinute: config.LIMIT_SANDBOX_APP_USER_PER_MINUTE,
-        // A sandbox person has one app.
-        userAllAppsPerMinute: config.LIMIT_SANDBOX_APP_USER_PER_MINUTE,
-        appPerMinute: config.LIMIT_SANDBOX_APP_PER_MINUTE,
-      }),
-    }),
-    surfaceLimits: new SurfaceLimits({
-      ...limited,
-      clientPerMinute: config.LIMIT_CLIENT_PER_MINUTE,
-      sandboxClientPerMinute: config.LIMIT_SANDBOX_CLIENT_PER_MINUTE,
-      userPerMinute: config.LIMIT_USER_PER_MINUTE,
-      userChangesPerMinute: config.LIMIT_USER_CHANGES_PER_MINUTE,
-      clientCredentialsPerMinute: config.LIMIT_CLIENT_CREDENTIALS_PER_MINUTE,
-      registrationsPerMinute: config.LIMIT_REGISTRATIONS_PER_MINUTE,
-      previewsPerMinute: config.LIMIT_PREVIEWS_PER_MINUTE,
-      summariesPerMinute: config.LIMIT_SUMMARIES_PER_MINUTE,
-      anonymousAuthorizationsPerMinute: config.LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE,
-      signInsPerMinute: config.LIMIT_SIGN_INS_PER_MINUTE,
-    }),
-  };
 }
 
 function renewDueTokens(

@@ -1,8 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { REVOCATION_PROPAGATION_SECONDS } from '@phds/catalog/lifetimes';
 import { address, durationMs, integer, optionalInteger, port, secretKey } from '@phds/service-kit/config';
-import { commonSettings, probePort, redisSettings, sessionSettings } from '@phds/service-kit/settings';
+import {
+  commonSettings,
+  isProtectedAddress,
+  probePort,
+  redisSettings,
+  sessionSettings,
+} from '@phds/service-kit/settings';
 import { z } from 'zod';
+import { connectionSettings } from './connection-settings.ts';
 
 /** A public address without its trailing slash. */
 const publicUrl = (fallback: string) =>
@@ -51,15 +58,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
-/** The issuer of an OpenID provider. Plain http would show codes and secrets to the network, so it is for this machine only. */
-function isIssuer(text: string): boolean {
-  const url = URL.parse(text);
-  if (url === null || url.search !== '' || url.hash !== '') return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname));
-}
-
 /** A limit on requests; the description says of whom. */
 const limit = (fallback: number) => integer(fallback, { min: 1, unit: 'requests a minute' });
 
@@ -96,6 +94,12 @@ const limits = {
   LIMIT_SUMMARIES_PER_MINUTE: limit(120).describe(
     "Summaries of one person's accesses by day of a time zone, each page of 100 rows.",
   ),
+  LIMIT_GRANT_LISTS_PER_MINUTE: limit(300).describe(
+    "Lists of one app's grants (`GET /oauth/grants`), each of which counts up to 10,000 of them.",
+  ),
+  LIMIT_USAGE_PER_MINUTE: limit(120).describe(
+    "Pages of the usage of one developer's apps, each of which adds up the days asked for.",
+  ),
   LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: limit(60).describe(
     "Authorization requests without the app's secret, by address.",
   ),
@@ -109,7 +113,8 @@ const limits = {
 const signIn = {
   OIDC_ISSUER: z
     .string()
-    .refine(isIssuer, 'must be an https URL, or http on this machine')
+    // Plain http would show codes and secrets to the network.
+    .refine(isProtectedAddress, 'must be an https URL, or http on this machine')
     .optional()
     .meta({ unit: 'URL', fallback: 'none: nobody can sign in here' })
     .describe(
@@ -213,16 +218,7 @@ export const gatewaySettings = z.object({
   TRUST_PROXY: integer(0, { max: 10, unit: 'proxies' }).describe(
     'Number of trusted proxies in front, whose `X-Forwarded-For` is used.',
   ),
-  MAX_BODY_BYTES: integer(64 * 1024, { min: 1, unit: 'bytes' }).describe('Maximum size of a request body.'),
-  MAX_URL_BYTES: integer(8 * 1024, { min: 256, unit: 'bytes' }).describe(
-    'Maximum length of a request target.',
-  ),
-  MAX_HEADER_BYTES: integer(16 * 1024, { min: 4 * 1024, unit: 'bytes' }).describe(
-    'Maximum size of the header of a request.',
-  ),
-  STALLED_CONNECTION_MS: durationMs(30_000).describe(
-    'A connection without a byte in either direction for this long during a request is closed.',
-  ),
+  ...connectionSettings,
   ...cacheAndReports,
   ...selfTest,
   RECEIPT_PUBLIC_KEYS: publicKeys

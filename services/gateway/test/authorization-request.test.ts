@@ -73,6 +73,7 @@ describe('an authorization request', () => {
     expect(gateway.backends.callsOf('openAuthorization')[0]?.request).toMatchObject({
       frontChannel: true,
       state: 's t',
+      network: expect.stringMatching(/^[\w-]{43}$/),
     });
   });
 
@@ -90,6 +91,20 @@ describe('an authorization request', () => {
     gateway.backends.answer({ resolveRequestUri: () => ({ pendingId: 'apr_2' }) });
     const response = await gateway.fetch('/oauth/authorize?client_id=app_1&request_uri=urn%3Ax%3Aapr_2');
     expect(response.headers.get('location')).toBe(`${PUBLIC_URL}/approve/apr_2`);
+  });
+
+  test.each([
+    ['request', 'request=eyJ', { request: 'eyJ' }],
+    ['request_uri of a file', 'request_uri=https%3A%2F%2Fa.test%2Fr', { requestUri: 'https://a.test/r' }],
+    [
+      'request beside request_uri',
+      'request=eyJ&request_uri=urn%3Ax',
+      { request: 'eyJ', requestUri: 'urn:x' },
+    ],
+  ])('GET does not ignore a %s', async (_, query, fields) => {
+    gateway.backends.answer({ openAuthorization: throwing('unauthorized') });
+    await gateway.fetch(`/oauth/authorize?client_id=app_1&${query}`);
+    expect(gateway.backends.callsOf('openAuthorization')[0]?.request).toMatchObject(fields);
   });
 
   test('GET shows one identical error page for every error in client, redirect URI or form', async () => {

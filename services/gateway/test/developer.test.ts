@@ -1,6 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
@@ -40,7 +40,8 @@ const app = {
   redirectUris: ['https://a.test/cb'],
   scopes: ['read:mood'],
   developerName: 'Pulse GmbH',
-  status: AppStatus.ACTIVE,
+  status: AppStatus.SUSPENDED,
+  lock: { kind: AppLockKind.SUSPENSION, reason: 'No answer.', since: time },
   createdAt: time,
   updatedAt: time,
 };
@@ -59,7 +60,8 @@ const appJson = {
   privacyPolicyUrl: null,
   logoUrl: null,
   requirePkce: false,
-  status: 'active',
+  status: 'suspended',
+  lock: { kind: 'suspension', reason: 'No answer.', since: INSTANT },
   createdAt: INSTANT,
   updatedAt: INSTANT,
 };
@@ -104,6 +106,7 @@ describe('developers', () => {
     expect((await call('GET', '/developer/apps?page=2')).body).toEqual({
       data: [appJson],
       pagination: { page: 2, pageSize: 20, total: 21, totalPages: 2 },
+      mayRegister: true,
     });
     expect((await call('GET', '/developer/apps/app_1')).body).toEqual({ data: appJson });
     expect((await call('PATCH', '/developer/apps/app_1', { name: 'Two' })).body).toEqual({ data: appJson });

@@ -25,7 +25,8 @@ let plain: TestGateway;
 
 beforeAll(async () => {
   [at, narrow, plain] = await Promise.all([
-    startSignInGateway(),
+    // The clock stands still, and each error of a limited operation counts.
+    startSignInGateway({ LIMIT_REGISTRATIONS_PER_MINUTE: '1000' }),
     startSignInGateway(NARROW),
     startTestGateway(),
   ]);
@@ -153,6 +154,7 @@ const PROVOCATIONS: Partial<Record<ProblemCode, Provocation>> = {
   INTERNAL_ERROR: (given) => failWith(given.status === 503 ? 'unavailable' : 'internal')(given),
   ACCESS_NOT_RECORDED: failWith('access_not_recorded'),
   STEP_UP_REQUIRED: failWith('step_up_required'),
+  NOT_A_DEVELOPER: failWith('not_a_developer'),
   CURSOR_EXPIRED: failWith('cursor_expired'),
   CONFLICT: failWith('conflict'),
   PENDING_EXPIRED: failWith('pending_expired'),

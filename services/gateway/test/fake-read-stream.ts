@@ -39,6 +39,8 @@ export async function reasonOf(outcome: Promise<unknown> | undefined): Promise<R
 export class FakeStream implements ReadStream {
   readonly batches: (readonly Sent[])[] = [];
   load = 0;
+  sentAt = 0;
+  silentMs = 0;
 
   send(reads: readonly Sent[]): void {
     this.batches.push(reads);

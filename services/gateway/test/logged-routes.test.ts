@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { unavailable } from '@phds/service-kit/errors';
 import type { Answers } from './fake-backends.ts';
-import { bearer, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -16,6 +16,14 @@ const away: Answers = {
   },
 };
 const NOT_FOUND = { level: 'debug', msg: 'request refused', reason: 'not_found', route: '/api/*' };
+
+test('answered data is logged with the name of its endpoint, never with its path', async () => {
+  gateway.backends.answer({ introspect: () => liveToken(), read: () => documentOf({ data: [] }) });
+  gateway.log.length = 0;
+  await gateway.fetchUnchecked('/api/v1/medications/whispered/adherence', { headers: bearer() });
+  expect(gateway.log.join('')).toContain('"msg":"data"');
+  expect(gateway.log.join('')).not.toContain('whispered');
+});
 
 test.each<[string, string, Answers, object]>([
   ['without an endpoint', '/api/v1/whispered', live, NOT_FOUND],

@@ -6,6 +6,7 @@ import { createRouters } from '../src/http/app.ts';
 import type { Gateway } from '../src/http/gateway.ts';
 import { OPERATIONS, toOpenApiDocument } from '../src/http/public/openapi-document.ts';
 import { routesOf } from '../src/http/routing.ts';
+import { SECURITY_EVENTS } from '../src/http/security-events.ts';
 
 /** Pages and files for browsers. Nothing else may be missing in the document. */
 const PAGES = [
@@ -29,6 +30,11 @@ test('the described operations are exactly the mounted routes', () => {
   const mounted = routes.map(({ method, path }) => `${method} ${path}`);
   expect(mounted.length).toBeGreaterThan(40);
   expect(described.sort()).toEqual([...data, ...mounted].sort());
+});
+
+test('every route of the security log exists', () => {
+  const mounted = mountedRoutes().map(({ method, path }) => `${method} ${path}`);
+  expect(mounted).toEqual(expect.arrayContaining(Object.keys(SECURITY_EVENTS)));
 });
 
 test('every operation has its own id and one of the tags', () => {

@@ -3,6 +3,7 @@ import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { toAddressKey } from '../src/domain/client-address.ts';
 import { matchesEntityTag } from '../src/domain/entity-tag.ts';
 import { findSuggestion } from '../src/domain/suggestion.ts';
+import { createNetworkNames } from '../src/limits/network-names.ts';
 import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 let gateway: TestGateway;
@@ -209,5 +210,13 @@ describe('parsing', () => {
     ['::1', '0:0:0:0'],
   ])('counts the address %s as %s', (address, key) => {
     expect(toAddressKey(address)).toBe(key);
+  });
+
+  test('names the networks of clients alike at all gateways with one key, and without the address', () => {
+    const [one, other] = [createNetworkNames('key'), createNetworkNames('another key')];
+    expect(one('2001:db8:1:2::9')).toBe(createNetworkNames('key')('2001:db8:1:3::1'));
+    expect(one('203.0.113.9')).not.toBe(one('203.0.113.8'));
+    expect(one('203.0.113.9')).not.toBe(other('203.0.113.9'));
+    expect(one('203.0.113.9')).toMatch(/^[\w-]{43}$/);
   });
 });

@@ -139,9 +139,13 @@ describe.each([
 describe('GET /partner/consent/preview', () => {
   test('shows what an app would receive', async () => {
     gateway.backends.answer({ preview: () => ({ body: Buffer.from('{"data":{"total":1}}') }) });
-    expect((await call('GET', '/partner/consent/preview?scope=read:mood')).body).toEqual({
-      data: { total: 1 },
-    });
+    const mood = '/partner/consent/preview?scope=read:mood';
+    expect((await call('GET', mood)).body).toEqual({ data: { total: 1 } });
+    await call('GET', `${mood}&dataFrom=2026-02-28`);
+    const asked = gateway.backends.callsOf('preview').map(({ request }) => request['dataFrom']);
+    expect(asked).toEqual(['', '2026-02-28']);
+    const { body } = await call('GET', `${mood}&dataFrom=2026-02-30`);
+    expect(body.errors[0].parameter).toBe('dataFrom');
     expect((await call('GET', '/partner/consent/preview')).body.errors[0].parameter).toBe('scope');
     expect((await call('GET', '/partner/consent/preview?scope=read:all')).status).toBe(400);
   });

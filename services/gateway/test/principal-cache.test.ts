@@ -105,6 +105,41 @@ describe('an entry that is used in the last fifth of the longest lifetime', () =
   });
 });
 
+describe('the list of tokens that are due', () => {
+  /** A cache whose entries have all been used, 9 seconds before their end. */
+  const allDue = (count: number) => {
+    const clock = new FakeClock('2026-03-01T12:00:00Z');
+    const cache = new PrincipalCache({ maxTokens: count, ttlMs: TTL_MS, clock });
+    // Entries of keys with the same first character end together.
+    const keys = Array.from({ length: count }, (_, index) => `\0 ${index}`);
+    const put = (key: string, familyId: string) =>
+      cache.put(key, { ...PRINCIPAL, familyId }, clock.now().getTime(), cache.generation);
+    for (const key of keys) put(key, `family of ${key}`);
+    clock.advance(41_000);
+    const useAll = () => expect(keys.every((key) => cache.find(key) !== null)).toBe(true);
+    useAll();
+    return { clock, cache, keys, put, useAll };
+  };
+
+  test('leaves out what was renewed, evicted or forgotten since, and what has ended', () => {
+    const { clock, cache, keys, put } = allDue(6);
+    const [renewed = '', evicted = '', forgotten = '', ...due] = keys;
+    cache.evict({ kind: 'family', value: `family of ${evicted}` });
+    cache.forget(forgotten);
+    put(renewed, '');
+    expect(cache.takeDue(2)).toEqual(due.slice(0, 2));
+    clock.advance(9_000);
+    expect(cache.takeDue()).toEqual([]);
+  });
+
+  test('is limited, and takes the others at their next use when there is room', () => {
+    const { cache, useAll } = allDue(6_000);
+    expect(cache.takeDue()).toHaveLength(5_000);
+    useAll();
+    expect(cache.takeDue()).toHaveLength(1_000);
+  });
+});
+
 describe('the principal cache', () => {
   const clock = new FakeClock(new Date());
   const remember = (cache: PrincipalCache, key: string, principal: Partial<Principal>) =>

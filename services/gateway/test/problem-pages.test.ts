@@ -36,6 +36,7 @@ const CODES: Readonly<Record<Reason, string>> = {
   insufficient_scope: 'INSUFFICIENT_SCOPE',
   consent_required: 'CONSENT_REQUIRED',
   step_up_required: 'STEP_UP_REQUIRED',
+  not_a_developer: 'NOT_A_DEVELOPER',
   invalid_request: 'INVALID_REQUEST',
   not_found: 'NOT_FOUND',
   cursor_expired: 'CURSOR_EXPIRED',

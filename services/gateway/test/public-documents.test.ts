@@ -24,6 +24,8 @@ test('the server metadata of RFC 8414 names every endpoint under the issuer', as
     pushed_authorization_request_endpoint: 'https://health.test/oauth/par',
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
     scopes_supported: [...SCOPE_NAMES],
   });
 });

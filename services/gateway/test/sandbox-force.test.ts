@@ -56,7 +56,6 @@ describe('a forced error of the data API', () => {
     ['UNAUTHORIZED', () => provoke({ introspect: () => ({ status: TokenStatus.UNKNOWN }) })],
     ['TOKEN_EXPIRED', () => provoke({ introspect: () => ({ status: TokenStatus.EXPIRED }) })],
     ['UNSUPPORTED_VERSION', () => getRaw(HEART, ['API-Version: 2'])],
-    ['METHOD_NOT_ALLOWED', () => getRaw(HEART, [], 'POST')],
     ['NOT_FOUND', () => getRaw('/api/v1/nothing')],
     ['INSUFFICIENT_SCOPE', () => provoke(noScope)],
     ['CONSENT_REQUIRED', () => provoke(withdrawn)],
@@ -125,9 +124,17 @@ describe('a forced error of the data API', () => {
     },
   );
 
-  test('that the endpoint cannot answer is refused', async () => {
-    expect(await getRaw('/api/v1/profile', force('CURSOR_EXPIRED'))).toMatch(/^HTTP\/1.1 400/);
-  });
+  test.each(['CURSOR_EXPIRED', 'NOT_FOUND', 'METHOD_NOT_ALLOWED'])(
+    'that the endpoint cannot answer (%s) is refused, with the list of those that it can',
+    async (code) => {
+      const raw = await getRaw('/api/v1/profile', force(code));
+      expect(raw).toMatch(/^HTTP\/1.1 400/);
+      const profile = API_OPERATIONS.find(({ path }) => path === '/api/v1/profile');
+      const listed = /must be one of ([A-Z_/0-9, ]+) here/.exec(raw)?.[1]?.split(', ') ?? [];
+      const documented = [...(profile?.errors ?? []), 'INTERNAL_ERROR/503'];
+      expect(listed.toSorted()).toEqual(documented.map(String).toSorted());
+    },
+  );
 
   test('does not count as a failed authentication, however often', async () => {
     for (let count = 0; count < 40; count += 1) {

@@ -99,6 +99,12 @@ describe('a sign-in', () => {
     expect(statuses).toEqual([400, 303, 303, 303]);
   });
 
+  test('reads and answers at most eight cookies, however many are sent', async () => {
+    const cookies = Array.from({ length: 500 }, (_, index) => `${ATTEMPT}${index}=x`).join('; ');
+    const response = await at.gateway.fetch('/sign-in', { headers: { cookie: cookies } });
+    expect(response.headers.getSetCookie()).toHaveLength(9);
+  });
+
   test('removes cookies of sign-ins that this gateway cannot read', async () => {
     const browser = newBrowser();
     browser.cookies.set(`${ATTEMPT}0123456789abcdef`, 'of-another-key');

@@ -15,6 +15,7 @@ describe('consent is told', () => {
     name: null,
     authTime: null,
     acr: null,
+    claims: {},
     expiresAt: new Date('2026-03-01T13:00:00Z'),
   };
   const session = { ...facts, subject: 'sub-1', sid: 'sid-1', issuedAt: new Date('2026-03-01T11:00:00Z') };

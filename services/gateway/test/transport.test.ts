@@ -31,6 +31,19 @@ async function exchange(text: string, port = gateway.port): Promise<string> {
 
 const HSTS = 'max-age=31536000';
 
+test('a whole URL as target is answered like its path', async () => {
+  const head = Object.entries(bearer()).map(([name, value]) => `${name}: ${value}\r\n`);
+  for (const [target, status] of [
+    ['http://health.test/api/v1/profile', 200],
+    ['HTTPS://health.test:443/api/v1/nothing?a=b', 404],
+    ['http://health.test/livez', 200],
+    ['http://health.test?a=b', 200],
+  ]) {
+    const answer = await exchange(`GET ${target} HTTP/1.1\r\nHost: x\r\n${head}Connection: close\r\n\r\n`);
+    expect([target, answer.slice(9, 12)]).toEqual([target, String(status)]);
+  }
+});
+
 describe('Strict-Transport-Security', () => {
   test.each<[string, RequestInit, number]>([
     ['/livez', {}, 200],

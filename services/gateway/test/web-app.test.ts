@@ -13,14 +13,15 @@ beforeAll(async () => {
   await mkdir(join(directory, 'assets'));
   await writeFile(
     join(directory, 'index.html'),
-    '<meta property="csp-nonce" nonce="CSP_NONCE"><div id="root">',
+    '<meta property="csp-nonce" nonce="CSP_NONCE"><meta content="CHANGE_LIMIT_MS"><div id="root">',
   );
   await writeFile(join(directory, 'assets/a-1.js'), 'plain()');
   await writeFile(join(directory, 'assets/a-1.js.gz'), gzipSync('plain()'));
   await writeFile(join(directory, 'assets/a-1.js.br'), brotliCompressSync('plain()'));
   await writeFile(join(directory, 'assets/gone-1.css'), 'a{}');
   await writeFile(join(directory, 'secret.txt'), 'not to be served');
-  gateway = await startTestGateway({ WEB_DIRECTORY: directory });
+  const deadlines = { AUTHORIZATION_DEADLINE_MS: '5000', CONSENT_DEADLINE_MS: '3000' };
+  gateway = await startTestGateway({ WEB_DIRECTORY: directory, ...deadlines });
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
@@ -51,6 +52,10 @@ describe('the page', () => {
       'no-store',
     ]);
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+  });
+
+  test('says for how long the gateway may work on a change, by its settings', async () => {
+    expect((await get('/apps')).text).toContain('<meta content="8000">');
   });
 
   test('has a new nonce in each response, equal in header and page', async () => {

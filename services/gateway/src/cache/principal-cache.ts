@@ -8,6 +8,9 @@ const MAX_EVICTIONS = 10_000;
 /** The last part of an entry's maximum lifetime, in which its use makes it due for renewal. */
 const DUE_PART = 1 / 5;
 
+/** Maximum number of tokens that wait for their renewal: as many as ten turns of early renewal ask for. A token is due for about that long. */
+const MAX_DUE = 5_000;
+
 /** Identifies the entries that an eviction removes. */
 export interface EvictionSubject {
   readonly kind: 'token' | 'family' | 'grant' | 'client';
@@ -48,7 +51,7 @@ export class PrincipalCache {
   readonly #clock: Clock;
   readonly #ttlMs: number;
   readonly #dueMs: number;
-  readonly #due: string[] = [];
+  readonly #due = new Set<string>();
   readonly #counts = { hits: 0, misses: 0, evictions: 0 };
   #generation = 0;
 
@@ -90,16 +93,32 @@ export class PrincipalCache {
       this.#entries.delete(key);
       return null;
     }
-    if (leftMs <= this.#dueMs && entry.mayBeDue) {
+    if (leftMs <= this.#dueMs && entry.mayBeDue && this.#due.size < MAX_DUE) {
       entry.mayBeDue = false;
-      this.#due.push(key);
+      this.#due.add(key);
     }
     return entry.principal;
   }
 
-  /** Removes and returns the tokens that were used shortly before the end of their entries: the oldest, at most `most`. */
+  /**
+   * Removes and returns the tokens that were used shortly before the end of their entries: the oldest, at most `most`. Skips those
+   * that have ended, were evicted or were renewed at their use meanwhile: asking about them would only delay the others.
+   */
   takeDue(most = Number.POSITIVE_INFINITY): readonly string[] {
-    return this.#due.splice(0, most);
+    const taken: string[] = [];
+    for (const key of this.#due) {
+      if (taken.length >= most) break;
+      this.#due.delete(key);
+      if (this.#isDue(key)) taken.push(key);
+    }
+    return taken;
+  }
+
+  #isDue(key: string): boolean {
+    const entry = this.#entries.peek(key);
+    if (entry === undefined || this.#isEvicted(entry)) return false;
+    const leftMs = entry.until - this.#clock.now().getTime();
+    return leftMs > 0 && leftMs <= this.#dueMs;
   }
 
   /** Stores facts that were requested at `askedAt` (ms) in `generation`. Does nothing if an eviction has happened since. */

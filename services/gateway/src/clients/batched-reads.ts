@@ -6,12 +6,13 @@ import {
   type ReadRequestSchema,
   type ReadResponse,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { Batcher } from '@phds/service-kit/batcher';
 import { type CarriedOrigin, toCarriedOrigin } from '@phds/service-kit/current-origin';
-import { AppError, unavailable } from '@phds/service-kit/errors';
+import { Deadline } from '@phds/service-kit/deadline';
+import { AppError } from '@phds/service-kit/errors';
 import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
-import { type CallStream, StreamLost } from '@phds/service-kit/rpc-call-stream';
+import { type CallStream, leastLoaded, StreamLost } from '@phds/service-kit/rpc-call-stream';
 import { inCallerSpan } from '@phds/service-kit/rpc-span';
-import { FairQueue } from './fair-queue.ts';
 
 type ReadRequest = MessageInitShape<typeof ReadRequestSchema>;
 
@@ -38,7 +39,10 @@ export type ReadData = (read: Read) => Promise<ReadResponse>;
 type ReadDesc = (typeof HealthDataService)['method']['read'];
 
 /** A stream that accepts batches of reads. */
-export type ReadStream = Pick<CallStream<ReadDesc['input'], ReadDesc['output']>, 'load' | 'send'>;
+export type ReadStream = Pick<
+  CallStream<ReadDesc['input'], ReadDesc['output']>,
+  'load' | 'send' | 'sentAt' | 'silentMs'
+>;
 
 export interface BatchedReadsOptions {
   /** The unary rpc. */
@@ -51,17 +55,11 @@ export interface BatchedReadsOptions {
 
 /** For each replica. More made batches smaller, and with them everything that is done once for a batch more expensive. */
 const BATCHES_IN_FLIGHT = 2;
-const MAX_BATCH = 64;
-const MAX_WAITING = 2_000;
 /** After this many milliseconds, a batch with unanswered reads no longer delays the next ones. */
 const SLOW_BATCH_MS = 100;
 
-interface Waiting extends Read {
+interface SentRead extends Read {
   readonly origin: CarriedOrigin;
-  /** Monotonic milliseconds. */
-  readonly endsAt: number;
-  readonly resolve: (response: ReadResponse) => void;
-  readonly reject: (error: AppError) => void;
 }
 
 /**
@@ -73,7 +71,7 @@ interface Waiting extends Read {
  */
 export function createBatchedReads(options: BatchedReadsOptions): ReadData {
   const { healthData, streams, deadlineMs } = options;
-  const batches = new ReadBatches(streams);
+  const batches = batchReads(streams);
   const readAlone = async ({ request, assertion, isWanted }: Read, timeoutMs?: number) => {
     if (!isWanted()) throw new ClientGone();
     const headers = { [ASSERTION_METADATA]: assertion };
@@ -81,14 +79,14 @@ export function createBatchedReads(options: BatchedReadsOptions): ReadData {
   };
   return async (read) => {
     if (!isOfNewestPage(read.request) || streams.open.length === 0) return readAlone(read);
-    const endsAt = performance.now() + deadlineMs;
+    const deadline = new Deadline(deadlineMs);
     try {
-      return await inCallerSpan(HealthDataService.method.read, () => batches.add(read, endsAt));
+      const send = () => batches.add({ ...read, origin: toCarriedOrigin() }, deadline);
+      return await inCallerSpan(HealthDataService.method.read, send);
     } catch (error) {
-      if (!(error instanceof StreamLost)) throw error;
-      const leftMs = endsAt - performance.now();
-      if (leftMs <= 0) throw error;
-      return readAlone(read, leftMs);
+      if (!read.isWanted()) throw new ClientGone();
+      if (!(error instanceof StreamLost) || deadline.remainingMs() === 0) throw error;
+      return readAlone(read, deadline.remainingMs());
     }
   };
 }
@@ -99,108 +97,27 @@ function isOfNewestPage({ endpoint, parameters }: ReadRequest): boolean {
   return endpoint === Endpoint.HEALTH_DATA && (page?.page ?? 1) <= 1 && from + to + updatedSince === '';
 }
 
-class ReadBatches {
-  readonly #streams: BatchedReadsOptions['streams'];
-  readonly #waiting = new FairQueue<Waiting>();
-  readonly #inFlight = new WeakMap<ReadStream, number>();
-  #isScheduled = false;
-
-  constructor(streams: BatchedReadsOptions['streams']) {
-    this.#streams = streams;
-  }
-
-  add(read: Read, endsAt: number): Promise<ReadResponse> {
-    if (this.#waiting.size >= MAX_WAITING) {
-      return Promise.reject(unavailable(new Error('too many reads are waiting')));
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<ReadResponse>();
-    this.#waiting.add(read.clientId, { ...read, origin: toCarriedOrigin(), endsAt, resolve, reject });
-    this.#sendSoon();
-    return promise;
-  }
-
-  /** At the end of this turn, so that reads that arrive in it leave together. */
-  #sendSoon(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#sendAll();
-    });
-  }
-
-  #sendAll(): void {
-    while (this.#waiting.size > 0) {
-      const stream = this.#findFree();
-      if (stream !== undefined) this.#send(stream, this.#takeBatch());
-      else if (this.#streams.open.length > 0) return;
-      else this.#waiting.take()?.reject(new StreamLost(new Error('no stream is open'), false));
-    }
-  }
-
-  /** The least loaded stream, so that a replica that hangs gets few of the reads. */
-  #findFree(): ReadStream | undefined {
-    let free: ReadStream | undefined;
-    for (const stream of this.#streams.open) {
-      if ((this.#inFlight.get(stream) ?? 0) >= BATCHES_IN_FLIGHT) continue;
-      if (free === undefined || stream.load < free.load) free = stream;
-    }
-    return free;
-  }
-
-  /** Leaves out reads that nobody waits for any more. */
-  #takeBatch(): Waiting[] {
-    const now = performance.now();
-    const batch: Waiting[] = [];
-    while (batch.length < MAX_BATCH) {
-      const read = this.#waiting.take();
-      if (read === undefined) break;
-      if (!read.isWanted()) read.reject(new ClientGone());
-      else if (read.endsAt <= now) read.reject(unavailable(new Error('waited too long for a batch')));
-      else batch.push(read);
-    }
-    return batch;
-  }
-
-  #send(stream: ReadStream, batch: readonly Waiting[]): void {
-    if (batch.length === 0) return;
-    const free = this.#occupy(stream);
-    let unanswered = batch.length;
-    const settle = () => {
-      unanswered -= 1;
-      if (unanswered === 0) free();
-    };
-    const now = performance.now();
-    stream.send(
-      batch.map(({ request, assertion, origin, endsAt, resolve, reject }) => ({
-        request,
-        assertion,
-        origin,
-        timeoutMs: endsAt - now,
-        resolve: (response) => {
-          settle();
-          resolve(response);
-        },
-        reject: (error) => {
-          settle();
-          reject(error);
-        },
-      })),
-    );
-  }
-
-  /** Counts a batch in flight until the returned function is called, or until the batch is slow. */
-  #occupy(stream: ReadStream): () => void {
-    this.#inFlight.set(stream, (this.#inFlight.get(stream) ?? 0) + 1);
-    let isCounted = true;
-    const free = () => {
-      if (!isCounted) return;
-      isCounted = false;
-      clearTimeout(slow);
-      this.#inFlight.set(stream, (this.#inFlight.get(stream) ?? 0) - 1);
-      this.#sendSoon();
-    };
-    const slow = setTimeout(free, SLOW_BATCH_MS);
-    return free;
-  }
+/** Batches for the replicas, each for the least loaded one, so that a replica that hangs gets few of the reads. */
+function batchReads(streams: BatchedReadsOptions['streams']): Batcher<SentRead, ReadResponse> {
+  return new Batcher({
+    keyOf: ({ clientId }) => clientId,
+    isWanted: (read) => read.isWanted(),
+    atOnce: () => BATCHES_IN_FLIGHT * Math.max(1, streams.open.length),
+    slowMs: SLOW_BATCH_MS,
+    send: (batch) => {
+      const stream = leastLoaded(streams.open);
+      if (stream === undefined) {
+        for (const read of batch) read.reject(new StreamLost(new Error('no stream is open'), false));
+        return;
+      }
+      stream.send(
+        batch.map((read) => ({
+          ...read.item,
+          timeoutMs: read.deadline?.remainingMs() ?? 0,
+          resolve: (response) => read.resolve(response),
+          reject: (error) => read.reject(error),
+        })),
+      );
+    },
+  });
 }

@@ -14,6 +14,7 @@ import { refuse } from './refusal.ts';
 import { addToRequestLog } from './request-log-entry.ts';
 import { withinRequest } from './request-origin.ts';
 import { transportHeaders } from './respond.ts';
+import { noteSecurityEvent } from './security-events.ts';
 import { createSignInRouter } from './sign-in/router.ts';
 import { isUnder, surfaceOf } from './surface.ts';
 import { createWebRouter } from './web/router.ts';
@@ -63,6 +64,7 @@ function logExchange(gateway: Gateway): RequestHandler {
       const line = { requestId, method: request.method, route, status: response.statusCode, ms };
       if (PROBES.has(route)) log.debug(line, 'probe');
       else log.info(line, 'request');
+      noteSecurityEvent(gateway, exchange);
       if (response.statusCode < 400) noteAnswer(gateway, exchange, null);
     });
     const { requestId } = exchange;

@@ -1,7 +1,18 @@
-import { APP_STATUSES, GRANT_STATUSES, PENDING_STATUSES, type RefusalReason } from '@phds/catalog/wire-names';
+import {
+  APP_LOCK_KINDS,
+  APP_STATUSES,
+  type AppLockKind,
+  GRANT_STATUSES,
+  PENDING_STATUSES,
+  type RefusalReason,
+} from '@phds/catalog/wire-names';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Need, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
-import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import {
+  AppLockKind as AppLockKindMessage,
+  AppStatus,
+  GrantStatus,
+} from '@phds/contracts/phds/consent/v1/ledger_pb';
 
 type Name<T extends readonly string[]> = T[number];
 
@@ -9,6 +20,11 @@ const APP: Readonly<Record<Name<typeof APP_STATUSES>, AppStatus>> = {
   active: AppStatus.ACTIVE,
   suspended: AppStatus.SUSPENDED,
   revoked: AppStatus.REVOKED,
+};
+
+const APP_LOCK: Readonly<Record<AppLockKind, AppLockKindMessage>> = {
+  suspension: AppLockKindMessage.SUSPENSION,
+  approval: AppLockKindMessage.APPROVAL,
 };
 
 const GRANT: Readonly<Record<Name<typeof GRANT_STATUSES>, GrantStatus>> = {
@@ -56,6 +72,7 @@ export const toAppStatus = (name: Name<typeof APP_STATUSES>): AppStatus => APP[n
 export const toGrantStatus = (name: Name<typeof GRANT_STATUSES>): GrantStatus => GRANT[name];
 export const toPendingStatus = (name: Name<typeof PENDING_STATUSES>): PendingStatus => PENDING[name];
 export const appStatusName = (status: AppStatus) => nameOf(APP_STATUSES, APP, status);
+export const appLockKindName = (kind: AppLockKindMessage) => nameOf(APP_LOCK_KINDS, APP_LOCK, kind);
 export const grantStatusName = (status: GrantStatus) => nameOf(GRANT_STATUSES, GRANT, status);
 export const pendingStatusName = (status: PendingStatus) => nameOf(PENDING_STATUSES, PENDING, status);
 

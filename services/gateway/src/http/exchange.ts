@@ -16,6 +16,8 @@ export interface Exchange {
   readonly startedAt: number;
   /** Pattern of the matched route, for the log. The path itself may contain a secret id. */
   route: string;
+  /** The app that the path names, whoever asks. */
+  appInPath: string | undefined;
   /** The client id that the request presented, not yet verified. */
   presentedClientId: string | undefined;
   /** The app that has authenticated itself. */
@@ -36,6 +38,7 @@ export function exchangeOf(request: Request, response: Response): Exchange {
     requestId: newId('req', 96),
     startedAt: performance.now(),
     route: '',
+    appInPath: undefined,
     presentedClientId: undefined,
     clientId: undefined,
     session: undefined,

@@ -1,5 +1,6 @@
 import type { Clock } from '@phds/service-kit/clock';
 import type { Logger } from '@phds/service-kit/log';
+import type { SecurityLog } from '@phds/service-kit/security-log';
 import type { Authenticator } from '../cache/authenticator.ts';
 import type { Backends } from '../clients/backends.ts';
 import type { Config } from '../config.ts';
@@ -20,6 +21,7 @@ export type Pause = (milliseconds: number) => Promise<void>;
 export interface Gateway {
   readonly config: Config;
   readonly log: Logger;
+  readonly security: SecurityLog;
   readonly clock: Clock;
   readonly pause: Pause;
   readonly measure: MeasureRequest;
@@ -29,6 +31,8 @@ export interface Gateway {
   readonly authenticator: Authenticator;
   readonly limits: Pick<RequestLimits, 'take'>;
   readonly surfaceLimits: SurfaceLimits;
+  /** Names a client's network without its address. */
+  readonly networkOf: (address: string) => string;
   readonly knownClients: KnownClients;
   readonly failures: FailedAuthentications;
   readonly refusals: Pick<RefusalCounts, 'add'>;

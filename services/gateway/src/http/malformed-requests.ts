@@ -2,6 +2,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net';
 import type { Clock } from '@phds/service-kit/clock';
 import { newId } from '@phds/service-kit/ids';
+import { disconnectPipelining } from './connection-limits.ts';
 import { HttpError } from './http-error.ts';
 import { toOauthError } from './oauth-error.ts';
 import { sendProblem, toProblem } from './problem.ts';
@@ -29,9 +30,10 @@ type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
  * others.
  */
 export function answerMalformedRequests(server: Server, transport: Headers, clock: Clock): void {
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
-    sendProblem(response, EXPECTATION, newId('req', 96), transport),
-  );
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    if (disconnectPipelining(request, response)) return;
+    sendProblem(response, EXPECTATION, newId('req', 96), transport);
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
     // The parser also reports bytes that arrive on this connection after the answer.
     if (socket.writableEnded) return;

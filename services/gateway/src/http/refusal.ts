@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { AppError } from '@phds/service-kit/errors';
+import { toCauseText } from '@phds/service-kit/security-log';
 import { DeadToken } from '../cache/authenticator.ts';
 import type { Gateway } from './gateway.ts';
 import { meaningOf } from './http-error.ts';
@@ -11,6 +12,8 @@ import { isForced } from './sandbox/forced-errors.ts';
 import type { Surface } from './surface.ts';
 import { sendUniform401 } from './uniform-401.ts';
 
+const CLIENT_ID = /^app_(sandbox_)?[0-9A-Za-z]{1,40}$/;
+
 /** The parts of a request that `refuse` needs. */
 export interface RefusedRequest {
   readonly surface: Surface;
@@ -20,8 +23,8 @@ export interface RefusedRequest {
   readonly route: string;
   /** The presented credential, if any. */
   readonly credential: string | undefined;
-  /** Whether the credential had already been verified when the request was refused. */
-  readonly isAuthenticated?: boolean;
+  /** The app, if its credential had already been verified when the request was refused. */
+  readonly clientId?: string | null;
   /** Header fields for every response except the uniform 401 and the 429 in its place. */
   readonly headers?: Headers;
 }
@@ -45,25 +48,26 @@ export async function refuse(
   const failed = error.reason === 'unauthorized' || (surface === 'oauth' && error.reason === 'token_expired');
   if (failed) {
     const how = { issued: isIssued(error, request), forced: isForced(error) };
-    return refuseAuthentication(gateway, response, request, how);
+    return refuseAuthentication(gateway, response, { ...request, error }, how);
   }
   if (surface === 'oauth') sendOauthError(response, error, request.requestId);
   else sendProblem(response, error, request.requestId, request.headers);
   return (surface === 'oauth' ? toOauthMeaning(error) : meaningOf(error)).code;
 }
 
-function isIssued(error: AppError, { isAuthenticated = false }: RefusedRequest): boolean {
-  return isAuthenticated || error instanceof DeadToken || error.reason === 'token_expired';
+function isIssued(error: AppError, { clientId = null }: RefusedRequest): boolean {
+  return clientId !== null || error instanceof DeadToken || error.reason === 'token_expired';
 }
 
 async function refuseAuthentication(
   gateway: Gateway,
   response: ServerResponse,
-  request: RefusedRequest,
+  request: RefusedRequest & { readonly error: AppError },
   { issued, forced }: { readonly issued: boolean; readonly forced: boolean },
 ): Promise<ProblemCode> {
   const { surface, requestId, startedAt, address, credential } = request;
   const retryAfterSeconds = forced ? null : await gateway.failures.count({ address, credential, issued });
+  if (!forced) noteRefused(gateway, request, retryAfterSeconds === null ? 401 : 429);
   const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
   if (early > 0) await gateway.pause(early);
   if (retryAfterSeconds === null) {
@@ -79,6 +83,22 @@ async function refuseAuthentication(
   if (surface === 'oauth') sendOauthError(response, limited, requestId, headers);
   else sendProblem(response, limited, requestId, headers);
   return 'RATE_LIMITED';
+}
+
+function noteRefused(
+  { security }: Gateway,
+  request: RefusedRequest & { readonly error: AppError },
+  outcome: number,
+) {
+  const { requestId, route, address, clientId, credential, error } = request;
+  const client = clientId ?? findClientId(credential);
+  const cause = toCauseText(error.cause, error.reason);
+  security('authentication-refused', { requestId, route, outcome, address, client, cause });
+}
+
+/** The presented client id. Everything else may be a secret in its place. */
+export function findClientId(credential: string | undefined): string | null {
+  return credential !== undefined && CLIENT_ID.test(credential) ? credential : null;
 }
 
 function logRefusal({ log }: Gateway, error: AppError, { requestId, route }: RefusedRequest): void {

@@ -31,6 +31,8 @@ export function mount(
   router.all(path, async (request, response) => {
     const exchange = exchangeOf(request, response);
     exchange.route = request.baseUrl + path;
+    const { clientId } = request.params;
+    exchange.appInPath = typeof clientId === 'string' ? clientId : undefined;
     const handler = methods[request.method as Method];
     if (handler === undefined) throw methodNotAllowed(allow);
     await handler(exchange);

@@ -4,21 +4,34 @@ import { isSafeMethod } from '../domain/safe-methods.ts';
 import type { BucketOptions } from './bucket.ts';
 import { type Allowance, Limit } from './limit.ts';
 
-export interface SurfaceLimitsOptions extends Pick<BucketOptions, 'redis' | 'onRefused'> {
-  readonly clientPerMinute: number;
-  readonly sandboxClientPerMinute: number;
-  readonly userPerMinute: number;
-  readonly userChangesPerMinute: number;
-  readonly clientCredentialsPerMinute: number;
-  readonly registrationsPerMinute: number;
-  readonly previewsPerMinute: number;
-  readonly summariesPerMinute: number;
-  readonly anonymousAuthorizationsPerMinute: number;
-  readonly signInsPerMinute: number;
-}
+/** The settings of these limits. */
+export type SurfaceLimitSettings = Readonly<
+  Record<
+    `LIMIT_${
+      | 'CLIENT'
+      | 'SANDBOX_CLIENT'
+      | 'USER'
+      | 'USER_CHANGES'
+      | 'CLIENT_CREDENTIALS'
+      | 'REGISTRATIONS'
+      | 'PREVIEWS'
+      | 'SUMMARIES'
+      | 'GRANT_LISTS'
+      | 'USAGE'
+      | 'ANONYMOUS_AUTHORIZATIONS'
+      | 'SIGN_INS'}_PER_MINUTE`,
+    number
+  >
+>;
 
 /** Expensive requests, which have a limit of their own besides that of their surface. */
-export type CostlyRequest = 'client-credentials' | 'registrations' | 'previews' | 'summaries';
+export type CostlyRequest =
+  | 'client-credentials'
+  | 'registrations'
+  | 'previews'
+  | 'summaries'
+  | 'grant-lists'
+  | 'usage';
 
 /**
  * Limits of `/oauth`, `/developer`, `/partner` and `/sign-in`. Limits of an app or a person are counted only after authentication, so that
@@ -33,24 +46,25 @@ export class SurfaceLimits {
   readonly #anonymousAuthorizations: Limit;
   readonly #signIns: Limit;
 
-  constructor(options: SurfaceLimitsOptions) {
-    const { redis, onRefused } = options;
-    const create = (name: string, perMinute: number) => new Limit({ name, perMinute, redis, onRefused });
-    this.#client = create('client', options.clientPerMinute);
-    this.#sandboxClient = create('client', options.sandboxClientPerMinute);
-    this.#user = create('user', options.userPerMinute);
-    this.#userChanges = create('user-changes', options.userChangesPerMinute);
+  constructor(settings: SurfaceLimitSettings, limited: Pick<BucketOptions, 'redis' | 'onRefused'>) {
+    const create = (name: string, perMinute: number) => new Limit({ name, perMinute, ...limited });
+    this.#client = create('client', settings.LIMIT_CLIENT_PER_MINUTE);
+    this.#sandboxClient = create('client', settings.LIMIT_SANDBOX_CLIENT_PER_MINUTE);
+    this.#user = create('user', settings.LIMIT_USER_PER_MINUTE);
+    this.#userChanges = create('user-changes', settings.LIMIT_USER_CHANGES_PER_MINUTE);
     this.#costly = {
-      'client-credentials': create('client-credentials', options.clientCredentialsPerMinute),
-      registrations: create('registrations', options.registrationsPerMinute),
-      previews: create('previews', options.previewsPerMinute),
-      summaries: create('summaries', options.summariesPerMinute),
+      'client-credentials': create('client-credentials', settings.LIMIT_CLIENT_CREDENTIALS_PER_MINUTE),
+      registrations: create('registrations', settings.LIMIT_REGISTRATIONS_PER_MINUTE),
+      previews: create('previews', settings.LIMIT_PREVIEWS_PER_MINUTE),
+      summaries: create('summaries', settings.LIMIT_SUMMARIES_PER_MINUTE),
+      'grant-lists': create('grant-lists', settings.LIMIT_GRANT_LISTS_PER_MINUTE),
+      usage: create('usage', settings.LIMIT_USAGE_PER_MINUTE),
     };
     this.#anonymousAuthorizations = create(
       'anonymous-authorizations',
-      options.anonymousAuthorizationsPerMinute,
+      settings.LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE,
     );
-    this.#signIns = create('sign-ins', options.signInsPerMinute);
+    this.#signIns = create('sign-ins', settings.LIMIT_SIGN_INS_PER_MINUTE);
   }
 
   takeForClient(clientId: string): Promise<Allowance> {

@@ -65,11 +65,12 @@ export const CHANGES = z
     ),
     sync: z.object({
       cursor: text.meta({
-        description: 'The next `updatedSince`. Opaque; keep it together with the readings.',
+        description:
+          'The next `updatedSince`. Opaque, another text each time; keep it together with the readings.',
       }),
       hasMore: z.boolean().meta({
         description:
-          'Whether to go on with `cursor` now. Also true on a page with few items or none if the search is not at its end.',
+          'Whether to go on with `cursor` now. With a `type`, also true on a page with few items or none if the search is not at its end.',
       }),
       lastDataAt: instantOrNull.meta({
         description: 'Time of the latest change of the category that the app may see; null if there is none.',

@@ -113,8 +113,9 @@ function throwForced({ config }: Gateway, arrival: Arrival, value: string): neve
 
 function noteData(gateway: Gateway, arrival: Arrival): void {
   const { call, requestId, startedAt, route } = arrival;
-  noteAnswer(gateway, arrival, toUsageName(call.path, route), null);
-  gateway.log.debug({ requestId, path: call.path, ms: performance.now() - startedAt }, 'data');
+  const endpoint = toUsageName(call.path, route);
+  noteAnswer(gateway, arrival, endpoint, null);
+  gateway.log.debug({ requestId, route: endpoint, ms: performance.now() - startedAt }, 'data');
 }
 
 function noteAnswer(gateway: Gateway, arrival: Arrival, endpoint: string, code: ProblemCode | null): void {
@@ -140,7 +141,7 @@ async function refuseCall(gateway: Gateway, arrival: Arrival, caught: unknown): 
     address,
     route: endpoint,
     credential: findAccessToken(call.authorization) ?? undefined,
-    isAuthenticated: clientId !== null,
+    clientId,
     headers,
   });
   if (code !== null) noteAnswer(gateway, arrival, endpoint, code);

@@ -1,4 +1,5 @@
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
+import { errorsOfEndpoint } from '@phds/catalog/data-errors';
 import {
   API_PREFIX,
   DATED_SCOPES,
@@ -14,7 +15,7 @@ import { TREND_BUCKET_DEFAULT, TREND_BUCKETS } from '@phds/catalog/wire-names';
 import { z } from 'zod';
 import { category, dataOf, type Fields, listOf, metricType, PAGE_QUERY, text } from '../openapi/fields.ts';
 import { type HeaderName, LIMITED } from '../openapi/headers.ts';
-import type { ErrorCode, Operation } from '../openapi/operation.ts';
+import type { Operation } from '../openapi/operation.ts';
 import { publicDocument } from '../openapi/operation-kinds.ts';
 import { FORCE_HEADERS } from '../sandbox/force-header.ts';
 import { CHANGES, DATA_ITEMS } from './data-items.ts';
@@ -70,18 +71,6 @@ const ALWAYS: readonly HeaderName[] = [
   'Sunset',
 ];
 
-const ERRORS: readonly ErrorCode[] = [
-  'INVALID_REQUEST',
-  'UNSUPPORTED_VERSION',
-  'UNAUTHORIZED',
-  'TOKEN_EXPIRED',
-  'INSUFFICIENT_SCOPE',
-  'CONSENT_REQUIRED',
-  'RATE_LIMITED',
-  'ACCESS_NOT_RECORDED',
-  'INTERNAL_ERROR',
-];
-
 /** The data API (contract section 6), derived from the catalog, and the list of its versions. */
 export const API_OPERATIONS: readonly Operation[] = [
   ...ENDPOINTS.map(toOperation),
@@ -119,12 +108,7 @@ function toOperation(endpoint: Endpoint): Operation {
       304: { description: 'Not changed since the entity tag in `If-None-Match`.', headers },
     },
     errorFormat: 'problem',
-    // Only a path with a parameter can name something that does not exist.
-    errors: [
-      ...ERRORS,
-      ...(path.includes(':') ? (['NOT_FOUND'] as const) : []),
-      ...(query.includes('updatedSince') ? (['CURSOR_EXPIRED'] as const) : []),
-    ],
+    errors: errorsOfEndpoint(endpoint),
   };
 }
 

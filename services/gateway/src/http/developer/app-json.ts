@@ -1,8 +1,9 @@
 import { ENVIRONMENTS, environmentOf } from '@phds/catalog/sandbox';
-import { APP_STATUSES } from '@phds/catalog/wire-names';
+import { APP_LOCK_KINDS, APP_STATUSES } from '@phds/catalog/wire-names';
 import type { App } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import type { AppLock } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { z } from 'zod';
-import { appStatusName } from '../consent-names.ts';
+import { appLockKindName, appStatusName } from '../consent-names.ts';
 import { instant, instantOrNull, scope, text } from '../openapi/fields.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
 
@@ -12,6 +13,19 @@ const previousSecret = {
   previousSecretLast4: textOrNull.meta({ description: 'Of the secret before, while it still works.' }),
   previousSecretExpiresAt: instantOrNull,
 };
+
+const lockJson = z
+  .object({
+    kind: z.enum(APP_LOCK_KINDS).meta({
+      description: '`suspension`: an operator suspended the app. `approval`: it waits for an approval.',
+    }),
+    reason: textOrNull.meta({ description: 'Of a suspension, in the words of the operator.' }),
+    since: instant,
+  })
+  .nullable()
+  .meta({
+    description: 'While it is not null, the app cannot be `active`, and only an operator changes that.',
+  });
 
 export const appJson = z
   .object({
@@ -29,6 +43,7 @@ export const appJson = z
     logoUrl: textOrNull,
     requirePkce: z.boolean(),
     status: z.enum(APP_STATUSES),
+    lock: lockJson,
     createdAt: instant,
     updatedAt: instant,
   })
@@ -80,9 +95,14 @@ export function toAppJson(app: App): z.infer<typeof appJson> {
     logoUrl: toNullable(app.logoUrl),
     requirePkce: app.requirePkce,
     status: appStatusName(app.status),
+    lock: app.lock === undefined ? null : toLockJson(app.lock),
     createdAt: toInstant(app.createdAt),
     updatedAt: toInstant(app.updatedAt),
   };
+}
+
+function toLockJson({ kind, reason, since }: AppLock): z.infer<typeof lockJson> {
+  return { kind: appLockKindName(kind), reason: toNullable(reason), since: toInstant(since) };
 }
 
 /** A new app including its secret, which is shown only once. */

@@ -41,8 +41,12 @@ export async function registerApp(gateway: Gateway, exchange: Exchange): Promise
 export async function listApps(gateway: Gateway, exchange: Exchange): Promise<void> {
   const query = readListQuery(exchange.request.originalUrl);
   query.check();
-  const { apps, total } = await gateway.backends.apps.listApps({ page: query.page }, onBehalf(exchange));
-  sendJson(exchange.response, 200, toList(apps.map(toAppJson), query.page, total));
+  const { apps, total, registrationRefused } = await gateway.backends.apps.listApps(
+    { page: query.page },
+    onBehalf(exchange),
+  );
+  const list = toList(apps.map(toAppJson), query.page, total);
+  sendJson(exchange.response, 200, { ...list, mayRegister: !registrationRefused });
 }
 
 /** `GET /developer/apps/:clientId` */

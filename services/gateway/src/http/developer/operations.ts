@@ -21,7 +21,12 @@ export const DEVELOPER_OPERATIONS: readonly Operation[] = [
     tag,
     summary: 'List own apps',
     query: PAGE_QUERY,
-    answers: { 200: { description: 'The apps, newest first.', body: listOf(appJson) } },
+    answers: {
+      200: {
+        description: 'The apps, newest first, and whether you may register others.',
+        body: listOf(appJson).extend({ mayRegister: z.boolean() }),
+      },
+    },
   }),
   sessionOperation({
     method: 'POST',
@@ -29,11 +34,13 @@ export const DEVELOPER_OPERATIONS: readonly Operation[] = [
     operationId: 'registerApp',
     tag,
     summary: 'Register an app',
+    description:
+      'Where live apps need an approval, a live app is `suspended` with a `lock` of the kind `approval` until an operator approves it.',
     body: { schema: registrationBody },
     answers: {
       201: { description: 'The app with its secret.', body: dataOf(newAppJson), headers: ['Location'] },
     },
-    errors: ['CONFLICT'],
+    errors: ['CONFLICT', 'NOT_A_DEVELOPER'],
   }),
   sessionOperation({
     method: 'GET',
@@ -50,6 +57,8 @@ export const DEVELOPER_OPERATIONS: readonly Operation[] = [
     operationId: 'changeApp',
     tag,
     summary: 'Change an own app',
+    description:
+      'Where live apps need an approval, suspend a live app before you change anything but `requirePkce`: it then waits for another approval.',
     body: { schema: changeBody },
     answers: { 200: { description: 'The changed app.', body: dataOf(appJson) } },
     errors: ['NOT_FOUND'],
@@ -73,7 +82,8 @@ export const DEVELOPER_OPERATIONS: readonly Operation[] = [
     tag,
     summary: 'Suspend, revoke or reactivate an app',
     description:
-      'Takes effect everywhere before it answers. `revoked` also ends all grants and tokens of the app.',
+      'Takes effect everywhere before it answers. `revoked` also ends all grants and tokens of the app. `active` is a CONFLICT while ' +
+      'an operator has locked the app.',
     body: { schema: statusBody },
     answers: { 200: { description: 'The status.', body: dataOf(changedStatusJson) } },
     errors: ['NOT_FOUND', 'CONFLICT'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { limitCostly } from '../allowance.ts';
 import { DAY_RANGE_QUERY, readDayRange } from '../day-range.ts';
-import { type Exchange, onBehalf } from '../exchange.ts';
+import { type Exchange, onBehalf, userOf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { readListQuery, toList } from '../list-query.ts';
 import { count, date, text } from '../openapi/fields.ts';
@@ -25,6 +26,7 @@ export async function listUsage(gateway: Gateway, exchange: Exchange): Promise<v
   const query = readListQuery(exchange.request.originalUrl, DAY_RANGE_QUERY);
   const { from, to } = readDayRange(query);
   query.check();
+  await limitCostly(gateway, exchange, 'usage', userOf(exchange));
   const { usage } = await gateway.backends.accesses.getAppUsage(
     { clientId: pathParameter(exchange, 'clientId'), from, to },
     onBehalf(exchange),

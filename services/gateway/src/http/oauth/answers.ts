@@ -69,6 +69,10 @@ export const ownGrantJson = z
 export const OWN_GRANTS_QUERY = {
   status: z.enum(GRANT_STATUSES).meta({ description: 'Only grants of this status.' }),
   sub: sub.meta({ description: 'Only grants of this person.' }),
+  before: text.meta({
+    description:
+      'Id of a grant: only those that come after it. A list counts at most 10,000 grants; continue with the last one of its last page.',
+  }),
 } as const;
 
 /** `DELETE /oauth/grants/:id` */

@@ -37,9 +37,9 @@ export async function pushAuthorization(
   const open = () =>
     gateway.backends.authorization.openAuthorization({
       ...toOpenRequest(parameters),
-      ...pick(parameters, 'requestUri', 'request_uri'),
-      ...pick(parameters, 'request', 'request'),
+      ...toRequestObjects(parameters),
       client,
+      network: networkOf(gateway, exchange),
       requireAuthentication,
     });
   const withSecret = requireAuthentication || client.clientSecret !== undefined;
@@ -90,7 +90,8 @@ async function openFromBrowser(
   const clientId = parameters.get('client_id') ?? '';
   exchange.presentedClientId = parameters.get('client_id');
   const requestUri = parameters.get('request_uri');
-  if (requestUri !== undefined) {
+  // A pushed request; other parameters beside it are ignored (RFC 9101 section 6.3). Request objects are refused by authorization.
+  if (requestUri?.startsWith('urn:') && !parameters.get('request')) {
     // Opening it makes data of a sandbox person.
     if (isSandboxApp(clientId)) await limitAddress(gateway, exchange);
     const { pendingId } = await authorization.resolveRequestUri({ clientId, requestUri });
@@ -99,7 +100,9 @@ async function openFromBrowser(
   await limitAddress(gateway, exchange);
   const opened = await authorization.openAuthorization({
     ...toOpenRequest(parameters),
+    ...toRequestObjects(parameters),
     client: clientId === '' ? {} : { clientId },
+    network: networkOf(gateway, exchange),
     frontChannel: true,
   });
   return { ...opened, clientId };
@@ -107,6 +110,15 @@ async function openFromBrowser(
 
 async function limitAddress(gateway: Gateway, { request, response }: Exchange): Promise<void> {
   applyAllowance(response, await gateway.surfaceLimits.takeForAddress(request.ip ?? ''));
+}
+
+/** Consent shares the places of requests without a secret among networks. */
+function networkOf(gateway: Gateway, { request }: Exchange): string {
+  return gateway.networkOf(request.ip ?? '');
+}
+
+function toRequestObjects(parameters: OauthParameters) {
+  return { ...pick(parameters, 'requestUri', 'request_uri'), ...pick(parameters, 'request', 'request') };
 }
 
 function toOpenRequest(parameters: OauthParameters) {
@@ -120,5 +132,6 @@ function toOpenRequest(parameters: OauthParameters) {
     ...pick(parameters, 'purpose', 'purpose'),
     ...pick(parameters, 'neededScope', 'needed_scope'),
     ...pick(parameters, 'loginHint', 'login_hint'),
+    ...pick(parameters, 'includeGrantedScopes', 'include_granted_scopes'),
   };
 }

@@ -24,6 +24,8 @@ export const serverMetadataJson = z
     introspection_endpoint_auth_methods_supported: texts,
     code_challenge_methods_supported: texts,
     authorization_response_iss_parameter_supported: z.boolean(),
+    request_parameter_supported: z.boolean(),
+    request_uri_parameter_supported: z.boolean(),
     service_documentation: uri,
   })
   .meta({ id: 'ServerMetadata' });
@@ -50,6 +52,9 @@ export function toServerMetadata({
     introspection_endpoint_auth_methods_supported: clientAuthentication,
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
+    // Request objects (RFC 9101). A `request_uri` from `/oauth/par` works whatever this says (RFC 9126 section 5).
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
     service_documentation: `${issuer}/docs`,
   };
 }

@@ -3,7 +3,7 @@ import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppError, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { sha256 } from '@phds/service-kit/secrets';
 import type { z } from 'zod';
-import { applyAllowance } from '../allowance.ts';
+import { applyAllowance, limitCostly } from '../allowance.ts';
 import { findAccessToken } from '../bearer.ts';
 import { grantStatusName, toGrantStatus } from '../consent-names.ts';
 import type { Exchange } from '../exchange.ts';
@@ -23,12 +23,15 @@ export async function listOwnGrants(gateway: Gateway, exchange: Exchange): Promi
   const status = findChoice(query, 'status', GRANT_STATUSES);
   const sub = query.find('sub');
   if (sub !== undefined && !SUB.test(sub)) query.fault('sub', 'must be a `sub` that this service sent');
+  const before = query.find('before');
   await checkForApp(gateway, tokenHash, query);
+  await limitCostly(gateway, exchange, 'grant-lists', exchange.clientId ?? '');
   const { grants, total } = await gateway.backends.tokens.listOwnGrants({
     tokenHash,
     page: query.page,
     ...(status !== undefined && { status: toGrantStatus(status) }),
     ...(sub !== undefined && { sub }),
+    ...(before !== undefined && { before }),
   });
   sendJson(exchange.response, 200, toList(grants.map(toOwnGrant), query.page, total), OAUTH_HEADERS);
 }

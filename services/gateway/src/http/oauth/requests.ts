@@ -35,6 +35,10 @@ const AUTHORIZATION = {
   login_hint: text.optional().meta({
     description: `Sandbox apps only: who approves (${SANDBOX_PEOPLE.join(', ')}), or \`deny\`.`,
   }),
+  include_granted_scopes: z.enum(['true', 'false']).optional().meta({
+    description:
+      '`true`: the tokens get every scope that the person shares with the app, not only those of this approval.',
+  }),
 };
 
 /** The query of `GET /oauth/authorize`. */

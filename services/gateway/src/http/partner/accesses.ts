@@ -1,5 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { findTimeBound } from '@phds/catalog/instants';
+import { findTimeBound, isDate } from '@phds/catalog/instants';
 import { isScope, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { limitCostly } from '../allowance.ts';
@@ -26,7 +26,13 @@ export const SUMMARY_QUERY = {
   grantId,
   timeZone: text.meta({ description: 'The IANA time zone of the days; UTC if absent.' }),
 };
-export const PREVIEW_QUERY = { scope };
+export const PREVIEW_QUERY = {
+  scope,
+  dataFrom: text.meta({
+    format: 'date',
+    description: 'First day that the app would see; absent: everything.',
+  }),
+};
 
 /** `GET /partner/consent/accesses` and the same list of one grant: who read what, newest first (contract section 8). */
 export async function listAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
@@ -81,14 +87,16 @@ export async function summarizeAccesses(gateway: Gateway, exchange: Exchange): P
   sendJson(exchange.response, 200, toList(shown.map(toAccessDayJson), query.page, days.length));
 }
 
-/** `GET /partner/consent/preview?scope=`: the user's own data as an app with that scope would receive it. */
+/** `GET /partner/consent/preview?scope=&dataFrom=`: the user's own data as an app with that grant would receive it. */
 export async function showPreview(gateway: Gateway, exchange: Exchange): Promise<void> {
   const query = readQuery(exchange.request.originalUrl, PREVIEW_QUERY);
   const scope = readScope(query);
   if (query.find('scope') === undefined) query.fault('scope', 'is required');
+  const dataFrom = query.find('dataFrom') ?? '';
+  if (dataFrom !== '' && !isDate(dataFrom)) query.fault('dataFrom', 'must be a date (2026-03-01)');
   query.check();
   await limitCostly(gateway, exchange, 'previews', userOf(exchange));
-  const { body } = await gateway.backends.previews.preview({ scope }, onBehalf(exchange));
+  const { body } = await gateway.backends.previews.preview({ scope, dataFrom }, onBehalf(exchange));
   const headers = { 'Content-Type': 'application/json; charset=utf-8' };
   send(exchange.response, 200, headers, Buffer.from(body.buffer, body.byteOffset, body.byteLength));
 }

@@ -1,10 +1,11 @@
+import { errorsOfEndpoint } from '@phds/catalog/data-errors';
 import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
-import { AppError, invalidRequest, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
+import { AppError, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
 import type { ApiCall } from '../api/api-call.ts';
 import { parseQueryParameters } from '../api/query-parameters.ts';
 import type { Route } from '../api/routes.ts';
-import { methodNotAllowed, unsupportedVersion } from '../http-error.ts';
-import { FORCE_HEADER, parseForced, toForced, toUsedUp } from './forced-errors.ts';
+import { unsupportedVersion } from '../http-error.ts';
+import { parseForced, toForced, toUsedUp } from './forced-errors.ts';
 
 /** What a forced error of the data API depends on. */
 export interface ForcedCall {
@@ -22,8 +23,8 @@ export interface ForcedAnswer {
 
 type Force = (call: ForcedCall) => ForcedAnswer;
 
-/** Every code that a data endpoint can answer, made as where it is really answered. */
-export const FORCED_DATA_ERRORS: Readonly<Record<string, Force>> = {
+/** Codes that are answered before the path is looked at. */
+const EVERYWHERE: Readonly<Record<string, Force>> = {
   // These two are answered before anything is known of the app, so they carry none of its fields.
   UNAUTHORIZED: () => ({ error: unauthorized('forced'), headers: {} }),
   TOKEN_EXPIRED: () => ({ error: new AppError('token_expired'), headers: {} }),
@@ -32,8 +33,12 @@ export const FORCED_DATA_ERRORS: Readonly<Record<string, Force>> = {
     const error = new AppError('rate_limited', '', { retryAfterSeconds });
     return { error, headers: { ...headers, RateLimit: state } };
   },
+};
+
+/** Every code that a data endpoint can answer, with the same error as in a real answer. */
+export const FORCED_DATA_ERRORS: Readonly<Record<string, Force>> = {
+  ...EVERYWHERE,
   UNSUPPORTED_VERSION: onRoute(unsupportedVersion),
-  METHOD_NOT_ALLOWED: onRoute(() => methodNotAllowed('GET')),
   NOT_FOUND: onRoute(() => notFound()),
   INSUFFICIENT_SCOPE: onRoute(
     ({ scopes: [scope] }) => new AppError('insufficient_scope', '', { requiredScope: scope }),
@@ -42,17 +47,28 @@ export const FORCED_DATA_ERRORS: Readonly<Record<string, Force>> = {
     ({ scopes: [scope] }) => new AppError('consent_required', '', { requiredScope: scope }),
   ),
   INVALID_REQUEST: onRoute(toInvalidRequest),
-  CURSOR_EXPIRED: onRoute(toCursorExpired),
+  CURSOR_EXPIRED: onRoute(() => new AppError('cursor_expired', CURSOR_EXPIRED_DETAIL)),
   ACCESS_NOT_RECORDED: onRoute(() => new AppError('access_not_recorded', '', { retryAfterSeconds: 1 })),
   INTERNAL_ERROR: onRoute(() => new AppError('internal')),
   'INTERNAL_ERROR/503': onRoute(() => unavailable('forced')),
 };
 
-/** The answer to a request of a sandbox app with `Sandbox-Force`. Throws `invalid_request` for a value that is no code. */
+/**
+ * The answer to a request of a sandbox app with `Sandbox-Force`. Throws `invalid_request` for a value that is no code of the endpoint,
+ * with those that are.
+ */
 export function toForcedDataError(value: string, call: ForcedCall): ForcedAnswer {
-  const answer = parseForced(FORCED_DATA_ERRORS, value)(call);
+  const isEverywhere = Object.hasOwn(EVERYWHERE, value.trim());
+  const table = isEverywhere ? EVERYWHERE : tableOf(call.route());
+  const answer = parseForced(table, value)(call);
   toForced(answer.error);
   return answer;
+}
+
+function tableOf({ endpoint }: Route): Readonly<Record<string, Force>> {
+  const codes: readonly string[] = errorsOfEndpoint(endpoint);
+  const entries = Object.entries(FORCED_DATA_ERRORS);
+  return Object.fromEntries(entries.filter(([name]) => codes.includes(name.split('/')[0] ?? '')));
 }
 
 function onRoute(toError: (route: Route) => AppError): Force {
@@ -68,9 +84,4 @@ function toInvalidRequest({ endpoint, category }: Route): AppError {
     throw error;
   }
   throw new Error(`${endpoint.id} accepts a misspelled parameter`);
-}
-
-function toCursorExpired({ endpoint }: Route): AppError {
-  if (endpoint.query.includes('updatedSince')) return new AppError('cursor_expired', CURSOR_EXPIRED_DETAIL);
-  throw invalidRequest(FORCE_HEADER, 'must not be CURSOR_EXPIRED here: this endpoint has no updatedSince');
 }

@@ -8,6 +8,8 @@ import { findCookie, listCookies, toClearCookie, toCookieName, toSetCookie } fro
 
 const LIFE_SECONDS = 10 * 60;
 const MOST_AT_ONCE = 3;
+/** Decrypting a cookie and removing it cost much more than sending it. Browsers send the newest last. */
+const MOST_READ = 8;
 const STATE_CHARACTERS_IN_NAME = 16;
 const STATE = /^[\w-]{43}$/;
 
@@ -30,7 +32,7 @@ const attemptShape = z.object({
  * in a cookie of its own, named after its state, so that sign-ins in several tabs do not replace each other.
  */
 export interface AttemptCookies {
-  /** `Set-Cookie` values that keep this attempt and remove those beyond the newest three. */
+  /** `Set-Cookie` values that keep this attempt and remove those beyond the newest three. At most eight are looked at. */
   keep(request: IncomingMessage, attempt: SignInAttempt): Promise<string[]>;
   /** The attempt with this state, begun in this browser in the last ten minutes, else null. */
   find(request: IncomingMessage, state: string): Promise<SignInAttempt | null>;
@@ -52,7 +54,9 @@ export function createAttemptCookies({ key, publicUrl, clock }: AttemptCookiesOp
   return {
     async keep(request, attempt) {
       const kept = await Promise.all(
-        listCookies(request, prefix).map(async ({ name, value }) => ({ name, opened: await open(value) })),
+        listCookies(request, prefix)
+          .slice(-MOST_READ)
+          .map(async ({ name, value }) => ({ name, opened: await open(value) })),
       );
       const newestFirst = kept.sort((a, b) => (b.opened?.begunAt ?? 0) - (a.opened?.begunAt ?? 0));
       const surplus = newestFirst.filter(({ opened }, index) => opened === null || index >= MOST_AT_ONCE - 1);

@@ -6,7 +6,7 @@ import type { Gateway } from '../gateway.ts';
 import { mount, mountNotFound } from '../routing.ts';
 import { wantsHtml } from '../wants-html.ts';
 import { mountHashedFiles } from './web-files.ts';
-import { loadWebPage } from './web-page.ts';
+import { loadWebPage, toChangeLimitMs } from './web-page.ts';
 
 // The paths of packages/web/src/app.tsx. All of them serve the same document; the web app routes in the browser.
 const PAGES = [
@@ -29,7 +29,7 @@ const PAGES = [
 export function createWebRouter(gateway: Gateway): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const { config } = gateway;
-  const sendWebPage = loadWebPage(config.WEB_DIRECTORY);
+  const sendWebPage = loadWebPage(config.WEB_DIRECTORY, toChangeLimitMs(config));
   for (const path of PAGES) mount(router, path, { GET: (exchange) => sendWebPage(exchange) });
   mountHashedFiles(router, '/assets', join(config.WEB_DIRECTORY, 'assets'));
   mountNotFound(router);
