@@ -81,6 +81,32 @@ describe('clinical records', () => {
     expect(items.leftOut.filter((text) => text.startsWith('Patient'))).toHaveLength(2);
   });
 
+  const born = (id: string, birthDate: string) =>
+    json(`Patient-${id}`, { resourceType: 'Patient', id, birthDate });
+  const me = element('Me', { HKCharacteristicTypeIdentifierDateOfBirth: '1984-05-06' });
+
+  test.each<[string, string[], ZipMember[], string[]]>([
+    [
+      "the export's owner has another",
+      [me],
+      [born('a', '1984-05-06'), born('b', '2015-01-02')],
+      ['Observation'],
+    ],
+    [
+      'each clinic has another',
+      [],
+      [born('a', '1984-05-06'), born('b', '2015-01-02')],
+      ['Condition', 'Observation'],
+    ],
+    ['all agree', [me], [born('a', '1984-05-06'), born('b', '1984')], []],
+  ])('about a patient whose date of birth differs are refused: %s', async (_, elements, patients, types) => {
+    const members = [json('Condition-1', condition), json('Observation-1', pulse), ...patients];
+    const { refused } = await importAll(members, elements);
+    expect(refused.map((text) => text.replace(/ \(.*/, ''))).toEqual(
+      types.map((type) => `${type}: about somebody with another date of birth than the export's owner`),
+    );
+  });
+
   test('of another FHIR version are refused', async () => {
     const items = await importAll(
       [json('Condition-1', condition), json('Condition-2', { ...condition, id: 'c2' })],

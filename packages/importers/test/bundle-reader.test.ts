@@ -77,6 +77,17 @@ describe('reading a bundle in chunks', () => {
     expect(entries[2]?.resource).toEqual(resources[1]);
   });
 
+  test('holds a number of any length at about the size that it has in the file', async () => {
+    let peak = 0;
+    const begin = process.memoryUsage().heapUsed;
+    const onBytes = () => {
+      peak = Math.max(peak, process.memoryUsage().heapUsed - begin);
+    };
+    await readText(`{"resourceType":"Bundle","total":1${'0'.repeat(16_000_000)}}`, { onBytes });
+    // An array with an element for each digit takes over 300 MB.
+    expect(peak / 1_000_000).toBeLessThan(150);
+  });
+
   test('refuses only the entries that are not objects or have no resource', async () => {
     const { entries } = await readText(
       '{"resourceType":"Bundle","entry":[1,null,[],{},{"fullUrl":"u","response":{}},{"resource":{"id":"9"}}]}',

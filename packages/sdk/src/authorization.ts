@@ -61,6 +61,8 @@ export async function startAuthorization(
     code_challenge_method: 'S256',
     purpose: request.purpose,
     login_hint: request.loginHint,
+    // The tokens replace those that the app holds, so they must not open less.
+    include_granted_scopes: 'true',
   };
   if (place.app.clientSecret === undefined) {
     const query = toParameters({ client_id: place.app.clientId, ...form });

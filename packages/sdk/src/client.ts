@@ -27,16 +27,16 @@ export interface ClientOptions {
   readonly store?: TokenStore;
   /** The issuer that callbacks name, if it differs from `baseUrl`. */
   readonly issuer?: string;
-  /** The longest wait for one answer. Default 30 s. */
+  /** The longest wait for one answer. Default 10 s; a refresh of tokens never waits longer. */
   readonly timeoutMs?: number;
-  /** How long after the first attempt of a request another one may begin. Default 30 s. */
+  /** How long after the first attempt of a request another one may begin. Default 30 s; for a refresh of tokens always 45 s, unless this is 0. */
   readonly retryBudgetMs?: number;
   readonly fetch?: typeof globalThis.fetch;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 10_000;
 const RETRY_BUDGET_MS = 30_000;
 
 /** Creates the client of one app. One for each process is enough. */
@@ -100,8 +100,9 @@ export class Client {
 
   /** The consent grants of the app, newest first: who shares what, until when, and what has ended. */
   grants({ signal, retryBudgetMs, ...query }: GrantQuery & CallOptions = {}): List<Grant> {
-    return new List(query, async (page, pageSize) => {
-      const request = { method: 'GET', path: '/oauth/grants', query: { ...query, page, pageSize } } as const;
+    return new List(query, async (page, pageSize, pace) => {
+      const place = { method: 'GET', path: '/oauth/grants', pace } as const;
+      const request = { ...place, query: { ...query, page, pageSize } };
       return (await this.#sendAsApp({ ...request, signal, retryBudgetMs })) as Page<Grant>;
     });
   }

@@ -1,9 +1,10 @@
 import { untilAborted } from './abort.ts';
 import { isPhdsError } from './errors.ts';
 import type { paths } from './generated/openapi.ts';
-import type { CallOptions, Http, Values } from './http.ts';
+import type { CallOptions, Http, HttpRequest, Values } from './http.ts';
 import { LARGEST_PAGE, List, type Page, type PageChoice } from './list.ts';
 import type { OauthEndpoints } from './oauth.ts';
+import { Pace } from './pace.ts';
 import type {
   AdherenceEntry,
   Aggregations,
@@ -55,13 +56,17 @@ export class Connection {
     return this.list(`/api/v1/health-data/${encodeURIComponent(category)}`, query);
   }
 
-  /** Every change of a category since the cursor, oldest change first. With CURSOR_EXPIRED, discard your copy and start without one. */
+  /**
+   * Every change of a category since the cursor, oldest change first. With CURSOR_EXPIRED, discard your copy and start without one. Keeps
+   * within the limits of the service, waits as long as a 429 says unless `retryBudgetMs` is given, and stops with `signal`.
+   */
   sync(category: Category, options: SyncOptions = {}): AsyncGenerator<SyncBatch, void, undefined> {
     const { type, pageSize = LARGEST_PAGE, signal, retryBudgetMs } = options;
     const path = `/api/v1/health-data/${encodeURIComponent(category)}`;
+    const pace = new Pace(options.onWait);
     return readChanges(options, async (updatedSince) => {
       const query = { updatedSince, type, pageSize };
-      return (await this.get(path, query, { signal, retryBudgetMs })) as SyncAnswer;
+      return (await this.#read({ path, query, signal, retryBudgetMs, pace })) as SyncAnswer;
     });
   }
 
@@ -144,23 +149,33 @@ export class Connection {
   /** A list at any path. */
   list<Item>(path: string, query: object & CallOptions = {}): List<Item> {
     const { signal, retryBudgetMs, page: first, pageSize: chosen, ...rest } = query as ListQuery;
-    return new List({ page: first, pageSize: chosen }, async (page, pageSize) => {
-      const answer = await this.get(path, { ...rest, page, pageSize }, { signal, retryBudgetMs });
+    return new List({ page: first, pageSize: chosen }, async (page, pageSize, pace) => {
+      const answer = await this.#read({
+        path,
+        query: { ...rest, page, pageSize },
+        signal,
+        retryBudgetMs,
+        pace,
+      });
       return answer as Page<Item>;
     });
   }
 
   /** The JSON at any path. A refused access token is renewed once. */
-  async get(path: string, query: Values = {}, options: CallOptions = {}): Promise<unknown> {
+  get(path: string, query: Values = {}, { signal, retryBudgetMs }: CallOptions = {}): Promise<unknown> {
+    return this.#read({ path, query, signal, retryBudgetMs });
+  }
+
+  async #read(request: Omit<HttpRequest, 'method'>): Promise<unknown> {
     const { http, tokens } = this.#parts;
     const read = ({ accessToken }: TokenSet) =>
-      http.send({ ...options, method: 'GET', path, query, authorization: `Bearer ${accessToken}` });
-    const held = await untilAborted(tokens.current(this.id), options.signal);
+      http.send({ ...request, method: 'GET', authorization: `Bearer ${accessToken}` });
+    const held = await untilAborted(tokens.current(this.id), request.signal);
     try {
       return await read(held);
     } catch (error) {
       if (!isPhdsError(error, 'TOKEN_EXPIRED', 'UNAUTHORIZED')) throw error;
-      return read(await untilAborted(tokens.after(this.id, held.accessToken), options.signal));
+      return read(await untilAborted(tokens.after(this.id, held.accessToken), request.signal));
     }
   }
 

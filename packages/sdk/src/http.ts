@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { isPhdsError, PhdsError, toPhdsError } from './errors.ts';
+import type { Pace } from './pace.ts';
 
 /** How requests are sent. */
 export interface HttpOptions {
@@ -39,6 +40,10 @@ export interface HttpRequest extends CallOptions {
   /** Sent as a form. */
   readonly form?: Values;
   readonly authorization?: string;
+  /** Instead of the client's, if that is longer. */
+  readonly timeoutMs?: number;
+  /** Of the read of many pages that the request belongs to. */
+  readonly pace?: Pace | undefined;
 }
 
 const FIRST_DELAY_MS = 250;
@@ -54,21 +59,30 @@ export class Http {
 
   /**
    * The JSON of a successful answer. Repeats a request without an answer, with 429 and with 5xx: after `Retry-After`, else with
-   * exponential backoff, both with jitter. When the next wait would exceed the budget, the last error is thrown.
+   * exponential backoff, both with jitter. When the next wait would exceed the budget, the last error is thrown. A paced request without
+   * a budget of its own waits for `Retry-After` of a 429 however long it is: that is no failure, and the budget is for failures.
    */
   async send(request: HttpRequest): Promise<unknown> {
     const { clock, retryBudgetMs } = this.#options;
-    const budgetMs = request.retryBudgetMs ?? retryBudgetMs;
-    const started = clock.now();
+    if (request.pace !== undefined) await this.#wait(request.pace.pauseMs(clock.now()), request);
+    let endsAt = clock.now() + (request.retryBudgetMs ?? retryBudgetMs);
     for (let repeats = 0; ; repeats += 1) {
       try {
         return await this.#attempt(request);
       } catch (error) {
-        const waitMs = isPhdsError(error) && mayPass(error) ? this.#waitMs(error, repeats) : null;
-        if (waitMs === null || clock.now() - started + waitMs > budgetMs) throw error;
-        await clock.sleep(waitMs, request.signal);
+        if (!isPhdsError(error) || !mayPass(error)) throw error;
+        const waitMs = this.#waitMs(error, repeats);
+        if (waitsAsTold(request, error)) endsAt += waitMs;
+        if (clock.now() + waitMs > endsAt) throw error;
+        await this.#wait(waitMs, request);
       }
     }
+  }
+
+  async #wait(milliseconds: number, { pace, signal }: HttpRequest): Promise<void> {
+    if (milliseconds <= 0) return;
+    pace?.onWait?.(milliseconds);
+    await this.#options.clock.sleep(milliseconds, signal);
   }
 
   async #attempt(request: HttpRequest): Promise<unknown> {
@@ -79,15 +93,16 @@ export class Http {
     throw new PhdsError('UNEXPECTED_ANSWER', `The answer with status ${status} is not JSON.`, { status });
   }
 
-  async #fetch({ method, path, query, form, authorization, signal }: HttpRequest) {
-    const { baseUrl, fetch, timeoutMs } = this.#options;
+  async #fetch(request: HttpRequest) {
+    const { method, path, form, authorization, signal, pace } = request;
+    const { baseUrl, fetch, clock } = this.#options;
+    const timeoutMs = Math.min(this.#options.timeoutMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
+    const url = toUrl(baseUrl, request);
     signal?.throwIfAborted();
     const timeout = AbortSignal.timeout(timeoutMs);
     const headers = new Headers({ Accept: 'application/json' });
     if (path.startsWith('/api/')) headers.set('API-Version', '1');
     if (authorization !== undefined) headers.set('Authorization', authorization);
-    const search = toParameters(query).toString();
-    const url = baseUrl + path + (search === '' ? '' : `?${search}`);
     try {
       const response = await fetch(url, {
         method,
@@ -96,6 +111,7 @@ export class Http {
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
         ...(form === undefined ? {} : { body: toParameters(form) }),
       });
+      pace?.note(response.headers, clock.now());
       return { status: response.status, headers: response.headers, text: await response.text() };
     } catch (cause) {
       signal?.throwIfAborted();
@@ -111,6 +127,24 @@ export class Http {
     const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** repeats);
     return (longest / 2) * (1 + random());
   }
+}
+
+/** Below the base address only: the request carries a token. */
+function toUrl(baseUrl: string, { path, query }: HttpRequest): URL {
+  const url = path.startsWith('/') ? new URL(baseUrl + path) : null;
+  if (!url?.href.startsWith(`${baseUrl}/`)) {
+    throw new PhdsError(
+      'INVALID_REQUEST',
+      `The path ${path} does not begin with / or leads out of ${baseUrl}.`,
+    );
+  }
+  for (const [name, value] of toParameters(query)) url.searchParams.append(name, value);
+  return url;
+}
+
+function waitsAsTold({ pace, retryBudgetMs }: HttpRequest, error: PhdsError): boolean {
+  const told = error.code === 'RATE_LIMITED' && error.retryAfterSeconds !== null;
+  return told && pace !== undefined && retryBudgetMs === undefined;
 }
 
 function mayPass({ code, status }: PhdsError): boolean {

@@ -1,3 +1,5 @@
+import { Pace } from './pace.ts';
+
 /** One page of a list, as the service answers it. */
 export interface Page<Item> {
   readonly data: readonly Item[];
@@ -16,7 +18,7 @@ export interface PageChoice {
   readonly pageSize?: number | undefined;
 }
 
-type ReadPage<Item> = (page: number, pageSize: number) => Promise<Page<Item>>;
+type ReadPage<Item> = (page: number, pageSize: number, pace?: Pace) => Promise<Page<Item>>;
 
 /** The largest page that the service answers: the fewest requests. */
 export const LARGEST_PAGE = 100;
@@ -40,23 +42,28 @@ export class List<Item> implements AsyncIterable<Item> {
   /** All pages, from the first. */
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     const { page: first = 1, pageSize = LARGEST_PAGE } = this.#choice;
+    const pace = new Pace();
     for (let number = first; ; number += 1) {
-      const page = await this.#read(number, pageSize);
+      // Somebody may wait for the first page, so a 429 is only repeated within the budget there.
+      const page = await this.#read(number, pageSize, number === first ? undefined : pace);
       yield page;
       if (number >= page.pagination.totalPages) return;
     }
   }
 
   /**
-   * All items. An item that new data moves to the next page meanwhile is not yielded twice. When items of pages that were read are deleted
-   * meanwhile, later items move to earlier pages, so some may be missed: to keep a copy, use `sync`.
+   * All items. An item that new data moves to a later page meanwhile is not yielded twice: the ids are kept until the end. When items of
+   * pages that were read are deleted meanwhile, later items move to earlier pages, so some may be missed: to keep a copy, use `sync`.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
-    let before = new Set<unknown>();
+    const yielded = new Set<unknown>();
     for await (const { data } of this.pages()) {
-      for (const item of data) if (!before.has(idOf(item))) yield item;
-      before = new Set(data.map(idOf));
-      before.delete(undefined);
+      for (const item of data) {
+        const id = idOf(item);
+        if (yielded.has(id)) continue;
+        if (id !== undefined) yielded.add(id);
+        yield item;
+      }
     }
   }
 

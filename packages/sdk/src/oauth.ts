@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { PhdsError } from './errors.ts';
-import type { CallOptions, Http } from './http.ts';
+import type { CallOptions, Http, HttpRequest } from './http.ts';
 import type { TokenSet } from './token-store.ts';
 
 /** The app as the service knows it. */
@@ -19,10 +19,16 @@ export interface TokenAnswer {
   readonly sub?: string;
 }
 
-/** The service repeats a refresh for 60 s. A later attempt would end the tokens, because it looks like a stolen token. */
-const LONGEST_REFRESH_MS = 45_000;
+/**
+ * The service answers a refresh token with the same pair for 60 s, and takes a later use as the use of a stolen token, which ends the
+ * tokens. So the last attempt begins after 45 s, and none takes so long that there is only one.
+ */
+const REFRESH_BUDGET_MS = 45_000;
+const REFRESH_TIMEOUT_MS = 10_000;
 
 type Form = Readonly<Record<string, string | undefined>>;
+
+type PostOptions = CallOptions & Pick<HttpRequest, 'timeoutMs'>;
 
 /** The endpoints below `/oauth`, called as the app. */
 export class OauthEndpoints {
@@ -39,7 +45,7 @@ export class OauthEndpoints {
   }
 
   /** Posts a form with the app's credentials, by HTTP Basic (RFC 6749 2.3.1). */
-  post(path: string, form: Form, options: CallOptions = {}): Promise<unknown> {
+  post(path: string, form: Form, options: PostOptions = {}): Promise<unknown> {
     const { clientId, clientSecret } = this.#app;
     const request = { ...options, method: 'POST', path } as const;
     if (clientSecret === undefined)
@@ -49,7 +55,7 @@ export class OauthEndpoints {
   }
 
   /** Exchanges a code or a refresh token. */
-  async requestTokens(form: Form, options: CallOptions = {}): Promise<TokenSet> {
+  async requestTokens(form: Form, options: PostOptions = {}): Promise<TokenSet> {
     // The life of the tokens is counted from before the request, so that they never seem to live longer than they do.
     const issuedAt = this.#clock.now();
     return toTokenSet((await this.post('/oauth/token', form, options)) as TokenAnswer, issuedAt);
@@ -57,12 +63,12 @@ export class OauthEndpoints {
 
   /**
    * The next tokens. The service answers the same refresh token with the same pair for 60 s, so a lost answer is fetched by repeating
-   * the request.
+   * the request. A smaller budget of the client would lose the connection with the answer; 0 is for processes that end.
    */
   refresh({ refreshToken }: TokenSet): Promise<TokenSet> {
     const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
-    const retryBudgetMs = Math.min(this.#retryBudgetMs, LONGEST_REFRESH_MS);
-    return this.requestTokens(form, { retryBudgetMs });
+    const retryBudgetMs = this.#retryBudgetMs === 0 ? 0 : REFRESH_BUDGET_MS;
+    return this.requestTokens(form, { retryBudgetMs, timeoutMs: REFRESH_TIMEOUT_MS });
   }
 }
 

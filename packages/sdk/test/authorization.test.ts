@@ -29,6 +29,7 @@ describe('authorize', () => {
       state: kept.state,
       code_challenge: createHash('sha256').update(kept.codeVerifier).digest('base64url'),
       code_challenge_method: 'S256',
+      include_granted_scopes: 'true',
     });
     const again = await client.authorize({ scopes: ['read:profile'] });
     expect(again.kept.state).not.toBe(kept.state);
@@ -46,6 +47,7 @@ describe('authorize', () => {
     expect(origin + pathname).toBe('https://health.example/oauth/authorize');
     expect(searchParams.get('client_id')).toBe('app_1');
     expect(searchParams.get('state')).toBe('mine');
+    expect(searchParams.get('include_granted_scopes')).toBe('true');
     expect(kept.state).toBe('mine');
   });
 });

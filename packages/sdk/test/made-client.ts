@@ -1,4 +1,4 @@
-import { type Client, createClient } from '../src/client.ts';
+import { type Client, type ClientOptions, createClient } from '../src/client.ts';
 import { memoryTokenStore, type TokenSet, type TokenStore } from '../src/token-store.ts';
 import { type Reply, ScriptedService, type Sent, SleepingClock } from './scripted-service.ts';
 
@@ -9,10 +9,15 @@ export interface MadeClient {
   readonly store: TokenStore;
 }
 
+interface Made {
+  readonly store?: TokenStore;
+  readonly options?: Partial<ClientOptions>;
+}
+
 /** A client without jitter in front of a scripted service. */
 export function makeClient(
   reply: (sent: Sent, index: number) => Reply | Promise<Reply>,
-  store: TokenStore = memoryTokenStore(),
+  { store = memoryTokenStore(), options = {} }: Made = {},
 ): MadeClient {
   const service = new ScriptedService(reply);
   const clock = new SleepingClock();
@@ -25,6 +30,7 @@ export function makeClient(
     random: () => 0,
     clock,
     store,
+    ...options,
   });
   return { client, service, clock, store };
 }

@@ -1,7 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { PhdsError } from '../src/errors.ts';
-import { makeClient, tokens } from './made-client.ts';
-import { json, lostConnection, problem, type Reply } from './scripted-service.ts';
+import { makeClient, tokenAnswer, tokens } from './made-client.ts';
+import { json, lostConnection, problem, type Reply, type SleepingClock } from './scripted-service.ts';
 
 const PROFILE = { name: null, gender: null, dateOfBirth: null, bloodType: null };
 
@@ -95,6 +95,77 @@ describe('repeats', () => {
     );
     await expect(waiting.profile).rejects.toThrow('the person left later');
     expect(waiting.service.sent.length).toBe(1);
+  });
+});
+
+describe('a service that accepts requests and never answers', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  /** Timeouts take no time here: each moves the clock. */
+  function hang(clock: () => SleepingClock) {
+    const { signal } = new AbortController();
+    const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(signal);
+    return () => {
+      clock().time += timeout.mock.lastCall?.[0] ?? 0;
+      return lostConnection();
+    };
+  }
+
+  test('a request that hangs is repeated after 10 s', async () => {
+    const hangs = hang(() => made.clock);
+    const made = makeClient((_, index) => (index < 2 ? hangs() : json(200, { data: PROFILE })));
+    await made.store.replace('grt_1', null, tokens(1, made.clock.now()));
+    const started = made.clock.now();
+    expect(await made.client.connection('grt_1').profile()).toEqual(PROFILE);
+    expect(made.clock.now() - started).toBe(20_000 + 125 + 250);
+  });
+
+  test.each([
+    [30_000, 30_000],
+    [120_000, 90_000],
+    [10_000, 1_000],
+  ])(
+    'a refresh that hangs is repeated, and never later than the service knows its pair: timeout %i, budget %i',
+    async (timeoutMs, retryBudgetMs) => {
+      const hangs = hang(() => made.clock);
+      const presented: number[] = [];
+      const options = { timeoutMs, retryBudgetMs };
+      const made = makeClient(
+        ({ url }) => {
+          if (url.pathname !== '/oauth/token') return json(200, { data: PROFILE });
+          presented.push(made.clock.now() - started);
+          return presented.length < 4 ? hangs() : json(200, tokenAnswer(2));
+        },
+        { options },
+      );
+      await made.store.replace('grt_1', null, tokens(1, made.clock.now() - 3_600_000));
+      const started = made.clock.now();
+      expect(await made.client.connection('grt_1').profile()).toEqual(PROFILE);
+      expect(presented.length).toBe(4);
+      expect(presented.at(-1)).toBeLessThan(60_000);
+    },
+  );
+});
+
+describe('the address', () => {
+  test.each([
+    '@evil.example/',
+    '.evil.example/',
+    ':8443/',
+    'evil',
+    '/../../elsewhere',
+    '/%2e%2e/%2e%2e/x',
+    '\\evil',
+  ])('the token is not sent outside the base address: %s', async (path) => {
+    const baseUrl = 'https://health.example/phds';
+    const made = makeClient(() => json(200, {}), { options: { baseUrl } });
+    await made.store.replace('grt_1', null, tokens(1, made.clock.now()));
+    const connection = made.client.connection('grt_1');
+    await expect(connection.get(path)).rejects.toMatchObject({ code: 'INVALID_REQUEST', status: null });
+    await expect(connection.list(path).page()).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(made.service.sent).toEqual([]);
   });
 });
 

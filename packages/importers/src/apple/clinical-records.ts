@@ -1,8 +1,9 @@
-import type { JsonObject } from '../fhir/json-values.ts';
-import { References } from '../fhir/references.ts';
+import { type JsonObject, textAt } from '../fhir/json-values.ts';
+import { idOf, References } from '../fhir/references.ts';
 import { ResourceImport } from '../fhir/resource-import.ts';
 import { parseResource } from '../fhir/resource-text.ts';
 import { typeOf } from '../fhir/resources.ts';
+import { subjectsOf } from '../fhir/subjects.ts';
 import { FirstStatements } from '../ingest/first-statements.ts';
 import type { ImportSink } from '../ingest/importer.ts';
 import { UnusableFile } from '../ingest/unusable-file.ts';
@@ -15,6 +16,7 @@ import { toOwnText } from './own-text.ts';
 const TYPE = 'clinical record';
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_OLD_VERSIONS = 100_000;
+const SOMEBODY_ELSE = "about somebody with another date of birth than the export's owner";
 
 /**
  * Records from clinics: FHIR resources, one a file, mapped like those of a bundle. The `ClinicalRecord` elements of the XML give
@@ -24,6 +26,9 @@ export class ClinicalRecords {
   readonly #files: readonly ByteSource[];
   readonly #references = new References();
   readonly #otherVersions = new Set<string>();
+  /** Of the patients of the clinics. Parents may have the records of their children on the phone. */
+  readonly #births = new Map<string, Set<string>>();
+  #ownBirth = '';
 
   constructor(files: readonly ByteSource[]) {
     this.#files = files;
@@ -31,6 +36,7 @@ export class ClinicalRecords {
 
   /** Called for every element of the XML. */
   notice({ name, attributes }: ExportElement): void {
+    if (name === 'Me') this.#ownBirth = attributes['HKCharacteristicTypeIdentifierDateOfBirth'] ?? '';
     if (name !== 'ClinicalRecord') return;
     const { fhirVersion = '', resourceFilePath = '' } = attributes;
     if (fhirVersion === '' || fhirVersion.startsWith('4.')) return;
@@ -42,8 +48,22 @@ export class ClinicalRecords {
   async learn(): Promise<void> {
     for (const file of this.#files) {
       const resource = await this.#read(file);
-      if (typeof resource !== 'string') this.#references.add('', resource);
+      if (typeof resource === 'string') continue;
+      this.#references.add('', resource);
+      const birth = textAt(resource, 'birthDate');
+      if (typeOf(resource) !== 'Patient' || birth === '') continue;
+      const id = idOf('', resource);
+      this.#births.set(id, (this.#births.get(id) ?? new Set()).add(birth));
     }
+    // Without a date of its own, the export's owner is known only if all clinics have the same one.
+    const births = new Set([...this.#births.values()].flatMap((each) => [...each]));
+    if (this.#ownBirth === '' && births.size === 1) this.#ownBirth = [...births][0] ?? '';
+  }
+
+  #isAboutSomebodyElse(resource: JsonObject): boolean {
+    const subjects = subjectsOf(resource).map((subject) => this.#references.canonical(subject));
+    const births = subjects.flatMap((subject) => [...(this.#births.get(subject) ?? [])]);
+    return births.some((birth) => !this.#ownBirth.startsWith(birth));
   }
 
   /** Passes the content of each file to the sink for that file's position, and reports when a file has been read. */
@@ -51,7 +71,7 @@ export class ClinicalRecords {
     sinkOf: (index: number) => ImportSink,
     onRead: (index: number) => Promise<void>,
   ): Promise<void> {
-    // All patients in these files are the same person, with different ids in each clinic.
+    // The other patients in these files are the same person, with different ids in each clinic.
     const resources = new ResourceImport({
       references: this.#references,
       patient: null,
@@ -68,6 +88,7 @@ export class ClinicalRecords {
     if (typeof resource === 'string') sink.refused(TYPE, resource, origin);
     else if (typeOf(resource) === 'Patient')
       sink.leftOut('Patient', 'the profile of the phone is used instead');
+    else if (this.#isAboutSomebodyElse(resource)) sink.refused(typeOf(resource), SOMEBODY_ELSE, origin);
     else resources.take({ resource, fullUrl: '', origin }, sink);
   }
 

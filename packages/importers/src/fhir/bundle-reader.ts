@@ -56,7 +56,7 @@ export async function* readBundle(
 class BundleParser {
   /** Number of bytes read so far. */
   bytes = 0;
-  readonly #tokenizer = new Tokenizer({ stringBufferSize: 64 * 1024 });
+  readonly #tokenizer = new Tokenizer({ stringBufferSize: 64 * 1024, numberBufferSize: 64 * 1024 });
   readonly #assembler: JsonAssembler;
   #entries: BundleEntry[] = [];
   #count = 0;

@@ -10,7 +10,7 @@ const MAX_LISTED = 5;
 export function choosePatient(references: References, wanted: string | null, input: string): string | null {
   const patients = references.patients();
   if (wanted === null) {
-    if (patients.length <= 1) return patients[0] ?? null;
+    if (patients.length <= 1) return unambiguous(references, patients[0] ?? null, input);
     const listed = patients.slice(0, MAX_LISTED).join(', ');
     throw new UnusableFile(
       `The ${input} is about ${patients.length} patients (${listed}${patients.length > MAX_LISTED ? ', …' : ''}): choose one with --patient`,
@@ -19,5 +19,12 @@ export function choosePatient(references: References, wanted: string | null, inp
   const spellings = [references.canonical(wanted), `Patient/${wanted}`];
   const found = patients.find((patient) => spellings.includes(patient));
   if (found === undefined) throw new UnusableFile(`The ${input} has no patient ${wanted}`);
-  return found;
+  return unambiguous(references, found, input);
+}
+
+function unambiguous(references: References, patient: string | null, input: string): string | null {
+  if (patient === null || !references.isAmbiguous(patient)) return patient;
+  throw new UnusableFile(
+    `The ${input} has several patients ${patient === '' ? 'without an id' : `with the id ${patient}`}`,
+  );
 }

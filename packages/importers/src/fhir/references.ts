@@ -1,5 +1,6 @@
 import { conceptText } from './concepts.ts';
 import { at, type JsonObject, listAt, textAt } from './json-values.ts';
+import { identifiersOf, mayBePatient, type People, subjectsOf, typeAndId } from './subjects.ts';
 
 /** Types that other resources refer to by name: the medication of a request, the reason, the location. */
 const NAMED: { readonly [resourceType: string]: (resource: JsonObject) => string } = {
@@ -12,30 +13,46 @@ const NAMED: { readonly [resourceType: string]: (resource: JsonObject) => string
 // There are too many observations and procedures to store their names; references to them as a reason usually have a display text.
 const INDEXED: ReadonlySet<string> = new Set(['Medication', 'Condition', 'Location']);
 
+/** Types that take part in appointments or stand in place of a patient. */
+const NOT_PATIENTS: ReadonlySet<string> = new Set([
+  'Device',
+  'Group',
+  'HealthcareService',
+  'Organization',
+  'Practitioner',
+  'PractitionerRole',
+  'RelatedPerson',
+]);
+
 // A bundle of hundreds of MB has some ten thousand. The limit allows exports of whole hospitals but not files made to exhaust
 // memory.
 const MAX_NAMES = 200_000;
 const MAX_PATIENTS = 200_000;
 
-/** A reference in R4: relative or absolute URL, optionally with a version. */
-const TYPED = /([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[^/]+)?$/;
+const HTTP = /^https?:\/\//i;
+/** The canonical form of a URL or identifier that several patients share, so that it identifies none of them. */
+const AMBIGUOUS = 'Patient?ambiguous';
 
 /**
  * The names and ids by which the resources of a bundle refer to each other. Filled in a first pass, because references may point
  * forward.
  */
-export class References {
+export class References implements People {
   readonly #names = new Map<string, string>();
   readonly #idOfUrl = new Map<string, string>();
   readonly #patients = new Set<string>();
   readonly #subjects = new Set<string>();
+  readonly #urlOfPatient = new Map<string, string>();
+  readonly #ambiguous = new Set<string>();
+  #isAboutOne: boolean | null = null;
 
   /** Adds one resource of the bundle. */
   add(fullUrl: string, resource: JsonObject): void {
     const id = idOf(fullUrl, resource);
     const type = textAt(resource, 'resourceType');
-    if (type === 'Patient' && this.#patients.size < MAX_PATIENTS) this.#patients.add(id);
-    if (type === 'Patient' || INDEXED.has(type)) this.#addUrl(fullUrl, id);
+    this.#isAboutOne = null;
+    if (type === 'Patient' && this.#patients.size < MAX_PATIENTS) this.#addPatient(fullUrl, id, resource);
+    if (type === 'Patient' || INDEXED.has(type) || NOT_PATIENTS.has(type)) this.#addUrl(fullUrl, id);
     const name = INDEXED.has(type) ? NAMED[type]?.(resource) : undefined;
     if (name !== undefined && name !== '' && this.#names.size < MAX_NAMES) this.#names.set(id, name);
     for (const subject of subjectsOf(resource)) {
@@ -43,22 +60,56 @@ export class References {
     }
   }
 
-  #addUrl(fullUrl: string, id: string): void {
-    if (fullUrl !== '' && fullUrl !== id && this.#idOfUrl.size < MAX_NAMES) this.#idOfUrl.set(fullUrl, id);
+  #addPatient(fullUrl: string, id: string, patient: JsonObject): void {
+    const former = this.#urlOfPatient.get(id) ?? fullUrl;
+    // Two servers may have the same id for different people, and a Patient without any id equals no other.
+    if (id === '' ? this.#patients.has(id) : former !== fullUrl) this.#ambiguous.add(id);
+    this.#patients.add(id);
+    this.#urlOfPatient.set(id, fullUrl);
+    for (const identifier of identifiersOf(patient)) this.#addUrl(identifier, id);
+  }
+
+  #addUrl(url: string, id: string): void {
+    if (url === '' || url === id) return;
+    const known = this.#idOfUrl.get(url);
+    if (known !== undefined) this.#idOfUrl.set(url, known === id ? id : AMBIGUOUS);
+    else if (this.#idOfUrl.size < MAX_NAMES) this.#idOfUrl.set(url, id);
+  }
+
+  /** Whether several Patient resources have this id and may be different people. */
+  isAmbiguous(patient: string): boolean {
+    return this.#ambiguous.has(patient);
   }
 
   /** The canonical form of a reference: `Type/id` if it can be determined. */
   canonical(reference: string): string {
     const known = this.#idOfUrl.get(reference);
     if (known !== undefined) return known;
-    const [, type, id] = TYPED.exec(reference.split('|', 1)[0] ?? '') ?? [];
-    return type === undefined ? reference : `${type}/${id}`;
+    const typed = typeAndId(reference);
+    if (typed === null) return reference;
+    const id = `${typed.type}/${typed.id}`;
+    return this.#isElsewhere(reference, id) ? reference : id;
+  }
+
+  /** Whether an absolute reference leads to another server than that of the patient with the same id. */
+  #isElsewhere(reference: string, id: string): boolean {
+    const own = this.#urlOfPatient.get(id) ?? '';
+    return HTTP.test(own) && HTTP.test(reference) && !reference.startsWith(own);
+  }
+
+  get isAboutOne(): boolean {
+    this.#isAboutOne ??= new Set([...this.#patients, ...this.#people()]).size <= 1;
+    return this.#isAboutOne;
+  }
+
+  #people(): string[] {
+    return [...this.#subjects].map((subject) => this.canonical(subject)).filter(mayBePatient);
   }
 
   /** The patients of the bundle: its Patient resources, else those that its resources refer to. */
   patients(): string[] {
     if (this.#patients.size > 0) return [...this.#patients];
-    return [...new Set([...this.#subjects].map((subject) => this.canonical(subject)))];
+    return [...new Set(this.#people())];
   }
 
   /** The name of a referenced resource, contained or in the bundle, else the reference's display; empty if there is none. */
@@ -73,20 +124,6 @@ export class References {
 export function idOf(fullUrl: string, resource: JsonObject): string {
   const [type, id] = [textAt(resource, 'resourceType'), textAt(resource, 'id')];
   return id === '' ? fullUrl : `${type}/${id}`;
-}
-
-/** The references of a resource to its patient. Groups, devices and locations are excluded. */
-export function subjectsOf(resource: JsonObject): string[] {
-  const actors = listAt(resource, 'participant').map((participant) => at(participant, 'actor'));
-  const isAppointment = textAt(resource, 'resourceType') === 'Appointment';
-  const candidates = isAppointment ? actors : [at(resource, 'subject'), at(resource, 'patient')];
-  return candidates.map((candidate) => textAt(candidate, 'reference')).filter((target) => isPatient(target));
-}
-
-function isPatient(target: string): boolean {
-  const type = TYPED.exec(target)?.[1];
-  if (type !== undefined) return type === 'Patient';
-  return target.startsWith('urn:');
 }
 
 function containedName(owner: JsonObject, id: string): string {

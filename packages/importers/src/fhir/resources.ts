@@ -9,7 +9,8 @@ import { mapMedication } from './medications.ts';
 import { mapObservation } from './observations.ts';
 import type { Mapper, MappingContext, Outcome } from './outcome.ts';
 import { mapPatient } from './patients.ts';
-import { idOf, type References, subjectsOf } from './references.ts';
+import { idOf, type References } from './references.ts';
+import { checkSubject } from './subjects.ts';
 
 // Types with a resource of their own in our API (interface.md 2.2). They are stored only there: a partner with `read:ehr` must not
 // get medications through the EHR list.
@@ -71,10 +72,7 @@ function mapFact(context: MappingContext, patient: string | null): readonly Outc
   const { resource, resourceType, references } = context;
   const mapper = MAPPERS.get(resourceType) ?? (hasEhrSummary(resourceType) ? mapEhrRecord : undefined);
   if (mapper === undefined) throw new Refused('resource type is unknown');
-  const subjects = subjectsOf(resource).map((subject) => references.canonical(subject));
-  if (patient !== null && subjects.length > 0 && !subjects.includes(patient)) {
-    throw new Refused('about another patient');
-  }
+  checkSubject(resource, references, patient);
   for (const member of STATUS_MEMBERS) {
     const reason = VOID.get(textAt(resource, member));
     if (reason !== undefined) throw new Refused(reason);

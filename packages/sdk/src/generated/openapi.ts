@@ -378,7 +378,10 @@ export interface paths {
         /** List own apps */
         readonly get: operations["listApps"];
         readonly put?: never;
-        /** Register an app */
+        /**
+         * Register an app
+         * @description Where live apps need an approval, a live app is `suspended` with a `lock` of the kind `approval` until an operator approves it.
+         */
         readonly post: operations["registerApp"];
         readonly delete?: never;
         readonly options?: never;
@@ -400,7 +403,10 @@ export interface paths {
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
-        /** Change an own app */
+        /**
+         * Change an own app
+         * @description Where live apps need an approval, suspend a live app before you change anything but `requirePkce`: it then waits for another approval.
+         */
         readonly patch: operations["changeApp"];
         readonly trace?: never;
     };
@@ -475,7 +481,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Suspend, revoke or reactivate an app
-         * @description Takes effect everywhere before it answers. `revoked` also ends all grants and tokens of the app.
+         * @description Takes effect everywhere before it answers. `revoked` also ends all grants and tokens of the app. `active` is a CONFLICT while an operator has locked the app.
          */
         readonly post: operations["setAppStatus"];
         readonly delete?: never;
@@ -1388,6 +1394,18 @@ export interface components {
             /** @enum {string} */
             readonly environment: "live" | "sandbox";
             readonly homepageUrl: string | null;
+            /** @description While it is not null, the app cannot be `active`, and only an operator changes that. */
+            readonly lock: {
+                /**
+                 * @description `suspension`: an operator suspended the app. `approval`: it waits for an approval.
+                 * @enum {string}
+                 */
+                readonly kind: "suspension" | "approval";
+                /** @description Of a suspension, in the words of the operator. */
+                readonly reason: string | null;
+                /** Format: date-time */
+                readonly since: string;
+            } | null;
             readonly logoUrl: string | null;
             readonly name: string;
             /** Format: date-time */
@@ -1473,6 +1491,11 @@ export interface components {
              * @constant
              */
             readonly code_challenge_method?: "S256";
+            /**
+             * @description `true`: the tokens get every scope that the person shares with the app, not only those of this approval.
+             * @enum {string}
+             */
+            readonly include_granted_scopes?: "true" | "false";
             /** @description Sandbox apps only: who approves (ada, ben, cleo, dora), or `deny`. */
             readonly login_hint?: string;
             /** @description Scopes without which the app does not work. */
@@ -1520,9 +1543,9 @@ export interface components {
         readonly Changes: {
             readonly data: readonly (components["schemas"]["ChangedReading"] | components["schemas"]["DeletedReading"])[];
             readonly sync: {
-                /** @description The next `updatedSince`. Opaque; keep it together with the readings. */
+                /** @description The next `updatedSince`. Opaque, another text each time; keep it together with the readings. */
                 readonly cursor: string;
-                /** @description Whether to go on with `cursor` now. Also true on a page with few items or none if the search is not at its end. */
+                /** @description Whether to go on with `cursor` now. With a `type`, also true on a page with few items or none if the search is not at its end. */
                 readonly hasMore: boolean;
                 /**
                  * Format: date-time
@@ -1542,7 +1565,7 @@ export interface components {
             /** @description May be partial: 2019 or 2019-05. */
             readonly sinceDate: string | null;
         };
-        /** @description The present state does not allow the change, for example because a developer has as many apps as are allowed, because an app has changed its settings since it asked for an approval, or because what the person shares with the app has changed since the approval screen showed it. */
+        /** @description The present state does not allow the change, for example because a developer has as many apps as are allowed, because an operator keeps an app from being active, because an app has changed its settings since it asked for an approval, or because what the person shares with the app has changed since the approval screen showed it. */
         readonly ConflictProblem: {
             /** @constant */
             readonly code: "CONFLICT";
@@ -1591,7 +1614,7 @@ export interface components {
              */
             readonly type: "/problems/consent-required";
         };
-        /** @description The cursor no longer holds, because readings before it may have changed unseen: the person shares from an earlier time than when the cursor was given, their data was erased, or the database was restored from a backup. */
+        /** @description The cursor no longer holds, because readings before it may have changed unseen: the person shares from an earlier time than when the cursor was given, their data was erased, or the database was restored from a backup. Or the cursor is too old. */
         readonly CursorExpiredProblem: {
             /** @constant */
             readonly code: "CURSOR_EXPIRED";
@@ -1839,7 +1862,7 @@ export interface components {
             /** Format: date-time */
             readonly at: string;
             /** @enum {string|null} */
-            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT" | null;
+            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "NOT_A_DEVELOPER" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT" | null;
             /** @description The path without ids. */
             readonly endpoint: string;
             readonly method: string;
@@ -1909,6 +1932,18 @@ export interface components {
             /** @enum {string} */
             readonly environment: "live" | "sandbox";
             readonly homepageUrl: string | null;
+            /** @description While it is not null, the app cannot be `active`, and only an operator changes that. */
+            readonly lock: {
+                /**
+                 * @description `suspension`: an operator suspended the app. `approval`: it waits for an approval.
+                 * @enum {string}
+                 */
+                readonly kind: "suspension" | "approval";
+                /** @description Of a suspension, in the words of the operator. */
+                readonly reason: string | null;
+                /** Format: date-time */
+                readonly since: string;
+            } | null;
             readonly logoUrl: string | null;
             readonly name: string;
             /** Format: date-time */
@@ -1966,6 +2001,22 @@ export interface components {
              */
             readonly type: "/problems/no-scopes-approved";
         };
+        /** @description This service lets only some people register apps, and the signed-in person is none of them. */
+        readonly NotADeveloperProblem: {
+            /** @constant */
+            readonly code: "NOT_A_DEVELOPER";
+            readonly detail: string;
+            /** @description As in `X-Request-Id`. */
+            readonly requestId: string;
+            /** @constant */
+            readonly status: 403;
+            readonly title: string;
+            /**
+             * @description The address of a page about the code.
+             * @constant
+             */
+            readonly type: "/problems/not-a-developer";
+        };
         /** @description There is nothing at this address, or it belongs to somebody else. The two are not told apart. */
         readonly NotFoundError: {
             /** @constant */
@@ -1993,7 +2044,7 @@ export interface components {
         /** @description Any error under `/oauth` (RFC 6749 5.2). */
         readonly OauthError: {
             /** @enum {string} */
-            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
+            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "NOT_A_DEVELOPER" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
             readonly error: string;
             readonly error_description: string;
         };
@@ -2077,7 +2128,7 @@ export interface components {
         /** @description Any error outside of `/oauth` (RFC 9457). */
         readonly Problem: {
             /** @enum {string} */
-            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
+            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "NOT_A_DEVELOPER" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
             readonly detail: string;
             /** @description Every parameter at fault. */
             readonly errors?: readonly components["schemas"]["Violation"][];
@@ -2197,6 +2248,8 @@ export interface components {
             readonly issuer: string;
             /** Format: uri */
             readonly pushed_authorization_request_endpoint: string;
+            readonly request_parameter_supported: boolean;
+            readonly request_uri_parameter_supported: boolean;
             readonly require_pushed_authorization_requests: boolean;
             readonly response_modes_supported: readonly string[];
             readonly response_types_supported: readonly string[];
@@ -2778,6 +2831,19 @@ export interface components {
             };
             content: {
                 readonly "application/problem+json": components["schemas"]["UnauthorizedProblem"];
+            };
+        };
+        /** @description NOT_A_DEVELOPER */
+        readonly "problem.403.NOT_A_DEVELOPER": {
+            headers: {
+                readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly RateLimit: components["headers"]["Maybe-RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["NotADeveloperProblem"];
             };
         };
         /** @description STEP_UP_REQUIRED */
@@ -4182,7 +4248,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The apps, newest first. */
+            /** @description The apps, newest first, and whether you may register others. */
             readonly 200: {
                 headers: {
                     readonly "Cache-Control": components["headers"]["Cache-Control"];
@@ -4193,6 +4259,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["App"][];
+                        readonly mayRegister: boolean;
                         readonly pagination: components["schemas"]["Pagination"];
                     };
                 };
@@ -4246,6 +4313,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["problem.400.INVALID_REQUEST"];
             readonly 401: components["responses"]["problem.401.UNAUTHORIZED"];
+            readonly 403: components["responses"]["problem.403.NOT_A_DEVELOPER"];
             readonly 409: components["responses"]["problem.409.CONFLICT"];
             readonly 413: components["responses"]["problem.413.INVALID_REQUEST"];
             readonly 415: components["responses"]["problem.415.INVALID_REQUEST"];
@@ -4342,7 +4410,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /** @description Only requests that were answered with this error code. */
-                readonly code?: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
+                readonly code?: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "NOT_A_DEVELOPER" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
                 /** @description Which page. */
                 readonly page?: number;
                 /** @description Items on a page: 1 to 100; more is taken as 100. */
@@ -4894,6 +4962,8 @@ export interface operations {
                 readonly code_challenge?: string;
                 /** @description `S256`; needed with `code_challenge`. */
                 readonly code_challenge_method?: "S256";
+                /** @description `true`: the tokens get every scope that the person shares with the app, not only those of this approval. */
+                readonly include_granted_scopes?: "true" | "false";
                 /** @description Sandbox apps only: who approves (ada, ben, cleo, dora), or `deny`. */
                 readonly login_hint?: string;
                 /** @description Scopes without which the app does not work. */
@@ -5056,6 +5126,8 @@ export interface operations {
     readonly listOwnGrants: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of a grant: only those that come after it. A list counts at most 10,000 grants; continue with the last one of its last page. */
+                readonly before?: string;
                 /** @description Which page. */
                 readonly page?: number;
                 /** @description Items on a page: 1 to 100; more is taken as 100. */
@@ -6258,6 +6330,8 @@ export interface operations {
     readonly previewData: {
         readonly parameters: {
             readonly query: {
+                /** @description First day that the app would see; absent: everything. */
+                readonly dataFrom?: string;
                 /** @description A kind of data. */
                 readonly scope: components["schemas"]["Scope"];
             };
