@@ -14,11 +14,10 @@ export interface Failure {
   readonly error: unknown;
 }
 
-/**
- * How long after a lost response the service may still make the change. The gateway gives up after 2 s
- * (`AUTHORIZATION_DEADLINE_MS`, `CONSENT_DEADLINE_MS`); the rest is a margin for transport and commit.
- */
-const PROCESSING_MS = 4_000;
+/** For transport and commit. */
+const MARGIN_MS = 2_000;
+/** For a page without the gateway's limit, such as that of a development server. */
+const LONGEST_LIMIT_MS = 20_000;
 const LOOK_EVERY_MS = 1_000;
 
 /** A change of something whose state can be read from the service. */
@@ -48,12 +47,18 @@ class FailedChange<Change, State> extends Error {
   }
 }
 
+/** How long after a lost response the service may still make the change: until the gateway gives up, which it says in the page. */
+function processingMs(): number {
+  const limit = document.querySelector<HTMLMetaElement>('meta[name="change-limit-ms"]')?.content;
+  return (Number(limit) || LONGEST_LIMIT_MS) + MARGIN_MS;
+}
+
 /**
  * Whether a change with a lost response was made; null if that cannot be determined. It is certain that it was not made only once
  * the service has finished.
  */
 async function findOutcome(look: () => Promise<boolean | null>): Promise<boolean | null> {
-  const finishedAt = performance.now() + PROCESSING_MS;
+  const finishedAt = performance.now() + processingMs();
   for (;;) {
     const isFinished = performance.now() >= finishedAt;
     const made = await look().catch(() => null);

@@ -21,10 +21,13 @@ export type AppSettings = Pick<
   | 'requirePkce'
 >;
 
+/** A page of apps, and whether the person may register others. */
+type AppPage = Page<DeveloperApp> & { readonly mayRegister: boolean };
+
 export function useApps(page: number) {
   return useQuery({
     queryKey: ['developer-apps', page],
-    queryFn: () => get<Page<DeveloperApp>>(APPS, { page, pageSize: 50 }),
+    queryFn: () => get<AppPage>(APPS, { page, pageSize: 50 }),
   });
 }
 

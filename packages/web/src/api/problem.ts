@@ -1,3 +1,5 @@
+import { faultText } from './fault-text.ts';
+
 /** One wrong parameter of a refused request. */
 export interface Violation {
   readonly parameter: string;
@@ -28,13 +30,13 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof Problem && error.status >= 400 && error.status < 500;
 }
 
-/** The messages of an error about one parameter, including members of a list; undefined if there are none. */
+/** What is wrong with one parameter, including members of a list, in the page's language; undefined if nothing is. */
 export function violationOf(error: unknown, parameter: string): string | undefined {
   if (!(error instanceof Problem)) return undefined;
   const own = error.violations.filter(
     (violation) => violation.parameter === parameter || violation.parameter.startsWith(`${parameter}[`),
   );
-  return own.length === 0 ? undefined : own.map(({ message }) => message).join('; ');
+  return own.length === 0 ? undefined : own.map(({ message }) => faultText(message)).join('; ');
 }
 
 /** Parses the body of an error; accepts any body. */

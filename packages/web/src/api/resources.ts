@@ -191,6 +191,12 @@ export interface DeveloperApp {
   readonly logoUrl: string | null;
   readonly requirePkce: boolean;
   readonly status: AppStatus;
+  /** While an operator keeps it from being active: suspended it, or has not approved it yet. */
+  readonly lock: {
+    readonly kind: 'suspension' | 'approval';
+    readonly reason: string | null;
+    readonly since: string;
+  } | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }

@@ -2,6 +2,7 @@ import { i18n } from '@lingui/core';
 import { Trans } from '@lingui/react';
 import type { Language } from '@phds/catalog/languages';
 import { createElement, Fragment, type ReactElement, type ReactNode } from 'react';
+import { isolated } from './isolated.ts';
 import { USUAL_LOCALES } from './language.ts';
 
 /** Values for the placeholders of a message. */
@@ -16,6 +17,8 @@ const BACKSLASH = '\uE000';
  * - `text(id, values)`: a message as plain text in the current language. The root component renders again when that changes.
  * - `Rich`: a message with elements: `<link>…</link>` in the message becomes the element `link` of `components`. Tags in values are
  *   plain text.
+ *
+ * Texts in values, which apps and persons may have chosen, are isolated: they do not change the direction of the text around them.
  *
  * The build compiles the messages; see `vite.config.ts`.
  */
@@ -36,7 +39,7 @@ export function defineTexts<const Catalog extends Readonly<Record<string, string
   function text(id: Id, values: Values = {}): string {
     const safe = Object.entries(values).map(([name, value]) => [
       name,
-      typeof value === 'string' ? value.replaceAll('\\', BACKSLASH) : value,
+      typeof value === 'string' ? isolated(value).replaceAll('\\', BACKSLASH) : value,
     ]);
     return i18n._(toKey(id), Object.fromEntries(safe)).replaceAll(BACKSLASH, '\\');
   }
@@ -53,7 +56,9 @@ export function defineTexts<const Catalog extends Readonly<Record<string, string
     // Texts become elements, because Lingui would read tags in them.
     const safe = Object.entries(values).map(([name, value]) => [
       name,
-      typeof value === 'number' ? value : createElement(Fragment, null, value),
+      typeof value === 'number'
+        ? value
+        : createElement(typeof value === 'string' ? 'bdi' : Fragment, null, value),
     ]);
     return createElement(Trans, { id: toKey(id), values: Object.fromEntries(safe), components });
   }

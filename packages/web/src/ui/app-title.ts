@@ -1,5 +1,6 @@
 import type { NamedApp } from '../api/resources.ts';
 import { text } from '../texts/frame.ts';
+import { isolated } from '../texts/isolated.ts';
 
 /** An app, and the domain of its redirect URI if that is known. */
 export interface NamedAppAt extends NamedApp {
@@ -9,7 +10,7 @@ export interface NamedAppAt extends NamedApp {
 /** The title of an app: the approved name, with the current one if it differs; the id if it has no name. */
 export function appTitle({ clientId, name, currentName }: NamedApp): string {
   if (name === '') return clientId;
-  return currentName === undefined ? name : text('appNowCalled', { name, currentName });
+  return currentName === undefined ? isolated(name) : text('appNowCalled', { name, currentName });
 }
 
 /**

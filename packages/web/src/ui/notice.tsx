@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { faultText } from '../api/fault-text.ts';
 import { Problem } from '../api/problem.ts';
 import { problemText } from '../api/problem-text.ts';
 import { type Demand, demandOf, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
@@ -60,7 +61,7 @@ function Cause({ error }: { readonly error: unknown }) {
       {violations.map((violation, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: one parameter may have several faults, which never move.
         <li key={index}>
-          {fieldName(violation.parameter)} {violation.message}
+          {fieldName(violation.parameter)} {faultText(violation.message)}
         </li>
       ))}
     </ul>

@@ -53,6 +53,7 @@ export function ApprovalForm({
           app={approval.app.name}
           scopes={approval.requestedScopes}
           chosen={terms.chosen}
+          firstDay={terms.dayFault === null ? terms.firstDay : null}
           onChange={(scope, isChosen) => change({ ticks: new Map(choices.ticks).set(scope, isChosen) })}
         />
         <Stack>

@@ -4,8 +4,9 @@ import { formatList } from '../../ui/formats.ts';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, formatDay } from '../../ui/time.tsx';
 import style from './approval-form.module.css';
+import { findChanges } from './changes.ts';
 import { ConnectionLink } from './connection-link.tsx';
-import { KEPT, type Terms } from './terms.ts';
+import type { Terms } from './terms.ts';
 import { Rich, text } from './texts.ts';
 
 interface ChangesProps {
@@ -30,12 +31,8 @@ export function ConnectionChanges(props: ChangesProps) {
 }
 
 function Changes({ approval: { app }, connection, terms }: ChangesProps) {
-  const { added, stopped, others, life, end, firstDay, dayFault } = terms;
-  const ends = { from: formatDay(connection.expiresAt), to: formatDay(end) };
-  // Another time of the same day is not shown.
-  const isEndNew = life !== KEPT && ends.from !== ends.to;
-  const isFirstDayNew = dayFault === null && firstDay !== connection.dataFrom;
-  const isSame = added.length + stopped.length === 0 && !isEndNew && !isFirstDayNew;
+  const { added, stopped, others, firstDay } = terms;
+  const { ends, isEndNew, isFirstDayNew, isSame } = findChanges(connection, terms);
   return (
     <ul className={style['changes']}>
       {isSame ? <li>{text('noChange')}</li> : null}

@@ -1,13 +1,14 @@
 import type { ReactNode, Ref } from 'react';
 import type { useDecision } from '../../api/approvals.ts';
 import { Problem } from '../../api/problem.ts';
-import type { PendingApproval } from '../../api/resources.ts';
+import type { Connection, PendingApproval } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Soft } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { Clock } from '../../ui/time.tsx';
 import style from './approval-form.module.css';
+import { findChanges } from './changes.ts';
 import { ConnectionLink } from './connection-link.tsx';
 import { toSummary } from './summary.ts';
 import type { Terms } from './terms.ts';
@@ -58,7 +59,7 @@ export function DecisionCard({
           {text('deny')}
         </Button>
         <Button isBusy={isBusy || count === 0} onPress={onShare}>
-          {shareText(isBusy, count)}
+          {isBusy ? text('oneMoment') : shareText(connection, terms)}
         </Button>
       </div>
       <Soft>
@@ -68,9 +69,11 @@ export function DecisionCard({
   );
 }
 
-function shareText(isBusy: boolean, count: number): string {
-  if (isBusy) return text('oneMoment');
-  return count === 0 ? text('share') : text('shareItems', { count });
+/** Counts what the sentence names. With a connection, an approval can also end or shorten something, so there is no count. */
+function shareText(connection: Connection | null, terms: Terms): string {
+  const count = terms.chosen.length;
+  if (connection === null) return count === 0 ? text('share') : text('shareTypes', { count });
+  return text(count === 0 || findChanges(connection, terms).isSame ? 'agree' : 'agreeToChanges');
 }
 
 /** Why the latest decision was not made, or could not be confirmed. */

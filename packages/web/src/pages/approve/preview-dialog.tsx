@@ -15,16 +15,21 @@ const ScopePreview = lazy(async () => {
   }
 });
 
+/** What a sheet shows. */
+export interface Previewed {
+  readonly scope: string;
+  readonly title: string;
+  /** The first day that the app would see; null for everything. */
+  readonly firstDay: string | null;
+}
+
 /** An open sheet with the person's own data of a scope. */
 export function PreviewDialog({
   scope,
   title,
+  firstDay,
   onClose,
-}: {
-  readonly scope: string;
-  readonly title: string;
-  readonly onClose: () => void;
-}) {
+}: Previewed & { readonly onClose: () => void }) {
   return (
     <DialogWindow
       overlay={style['overlay']}
@@ -44,7 +49,7 @@ export function PreviewDialog({
         }
       >
         <Suspense fallback={<Loading />}>
-          <ScopePreview scope={scope} />
+          <ScopePreview scope={scope} firstDay={firstDay} />
         </Suspense>
       </DialogContent>
     </DialogWindow>

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { NotLoaded } from './not-loaded.tsx';
+import type { Previewed } from './preview-dialog.tsx';
 import style from './preview-sheet.module.css';
 import { Rich } from './texts.ts';
 
@@ -13,19 +14,23 @@ const PreviewDialog = lazy(async () => {
   }
 });
 
-/** A button that shows the person's own data of a scope in a sheet. */
-export function PreviewSheet({ scope, title }: { readonly scope: string; readonly title: string }) {
+/** A button that shows the person's own data of a scope, as far back as the app would see it, in a sheet. */
+export function PreviewSheet(preview: Previewed) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <Button kind="quiet" onPress={() => setOpen(true)}>
         <span>
-          <Rich id="preview" values={{ title }} components={{ more: <span className={style['more']} /> }} />
+          <Rich
+            id="preview"
+            values={{ title: preview.title }}
+            components={{ more: <span className={style['more']} /> }}
+          />
         </span>
       </Button>
       {isOpen ? (
         <Suspense fallback={null}>
-          <PreviewDialog scope={scope} title={title} onClose={() => setOpen(false)} />
+          <PreviewDialog {...preview} onClose={() => setOpen(false)} />
         </Suspense>
       ) : null}
     </>

@@ -15,6 +15,8 @@ const MAX_OPEN_SCOPES = 6;
 
 interface Choice {
   readonly chosen: readonly string[];
+  /** The first day that the app would see; null for everything, and while it is not known. */
+  readonly firstDay: string | null;
   readonly onChange: (scope: string, isChosen: boolean) => void;
 }
 
@@ -27,12 +29,11 @@ interface Request {
 /** Checkboxes for the requested scopes, in groups. */
 export function ScopeChoice({ app, scopes, ...choice }: Request & Choice) {
   const isLong = scopes.length > MAX_OPEN_SCOPES;
-  const hasShared = scopes.some(({ alreadyShared }) => alreadyShared);
   return (
     <Card label={text('what')}>
       <div className={style['lead']}>
         <h2>{text('youChoose')}</h2>
-        <Soft>{text(hasShared ? 'sharedIsSelected' : 'nothingSelected')}</Soft>
+        <Soft>{selectionText(scopes, choice.chosen)}</Soft>
       </div>
       <div className={style['groups']}>
         {toScopeGroups(scopes).map((group) =>
@@ -53,6 +54,13 @@ export function ScopeChoice({ app, scopes, ...choice }: Request & Choice) {
       ) : null}
     </Card>
   );
+}
+
+/** How much is selected; before the person has changed anything, why it is or is not selected. */
+function selectionText(scopes: readonly RequestedScope[], chosen: readonly string[]): string {
+  const isUntouched = scopes.every(({ scope, alreadyShared }) => alreadyShared === chosen.includes(scope));
+  if (!isUntouched) return text('selectedOf', { count: chosen.length, all: scopes.length });
+  return text(chosen.length === 0 ? 'nothingSelected' : 'sharedIsSelected');
 }
 
 /** A group that starts collapsed unless some of it is shared already. */
@@ -83,7 +91,7 @@ function Foldable({ group: { title, note, items }, ...choice }: Choice & { reado
   );
 }
 
-function Rows({ items, chosen, onChange }: Choice & { readonly items: readonly RequestedScope[] }) {
+function Rows({ items, chosen, firstDay, onChange }: Choice & { readonly items: readonly RequestedScope[] }) {
   return items.map((item) => {
     const title = scopeTitle(item.scope);
     return (
@@ -98,10 +106,11 @@ function Rows({ items, chosen, onChange }: Choice & { readonly items: readonly R
             {item.alreadyShared ? <Tag tone="good">{text('alreadyShared')}</Tag> : null}
           </span>
           <span className={style['description']}>
-            {scopeDescription(item.scope)} {item.alreadyShared ? text('untick') : null}
+            {scopeDescription(item.scope)}{' '}
+            {item.alreadyShared && chosen.includes(item.scope) ? text('untick') : null}
           </span>
         </Checkbox>
-        <PreviewSheet scope={item.scope} title={title} />
+        <PreviewSheet scope={item.scope} title={title} firstDay={firstDay} />
       </div>
     );
   });

@@ -37,7 +37,11 @@ export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
           <li className={style['proven']}>{text('proven', { app: app.name })}</li>
         ) : null}
       </ul>
-      {app.description === null ? null : <p>{app.description}</p>}
+      {app.description === null ? null : (
+        <p>
+          <bdi>{app.description}</bdi>
+        </p>
+      )}
       {purpose === null ? null : (
         <p>
           <Rich id="purpose" values={{ app: app.name, purpose }} components={{ q: <q /> }} />

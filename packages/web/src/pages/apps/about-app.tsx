@@ -17,16 +17,23 @@ export function AboutApp({ grant: { app, purpose, appChanges } }: { readonly gra
   return (
     <Card label={title}>
       <h2>{title}</h2>
-      {typeof description === 'string' ? <p className={style['words']}>{description}</p> : null}
+      {typeof description === 'string' ? (
+        <p className={style['words']}>
+          <bdi>{description}</bdi>
+        </p>
+      ) : null}
       {typeof purpose === 'string' ? (
         <p>
-          <Rich id="why" values={{ app: app.name, purpose: <q>{purpose}</q> }} />
+          <Rich id="why" values={{ app: app.name, purpose }} components={{ q: <q /> }} />
         </p>
       ) : null}
       {hasWords ? <Soft>{text('ownWords')}</Soft> : null}
       <Facts
         facts={[
-          [text('developer'), app.developerName ?? null],
+          [
+            text('developer'),
+            app.developerName === null ? null : <bdi key="developer">{app.developerName}</bdi>,
+          ],
           [text('domain'), app.redirectHost ?? null],
           [text('clientId'), <code key="id">{app.clientId}</code>],
         ]}

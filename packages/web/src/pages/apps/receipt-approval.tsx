@@ -31,13 +31,22 @@ export function ReceiptApproval({
       )}
       <Facts
         facts={[
-          [text('app'), recipient.party_name],
+          [text('app'), <bdi key="app">{recipient.party_name}</bdi>],
           [text('description'), wordsOf(recipient.party_description)],
-          [text('developer'), recipient.party_developer ?? null],
+          [text('developer'), wordsOf(recipient.party_developer)],
           [text('domain'), recipient.redirect_host],
           [text('website'), addressOf(recipient.party_url)],
           [text('privacyPolicy'), addressOf(recipient.privacy_notice)],
-          [text('receiptWhy'), purpose === null ? text('none') : <q key="why">{purpose}</q>],
+          [
+            text('receiptWhy'),
+            purpose === null ? (
+              text('none')
+            ) : (
+              <q key="why">
+                <bdi>{purpose}</bdi>
+              </q>
+            ),
+          ],
           [text('until'), end === null ? null : formatInstant(new Date(end).toISOString())],
           [text('dataShared'), datesText(event.pii_since)],
           [text('receiptLanguage'), language === '' ? null : languageName(language)],
@@ -50,7 +59,7 @@ export function ReceiptApproval({
 }
 
 function wordsOf(words: string | null | undefined) {
-  return typeof words === 'string' ? <span className={style['words']}>{words}</span> : null;
+  return typeof words === 'string' ? <bdi className={style['words']}>{words}</bdi> : null;
 }
 
 function addressOf(url: string | null) {

@@ -10,15 +10,19 @@ const TEXTS = {
   revoked: 'statusRevoked',
 } as const;
 
+const LOCKED = { suspension: 'statusLocked', approval: 'statusWaiting' } as const;
+
 /** The status of an app, and whether it is a sandbox app. */
 export function AppStatusTag({
-  app: { status, environment },
+  app: { status, lock, environment },
 }: {
-  readonly app: Pick<DeveloperApp, 'status' | 'environment'>;
+  readonly app: Pick<DeveloperApp, 'status' | 'lock' | 'environment'>;
 }) {
   return (
     <>
-      <Tag tone={TONES[status]}>{text(TEXTS[status])}</Tag>
+      <Tag tone={TONES[status]}>
+        {text(lock === null || status === 'revoked' ? TEXTS[status] : LOCKED[lock.kind])}
+      </Tag>
       {environment === 'sandbox' ? (
         <>
           {' '}

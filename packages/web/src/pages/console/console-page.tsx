@@ -20,17 +20,19 @@ export function ConsolePage() {
         title={text('title')}
         lead={text('lead')}
         actions={
-          <ButtonLink to="/console/new" kind="primary">
-            {text('register')}
-          </ButtonLink>
+          apps.data?.mayRegister === false ? null : (
+            <ButtonLink to="/console/new" kind="primary">
+              {text('register')}
+            </ButtonLink>
+          )
         }
       />
       <Stack>
         <Resource query={apps}>
-          {({ data, pagination }) =>
+          {({ data, pagination, mayRegister }) =>
             data.length === 0 ? (
-              <Empty title={text('noApps')}>
-                <p>{text('noAppsAdvice')}</p>
+              <Empty title={text(mayRegister ? 'noApps' : 'notDeveloper')}>
+                <p>{text(mayRegister ? 'noAppsAdvice' : 'notDeveloperAdvice')}</p>
               </Empty>
             ) : (
               <div>
@@ -41,7 +43,11 @@ export function ConsolePage() {
                   columns={[
                     {
                       title: text('name'),
-                      cell: ({ clientId, name }) => <Link href={`/console/${clientId}`}>{name}</Link>,
+                      cell: ({ clientId, name }) => (
+                        <Link href={`/console/${clientId}`}>
+                          <bdi>{name}</bdi>
+                        </Link>
+                      ),
                     },
                     { title: text('clientId'), cell: ({ clientId }) => <code>{clientId}</code> },
                     { title: text('status'), cell: (app) => <AppStatusTag app={app} /> },

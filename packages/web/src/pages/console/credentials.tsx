@@ -70,7 +70,8 @@ function StatusButtons({
         >
           <p>{text('suspendEffect')}</p>
         </Confirmation>
-      ) : (
+      ) : null}
+      {app.status === 'active' || app.lock !== null ? null : (
         <Button onPress={() => onChange('active')} isBusy={isBlocked}>
           {text('activate')}
         </Button>

@@ -1,9 +1,10 @@
 import { type AppSettings, useApp, useSettingsChange } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Card, Facts, Row, Stack } from '../../ui/card.tsx';
+import { Card, Facts, Row, Soft, Stack } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { formatInstant, Instant } from '../../ui/time.tsx';
 import { AppForm, settingsOf } from './app-form.tsx';
@@ -27,6 +28,7 @@ export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
             actions={<AppPages app={found} />}
           />
           <Stack>
+            <Lock app={found} />
             <About app={found} />
             <Usage clientId={clientId} />
             <FirstCall app={found} />
@@ -35,6 +37,22 @@ export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
         </>
       )}
     </Resource>
+  );
+}
+
+/** Why the app cannot be active. */
+function Lock({ app: { lock } }: { readonly app: DeveloperApp }) {
+  if (lock === null) return null;
+  const isWaiting = lock.kind === 'approval';
+  return (
+    <Notice tone="warn">
+      <strong>{text(isWaiting ? 'waitingTitle' : 'lockedTitle')}</strong>
+      {lock.reason === null ? null : <span>{text('lockedReason', { reason: lock.reason })}</span>}
+      <span>{text(isWaiting ? 'waitingAdvice' : 'lockedAdvice')}</span>
+      <Soft>
+        <Instant at={lock.since} />
+      </Soft>
+    </Notice>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Environment } from '@phds/catalog/sandbox';
 import { useState } from 'react';
-import { findNew, useAllApps, useRegistration } from '../../api/developer-apps.ts';
+import { findNew, useAllApps, useApps, useRegistration } from '../../api/developer-apps.ts';
 import type { DeveloperApp, NewApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Row, Stack } from '../../ui/card.tsx';
@@ -15,12 +15,14 @@ import { text } from './texts.ts';
 /** Registers an app. Its secret is shown on this page only. */
 export function NewAppPage() {
   const { data: apps } = useAllApps();
+  const { data: firstPage } = useApps(1);
   const registration = useRegistration();
   const [environment, setEnvironment] = useState<Environment>('live');
   const [sent, setSent] = useState<{ name: string; before: readonly DeveloperApp[] } | null>(null);
   if (registration.data) return <Registered app={registration.data} />;
   const isMade = registration.data === null || registration.failure?.standing === 'made';
   if (isMade && sent !== null) return <AnswerLost app={findNew(apps ?? [], sent.before, sent.name)} />;
+  if (firstPage?.mayRegister === false) return <NotDeveloper />;
   return (
     <Narrow>
       <PageHeading title={text('register')} />
@@ -37,6 +39,15 @@ export function NewAppPage() {
         <EnvironmentChoice environment={environment} onChange={setEnvironment} />
       </AppForm>
     </Narrow>
+  );
+}
+
+function NotDeveloper() {
+  return (
+    <EmptyPage title={text('notDeveloper')}>
+      <p>{text('notDeveloperAdvice')}</p>
+      <ButtonLink to="/console">{text('yourApps')}</ButtonLink>
+    </EmptyPage>
   );
 }
 

@@ -1,3 +1,4 @@
+import { STANDING_SCOPES } from '@phds/catalog/scopes';
 import { usePreview } from '../../api/preview.ts';
 import type { Preview, TrendPoint } from '../../api/resources.ts';
 import { TrendChart } from '../../charts/trend-chart.tsx';
@@ -5,14 +6,32 @@ import { Card, Grid, Soft, Stack } from '../../ui/card.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { scopeDescription } from '../../ui/scopes.ts';
+import { formatDate } from '../../ui/time.tsx';
 import { RecordList } from './record-list.tsx';
 import { text } from './texts.ts';
 import { typeName } from './words.ts';
 
-/** The total, charts of the last 30 days, and the newest items of one scope. */
-export function ScopePreview({ scope }: { readonly scope: string }) {
-  const preview = usePreview(scope);
-  return <Resource query={preview}>{(found) => <Found preview={found} />}</Resource>;
+/** The total, charts of the last 30 days, and the newest items of one scope, from the first day on. */
+export function ScopePreview({
+  scope,
+  firstDay = null,
+}: {
+  readonly scope: string;
+  readonly firstDay?: string | null;
+}) {
+  const preview = usePreview(scope, firstDay);
+  return (
+    <Resource query={preview}>
+      {(found) => (
+        <>
+          {firstDay === null || STANDING_SCOPES.some((one) => one === scope) ? null : (
+            <Soft>{text('fromDay', { day: formatDate(firstDay) })}</Soft>
+          )}
+          <Found preview={found} />
+        </>
+      )}
+    </Resource>
+  );
 }
 
 function Found({ preview: { scope, total, newest, trend, doses } }: { readonly preview: Preview }) {

@@ -1,3 +1,5 @@
+import { errorsOfEndpoint } from '@phds/catalog/data-errors';
+import { getEndpoint } from '@phds/catalog/endpoints';
 import { PROBLEM_CODES, type ProblemCode } from '@phds/catalog/problems';
 import { useState } from 'react';
 import { Card, Soft } from '../../../ui/card.tsx';
@@ -12,6 +14,11 @@ const OF_TOKENS: ReadonlySet<ProblemCode> = new Set([
   'UNSUPPORTED_GRANT_TYPE',
   'UNAUTHORIZED_CLIENT',
 ]);
+
+/** What the command's two endpoints can answer. */
+const CODES = PROBLEM_CODES.filter(
+  (code) => OF_TOKENS.has(code) || errorsOfEndpoint(getEndpoint('health-data')).includes(code),
+);
 
 /** How to rehearse an error: the header field that makes the service answer with it. */
 export function ForcedErrors() {
@@ -29,8 +36,8 @@ export function ForcedErrors() {
       <Select
         label={text('code')}
         value={code}
-        onChange={(id) => setCode(PROBLEM_CODES.find((known) => known === id) ?? 'RATE_LIMITED')}
-        options={PROBLEM_CODES.map((id) => ({ id, text: id }))}
+        onChange={(id) => setCode(CODES.find((known) => known === id) ?? 'RATE_LIMITED')}
+        options={CODES.map((id) => ({ id, text: id }))}
       />
       <Code label={text('command')} text={toCommand(code, location.origin)} />
     </Card>
