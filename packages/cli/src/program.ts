@@ -1,24 +1,25 @@
 import { resolve } from 'node:path';
 import { IMPORTERS } from '@phds/importers/importers';
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
+import { addApps, addDevelopers } from './apps-program.ts';
 import { callerDirectory } from './caller-directory.ts';
 import { erasePerson } from './commands/erase.ts';
+import type { Finish } from './commands/exit-codes.ts';
 import { importFiles } from './commands/import.ts';
 import { listImports } from './commands/imports.ts';
-import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
-import { verifyRecords } from './commands/records-verify.ts';
 import { listReports } from './commands/reports.ts';
 import { RESTORED_SERVICES, type RestoreAction, runRestore } from './commands/restore.ts';
 import { openIngestion } from './connection.ts';
 import { openOperator } from './operator/connection.ts';
-import { openRecords } from './records/connection.ts';
+import { jsonOption, parseNotEmpty, parsePage, userOption } from './options.ts';
+import { addRecords } from './records-program.ts';
 
 const EPILOGUE = `
 Settings are environment variables; each KEY may be KEY_FILE, the name of a file with the value. import and imports need
 HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`importer\`). records needs RECORDS_DATABASE_URL
 (consent's database, with a role that can read it) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS
-and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, reports CONSENT_ADDRESS, and all three SERVICE_PRIVATE_KEY (PEM of
-the caller \`operator\`).
+and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, reports CONSENT_ADDRESS, apps and developers
+AUTHORIZATION_ADDRESS, and all of these SERVICE_PRIVATE_KEY (PEM of the caller \`operator\`).
 In a checkout, \`pnpm phds\` takes what is not set from the local stack that runs there.
 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
@@ -30,9 +31,6 @@ smart: the directory or zip archive of SMART's sample tables`;
 
 const streams = { output: process.stdout, errors: process.stderr };
 
-/** Receives the exit code of a command. */
-export type Finish = (code: number) => void;
-
 /** `pnpm phds`: its commands, options and help. Parsing throws a CommanderError for wrong arguments. */
 export function createProgram(finish: Finish): Command {
   const program = new Command('pnpm phds')
@@ -43,6 +41,8 @@ export function createProgram(finish: Finish): Command {
   addImports(program, finish);
   addRecords(program, finish);
   addReports(program, finish);
+  addApps(program, finish);
+  addDevelopers(program, finish);
   addErase(program, finish);
   addRestore(program, finish);
   return program;
@@ -87,43 +87,6 @@ interface ImportOptions {
   readonly patient?: string;
   readonly again: boolean;
   readonly json: boolean;
-}
-
-function addRecords(program: Command, finish: Finish): void {
-  const connect = () => openRecords(process.env);
-  const records = program.command('records').description('Verifies and exports the access records.');
-  records
-    .command('verify')
-    .description(
-      'Recomputes the chains of the access records and names the first record that was changed, removed, moved or added.',
-    )
-    .addOption(jsonOption('the result'))
-    .action(async ({ json }: { json: boolean }) =>
-      finish(await verifyRecords({ json }, { ...streams, connect })),
-    );
-  records
-    .command('export')
-    .description("Writes a user's access records, oldest first.")
-    .addOption(userOption('the user whose data was accessed'))
-    .addOption(
-      new Option('--format <format>', 'csv: RFC 4180; fhir: FHIR R4 AuditEvents, one a line')
-        .choices(EXPORT_FORMATS)
-        .makeOptionMandatory(),
-    )
-    .option(
-      '--out <file>',
-      'write to a file, which appears when it is complete, instead of the output',
-      parsePath,
-    )
-    .action(async ({ user: userId, format, out }: ExportOptions) =>
-      finish(await exportRecords({ userId, format, file: out ?? null }, { ...streams, connect })),
-    );
-}
-
-interface ExportOptions {
-  readonly user: string;
-  readonly format: (typeof EXPORT_FORMATS)[number];
-  readonly out?: string;
 }
 
 function addReports(program: Command, finish: Finish): void {
@@ -211,27 +174,4 @@ function addRestore(program: Command, finish: Finish): void {
       finish(await runRestore({ action, json }, { ...streams, connect })),
     );
   }
-}
-
-function userOption(description: string): Option {
-  return new Option('--user <id>', description).argParser(parseNotEmpty).makeOptionMandatory();
-}
-
-function jsonOption(what: string): Option {
-  return new Option('--json', `print ${what} as one JSON document`).default(false);
-}
-
-function parseNotEmpty(value: string): string {
-  if (value === '') throw new InvalidArgumentError('It is empty.');
-  return value;
-}
-
-function parsePage(value: string): number {
-  if (/^[1-9]\d{0,5}$/.test(value)) return Number(value);
-  throw new InvalidArgumentError('It must be a whole number from 1.');
-}
-
-/** pnpm changes the directory; relative paths refer to the caller's. */
-function parsePath(value: string): string {
-  return resolve(callerDirectory(), parseNotEmpty(value));
 }

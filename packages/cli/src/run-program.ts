@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
-import { EXIT_DONE, EXIT_USAGE } from './commands/exit-codes.ts';
-import { createProgram, type Finish } from './program.ts';
+import { EXIT_DONE, EXIT_USAGE, type Finish } from './commands/exit-codes.ts';
+import { createProgram } from './program.ts';
 
 /** Runs the command that the process arguments name and sets the exit code. `extend` may add commands and hooks. */
 export async function runProgram(

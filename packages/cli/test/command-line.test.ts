@@ -75,6 +75,9 @@ describe('the command line', () => {
     ['a group of commands alone', ['records']],
     ['a page of reports that is no number', ['reports', 'list', '--page', '0']],
     ['reports about an empty app', ['reports', 'list', '--app', '']],
+    ['a suspension without a reason', ['apps', 'suspend', 'app_1']],
+    ['a developer without an id', ['developers', 'add']],
+    ['a reason for a resumption', ['apps', 'resume', 'app_1', '--reason', 'x']],
     ['an erasure that is not confirmed', ['erase', '--user', 'ada']],
     ['an erasure that is confirmed for somebody else', ['erase', '--user', 'ada', '--confirm', 'bob']],
     ['a restore that is declared without confirmation', ['restore', 'declare']],
@@ -99,6 +102,7 @@ describe('the command line', () => {
     ['records export', '--out <file>'],
     ['records verify', '--json'],
     ['reports list', '--app <client-id>'],
+    ['apps suspend', '--reason <text>'],
     ['erase', '--revoke-apps'],
     ['restore declare', '--confirm <word>'],
   ])('%s --help prints the usage of this command', async (command, option) => {

@@ -5,6 +5,8 @@
  *     node packages/dev-stack/bin/bootstrap.mjs test [arguments of the test run]
  *     node packages/dev-stack/bin/bootstrap.mjs install
  *
+ * With `--no-install` among the arguments, no package of the operating system is installed.
+ *
  * Plain JavaScript without dependencies, because it runs before anything is installed and on older Node versions (18.12 and later,
  * like the pinned pnpm). Completed steps are skipped, so a second run costs a fraction of a second.
  */
@@ -37,15 +39,20 @@ async function main(command, args) {
   await installDependencies();
   const node = findNode() ?? fail(explainMissingNode());
   const env = { ...process.env, PATH: [path.dirname(node), process.env.PATH].join(path.delimiter) };
+  // Read by packages/local-servers/src/system-programs.ts.
+  if (args.includes('--no-install')) env.PHDS_NO_INSTALL = '1';
   await runOrExit(node, ['packages/database/bin/generate-prisma.ts'], env);
   await runOrExit(node, ['packages/web/bin/build.ts'], env);
   await runOrExit(node, ['packages/docs/bin/build.ts'], env);
   const program = programs[command];
-  if (program !== null) process.exit(await run(node, [program, ...args], env));
+  if (program !== null)
+    process.exit(await run(node, [program, ...args.filter((arg) => arg !== '--no-install')], env));
 }
 
 /** Exits if no installation could provide a usable Node. */
 function requireUsableNode() {
+  if (process.platform === 'win32')
+    fail('Windows is not supported. Please use the Windows Subsystem for Linux (WSL 2).');
   if (majorOf(process.versions.node) < oldestNode) {
     fail(`Node ${process.versions.node} is too old. Please install Node ${wantedNode} (https://nodejs.org).`);
   }

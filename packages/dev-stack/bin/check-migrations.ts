@@ -12,7 +12,7 @@ import { findViolations } from './migration-rules.ts';
 import { findDrift } from './schema-drift.ts';
 
 /** Migrations up to this name were written before the rules; applied migrations are never edited. */
-const LAST_BEFORE_RULES = '20261122221500_webhook_claims';
+const LAST_BEFORE_RULES = '20261122215000_reported_changes';
 
 const services = resolve(import.meta.dirname, '../../../services');
 

@@ -16,6 +16,8 @@ export interface Before {
   readonly createdTables: ReadonlySet<string>;
   /** Text of its DO blocks. */
   readonly blocks: readonly string[];
+  /** Whether the migration has no other statement. */
+  readonly isAlone: boolean;
 }
 
 export const contract = (what: string): Finding => ({ what, marker: 'contract' });

@@ -31,13 +31,14 @@ export async function findViolations(sql: string): Promise<Violation[]> {
   const blocks: string[] = [];
   const violations: Violation[] = [];
   let start = 0;
-  for (const { stmt, stmt_location: at = 0, stmt_len: length } of parseStatements(sql)) {
+  const statements = parseStatements(sql);
+  for (const { stmt, stmt_location: at = 0, stmt_len: length } of statements) {
     const end = length === undefined ? source.length : at + length;
     // The comment before a statement belongs to it.
     const text = source.toString('utf8', start, end);
     const line = lineOf(source, start, text);
     start = end + 1;
-    const before = { createdTables, blocks };
+    const before = { createdTables, blocks, isAlone: statements.length === 1 };
     for (const finding of [...findInStatement(stmt, before), ...findInCtes(stmt, before)]) {
       if (!isAllowed(text, finding.marker)) violations.push({ ...finding, line });
     }
@@ -68,7 +69,7 @@ function findInStatement(stmt: Node, before: Before): Finding[] {
   if (stmt.CreateStmt) return findInNewTable(stmt.CreateStmt, before);
   if (stmt.AlterTableStmt) return findInAlterTable(stmt.AlterTableStmt, before);
   if (stmt.IndexStmt) return findInIndex(stmt.IndexStmt, before);
-  if (stmt.DropStmt) return findInDrop(stmt.DropStmt);
+  if (stmt.DropStmt) return findInDrop(stmt.DropStmt, before);
   if (stmt.DoStmt) return findInBlock(bodyOf(stmt.DoStmt));
   if (stmt.RenameStmt) return [contract('renames what the earlier release uses')];
   if (stmt.AlterObjectSchemaStmt) return [contract('moves what the earlier release uses to another schema')];
@@ -96,22 +97,32 @@ function findInPolicy(stmt: Node, { createdTables }: Before): Finding[] {
   return createdTables.has(table) ? [] : [contract(`hides rows of ${table} by a policy`)];
 }
 
-function findInIndex(index: Node, { createdTables, blocks }: Before): Finding[] {
+function findInIndex(index: Node, before: Before): Finding[] {
   const { idxname, relation, if_not_exists: mayExist, concurrent } = index;
   const table = nameOf(relation);
-  if (concurrent)
-    return [never('uses CONCURRENTLY, which is not possible in the transaction of a migration')];
-  if (createdTables.has(table)) return [];
-  const isChecked = blocks.some((text) => text.includes('indisvalid') && text.includes(idxname));
+  if (concurrent) return findInConcurrent(mayExist, before);
+  if (before.createdTables.has(table)) return [];
+  const isChecked = before.blocks.some((text) => text.includes('indisvalid') && text.includes(idxname));
   if (mayExist && isChecked) return [];
   return [
     locks(
-      `builds ${idxname ?? 'an index'} while writes to ${table} wait; let it be built before, with IF NOT EXISTS and a check of indisvalid`,
+      `builds ${idxname ?? 'an index'} while writes to ${table} wait; build it with CREATE INDEX CONCURRENTLY IF NOT EXISTS in a migration of its own`,
     ),
   ];
 }
 
-function findInDrop({ removeType }: Node): Finding[] {
+/** Runs without a transaction, and again after an interruption. */
+function findInConcurrent(isRepeatable: boolean, { isAlone }: Before): Finding[] {
+  return [
+    ...(isAlone ? [] : [never('uses CONCURRENTLY beside other statements; give it a migration of its own')]),
+    ...(isRepeatable ? [] : [never('uses CONCURRENTLY without IF [NOT] EXISTS, so it cannot be repeated')]),
+  ];
+}
+
+function findInDrop({ removeType, concurrent, missing_ok: mayLack }: Node, before: Before): Finding[] {
+  if (concurrent) {
+    return [...findInConcurrent(mayLack, before), contract(`drops an index: ${MAY_BE_TARGET}`)];
+  }
   // Only plans of queries depend on extended statistics.
   if (removeType === 'OBJECT_STATISTIC_EXT') return [];
   if (removeType === 'OBJECT_INDEX') return [contract(`drops an index: ${MAY_BE_TARGET}`)];

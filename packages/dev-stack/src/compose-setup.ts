@@ -21,7 +21,7 @@ import {
   readDatabasePassword,
   toKeyFiles,
 } from './key-files.ts';
-import { seedOnce } from './seed/seed-once.ts';
+import { seedUntil } from './seed/seed-until.ts';
 
 const KEYS = '/var/lib/phds/keys';
 const SECRETS = '/var/lib/phds/secrets';
@@ -63,7 +63,7 @@ async function prepareDatabases(): Promise<void> {
 async function seed(): Promise<void> {
   const privateKeyPem = await readFile(join(IMPORTER, 'service.pem'), 'utf8');
   const tokens = createServiceTokenSource({ service: 'importer', privateKeyPem });
-  await seedOnce(join(IMPORTER, 'seed.json'), HEALTH_DATA, tokens);
+  await seedUntil(join(IMPORTER, 'seed.json'), HEALTH_DATA, tokens);
   console.log('the synthetic users are in place');
 }
 

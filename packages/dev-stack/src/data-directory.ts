@@ -1,6 +1,5 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { stopLeftover } from '@phds/local-servers/embedded-postgres-leftover';
 
 /** The directory of everything that survives a restart of the local stack. */
 export interface DataDirectory {
@@ -10,7 +9,7 @@ export interface DataDirectory {
   readonly logs: string;
   /** Describes the running stack. */
   readonly stackFile: string;
-  /** Exists once all synthetic users have been created. */
+  /** How far the synthetic users' data reaches. */
   readonly seedFile: string;
   /** Users that the identity provider created on sign-in, one a line. */
   readonly usersFile: string;
@@ -44,9 +43,8 @@ export async function ensureDataDirectory(directory: DataDirectory): Promise<voi
   await mkdir(directory.keys, { recursive: true, mode: 0o700 });
 }
 
-/** Removes everything the stack created, after stopping a database that a killed run left behind. Package caches stay. */
+/** Removes everything the stack created. Package caches stay. */
 export async function clearDataDirectory(directory: DataDirectory): Promise<void> {
-  await stopLeftover(directory.postgres);
   const { postgres, keys, logs, stackFile, seedFile, usersFile } = directory;
   for (const path of [postgres, keys, logs, stackFile, seedFile, usersFile]) {
     await rm(path, { recursive: true, force: true });

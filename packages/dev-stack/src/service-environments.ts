@@ -37,6 +37,8 @@ const RAISED_LIMITS = {
     LIMIT_REGISTRATIONS_PER_MINUTE: '2000',
     LIMIT_PREVIEWS_PER_MINUTE: '6000',
     LIMIT_SUMMARIES_PER_MINUTE: '12000',
+    LIMIT_GRANT_LISTS_PER_MINUTE: '30000',
+    LIMIT_USAGE_PER_MINUTE: '12000',
     LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '6000',
     LIMIT_SIGN_INS_PER_MINUTE: '30000',
     LIMIT_AUTH_FAILURES_PER_MINUTE: '6000',
@@ -107,6 +109,8 @@ export function toAuthorizationEnvironment(context: EnvironmentContext): Environ
     ISSUER: toPublicUrl(ports),
     DERIVATION_KEY_FILE: keys.derivationKey,
     ASSERTION_PRIVATE_KEY_FILE: keys.assertionPrivateKey,
+    DEVELOPERS: 'anyone',
+    APP_APPROVAL: 'none',
     ...RAISED_LIMITS.authorization,
   };
 }

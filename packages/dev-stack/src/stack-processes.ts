@@ -74,9 +74,15 @@ export function listProcesses(processes: StackProcesses): ManagedProcess[] {
   return [identityProvider, consent, authorization, healthData, ...gateways];
 }
 
-/** Starts all processes at once. They tolerate any start order. */
+/**
+ * Starts what others call first. They tolerate any order, but a service that did not reach the identity provider waits a second before it
+ * fetches the keys of sessions again, and answers sessions with 503 until then.
+ */
 export async function startProcesses(processes: StackProcesses, signal?: AbortSignal): Promise<void> {
-  await Promise.all(listProcesses(processes).map((each) => each.start(signal)));
+  const { identityProvider, authorization, consent, healthData, gateways } = processes;
+  for (const stage of [[identityProvider], [consent, authorization, healthData], gateways]) {
+    await Promise.all(stage.map((each) => each.start(signal)));
+  }
 }
 
 /** Stops callers before the services they call, so that requests in progress can finish. */

@@ -13,6 +13,7 @@ import {
   toDataDirectory,
 } from './data-directory.ts';
 import { prepareDatabases, startPostgres } from './databases.ts';
+import { lockDataDirectory } from './directory-lock.ts';
 import type { Caller, DatabaseService, KeyFiles } from './key-files.ts';
 import { ensureKeyFiles } from './key-files.ts';
 import { openLogWriter } from './log-writer.ts';
@@ -20,7 +21,7 @@ import type { ManagedProcess } from './managed-process.ts';
 import type { StackPorts } from './ports.ts';
 import { findRandomPorts, requireFreePorts, toNamedPorts } from './ports.ts';
 import { createSteps } from './progress.ts';
-import { seedOnce } from './seed/seed-once.ts';
+import { seedUntil } from './seed/seed-until.ts';
 import {
   toGatewayProbeUrls,
   toGatewayUrls,
@@ -30,7 +31,7 @@ import {
   toRpcAddresses,
 } from './service-environments.ts';
 import { createServiceTokens } from './service-tokens.ts';
-import { findStackFile, removeStackFile, writeStackFile } from './stack-file.ts';
+import { removeStackFile, writeStackFile } from './stack-file.ts';
 import type { EnvironmentOverrides, StackProcesses } from './stack-processes.ts';
 import { createStackProcesses, listProcesses, startProcesses, stopProcesses } from './stack-processes.ts';
 
@@ -94,10 +95,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const directory = toDataDirectory(options.dataDirectory);
   await using cleanup = new AsyncDisposableStack();
 
-  refuseSecondStack(directory);
-  if (options.fresh) await step('removed the data of earlier runs', () => clearDataDirectory(directory));
+  cleanup.use(await lockDataDirectory(directory.root));
   await stopLeftover(directory.postgres);
+  // Before anything is removed: a start that cannot succeed leaves the data.
   const ports = await choosePorts(options);
+  if (options.fresh) await step('removed the data of earlier runs', () => clearDataDirectory(directory));
   await ensureDataDirectory(directory);
   const keys = await step('keys', () => ensureKeyFiles(directory.keys));
 
@@ -120,20 +122,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   if (options.seed !== false) {
     const tokens = await stack.serviceTokens('importer');
     await step('synthetic users', () =>
-      seedOnce(directory.seedFile, stack.rpcAddresses['health-data'], tokens, options.seedUntil),
+      seedUntil(directory.seedFile, stack.rpcAddresses['health-data'], tokens, options.seedUntil),
     );
   }
   cleanup.defer(() => removeStackFile(directory.root));
   await writeStackFile(directory.root, toDescription(stack));
   const running = cleanup.move();
   return { ...stack, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-function refuseSecondStack(directory: DataDirectory): void {
-  const other = findStackFile(directory.root);
-  if (other === null || other.process === identifySelf()) return;
-  const pid = other.process.split(' ')[0];
-  throw new Error(`A local stack is already running: ${other.gatewayUrls[0]} (process ${pid}).`);
 }
 
 async function choosePorts({ ports, redis, redisUrl, databaseUrl }: StackOptions): Promise<StackPorts> {

@@ -13,6 +13,7 @@ const EPILOGUE = `
 Environment variables move the ports:
 ${PORT_VARIABLES.map(({ variable, fallback }) => `  ${variable.padEnd(28)}${fallback}`).join('\n')}
 
+--no-install keeps it from installing packages of the operating system, such as Redis (as root on Debian or Ubuntu).
 REDIS_URL uses a Redis that runs already. Ctrl-C stops everything that was started.`;
 
 /** The command line of `npm start`. For wrong arguments and --help, parsing prints the text and throws CommanderError. */

@@ -115,7 +115,8 @@ describe('a migration that holds a lock while it reads or writes many rows is re
 test.each([
   ["SET LOCAL lock_timeout = '1h'", /^sets lock_timeout/],
   ["SELECT set_config('lock_timeout', '0', true)", /^sets lock_timeout/],
-  ['CREATE INDEX CONCURRENTLY app_name_idx ON app (name)', /^uses CONCURRENTLY/],
+  ['CREATE INDEX CONCURRENTLY app_name_idx ON app (name)', /^uses CONCURRENTLY without IF \[NOT\] EXISTS/],
+  ['CREATE INDEX CONCURRENTLY IF NOT EXISTS i ON app (name); SELECT 1', /^uses CONCURRENTLY beside other/],
   ['COMMIT', /^ends or begins a transaction/],
 ])('no comment allows %s', async (statement, what) => {
   const sql = `-- contract: nothing uses it since 0.4.0\n-- locks: it is small\n${statement};`;

@@ -92,7 +92,8 @@ function expectedRights(role: string, { schema, name, kind }: SchemaObject): str
   const it = `${schema}.${name}`;
   if (!OWN_SCHEMAS[service]?.includes(schema)) return '';
   if (suffix === '_owner') return APPEND_ONLY.test(it) ? 'SIO' : ALL[kind];
-  if (name === '_prisma_migrations') return '';
+  // Three of its columns.
+  if (name === '_prisma_migrations') return 'S';
   if (suffix === '_reader') return WITH_RIGHTS_OF_THE_OWNER.test(it) ? '' : OF_READING[kind];
   return PARTITION.test(it) ? '' : (OF_THE_SERVICE[it] ?? OF_ROWS[kind]);
 }

@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { chmod, chown, stat } from 'node:fs/promises';
+import { chmod, chown, readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -69,6 +69,18 @@ export async function handOver(...paths: string[]): Promise<void> {
   }
 }
 
+/** Throws when the data directory was made by another major version of Postgres, whose files this one cannot read. */
+export async function requireSameVersion({ postgres }: PostgresPrograms, directory: string): Promise<void> {
+  const made = (await readFile(join(directory, 'PG_VERSION'), 'utf8')).trim();
+  const { stdout } = await run(postgres, ['--version']);
+  const own = /\d+/.exec(stdout)?.[0];
+  if (made === own) return;
+  throw new Error(
+    `The data in ${directory} was made by Postgres ${made}, and this is Postgres ${own}. ` +
+      'Use the release that made it, or begin with new data: npm start -- --fresh',
+  );
+}
+
 async function makeExecutable(program: string): Promise<void> {
   const { mode } = await stat(program);
   if ((mode & 0o111) !== 0o111) await chmod(program, mode | 0o555);
@@ -86,6 +98,8 @@ function canReach(user: { uid: number; gid: number }, program: string, directory
 async function ensurePostgresUser(): Promise<{ uid: number; gid: number }> {
   const known = await findPostgresUser();
   if (known !== null) return known;
+  if (platform() !== 'linux')
+    throw new Error('Postgres does not run as root. Start this as an ordinary user.');
   await run('groupadd', ['--system', 'postgres']).catch(() => undefined);
   await run('useradd', ['--system', '--gid', 'postgres', '--no-create-home', 'postgres']);
   const created = await findPostgresUser();

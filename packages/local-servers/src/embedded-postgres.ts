@@ -6,7 +6,12 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { OWNER_FILE, stopLeftover } from './embedded-postgres-leftover.ts';
 import type { PostgresPrograms } from './embedded-postgres-programs.ts';
-import { asPostgresUser, findPostgresPrograms, handOver } from './embedded-postgres-programs.ts';
+import {
+  asPostgresUser,
+  findPostgresPrograms,
+  handOver,
+  requireSameVersion,
+} from './embedded-postgres-programs.ts';
 import { findFreePort } from './free-port.ts';
 import { identifySelf } from './process-identity.ts';
 
@@ -55,7 +60,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const password = options.password ?? 'postgres';
   const programs = await findPostgresPrograms();
   await stopLeftover(directory);
-  if (!existsSync(join(directory, 'PG_VERSION'))) await initialise(programs, directory, password);
+  if (existsSync(join(directory, 'PG_VERSION'))) await requireSameVersion(programs, directory);
+  else await initialise(programs, directory, password);
 
   const port = options.port === 0 ? await findFreePort() : options.port;
   const server = await launch(programs, directory, port, options);

@@ -28,6 +28,7 @@ export interface RedisServerOptions {
 
 const PROGRAMS = ['redis-server', 'valkey-server'];
 const IMAGE = 'redis:7';
+const PURPOSE = 'the messages that tell gateways of revocations at once';
 const START_TIMEOUT_MS = 10_000;
 const POLL_MS = 20;
 
@@ -43,7 +44,7 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
     const server = await startContainer(options.port, options.notice);
     if (server !== null) return server;
   }
-  if (options.mayInstall !== false && (await installPackage('redis-server', options.notice))) {
+  if (options.mayInstall !== false && (await installPackage('redis-server', PURPOSE, options.notice))) {
     const installed = await findRedisProgram();
     if (installed !== null) return startRedisProgram(installed, options.port);
   }

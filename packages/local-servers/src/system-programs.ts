@@ -23,12 +23,21 @@ export async function findProgram(names: readonly string[]): Promise<string | nu
 }
 
 /**
- * Installs a package with apt-get, after a notice; works as root on Debian or Ubuntu only. Returns whether it is now installed.
- * Services of the package are not started.
+ * Installs a package with apt-get, after a notice that says what for; works as root on Debian or Ubuntu only, and not with
+ * `--no-install` (`PHDS_NO_INSTALL`). Returns whether it is now installed. Services of the package are not started.
  */
-export async function installPackage(name: string, notice: (text: string) => void): Promise<boolean> {
+export async function installPackage(
+  name: string,
+  purpose: string,
+  notice: (text: string) => void,
+): Promise<boolean> {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false;
-  notice(`No ${name} found. Installing it: apt-get install -y --no-install-recommends ${name}`);
+  if (process.env['PHDS_NO_INSTALL']) {
+    notice(`${name} is missing and not installed (--no-install). It is needed for ${purpose}.`);
+    return false;
+  }
+  notice(`${name} is missing. It is needed for ${purpose}. To refuse the installation, use --no-install.`);
+  notice(`Installing it: apt-get install -y --no-install-recommends ${name}`);
   // Run level 1 keeps the package from starting its system service.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const lock = ['-o', 'DPkg::Lock::Timeout=300'];

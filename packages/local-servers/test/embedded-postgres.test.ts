@@ -71,3 +71,12 @@ test('a postmaster.pid with the id of another program is ignored', async () => {
   await using server = await start();
   expect(await query(server.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
+
+test('data of another major version is refused with what to do', async () => {
+  const first = await start();
+  await first.stop();
+  await writeFile(join(directory, 'PG_VERSION'), '12\n');
+  await expect(start()).rejects.toThrow(
+    /was made by Postgres 12, and this is Postgres \d+\. Use the release/,
+  );
+});

@@ -3,7 +3,7 @@ import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { AppError } from '@phds/service-kit/errors';
 import type { OperatedService, OperatorConnection } from '../operator/connection.ts';
-import { explainOperator } from '../operator/explanation.ts';
+import { explainCall } from '../operator/explanation.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 import type { OperatorSurroundings } from './restore.ts';
 
@@ -90,7 +90,7 @@ function explain(error: unknown, service: OperatedService): string {
   if (error instanceof AppError && error.reason === 'conflict') {
     return `${error.message} Nothing was removed. With --revoke-apps they end for everybody who uses them.`;
   }
-  const sentence = explainOperator(error, service);
+  const sentence = explainCall(error, service);
   return service === 'authorization' ? sentence : `${sentence} Not everything is removed: run it again.`;
 }
 

@@ -10,7 +10,7 @@ import { UnusableFile } from '@phds/importers/ingest/unusable-file';
 import type { IngestionConnection } from '../connection.ts';
 import { createProgress, type ProgressStream } from '../progress.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
-import { explain } from './explain.ts';
+import { explainImport } from './explain.ts';
 
 export interface ImportArguments {
   readonly importer: Importer;
@@ -62,7 +62,7 @@ async function tryImport(args: ImportArguments, { errors, connect }: CommandSurr
     await using source = await openSource(args, errors);
     return await importSource(args, source, connection, errors);
   } catch (error) {
-    return { report: new ImportReport(), failure: explain(error) };
+    return { report: new ImportReport(), failure: explainImport(error) };
   }
 }
 
@@ -104,7 +104,7 @@ async function importSource(
   } catch (error) {
     const cause = error instanceof UnusableFile ? await settleBefore(error, run) : error;
     await log.noteFailure(run.position, run.settled);
-    return { report: run.total(), failure: explain(cause) };
+    return { report: run.total(), failure: explainImport(cause) };
   } finally {
     importing.finish();
   }

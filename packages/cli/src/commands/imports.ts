@@ -2,6 +2,7 @@ import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { type Import, ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { ImportReport } from '@phds/importers/ingest/report';
 import { parseReportData } from '@phds/importers/ingest/report-data';
+import { toInstant, toJson } from '../operator/call.ts';
 import { megabytes } from '../progress.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 import { explain } from './explain.ts';
@@ -34,10 +35,12 @@ export async function listImports(
     using connection = connect();
     const { imports } = await connection.client.listImports({ userId });
     const rows = imports.map((each) => toRow(each, Date.now()));
-    output.write(json ? `${JSON.stringify({ user: userId, imports: rows }, null, 2)}\n` : toText(rows));
+    output.write(json ? toJson({ user: userId, imports: rows }) : toText(rows));
     return EXIT_DONE;
   } catch (error) {
-    errors.write(`${explain(error)}\n`);
+    const failure = explain(error);
+    if (json) output.write(toJson({ user: userId, error: failure }));
+    errors.write(`${failure}\n`);
     return EXIT_FAILED;
   }
 }
@@ -47,7 +50,7 @@ function toRow({ format, digest, size, state, report, startedAt, reportedAt }: I
   const heard = reportedAt === undefined ? 0 : timestampDate(reportedAt).getTime();
   const { inserted, updated, unchanged } = data.stored;
   return {
-    startedAt: startedAt === undefined ? '' : timestampDate(startedAt).toISOString(),
+    startedAt: toInstant(startedAt),
     reportedAt: new Date(heard).toISOString(),
     format,
     bytes: Number(size),

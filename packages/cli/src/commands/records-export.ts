@@ -4,6 +4,7 @@ import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine } from '@phds/c
 import { toAuditEvent } from '../records/audit-event.ts';
 import { explainRecords } from '../records/explanation.ts';
 import { findAccesses } from '../records/exported-access.ts';
+import { findRange, type RangeChoice } from '../records/range.ts';
 import { writeWholeFile } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 import type { RecordsSurroundings } from './records-verify.ts';
@@ -13,6 +14,7 @@ export const EXPORT_FORMATS = ['csv', 'fhir'] as const;
 
 export interface ExportRecordsArguments {
   readonly userId: string;
+  readonly range: RangeChoice;
   readonly format: (typeof EXPORT_FORMATS)[number];
   /** null for standard output. */
   readonly file: string | null;
@@ -24,12 +26,13 @@ export interface ExportSurroundings extends Omit<RecordsSurroundings, 'output'> 
 
 /** `phds records export`: writes a person's access records, oldest first. Returns the exit code. */
 export async function exportRecords(
-  { userId, format, file }: ExportRecordsArguments,
+  { userId, range, format, file }: ExportRecordsArguments,
   { output, errors, connect }: ExportSurroundings,
 ): Promise<number> {
   try {
     await using connection = await connect();
-    const pages = await findAccesses(connection.snapshot, userId);
+    const { snapshot } = connection;
+    const pages = await findAccesses(snapshot, userId, await findRange(snapshot, range));
     if (pages === null) {
       errors.write(
         `No records belong to a user ${userId}: there never was a consent, or the user was erased.\n`,
@@ -42,7 +45,7 @@ export async function exportRecords(
     else await pipeline(text, output, { end: false });
     return EXIT_DONE;
   } catch (error) {
-    errors.write(`${isFileError(error) ? `${error.path}: ${error.code}` : explainRecords(error)}\n`);
+    errors.write(`${explainRecords(error)}\n`);
     return EXIT_FAILED;
   }
 }
@@ -59,8 +62,4 @@ async function* ndjson(
   for await (const page of pages) {
     yield page.map((access) => `${JSON.stringify(toAuditEvent(access, userId))}\n`).join('');
   }
-}
-
-function isFileError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'path' in error && 'code' in error;
 }

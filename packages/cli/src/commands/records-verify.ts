@@ -1,15 +1,21 @@
+import { findCheckpointContent } from '@phds/record-chain/checkpoint';
 import { findCheckpointFault } from '@phds/record-chain/checkpoint-verification';
 import type { Fault } from '@phds/record-chain/fault';
 import { findFault, type VerificationProgress } from '@phds/record-chain/verification';
+import { type AnchorProgress, findFaultOfAnchors, openAnchors } from '../records/anchors.ts';
 import {
-  findHashes,
+  findNewestCheckpoint,
+  findStoredHeads,
   readBatches,
+  readBeginnings,
   readCheckpoints,
   readDropped,
   readRecords,
 } from '../records/chain-source.ts';
 import type { RecordsConnection } from '../records/connection.ts';
 import { explainRecords } from '../records/explanation.ts';
+import { findFirstCheckpoint } from '../records/first-checkpoint.ts';
+import { EVERYTHING, findRange, type RangeChoice } from '../records/range.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 
 /** The records could not be read, so nothing is known about them. */
@@ -21,33 +27,49 @@ export interface RecordsSurroundings {
   readonly connect: () => Promise<RecordsConnection>;
 }
 
-type Progress = VerificationProgress & { checkpoints: number };
+export interface VerifyRecordsArguments {
+  readonly json: boolean;
+  readonly range: RangeChoice;
+  /** File of anchors that the stored checkpoints have to match; null for none. */
+  readonly expect: string | null;
+}
+
+type Progress = VerificationProgress & { checkpoints: number } & AnchorProgress;
 
 /**
  * `phds records verify`: recomputes every digest and hash, compares the chains with the signed checkpoints, and names the first
  * record that differs from what was written. Returns the exit code.
  */
 export async function verifyRecords(
-  { json }: { readonly json: boolean },
+  { json, range, expect }: VerifyRecordsArguments,
   { output, errors, connect }: RecordsSurroundings,
 ): Promise<number> {
-  const progress: Progress = { records: 0, batches: 0, checkpoints: 0, ends: new Map() };
+  const anchorProgress = { anchors: 0, incompleteAnchors: 0 };
+  const progress: Progress = { records: 0, batches: 0, checkpoints: 0, ...anchorProgress, ends: new Map() };
   const started = performance.now();
   let fault: Fault | null = null;
   let failure: string | null = null;
   try {
+    await using anchors = expect === null ? null : await openAnchors(expect);
     await using connection = await connect();
-    fault = await verify(connection, progress);
+    if (anchors !== null) fault = await findFaultOfAnchors(anchors, connection, progress);
+    fault ??= await verify(connection, range, progress);
   } catch (error) {
     failure = explainRecords(error);
   }
   const seconds = (performance.now() - started) / 1000;
   const report = toReport(progress, seconds);
   if (json) {
-    const document = { ok: fault === null && failure === null, ...report, fault, error: failure };
+    const document = {
+      ok: fault === null && failure === null,
+      ...report,
+      part: range,
+      fault,
+      error: failure,
+    };
     output.write(`${JSON.stringify(document, null, 2)}\n`);
   } else if (failure === null) {
-    output.write(`${toText(report)}${fault === null ? 'Nothing was changed.' : faultText(fault)}\n`);
+    output.write(`${toText(report)}${fault === null ? successText(range) : faultText(fault)}\n`);
   }
   if (failure !== null) {
     errors.write(`${failure}\n`);
@@ -56,25 +78,55 @@ export async function verifyRecords(
   return fault === null ? EXIT_DONE : EXIT_FAILED;
 }
 
-async function verify({ snapshot, keys }: RecordsConnection, progress: Progress): Promise<Fault | null> {
+async function verify(
+  { snapshot, keys }: RecordsConnection,
+  choice: RangeChoice,
+  progress: Progress,
+): Promise<Fault | null> {
+  const range = await findRange(snapshot, choice);
   const dropped = await readDropped(snapshot);
-  const chains = { batches: readBatches(snapshot), records: readRecords(snapshot), dropped };
+  const chains = {
+    batches: readBatches(snapshot, range),
+    records: readRecords(snapshot, range),
+    beginnings: range === EVERYTHING ? dropped : [...dropped, ...(await readBeginnings(snapshot, range))],
+  };
   const fault = await findFault(chains, progress);
   if (fault !== null) return fault;
-  const checkpoints = readCheckpoints(snapshot);
+  const found =
+    range.firstCheckpoint === null
+      ? await findFirstCheckpoint(snapshot, keys, Date.parse(range.from))
+      : { number: range.firstCheckpoint };
+  if ('fault' in found) return found.fault;
+  const newest = await findNewestCheckpoint(snapshot);
+  const signed = {
+    checkpoints: readCheckpoints(snapshot, found.number, range),
+    first: found.number,
+    newest: newest === null ? null : findCheckpointContent(newest, keys),
+    isPart: range !== EVERYTHING,
+  };
   const { ends } = progress;
   return findCheckpointFault(
-    { checkpoints, keys, dropped, ends, findHashes: (heads) => findHashes(snapshot, heads) },
+    { ...signed, keys, dropped, ends, findBatches: (heads) => findStoredHeads(snapshot, heads) },
     progress,
   );
 }
 
-function toReport({ records, batches, checkpoints, ends }: Progress, seconds: number) {
+function successText(range: RangeChoice): string {
+  if (range === null) return 'Nothing was changed.';
+  return 'The part that was read is consistent. Only a verification of everything shows that nothing is missing before and after.';
+}
+
+function toReport(
+  { records, batches, checkpoints, anchors, incompleteAnchors, ends }: Progress,
+  seconds: number,
+) {
   return {
     records,
     batches,
     writers: ends.size,
     checkpoints,
+    anchors,
+    incompleteAnchors,
     seconds: Math.round(seconds * 100) / 100,
     recordsPerSecond: Math.round(records / seconds),
   };
@@ -82,10 +134,13 @@ function toReport({ records, batches, checkpoints, ends }: Progress, seconds: nu
 
 function toText(report: ReturnType<typeof toReport>): string {
   const number = (value: number) => value.toLocaleString('en');
-  const { records, batches, writers, checkpoints, seconds, recordsPerSecond } = report;
+  const { records, batches, writers, checkpoints, anchors, incompleteAnchors, seconds, recordsPerSecond } =
+    report;
   return (
     `${number(records)} records in ${number(batches)} batches of ${number(writers)} writers, ` +
-    `${number(checkpoints)} checkpoints; ${seconds} s, ${number(recordsPerSecond)} records a second.\n`
+    `${number(checkpoints)} checkpoints` +
+    `${anchors === 0 ? '' : `, ${number(anchors)} anchors`}` +
+    `${incompleteAnchors === 0 ? '' : `, ${number(incompleteAnchors)} incomplete anchors`}; ${seconds} s, ${number(recordsPerSecond)} records a second.\n`
   );
 }
 

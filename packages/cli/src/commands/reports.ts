@@ -1,16 +1,11 @@
-import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import {
   type ListReportsResponse,
   type Report,
   ReportService,
 } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { findReportReason } from '@phds/service-kit/report-reasons';
-import { explainOperator } from '../operator/explanation.ts';
-import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
+import { callAsOperator, PAGE_SIZE, toInstant, toJson } from '../operator/call.ts';
 import type { OperatorSurroundings } from './restore.ts';
-
-/** Reports on one page. */
-const PAGE_SIZE = 100;
 
 export interface ListReportsArguments {
   /** Null for every app. */
@@ -22,22 +17,18 @@ export interface ListReportsArguments {
 /** `phds reports list`: prints one page of what people reported about apps, newest first. Returns the exit code. */
 export async function listReports(
   { clientId, page, json }: ListReportsArguments,
-  { output, errors, connect }: OperatorSurroundings,
+  surroundings: OperatorSurroundings,
 ): Promise<number> {
-  try {
-    using connection = connect();
-    const listed = await connection
-      .client('consent', ReportService)
-      .listReports({ clientId: clientId ?? '', page: { page, pageSize: PAGE_SIZE } });
-    output.write(json ? `${JSON.stringify(toJson(listed, page), null, 2)}\n` : toText(listed, page));
-    return EXIT_DONE;
-  } catch (error) {
-    errors.write(`${explainOperator(error, 'consent')}\n`);
-    return EXIT_FAILED;
-  }
+  return callAsOperator(['consent', ReportService], json, surroundings, async (client) => {
+    const listed = await client.listReports({
+      clientId: clientId ?? '',
+      page: { page, pageSize: PAGE_SIZE },
+    });
+    return json ? toJson(toDocument(listed, page)) : toText(listed, page);
+  });
 }
 
-function toJson({ reports, total }: ListReportsResponse, page: number) {
+function toDocument({ reports, total }: ListReportsResponse, page: number) {
   return { reports: reports.map(toEntry), page, pages: Math.ceil(total / PAGE_SIZE), total };
 }
 
@@ -79,8 +70,4 @@ function toParagraph(report: Report): string {
     .filter((line) => line !== '')
     .map((line) => `${line}\n`)
     .join('');
-}
-
-function toInstant(time: Timestamp | undefined): string {
-  return time === undefined ? '' : timestampDate(time).toISOString();
 }

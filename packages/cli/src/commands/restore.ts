@@ -6,7 +6,7 @@ import {
   RestoreService,
 } from '@phds/contracts/phds/common/v1/restore_pb';
 import type { OperatorConnection } from '../operator/connection.ts';
-import { explainOperator } from '../operator/explanation.ts';
+import { explainCall } from '../operator/explanation.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 
 /** The actions of `phds restore`; docs/restoring.md explains when to use them. */
@@ -44,12 +44,13 @@ export async function runRestore(
       documents[service] = toJson(service, status);
       if (!json) output.write(`${service}: ${said}${toText(service, status)}\n`);
     } catch (error) {
-      const failure = explainOperator(error, service);
+      const failure = explainCall(error, service);
+      documents[service] = { error: failure };
       // Missing settings affect every call; they are reported once.
       if (!failures.includes(failure)) failures.push(failure);
     }
   }
-  if (json && Object.keys(documents).length > 0) output.write(`${JSON.stringify(documents, null, 2)}\n`);
+  if (json) output.write(`${JSON.stringify(documents, null, 2)}\n`);
   for (const failure of failures) errors.write(`${failure}\n`);
   return failures.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }

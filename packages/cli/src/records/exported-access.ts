@@ -1,4 +1,6 @@
 import type { ExportedAccess } from '@phds/catalog/access-csv';
+import { idsFrom } from './chain-source.ts';
+import type { RecordsRange } from './range.ts';
 import type { RecordsSnapshot } from './snapshot.ts';
 
 const ACCESSES_A_PAGE = 1_000;
@@ -16,18 +18,19 @@ const ACCESSES = `
     SELECT verdict FROM access_record WHERE refers_to = r.id AND id > r.id LIMIT 1
   ) AS refusal ON true
   LEFT JOIN app ON app.client_id = r.client_id
-  WHERE r.user_ref = $1::uuid AND r.refers_to IS NULL
+  WHERE r.user_ref = $1::uuid AND r.refers_to IS NULL AND ${idsFrom(2)}
   ORDER BY r.id`;
 
-/** Pages of a person's accesses, oldest first, with app names as in the access history. Null when no records belong to this user id. */
+/** Pages of a person's accesses in a range, oldest first, with app names as in the access history. Null when no records belong to this user id. */
 export async function findAccesses(
   snapshot: RecordsSnapshot,
   userId: string,
+  range: RecordsRange,
 ): Promise<AsyncIterable<ExportedAccess[]> | null> {
   const [person] = await snapshot.query<{ ref: string }>(
     'SELECT user_ref::text AS ref FROM person WHERE user_id = $1',
     [userId],
   );
   if (person === undefined) return null;
-  return snapshot.pages<ExportedAccess>(ACCESSES, ACCESSES_A_PAGE, [person.ref]);
+  return snapshot.pages<ExportedAccess>(ACCESSES, ACCESSES_A_PAGE, [person.ref, range.from, range.to]);
 }

@@ -1,0 +1,135 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { Client } from '@connectrpc/connect';
+import type { AppLockKind } from '@phds/catalog/wire-names';
+import { AppOperatorService, type OperatedApp } from '@phds/contracts/phds/authorization/v1/operator_pb';
+import { AppLockKind as Kind, AppStatus as Status } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { callAsOperator, PAGE_SIZE, toInstant, toJson } from '../operator/call.ts';
+import type { OperatorSurroundings } from './restore.ts';
+
+export const APP_OPERATOR = ['authorization', AppOperatorService] as const;
+
+const KINDS: Readonly<Record<AppLockKind, Kind>> = { suspension: Kind.SUSPENSION, approval: Kind.APPROVAL };
+
+export interface ListAppsArguments {
+  /** Empty for every developer. */
+  readonly ownerId: string;
+  readonly lockKind: AppLockKind | null;
+  readonly page: number;
+  readonly json: boolean;
+}
+
+/** `phds apps list`: prints one page of the apps of all developers. Returns the exit code. */
+export async function listApps(
+  { ownerId, lockKind, page, json }: ListAppsArguments,
+  surroundings: OperatorSurroundings,
+): Promise<number> {
+  return callAsOperator(APP_OPERATOR, json, surroundings, async (client) => {
+    const kind = lockKind === null ? Kind.UNSPECIFIED : KINDS[lockKind];
+    const { apps, total } = await client.listAllApps({
+      ownerId,
+      lockKind: kind,
+      page: { page, pageSize: PAGE_SIZE },
+    });
+    const entries = apps.map(toEntry);
+    const pages = Math.ceil(total / PAGE_SIZE);
+    if (json) return toJson({ apps: entries, page, pages, total });
+    if (total === 0) return 'No apps.\n';
+    return `${entries.map(toParagraph).join('\n')}\nPage ${page} of ${pages}, ${total} apps in total.\n`;
+  });
+}
+
+export type AppAction = 'show' | 'suspend' | 'resume' | 'approve';
+
+interface Choices {
+  /** Of a suspension. */
+  readonly reason?: string;
+  /** `updatedAt` of the app to approve. */
+  readonly seen?: Date;
+}
+
+export interface AppArguments {
+  readonly action: AppAction;
+  readonly clientId: string;
+  readonly choices: Choices;
+  readonly json: boolean;
+}
+
+/** `phds apps show|suspend|resume|approve`: in effect everywhere before it prints the app. Returns the exit code. */
+export async function runOnApp(
+  { action, clientId, choices, json }: AppArguments,
+  surroundings: OperatorSurroundings,
+): Promise<number> {
+  return callAsOperator(APP_OPERATOR, json, surroundings, async (client) => {
+    const { app } = await ACTIONS[action](client, clientId, choices);
+    if (app === undefined) throw new Error('authorization answered without the app');
+    return json ? toJson(toEntry(app)) : toParagraph(toEntry(app));
+  });
+}
+
+type Apps = Client<typeof AppOperatorService>;
+
+const ACTIONS: Readonly<
+  Record<
+    AppAction,
+    (apps: Apps, clientId: string, choices: Choices) => Promise<{ app?: OperatedApp | undefined }>
+  >
+> = {
+  show: (apps, clientId) => apps.getAnyApp({ clientId }),
+  suspend: (apps, clientId, { reason = '' }) => apps.suspendApp({ clientId, reason }),
+  resume: (apps, clientId) => apps.liftAppLock({ clientId, kind: Kind.SUSPENSION }),
+  approve: (apps, clientId, { seen }) =>
+    apps.liftAppLock({
+      clientId,
+      kind: Kind.APPROVAL,
+      ...(seen && { seenUpdatedAt: timestampFromDate(seen) }),
+    }),
+};
+
+function toEntry({ app, ownerId, statusChangedAt }: OperatedApp) {
+  const orNull = (text: string | undefined) => text || null;
+  const lock = app?.lock;
+  return {
+    clientId: app?.clientId ?? '',
+    name: app?.name ?? '',
+    developerName: orNull(app?.developerName),
+    owner: orNull(ownerId),
+    status: Status[app?.status ?? Status.UNSPECIFIED].toLowerCase(),
+    statusChangedAt: toInstant(statusChangedAt),
+    lock:
+      lock === undefined
+        ? null
+        : {
+            kind: Kind[lock.kind].toLowerCase() as AppLockKind,
+            reason: orNull(lock.reason),
+            since: toInstant(lock.since),
+          },
+    description: orNull(app?.description),
+    homepageUrl: orNull(app?.homepageUrl),
+    privacyPolicyUrl: orNull(app?.privacyPolicyUrl),
+    redirectUris: app?.redirectUris ?? [],
+    scopes: app?.scopes ?? [],
+    createdAt: toInstant(app?.createdAt),
+    updatedAt: toInstant(app?.updatedAt),
+  };
+}
+
+function toParagraph(app: ReturnType<typeof toEntry>): string {
+  const { clientId, name, developerName, owner, status, statusChangedAt, lock } = app;
+  const by = developerName === null ? '' : ` by ${developerName}`;
+  const why = {
+    suspension: `  locked     suspended by an operator since ${lock?.since}: ${lock?.reason}`,
+    approval: `  locked     waits for an approval since ${lock?.since}`,
+  };
+  return [
+    `${clientId}  ${name}${by}`,
+    `  status     ${status} since ${statusChangedAt}`,
+    ...(lock === null ? [] : [why[lock.kind]]),
+    `  updated    ${app.updatedAt}`,
+    `  owner      ${owner ?? 'an erased person'}`,
+    `  about      ${app.description ?? 'nothing'}`,
+    `  homepage   ${app.homepageUrl ?? 'none'}`,
+    `  redirects  ${app.redirectUris.join(' ')}`,
+    `  scopes     ${app.scopes.join(' ')}`,
+    '',
+  ].join('\n');
+}
