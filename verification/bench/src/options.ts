@@ -15,15 +15,8 @@ export interface Options {
   readonly rate: number;
   /** Revocations per second of `revocation`. */
   readonly revocations: number;
-  /** Readings of the largest user of `flat`. */
-  readonly largest: number;
   /** Of the export that `import` reads. */
   readonly records: number;
-  /** Simulated days and replicas of `checkpoints`. */
-  readonly days: number;
-  readonly replicas: number;
-  /** Whether `checkpoints` signs as earlier releases did. */
-  readonly earlier: boolean;
   /** Whether `capacity` measures nothing and computes its page from the costs that are there. */
   readonly computed: boolean;
   /** Whether to refill the database. */
@@ -42,26 +35,12 @@ export function createBenchCommand(names: readonly string[]): Command {
       'heart: also page 1,000 of a large user, a dataFrom grant and a filter beside it',
       false,
     )
-    .option('--connections <n>', 'heart, aims, record, traces: connections of the client', parseCount, 32)
+    .option('--connections <n>', 'heart, aims: connections of the client', parseCount, 32)
     .option('--seconds <n>', 'length of one stretch of load', parseSeconds, 8)
-    .option(
-      '--rounds <n>',
-      'heart, aims, record, traces, metrics, web, zones, token: repetitions',
-      parseCount,
-      5,
-    )
+    .option('--rounds <n>', 'heart, aims, web, token: repetitions', parseCount, 5)
     .option('--rate <n>', 'revocation, import: reads a second', parseCount, 500)
     .option('--revocations <n>', 'revocation: revocations a second', parseCount, 16)
     .option('--records <n>', 'import: records of the export', parseCount, 1_000_000)
-    .option(
-      '--largest <n>',
-      'flat, which has people of its own: readings of the largest',
-      parseCount,
-      10_000_000,
-    )
-    .option('--days <n>', 'checkpoints: simulated days', parseCount, 90)
-    .option('--replicas <n>', 'checkpoints: replicas of consent', parseCount, 10)
-    .option('--earlier', 'checkpoints: as earlier releases signed them', false)
     .option('--computed', 'capacity: measure nothing, write the page from the measured costs', false)
     .option('--fresh', 'fill the database anew', false)
     .showHelpAfterError();

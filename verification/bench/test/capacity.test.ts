@@ -108,13 +108,14 @@ describe('bytes', () => {
     expect(toDailyBytes('health-data', 1, COSTS, never)).toBeCloseTo(people * 200 * 200);
   });
 
-  test('consent stops growing when the oldest records are dropped, access tokens after two days', () => {
+  test('consent stops growing when the oldest records are dropped, access tokens after two days, most refresh tokens after 30', () => {
     const consentAt = (days: number) => toBytesAfter('consent', days, 100, COSTS, ASSUMPTIONS);
     expect(consentAt(365)).toBeCloseTo(365 * toDailyBytes('consent', 100, COSTS, ASSUMPTIONS));
     expect(consentAt(730)).toBe(consentAt(3_650));
     const tokens = (days: number) => toBytesAfter('authorization', days, 100, COSTS, ASSUMPTIONS);
     expect(tokens(1)).toBeCloseTo(toDailyBytes('authorization', 100, COSTS, ASSUMPTIONS));
-    expect(tokens(102) - tokens(101)).toBeLessThan(tokens(1));
+    expect(tokens(12) - tokens(11)).toBeLessThan(tokens(1));
+    expect(tokens(102) - tokens(101)).toBeLessThan(tokens(12) - tokens(11));
   });
 
   test('Redis holds the pairs of person and app that are active', () => {

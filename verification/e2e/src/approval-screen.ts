@@ -17,7 +17,9 @@ export class ApprovalScreen {
 
   constructor(page: Page) {
     this.page = page;
-    this.share = page.getByRole('button', { name: /^Share( \d+ items?)?$/ });
+    this.share = page.getByRole('button', {
+      name: /^(Share( \d+ types? of data)?|Agree( to these changes)?)$/,
+    });
     this.deny = page.getByRole('button', { name: "Don't share" });
     this.summary = page.getByRole('region', { name: 'In short' }).getByRole('status');
     this.changes = page.getByRole('region', { name: 'What changes' });
@@ -75,7 +77,7 @@ export class ApprovalScreen {
     return [await chosen(this.life), await chosen(this.lookBack)];
   }
 
-  /** The button's text tells how many items it shares. */
+  /** The button's text tells how many types of data it shares, or that it changes a connection. */
   async count(): Promise<string | null> {
     return this.share.textContent();
   }

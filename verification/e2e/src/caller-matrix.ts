@@ -3,6 +3,9 @@ type Table = Readonly<Record<string, Readonly<Record<string, Readonly<Record<str
 /** Who may call what: service, proto service, caller, and the rpcs that admit it. Nobody else may call anything. */
 const ADMITTED: Table = {
   authorization: {
+    'phds.authorization.v1.AppOperatorService': {
+      operator: 'ListAllApps GetAnyApp SuspendApp LiftAppLock ListDevelopers AddDeveloper RemoveDeveloper',
+    },
     'phds.authorization.v1.AppService': {
       gateway: 'RegisterApp ListApps GetApp UpdateApp RotateSecret SetAppStatus',
     },
@@ -30,7 +33,7 @@ const ADMITTED: Table = {
     },
     'phds.consent.v1.EventService': { 'health-data': 'ReportDataChanges' },
     'phds.consent.v1.LedgerService': {
-      authorization: 'PutApp SetAppStatus RevokeFamily RevokeToken CheckLiveness CheckLivenesses',
+      authorization: 'PutApp SetAppStatus SetAppLock RevokeFamily RevokeToken CheckLiveness CheckLivenesses',
     },
     'phds.consent.v1.NoticeService': { 'host-application': 'ListNotices' },
     'phds.consent.v1.ReportService': { gateway: 'ReportApp', operator: 'ListReports' },

@@ -15,6 +15,7 @@ const APP_FIELDS = [
   'developerName',
   'environment',
   'homepageUrl',
+  'lock',
   'logoUrl',
   'name',
   'previousSecretExpiresAt',

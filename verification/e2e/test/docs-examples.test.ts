@@ -8,8 +8,8 @@ import { toComparable } from '@phds/e2e/examples/recorder';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 import { AnswerContract } from '@phds/test-kit/answer-contract';
 
-/** Only deployments that ask for a recent sign-in answer it. */
-const WITHOUT_EXAMPLE: readonly ProblemCode[] = ['STEP_UP_REQUIRED'];
+/** Only deployments that ask for a recent sign-in, or choose who may register apps, answer these. */
+const WITHOUT_EXAMPLE: readonly ProblemCode[] = ['STEP_UP_REQUIRED', 'NOT_A_DEVELOPER'];
 
 let fresh: ReadonlyMap<ProblemCode, Recorded>;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   fresh = await recordProblems(await useSharedStack());
 });
 
-test('every error code has a recorded example, except one that needs a setting', () => {
+test('every error code has a recorded example, except those that need a setting', () => {
   expect(PROBLEM_CODES.filter((code) => problems[code] === undefined)).toEqual(WITHOUT_EXAMPLE);
 });
 
@@ -29,6 +29,11 @@ test.each(PROBLEM_CODES.filter((code) => problems[code] !== undefined))(
     expect(toComparable(fresh.get(code) as Recorded)).toEqual(toComparable(recorded));
   },
 );
+
+test('recorded examples name no other local address than the samples do', () => {
+  const ports = JSON.stringify([answers, problems]).matchAll(/localhost(?::|%3A)(\d+)/g);
+  expect(new Set([...ports].map(([, port]) => port))).toEqual(new Set(['8080', '9999']));
+});
 
 test('every recorded example of an operation still has the shape that the document states', async () => {
   const contract = await AnswerContract.open();

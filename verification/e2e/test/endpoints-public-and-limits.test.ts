@@ -78,6 +78,8 @@ describe('public documents', () => {
       scopes_supported: SCOPE_NAMES,
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
+      request_parameter_supported: false,
+      request_uri_parameter_supported: false,
     });
     const endpoints = Object.entries(body).filter(([name]) => name.endsWith('_endpoint')) as [
       string,

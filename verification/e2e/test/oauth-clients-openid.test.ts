@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { listSamples } from '@phds/docs/samples';
+import { readPages } from '@phds/docs/source';
 import { Browser } from '@phds/e2e/browser';
 import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '@phds/e2e/stock-client-life';
 import { type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
@@ -54,6 +56,21 @@ async function newChecks(scope = SCOPE): Promise<{ checks: Checks; parameters: R
   };
   return { checks, parameters };
 }
+
+test('the sample of the guide pushes a request', async () => {
+  const guide = readPages().find(({ slug }) => slug === 'scopes-and-consent');
+  const sample = listSamples(guide?.markdown ?? '').find(({ code }) => code.includes('openid-client'));
+  const code = (sample?.code ?? '')
+    .replace("import * as client from 'openid-client';", '')
+    .replaceAll('http://localhost:8080', stack.gateway)
+    .replaceAll('https://app.example/callback', REDIRECT_URI);
+  const AsyncFunction = (async () => undefined).constructor as new (
+    ...parts: string[]
+  ) => (...given: unknown[]) => Promise<URL>;
+  const run = new AsyncFunction('client', 'clientId', 'clientSecret', 'codeVerifier', `${code}; return url;`);
+  const url = await run(client, app.clientId, app.clientSecret, client.randomPKCECodeVerifier());
+  expect(url.searchParams.get('request_uri')).toMatch(/^urn:/);
+});
 
 describe('openid-client', () => {
   const ways: [string, () => client.ClientAuth, typeof client.buildAuthorizationUrlWithPAR][] = [

@@ -57,6 +57,15 @@ async function readInParallel(calls: number, from: readonly Connection[] = [conn
 
 const count = (line: string) => proxy.requests.filter((request) => request === line).length;
 
+test('asking for more keeps what the connection could read before', async () => {
+  const ask = { scopes: ['read:mood'] };
+  const { callbackUrl, kept } = await app.ask(session, ask, {}, newProcess());
+  const wider = await newProcess().exchange(callbackUrl, kept);
+  expect(wider.id).toBe(connection.id);
+  expect((await wider.accessTokens()).scopes).toEqual([HEART, 'read:mood']);
+  await readInParallel(1, [wider]);
+});
+
 describe('at the expiry of an access token', () => {
   test('50 parallel calls make one refresh', async () => {
     aheadMs = HOUR_MS;

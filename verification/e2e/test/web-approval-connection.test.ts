@@ -50,8 +50,12 @@ function existingConnection(): void {
     expect(await screen.page.getByRole('checkbox', { checked: true }).count()).toBe(1);
     await screen.page.getByText('Untick to stop sharing.').waitFor();
     await screen.changes.getByText('Everything stays as it is.').waitFor();
+    await screen.page.getByText('Only what you share already is selected.').waitFor();
+    expect(await screen.count()).toBe('Agree');
     await visitor.takePictures('approval-shared-already');
     await screen.toggle('Weight by day');
+    await screen.page.getByText('2 of 2 selected').waitFor();
+    expect(await screen.count()).toBe('Agree to these changes');
     await screen.changes.getByRole('listitem').getByText('New: Weight by day.').waitFor();
     await screen.changes.getByText('Sleep Well can already read Mood. That continues.').waitFor();
     expect(await screen.summary.textContent()).toBe(

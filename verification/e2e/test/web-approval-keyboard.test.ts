@@ -44,7 +44,8 @@ function keyboardAlone(): void {
     await page
       .getByRole('heading', { level: 1, name: 'Morning Run wants to read your health data' })
       .waitFor();
-    await page.getByRole('region', { name: 'What to share' }).getByText('Nothing is selected yet.').waitFor();
+    const what = page.getByRole('region', { name: 'What to share' });
+    await what.getByText('Nothing is selected yet.').waitFor();
     const activity = button(/^Activity, sleep and body/);
     expect(await activity.getAttribute('aria-expanded')).toBe('false');
     await keyboard.activate(activity);
@@ -53,6 +54,8 @@ function keyboardAlone(): void {
     );
     await keyboard.press('Space');
     await screen.summary.getByText(/can read your activity, including new data/).waitFor();
+    await what.getByText('1 of 7 selected').waitFor();
+    expect(await what.getByText('Nothing is selected yet.').count()).toBe(0);
 
     await keyboard.activate(button('Preview Activity'));
     const sheet = page.getByRole('dialog', { name: 'Preview: Activity' });
@@ -71,7 +74,7 @@ function keyboardAlone(): void {
     await keyboard.press('ArrowRight');
     expect(await screen.limits()).toEqual(['30 days', 'Everything']);
     await keyboard.tabTo(screen.deny);
-    const arrival = await visitor.leave(() => keyboard.activate(button('Share 2 items')));
+    const arrival = await visitor.leave(() => keyboard.activate(button('Share 2 types of data')));
     const { body } = expectStatus(200, await app.exchange(arrival.searchParams.get('code') ?? ''));
     expect(body.scope.split(' ')).toEqual(['read:health-data:activity', 'read:mood']);
 
@@ -87,7 +90,7 @@ function keyboardAlone(): void {
     await second.keyboard.tabTo(second.screen.scope('Mood'));
     await second.keyboard.press('Space');
     await second.screen.changes.getByRole('listitem').getByText('Mood will stop.').waitFor();
-    await second.visitor.leave(() => second.keyboard.activate(second.button('Share 1 item')));
+    await second.visitor.leave(() => second.keyboard.activate(second.button('Agree to these changes')));
     const grant = await send(`${app.gateway}/partner/consent/grants/${body.grant_id}`, { bearer: session });
     expect(grant.body.data.scopes).toEqual([HEART, 'read:health-data:activity']);
 
@@ -120,7 +123,7 @@ function keyboardAlone(): void {
       'read:weight',
       'read:profile',
     ]);
-    expect(await screen.count()).toBe('Share 2 items');
+    expect(await screen.count()).toBe('Agree');
     const url = `${visits.stack.gateway}/partner/consent/grants/${grantId}`;
     const less = { scopes: ['read:profile'], dataFrom: '2026-02-01' };
     expectStatus(200, await send(url, { method: 'PATCH', json: less, bearer: session }));
@@ -128,9 +131,9 @@ function keyboardAlone(): void {
     await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
     await screen.lookBack.getByText('As now, from 1 Feb 2026').waitFor();
     await page.getByRole('status').getByText('has changed since you opened this page').waitFor();
-    await keyboard.activate(button('Share 1 item'));
+    await keyboard.activate(button('Agree'));
     await screen.summary.and(page.locator(':focus')).waitFor();
-    await visitor.leave(() => keyboard.activate(button('Share 1 item')));
+    await visitor.leave(() => keyboard.activate(button('Agree')));
     expect((await send(url, { bearer: session })).body.data).toMatchObject(less);
   });
 
@@ -141,11 +144,18 @@ function keyboardAlone(): void {
     await preview.click();
     const sheet = page.getByRole('dialog', { name: 'Preview: Heart' });
     await sheet.locator('[data-loading]').waitFor({ state: 'detached' });
+    await sheet.getByText(/^Only data from .* on\.$/).waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('approval-preview');
     await sheet.getByRole('button', { name: 'Close' }).click();
     await preview.and(page.locator(':focus')).waitFor();
-    expect(await screen.count()).toBe('Share 1 item');
+    await screen.chooseLookBack('From today');
+    const asked = page.waitForRequest(/consent\/preview/);
+    await preview.click();
+    const today = await page.evaluate("new Date().toLocaleDateString('sv')");
+    expect(new URL((await asked).url()).searchParams.get('dataFrom')).toBe(today);
+    await sheet.getByRole('button', { name: 'Close' }).click();
+    expect(await screen.count()).toBe('Share 1 type of data');
   });
 
   test('keeps the choices when the preview cannot be loaded', async () => {
@@ -156,7 +166,7 @@ function keyboardAlone(): void {
     const sheet = page.getByRole('dialog');
     await sheet.getByText('The preview could not be loaded.').waitFor();
     await sheet.getByRole('button', { name: 'Close' }).click();
-    expect(await screen.count()).toBe('Share 1 item');
+    expect(await screen.count()).toBe('Share 1 type of data');
     // The blocked script.
     visitor.complaints.length = 0;
   });

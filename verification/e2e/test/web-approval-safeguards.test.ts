@@ -95,7 +95,11 @@ function safeguards(): void {
       .getByRole('region', { name: 'In short' })
       .locator('[role=status], button')
       .evaluateAll((elements) => elements.map(({ textContent }) => textContent));
-    expect(order).toEqual([expect.stringMatching(/^Choose the first/), "Don't share", 'Share 4 items']);
+    expect(order).toEqual([
+      expect.stringMatching(/^Choose the first/),
+      "Don't share",
+      'Share 4 types of data',
+    ]);
   });
 
   test('the button first brings the sentence onto the screen', async () => {

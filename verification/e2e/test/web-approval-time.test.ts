@@ -57,7 +57,7 @@ function runningOut(): void {
     await page.locator(':focus', { hasText: 'You now have until' }).waitFor();
     expect(Date.parse((await find()).expiresAt)).toBeGreaterThan(Date.parse(before.expiresAt));
     expect(await warning.count()).toBe(0);
-    expect(await screen.count()).toBe('Share 1 item');
+    expect(await screen.count()).toBe('Share 1 type of data');
     await visitor.takePictures('approval-more-time');
     for (const key of ['Shift', 'ArrowDown']) await page.keyboard.press(key);
     await page.locator(':focus', { hasText: 'You now have until' }).waitFor();

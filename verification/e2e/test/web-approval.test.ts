@@ -67,7 +67,7 @@ function approvalScreen(): void {
     const screen = new ApprovalScreen(visitor.page);
     await screen.choose('Heart', 'Weight by day');
     await screen.chooseLife('30 days');
-    const callback = await press(visitor, /^Share 2 items$/);
+    const callback = await press(visitor, /^Share 2 types of data$/);
     expect(callback.searchParams.get('state')).toBe('a state');
     const tokens = expectStatus(200, await app.exchange(callback.searchParams.get('code') ?? '')).body;
     expect(tokens.scope.split(' ').toSorted()).toEqual([HEART, 'read:weight']);
@@ -96,7 +96,7 @@ function approvalScreen(): void {
     await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
     await pickPerson(visitor.page, 'web-approval-grace');
     await new ApprovalScreen(visitor.page).choose('Heart', 'Profile');
-    const callback = await press(visitor, /^Share 2 items$/);
+    const callback = await press(visitor, /^Share 2 types of data$/);
     const tokens = await client.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState });
     const heart = new URL('/api/v1/health-data/heart', visits.stack.gateway);
     expect((await client.fetchProtectedResource(config, tokens.access_token, heart, 'GET')).status).toBe(200);
@@ -128,7 +128,7 @@ function approvalScreen(): void {
     await page.context().setOffline(false);
     const pending = `${visits.stack.gateway}/partner/consent/pending/${pending_id}`;
     expect((await send(pending, { bearer: session })).body.data.status).toBe('pending');
-    const code = (await press(visitor, /^Share 3 items$/)).searchParams.get('code') ?? '';
+    const code = (await press(visitor, /^Agree to these changes$/)).searchParams.get('code') ?? '';
     const { grant_id } = expectStatus(200, await app.exchange(code)).body;
     const grant = await send(`${visits.stack.gateway}/partner/consent/grants/${grant_id}`, {
       bearer: session,

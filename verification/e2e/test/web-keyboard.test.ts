@@ -181,7 +181,7 @@ function keyboardAlone(): void {
     await keyboard.activate(button('Send the request'));
     await keyboard.tabTo(page.getByRole('checkbox', { name: /^Profile/ }));
     await keyboard.press('Space');
-    await keyboard.activate(button('Share 1 item'));
+    await keyboard.activate(button('Share 1 type of data'));
     await keyboard.fill(page.getByLabel('Client secret'), clientSecret);
     await keyboard.press('Enter');
     await page.getByRole('heading', { name: '3. Read' }).waitFor();

@@ -10,7 +10,9 @@ import {
   ensureKeyFiles,
   readDatabasePassword,
 } from '@phds/dev-stack/key-files';
+import { ManagedProcess } from '@phds/dev-stack/managed-process';
 import { findRandomPorts, type StackPorts } from '@phds/dev-stack/ports';
+import { toConsentEnvironment } from '@phds/dev-stack/service-environments';
 import { type Stack, startStack } from '@phds/dev-stack/stack';
 import type { EnvironmentOverrides } from '@phds/dev-stack/stack-processes';
 import { crashDatabase } from '@phds/running-system/outages';
@@ -46,6 +48,8 @@ export interface ProxiedStack extends Stack {
   /** Base URL of the first gateway. */
   readonly gateway: string;
   readonly proxies: Readonly<Record<Edge, TcpProxy>>;
+  /** A second replica of consent, which its callers know; it runs only during faults that start it. */
+  readonly secondConsent: { readonly process: ManagedProcess; readonly probeUrl: string };
   /** Faults in the messages that gateways receive from Redis. */
   readonly publishedMessages: PublishedMessageFault;
   /** Crashes the database server and returns a function that starts it again. */
@@ -69,6 +73,7 @@ export async function startProxiedStack(options: {
   const root = await mkdtemp(join(tmpdir(), 'phds-faults-'));
   cleanup.defer(() => rm(root, { recursive: true, force: true, maxRetries: 3 }));
   const ports = await findRandomPorts(options.gateways);
+  const secondPorts = { ...(await findRandomPorts(1)), identityProvider: ports.identityProvider };
   const publishedMessages = createPublishedMessageFault();
   const proxies = {} as Record<Edge, TcpProxy>;
   for (const edge of EDGES) {
@@ -79,6 +84,8 @@ export async function startProxiedStack(options: {
   // We must stop a restarted server ourselves: after the services, before its directory is removed.
   const restarted: { stop(): Promise<void> }[] = [];
   cleanup.defer(async () => void (await restarted.at(-1)?.stop()));
+  const settings = await toEnvironment(root, proxies, secondPorts.consentRpc);
+  const environment = merge(settings, options.environment);
   const stack = await startStack({
     dataDirectory: root,
     ports,
@@ -86,15 +93,29 @@ export async function startProxiedStack(options: {
     say: options.say,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     postgresSettings: POSTGRES_SETTINGS,
-    environment: merge(await toEnvironment(root, proxies), options.environment),
+    environment,
   });
   cleanup.use(stack);
+  const probeUrl = `http://127.0.0.1:${secondPorts.consentProbe}`;
+  const second = new ManagedProcess({
+    name: 'consent-2',
+    program: 'services/consent/src/main.ts',
+    env: {
+      ...toConsentEnvironment({ ports: secondPorts, keys: stack.keys, redisUrl: stack.redis.url }),
+      ...environment.consent,
+    },
+    readyUrl: `${probeUrl}/readyz`,
+    logFile: join(stack.logs, 'consent-2.log'),
+    notice: options.say,
+  });
+  cleanup.defer(() => second.kill());
   const running = cleanup.move();
   const gateway = stack.gatewayUrls[0] as string;
   return {
     ...stack,
     gateway,
     proxies,
+    secondConsent: { process: second, probeUrl },
     publishedMessages,
     crashDatabase: async () => {
       const start = await crashDatabase({ ...stack, gateway });
@@ -128,8 +149,13 @@ function merge(needed: Environments, added: EnvironmentOverrides = {}): Environm
   ) as Environments;
 }
 
-async function toEnvironment(root: string, proxies: Readonly<Record<Edge, TcpProxy>>): Promise<Environments> {
+async function toEnvironment(
+  root: string,
+  proxies: Readonly<Record<Edge, TcpProxy>>,
+  secondConsentRpc: number,
+): Promise<Environments> {
   const at = (edge: Edge) => `127.0.0.1:${proxies[edge].port}`;
+  const toConsent = (edge: Edge) => ({ CONSENT_ADDRESS: `ipv4:${at(edge)},127.0.0.1:${secondConsentRpc}` });
   const redis = (edge: Edge) => ({ REDIS_URL: `redis://${at(edge)}` });
   const databases = await writeDatabaseUrls(root, proxies);
   const common = (service: ServiceName) => ({
@@ -141,7 +167,7 @@ async function toEnvironment(root: string, proxies: Readonly<Record<Edge, TcpPro
       ...common('gateway'),
       ...redis('gateway→redis'),
       AUTHORIZATION_ADDRESS: at('gateway→authorization'),
-      CONSENT_ADDRESS: at('gateway→consent'),
+      ...toConsent('gateway→consent'),
       HEALTH_DATA_ADDRESS: at('gateway→health-data'),
       // Refused reads are counted here and must not turn into 429s.
       LIMIT_AUTH_FAILURES_PER_MINUTE: '1000000000',
@@ -155,12 +181,14 @@ async function toEnvironment(root: string, proxies: Readonly<Record<Edge, TcpPro
       LIMIT_REGISTRATIONS_PER_MINUTE: '1000000000',
       LIMIT_PREVIEWS_PER_MINUTE: '1000000000',
       LIMIT_SUMMARIES_PER_MINUTE: '1000000000',
+      LIMIT_GRANT_LISTS_PER_MINUTE: '1000000000',
+      LIMIT_USAGE_PER_MINUTE: '1000000000',
       LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '1000000000',
     },
     authorization: {
       ...common('authorization'),
       DATABASE_URL_FILE: databases.authorization,
-      CONSENT_ADDRESS: at('authorization→consent'),
+      ...toConsent('authorization→consent'),
     },
     consent: {
       ...common('consent'),
@@ -172,7 +200,7 @@ async function toEnvironment(root: string, proxies: Readonly<Record<Edge, TcpPro
     'health-data': {
       ...common('health-data'),
       DATABASE_URL_FILE: databases['health-data'],
-      CONSENT_ADDRESS: at('health-data→consent'),
+      ...toConsent('health-data→consent'),
     },
   };
 }

@@ -16,7 +16,7 @@ import { type LoadProcess, startLoad } from './load/load-process.ts';
 import { toSentences } from './load/tally.ts';
 import { type ProxiedStack, startProxiedStack } from './proxied-stack.ts';
 import { Timeline } from './timeline.ts';
-import { toLines, type Verdict } from './verdict.ts';
+import { notRun, toLines, type Verdict } from './verdict.ts';
 
 export interface SuiteOptions {
   readonly faults: readonly Fault[];
@@ -71,7 +71,7 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   for (const fault of faults) {
     print(`${fault.name}: ${fault.what}`);
     if (fault.needsRedis === true && stack.redis.url === null) {
-      print('  skipped: there is no Redis on this machine');
+      verdicts.push(notRun(fault.name, 'there is no Redis on this machine'));
       continue;
     }
     const verdict = await runFault(fault, run);

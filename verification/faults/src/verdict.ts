@@ -1,5 +1,5 @@
 import type { LoadReport } from './load/load.ts';
-import { DATA_AFTER_REVOCATION } from './load/tally.ts';
+import { DATA_AFTER_REVOCATION, newTally } from './load/tally.ts';
 
 /** The result of one fault. */
 export interface Verdict {
@@ -25,6 +25,20 @@ export interface Summary {
   readonly firstTrials: number;
   readonly released: number;
   readonly violations: readonly string[];
+}
+
+/** The verdict on a fault that could not be caused on this machine. A run that lacks one proves nothing about it. */
+export function notRun(fault: string, because: string): Verdict {
+  const load = { tally: newTally(), oracle: { requests: 0, released: 0, startedAfterRevocation: 0 } };
+  return {
+    fault,
+    seconds: 0,
+    recoveryMs: null,
+    load,
+    imported: 0,
+    chain: null,
+    violations: [`not run: ${because}`],
+  };
 }
 
 /** Combines the verdicts. Each violation names its fault. */

@@ -9,6 +9,7 @@ import { HEART, type HeldToken, PROFILE } from '@phds/faults/load/held-token';
 import { Reads } from '@phds/faults/load/reads';
 import { newTally, toSentences } from '@phds/faults/load/tally';
 import { openWire, type Wire } from '@phds/faults/load/wire';
+import { notRun, summarize } from '@phds/faults/verdict';
 import { newSecret } from '@phds/service-kit/secrets';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 
@@ -36,6 +37,11 @@ describe('the watch on the logs', () => {
     await writeFile(join(directory, 'a.log'), `{"what":"${newSecret(kind)}"}`);
     expect(await new LogWatch(directory).findSecrets()).toHaveLength(1);
   });
+});
+
+test('a fault that could not be caused breaks the run', () => {
+  const { violations } = summarize([notRun('redis-flush', 'there is no Redis on this machine')]);
+  expect(violations).toEqual(['redis-flush: not run: there is no Redis on this machine']);
 });
 
 test('a skewed clock shifts the wall clock and nothing else', async () => {

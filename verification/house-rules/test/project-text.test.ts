@@ -77,11 +77,12 @@ describe('services', () => {
   });
 
   test('use every statement that they keep in a .sql file', () => {
-    const stores = code.filter((file) => /^services\/[^/]+\/src\/store\//.test(file));
+    const stores = files.filter((file) => /^services\/[^/]+\/src\/store\//.test(file));
     const statements = files.filter((file) => /^services\/[^/]+\/src\/store\/sql\//.test(file));
     const isUsed = (statement: string) => {
       const [store = '', name] = statement.split('/sql/');
-      return stores.some((file) => file.startsWith(store) && findText(file)?.includes(`'sql/${name}'`));
+      const use = name?.startsWith('parts/') ? `-- include: ${name}\n` : `'sql/${name}'`;
+      return stores.some((file) => file.startsWith(store) && findText(file)?.includes(use));
     };
     expect(statements.length).toBeGreaterThan(0);
     expect(statements.filter((statement) => !isUsed(statement))).toEqual([]);

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { ConsentLedger } from '../../../services/authorization/src/app/ports.ts';
 import type { AccessRecordStore } from '../../../services/consent/src/app/access-ports.ts';
 import type { ReadStream } from '../../../services/gateway/src/clients/batched-reads.ts';
-import type { SendAccesses } from '../../../services/health-data/src/clients/batching-access-recorder.ts';
+import type { SendAccesses } from '../../../services/health-data/src/clients/rpc-access-log.ts';
 import type { History } from './history.ts';
 import type { Rule } from './oracle.ts';
 

@@ -72,6 +72,8 @@ function openReads(control: Control, to: Destination) {
       if (mistake === undefined) return streams.open;
       return streams.open.map((stream) => ({
         load: stream.load,
+        sentAt: stream.sentAt,
+        silentMs: stream.silentMs,
         send: mistake((calls) => stream.send(calls)),
       }));
     },

@@ -40,6 +40,8 @@ export async function startSystem() {
   const second = resources.use(await startConsent(settings, control, (at) => control.stopped?.pass(at)));
   const authorizationSettings = {
     ...toSettings('authorization', authorization.url, keys, sessions),
+    DEVELOPERS: 'anyone',
+    APP_APPROVAL: 'none',
     CONSENT_ADDRESS: `127.0.0.1:${first.rpcPort}`,
   };
   const third = resources.use(await startAuthorization(authorizationSettings, control));

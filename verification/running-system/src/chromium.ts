@@ -19,7 +19,7 @@ export async function findChromium(): Promise<string | null> {
   const found = await findProgram(PROGRAMS);
   if (found !== null) return found;
   for (const name of PACKAGES) {
-    if (await installPackage(name, console.warn)) return findProgram(PROGRAMS);
+    if (await installPackage(name, 'the tests of the web app', console.warn)) return findProgram(PROGRAMS);
   }
   return null;
 }

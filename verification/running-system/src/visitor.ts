@@ -33,8 +33,8 @@ const PICTURES = [
 const START_LIMIT_MS = 120_000;
 const STEP_LIMIT_MS = 60_000;
 
-/** Longer than a page looks whether a change was made whose answer was lost. */
-const PROCESSING_MS = 5_000;
+/** A page looks whether a change was made whose answer was lost for as long as the gateway may work on it, and for less than this. */
+const MARGIN_MS = 3_000;
 
 /** The number of seconds by which libfaketime shifts the clock of tests and services (`pnpm prove:hours`). */
 const SKEW_S = Number(process.env['FAKETIME'] ?? 0);
@@ -166,7 +166,8 @@ export class Visitor implements AsyncDisposable {
     );
     await act();
     await look;
-    await this.page.clock.fastForward(PROCESSING_MS);
+    const limit = await this.page.locator('meta[name="change-limit-ms"]').getAttribute('content');
+    await this.page.clock.fastForward(Number(limit) + MARGIN_MS);
   }
 
   /** The accessibility violations that axe finds on the current page, one line each. */

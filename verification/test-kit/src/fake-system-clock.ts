@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { findProgram, installPackage } from '@phds/local-servers/system-programs';
 
 const LIBRARIES = '/usr/lib';
+const PURPOSE = 'tests under a shifted clock';
 
 /** The libraries to preload into each process, in this order, to shift its clock. */
 export interface FakeClockLibraries {
@@ -24,8 +25,8 @@ export async function prepareFakeClock(
   // libc6-dev provides the headers, which gcc alone does not include.
   if (
     compiler === null &&
-    (await installPackage('libc6-dev', notice)) &&
-    (await installPackage('gcc', notice))
+    (await installPackage('libc6-dev', PURPOSE, notice)) &&
+    (await installPackage('gcc', PURPOSE, notice))
   ) {
     compiler = await findProgram(compilers);
   }
@@ -40,7 +41,8 @@ export async function prepareFakeClock(
 /** Path of libfaketime, installed if missing. Throws if that is impossible. */
 async function findFakeClock(notice: (text: string) => void): Promise<string> {
   const found =
-    (await findLibrary()) ?? ((await installPackage('libfaketime', notice)) ? await findLibrary() : null);
+    (await findLibrary()) ??
+    ((await installPackage('libfaketime', PURPOSE, notice)) ? await findLibrary() : null);
   if (found === null)
     throw new Error('There is no libfaketime here. Install the package libfaketime (Debian, Ubuntu).');
   return found;

@@ -1,11 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import type pg from 'pg';
 
-/** The statements in the `.sql` files of a directory. */
-export function readSqlFiles(directory: URL): (readonly [file: string, text: string])[] {
+/** The statements in the `.sql` files of a directory, read as the service reads them. */
+export function readSqlFiles(
+  directory: URL,
+  read: (file: URL) => { readonly text: string },
+): (readonly [file: string, text: string])[] {
   return readdirSync(directory)
     .filter((file) => file.endsWith('.sql'))
-    .map((file) => [file, readFileSync(new URL(file, directory), 'utf8')] as const);
+    .map((file) => [file, read(new URL(file, directory)).text] as const);
 }
 
 /** The plan of a statement for any values, as `psql` shows it for the text as it stands in its file. */

@@ -121,6 +121,16 @@ export const PROCESS_CAUSES: readonly Cause[] = [
     },
   },
   {
+    alert: 'AuthenticationsRefused',
+    what: 'a wrong token is presented twenty times a second',
+    begin: async ({ stack }) => {
+      const present = () =>
+        fetch(`${stack.gateway}/api/v1/profile`, { headers: { authorization: 'Bearer wrong' } });
+      const timer = setInterval(() => void present().catch(() => undefined), 50);
+      return async () => clearInterval(timer);
+    },
+  },
+  {
     alert: 'ServiceDown',
     severity: 'warning',
     what: 'one of two gateways is killed',

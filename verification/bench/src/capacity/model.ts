@@ -117,9 +117,12 @@ export function toBytesAfter(
   const daily = toDailyBytes(database, rate, costs, a);
   if (database === 'consent') return daily * Math.min(days, costs.recordDays);
   if (database === 'health-data') return daily * days;
-  // An access token is deleted two days after its end.
-  const short = toWork(rate, a).refreshes * DAY * bytesOf(costs.rows, 'authorization.access_token');
-  return (daily - short) * days + short * Math.min(days, 2);
+  const refreshes = toWork(rate, a).refreshes * DAY;
+  // An access token is deleted two days after its end, a used refresh token after its 30 days, except every 32nd.
+  const access = refreshes * bytesOf(costs.rows, 'authorization.access_token');
+  const refresh = refreshes * bytesOf(costs.rows, 'authorization.refresh_token');
+  const kept = access * Math.min(days, 2) + refresh * (Math.min(days, 30) + Math.max(0, days - 30) / 32);
+  return (daily - access - refresh) * days + kept;
 }
 
 /** Pages that are expected to change at least once, when changes hit pages at random. */

@@ -34,8 +34,8 @@ export function toMoves(costs: Costs): string {
     months can be moved to another tablespace. Beyond that, distribute \`access_record\` and \`access_day\` by person.
   - **WAL of consent** is mostly full pages, because the index of records by person is hit at random: one page of 8 kB for each record.
     \`wal_compression = lz4\` comes first, then the same distribution. Longer times between checkpoints help little.
-  - **authorization** keeps every refresh token of a family that lives, to notice a replay. Fewer refreshes by apps, or deleting rotated tokens
-    that have expired, would lower that. Nothing deletes them today.
+  - **authorization** keeps used refresh tokens for 30 days, and every 32nd of a family that lives, to notice a replay
+    ([growth](growth.md#authorization)). Fewer refreshes by apps would lower that.
   - **connections** of one server: lower \`DATABASE_POOL_SIZE\` and, in consent, \`ACCESS_POOL_SIZE\`, which are sized for one replica.
   - **services**: all four scale by replicas, whose numbers are [in the table](#what-a-rate-needs).
 

@@ -58,7 +58,10 @@ export class Recorder<Name extends string> {
   }
 
   #shorten(exchange: Recorded): Recorded {
-    const text = JSON.stringify(exchange).replaceAll(this.gateway, SHOWN_GATEWAY);
+    // The address is also a parameter of callbacks (`iss`).
+    const text = JSON.stringify(exchange)
+      .replaceAll(this.gateway, SHOWN_GATEWAY)
+      .replaceAll(encodeURIComponent(this.gateway), encodeURIComponent(SHOWN_GATEWAY));
     return JSON.parse(SECRETS.reduce((whole, [secret, short]) => whole.replaceAll(secret, short), text));
   }
 }

@@ -6,6 +6,7 @@ import { HOSTILE_FAULTS } from './hostile.ts';
 import { PAUSES } from './pauses.ts';
 import { POSTGRES_FAULTS } from './postgres.ts';
 import { REDIS_FAULTS } from './redis.ts';
+import { REPLICA_FAULTS } from './replicas.ts';
 import { SERVICE_FAULTS } from './services.ts';
 import { SLOW_FAULTS } from './slow.ts';
 
@@ -13,6 +14,7 @@ import { SLOW_FAULTS } from './slow.ts';
 export const FAULTS: readonly Fault[] = [
   ...CRASHES,
   ...PAUSES,
+  ...REPLICA_FAULTS,
   ...REDIS_FAULTS,
   ...POSTGRES_FAULTS,
   ...SERVICE_FAULTS,

@@ -4,7 +4,7 @@ import type { ProxiedStack } from '../proxied-stack.ts';
 /** The environment of a fault. */
 export interface Site {
   readonly stack: ProxiedStack;
-  readonly load: Pick<LoadProcess, 'storm'>;
+  readonly load: Pick<LoadProcess, 'look' | 'storm'>;
   /** Approximate duration of the fault. */
   readonly milliseconds: number;
   /** Adds a line to the timeline. */
