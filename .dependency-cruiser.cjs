@@ -51,14 +51,14 @@ module.exports = {
     {
       name: 'app-sees-only-ports',
       comment:
-        'app holds use cases: domain and its own ports, plus clock, timer, ids, user ids, secrets, the chain of records, node:crypto and lru-cache, a data structure. No other npm, no proto, no adapter.',
+        'app holds use cases: domain and its own ports, plus clock, timer, ids, user ids, secrets, queues, the chain of records, node:crypto and lru-cache, a data structure. No other npm, no proto, no adapter.',
       severity: 'error',
       from: { path: '^services/([^/]+)/src/app/' },
       to: {
         pathNot: [
           '^services/$1/src/(app|domain)/',
           '^packages/(catalog|record-chain)/src/',
-          serviceKit('errors|clock|periodic|ids|user-id|secrets'),
+          serviceKit('errors|clock|periodic|ids|user-id|secrets|fair-queue'),
           '^(node:)?crypto$',
           ...npm('lru-cache'),
         ],
