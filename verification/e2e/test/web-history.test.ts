@@ -88,7 +88,8 @@ function accessHistory(): void {
     await rows.nth(1).waitFor();
     expect(await rows.allTextContents()).toHaveLength(2);
     await line.click();
-    await rows.first().waitFor({ state: 'detached' });
+    // The browser hides the rows at once. The page removes them when it has noted, at the event `toggle`, that the line is closed.
+    await page.locator('details table').waitFor({ state: 'detached' });
     await chooseAfterMindfulness('All data', '2 reads of Heart and Mood');
     expect(await line.locator('xpath=..').getAttribute('open')).toBeNull();
   });
