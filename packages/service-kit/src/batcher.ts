@@ -27,8 +27,8 @@ interface Limits<Item> {
   readonly keyOf?: (item: Item) => string;
   /** Whether somebody still waits for the item, besides its deadline. */
   readonly isWanted?: (item: Item) => boolean;
-  /** Maximum number of batches in flight, slow ones aside. Default 1. */
-  readonly atOnce?: () => number;
+  /** Maximum number of batches in flight, slow ones aside, while items of this total cost wait. Default 1. */
+  readonly atOnce?: (waiting: number) => number;
   /** After this many milliseconds, a batch with unsettled items no longer holds up the next ones. Default: it always does. */
   readonly slowMs?: number;
   /** Maximum number of slow batches that hold up nothing. Default: any. */
@@ -80,7 +80,7 @@ export class Batcher<Item, Result> {
   }
 
   get #isBusy(): boolean {
-    return this.#inFlight >= (this.#options.atOnce?.() ?? 1);
+    return this.#inFlight >= (this.#options.atOnce?.(this.#waiting.cost) ?? 1);
   }
 
   #sendSoon(): void {

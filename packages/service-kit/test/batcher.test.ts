@@ -80,9 +80,9 @@ describe('a batch', () => {
     expect(items()[2]).toEqual(['e']);
   });
 
-  test('does not exceed the maximum cost; the rest uses the next ones, in order', async () => {
-    const { all, items } = createRuns({
-      atOnce: () => 2,
+  test('does not exceed the maximum cost; the rest uses the next ones, in order, beside them only when enough waits', async () => {
+    const { all, call, items } = createRuns({
+      atOnce: (waiting) => (waiting < 3 ? 1 : 3),
       maxCost: 6,
       costOf: (item) => item.length,
       keyOf: () => '',
@@ -93,6 +93,9 @@ describe('a batch', () => {
       ['a', 'bb', 'ccc'],
       ['dddd', 'e'],
     ]);
+    void call('g');
+    await turn();
+    expect(items()[2]).toEqual(['ff', 'g']);
   });
 
   test('that fails fails its items and no others, and makes room for the next', async () => {

@@ -31,14 +31,30 @@ describe('the next batch', () => {
       if (fails(index)) read.reject(unavailable());
       else read.resolve(responseOf('answered'));
     }
+    await stream.whenSent(2);
+    stream.answer(1);
+    expect(await etagOf(next)).toBe('next');
+  });
+
+  test('leaves beside another when 12 reads wait, and after it when there are fewer', async () => {
+    const { stream } = reads;
+    await reads.fill();
+    const few = reads.readMany(11, 'few');
+    await turn();
+    expect(stream.batches).toHaveLength(1);
+    few.push(reads.read('few11'));
+    await stream.whenSent(2);
+    const last = reads.read('last');
+    stream.answer(0);
+    stream.answer(1);
     await stream.whenSent(3);
     stream.answer(2);
-    expect(await etagOf(next)).toBe('next');
+    expect(await Promise.all([...few, last].map(etagOf))).toEqual([...stream.ids(1), 'last']);
   });
 
   test('follows after 100 ms when a batch is slow, and its answers later make no room for a third', async () => {
     const { stream } = reads;
-    await reads.fill();
+    await reads.fill(2);
     const waiting = reads.readMany(3 * 64, 'waiting');
     jest.advanceTimersByTime(99);
     await turn();
@@ -94,8 +110,21 @@ test('a read whose time is over while it waits is refused instead of sent', asyn
   jest.advanceTimersByTime(60);
   void short.read('in time');
   short.stream.answer(0);
-  await short.stream.whenSent(3);
-  expect(short.stream.ids(2)).toEqual(['in time']);
+  await short.stream.whenSent(2);
+  expect(short.stream.ids(1)).toEqual(['in time']);
   expect(await reasonOf(late)).toBe('unavailable');
   expect(short.alone).toEqual([]);
+});
+
+test('a waiting read is refused as unavailable when 2,000 others wait, and accepted again when there is room', async () => {
+  await reads.fill(2);
+  void reads.readMany(2_000, 'waiting');
+  expect(await reasonOf(reads.read('too many'))).toBe('unavailable');
+  reads.stream.answer(0);
+  await reads.stream.whenSent(3);
+  const accepted = etagOf(reads.read('accepted')).catch(() => 'refused');
+  reads.stream.answer(1);
+  const waits = reads.stream.whenSent(4).then(() => 'waits');
+  expect(await Promise.race([accepted, waits])).toBe('waits');
+  expect(reads.alone).toEqual([]);
 });

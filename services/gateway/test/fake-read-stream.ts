@@ -108,10 +108,10 @@ export class BatchedReads implements Disposable {
     return Array.from({ length: count }, (_, index) => this.read(`${prefix}${index}`, changes));
   }
 
-  /** Sends two batches that stay unanswered, so that later reads wait. */
-  async fill(): Promise<void> {
-    void this.readMany(128, 'first');
-    await this.stream.whenSent(2);
+  /** Sends batches that stay unanswered, so that later reads wait: few for one batch, any number for two. */
+  async fill(batches = 1): Promise<void> {
+    void this.readMany(batches * 64, 'first');
+    await this.stream.whenSent(batches);
   }
 
   /** No read waits for ever. */

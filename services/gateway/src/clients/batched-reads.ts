@@ -53,8 +53,11 @@ export interface BatchedReadsOptions {
   readonly deadlineMs: number;
 }
 
-/** For each replica. More made batches smaller, and with them everything that is done once for a batch more expensive. */
-const BATCHES_IN_FLIGHT = 2;
+/**
+ * A replica gets a second batch beside the first only when at least this many reads wait. Two small batches cost more than one large
+ * one; but with one alone, no service works while another does.
+ */
+const SECOND_BATCH = 12;
 /** After this many milliseconds, a batch with unanswered reads no longer delays the next ones. */
 const SLOW_BATCH_MS = 100;
 
@@ -64,8 +67,8 @@ interface SentRead extends Read {
 
 /**
  * Sends reads of newest pages to health-data in batches over a stream for each replica. There is no timer: a batch leaves as soon as a
- * replica has fewer than two in flight, with everything that waits then. Each read is answered by itself. A read whose stream is lost
- * is repeated once by the unary rpc.
+ * replica has none in flight, or one and enough reads wait for a second, with everything that waits then. Each read is answered by
+ * itself. A read whose stream is lost is repeated once by the unary rpc.
  *
  * All other reads use the unary rpc, because they can take long, or have large answers that would delay the others of the stream.
  */
@@ -102,7 +105,7 @@ function batchReads(streams: BatchedReadsOptions['streams']): Batcher<SentRead, 
   return new Batcher({
     keyOf: ({ clientId }) => clientId,
     isWanted: (read) => read.isWanted(),
-    atOnce: () => BATCHES_IN_FLIGHT * Math.max(1, streams.open.length),
+    atOnce: (waiting) => (waiting < SECOND_BATCH ? 1 : 2) * Math.max(1, streams.open.length),
     slowMs: SLOW_BATCH_MS,
     send: (batch) => {
       const stream = leastLoaded(streams.open);

@@ -18,10 +18,11 @@ const BY_COUNTS = byCategoryOrType(readStatement(new URL('sql/readings-by-counts
 /** Up to this offset, skipping rows costs less than finding the hour in which the page starts. */
 const MAX_SKIPPED = 500;
 
-const MERGED_AT_ONCE = 2;
 /** A statement answers at most 64 queries of the newest page, and fewer if their pages are larger than the default. */
 const MAX_MERGED_ROWS = 64 * PAGE_SIZE_DEFAULT;
 const MAX_WAITING_ROWS = 2_000 * PAGE_SIZE_DEFAULT;
+/** After this many milliseconds, one statement no longer holds up the next one. */
+const SLOW_MS = 50;
 
 /** A list of one metric type uses another index, so it is another statement: `type` in place of `category`. */
 function byCategoryOrType({ name, text }: Statement) {
@@ -58,7 +59,8 @@ export function createPgReadings(
         return listNewest(pool, statement, queries);
       },
       {
-        atOnce: () => MERGED_AT_ONCE,
+        slowMs: SLOW_MS,
+        maxSlow: 1,
         costOf: ({ limit }) => Math.max(limit, PAGE_SIZE_DEFAULT),
         maxCost: MAX_MERGED_ROWS,
         maxQueued: MAX_WAITING_ROWS,
