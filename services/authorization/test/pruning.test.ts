@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openPostgres } from '@phds/service-kit/postgres';
 import { eventually } from '@phds/test-kit/conditions';
+import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
 import { PrismaClient } from '../src/store/generated/client.ts';
 import { createPrismaPruner } from '../src/store/prisma-pruner.ts';
@@ -81,7 +82,7 @@ test('a table whose rows cannot be deleted does not delay others', async () => {
   await eventually(async () => expect(await countRows()).toMatchObject({ authorization_request: 0 }));
 });
 
-/** A service that prunes rarely, and its pruner for manual calls. */
+/** A pruner for manual calls. Its clock is later than that of the service, which prunes when it has started and must leave the rows. */
 async function openPruner() {
   await using stack = new AsyncDisposableStack();
   const quiet = stack.use(await startHarness());
@@ -95,8 +96,10 @@ async function openPruner() {
   };
   const postgres = stack.use(openPostgres({ connectionString, schema, ...limits }));
   const prisma = stack.adopt(new PrismaClient(postgres.prisma), (it) => it.$disconnect());
-  const pruned = createPrismaPruner(prisma, quiet.clock);
-  const expired = new Date(quiet.clock.now().getTime() - 30 * DAY);
+  const later = new FakeClock();
+  later.advance(60 * DAY);
+  const pruned = createPrismaPruner(prisma, later);
+  const expired = new Date(later.now().getTime() - 30 * DAY);
   const { clientId } = await quiet.registerApp();
   const opened = stack.move();
   return { owner, pruned, expired, clientId, [Symbol.asyncDispose]: () => opened.disposeAsync() };
