@@ -16,6 +16,8 @@ export interface TcpProxy extends AsyncDisposable {
   readonly connections: number;
   /** Changes the mode, for open connections as well. */
   set(mode: ProxyMode): void;
+  /** Forwards new connections to this port of the server's host; open ones stay. */
+  redirect(port: number): void;
   /** Closes every connection and refuses new ones until `restore`. */
   cut(): Promise<void>;
   /** Accepts connections again, on the same port. */
@@ -61,6 +63,9 @@ export async function startTcpProxy(targetUrl: string, edit?: () => Editor): Pro
     set(next) {
       mode = next;
       for (const pair of [...pairs]) pair.applyMode();
+    },
+    redirect(next) {
+      address.port = next;
     },
     cut,
     restore: async () => void (await listenOnLoopback(server, port)),

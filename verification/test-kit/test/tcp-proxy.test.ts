@@ -160,6 +160,16 @@ test('cut: connections close and new ones are refused until it is restored on th
   await new Client(proxy.port).asks('b', 'B');
 });
 
+test('redirect: new connections lead to the other server, and open ones stay', async () => {
+  await using other = await startTcpProxy(`tcp://127.0.0.1:${port}`);
+  const client = new Client(proxy.port);
+  await client.asks('a', 'A');
+  proxy.redirect(other.port);
+  await new Client(proxy.port).asks('b', 'B');
+  await client.asks('c', 'C');
+  expect([proxy.connections, other.connections]).toEqual([2, 1]);
+});
+
 test('a URL without a port uses the default port of its protocol, and is refused if there is none', async () => {
   await using redis = await startTcpProxy('redis://127.0.0.1/3');
   expect(redis.url).toBe(`redis://127.0.0.1:${redis.port}/3`);

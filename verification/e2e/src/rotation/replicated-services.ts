@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { findFreePort } from '@phds/local-servers/free-port';
 import type { RunningService } from '@phds/service-kit/lifecycle';
 import { createLogger, type Logger } from '@phds/service-kit/log';
+import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
 import * as authorizationConfig from '../../../../services/authorization/src/config.ts';
 import * as authorization from '../../../../services/authorization/src/service.ts';
 import * as consentConfig from '../../../../services/consent/src/config.ts';
@@ -32,19 +33,22 @@ export const SERVICES = Object.keys(START) as ServiceName[];
 const PATIENT_MS = '20000';
 
 interface Replica {
-  readonly port: number;
+  /** Its address for callers, which leads to the process that was started last. */
+  readonly proxy: TcpProxy;
   running: RunningService | null;
 }
 
 type Replicas = Readonly<Record<ServiceName, readonly [Replica, Replica]>>;
 
-/** Two replicas of each service in this process. Callers know both addresses. */
+/** Two replicas of each service in this process. Callers know both addresses, which never change. */
 export class ReplicatedServices implements AsyncDisposable {
   readonly #replicas: Replicas;
   readonly #settings: (service: ServiceName) => Settings;
   readonly #shared: Settings;
   /** What the services logged as errors. */
   readonly errors: string[] = [];
+  /** What they logged as warnings, among them why they answered 503. */
+  readonly warnings: string[] = [];
 
   private constructor(replicas: Replicas, settings: (service: ServiceName) => Settings) {
     this.#replicas = replicas;
@@ -67,53 +71,62 @@ export class ReplicatedServices implements AsyncDisposable {
     return services;
   }
 
-  /** Base URLs of the gateways that a load balancer would use now. */
+  /** Base URLs of the gateways. */
   get gateways(): string[] {
-    return this.#replicas.gateway
-      .filter(({ running }) => running !== null)
-      .map(({ port }) => `http://127.0.0.1:${port}`);
+    return this.#replicas.gateway.map(({ proxy }) => `http://127.0.0.1:${proxy.port}`);
   }
 
   /** `host:port` of the gRPC ports of a service. */
   addresses(service: ServiceName): string[] {
-    return this.#replicas[service].map(({ port }) => `127.0.0.1:${port}`);
+    return this.#replicas[service].map(({ proxy }) => `127.0.0.1:${proxy.port}`);
   }
 
-  /** Restarts one replica after the other with the present settings. `settled` waits until callers use the new one. */
+  /**
+   * Replaces one replica after the other by one with the present settings, as a rolling update does: the new one serves before the old
+   * one leaves. So no caller ever meets a closed port; it would wait up to a second before it connects again, while the next replica may
+   * already leave. `settled` waits until callers use the new one.
+   */
   async restart(service: ServiceName, settled: () => Promise<void>): Promise<void> {
     for (const replica of this.#replicas[service]) {
       const { running } = replica;
-      replica.running = null;
+      await this.#start(service, replica);
       running?.leave();
       await running?.[Symbol.asyncDispose]();
-      await this.#start(service, replica);
       await settled();
     }
   }
 
   async #start(service: ServiceName, replica: Replica): Promise<void> {
-    const destination = { write: (line: string) => void this.errors.push(line) };
-    const log = createLogger({ service, level: 'error', destination });
-    const ports = { [service === 'gateway' ? 'PORT' : 'RPC_PORT']: String(replica.port), PROBE_PORT: '0' };
+    const destination = { write: (line: string) => void this.#listOf(line).push(line) };
+    const log = createLogger({ service, level: 'warn', destination });
+    const port = await findFreePort();
+    const ports = { [service === 'gateway' ? 'PORT' : 'RPC_PORT']: String(port), PROBE_PORT: '0' };
     replica.running = await START[service]({ ...this.#shared, ...this.#settings(service), ...ports }, log);
+    replica.proxy.redirect(port);
+  }
+
+  #listOf(line: string): string[] {
+    return JSON.parse(line).level === 'warn' ? this.warnings : this.errors;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const service of SERVICES.toReversed()) {
       await Promise.all(this.#replicas[service].map(({ running }) => running?.[Symbol.asyncDispose]()));
+      await Promise.all(this.#replicas[service].map(({ proxy }) => proxy[Symbol.asyncDispose]()));
     }
   }
 }
 
 async function newReplica(): Promise<Replica> {
-  return { port: await findFreePort(), running: null };
+  // Nobody connects before the first start, which redirects it.
+  return { proxy: await startTcpProxy(`tcp://127.0.0.1:${await findFreePort()}`), running: null };
 }
 
 /** Settings that are the same everywhere and always; each service ignores those of the others. */
 function toSharedSettings(replicas: Replicas): Settings {
   const addressOf = (service: ServiceName) =>
-    `ipv4:${replicas[service].map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
-  const publicUrl = `http://127.0.0.1:${replicas.gateway[0].port}`;
+    `ipv4:${replicas[service].map(({ proxy }) => `127.0.0.1:${proxy.port}`).join(',')}`;
+  const publicUrl = `http://127.0.0.1:${replicas.gateway[0].proxy.port}`;
   const secret = () => randomBytes(32).toString('base64');
   return {
     AUTHORIZATION_ADDRESS: addressOf('authorization'),
