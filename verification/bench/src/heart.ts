@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { defaultDataDirectory } from '@phds/dev-stack/data-directory';
 import { type HalfRate, measureHalfRate } from './half-rate.ts';
 import { prepareLargerReads } from './larger-reads.ts';
-import { measureInTurn } from './measure.ts';
+import { measureInTurn, type Side } from './measure.ts';
 import type { Options } from './options.ts';
 import { writeFloorPaths } from './prepare.ts';
-import { prepareStack } from './prepare-stack.ts';
+import { type PreparedStack, prepareStack } from './prepare-stack.ts';
 import { type Comparison, median, report } from './report.ts';
 
 const STACK = 'bench';
@@ -27,23 +27,26 @@ export async function measureHeart(options: Options): Promise<HeartResult> {
   const { stack, side } = prepared;
   const directory = join(defaultDataDirectory, STACK);
   const largerReads = options.beside ? await prepareLargerReads(stack, directory) : [];
+  using floor = await startFloor(prepared, options.users);
+  const sides = { floor, service: side };
+  const rounds = await measureInTurn(sides, options.rounds, console.log);
+  const rate = median(rounds.map(({ service }) => service.perSecond));
+  const halfRate = await measureHalfRate(side, rate, largerReads);
+  return { rounds, base: 'floor', other: 'service', halfRate };
+}
+
+/** Starts the floor program on the database of a stack. */
+export async function startFloor({ stack, side }: PreparedStack, users: number): Promise<Side & Disposable> {
   const floor = fork(join(import.meta.dirname, 'floor.ts'), {
     env: { ...process.env, DATABASE_URL: stack.databases['health-data'].url },
   });
   const [{ port }] = (await once(floor, 'message')) as [{ port: number }];
-  const requestsFile = join(directory, `floor-${options.users}.txt`);
-  writeFloorPaths(options.users, requestsFile);
-  const floorProcesses = new Map([
+  const requestsFile = join(dirname(side.job.requestsFile), `floor-${users}.txt`);
+  writeFloorPaths(users, requestsFile);
+  const processes = new Map([
     ['floor', floor.pid ?? 0],
     ['postgres', side.processes.get('postgres') ?? 0],
   ]);
-  const sides = {
-    floor: { job: { ...side.job, url: `http://127.0.0.1:${port}`, requestsFile }, processes: floorProcesses },
-    service: side,
-  };
-  const rounds = await measureInTurn(sides, options.rounds, console.log);
-  floor.disconnect();
-  const rate = median(rounds.map(({ service }) => service.perSecond));
-  const halfRate = await measureHalfRate(side, rate, largerReads);
-  return { rounds, base: 'floor', other: 'service', halfRate };
+  const job = { ...side.job, url: `http://127.0.0.1:${port}`, requestsFile };
+  return { job, processes, [Symbol.dispose]: () => floor.disconnect() };
 }

@@ -1,7 +1,7 @@
-// Generates load in a separate process, so that its CPU time is not attributed to the service. Receives a job over IPC and returns
-// a result.
+// Generates load in a separate process, so that its CPU time is not attributed to the service.
 import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
+import { type LoadResult, serveLoad } from './load-program.ts';
 
 export interface LoadJob {
   readonly url: string;
@@ -9,15 +9,6 @@ export interface LoadJob {
   readonly seconds: number;
   /** File with one request a line: a path, and optionally a space and a bearer token. */
   readonly requestsFile: string;
-}
-
-export interface LoadResult {
-  readonly requests: number;
-  readonly perSecond: number;
-  readonly p50: number;
-  readonly p99: number;
-  /** Responses other than 2xx, and connection errors. A benchmark with failures is void. */
-  readonly failures: number;
 }
 
 async function run(job: LoadJob): Promise<LoadResult> {
@@ -43,7 +34,4 @@ async function run(job: LoadJob): Promise<LoadResult> {
   };
 }
 
-process.on('message', (job: LoadJob) => {
-  void run(job).then((result) => process.send?.(result));
-});
-process.on('disconnect', () => process.exit(0));
+serveLoad(async (job: LoadJob) => () => run(job));

@@ -2,6 +2,7 @@ import { benchAims } from './aims.ts';
 import { benchCapacity } from './capacity/capacity.ts';
 import { benchHeart } from './heart.ts';
 import { benchImport } from './import.ts';
+import { benchInterleaved } from './interleaved.ts';
 import { createBenchCommand, type Options } from './options.ts';
 import { benchBatchers } from './pressure/batchers.ts';
 import { benchEarlyRenewals } from './pressure/early-renewals.ts';
@@ -10,7 +11,6 @@ import { benchOpenings } from './pressure/openings.ts';
 import { benchPipelining } from './pressure/pipelining.ts';
 import { benchReceivers } from './pressure/receivers.ts';
 import { benchRevocation } from './revocation.ts';
-import { benchToken } from './token.ts';
 import { benchWeb } from './web.ts';
 
 const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>> = {
@@ -19,7 +19,7 @@ const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>
   revocation: benchRevocation,
   import: benchImport,
   web: benchWeb,
-  token: benchToken,
+  interleaved: benchInterleaved,
   capacity: benchCapacity,
   pipelining: benchPipelining,
   openings: benchOpenings,

@@ -5,12 +5,20 @@ import { join } from 'node:path';
 import type { Stack } from '@phds/dev-stack/stack';
 import { Redis } from 'ioredis';
 import { cpuSeconds } from './cpu.ts';
-import type { LoadJob, LoadResult } from './load.ts';
+import type { LoadJob } from './load.ts';
+import type { LoadResult } from './load-program.ts';
 
 /** The result of one load interval; `cpu` in seconds by process. */
 export interface Round extends LoadResult {
   readonly cpu: Readonly<Record<string, number>>;
 }
+
+interface Timed {
+  readonly seconds: number;
+}
+
+/** What a stretch may take longer than its load: preparing it, and the last answers. */
+const PATIENCE_MS = 60_000;
 
 /** A target of the load, with its processes. */
 export interface Side<Job = LoadJob> {
@@ -19,34 +27,51 @@ export interface Side<Job = LoadJob> {
   readonly processes: ReadonlyMap<string, number>;
 }
 
-/** Loads two sides in alternation, so that noise on the machine affects both. One warm-up round of each is not counted. */
+/** A side of any load program. */
+export type AnySide = Side<Timed | (() => Promise<Timed>)>;
+
+/** Loads sides in alternation, so that noise on the machine affects all. One warm-up round of each is not counted. */
 export async function measureInTurn<Name extends string>(
-  sides: Readonly<Record<Name, Side<object>>>,
+  sides: Readonly<Record<Name, AnySide>>,
   rounds: number,
   say: (line: string) => void,
   program = 'load.ts',
 ): Promise<Record<Name, Round>[]> {
   const load = fork(join(import.meta.dirname, program));
+  using cleanup = new DisposableStack();
+  cleanup.defer(() => load.disconnect());
   const results: Record<Name, Round>[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     const result: Partial<Record<Name, Round>> = {};
-    for (const [name, side] of Object.entries(sides) as [Name, Side<object>][])
+    for (const [name, side] of Object.entries(sides) as [Name, AnySide][])
       result[name] = await run(load, side);
     if (round > 0) results.push(result as Record<Name, Round>);
+    else if (hasFailed(Object.values(result))) throw new Error('a request of the warm-up failed');
     say(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`);
   }
-  load.disconnect();
   return results;
 }
 
-async function run(load: ChildProcess, { job: given, processes }: Side<object>): Promise<Round> {
+function hasFailed(stretches: readonly Round[]): boolean {
+  return stretches.some(({ failures }) => failures > 0);
+}
+
+async function run(load: ChildProcess, { job: given, processes }: AnySide): Promise<Round> {
   const job = typeof given === 'function' ? await given() : given;
-  const { result, cpu } = await measureCpu(processes, async () => {
-    load.send(job);
-    const [answer] = (await once(load, 'message')) as [LoadResult];
-    return answer;
-  });
+  const start = await prepareLoad(load, job);
+  const { result, cpu } = await measureCpu(processes, start);
   return { ...result, cpu };
+}
+
+/** Lets a load program prepare a job. The returned function starts it and waits for the result. */
+export async function prepareLoad(load: ChildProcess, job: Timed): Promise<() => Promise<LoadResult>> {
+  const signal = AbortSignal.timeout(job.seconds * 1000 + PATIENCE_MS);
+  const send = async (message: Timed | 'start') => {
+    load.send(message);
+    return (await once(load, 'message', { signal }))[0];
+  };
+  await send(job);
+  return () => send('start');
 }
 
 /** Runs some work and returns its result and the CPU seconds that each process used meanwhile. */

@@ -1,4 +1,15 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
+import { TOKEN_REQUESTS } from './token-job.ts';
+
+const KINDS = [...TOKEN_REQUESTS, 'read'] as const;
+
+/** A kind of request of `interleaved`. */
+export type Kind = (typeof KINDS)[number];
+
+/** The other commit of `interleaved`: the one that changes of these requests are judged by. */
+const COMMIT = '1641b887';
+/** `interleaved` has more sides and kinds than the other benchmarks. */
+const INTERLEAVED = { users: 1_000, connections: 16, seconds: 3 };
 
 /** Size and duration. The defaults are those reported in `verification/bench/README.md`. */
 export interface Options {
@@ -9,7 +20,7 @@ export interface Options {
   /** Of one load interval. */
   readonly seconds: number;
   readonly rounds: number;
-  /** Whether `heart` also measures larger reads beside its load. */
+  /** Whether `heart` also measures larger reads beside its load, and `interleaved` smaller programs beside the service. */
   readonly beside: boolean;
   /** Reads per second of `revocation` and `import`. */
   readonly rate: number;
@@ -19,6 +30,10 @@ export interface Options {
   readonly records: number;
   /** Whether `capacity` measures nothing and computes its page from the costs that are there. */
   readonly computed: boolean;
+  /** The other side of `interleaved`. */
+  readonly commit: string;
+  /** What `interleaved` measures. */
+  readonly kinds: readonly Kind[];
   /** Whether to refill the database. */
   readonly fresh: boolean;
 }
@@ -28,27 +43,57 @@ export function createBenchCommand(names: readonly string[]): Command {
   return new Command('pnpm bench')
     .description('Runs a benchmark and prints its result as the tables of verification/bench/README.md.')
     .addArgument(new Argument('[name]', 'the benchmark').choices(names).default('heart'))
-    .option('--users <n>', 'people with readings; aims has its own', parseCount, 3_000)
+    .option(
+      '--users <n>',
+      `people with readings; aims has its own, interleaved ${INTERLEAVED.users}`,
+      parseCount,
+      3_000,
+    )
     .option('--readings <n>', 'readings of each', parseCount, 1_000)
     .option(
       '--beside',
-      'heart: also page 1,000 of a large user, a dataFrom grant and a filter beside it',
+      'heart: also page 1,000 of a large user, a dataFrom grant and a filter beside it; interleaved: also oidc-provider and the floor program',
       false,
     )
-    .option('--connections <n>', 'heart, aims: connections of the client', parseCount, 32)
-    .option('--seconds <n>', 'length of one stretch of load', parseSeconds, 8)
-    .option('--rounds <n>', 'heart, aims, web, token: repetitions', parseCount, 5)
+    .option(
+      '--connections <n>',
+      `connections of the client; interleaved ${INTERLEAVED.connections}`,
+      parseCount,
+      32,
+    )
+    .option(
+      '--seconds <n>',
+      `length of one stretch of load; interleaved ${INTERLEAVED.seconds}`,
+      parseSeconds,
+      8,
+    )
+    .option('--rounds <n>', 'heart, aims, web, interleaved: repetitions', parseCount, 5)
     .option('--rate <n>', 'revocation, import: reads a second', parseCount, 500)
     .option('--revocations <n>', 'revocation: revocations a second', parseCount, 16)
     .option('--records <n>', 'import: records of the export', parseCount, 1_000_000)
     .option('--computed', 'capacity: measure nothing, write the page from the measured costs', false)
-    .option('--fresh', 'fill the database anew', false)
+    .option('--commit <revision>', 'interleaved: the other side', COMMIT)
+    .option('--kinds <list>', `interleaved: of ${KINDS.join(',')}`, parseKinds, KINDS as readonly Kind[])
+    .option('--fresh', 'fill the database anew; interleaved always does', false)
+    .hook('preAction', (command) => {
+      if (command.args[0] !== 'interleaved') return;
+      for (const [name, value] of Object.entries(INTERLEAVED))
+        if (command.getOptionValueSource(name) === 'default') command.setOptionValue(name, value);
+    })
     .showHelpAfterError();
 }
 
 function parseCount(text: string): number {
   if (/^[1-9]\d*$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number above 0.');
+}
+
+function parseKinds(text: string): readonly Kind[] {
+  return text.split(',').map((name) => {
+    const kind = KINDS.find((one) => one === name);
+    if (kind === undefined) throw new InvalidArgumentError(`It must be a list of ${KINDS.join(',')}.`);
+    return kind;
+  });
 }
 
 function parseSeconds(text: string): number {

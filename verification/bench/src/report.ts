@@ -105,7 +105,7 @@ function toProcessRows(rounds: readonly Round[]): string[] {
 }
 
 /** CPU of all processes in microseconds a request. */
-function microsOf(round: Round): number {
+export function microsOf(round: Round): number {
   return micros(
     Object.values(round.cpu).reduce((a, b) => a + b, 0),
     round,

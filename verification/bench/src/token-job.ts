@@ -1,10 +1,5 @@
 /** The measured requests: the grant types of the token endpoint, and introspection. */
-export const TOKEN_REQUESTS = [
-  'client_credentials',
-  'refresh_token',
-  'authorization_code',
-  'introspection',
-] as const;
+export const TOKEN_REQUESTS = ['client-credentials', 'refresh', 'code', 'introspection'] as const;
 
 export type TokenRequest = (typeof TOKEN_REQUESTS)[number];
 

@@ -1,7 +1,7 @@
-// Generates the load of `token` in a separate process. Receives a job over IPC and returns a result.
+// Generates the load of token requests in a separate process.
 import { Agent } from 'undici';
 import { summarize } from './latencies.ts';
-import type { LoadResult } from './load.ts';
+import { type LoadResult, serveLoad } from './load-program.ts';
 import type { TokenJob } from './token-job.ts';
 
 type Form = Readonly<Record<string, string>>;
@@ -11,13 +11,11 @@ type Answer = any;
 /** Sends the next request; returns false when there is none. Throws when the answer is not the expected one. */
 type Step = () => Promise<boolean>;
 
-async function run(job: TokenJob): Promise<LoadResult> {
-  await using agent = createAgent(job.connections);
-  const steps = await prepare(agent, job);
+async function run(steps: readonly Step[], seconds: number): Promise<LoadResult> {
   const milliseconds: number[] = [];
   let failures = 0;
   const begun = performance.now();
-  const ends = begun + job.seconds * 1000;
+  const ends = begun + seconds * 1000;
   const worker = async (step: Step) => {
     for (let sent = begun; sent < ends; ) {
       sent = performance.now();
@@ -37,11 +35,6 @@ async function run(job: TokenJob): Promise<LoadResult> {
   return { requests: count, perSecond, p50: Math.round(p50), p99: Math.round(p99), failures };
 }
 
-function createAgent(connections: number): Agent & AsyncDisposable {
-  const agent = new Agent({ connections, pipelining: 1 });
-  return Object.assign(agent, { [Symbol.asyncDispose]: () => agent.close() });
-}
-
 /** What each connection sends. */
 async function prepare(agent: Agent, job: TokenJob): Promise<Step[]> {
   const { clientId, clientSecret, redirectUri, scope, codes } = job;
@@ -52,12 +45,12 @@ async function prepare(agent: Agent, job: TokenJob): Promise<Step[]> {
   const ofEach = (step: (n: number) => Step) => Array.from({ length: job.connections }, (_, n) => step(n));
 
   switch (job.request) {
-    case 'client_credentials':
+    case 'client-credentials':
       return ofEach(() => async () => {
         expectText(await post(job.tokenUrl, { grant_type: 'client_credentials', scope }), 'access_token');
         return true;
       });
-    case 'authorization_code': {
+    case 'code': {
       const unused = [...codes];
       return ofEach(() => async () => {
         const code = unused.pop();
@@ -66,7 +59,7 @@ async function prepare(agent: Agent, job: TokenJob): Promise<Step[]> {
         return true;
       });
     }
-    case 'refresh_token': {
+    case 'refresh': {
       const answers = await Promise.all(codes.slice(0, job.connections).map(exchange));
       const tokens = answers.map((answer) => expectText(answer, 'refresh_token'));
       return ofEach((n) => async () => {
@@ -132,12 +125,8 @@ function postForm(agent: Agent, url: string, form: Form): Promise<Answer> {
   return promise;
 }
 
-process.on('message', (job: TokenJob) => {
-  void run(job)
-    .catch((error: unknown): LoadResult => {
-      console.error(error);
-      return { requests: 0, perSecond: 0, p50: 0, p99: 0, failures: 1 };
-    })
-    .then((result) => process.send?.(result));
+serveLoad(async (job: TokenJob) => {
+  const agent = new Agent({ connections: job.connections, pipelining: 1 });
+  const steps = await prepare(agent, job);
+  return () => run(steps, job.seconds).finally(() => agent.close());
 });
-process.on('disconnect', () => process.exit(0));

@@ -1,25 +1,19 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { defaultDataDirectory } from '@phds/dev-stack/data-directory';
-import { type Stack, startStack } from '@phds/dev-stack/stack';
+import type { Stack } from '@phds/dev-stack/stack';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import pg from 'pg';
-import { findProcesses, measureInTurn, type Side } from './measure.ts';
 import type { Options } from './options.ts';
-import { TOKEN_REQUESTS, type TokenJob, type TokenRequest } from './token-job.ts';
-import { reportTokens, type TokenRounds } from './token-report.ts';
+import type { TokenJob, TokenRequest } from './token-job.ts';
 
 const SCOPE = 'read:health-data:heart';
-const CONNECTIONS = 16;
 const PEOPLE = 50;
 const INTROSPECTED_TOKENS = 200;
 /** A stretch of exchanges ends early when a side is faster. */
-const CODES_PER_SECOND = 1_500;
-/** No limit is reached: what is measured is the service, not its limits. */
-const UNLIMITED = { LIMIT_CLIENT_PER_MINUTE: '100000000', LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: '100000000' };
+const CODES_PER_SECOND = 4_000;
 
 /** A server that issues tokens. */
 export interface Issuer {
@@ -27,61 +21,27 @@ export interface Issuer {
   createCodes(count: number): Promise<readonly string[]>;
 }
 
-interface MeasuredIssuer extends Issuer {
+export interface MeasuredIssuer extends Issuer {
   readonly processes: ReadonlyMap<string, number>;
-}
-
-/** Measures the token and introspection endpoints, compared with `oidc-provider` that keeps everything in memory. */
-export async function benchToken(options: Options): Promise<string> {
-  const dataDirectory = join(defaultDataDirectory, 'bench-token');
-  const { fresh } = options;
-  await using stack = await startStack({
-    dataDirectory,
-    ports: { random: true, gateways: 1 },
-    fresh,
-    seed: false,
-    environment: { gateway: UNLIMITED },
-    say: console.log,
-  });
-  const service = { ...(await prepareIssuer(stack)), processes: await findProcesses(stack, dataDirectory) };
-  const other = await startProvider();
-  const measured = new Map<TokenRequest, TokenRounds>();
-  for (const request of TOKEN_REQUESTS) {
-    console.log(request);
-    const sides = {
-      'oidc-provider': toSide(other, request, options),
-      service: toSide(service, request, options),
-    };
-    measured.set(request, await measureInTurn(sides, options.rounds, console.log, 'token-load.ts'));
-  }
-  other.stop();
-  return reportTokens(measured, { ...options, connections: CONNECTIONS });
-}
-
-function toSide(
-  issuer: MeasuredIssuer,
-  request: TokenRequest,
-  options: Options,
-): Side<() => Promise<TokenJob>> {
-  return { job: () => toTokenJob(issuer, request, options), processes: issuer.processes };
 }
 
 /** One stretch of requests of a kind, with new codes. */
 export async function toTokenJob(
   { target, createCodes }: Issuer,
   request: TokenRequest,
-  { seconds }: Options,
+  { seconds, connections }: Pick<Options, 'seconds' | 'connections'>,
 ): Promise<TokenJob> {
   const count = {
-    client_credentials: 0,
-    refresh_token: CONNECTIONS,
-    authorization_code: Math.ceil(seconds * CODES_PER_SECOND),
+    'client-credentials': 0,
+    refresh: connections,
+    code: Math.ceil(seconds * CODES_PER_SECOND),
     introspection: INTROSPECTED_TOKENS,
   }[request];
-  return { ...target, request, connections: CONNECTIONS, seconds, codes: await createCodes(count) };
+  return { ...target, request, connections, seconds, codes: await createCodes(count) };
 }
 
-async function startProvider(): Promise<MeasuredIssuer & { stop(): void }> {
+/** Starts `oidc-provider`, which keeps everything in memory. */
+export async function startProvider(): Promise<MeasuredIssuer & Disposable> {
   const provider = fork(join(import.meta.dirname, 'in-memory-provider.ts'));
   const [target] = (await once(provider, 'message')) as [Issuer['target']];
   return {
@@ -92,7 +52,7 @@ async function startProvider(): Promise<MeasuredIssuer & { stop(): void }> {
       const [codes] = (await once(provider, 'message')) as [string[]];
       return codes;
     },
-    stop: () => provider.disconnect(),
+    [Symbol.dispose]: () => provider.disconnect(),
   };
 }
 

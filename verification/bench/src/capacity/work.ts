@@ -1,11 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Stack } from '@phds/dev-stack/stack';
-import type { LoadResult } from '../load.ts';
+import type { LoadJob } from '../load.ts';
+import { prepareLoad } from '../measure.ts';
 import type { Options } from '../options.ts';
 import { readFor, startReader } from '../steady-reader.ts';
 import { prepareIssuer, toTokenJob } from '../token.ts';
+import type { TokenJob } from '../token-job.ts';
+
+const REFRESHING = 16;
 
 /** Load on a stack, from processes of their own. Each returns the number of requests, and throws when one failed. */
 export interface Work extends AsyncDisposable {
@@ -31,16 +34,17 @@ export async function openWork(stack: Stack, requestsFile: string, options: Opti
       if (Object.keys(failures).length > 0) throw new Error(`failed reads: ${JSON.stringify(failures)}`);
       return latencies.count;
     },
-    refresh: async () => send(refreshes, await toTokenJob(issuer, 'refresh_token', options)),
+    refresh: async () =>
+      send(refreshes, await toTokenJob(issuer, 'refresh', { ...options, connections: REFRESHING })),
     async [Symbol.asyncDispose]() {
       for (const child of [load, refreshes, reader]) child.disconnect();
     },
   };
 }
 
-async function send(program: ChildProcess, job: object): Promise<number> {
-  program.send(job);
-  const [{ requests, failures }] = (await once(program, 'message')) as [LoadResult];
+async function send(program: ChildProcess, job: LoadJob | TokenJob): Promise<number> {
+  const start = await prepareLoad(program, job);
+  const { requests, failures } = await start();
   if (failures > 0) throw new Error(`${failures} requests failed`);
   return requests;
 }
