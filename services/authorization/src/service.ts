@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { toSchemaName } from '@phds/database/postgres-names';
 import { createAssertionSigner } from '@phds/service-kit/access-assertion';
@@ -94,6 +95,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     ...(overrides.consent?.(consent) ?? consent),
     config,
     clock,
+    derivationKey: createSecretKey(config.DERIVATION_KEY),
     log,
     guard,
     metrics: measured,
@@ -123,6 +125,7 @@ type Parts = ReturnType<typeof createStores> &
   Consent & {
     readonly config: Config;
     readonly clock: Clock;
+    readonly derivationKey: KeyObject;
     readonly log: Logger;
     readonly guard: RestoreGuard;
     readonly metrics: AuthorizationMetrics;
@@ -168,7 +171,6 @@ function createRpcServices(parts: Parts) {
   const issuing = {
     ...parts,
     issuer: config.ISSUER,
-    derivationKey: config.DERIVATION_KEY,
     codeSeconds: config.AUTHORIZATION_CODE_SECONDS,
   };
   const issueCode = createIssueCode(issuing);
@@ -207,7 +209,6 @@ function createTokenUseCases(
   const dependencies = {
     ...parts,
     revokeFamily: createFamilyRevocation(parts),
-    derivationKey: config.DERIVATION_KEY,
   };
   const grants = {
     authorization_code: createCodeExchange(dependencies),

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { mayShareWith } from '@phds/catalog/sandbox';
 import { isScope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
@@ -20,7 +21,7 @@ export function createIssueCode(dependencies: {
   readonly authorizations: Pick<AuthorizationStore, 'putCode'>;
   readonly clock: Clock;
   readonly issuer: string;
-  readonly derivationKey: Uint8Array;
+  readonly derivationKey: KeyObject;
   readonly codeSeconds: number;
 }): IssueCode {
   const { authorizations, clock, issuer, derivationKey, codeSeconds } = dependencies;

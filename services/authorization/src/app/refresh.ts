@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, unavailable } from '@phds/service-kit/errors';
@@ -33,7 +34,7 @@ export interface RefreshDependencies {
   readonly revokeFamily: FamilyRevocation;
   readonly clock: Clock;
   /** Server key from which successors are derived. */
-  readonly derivationKey: Uint8Array;
+  readonly derivationKey: KeyObject;
 }
 
 /**

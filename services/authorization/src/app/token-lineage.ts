@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { deriveSecret, isSecret, sha256 } from '@phds/service-kit/secrets';
 import { KEPT_GENERATIONS, type RefreshToken } from '../domain/token.ts';
 import type { TokenStore } from './ports.ts';
@@ -9,20 +10,20 @@ export interface Pair {
 }
 
 /** Derives the successors of a refresh token from the token and a server key. */
-export function derivePair(key: Uint8Array, refreshToken: string): Pair {
+export function derivePair(key: KeyObject, refreshToken: string): Pair {
   return {
     access: deriveSecret('access_token', key, 'refresh:access', refreshToken),
     refresh: deriveRefresh(key, refreshToken),
   };
 }
 
-function deriveRefresh(key: Uint8Array, refreshToken: string): string {
+function deriveRefresh(key: KeyObject, refreshToken: string): string {
   return deriveSecret('refresh_token', key, 'refresh:refresh', refreshToken);
 }
 
 export interface LineageDependencies {
   readonly tokens: Pick<TokenStore, 'findRefreshToken' | 'findAnyRefreshToken'>;
-  readonly derivationKey: Uint8Array;
+  readonly derivationKey: KeyObject;
 }
 
 /**

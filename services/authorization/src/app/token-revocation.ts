@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
@@ -20,7 +21,7 @@ export function createTokenRevocation(dependencies: {
   readonly ledger: ConsentLedger;
   readonly revokeFamily: FamilyRevocation;
   readonly clock: Clock;
-  readonly derivationKey: Uint8Array;
+  readonly derivationKey: KeyObject;
 }): TokenRevocation {
   const { clients, tokens, ledger, revokeFamily, clock } = dependencies;
 

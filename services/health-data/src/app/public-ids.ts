@@ -1,4 +1,11 @@
-import { type Cipheriv, createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto';
+import {
+  type Cipheriv,
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hash,
+  hkdfSync,
+} from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { findDigits, type IdPrefix, toUuid } from '../domain/public-id.ts';
 import { open, seal } from './sealed-text.ts';
@@ -58,7 +65,7 @@ function createReaderIds(serverKey: Uint8Array, reader: string): ReaderIds {
   const tagKey = Buffer.from(derived, KEY_BYTES, KEY_BYTES).toString('hex');
   const sealing = {
     textKey: Buffer.from(derived, 2 * KEY_BYTES, KEY_BYTES),
-    codeKey: Buffer.from(derived, 3 * KEY_BYTES, KEY_BYTES),
+    codeKey: createSecretKey(Buffer.from(derived, 3 * KEY_BYTES, KEY_BYTES)),
   };
   const cipher = createCipheriv(CIPHER, idKey, null).setAutoPadding(false);
   return {

@@ -1,9 +1,9 @@
-import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 export interface SealingKeys {
   /** 32 bytes each. */
   readonly textKey: Buffer;
-  readonly codeKey: Buffer;
+  readonly codeKey: KeyObject;
 }
 
 const CODE_BYTES = 16;
@@ -28,6 +28,6 @@ export function open({ textKey, codeKey }: SealingKeys, sealed: string, context:
   return timingSafeEqual(code, toCode(codeKey, text, context)) ? text : null;
 }
 
-function toCode(key: Buffer, text: string, context: string): Buffer {
+function toCode(key: KeyObject, text: string, context: string): Buffer {
   return createHmac('sha256', key).update(`${context}\0${text}`).digest().subarray(0, CODE_BYTES);
 }
