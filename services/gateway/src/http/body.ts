@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { finished } from 'node:stream';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { bodyTooLarge, unsupportedMediaType } from './http-error.ts';
 
@@ -46,11 +45,13 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
       reject(drain(request, maxBytes));
     }
   });
-  // `finished` also reports the end of a request whose client has already disconnected.
-  finished(request, { writable: false }, (error) => {
-    if (error == null) resolve(Buffer.concat(chunks));
-    else reject(invalidRequest('body', 'broke off before its end'));
-  });
+  const breakOff = () => {
+    if (!request.readableEnded) reject(invalidRequest('body', 'broke off before its end'));
+  };
+  // The events were missed if the client has already disconnected.
+  if (request.destroyed) breakOff();
+  request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+  request.on('error', breakOff).on('close', breakOff);
   return promise;
 }
 
