@@ -4,7 +4,7 @@ import type { AnswerSchema, Call } from '@phds/contracts/phds/common/v1/calls_pb
 import { type AppError, invalidRequest, toAppError, unavailable } from './errors.ts';
 import { ASSERTION_METADATA, REQUEST_ID_METADATA, TRACEPARENT_METADATA } from './metadata-keys.ts';
 import { type CallsMessage, decode, encode, UNREADABLE } from './rpc-calls.ts';
-import { GrpcHandlerContext } from './rpc-context.ts';
+import { GrpcHandlerContext, type OwnMetadata } from './rpc-context.ts';
 import { toErrorDetail, toGrpcError, tooLarge } from './rpc-errors.ts';
 import type { ServedStream } from './rpc-service.ts';
 
@@ -122,7 +122,7 @@ class CallStream {
       throw unavailable(new Error(`${carried.name}: too many calls`));
     const message = decode(carried.input, request);
     const waitMs = Math.min(timeoutMs, this.#limits.maxDeadlineMs);
-    const context = new GrpcHandlerContext(carried, this.#metadataOf(call), Date.now() + waitMs);
+    const context = new GrpcHandlerContext(carried, this.#duplex.metadata, Date.now() + waitMs, toOwnMetadata(call));
     const end = setTimeout(() => context.cancel(), waitMs);
     this.#running.add(context);
     try {
@@ -131,15 +131,6 @@ class CallStream {
       clearTimeout(end);
       this.#running.delete(context);
     }
-  }
-
-  /** The metadata that the unary call would have. */
-  #metadataOf({ assertion, requestId, traceparent }: Call): Metadata {
-    const metadata = this.#duplex.metadata.clone();
-    if (assertion !== '') metadata.set(ASSERTION_METADATA, assertion);
-    if (requestId !== '') metadata.set(REQUEST_ID_METADATA, requestId);
-    if (traceparent !== '') metadata.set(TRACEPARENT_METADATA, traceparent);
-    return metadata;
   }
 
   /** Answers of the same turn go out in one message. */
@@ -185,4 +176,19 @@ function* inMessages(answers: readonly AnswerInit[]): Generator<AnswerInit[]> {
     bytes += size;
   }
   if (part.length > 0) yield part;
+}
+
+/** What grpc-js accepts as a value of metadata. */
+const METADATA_VALUE = /^[ -~]*$/;
+
+/** The metadata that only the unary call would have. */
+function toOwnMetadata({ assertion, requestId, traceparent }: Call): OwnMetadata {
+  const own: Record<string, string> = {};
+  if (assertion !== '') own[ASSERTION_METADATA] = assertion;
+  if (requestId !== '') own[REQUEST_ID_METADATA] = requestId;
+  if (traceparent !== '') own[TRACEPARENT_METADATA] = traceparent;
+  for (const name in own) {
+    if (!METADATA_VALUE.test(own[name] as string)) throw new TypeError(`${name} is not a value of metadata`);
+  }
+  return own;
 }

@@ -61,6 +61,9 @@ export function originOf(context: HandlerContext): Origin {
   );
 }
 
+/** Metadata of one call of a stream, in place of the stream's metadata of the same names. */
+export type OwnMetadata = Readonly<Record<string, string>>;
+
 /** Connect's handler context for a grpc-js call. Its parts are created on demand, since most calls need only two headers. */
 export class GrpcHandlerContext implements HandlerContext {
   readonly service: DescService;
@@ -70,6 +73,7 @@ export class GrpcHandlerContext implements HandlerContext {
   readonly url: string;
   readonly deadline: Deadline;
   readonly #metadata: Metadata;
+  readonly #own: OwnMetadata;
   #requestHeader: Headers | undefined;
   #responseHeader: Headers | undefined;
   #responseTrailer: Headers | undefined;
@@ -77,24 +81,30 @@ export class GrpcHandlerContext implements HandlerContext {
   #abort: AbortController | undefined;
   #isCancelled = false;
 
-  constructor(method: DescMethod, metadata: Metadata, deadline: Date | number | undefined) {
+  constructor(
+    method: DescMethod,
+    metadata: Metadata,
+    deadline: Date | number | undefined,
+    own: OwnMetadata = {},
+  ) {
     this.service = method.parent;
     this.method = method;
     this.url = `/${method.parent.typeName}/${method.name}`;
     this.#metadata = metadata;
+    this.#own = own;
     const timeoutMs = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline) - Date.now();
     this.deadline = new Deadline(Number.isFinite(timeoutMs) ? timeoutMs : DEFAULT_DEADLINE_MS);
   }
 
   findMetadata(name: string): string | null {
-    const [value] = this.#metadata.get(name);
+    const value = this.#own[name] ?? this.#metadata.get(name)[0];
     return typeof value === 'string' ? value : null;
   }
 
   get requestHeader(): Headers {
     if (this.#requestHeader === undefined) {
       this.#requestHeader = new Headers();
-      for (const [key, value] of Object.entries(this.#metadata.getMap())) {
+      for (const [key, value] of Object.entries({ ...this.#metadata.getMap(), ...this.#own })) {
         if (typeof value === 'string') this.#requestHeader.set(key, value);
       }
     }
