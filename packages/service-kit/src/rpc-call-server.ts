@@ -20,6 +20,9 @@ export interface CallStreamLimits {
 /** About the size of one message, in bytes. A message has at least one answer, whatever its size. */
 const MESSAGE_BYTES = 1024 * 1024;
 
+/** How late a call may be told that its time is over. */
+const SWEEP_MS = 25;
+
 type AnswerInit = MessageInitShape<typeof AnswerSchema>;
 type Duplex = ServerDuplexStream<CallsMessage, { answers: AnswerInit[]; closing?: boolean }>;
 
@@ -64,6 +67,7 @@ class CallStream {
   readonly #limits: CallStreamLimits;
   readonly #onEnd: () => void;
   readonly #running = new Set<GrpcHandlerContext>();
+  #sweeper: NodeJS.Timeout | undefined;
   #unanswered = 0;
   #answers: AnswerInit[] = [];
   /** The caller sends no more calls. */
@@ -86,7 +90,8 @@ class CallStream {
     });
     this.#duplex.on('data', (message: CallsMessage) => {
       if (message === UNREADABLE) return this.#refuse(invalidRequest('request', 'is not a valid message'));
-      for (const call of message.calls) void this.#answer(call);
+      const caller = this.#admit();
+      for (const call of message.calls) void this.#answer(call, caller);
     });
     // Tells the caller that it is admitted.
     this.#duplex.sendMetadata(new Metadata());
@@ -101,12 +106,19 @@ class CallStream {
     this.#duplex.emit('error', toGrpcError(error));
   }
 
+  /** Admits the calls of one message. If that fails, each call is admitted, and refused, by itself. */
+  #admit(): Promise<string | undefined> {
+    const { carried, admit } = this.#served;
+    const head = new GrpcHandlerContext(carried, this.#duplex.metadata, undefined);
+    return admit(head).catch(() => undefined);
+  }
+
   /** Never rejects. */
-  async #answer(call: Call): Promise<void> {
+  async #answer(call: Call, caller: Promise<string | undefined>): Promise<void> {
     const { id } = call;
     this.#unanswered += 1;
     try {
-      const response = encode(this.#served.carried.output, await this.#handle(call));
+      const response = encode(this.#served.carried.output, await this.#handle(call, caller));
       if (response.length > this.#limits.maxResponseBytes)
         throw tooLarge(new Error(`${response.length} bytes`));
       this.#send({ id, result: { case: 'response', value: response } });
@@ -115,22 +127,28 @@ class CallStream {
     }
   }
 
-  async #handle(call: Call): Promise<object> {
+  async #handle(call: Call, caller: Promise<string | undefined>): Promise<object> {
     const { timeoutMs, request } = call;
     const { carried, handler } = this.#served;
     if (this.#unanswered > this.#limits.maxCalls)
       throw unavailable(new Error(`${carried.name}: too many calls`));
     const message = decode(carried.input, request);
     const waitMs = Math.min(timeoutMs, this.#limits.maxDeadlineMs);
-    const context = new GrpcHandlerContext(carried, this.#duplex.metadata, Date.now() + waitMs, toOwnMetadata(call));
-    const end = setTimeout(() => context.cancel(), waitMs);
+    const own = toOwnMetadata(call);
+    const context = new GrpcHandlerContext(carried, this.#duplex.metadata, Date.now() + waitMs, own);
     this.#running.add(context);
+    this.#sweeper ??= setTimeout(() => this.#cancelLate(), SWEEP_MS);
     try {
-      return await handler(message as never, context);
+      return await handler(message as never, context, await caller);
     } finally {
-      clearTimeout(end);
       this.#running.delete(context);
     }
+  }
+
+  /** Cancels the calls whose time is over. A timer for each call would cost more than the rest of its bookkeeping. */
+  #cancelLate(): void {
+    for (const call of this.#running) if (call.deadline.remainingMs() === 0) call.cancel();
+    this.#sweeper = this.#running.size === 0 ? undefined : this.#sweeper?.refresh();
   }
 
   /** Answers of the same turn go out in one message. */

@@ -41,15 +41,15 @@ export interface RpcService {
   readonly admit: (call: CallHead) => Promise<unknown>;
 }
 
-/** One guarded unary rpc. It rejects only with AppError. */
-export type UnaryHandler = (request: never, context: HandlerContext) => Promise<object>;
+/** One guarded unary rpc. It rejects only with AppError. `caller` is given if it is admitted already. */
+export type UnaryHandler = (request: never, context: HandlerContext, caller?: string) => Promise<object>;
 
 /** A streaming rpc that carries calls of a unary one. */
 export interface ServedStream {
   readonly method: StreamOfCalls;
   readonly carried: DescMethodUnary;
-  /** Throws `caller_not_admitted`. Each call of the stream is admitted again by its handler. */
-  readonly admit: (call: CallHead) => Promise<unknown>;
+  /** Returns the caller. Throws `caller_not_admitted`. The calls of each message are admitted again. */
+  readonly admit: (call: CallHead) => Promise<string>;
   readonly handler: UnaryHandler;
 }
 
@@ -100,8 +100,8 @@ export interface RpcGuard {
 }
 
 function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
-  const answer: UnaryHandler = async (request, context) => {
-    const caller = await admit(context, callers, guard);
+  const answer: UnaryHandler = async (request, context, admitted) => {
+    const caller = admitted ?? (await admit(context, callers, guard));
     const answered = logged(context, guard.log, () =>
       inServerSpan(context.method, () => run(handler, request, context, guard.log)),
     );
@@ -112,10 +112,10 @@ function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGu
 }
 
 function observed(answer: UnaryHandler, observer: RpcObserver): UnaryHandler {
-  return async (request, context) => {
+  return async (request, context, caller) => {
     const ended = observer.started(context.method);
     try {
-      const response = await answer(request, context);
+      const response = await answer(request, context, caller);
       ended('OK');
       return response;
     } catch (error) {
