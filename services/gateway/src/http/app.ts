@@ -1,5 +1,6 @@
 import type { ProblemCode } from '@phds/catalog/problems';
 import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/errors';
+import { withoutRedaction } from '@phds/service-kit/log';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Router } from 'express';
 import { createApiHandler } from './api/handler.ts';
 import { createDeveloperRouter } from './developer/router.ts';
@@ -54,7 +55,7 @@ const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 /** Measures and logs each request outside the data API. Never logs a path, a query or a body. */
 function logExchange(gateway: Gateway): RequestHandler {
-  const { log } = gateway;
+  const log = withoutRedaction(gateway.log);
   return (request, response, next) => {
     const exchange = exchangeOf(request, response);
     gateway.measure(request, response, () => exchange.route);
