@@ -18,11 +18,11 @@ export function send(
   headers: Headers,
   body: string | Buffer,
 ): void {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   // A 204 must not have a Content-Length (RFC 9110 8.6).
-  const length = status === 204 ? {} : { 'Content-Length': String(bytes.length) };
+  const length = status === 204 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   response.writeHead(status, { 'Cache-Control': 'no-store', ...GUARDS, ...headers, ...length });
-  response.end(bytes);
+  // Node writes a text together with the header.
+  response.end(body);
 }
 
 /**
