@@ -25,8 +25,12 @@ interface Limits<Item> {
   readonly costOf?: (item: Item) => number;
   /** Whose the item is; see FairQueue. Default: all are of one. */
   readonly keyOf?: (item: Item) => string;
+  /** Whether a batch has at most one item of a key. Default: no. */
+  readonly oncePerKey?: boolean;
   /** Whether somebody still waits for the item, besides its deadline. */
   readonly isWanted?: (item: Item) => boolean;
+  /** An item whose caller waits for no more than this is refused, in milliseconds. Default 0. */
+  readonly marginMs?: number;
   /** Maximum number of batches in flight, slow ones aside, while items of this total cost wait. Default 1. */
   readonly atOnce?: (waiting: number) => number;
   /** After this many milliseconds, a batch with unsettled items no longer holds up the next ones. Default: it always does. */
@@ -89,7 +93,7 @@ export class Batcher<Item, Result> {
     setImmediate(() => {
       this.#isScheduled = false;
       while (!this.#isBusy) {
-        const batch = this.#waiting.take(this.#options.maxCost ?? MAX_COST);
+        const batch = this.#waiting.take(this.#options.maxCost ?? MAX_COST, this.#options.oncePerKey);
         if (batch.length === 0) return;
         this.#send(batch);
       }
@@ -150,7 +154,7 @@ class Waiting<Item, Result> implements Batched<Item, Result>, Queued {
   }
 
   isWanted(): boolean {
-    return this.deadline?.remainingMs() !== 0 && this.#options.isWanted?.(this.item) !== false;
+    return !isLate(this, this.#options.marginMs) && this.#options.isWanted?.(this.item) !== false;
   }
 
   refuse(cause: unknown): void {
@@ -171,43 +175,73 @@ class Waiting<Item, Result> implements Batched<Item, Result>, Queued {
 /**
  * Has items answered together by `run`, which returns one result for each, in their order. So what a caller waits for always began
  * after it called, and sees everything that was committed before. An error of a run is the error of all its items, except that an item
- * that cannot be read fails alone. A run ends early when the last of its callers has given up, never with one alone.
+ * that cannot be read or stored fails alone. A run ends early when the last of its callers has given up, never with one alone.
+ *
+ * A run that commits changes calls `requireTimeLeft` before: it throws if a caller has no more time than `marginMs`. The others are
+ * then run again without that one.
  */
-export function batchingCalls<Item, Result>(
-  run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  limits: Limits<Item> = {},
-): (item: Item) => Promise<Result> {
-  const batcher = new Batcher<Item, Result>({ ...limits, send: (batch) => void answer(run, batch) });
-  return (item) => batcher.add(item);
+export function batchingCalls<Item, Result>(run: Run<Item, Result>, limits: Limits<Item> = {}) {
+  const send = (batch: readonly Batched<Item, Result>[]) => void answer(run, batch, limits.marginMs);
+  const batcher = new Batcher<Item, Result>({ ...limits, send });
+  return (item: Item): Promise<Result> => batcher.add(item);
 }
+
+type Run<Item, Result> = (items: readonly Item[], requireTimeLeft: () => void) => Promise<readonly Result[]>;
 
 /** Never rejects. */
 async function answer<Item, Result>(
-  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  run: Run<Item, Result>,
   batch: readonly Batched<Item, Result>[],
+  marginMs?: number,
 ): Promise<void> {
+  let late: AppError | undefined;
+  const isInTime = (one: Batched<Item, Result>) => !isLate(one, marginMs);
+  const requireTimeLeft = () => {
+    if (batch.every(isInTime)) return;
+    late = gone();
+    throw late;
+  };
   try {
     const deadlines = batch.map(({ deadline }) => deadline);
     const origins = batch.map(({ origin }) => origin);
-    const work = () => run(batch.map(({ item }) => item));
+    const items = batch.map(({ item }) => item);
+    const work = () => run(items, requireTimeLeft);
     const results = await withinOrigins(origins, () => withinLastDeadline(deadlines, work));
     // Results that cannot be assigned to their items belong to nobody.
     if (results.length !== batch.length) throw new Error('not one result for each item');
     for (const [index, one] of batch.entries()) settle(one, results[index] as Result);
   } catch (error) {
-    if (batch.length > 1 && isAboutOneItem(error)) for (const one of batch) void answer(run, [one]);
-    else for (const one of batch) one.reject(error);
+    const again = error === late ? [batch.filter(isInTime)] : splitAfter(error, batch);
+    const kept = new Set(again.flat());
+    for (const one of batch) if (!kept.has(one)) one.reject(error);
+    for (const some of again) if (some.length > 0) void answer(run, some, marginMs);
   }
+}
+
+/** Each item of a failed batch by itself if the error is about one of them, else none. */
+function splitAfter<One>(error: unknown, batch: readonly One[]): (readonly One[])[] {
+  return batch.length > 1 && isAboutOneItem(error) ? batch.map((one) => [one]) : [];
 }
 
 /** Nothing is recorded as read for a caller that has given up. */
 function settle<Result>(one: Batched<unknown, Result>, result: Result): void {
-  if (one.deadline?.remainingMs() === 0) one.reject(unavailable(new Error('the caller stopped waiting')));
+  if (isLate(one)) one.reject(gone());
   else one.resolve(result);
 }
 
-/** Whether an item was refused as unusable before anything was done: by the called service, or by Postgres (SQLSTATE class 22). */
+function isLate({ deadline }: Pick<Batched<unknown, unknown>, 'deadline'>, marginMs = 0): boolean {
+  return deadline !== undefined && deadline.remainingMs() <= marginMs;
+}
+
+function gone(): AppError {
+  return unavailable(new Error('the caller stopped waiting'));
+}
+
+/**
+ * Whether an item was refused as unusable and nothing was done: by the called service, or by Postgres (SQLSTATE classes 22, a value,
+ * and 23, a constraint).
+ */
 function isAboutOneItem(error: unknown): boolean {
   if (error instanceof AppError) return error.reason === 'invalid_request';
-  return error instanceof Error && 'code' in error && `${error.code}`.startsWith('22');
+  return error instanceof Error && 'code' in error && /^2[23]...$/.test(`${error.code}`);
 }

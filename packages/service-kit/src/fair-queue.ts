@@ -64,13 +64,15 @@ export class FairQueue<Item extends Queued> {
     if (expiryOf(item) < this.#watchedAt) this.#watch(expiryOf(item));
   }
 
-  /** Removes what comes next and fits into `room`. */
-  take(room: number): Item[] {
+  /** Removes what comes next and fits into `room`; with `oncePerKey`, at most one item of each key. */
+  take(room: number, oncePerKey = false): Item[] {
     const taken: Item[] = [];
+    const keys = new Set<string>();
     let left = room;
     const now = performance.now();
     // Also visits the keys that are put behind the others meanwhile.
     for (const [key, line] of this.#lines) {
+      if (oncePerKey && keys.has(key)) continue;
       const [item] = line.items;
       if (item === undefined || item.cost > left) break;
       line.items.shift();
@@ -79,6 +81,7 @@ export class FairQueue<Item extends Queued> {
       this.#subtract(line, item);
       if (refuseLate(item, now)) continue;
       left -= item.cost;
+      keys.add(key);
       taken.push(item);
     }
     return taken;

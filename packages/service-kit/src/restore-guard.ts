@@ -31,6 +31,11 @@ export interface RestoreGuard extends AsyncDisposable {
   readonly isSuspending: boolean;
   /** Resolves when the database holds the proof of everything committed before the call. Throws `unavailable`. */
   acknowledge(): Promise<void>;
+  /**
+   * Remembers the position to which a change has counted this instance up in its own transaction, which is committed: the proof of
+   * everything committed before.
+   */
+  noteProof(position: number): void;
   /** Runs the operation. If it throws Unverified, checks the database and runs it once more; then throws `unavailable`. */
   verified<T>(operation: () => Promise<T>): Promise<T>;
   /** Throws Unverified if the database that answers this query is not verified. For transactions with several statements. */
@@ -161,6 +166,10 @@ class Guard {
     const isLost = position <= before.position;
     this.#remember(before.number, isLost ? before.position + 1 : position);
     return !isLost;
+  }
+
+  noteProof(position: number): void {
+    this.#remember(0, position);
   }
 
   #remember(number: number, position: number): void {

@@ -115,6 +115,7 @@ describe('a batch', () => {
   test.each([
     ['the called service', invalidRequest('item', 'is wrong')],
     ['Postgres', Object.assign(new Error('invalid byte sequence'), { code: '22021' })],
+    ['a constraint', Object.assign(new Error('duplicate key'), { code: '23505' })],
   ])('that %s refuses because of one item fails that item alone', async (_, error) => {
     const run = async (items: readonly string[]) => {
       if (items.includes('bad')) throw error;

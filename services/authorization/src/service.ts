@@ -7,6 +7,7 @@ import { reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import { startPruning } from '@phds/service-kit/pruning';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
 import { createRestoreService } from '@phds/service-kit/restore-service';
@@ -149,7 +150,7 @@ function openDatabase(config: Config, log: Logger, applicationName: string, pool
 function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGuard) {
   return {
     apps: { ...createPrismaApps(prisma, guard), ...createPgCredentials(pool, guard) },
-    authorizations: { ...createPrismaAuthorizations(prisma, guard), ...createPgCodes(pool) },
+    authorizations: { ...createPrismaAuthorizations(prisma, guard), ...createPgCodes(pool, guard) },
     tokens: { ...createPgTokenFamilies(pool, guard), ...createPgAccessTokens(pool, guard) },
     people: createPrismaPeople(prisma),
     suspensions: createPrismaSuspensions(prisma),
@@ -209,6 +210,7 @@ function createTokenUseCases(
   const dependencies = {
     ...parts,
     revokeFamily: createFamilyRevocation(parts),
+    proof: translatingErrors({ acknowledge: () => parts.guard.acknowledge() }),
   };
   const grants = {
     authorization_code: createCodeExchange(dependencies),
@@ -216,12 +218,11 @@ function createTokenUseCases(
     // Ends nothing: a database that lacks the token refuses it.
     client_credentials: createOwnTokens(dependencies),
   };
-  const acknowledged = acknowledging(parts.guard, grants, ['authorization_code', 'refresh_token']);
   const sign = createAssertionSigner({ privateKeyPem: config.ASSERTION_PRIVATE_KEY, clock });
   return {
     issue: createTokenEndpoint({
       ...dependencies,
-      grants: new Map(Object.entries(parts.metrics.measureGrants(acknowledged))),
+      grants: new Map(Object.entries(parts.metrics.measureGrants(grants))),
     }),
     revoke: createTokenRevocation(dependencies),
     introspectOwn: createOwnIntrospection(dependencies),

@@ -79,8 +79,10 @@ async function issue(
   const won = await dependencies.tokens.exchange({
     codeHash: code.hash,
     scopes,
-    family: { id: newId('fam'), expiresAt: toFamilyExpiry(now, grant.expiresAt) },
-    access: { hash: sha256(accessToken), expiresAt },
+    familyId: newId('fam'),
+    familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
+    accessHash: sha256(accessToken),
+    accessExpiresAt: expiresAt,
     refreshHash: sha256(refreshToken),
     now,
   });

@@ -20,19 +20,15 @@ export function createOwnTokens(dependencies: {
   return async (app, { scope }) => {
     const scopes = scope ? parseRequestedScopes(scope, app.scopes) : app.scopes;
     const { clientId, epoch: appEpoch } = app;
-    await requireLiveApp(ledger, { clientId, appEpoch, grantId: null, familyId: null });
     const now = clock.now();
     const expiresAt = toAccessExpiry(now, null);
     const accessToken = newSecret('access_token');
     const hash = sha256(accessToken);
-    const stored = await tokens.insertOwnToken({
-      hash,
-      clientId,
-      scopes,
-      appEpoch,
-      issuedAt: now,
-      expiresAt,
-    });
+    // At the same time: a stored token that is not answered is of no use to anybody.
+    const [, stored] = await Promise.all([
+      requireLiveApp(ledger, { clientId, appEpoch, grantId: null, familyId: null }),
+      tokens.insertOwnToken({ hash, clientId, scopes, appEpoch, issuedAt: now, expiresAt }),
+    ]);
     if (!stored) throw unauthorized('app no longer active');
     return {
       accessToken,

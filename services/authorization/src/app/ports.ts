@@ -5,7 +5,7 @@ import type { ChangedState, LedgerState } from '../domain/app.ts';
 import type { AuthorizationRequest } from '../domain/authorization-request.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
 import type { Liveness } from '../domain/liveness.ts';
-import type { AccessToken, RefreshToken, TokenFamily } from '../domain/token.ts';
+import type { AccessToken, RefreshToken } from '../domain/token.ts';
 import type { AppProfile, LockCommand, StatusCommand } from './app-ports.ts';
 
 /** Authorization requests and their codes. */
@@ -36,24 +36,35 @@ export interface NewAccessToken {
 export interface Exchange {
   readonly codeHash: Uint8Array;
   readonly scopes: readonly Scope[];
-  readonly family: Pick<TokenFamily, 'id' | 'expiresAt'>;
-  readonly access: Pick<NewAccessToken, 'hash' | 'expiresAt'>;
+  readonly familyId: string;
+  readonly familyExpiresAt: Date;
+  readonly accessHash: Uint8Array;
+  readonly accessExpiresAt: Date;
   readonly refreshHash: Uint8Array;
   readonly now: Date;
 }
 
 /** The result of the first use of a refresh token. The successor has the family's new end. */
 export interface Rotation {
-  readonly token: RefreshToken;
-  readonly access: Pick<NewAccessToken, 'hash' | 'scopes' | 'expiresAt'>;
-  readonly successor: { readonly hash: Uint8Array; readonly scopes: readonly Scope[] };
+  readonly tokenHash: Uint8Array;
+  readonly familyId: string;
   readonly familyExpiresAt: Date;
+  readonly accessHash: Uint8Array;
+  readonly accessScopes: readonly Scope[];
+  readonly accessExpiresAt: Date;
+  readonly successorHash: Uint8Array;
+  readonly successorScopes: readonly Scope[];
   /** The requested scope, see `RefreshToken.rotatedScope`. */
   readonly scope: string;
   readonly now: Date;
 }
 
-/** Tokens and their families. */
+/** Proves changes of other calls, before an answer repeats them (docs/decisions/0011). */
+export interface ChangeProof {
+  acknowledge(): Promise<void>;
+}
+
+/** Tokens and their families. What changes codes or tokens returns after its commit, which also proves it. */
 export interface TokenStore {
   /**
    * Consumes a code and stores the result of its exchange in one transaction. Returns false without any effect when the code is

@@ -15,7 +15,7 @@ import {
   widenScopes,
 } from '../domain/token.ts';
 import type { FamilyRevocation } from './family-revocation.ts';
-import type { ConsentLedger, TokenStore } from './ports.ts';
+import type { ChangeProof, ConsentLedger, TokenStore } from './ports.ts';
 import type { IssuedTokens, TokenGrant } from './token-grants.ts';
 import {
   FAMILY_REVOKED,
@@ -33,6 +33,7 @@ export interface RefreshDependencies {
   readonly ledger: ConsentLedger;
   readonly revokeFamily: FamilyRevocation;
   readonly clock: Clock;
+  readonly proof: ChangeProof;
   /** Server key from which successors are derived. */
   readonly derivationKey: KeyObject;
 }
@@ -119,10 +120,14 @@ async function rotate(
   const expiresAt = toAccessExpiry(now, grant.expiresAt);
   const answer = toAnswer(token, wanted, { scopes, expiresAt }, now);
   const isFirst = await tokens.rotate({
-    token,
-    access: { hash: sha256(pair.access), scopes, expiresAt },
-    successor: { hash: sha256(pair.refresh), scopes: all },
+    tokenHash: token.hash,
+    familyId: token.family.id,
     familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
+    accessHash: sha256(pair.access),
+    accessScopes: scopes,
+    accessExpiresAt: expiresAt,
+    successorHash: sha256(pair.refresh),
+    successorScopes: all,
     scope: toRequestedScope(token, wanted),
     now,
   });
@@ -131,7 +136,7 @@ async function rotate(
 
 /** A use after the first one. */
 async function repeat(
-  { tokens, clock, revokeFamily }: RefreshDependencies,
+  { tokens, clock, revokeFamily, proof }: RefreshDependencies,
   token: RefreshToken,
   wanted: Wanted,
 ): Promise<IssuedTokens> {
@@ -142,6 +147,8 @@ async function repeat(
     case 'repeat': {
       const access = await tokens.findAccessToken(sha256(wanted.pair.access));
       if (access === null) throw invalidGrant('erased meanwhile');
+      // Another call, perhaps of another process, has committed the use, and its proof was perhaps never answered.
+      await proof.acknowledge();
       return toAnswer(token, wanted, access, now);
     }
     case 'other_scope':

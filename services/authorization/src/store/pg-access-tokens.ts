@@ -1,12 +1,14 @@
 import { isScope } from '@phds/catalog/scopes';
+import { batchingCalls } from '@phds/service-kit/batcher';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { queryVerified } from '@phds/service-kit/restore-witness';
 import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
-import type { TokenStore } from '../app/ports.ts';
+import type { NewAccessToken, TokenStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { AccessToken } from '../domain/token.ts';
+import { toJsonRecords } from './json-records.ts';
 import { createLookUp } from './look-up.ts';
 
 interface Row {
@@ -27,7 +29,7 @@ interface Row {
 }
 
 const FIND = readStatement(new URL('sql/find-access-token.sql', import.meta.url));
-const INSERT_OWN = readStatement(new URL('sql/insert-own-token.sql', import.meta.url));
+const INSERT_OWN = readStatement(new URL('sql/insert-own-tokens.sql', import.meta.url));
 const MARK_REVOKED = readStatement(new URL('sql/mark-token-revoked.sql', import.meta.url));
 
 /** Access tokens in Postgres. */
@@ -38,12 +40,15 @@ export function createPgAccessTokens(
   return translatingErrors({
     findAccessToken: createLookUp({ pool, guard, statement: FIND, keyOf: ({ hash }: Row) => hash, fromRow }),
 
-    insertOwnToken: ({ hash, clientId, appEpoch, scopes, issuedAt, expiresAt }) =>
-      guard.verified(async () => {
-        const values = [hash, clientId, appEpoch, scopes, issuedAt, expiresAt];
-        const [row] = await queryVerified<{ stored: boolean }>(pool, guard, INSERT_OWN, values);
-        return row?.stored === true;
-      }),
+    insertOwnToken: batchingCalls(
+      (tokens: readonly NewAccessToken[]) =>
+        guard.verified(async () => {
+          const values = [toJsonRecords(tokens)];
+          const rows = await queryVerified<{ stored: boolean }>(pool, guard, INSERT_OWN, values);
+          return rows.map(({ stored }) => stored);
+        }),
+      { keyOf: ({ clientId }) => clientId, slowMs: 50, maxSlow: 2 },
+    ),
 
     async markTokenRevoked(hash, now) {
       await pool.query({ ...MARK_REVOKED, values: [hash, now] });

@@ -1,19 +1,23 @@
 import { isScope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { AuthorizationStore } from '../app/ports.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
+import { createLookUp } from './look-up.ts';
 
 const FIND = readStatement(new URL('sql/find-code.sql', import.meta.url));
 
 /** The look-up of every exchange. */
-export function createPgCodes(pool: pg.Pool): Pick<AuthorizationStore, 'findCode'> {
+export function createPgCodes(pool: pg.Pool, guard: RestoreGuard): Pick<AuthorizationStore, 'findCode'> {
   return translatingErrors({
-    async findCode(hash) {
-      const { rows } = await pool.query<AuthorizationCode>({ ...FIND, values: [hash] });
-      const [row] = rows;
-      return row === undefined ? null : { ...row, scopes: row.scopes.filter(isScope) };
-    },
+    findCode: createLookUp({ pool, guard, statement: FIND, keyOf: ({ hash }: Row) => hash, fromRow }),
   });
+}
+
+type Row = AuthorizationCode & { readonly unverified: boolean };
+
+function fromRow({ unverified: _unverified, ...row }: Row): AuthorizationCode {
+  return { ...row, scopes: row.scopes.filter(isScope) };
 }

@@ -1,13 +1,14 @@
 import { isScope } from '@phds/catalog/scopes';
-import { inTransaction, requireTimeLeft } from '@phds/service-kit/postgres-client';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { queryVerified } from '@phds/service-kit/restore-witness';
 import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
-import type { TokenStore } from '../app/ports.ts';
+import type { Exchange, Rotation, TokenStore } from '../app/ports.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/code.ts';
 import { KEPT_GENERATIONS, type RefreshToken } from '../domain/token.ts';
+import { createGroupedChange } from './grouped-change.ts';
+import { toHex } from './json-records.ts';
 import { createLookUp } from './look-up.ts';
 
 interface Row {
@@ -28,17 +29,10 @@ interface Row {
   readonly familyRevokedAt: Date | null;
 }
 
-const EXCHANGE = readStatement(new URL('sql/exchange-code.sql', import.meta.url));
+const EXCHANGE = readStatement(new URL('sql/exchange-codes.sql', import.meta.url));
 const FIND = readStatement(new URL('sql/find-refresh-token.sql', import.meta.url));
-const ROTATE = readStatement(new URL('sql/rotate-refresh-token.sql', import.meta.url));
+const ROTATE = readStatement(new URL('sql/rotate-refresh-tokens.sql', import.meta.url));
 const MARK_REVOKED = readStatement(new URL('sql/mark-family-revoked.sql', import.meta.url));
-
-/**
- * Minimum remaining time of the caller, in milliseconds, when a code or a refresh token is used: for the commit and for two shared
- * proofs of it, the current one and the next (RestoreGuard.acknowledge). Together they take a few milliseconds; a quarter of the
- * gateway's 2 s is reserved for a slow disk or standby.
- */
-const USE_MARGIN_MS = 500;
 
 /** Token families and their refresh tokens in Postgres. */
 export function createPgTokenFamilies(
@@ -49,30 +43,13 @@ export function createPgTokenFamilies(
   'exchange' | 'findRefreshToken' | 'findAnyRefreshToken' | 'rotate' | 'markFamilyRevoked'
 > {
   return translatingErrors({
-    async exchange({ codeHash, scopes, family, access, refreshHash, now }) {
-      // The response waits for a proof, and a retry after a late response is a replay. Therefore anything that delays proofs must
-      // delay the exchange before it consumes the code, where the caller's deadline ends it.
-      await guard.acknowledge();
-      const values = [
-        codeHash,
-        now,
-        CODE_MAX_FAILED_ATTEMPTS,
-        family.id,
-        family.expiresAt,
-        refreshHash,
-        access.hash,
-        access.expiresAt,
-        scopes,
-      ];
-      return guard.verified(() =>
-        // In a transaction, because a statement on its own would commit even if it waited too long for the code's row.
-        inTransaction(pool, async (client) => {
-          const [row] = await queryVerified<{ exchanged: boolean }>(client, guard, EXCHANGE, values);
-          requireTimeLeft(USE_MARGIN_MS);
-          return row?.exchanged === true;
-        }),
-      );
-    },
+    exchange: createGroupedChange({
+      pool,
+      guard,
+      statement: EXCHANGE,
+      keyOf: ({ codeHash }: Exchange) => toHex(codeHash),
+      constants: { maxFailedAttempts: CODE_MAX_FAILED_ATTEMPTS },
+    }),
 
     findRefreshToken: createLookUp({ pool, guard, statement: FIND, keyOf: ({ hash }: Row) => hash, fromRow }),
 
@@ -81,17 +58,13 @@ export function createPgTokenFamilies(
       return row === undefined ? null : fromRow(row);
     },
 
-    rotate: ({ token, access, successor, familyExpiresAt, scope, now }) =>
-      guard.verified(async () => {
-        const { hash, scopes, expiresAt } = access;
-        const uses = [token.hash, token.family.id, now, scope, successor.hash, familyExpiresAt];
-        const values = [...uses, hash, scopes, expiresAt, successor.scopes, KEPT_GENERATIONS];
-        // A statement on its own commits when it ends, so the time is checked before it. A statement that waits for the family's row
-        // until the caller gives up is cancelled.
-        requireTimeLeft(USE_MARGIN_MS);
-        const [row] = await queryVerified<{ rotated: boolean }>(pool, guard, ROTATE, values);
-        return row?.rotated === true;
-      }),
+    rotate: createGroupedChange({
+      pool,
+      guard,
+      statement: ROTATE,
+      keyOf: ({ familyId }: Rotation) => familyId,
+      constants: { keptGenerations: KEPT_GENERATIONS },
+    }),
 
     async markFamilyRevoked(familyId, now) {
       await pool.query({ ...MARK_REVOKED, values: [familyId, now] });

@@ -4,18 +4,11 @@
 --
 -- Indexes: access_token_pkey, app_pkey, token_family_pkey.
 -- Values:  $1 hashes of the tokens, $2 and $3 what this process knows of the database (RestoreGuard).
-WITH verification AS MATERIALIZED (
-  SELECT suspension.below, coalesce(
-    NOT suspension.identified OR ($2::uuid IS NOT NULL AND NOT EXISTS (
-      SELECT FROM instance WHERE id = $2::uuid AND position >= $3::bigint
-    )),
-    false
-  ) AS unverified
-  FROM (VALUES (1)) AS one LEFT JOIN suspension ON true
-)
+WITH
+-- include: parts/verification.sql
 SELECT token.hash, token.client_id, token.user_id, token.grant_id, token.family_id, token.scopes, token.app_epoch,
   token.issued_at, token.expires_at, token.revoked_at, family.revoked_at AS family_revoked_at, app.status, app.epoch,
-  coalesce(token.restore_number < verification.below, false) AS suspended, verification.unverified
+  token.restore_number < verification.below AS suspended, verification.unverified
 FROM verification, unnest($1::bytea[]) AS asked(hash)
 JOIN access_token AS token ON token.hash = asked.hash
 JOIN app ON app.client_id = token.client_id

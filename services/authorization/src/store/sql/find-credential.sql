@@ -4,15 +4,8 @@
 --
 -- Indexes: app_pkey.
 -- Values:  $1 apps, $2 and $3 what this process knows of the database (RestoreGuard).
-WITH verification AS MATERIALIZED (
-  SELECT suspension.below, coalesce(
-    NOT suspension.identified OR ($2::uuid IS NOT NULL AND NOT EXISTS (
-      SELECT FROM instance WHERE id = $2::uuid AND position >= $3::bigint
-    )),
-    false
-  ) AS unverified
-  FROM (VALUES (1)) AS one LEFT JOIN suspension ON true
-)
+WITH
+-- include: parts/verification.sql
 SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.description,
   app.developer_name AS "developerName",
   app.homepage_url AS "homepageUrl", app.privacy_policy_url AS "privacyPolicyUrl", app.logo_url AS "logoUrl",
@@ -23,7 +16,7 @@ SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.des
   app.secret_restore_number AS "secretRestoreNumber", app.previous_secret_hash AS "previousSecretHash",
   app.previous_secret_last4 AS "previousSecretLast4", app.previous_secret_expires_at AS "previousSecretExpiresAt",
   app.previous_secret_restore_number AS "previousSecretRestoreNumber", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
-  coalesce(app.secret_restore_number < verification.below, false) AS suspended,
-  coalesce(app.previous_secret_restore_number < verification.below, false) AS "previousSuspended", verification.unverified
+  app.secret_restore_number < verification.below AS suspended,
+  app.previous_secret_restore_number < verification.below AS "previousSuspended", verification.unverified
 FROM verification, unnest($1::text[]) AS asked(client_id)
 JOIN app ON app.client_id = asked.client_id;

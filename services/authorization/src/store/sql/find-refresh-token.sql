@@ -6,22 +6,15 @@
 --
 -- Indexes: refresh_token_pkey, token_family_pkey, instance_pkey, restore_pkey, restore_confirmation_pkey.
 -- Values:  $1 hashes of the tokens, $2 and $3 what this process knows of the database (RestoreGuard).
-WITH verification AS MATERIALIZED (
-  SELECT suspension.below, coalesce(
-    NOT suspension.identified OR ($2::uuid IS NOT NULL AND NOT EXISTS (
-      SELECT FROM instance WHERE id = $2::uuid AND position >= $3::bigint
-    )),
-    false
-  ) AS unverified
-  FROM (VALUES (1)) AS one LEFT JOIN suspension ON true
-)
+WITH
+-- include: parts/verification.sql
 SELECT token.hash, token.scopes, token.issued_at AS "issuedAt", token.expires_at AS "expiresAt",
   extract(epoch FROM clock_timestamp() - token.rotated_at)::float8 * 1000 AS "usedForMs", token.rotated_scope AS "rotatedScope", token.successor_hash IS NOT NULL AND NOT EXISTS (
     SELECT FROM refresh_token AS successor WHERE successor.hash = token.successor_hash AND successor.rotated_at IS NULL
   ) AS "successorUsed",
   family.id AS "familyId", family.client_id AS "clientId", family.user_id AS "userId", family.grant_id AS "grantId",
   family.app_epoch AS "appEpoch", family.expires_at AS "familyExpiresAt", family.revoked_at AS "familyRevokedAt",
-  coalesce(token.restore_number < verification.below, false) AS suspended, verification.unverified
+  token.restore_number < verification.below AS suspended, verification.unverified
 FROM verification, unnest($1::bytea[]) AS asked(hash)
 JOIN refresh_token AS token ON token.hash = asked.hash
 JOIN token_family AS family ON family.id = token.family_id;
