@@ -32,14 +32,9 @@ function byCategoryOrType({ name, text }: Statement) {
   };
 }
 
-type Row = readonly [
-  id: string,
-  type: MetricKey,
-  value: string | null,
-  source: string,
-  start: string,
-  total: string,
-];
+type Fields = readonly [id: string, type: MetricKey, value: string | null, source: string, start: string];
+
+type Row = readonly [...Fields, total: string];
 
 type EmptyPage = readonly [null, null, null, null, null, total: string];
 
@@ -80,14 +75,6 @@ function columnOf({ metric }: ReadingQuery): 'category' | 'type' {
   return metric === null ? 'category' : 'type';
 }
 
-type NewestReading = readonly [
-  id: string,
-  metric: MetricKey,
-  value: number | null,
-  source: string,
-  start: string,
-];
-
 async function listNewest(
   pool: pg.Pool,
   statement: Statement,
@@ -104,12 +91,19 @@ async function listNewest(
     ],
   });
   return rows.map(([total, page]) => {
-    const readings: readonly NewestReading[] = page === null ? [] : JSON.parse(page);
-    const items = readings.map(([id, metric, value, source, start]) => {
-      return { id, metric, value, source, timestamp: toTimestamp(start) };
-    });
-    return { items, total: Number(total) };
+    const readings: readonly string[] = page === null ? [] : JSON.parse(page);
+    return { items: readings.map(parseNewest), total: Number(total) };
   });
+}
+
+/** `id|type|value|start|source`; the last field may contain anything. */
+const READING = /^([^|]+)\|([^|]+)\|([^|]*)\|([^|]+)\|(.*)$/s;
+
+function parseNewest(text: string): Reading {
+  const fields = READING.exec(text);
+  if (fields === null) throw new Error('a reading does not have the five fields of its statement');
+  const [, id = '', metric, value, start = '', source = ''] = fields;
+  return toReading([id, metric as MetricKey, value || null, source, start]);
 }
 
 async function list(pool: pg.Pool, query: ReadingQuery): Promise<Page<Reading>> {
@@ -156,6 +150,6 @@ function isReading(row: Row | EmptyPage): row is Row {
   return row[0] !== null;
 }
 
-function toReading([id, metric, value, source, start]: Row): Reading {
+function toReading([id, metric, value, source, start]: Fields | Row): Reading {
   return { id, metric, value: value === null ? null : Number(value), source, timestamp: toTimestamp(start) };
 }
