@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { ensureServiceDatabase } from '@phds/database/database-roles';
+import { applyMigrations } from '@phds/database/migrations';
+import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
+import { KEY_LOOK_UPS, openPostgres } from '@phds/service-kit/postgres';
+import { eventually } from '@phds/test-kit/conditions';
+
+const LONG_MS = 60_000;
+
+async function startCluster(service: string, directory: string, port: number) {
+  const server = await startEmbeddedPostgres({ directory, port, settings: THROWAWAY_SETTINGS });
+  const passwords = { owner: 'test-owner', runtime: 'test-runtime' };
+  const database = await ensureServiceDatabase({ adminUrl: server.adminUrl, service, passwords });
+  const migrations = resolve(import.meta.dirname, '../../../services', service, 'prisma/migrations');
+  await applyMigrations({ ...database, connectionString: database.ownerUrl, directory: migrations });
+  return { ...server, ...database };
+}
+
+test.each([
+  ['consent', 'consent_audit'],
+  ['authorization', 'authorization'],
+])(
+  'a pool of %s, with prepared statements, notices that another cluster is in the place of its own',
+  async (service, schema) => {
+    const directory = await mkdtemp(join(tmpdir(), 'phds-clusters-'));
+    const first = await startCluster(service, join(directory, '1'), 0);
+    await using postgres = openPostgres({
+      connectionString: first.url,
+      schema: first.schema,
+      poolSize: 1,
+      statementTimeoutMs: LONG_MS,
+      connectTimeoutMs: LONG_MS,
+      applicationName: 'clusters',
+      settings: KEY_LOOK_UPS,
+    });
+    const ask = async (text: string) => (await postgres.pool.query({ name: text.slice(0, 60), text })).rows;
+    const present = `SELECT identity FROM "${schema}".present_database`;
+    const expected = `
+    SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+      || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())
+      || '/' || '"${schema}".restore'::regclass::oid AS identity`;
+    const before = await ask(present);
+    expect(before).toEqual(await ask(expected));
+    // What can change during the connection is not part of the plan.
+    const plan = JSON.stringify(await ask(`EXPLAIN (VERBOSE) ${present}`));
+    expect(plan).toMatch(/pg_is_in_recovery\(\).*pg_current_wal_lsn\(\)/);
+    expect(plan).not.toMatch(/pg_control_system|of_connection/);
+
+    await first.stop();
+    const other = await startCluster(service, join(directory, '2'), first.port);
+    await eventually(async () => expect(await ask(present)).toEqual(await ask(expected)));
+    expect((await ask(present))[0].identity.split('/')[0]).not.toBe(before[0].identity.split('/')[0]);
+    await other.stop();
+    await rm(directory, { recursive: true });
+  },
+);
