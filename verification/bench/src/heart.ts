@@ -1,10 +1,9 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { defaultDataDirectory } from '@phds/dev-stack/data-directory';
 import { type HalfRate, measureHalfRate } from './half-rate.ts';
 import { prepareLargerReads } from './larger-reads.ts';
-import { measureInTurn, type Side } from './measure.ts';
+import { forkProgram, measureInTurn, type Side } from './measure.ts';
 import type { Options } from './options.ts';
 import { writeFloorPaths } from './prepare.ts';
 import { type PreparedStack, prepareStack } from './prepare-stack.ts';
@@ -37,9 +36,7 @@ export async function measureHeart(options: Options): Promise<HeartResult> {
 
 /** Starts the floor program on the database of a stack. */
 export async function startFloor({ stack, side }: PreparedStack, users: number): Promise<Side & Disposable> {
-  const floor = fork(join(import.meta.dirname, 'floor.ts'), {
-    env: { ...process.env, DATABASE_URL: stack.databases['health-data'].url },
-  });
+  const floor = forkProgram('floor.ts', { DATABASE_URL: stack.databases['health-data'].url });
   const [{ port }] = (await once(floor, 'message')) as [{ port: number }];
   const requestsFile = join(dirname(side.job.requestsFile), `floor-${users}.txt`);
   writeFloorPaths(users, requestsFile);

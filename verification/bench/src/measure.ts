@@ -30,6 +30,14 @@ export interface Side<Job = LoadJob> {
 /** A side of any load program. */
 export type AnySide = Side<Timed | (() => Promise<Timed>)>;
 
+/**
+ * Runs a program of this directory until it is disconnected or this process ends. Detached: a signal from a terminal must reach only this
+ * process, which waits for the program's answers.
+ */
+export function forkProgram(file: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
+  return fork(join(import.meta.dirname, file), { detached: true, env: { ...process.env, ...env } });
+}
+
 /** Loads sides in alternation, so that noise on the machine affects all. One warm-up round of each is not counted. */
 export async function measureInTurn<Name extends string>(
   sides: Readonly<Record<Name, AnySide>>,
@@ -37,7 +45,7 @@ export async function measureInTurn<Name extends string>(
   say: (line: string) => void,
   program = 'load.ts',
 ): Promise<Record<Name, Round>[]> {
-  const load = fork(join(import.meta.dirname, program));
+  const load = forkProgram(program);
   using cleanup = new DisposableStack();
   cleanup.defer(() => load.disconnect());
   const results: Record<Name, Round>[] = [];

@@ -1,11 +1,10 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { Stack } from '@phds/dev-stack/stack';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import pg from 'pg';
+import { forkProgram } from './measure.ts';
 import type { Options } from './options.ts';
 import type { TokenJob, TokenRequest } from './token-job.ts';
 
@@ -42,7 +41,7 @@ export async function toTokenJob(
 
 /** Starts `oidc-provider`, which keeps everything in memory. */
 export async function startProvider(): Promise<MeasuredIssuer & Disposable> {
-  const provider = fork(join(import.meta.dirname, 'in-memory-provider.ts'));
+  const provider = forkProgram('in-memory-provider.ts');
   const [target] = (await once(provider, 'message')) as [Issuer['target']];
   return {
     target,
