@@ -1,5 +1,11 @@
 import { type DescMessage, type DescMethodUnary, fromBinary } from '@bufbuild/protobuf';
-import { type ClientDuplexStream, Client as GrpcClient, Metadata, type ServiceError } from '@grpc/grpc-js';
+import {
+  type ClientDuplexStream,
+  Client as GrpcClient,
+  status as GrpcStatus,
+  Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js';
 import { withoutDeadline } from './deadline.ts';
 import { CallStream } from './rpc-call-stream.ts';
 import { type AnswersMessage, encode, type StreamOfCalls } from './rpc-calls.ts';
@@ -12,7 +18,7 @@ export interface CallStreamsOptions<I extends DescMessage, O extends DescMessage
   readonly method: StreamOfCalls;
   /** The unary rpc whose calls the streams carry. */
   readonly carried: DescMethodUnary<I, O>;
-  /** Called when no stream could be opened, once for each outage. */
+  /** Called when a stream could not be opened, once for each outage. */
   readonly onFailure: (error: unknown) => void;
   /** After this many milliseconds, each stream is replaced by a new one. */
   readonly renewMs?: number;
@@ -101,8 +107,10 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
     } catch (error) {
       if (!this.#isFailing && !this.#isDisposed) this.#options.onFailure(error);
       this.#isFailing = true;
-      this.#waitMs = this.#retryMs;
-      this.#reconnect();
+      if (!isUnserved(error)) {
+        this.#waitMs = this.#retryMs;
+        this.#reconnect();
+      }
     }
     for (const { stream, since } of this.#byPeer.values()) {
       if (performance.now() - since > MAX_AGE_MS) stream.close();
@@ -172,6 +180,11 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
   #list(): void {
     this.#open = [...this.#byPeer.values()].map(({ stream }) => stream);
   }
+}
+
+/** Whether the replica is of a release without the rpc, and only its update helps. */
+function isUnserved(error: unknown): boolean {
+  return (error as { cause?: Partial<ServiceError> }).cause?.code === GrpcStatus.UNIMPLEMENTED;
 }
 
 /** Resolves when the service has accepted the stream. */

@@ -112,7 +112,7 @@ function setOrigin(metadata: Metadata): void {
 /**
  * The limit, or the remaining time of the current caller's deadline if that is shorter. Throws `unavailable` when no time is left.
  */
-function toTimeLeft(limitMs: number): number {
+export function toTimeLeft(limitMs: number): number {
   const deadline = currentDeadline();
   if (deadline === undefined) return limitMs;
   const leftMs = Math.min(limitMs, deadline.remainingMs() - HOP_MARGIN_MS);

@@ -90,7 +90,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     await startRestoreGuard({ pool, schema: RESTORE_SCHEMA, config, log, onFailure }),
   );
   measured.measureRestores(guard);
-  const consent = connectConsent(config, { clock, metrics }, resources);
+  const consent = connectConsent(config, { clock, log, metrics }, resources);
   const parts: Parts = {
     ...createStores(postgres, prisma, guard),
     ...(overrides.consent?.(consent) ?? consent),

@@ -10,21 +10,26 @@ import {
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc-context';
-import { implement } from '@phds/service-kit/rpc-service';
+import { implement, type UnaryRpcs } from '@phds/service-kit/rpc-service';
 import type { FakeApp, FakeConsent, FakeGrant } from './fake-consent.ts';
 
 /** The rpcs of consent that authorization calls, on the in-memory state. */
 export function createFakeServices(fake: FakeConsent) {
   return [
-    implement(LedgerService, createLedger(fake), {
-      putApp: ['authorization'],
-      setAppStatus: ['authorization'],
-      setAppLock: ['authorization'],
-      revokeFamily: ['authorization'],
-      revokeToken: ['authorization'],
-      checkLiveness: ['authorization'],
-      checkLivenesses: ['authorization'],
-    }),
+    implement(
+      LedgerService,
+      createLedger(fake),
+      {
+        putApp: ['authorization'],
+        setAppStatus: ['authorization'],
+        setAppLock: ['authorization'],
+        revokeFamily: ['authorization'],
+        revokeToken: ['authorization'],
+        checkLiveness: ['authorization'],
+        checkLivenesses: ['authorization'],
+      },
+      { checkLivenessBatches: 'checkLivenesses' },
+    ),
     implement(ConsentService, createConsent(fake), {
       openPendingApproval: ['authorization'],
       getPendingApproval: ['authorization'],
@@ -81,7 +86,7 @@ function toStanding({ status, epoch, revision, changedAt, lock }: FakeApp) {
   return { status, epoch, revision, statusChangedAt, ...(lock !== undefined && { lock }) };
 }
 
-function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {
+function createLedger(fake: FakeConsent): UnaryRpcs<typeof LedgerService> {
   const check = async ({ clientId, appEpoch, grantId, familyId, tokenHash }: CheckLivenessRequest) => {
     fake.enter('checkLiveness');
     const app = fake.apps.get(clientId);
@@ -146,7 +151,10 @@ function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {
       return {};
     },
     checkLiveness: check,
-    checkLivenesses: async ({ checks }) => ({ results: await Promise.all(checks.map(check)) }),
+    checkLivenesses: async ({ checks }) => {
+      if (checks.length > 64) throw new Error('more checks than consent accepts');
+      return { results: await Promise.all(checks.map(check)) };
+    },
   };
 }
 

@@ -71,7 +71,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   handOverRefusals(refusals, config, failureOf, starting);
   const requests = openRequestLog(redis, config, { clock, log }, starting);
   const verification = starting.use(openSessionVerification(config, { clock, failureOf }));
-  const authenticator = new Authenticator({ tokens: backends.tokens, cache, clock });
+  const authenticator = new Authenticator({ tokens: backends.tokenCalls, cache, clock });
   starting.use(renewDueTokens(authenticator, config, failureOf));
   const limited = { redis, onRefused: measured.onRateLimited };
   let isLeaving = false;

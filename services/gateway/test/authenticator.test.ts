@@ -15,20 +15,23 @@ describe('a cached token in steady use', () => {
   let authenticator: Authenticator;
   let token: string;
   let asked: Uint8Array[];
+  let turns: string[];
   let answer: () => ReturnType<typeof liveToken>;
 
   beforeEach(async () => {
     clock = new FakeClock(new Date());
     cache = new PrincipalCache({ maxTokens: 10, ttlMs: 50_000, clock });
     const tokens = {
-      introspect: async ({ tokenHash = new Uint8Array() }: { tokenHash?: Uint8Array }) => {
-        asked.push(tokenHash);
+      introspect: async ({ request, key = '' }: { request: { tokenHash?: Uint8Array }; key?: string }) => {
+        asked.push(request.tokenHash ?? new Uint8Array());
+        turns.push(key);
         return answer();
       },
     };
     authenticator = new Authenticator({ tokens, cache, clock });
     token = newSecret('access_token');
     asked = [];
+    turns = [];
     answer = () => liveToken();
     await authenticator.authenticate(token);
   });
@@ -49,6 +52,8 @@ describe('a cached token in steady use', () => {
       expect(asked).toHaveLength(renewals + 1);
     }
     for (const hash of asked) expect(Buffer.from(hash)).toEqual(sha256(token));
+    // So no waiting request is behind all renewals.
+    expect(turns).toEqual(['', ...Array(5).fill('renewals')]);
   });
 
   test.each<[string, () => ReturnType<typeof liveToken>]>([

@@ -111,6 +111,14 @@ export async function startFakeBackends(): Promise<FakeBackends> {
 
 type Handle = (rpc: string) => (request: unknown, context: HandlerContext) => unknown;
 
+const CARRIED = new Map<DescService, object>([
+  [HealthDataService, { reads: 'read' }],
+  [
+    TokenService,
+    { issueTokens: 'issueToken', introspectOwnTokens: 'introspectOwnToken', introspectTokens: 'introspect' },
+  ],
+]);
+
 /** Without the types of one service. */
 const implementAny = implement as (...parts: readonly object[]) => ReturnType<typeof implement>;
 
@@ -119,6 +127,5 @@ function implementAll(descriptor: DescService, handle: Handle) {
   const names = unary.map(({ localName }) => localName);
   const implementation = Object.fromEntries(names.map((name) => [name, handle(name)]));
   const admitted = Object.fromEntries(names.map((name) => [name, ['gateway']]));
-  const carried = descriptor === HealthDataService ? { reads: 'read' } : {};
-  return implementAny(descriptor, implementation, admitted, carried);
+  return implementAny(descriptor, implementation, admitted, CARRIED.get(descriptor) ?? {});
 }

@@ -15,7 +15,8 @@ const ADMITTED: Table = {
       operator: 'EraseUser',
     },
     'phds.authorization.v1.TokenService': {
-      gateway: 'IssueToken RevokeToken Introspect IntrospectOwnToken ListOwnGrants GetOwnGrant EndOwnGrant',
+      gateway:
+        'IssueToken IssueTokens RevokeToken Introspect IntrospectTokens IntrospectOwnToken IntrospectOwnTokens ListOwnGrants GetOwnGrant EndOwnGrant',
     },
     'phds.common.v1.RestoreService': { operator: 'GetRestoreStatus DeclareRestore ConfirmRestore' },
   },
@@ -33,7 +34,8 @@ const ADMITTED: Table = {
     },
     'phds.consent.v1.EventService': { 'health-data': 'ReportDataChanges' },
     'phds.consent.v1.LedgerService': {
-      authorization: 'PutApp SetAppStatus SetAppLock RevokeFamily RevokeToken CheckLiveness CheckLivenesses',
+      authorization:
+        'PutApp SetAppStatus SetAppLock RevokeFamily RevokeToken CheckLiveness CheckLivenesses CheckLivenessBatches',
     },
     'phds.consent.v1.NoticeService': { 'host-application': 'ListNotices' },
     'phds.consent.v1.ReportService': { gateway: 'ReportApp', operator: 'ListReports' },

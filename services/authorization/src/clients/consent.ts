@@ -2,7 +2,10 @@ import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import type { Clock } from '@phds/service-kit/clock';
+import type { Logger } from '@phds/service-kit/log';
+import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { createStreamedCalls } from '@phds/service-kit/rpc-streamed-calls';
 import { toRpcChannelOptions } from '@phds/service-kit/service-options';
 import type { Metrics } from '@phds/telemetry/metrics';
 import type { Config } from '../config.ts';
@@ -11,22 +14,30 @@ import { createRpcConsentGrants } from './rpc-consent-grants.ts';
 import { createRpcConsentLedger } from './rpc-consent-ledger.ts';
 import { createRpcSandboxApprovals } from './rpc-sandbox-approvals.ts';
 
-/** Typed clients of consent, over one channel. */
+/** Typed clients of consent, over one channel and a stream of liveness checks to each replica. */
 export function connectConsent(
   config: Config,
-  { clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics },
+  context: { readonly clock: Clock; readonly log: Logger; readonly metrics: Metrics },
   resources: AsyncDisposableStack,
 ) {
-  const channel = resources.use(
-    openRpcChannel({
-      ...toRpcChannelOptions(config, { service: 'authorization', clock, metrics }),
-      address: config.CONSENT_ADDRESS,
-      audience: 'consent',
-      deadlineMs: config.CONSENT_DEADLINE_MS,
-    }),
+  const { CONSENT_ADDRESS: address, CONSENT_DEADLINE_MS: deadlineMs } = config;
+  const options = {
+    ...toRpcChannelOptions(config, { service: 'authorization', ...context }),
+    address,
+    audience: 'consent',
+    deadlineMs,
+  };
+  const channel = resources.use(openRpcChannel(options));
+  const ledger = channel.client(LedgerService);
+  const { checkLivenesses: method, checkLivenessBatches } = LedgerService.method;
+  const onFailure = (err: unknown) =>
+    context.log.warn({ err }, 'no stream to consent; liveness is checked by unary calls');
+  const streams = resources.use(
+    openCallStreams({ ...options, method: checkLivenessBatches, carried: method, onFailure }),
   );
+  const unary = ledger.checkLivenesses;
   return {
-    ledger: createRpcConsentLedger(channel.client(LedgerService)),
+    ledger: createRpcConsentLedger(ledger, createStreamedCalls({ method, unary, streams, deadlineMs })),
     approvals: createRpcConsentApprovals(channel.client(ConsentService)),
     grants: createRpcConsentGrants(channel.client(ConsentService)),
     sandboxApprovals: createRpcSandboxApprovals(channel.client(SandboxService)),

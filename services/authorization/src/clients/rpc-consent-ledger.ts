@@ -2,6 +2,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
+import type { StreamedCalls } from '@phds/service-kit/rpc-streamed-calls';
 import type { AppCommand } from '../app/app-ports.ts';
 import type { ConsentLedger, LivenessQuery } from '../app/ports.ts';
 import {
@@ -13,8 +14,16 @@ import {
   toLockKindMessage,
 } from './consent-messages.ts';
 
+type CheckLivenesses = (typeof LedgerService)['method']['checkLivenesses'];
+
+/** What the rpc accepts. */
+const MAX_CHECKS = 64;
+
 /** Consent's ledger over rpc. Liveness checks at the same time share calls. */
-export function createRpcConsentLedger(client: Client<typeof LedgerService>): ConsentLedger {
+export function createRpcConsentLedger(
+  client: Client<typeof LedgerService>,
+  checkLivenesses: StreamedCalls<CheckLivenesses['input'], CheckLivenesses['output']>,
+): ConsentLedger {
   return {
     async putApp(profile) {
       const { status, epoch, revision } = await client.putApp({ app: toAppProfileMessage(profile) });
@@ -42,15 +51,18 @@ export function createRpcConsentLedger(client: Client<typeof LedgerService>): Co
       await client.revokeToken({ tokenHash, expiresAt: timestampFromDate(expiresAt) });
     },
 
-    checkLiveness: batchingCalls(async (queries) => {
-      const { results } = await client.checkLivenesses({ checks: queries.map(toCheck) });
-      return results.map(({ appAlive, familyAlive, tokenAlive, grant }) => ({
-        appAlive,
-        familyAlive,
-        tokenAlive,
-        grant: grant === undefined ? null : fromGrantMessage(grant),
-      }));
-    }, SHORT_READS),
+    checkLiveness: batchingCalls(
+      async (queries) => {
+        const { results } = await checkLivenesses({ request: { checks: queries.map(toCheck) } });
+        return results.map(({ appAlive, familyAlive, tokenAlive, grant }) => ({
+          appAlive,
+          familyAlive,
+          tokenAlive,
+          grant: grant === undefined ? null : fromGrantMessage(grant),
+        }));
+      },
+      { ...SHORT_READS, maxCost: MAX_CHECKS },
+    ),
   };
 }
 

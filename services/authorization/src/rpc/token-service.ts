@@ -1,6 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { ServiceImpl } from '@connectrpc/connect';
 import { toPage } from '@phds/catalog/pagination';
 import { formatScopeList } from '@phds/catalog/scopes';
 import {
@@ -10,7 +9,7 @@ import {
   TokenStatus,
 } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { implement } from '@phds/service-kit/rpc-service';
+import { implement, type UnaryRpcs } from '@phds/service-kit/rpc-service';
 import type { Introspection, LiveToken } from '../app/introspection.ts';
 import type { OwnGrant, OwnGrantFilter } from '../app/own-grant-ports.ts';
 import type { OwnGrants } from '../app/own-grants.ts';
@@ -29,9 +28,25 @@ export interface TokenUseCases {
   readonly introspect: Introspection;
 }
 
+const GATEWAY = ['gateway'];
+const ADMITTED = {
+  issueToken: GATEWAY,
+  revokeToken: GATEWAY,
+  introspectOwnToken: GATEWAY,
+  listOwnGrants: GATEWAY,
+  getOwnGrant: GATEWAY,
+  endOwnGrant: GATEWAY,
+  introspect: GATEWAY,
+};
+const CARRIED = {
+  issueTokens: 'issueToken',
+  introspectOwnTokens: 'introspectOwnToken',
+  introspectTokens: 'introspect',
+} as const;
+
 /** Tokens: issue, refresh, revoke, introspect. */
 export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
-  const implementation: ServiceImpl<typeof TokenService> = {
+  const implementation: UnaryRpcs<typeof TokenService> = {
     async issueToken({ client, ...parameters }) {
       const issued = await useCases.issue(toClientCredentials(client), parameters);
       const { refreshToken, grantId, sub } = issued;
@@ -81,15 +96,7 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
     },
   };
 
-  return implement(TokenService, implementation, {
-    issueToken: ['gateway'],
-    revokeToken: ['gateway'],
-    introspectOwnToken: ['gateway'],
-    listOwnGrants: ['gateway'],
-    getOwnGrant: ['gateway'],
-    endOwnGrant: ['gateway'],
-    introspect: ['gateway'],
-  });
+  return implement(TokenService, implementation, ADMITTED, CARRIED);
 }
 
 type FilterMessage = Pick<ListOwnGrantsRequest, 'status' | 'sub' | 'before'>;

@@ -70,6 +70,7 @@ export function createLedgerService(ledger: Ledger) {
       checkLiveness: AUTHORIZATION,
       checkLivenesses: AUTHORIZATION,
     },
+    { checkLivenessBatches: 'checkLivenesses' },
   );
 }
 

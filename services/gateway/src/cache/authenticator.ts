@@ -1,15 +1,11 @@
 import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
-import type { Client } from '@connectrpc/connect';
-import {
-  type IntrospectResponse,
-  type TokenService,
-  TokenStatus,
-} from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { type IntrospectResponse, TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { type GrantFacts as GrantMessage, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import { LRUCache } from 'lru-cache';
+import type { TokenCalls } from '../clients/token-calls.ts';
 import type { GrantFacts, Principal } from '../domain/principal.ts';
 import type { PrincipalCache } from './principal-cache.ts';
 
@@ -31,6 +27,8 @@ export class DeadToken extends AppError {
   }
 }
 
+/** Calls of waiting requests and of renewals take turns. */
+const RENEWALS = 'renewals';
 /** Renewals in one turn. Those left over have their turn in the next, or are introspected at their next use. */
 const MAX_RENEWALS = 500;
 
@@ -40,7 +38,7 @@ interface Flight {
 }
 
 export interface AuthenticatorOptions {
-  readonly tokens: Pick<Client<typeof TokenService>, 'introspect'>;
+  readonly tokens: Pick<TokenCalls, 'introspect'>;
   readonly cache: PrincipalCache;
   readonly clock: Clock;
 }
@@ -98,16 +96,16 @@ export class Authenticator {
 
   async #renewDue(key: string): Promise<void> {
     try {
-      await this.#ask(key, Buffer.from(key, 'latin1'));
+      await this.#ask(key, Buffer.from(key, 'latin1'), RENEWALS);
     } catch (error) {
       // Authorization says that the token is no longer alive.
       if (toAppError(error).reason !== 'unavailable') this.#cache.forget(key);
     }
   }
 
-  async #ask(key: string, hash: Buffer): Promise<Principal> {
+  async #ask(key: string, hash: Buffer, turn = ''): Promise<Principal> {
     const { generation } = this.#cache;
-    const flight: Flight = { generation, answer: this.#introspect(key, hash, generation) };
+    const flight: Flight = { generation, answer: this.#introspect(key, hash, turn, generation) };
     this.#flights.set(key, flight);
     try {
       return await flight.answer;
@@ -116,9 +114,9 @@ export class Authenticator {
     }
   }
 
-  async #introspect(key: string, hash: Buffer, generation: number): Promise<Principal> {
+  async #introspect(key: string, hash: Buffer, turn: string, generation: number): Promise<Principal> {
     const askedAt = this.#clock.now().getTime();
-    const response = await this.#tokens.introspect({ tokenHash: hash });
+    const response = await this.#tokens.introspect({ request: { tokenHash: hash }, key: turn });
     if (response.status === TokenStatus.EXPIRED) throw new AppError('token_expired');
     if (response.status === TokenStatus.DEAD) throw new DeadToken();
     if (response.status !== TokenStatus.LIVE) throw unauthorized('token is not known');

@@ -1,3 +1,4 @@
+import type { DescMessage, DescMethodUnary } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
@@ -12,18 +13,22 @@ import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthda
 import { SandboxService as SandboxDataService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import type { Logger } from '@phds/service-kit/log';
 import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
+import type { StreamOfCalls } from '@phds/service-kit/rpc-calls';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { toRpcName } from '@phds/service-kit/rpc-observer';
 import { toRpcChannelOptions } from '@phds/service-kit/service-options';
 import type { Metrics } from '@phds/telemetry/metrics';
 import type { Config } from '../config.ts';
 import { createBatchedReads, type ReadData } from './batched-reads.ts';
 import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
+import { createTokenCalls, type TokenCalls } from './token-calls.ts';
 
 /** Typed clients of the three services behind the gateway. */
 export interface Backends extends Disposable {
   readonly apps: Client<typeof AppService>;
   readonly authorization: Client<typeof AuthorizationService>;
   readonly tokens: Client<typeof TokenService>;
+  readonly tokenCalls: TokenCalls;
   readonly accesses: Client<typeof AccessService>;
   readonly consent: Client<typeof ConsentService>;
   readonly reports: Client<typeof ReportService>;
@@ -38,28 +43,38 @@ export interface Backends extends Disposable {
 /** For making a sandbox person's data, which takes longer than any read. */
 const SANDBOX_DATA_DEADLINE_MS = 20_000;
 
-/** Opens a channel to each service, which connects on first use, and the streams to health-data. */
+/** Opens a channel to each service, which connects on first use, and the streams to health-data and authorization. */
 export function openBackends(config: Config, log: Logger, metrics: Metrics): Backends {
+  using opened = new DisposableStack();
   const options = toRpcChannelOptions(config, { service: 'gateway', metrics });
-  const open = (audience: string, address: string, deadlineMs: number) =>
-    openRpcChannel({ ...options, address, audience, deadlineMs });
-  const authorization = open('authorization', config.AUTHORIZATION_ADDRESS, config.AUTHORIZATION_DEADLINE_MS);
-  const consent = open('consent', config.CONSENT_ADDRESS, config.CONSENT_DEADLINE_MS);
-  const healthData = open('health-data', config.HEALTH_DATA_ADDRESS, config.HEALTH_DATA_DEADLINE_MS);
-  const sandboxData = open('health-data', config.HEALTH_DATA_ADDRESS, SANDBOX_DATA_DEADLINE_MS);
+  const connect = (audience: string, address: string, deadlineMs: number) => {
+    const to = { ...options, address, audience };
+    const channel = opened.use(openRpcChannel({ ...to, deadlineMs }));
+    const open = <I extends DescMessage, O extends DescMessage>(
+      method: StreamOfCalls,
+      carried: DescMethodUnary<I, O>,
+    ) => {
+      const onFailure = (err: unknown) =>
+        log.warn({ err, rpc: toRpcName(carried) }, `no stream to ${audience}; calls are sent one by one`);
+      return opened.use(openCallStreams({ ...to, method, carried, onFailure }));
+    };
+    return { client: channel.client, open, deadlineMs };
+  };
+  const authorization = connect(
+    'authorization',
+    config.AUTHORIZATION_ADDRESS,
+    config.AUTHORIZATION_DEADLINE_MS,
+  );
+  const consent = connect('consent', config.CONSENT_ADDRESS, config.CONSENT_DEADLINE_MS);
+  const healthData = connect('health-data', config.HEALTH_DATA_ADDRESS, config.HEALTH_DATA_DEADLINE_MS);
+  const sandboxData = connect('health-data', config.HEALTH_DATA_ADDRESS, SANDBOX_DATA_DEADLINE_MS);
+  const tokens = authorization.client(TokenService);
   const { read, reads } = HealthDataService.method;
-  const streams = openCallStreams({
-    ...options,
-    address: config.HEALTH_DATA_ADDRESS,
-    audience: 'health-data',
-    method: reads,
-    carried: read,
-    onFailure: (err) => log.warn({ err }, 'no stream to health-data; reads are sent one by one'),
-  });
-  return {
+  const backends = {
     apps: authorization.client(AppService),
     authorization: authorization.client(AuthorizationService),
-    tokens: authorization.client(TokenService),
+    tokens,
+    tokenCalls: createTokenCalls({ ...authorization, tokens }),
     accesses: consent.client(AccessService),
     consent: consent.client(ConsentService),
     reports: consent.client(ReportService),
@@ -67,15 +82,13 @@ export function openBackends(config: Config, log: Logger, metrics: Metrics): Bac
     endedSessions: createEndedSessions(consent.client(SessionService)),
     readData: createBatchedReads({
       healthData: healthData.client(HealthDataService),
-      streams,
+      streams: healthData.open(reads, read),
       deadlineMs: config.HEALTH_DATA_DEADLINE_MS,
     }),
     previews: healthData.client(PreviewService),
     sandboxGrants: consent.client(SandboxService),
     sandboxData: sandboxData.client(SandboxDataService),
-    [Symbol.dispose]() {
-      for (const channel of [authorization, consent, healthData, sandboxData, streams])
-        channel[Symbol.dispose]();
-    },
   };
+  const owned = opened.move();
+  return { ...backends, [Symbol.dispose]: () => owned.dispose() };
 }

@@ -6,13 +6,8 @@ import {
   type ReadRequestSchema,
   type ReadResponse,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { Batcher } from '@phds/service-kit/batcher';
-import { type CarriedOrigin, toCarriedOrigin } from '@phds/service-kit/current-origin';
-import { Deadline } from '@phds/service-kit/deadline';
 import { AppError } from '@phds/service-kit/errors';
-import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
-import { type CallStream, leastLoaded, StreamLost } from '@phds/service-kit/rpc-call-stream';
-import { inCallerSpan } from '@phds/service-kit/rpc-span';
+import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc-streamed-calls';
 
 type ReadRequest = MessageInitShape<typeof ReadRequestSchema>;
 
@@ -38,17 +33,14 @@ export type ReadData = (read: Read) => Promise<ReadResponse>;
 
 type ReadDesc = (typeof HealthDataService)['method']['read'];
 
+type ReadStreams = OpenStreams<ReadDesc['input'], ReadDesc['output']>;
 /** A stream that accepts batches of reads. */
-export type ReadStream = Pick<
-  CallStream<ReadDesc['input'], ReadDesc['output']>,
-  'load' | 'send' | 'sentAt' | 'silentMs'
->;
+export type ReadStream = ReadStreams['open'][number];
 
 export interface BatchedReadsOptions {
   /** The unary rpc. */
   readonly healthData: Pick<Client<typeof HealthDataService>, 'read'>;
-  /** A stream to each replica; empty while there is none. */
-  readonly streams: { readonly open: readonly ReadStream[] };
+  readonly streams: ReadStreams;
   /** Time limit of a read, in milliseconds. */
   readonly deadlineMs: number;
 }
@@ -58,38 +50,22 @@ export interface BatchedReadsOptions {
  * one; but with one alone, no service works while another does.
  */
 const SECOND_BATCH = 12;
-/** After this many milliseconds, a batch with unanswered reads no longer delays the next ones. */
-const SLOW_BATCH_MS = 100;
-
-interface SentRead extends Read {
-  readonly origin: CarriedOrigin;
-}
 
 /**
- * Sends reads of newest pages to health-data in batches over a stream for each replica. There is no timer: a batch leaves as soon as a
- * replica has none in flight, or one and enough reads wait for a second, with everything that waits then. Each read is answered by
- * itself. A read whose stream is lost is repeated once by the unary rpc.
- *
- * All other reads use the unary rpc, because they can take long, or have large answers that would delay the others of the stream.
+ * Sends reads of newest pages to health-data over streams. All other reads use the unary rpc, because they can take long, or have large
+ * answers that would delay the others of the stream.
  */
-export function createBatchedReads(options: BatchedReadsOptions): ReadData {
-  const { healthData, streams, deadlineMs } = options;
-  const batches = batchReads(streams);
-  const readAlone = async ({ request, assertion, isWanted }: Read, timeoutMs?: number) => {
-    if (!isWanted()) throw new ClientGone();
-    const headers = { [ASSERTION_METADATA]: assertion };
-    return healthData.read(request, { headers, ...(timeoutMs && { timeoutMs }) });
-  };
-  return async (read) => {
-    if (!isOfNewestPage(read.request) || streams.open.length === 0) return readAlone(read);
-    const deadline = new Deadline(deadlineMs);
+export function createBatchedReads({ healthData, streams, deadlineMs }: BatchedReadsOptions): ReadData {
+  const { read: method } = HealthDataService.method;
+  const { read: unary } = healthData;
+  const batches = (waiting: number) => (waiting < SECOND_BATCH ? 1 : 2);
+  const call = createStreamedCalls({ method, unary, streams, deadlineMs, batches });
+  return async ({ clientId: key, ...read }) => {
     try {
-      const send = () => batches.add({ ...read, origin: toCarriedOrigin() }, deadline);
-      return await inCallerSpan(HealthDataService.method.read, send);
+      return await call({ ...read, key, isAlone: !isOfNewestPage(read.request) });
     } catch (error) {
       if (!read.isWanted()) throw new ClientGone();
-      if (!(error instanceof StreamLost) || deadline.remainingMs() === 0) throw error;
-      return readAlone(read, deadline.remainingMs());
+      throw error;
     }
   };
 }
@@ -98,29 +74,4 @@ export function createBatchedReads(options: BatchedReadsOptions): ReadData {
 function isOfNewestPage({ endpoint, parameters }: ReadRequest): boolean {
   const { page, from = '', to = '', updatedSince = '' } = parameters ?? {};
   return endpoint === Endpoint.HEALTH_DATA && (page?.page ?? 1) <= 1 && from + to + updatedSince === '';
-}
-
-/** Batches for the replicas, each for the least loaded one, so that a replica that hangs gets few of the reads. */
-function batchReads(streams: BatchedReadsOptions['streams']): Batcher<SentRead, ReadResponse> {
-  return new Batcher({
-    keyOf: ({ clientId }) => clientId,
-    isWanted: (read) => read.isWanted(),
-    atOnce: (waiting) => (waiting < SECOND_BATCH ? 1 : 2) * Math.max(1, streams.open.length),
-    slowMs: SLOW_BATCH_MS,
-    send: (batch) => {
-      const stream = leastLoaded(streams.open);
-      if (stream === undefined) {
-        for (const read of batch) read.reject(new StreamLost(new Error('no stream is open'), false));
-        return;
-      }
-      stream.send(
-        batch.map((read) => ({
-          ...read.item,
-          timeoutMs: read.deadline?.remainingMs() ?? 0,
-          resolve: (response) => read.resolve(response),
-          reject: (error) => read.reject(error),
-        })),
-      );
-    },
-  });
 }

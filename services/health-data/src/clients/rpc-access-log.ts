@@ -1,9 +1,6 @@
-import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { AccessService, Verdict as VerdictMessage } from '@phds/contracts/phds/consent/v1/access_pb';
-import { type CallStream, leastLoaded, StreamLost } from '@phds/service-kit/rpc-call-stream';
-import { inCallerSpan } from '@phds/service-kit/rpc-span';
-import { currentTraceparent } from '@phds/telemetry/spans';
+import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc-streamed-calls';
 import type { Access, Verdict } from '../app/ports.ts';
 
 const VERDICTS: ReadonlyMap<VerdictMessage, Verdict> = new Map([
@@ -25,46 +22,29 @@ export type SendAccesses = (accesses: readonly Access[]) => Promise<readonly (Ve
 export interface RpcAccessLogOptions {
   /** The unary rpc. */
   readonly consent: Pick<Client<typeof AccessService>, 'recordAccess'>;
-  /** A stream to each replica of consent; empty while there is none. */
-  readonly streams: { readonly open: readonly RecordStream[] };
+  readonly streams: OpenStreams<RecordAccess['input'], RecordAccess['output']>;
   /** Time limit of a batch, in milliseconds. */
   readonly deadlineMs: number;
 }
 
 type RecordAccess = (typeof AccessService)['method']['recordAccess'];
-type RecordStream = Pick<
-  CallStream<RecordAccess['input'], RecordAccess['output']>,
-  'load' | 'send' | 'sentAt' | 'silentMs'
->;
-type Request = MessageInitShape<RecordAccess['input']>;
-type Response = MessageShape<RecordAccess['output']>;
 
 /**
  * Lets consent record and judge a batch, over the stream of a replica that answers or, while none is open, by the unary rpc. A batch
  * that may have been recorded is not sent again.
  */
 export function createRpcAccessLog({ consent, streams, deadlineMs }: RpcAccessLogOptions): SendAccesses {
+  const record = createStreamedCalls({
+    method: AccessService.method.recordAccess,
+    unary: consent.recordAccess,
+    streams,
+    deadlineMs,
+    isRepeatable: () => false,
+  });
   return async (accesses) => {
-    const request = { accesses: accesses.map(toAccessMessage) };
-    const stream = leastLoaded(streams.open);
-    const { verdicts } = await (stream === undefined
-      ? consent.recordAccess(request)
-      : inCallerSpan(AccessService.method.recordAccess, () => record(stream, request)));
+    const { verdicts } = await record({ request: { accesses: accesses.map(toAccessMessage) } });
     return verdicts.map((verdict) => VERDICTS.get(verdict) ?? null);
   };
-
-  async function record(stream: RecordStream, request: Request): Promise<Response> {
-    try {
-      const { promise, resolve, reject } = Promise.withResolvers<Response>();
-      // The accesses have the ids of their requests.
-      const origin = { requestId: '', traceparent: currentTraceparent() };
-      stream.send([{ request, origin, timeoutMs: deadlineMs, resolve, reject }]);
-      return await promise;
-    } catch (error) {
-      if (error instanceof StreamLost && !error.mayBeExecuted) return consent.recordAccess(request);
-      throw error;
-    }
-  }
 }
 
 function toAccessMessage({ tokenHash, dataFrom, ...access }: Access) {

@@ -30,7 +30,7 @@ export async function issueToken(gateway: Gateway, exchange: Exchange): Promise<
       if (parameters.get('grant_type') === 'client_credentials') {
         await limitCostly(gateway, exchange, 'client-credentials', clientId);
       }
-      return gateway.backends.tokens.issueToken({
+      const request = {
         client,
         ...pick(parameters, 'grantType', 'grant_type'),
         ...pick(parameters, 'code', 'code'),
@@ -38,7 +38,8 @@ export async function issueToken(gateway: Gateway, exchange: Exchange): Promise<
         ...pick(parameters, 'codeVerifier', 'code_verifier'),
         ...pick(parameters, 'refreshToken', 'refresh_token'),
         ...pick(parameters, 'scope', 'scope'),
-      });
+      };
+      return gateway.backends.tokenCalls.issueToken({ request, key: clientId });
     },
   );
   sendJson(exchange.response, 200, toTokenAnswer(answer), OAUTH_HEADERS);
@@ -54,8 +55,14 @@ export async function revokeToken(gateway: Gateway, exchange: Exchange): Promise
 
 /** `POST /oauth/introspect` (RFC 7662) for the app's own tokens. */
 export async function introspectToken(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const answer = await callForClient(gateway, exchange, FORCED_TOKEN_ERRORS, ({ client, parameters }) =>
-    gateway.backends.tokens.introspectOwnToken({ client, ...pick(parameters, 'token', 'token') }),
+  const answer = await callForClient(
+    gateway,
+    exchange,
+    FORCED_TOKEN_ERRORS,
+    ({ clientId, client, parameters }) => {
+      const request = { client, ...pick(parameters, 'token', 'token') };
+      return gateway.backends.tokenCalls.introspectOwnToken({ request, key: clientId });
+    },
   );
   sendJson(exchange.response, 200, toIntrospection(answer), OAUTH_HEADERS);
 }

@@ -8,6 +8,7 @@ import type { ClientCredentials } from "./authorization_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { PageRequest } from "../../common/v1/page_pb.js";
 import type { GrantFacts, GrantStatus } from "../../consent/v1/ledger_pb.js";
+import type { Answer, Call } from "../../common/v1/calls_pb.js";
 
 /**
  * Describes the file phds/authorization/v1/tokens.proto.
@@ -528,6 +529,123 @@ export declare type Principal = Message<"phds.authorization.v1.Principal"> & {
 export declare const PrincipalSchema: GenMessage<Principal>;
 
 /**
+ * @generated from message phds.authorization.v1.IssueTokensRequest
+ */
+export declare type IssueTokensRequest = Message<"phds.authorization.v1.IssueTokensRequest"> & {
+  /**
+   * @generated from field: repeated phds.common.v1.Call calls = 1;
+   */
+  calls: Call[];
+};
+
+/**
+ * Describes the message phds.authorization.v1.IssueTokensRequest.
+ * Use `create(IssueTokensRequestSchema)` to create a new message.
+ */
+export declare const IssueTokensRequestSchema: GenMessage<IssueTokensRequest>;
+
+/**
+ * @generated from message phds.authorization.v1.IssueTokensResponse
+ */
+export declare type IssueTokensResponse = Message<"phds.authorization.v1.IssueTokensResponse"> & {
+  /**
+   * @generated from field: repeated phds.common.v1.Answer answers = 1;
+   */
+  answers: Answer[];
+
+  /**
+   * As in phds.healthdata.v1.ReadsResponse.
+   *
+   * @generated from field: bool closing = 2;
+   */
+  closing: boolean;
+};
+
+/**
+ * Describes the message phds.authorization.v1.IssueTokensResponse.
+ * Use `create(IssueTokensResponseSchema)` to create a new message.
+ */
+export declare const IssueTokensResponseSchema: GenMessage<IssueTokensResponse>;
+
+/**
+ * @generated from message phds.authorization.v1.IntrospectOwnTokensRequest
+ */
+export declare type IntrospectOwnTokensRequest = Message<"phds.authorization.v1.IntrospectOwnTokensRequest"> & {
+  /**
+   * @generated from field: repeated phds.common.v1.Call calls = 1;
+   */
+  calls: Call[];
+};
+
+/**
+ * Describes the message phds.authorization.v1.IntrospectOwnTokensRequest.
+ * Use `create(IntrospectOwnTokensRequestSchema)` to create a new message.
+ */
+export declare const IntrospectOwnTokensRequestSchema: GenMessage<IntrospectOwnTokensRequest>;
+
+/**
+ * @generated from message phds.authorization.v1.IntrospectOwnTokensResponse
+ */
+export declare type IntrospectOwnTokensResponse = Message<"phds.authorization.v1.IntrospectOwnTokensResponse"> & {
+  /**
+   * @generated from field: repeated phds.common.v1.Answer answers = 1;
+   */
+  answers: Answer[];
+
+  /**
+   * As in phds.healthdata.v1.ReadsResponse.
+   *
+   * @generated from field: bool closing = 2;
+   */
+  closing: boolean;
+};
+
+/**
+ * Describes the message phds.authorization.v1.IntrospectOwnTokensResponse.
+ * Use `create(IntrospectOwnTokensResponseSchema)` to create a new message.
+ */
+export declare const IntrospectOwnTokensResponseSchema: GenMessage<IntrospectOwnTokensResponse>;
+
+/**
+ * @generated from message phds.authorization.v1.IntrospectTokensRequest
+ */
+export declare type IntrospectTokensRequest = Message<"phds.authorization.v1.IntrospectTokensRequest"> & {
+  /**
+   * @generated from field: repeated phds.common.v1.Call calls = 1;
+   */
+  calls: Call[];
+};
+
+/**
+ * Describes the message phds.authorization.v1.IntrospectTokensRequest.
+ * Use `create(IntrospectTokensRequestSchema)` to create a new message.
+ */
+export declare const IntrospectTokensRequestSchema: GenMessage<IntrospectTokensRequest>;
+
+/**
+ * @generated from message phds.authorization.v1.IntrospectTokensResponse
+ */
+export declare type IntrospectTokensResponse = Message<"phds.authorization.v1.IntrospectTokensResponse"> & {
+  /**
+   * @generated from field: repeated phds.common.v1.Answer answers = 1;
+   */
+  answers: Answer[];
+
+  /**
+   * As in phds.healthdata.v1.ReadsResponse.
+   *
+   * @generated from field: bool closing = 2;
+   */
+  closing: boolean;
+};
+
+/**
+ * Describes the message phds.authorization.v1.IntrospectTokensResponse.
+ * Use `create(IntrospectTokensResponseSchema)` to create a new message.
+ */
+export declare const IntrospectTokensResponseSchema: GenMessage<IntrospectTokensResponse>;
+
+/**
  * Status of an access token.
  *
  * @generated from enum phds.authorization.v1.TokenStatus
@@ -592,6 +710,16 @@ export declare const TokenService: GenService<{
     output: typeof IssueTokenResponseSchema;
   },
   /**
+   * Calls of IssueToken over one stream, each answered as IssueToken would answer it.
+   *
+   * @generated from rpc phds.authorization.v1.TokenService.IssueTokens
+   */
+  issueTokens: {
+    methodKind: "bidi_streaming";
+    input: typeof IssueTokensRequestSchema;
+    output: typeof IssueTokensResponseSchema;
+  },
+  /**
    * Revokes an access token, or a refresh token with its family (RFC 7009). Own, unknown, other apps' and dead tokens
    * get the same response. Durable in the ledger before it returns. Idempotent. Errors: INVALID_REQUEST, UNAVAILABLE
    * (outcome unknown: repeat).
@@ -612,6 +740,16 @@ export declare const TokenService: GenService<{
     methodKind: "unary";
     input: typeof IntrospectOwnTokenRequestSchema;
     output: typeof IntrospectOwnTokenResponseSchema;
+  },
+  /**
+   * Calls of IntrospectOwnToken over one stream, each answered as IntrospectOwnToken would answer it.
+   *
+   * @generated from rpc phds.authorization.v1.TokenService.IntrospectOwnTokens
+   */
+  introspectOwnTokens: {
+    methodKind: "bidi_streaming";
+    input: typeof IntrospectOwnTokensRequestSchema;
+    output: typeof IntrospectOwnTokensResponseSchema;
   },
   /**
    * The app's own grants, for the hash of a live userless token, newest first; of the people only what identifies them to
@@ -645,7 +783,7 @@ export declare const TokenService: GenService<{
     output: typeof EndOwnGrantResponseSchema;
   },
   /**
-   * Introspects an access token by its SHA-256, for the gateway. Also asks the ledger. Read-only.
+   * IntrospectTokens an access token by its SHA-256, for the gateway. Also asks the ledger. Read-only.
    *
    * @generated from rpc phds.authorization.v1.TokenService.Introspect
    */
@@ -653,6 +791,16 @@ export declare const TokenService: GenService<{
     methodKind: "unary";
     input: typeof IntrospectRequestSchema;
     output: typeof IntrospectResponseSchema;
+  },
+  /**
+   * Calls of Introspect over one stream, each answered as Introspect would answer it.
+   *
+   * @generated from rpc phds.authorization.v1.TokenService.IntrospectTokens
+   */
+  introspectTokens: {
+    methodKind: "bidi_streaming";
+    input: typeof IntrospectTokensRequestSchema;
+    output: typeof IntrospectTokensResponseSchema;
   },
 }>;
 

@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Answer, Call } from "../../common/v1/calls_pb.js";
 
 /**
  * Describes the file phds/consent/v1/ledger.proto.
@@ -554,6 +555,45 @@ export declare type GrantFacts = Message<"phds.consent.v1.GrantFacts"> & {
 export declare const GrantFactsSchema: GenMessage<GrantFacts>;
 
 /**
+ * @generated from message phds.consent.v1.CheckLivenessBatchesRequest
+ */
+export declare type CheckLivenessBatchesRequest = Message<"phds.consent.v1.CheckLivenessBatchesRequest"> & {
+  /**
+   * @generated from field: repeated phds.common.v1.Call calls = 1;
+   */
+  calls: Call[];
+};
+
+/**
+ * Describes the message phds.consent.v1.CheckLivenessBatchesRequest.
+ * Use `create(CheckLivenessBatchesRequestSchema)` to create a new message.
+ */
+export declare const CheckLivenessBatchesRequestSchema: GenMessage<CheckLivenessBatchesRequest>;
+
+/**
+ * @generated from message phds.consent.v1.CheckLivenessBatchesResponse
+ */
+export declare type CheckLivenessBatchesResponse = Message<"phds.consent.v1.CheckLivenessBatchesResponse"> & {
+  /**
+   * @generated from field: repeated phds.common.v1.Answer answers = 1;
+   */
+  answers: Answer[];
+
+  /**
+   * As in phds.healthdata.v1.ReadsResponse.
+   *
+   * @generated from field: bool closing = 2;
+   */
+  closing: boolean;
+};
+
+/**
+ * Describes the message phds.consent.v1.CheckLivenessBatchesResponse.
+ * Use `create(CheckLivenessBatchesResponseSchema)` to create a new message.
+ */
+export declare const CheckLivenessBatchesResponseSchema: GenMessage<CheckLivenessBatchesResponse>;
+
+/**
  * `active`, `suspended` (reversible) or `revoked` (permanent, for everything issued so far).
  *
  * @generated from enum phds.consent.v1.AppStatus
@@ -732,6 +772,16 @@ export declare const LedgerService: GenService<{
     methodKind: "unary";
     input: typeof CheckLivenessesRequestSchema;
     output: typeof CheckLivenessesResponseSchema;
+  },
+  /**
+   * Calls of CheckLivenesses over one stream, each answered as CheckLivenesses would answer it.
+   *
+   * @generated from rpc phds.consent.v1.LedgerService.CheckLivenessBatches
+   */
+  checkLivenessBatches: {
+    methodKind: "bidi_streaming";
+    input: typeof CheckLivenessBatchesRequestSchema;
+    output: typeof CheckLivenessBatchesResponseSchema;
   },
 }>;
 
