@@ -5,11 +5,11 @@ import type { Principal } from '../domain/principal.ts';
 /** How many evictions are kept for each kind (family, grant, app). */
 const MAX_EVICTIONS = 10_000;
 
-/** The last part of an entry's maximum lifetime, in which its use makes it due for renewal. */
-const DUE_PART = 1 / 5;
+/** The last part of an entry's maximum lifetime, in which its use makes it due for renewal: with the usual settings, five turns. */
+const DUE_PART = 1 / 10;
 
-/** Maximum number of tokens that wait for their renewal: as many as ten turns of early renewal ask for. A token is due for about that long. */
-const MAX_DUE = 5_000;
+/** Maximum number of tokens that wait for their renewal: as many as five turns of early renewal ask for. A token is due for about that long. */
+const MAX_DUE = 2_500;
 
 /** Identifies the entries that an eviction removes. */
 export interface EvictionSubject {
