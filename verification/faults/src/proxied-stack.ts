@@ -10,9 +10,7 @@ import {
   ensureKeyFiles,
   readDatabasePassword,
 } from '@phds/dev-stack/key-files';
-import { ManagedProcess } from '@phds/dev-stack/managed-process';
 import { findRandomPorts, type StackPorts } from '@phds/dev-stack/ports';
-import { toConsentEnvironment } from '@phds/dev-stack/service-environments';
 import { type Stack, startStack } from '@phds/dev-stack/stack';
 import type { EnvironmentOverrides } from '@phds/dev-stack/stack-processes';
 import { crashDatabase } from '@phds/running-system/outages';
@@ -21,6 +19,7 @@ import {
   type PublishedMessageFault,
 } from '@phds/test-kit/published-message-fault';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
+import { createSecondReplicas, type Doubled, type SecondReplica } from './second-replicas.ts';
 
 /** The call edges; each has a proxy, shared by all gateways. */
 export const EDGES = [
@@ -48,8 +47,8 @@ export interface ProxiedStack extends Stack {
   /** Base URL of the first gateway. */
   readonly gateway: string;
   readonly proxies: Readonly<Record<Edge, TcpProxy>>;
-  /** A second replica of consent, which its callers know; it runs only during faults that start it. */
-  readonly secondConsent: { readonly process: ManagedProcess; readonly probeUrl: string };
+  /** A second replica of each, which its callers know; it runs only during faults that start it. */
+  readonly second: Readonly<Record<Doubled, SecondReplica>>;
   /** Faults in the messages that gateways receive from Redis. */
   readonly publishedMessages: PublishedMessageFault;
   /** Crashes the database server and returns a function that starts it again. */
@@ -84,7 +83,7 @@ export async function startProxiedStack(options: {
   // We must stop a restarted server ourselves: after the services, before its directory is removed.
   const restarted: { stop(): Promise<void> }[] = [];
   cleanup.defer(async () => void (await restarted.at(-1)?.stop()));
-  const settings = await toEnvironment(root, proxies, secondPorts.consentRpc);
+  const settings = await toEnvironment(root, proxies, secondPorts);
   const environment = merge(settings, options.environment);
   const stack = await startStack({
     dataDirectory: root,
@@ -96,26 +95,14 @@ export async function startProxiedStack(options: {
     environment,
   });
   cleanup.use(stack);
-  const probeUrl = `http://127.0.0.1:${secondPorts.consentProbe}`;
-  const second = new ManagedProcess({
-    name: 'consent-2',
-    program: 'services/consent/src/main.ts',
-    env: {
-      ...toConsentEnvironment({ ports: secondPorts, keys: stack.keys, redisUrl: stack.redis.url }),
-      ...environment.consent,
-    },
-    readyUrl: `${probeUrl}/readyz`,
-    logFile: join(stack.logs, 'consent-2.log'),
-    notice: options.say,
-  });
-  cleanup.defer(() => second.kill());
+  const second = createSecondReplicas({ stack, ports: secondPorts, environment, say: options.say }, cleanup);
   const running = cleanup.move();
   const gateway = stack.gatewayUrls[0] as string;
   return {
     ...stack,
     gateway,
     proxies,
-    secondConsent: { process: second, probeUrl },
+    second,
     publishedMessages,
     crashDatabase: async () => {
       const start = await crashDatabase({ ...stack, gateway });
@@ -152,10 +139,10 @@ function merge(needed: Environments, added: EnvironmentOverrides = {}): Environm
 async function toEnvironment(
   root: string,
   proxies: Readonly<Record<Edge, TcpProxy>>,
-  secondConsentRpc: number,
+  second: StackPorts,
 ): Promise<Environments> {
   const at = (edge: Edge) => `127.0.0.1:${proxies[edge].port}`;
-  const toConsent = (edge: Edge) => ({ CONSENT_ADDRESS: `ipv4:${at(edge)},127.0.0.1:${secondConsentRpc}` });
+  const toConsent = (edge: Edge) => ({ CONSENT_ADDRESS: `ipv4:${at(edge)},127.0.0.1:${second.consentRpc}` });
   const redis = (edge: Edge) => ({ REDIS_URL: `redis://${at(edge)}` });
   const databases = await writeDatabaseUrls(root, proxies);
   const common = (service: ServiceName) => ({
@@ -166,7 +153,7 @@ async function toEnvironment(
     gateway: {
       ...common('gateway'),
       ...redis('gateway→redis'),
-      AUTHORIZATION_ADDRESS: at('gateway→authorization'),
+      AUTHORIZATION_ADDRESS: `ipv4:${at('gateway→authorization')},127.0.0.1:${second.authorizationRpc}`,
       ...toConsent('gateway→consent'),
       HEALTH_DATA_ADDRESS: at('gateway→health-data'),
       // Refused reads are counted here and must not turn into 429s.

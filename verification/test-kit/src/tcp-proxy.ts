@@ -6,6 +6,9 @@ import { createDelivery } from './tcp-delivery.ts';
 /** Receives a chunk that the server sends to one client and returns what is forwarded instead. */
 export type Editor = (chunk: Buffer) => readonly Buffer[];
 
+/** Of either side. Null resets the connection. */
+type SideEditor = (chunk: Buffer) => readonly Buffer[] | null;
+
 /** A proxy between clients and a server that simulates network faults. */
 export interface TcpProxy extends AsyncDisposable {
   /** The server's URL through the proxy. */
@@ -18,6 +21,8 @@ export interface TcpProxy extends AsyncDisposable {
   set(mode: ProxyMode): void;
   /** Forwards new connections to this port of the server's host; open ones stay. */
   redirect(port: number): void;
+  /** Resets the next connection on which a chunk with this text comes from this side, in place of the chunk. */
+  resetAt(side: 'client' | 'server', text: string): void;
   /** Closes every connection and refuses new ones until `restore`. */
   cut(): Promise<void>;
   /** Accepts connections again, on the same port. */
@@ -41,8 +46,17 @@ export async function startTcpProxy(targetUrl: string, edit?: () => Editor): Pro
   const address = { host: target.host, port: target.port };
   const pairs = new Set<Pair>();
   let mode: ProxyMode = { kind: 'pass' };
+  let trap: Trap | null = null;
+  const trapped = (side: Trap['side'], editor: SideEditor = (chunk) => [chunk]): SideEditor => {
+    return (chunk) => {
+      if (trap?.side !== side || !chunk.includes(trap.text)) return editor(chunk);
+      trap = null;
+      return null;
+    };
+  };
   const server = createServer((client) => {
-    const pair = new Pair(client, connect(address), () => mode, edit?.());
+    const edits = { client: trapped('client'), server: trapped('server', edit?.()) };
+    const pair = new Pair(client, connect(address), () => mode, edits);
     pairs.add(pair);
     client.on('close', () => pairs.delete(pair));
   });
@@ -67,10 +81,18 @@ export async function startTcpProxy(targetUrl: string, edit?: () => Editor): Pro
     redirect(next) {
       address.port = next;
     },
+    resetAt(side, text) {
+      trap = { side, text };
+    },
     cut,
     restore: async () => void (await listenOnLoopback(server, port)),
     [Symbol.asyncDispose]: cut,
   };
+}
+
+interface Trap {
+  readonly side: 'client' | 'server';
+  readonly text: string;
 }
 
 /** A client's connection and the corresponding one to the server. */
@@ -82,13 +104,17 @@ class Pair {
   #dead = false;
   #held = false;
 
-  constructor(client: Socket, server: Socket, mode: () => ProxyMode, edit?: Editor) {
+  constructor(
+    client: Socket,
+    server: Socket,
+    mode: () => ProxyMode,
+    edits: Readonly<Record<Trap['side'], SideEditor>>,
+  ) {
     this.#client = client;
     this.#server = server;
     this.#mode = mode;
-    const unchanged: Editor = (chunk) => [chunk];
-    this.#join(client, server, unchanged);
-    this.#join(server, client, edit ?? unchanged);
+    this.#join(client, server, edits.client);
+    this.#join(server, client, edits.server);
     this.applyMode();
   }
 
@@ -118,7 +144,7 @@ class Pair {
     this.#server.resetAndDestroy();
   }
 
-  #join(from: Socket, to: Socket, edit: Editor): void {
+  #join(from: Socket, to: Socket, edit: SideEditor): void {
     const deliver = createDelivery(from, to, this.#mode);
     from.setNoDelay(true);
     from.on('data', (chunk: Buffer) => {
@@ -126,7 +152,9 @@ class Pair {
       if (kind === 'drop') this.#dead = true;
       if (kind === 'reset') this.#reset();
       if (this.#dead || kind === 'reset') return;
-      for (const each of edit(chunk)) deliver(each);
+      const edited = edit(chunk);
+      if (edited === null) return this.#reset();
+      for (const each of edited) deliver(each);
     });
     // A close is lost like data: a dead connection does not forward it.
     from.on('end', () => {

@@ -9,12 +9,14 @@ import { REDIS_FAULTS } from './redis.ts';
 import { REPLICA_FAULTS } from './replicas.ts';
 import { SERVICE_FAULTS } from './services.ts';
 import { SLOW_FAULTS } from './slow.ts';
+import { TOKEN_STREAM_FAULTS } from './token-streams.ts';
 
 /** Every fault, in the order of a full run. */
 export const FAULTS: readonly Fault[] = [
   ...CRASHES,
   ...PAUSES,
   ...REPLICA_FAULTS,
+  ...TOKEN_STREAM_FAULTS,
   ...REDIS_FAULTS,
   ...POSTGRES_FAULTS,
   ...SERVICE_FAULTS,
