@@ -5,10 +5,8 @@ import { expect, test } from '@jest/globals';
 import { ensureServiceDatabase } from '@phds/database/database-roles';
 import { applyMigrations } from '@phds/database/migrations';
 import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
-import { KEY_LOOK_UPS, openPostgres } from '@phds/service-kit/postgres';
 import { eventually } from '@phds/test-kit/conditions';
-
-const LONG_MS = 60_000;
+import { openTestPool } from '@phds/test-kit/test-pool';
 
 async function startCluster(service: string, directory: string, port: number) {
   const server = await startEmbeddedPostgres({ directory, port, settings: THROWAWAY_SETTINGS });
@@ -27,16 +25,8 @@ test.each([
   async (service, schema) => {
     const directory = await mkdtemp(join(tmpdir(), 'phds-clusters-'));
     const first = await startCluster(service, join(directory, '1'), 0);
-    await using postgres = openPostgres({
-      connectionString: first.url,
-      schema: first.schema,
-      poolSize: 1,
-      statementTimeoutMs: LONG_MS,
-      connectTimeoutMs: LONG_MS,
-      applicationName: 'clusters',
-      settings: KEY_LOOK_UPS,
-    });
-    const ask = async (text: string) => (await postgres.pool.query({ name: text.slice(0, 60), text })).rows;
+    const pool = openTestPool(first.url, { max: 1, options: '-c plan_cache_mode=force_generic_plan' });
+    const ask = async (text: string) => (await pool.query({ name: text.slice(0, 60), text })).rows;
     const present = `SELECT identity FROM "${schema}".present_database`;
     const expected = `
     SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
@@ -53,6 +43,7 @@ test.each([
     const other = await startCluster(service, join(directory, '2'), first.port);
     await eventually(async () => expect(await ask(present)).toEqual(await ask(expected)));
     expect((await ask(present))[0].identity.split('/')[0]).not.toBe(before[0].identity.split('/')[0]);
+    await pool.end();
     await other.stop();
     await rm(directory, { recursive: true });
   },
