@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { AppError } from '@phds/service-kit/errors';
-import { createLogger } from '@phds/service-kit/log';
+import { createLogger, withoutRedaction } from '@phds/service-kit/log';
 import { newSecret } from '@phds/service-kit/secrets';
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
@@ -60,5 +60,16 @@ describe('no secret reaches the log', () => {
       );
     });
     for (const part of ['unavailable', 'refused', 'ECONNREFUSED', 'stack']) expect(text).toContain(part);
+  });
+
+  test('a log without redaction writes to the same place, scrubs messages, and leaves the log it comes from as it is', () => {
+    const text = logged((log) => {
+      const plain = withoutRedaction(log);
+      log.info({ token }, 'first');
+      plain.info({ route: '/oauth/token' }, `second ${token}`);
+      log.info({ token }, 'third');
+    });
+    expect(text).toMatch(/first.*\n.*"service":"gateway","route":"\/oauth\/token","msg":"second.*\n.*third/);
+    expect(text).not.toContain(token);
   });
 });

@@ -178,12 +178,15 @@ describe('the deadline of a call', () => {
       expect([signal.aborted, deadline?.remainingMs()]).toEqual([true, 0]);
       return {};
     };
+    const since = performance.now();
     const [short, patient] = sendReads(await whenOpen(streams), [
       { request: { requestId: 'short' }, timeoutMs: 200 },
       { request: { requestId: 'patient' }, timeoutMs: 15_000 },
     ]);
     expect(await short).toMatchObject({ reason: 'unavailable', retryAfterSeconds: 1 });
     await ended.promise;
+    // Not only with the stream, after 30 seconds.
+    expect(performance.now() - since).toBeLessThan(15_000);
     expect(await patient).not.toBeInstanceOf(Error);
     expect(seen.get('short')).toBeLessThanOrEqual(200);
     expect(seen.get('patient')).toBeGreaterThan(10_000);

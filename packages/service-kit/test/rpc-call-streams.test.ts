@@ -105,11 +105,13 @@ describe('a stream', () => {
     await using server = await serve(respond, { clock });
     using streams = openStreams([], connection([server.rpcPort], 'gateway', clock));
     const stream = await whenOpen(streams);
+    const [early] = sendReads(stream, [named('early')]);
+    expect(await early).toMatchObject({ etag: 'early' });
     clock.advance(310_000);
     const [refused] = sendReads(stream, [named('late')]);
     expect(await refused).toBeInstanceOf(StreamLost);
     expect(await refused).toMatchObject({ reason: 'unavailable', mayBeExecuted: false });
-    expect(begun).toEqual([]);
+    expect(begun).toEqual(['early']);
     const renewed = await eventually(() => streams.open[0] ?? false);
     expect(renewed).not.toBe(stream);
     const [outcome] = sendReads(renewed, [named('renewed')]);

@@ -36,7 +36,7 @@ async function call(method: string, path: string, body?: unknown, headers: Recor
 const app = {
   clientId: 'app_1',
   secretLast4: 'abcd',
-  name: 'One',
+  name: 'Één',
   redirectUris: ['https://a.test/cb'],
   scopes: ['read:mood'],
   developerName: 'Pulse GmbH',
@@ -51,7 +51,7 @@ const appJson = {
   secretLast4: 'abcd',
   previousSecretLast4: null,
   previousSecretExpiresAt: null,
-  name: 'One',
+  name: 'Één',
   redirectUris: ['https://a.test/cb'],
   scopes: ['read:mood'],
   description: null,
