@@ -107,7 +107,7 @@ export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalTable>>
   authorization: {
     access_token: {
       reason: 'credentials',
-      later: { column: 'hash', inTheWay: ['access_token_client_id_fkey', 'access_token_family_id_fkey'] },
+      later: { column: 'hash', inTheWay: ['access_token_family_id_fkey'] },
     },
     refresh_token: {
       reason: 'credentials',
@@ -117,7 +117,7 @@ export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalTable>>
       reason: 'credentials',
       later: {
         column: 'hash',
-        inTheWay: ['authorization_code_client_id_fkey', 'authorization_code_pending_id_key'],
+        inTheWay: ['authorization_code_pending_id_key'],
       },
     },
     token_family: credentials,
