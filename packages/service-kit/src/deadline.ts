@@ -37,6 +37,7 @@ export class Deadline {
 
   /** Marks the call as over: the caller has given up or has its answer. */
   end(): void {
+    if (this.#hasEnded) return;
     this.#hasEnded = true;
     for (const ongoing of this.#ongoing ?? []) ongoing.abandon();
   }

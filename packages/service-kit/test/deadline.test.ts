@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Deadline, withinDeadline, withoutDeadline } from '@phds/service-kit/deadline';
+import {
+  currentDeadline,
+  Deadline,
+  withinDeadline,
+  withinLastDeadline,
+  withoutDeadline,
+} from '@phds/service-kit/deadline';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { eventually } from '@phds/test-kit/conditions';
 import type { TestDatabase } from '@phds/test-kit/databases';
@@ -138,4 +144,17 @@ test('a Prisma transaction whose caller gave up changes nothing and releases its
     prisma.$transaction((tx) => tx.author.create({ data: { id: 'in-time', name: 'In time' } })),
   );
   expect(await prisma.author.count({ where: { id: 'in-time' } })).toBe(1);
+});
+
+test('work for several calls goes on until the last gives up, however often another one is ended', async () => {
+  const [early, last] = [new Deadline(LONG_MS), new Deadline(LONG_MS)];
+  const left = await withinLastDeadline([early, last], async () => {
+    const timesLeft: boolean[] = [];
+    for (const deadline of [early, early, last]) {
+      deadline.end();
+      timesLeft.push((currentDeadline()?.remainingMs() ?? 0) > 0);
+    }
+    return timesLeft;
+  });
+  expect(left).toEqual([true, true, false]);
 });
