@@ -3,7 +3,14 @@ import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_dat
 import { implement } from '@phds/service-kit/rpc-service';
 import { createStreamedCalls } from '@phds/service-kit/rpc-streamed-calls';
 import { eventually } from '@phds/test-kit/conditions';
-import { connection, openStreams, openUnary, serve, whenOpen } from './call-stream-service.ts';
+import {
+  connection,
+  openStreams,
+  openUnary,
+  type ReadStreams,
+  serve,
+  whenOpen,
+} from './call-stream-service.ts';
 
 const { read: method } = HealthDataService.method;
 const old = implement as (...parts: readonly object[]) => ReturnType<typeof implement>;
@@ -12,6 +19,10 @@ const old = implement as (...parts: readonly object[]) => ReturnType<typeof impl
 function serveOld() {
   const respond = async () => ({ etag: 'old' });
   return serve(respond, { services: [old(HealthDataService, { read: respond }, { read: ['gateway'] })] });
+}
+
+function callOver(streams: ReadStreams, unary: ReturnType<typeof openUnary>['read']) {
+  return createStreamedCalls({ method, unary, streams, deadlineMs: 20_000, batches: () => 1 });
 }
 
 test.each([
@@ -30,13 +41,7 @@ test.each([
     };
     const onFailure = (error: unknown) => void failures.push(error);
     using streams = openStreams([server.rpcPort], { ...times, tokens, onFailure });
-    const call = createStreamedCalls({
-      method,
-      unary: unary.read,
-      streams,
-      deadlineMs: 20_000,
-      batches: () => 1,
-    });
+    const call = callOver(streams, unary.read);
     await eventually(() => failures.length > 0 && opened >= attempts);
     for (let index = 0; index < 20; index += 1)
       expect(await call({ request: {} })).toMatchObject({ etag: 'old' });
@@ -51,12 +56,6 @@ test('beside a replica of a release without the stream, calls go over that of th
   using unary = openUnary([before.rpcPort]);
   using streams = openStreams([before.rpcPort, after.rpcPort], { renewMs: 1 });
   await whenOpen(streams);
-  const call = createStreamedCalls({
-    method,
-    unary: unary.read,
-    streams,
-    deadlineMs: 20_000,
-    batches: () => 1,
-  });
+  const call = callOver(streams, unary.read);
   expect(await call({ request: {} })).toMatchObject({ etag: 'new' });
 });
