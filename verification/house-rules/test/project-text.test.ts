@@ -17,12 +17,6 @@ describe('project text', () => {
     expect(findLines(tests, /\b(it|test)\(.*\(\) => (undefined|void 0|\{\s*\})\)/)).toEqual([]);
   });
 
-  test('has no source file over 250 lines without a stated reason', () => {
-    const long = code.filter((file) => (findText(file) ?? '').trimEnd().split('\n').length > 250);
-    const unexplained = long.filter((file) => !saysWhyItIsLong(file));
-    expect(unexplained).toEqual([]);
-  });
-
   test('contains no directory of one particular machine', () => {
     const own = /(?<![\w.$}/-])\/(work|root|Users|home\/(?!(node|phds)\b))\/?(?=[\w/])/;
     expect(findLines(readable(files), own)).toEqual([]);
@@ -88,11 +82,6 @@ describe('services', () => {
     expect(statements.filter((statement) => !isUsed(statement))).toEqual([]);
   });
 });
-
-/** Biome requires a reason for each suppression, so the suppression states the reason. */
-function saysWhyItIsLong(file: string): boolean {
-  return /biome-ignore-all lint\/style\/noExcessiveLinesPerFile: \S/.test(findText(file) ?? '');
-}
 
 /** The scripts, sources and settings that a document refers to, with or without a directory. */
 function namedFiles(document: string): string[] {
