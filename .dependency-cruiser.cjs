@@ -74,15 +74,15 @@ module.exports = {
     {
       name: 'database-only-in-store',
       comment:
-        'Prisma and pg are used in store and service.ts, in the postgres and restore parts of service-kit, in packages/database, and where telemetry adds spans to pg.',
+        'Prisma and pg are used in store and service.ts, in the folders postgres and restore of service-kit and its commands, and where telemetry adds spans to pg.',
       severity: 'error',
       from: {
         path: '^(services|packages)/[^/]+/(src|bin)/',
         pathNot: [
           '^services/[^/]+/src/(store/|service\\.ts$)',
-          '^packages/service-kit/src/(postgres|restore)[^/]*(\\.ts$|/)',
-          '^packages/(database|dev-stack)/',
-          '^packages/telemetry/src/instrumentations\\.ts$',
+          '^packages/service-kit/(bin|src/(postgres|restore))/',
+          '^packages/local-stack/',
+          '^packages/service-kit/src/telemetry/instrumentations\\.ts$',
         ],
       },
       to: { path: npm('pg|pg-[^/]+|@prisma/[^/]+|@types/pg') },
@@ -92,9 +92,12 @@ module.exports = {
       comment:
         "startTracing loads OpenTelemetry's SDK when traces are on. Everything else uses the API, which does nothing without it.",
       severity: 'error',
-      from: { pathNot: '^packages/telemetry/src/instrumentations\\.ts$' },
+      from: { pathNot: '^packages/service-kit/src/telemetry/instrumentations\\.ts$' },
       to: {
-        path: [...npm('@opentelemetry/(?!api(/|$))[^/]+'), '^packages/telemetry/src/instrumentations\\.ts$'],
+        path: [
+          ...npm('@opentelemetry/(?!api(/|$))[^/]+'),
+          '^packages/service-kit/src/telemetry/instrumentations\\.ts$',
+        ],
         dynamic: false,
         dependencyTypesNot: ['type-only'],
       },
@@ -106,7 +109,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(services|packages)/',
-        pathNot: '^(services/gateway|packages/(dev-stack|example-app))/',
+        pathNot: '^(services/gateway|packages/(local-stack|example-app))/',
       },
       to: { path: npm('express|@types/express') },
     },
@@ -121,15 +124,15 @@ module.exports = {
       name: 'no-development-code-in-services',
       comment: 'The local stack and its identity provider never reach production.',
       severity: 'error',
-      from: { path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|database|record-chain))/src/' },
-      to: { path: '^packages/(cli|dev-stack|importers|local-servers)/' },
+      from: { path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|record-chain))/src/' },
+      to: { path: '^packages/(cli|importers|local-stack)/' },
     },
     {
       name: 'synthetic-people-in-the-sandbox-only',
       comment: 'Of the services, health-data alone makes up people, behind a port: those of sandbox apps.',
       severity: 'error',
       from: {
-        path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|database|record-chain))/src/',
+        path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|record-chain))/src/',
         pathNot: '^services/health-data/src/clients/synthetic-lives\\.ts$',
       },
       to: { path: '^packages/synthetic/' },
@@ -140,7 +143,7 @@ module.exports = {
         'Operators run the commands in production: their image contains no local stack and no synthetic people.',
       severity: 'error',
       from: { path: '^packages/(cli|importers)/src/' },
-      to: { path: '^packages/(dev-stack|local-servers|synthetic)/' },
+      to: { path: '^packages/(local-stack|synthetic)/' },
     },
     {
       name: 'catalog-stands-alone',
@@ -148,13 +151,6 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/catalog/src/' },
       to: { pathNot: '^packages/catalog/src/' },
-    },
-    {
-      name: 'database-stands-alone',
-      comment: 'Migration jobs run this package without the rest of a service.',
-      severity: 'error',
-      from: { path: '^packages/database/(src|bin)/' },
-      to: { path: '^(services|packages|verification)/', pathNot: '^packages/database/' },
     },
     {
       name: 'record-chain-is-pure',

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { CATEGORY_SLUGS } from '@phds/catalog/categories';
+import { CATEGORY_SLUGS } from '../src/categories.ts';
 import {
   acceptedScopes,
   categoryOfScope,
   DATA_PATHS,
   scopeOfCategory,
   TIME_ZONE_PATH,
-} from '@phds/catalog/endpoints';
-import { SCOPE_NAMES } from '@phds/catalog/scopes';
+} from '../src/endpoints.ts';
+import { SCOPE_NAMES } from '../src/scopes.ts';
 
 const pathOf = (id: string) => DATA_PATHS.find(({ endpoint }) => endpoint === id) ?? TIME_ZONE_PATH;
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine } from '@phds/catalog/access-csv';
+import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine } from '../src/access-csv.ts';
 
 const ACCESS: ExportedAccess = {
   id: 'acc_017f22e279b070008123456789abcdef',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findLanguage } from '@phds/catalog/languages';
+import { findLanguage } from '../src/languages.ts';
 
 describe('the language of a tag', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import * as lifetimes from '@phds/catalog/lifetimes';
+import * as lifetimes from '../src/lifetimes.ts';
 import {
   offsetOf,
   PAGE_DEFAULT,
@@ -7,8 +7,8 @@ import {
   PAGE_SIZE_MAX,
   toPage,
   toPagination,
-} from '@phds/catalog/pagination';
-import * as names from '@phds/catalog/wire-names';
+} from '../src/pagination.ts';
+import * as names from '../src/wire-names.ts';
 
 describe('lifetimes', () => {
   test('stay within the maxima of interface.md 5.3', () => {

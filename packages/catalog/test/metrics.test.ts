@@ -1,12 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { CATEGORIES, isCategory } from '@phds/catalog/categories';
-import {
-  findMetricByName,
-  getMetric,
-  METRICS,
-  type MetricKey,
-  metricsOfCategory,
-} from '@phds/catalog/metrics';
+import { CATEGORIES, isCategory } from '../src/categories.ts';
+import { findMetricByName, getMetric, METRICS, type MetricKey, metricsOfCategory } from '../src/metrics.ts';
 
 // As written in interface.md 4.2.
 const NAMES_BY_CATEGORY = {

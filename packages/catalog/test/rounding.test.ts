@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { roundToDecimals } from '@phds/catalog/metrics';
+import { roundToDecimals } from '../src/metrics.ts';
 
 describe('roundToDecimals', () => {
   test.each([

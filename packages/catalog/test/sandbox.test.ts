@@ -5,7 +5,7 @@ import {
   mayShareWith,
   SANDBOX_PEOPLE,
   toSandboxUserId,
-} from '@phds/catalog/sandbox';
+} from '../src/sandbox.ts';
 
 test('a sandbox user id names its app and person, and nothing else does', () => {
   for (const person of SANDBOX_PEOPLE) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { CATEGORY_SLUGS } from '@phds/catalog/categories';
-import { DATA_PATHS, ENDPOINTS, getEndpoint, scopeOfEndpoint } from '@phds/catalog/endpoints';
-import { LANGUAGES } from '@phds/catalog/languages';
+import { CATEGORY_SLUGS } from '../src/categories.ts';
+import { DATA_PATHS, ENDPOINTS, getEndpoint, scopeOfEndpoint } from '../src/endpoints.ts';
+import { LANGUAGES } from '../src/languages.ts';
 import {
   findScope,
   formatScopeList,
@@ -10,7 +10,7 @@ import {
   SCOPE_NAMES,
   SCOPES,
   scopeTexts,
-} from '@phds/catalog/scopes';
+} from '../src/scopes.ts';
 
 // As written in interface.md 4.1 and 4.2.
 const SCOPE_OF_PATH = {

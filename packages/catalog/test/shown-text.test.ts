@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { cleanShownText, findNameFault, findShownTextFault } from '@phds/catalog/shown-text';
+import { cleanShownText, findNameFault, findShownTextFault } from '../src/shown-text.ts';
 
 describe('the name of an app is accepted', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { TIME_ZONE_NAMES } from '@phds/catalog/time-zone-names';
-import { findTimeZone } from '@phds/catalog/time-zones';
+import { TIME_ZONE_NAMES } from '../src/time-zone-names.ts';
+import { findTimeZone } from '../src/time-zones.ts';
 
 afterEach(() => void jest.restoreAllMocks());
 

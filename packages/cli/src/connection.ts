@@ -1,11 +1,11 @@
 import { createPrivateKey } from 'node:crypto';
 import type { Client } from '@connectrpc/connect';
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { durationMs, privateKey, readConfig, requiredAddress } from '@phds/service-kit/config';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import { toTlsFiles } from '@phds/service-kit/rpc-tls';
-import { createServiceTokenSource } from '@phds/service-kit/service-token';
-import { tlsSettings } from '@phds/service-kit/settings';
+import { openRpcChannel } from '@phds/service-kit/rpc/client';
+import { toTlsFiles } from '@phds/service-kit/rpc/tls';
+import { durationMs, privateKey, readConfig, requiredAddress } from '@phds/service-kit/settings/config';
+import { tlsSettings } from '@phds/service-kit/settings/settings';
+import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { z } from 'zod';
 
 /** health-data's ingestion rpc, called as `importer`. */

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { createProgram } from '@phds/cli/program';
-import { parseArguments } from '@phds/cli/run-program';
-import { inheritedEnvironment } from '@phds/local-servers/inherited-environment';
+import { inheritedEnvironment } from '@phds/local-stack/servers/inherited-environment';
 import { openBundleFiles } from '@phds/test-kit/bundle-files';
 import type { Command } from 'commander';
+import { createProgram } from '../src/program.ts';
+import { parseArguments } from '../src/run-program.ts';
 import { startFakeIngestion } from './fake-ingestion.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');

@@ -9,10 +9,10 @@ import {
   type StartImportRequest,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { AppError } from '@phds/service-kit/errors';
-import { createLogger } from '@phds/service-kit/log';
-import { startRpcServer } from '@phds/service-kit/rpc-server';
-import { implement } from '@phds/service-kit/rpc-service';
-import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { startRpcServer } from '@phds/service-kit/rpc/server';
+import { implement } from '@phds/service-kit/rpc/service';
+import { createLogger } from '@phds/service-kit/telemetry/log';
+import { createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
 import { createMessageText } from './message-text.ts';
 
 /** An ingestion service in memory, on a real port, with natural keys and refusals like the real one, and failures on demand. */

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { writeWholeFile } from '@phds/cli/whole-file';
+import { writeWholeFile } from '../src/whole-file.ts';
 
 let directory: string;
 let file: string;

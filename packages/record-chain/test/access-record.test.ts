@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { type AccessRecord, digestAccessRecord, encodeAccessRecord } from '@phds/record-chain/access-record';
-import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
-import { firstUuidOf, parseUuid, timeOfUuid, toUuidText } from '@phds/record-chain/uuid';
+import { type AccessRecord, digestAccessRecord, encodeAccessRecord } from '../src/access-record.ts';
+import { hashBatch, hashBeginning } from '../src/chain.ts';
+import { firstUuidOf, parseUuid, timeOfUuid, toUuidText } from '../src/uuid.ts';
 
 const RECORD: AccessRecord = {
   id: parseUuid('017f22e2-79b0-7000-8123-456789abcdef'),

@@ -1,14 +1,14 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import type { ChainedBatch } from '@phds/record-chain/chain';
+import type { ChainedBatch } from '../src/chain.ts';
 import {
   CHECKPOINT_TYPE,
   type CheckpointContent,
   findCheckpointContent,
   hashCheckpoint,
-} from '@phds/record-chain/checkpoint';
-import { findCheckpointFault, type StoredCheckpoint } from '@phds/record-chain/checkpoint-verification';
-import { type ChainLink, type DroppedPart, findFault } from '@phds/record-chain/verification';
+} from '../src/checkpoint.ts';
+import { findCheckpointFault, type StoredCheckpoint } from '../src/checkpoint-verification.ts';
+import { type ChainLink, type DroppedPart, findFault } from '../src/verification.ts';
 import { type History, makeHistory, pages, START, WRITERS } from './history.ts';
 
 describe('verification by checkpoints', () => {

@@ -1,7 +1,7 @@
-import { digestAccessRecord } from '@phds/record-chain/access-record';
-import { type ChainedBatch, hashBatch, hashBeginning } from '@phds/record-chain/chain';
-import { firstUuidOf, parseUuid } from '@phds/record-chain/uuid';
-import type { StoredAccessRecord } from '@phds/record-chain/verification';
+import { digestAccessRecord } from '../src/access-record.ts';
+import { type ChainedBatch, hashBatch, hashBeginning } from '../src/chain.ts';
+import { firstUuidOf, parseUuid } from '../src/uuid.ts';
+import type { StoredAccessRecord } from '../src/verification.ts';
 
 export const WRITERS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
 const PERSON = parseUuid('33333333-3333-4333-8333-333333333333');

@@ -1,13 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { digestAccessRecord } from '@phds/record-chain/access-record';
-import { hashBatch } from '@phds/record-chain/chain';
-import { firstUuidOf, parseUuid, toUuidText } from '@phds/record-chain/uuid';
-import {
-  type ChainLink,
-  type DroppedPart,
-  findFault,
-  type StoredAccessRecord,
-} from '@phds/record-chain/verification';
+import { digestAccessRecord } from '../src/access-record.ts';
+import { hashBatch } from '../src/chain.ts';
+import { firstUuidOf, parseUuid, toUuidText } from '../src/uuid.ts';
+import { type ChainLink, type DroppedPart, findFault, type StoredAccessRecord } from '../src/verification.ts';
 import { type History, makeHistory, pages, START, WRITERS } from './history.ts';
 
 function verify({ batches, records }: History, dropped: DroppedPart[] = []) {

@@ -1,5 +1,5 @@
-import type { Metrics } from '@phds/telemetry/metrics';
-import type { Logger } from './log.ts';
+import type { Logger } from './telemetry/log.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 
 /**
  * Takes the failures of background tasks. `task` says what the task does, as in "delivering events": it is the label of the metric and,

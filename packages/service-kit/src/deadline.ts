@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Origin } from './origin.ts';
+import type { Origin } from './telemetry/origin.ts';
 
 /** Work that can be aborted. */
 export interface Ongoing {

@@ -1,8 +1,8 @@
-import './closed-streams.ts';
+import './rpc/closed-streams.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTracing, type TracingOptions } from '@phds/telemetry/tracing';
-import { OriginContextManager } from './current-origin.ts';
-import type { Logger } from './log.ts';
+import { OriginContextManager } from './telemetry/current-origin.ts';
+import type { Logger } from './telemetry/log.ts';
+import { startTracing, type TracingOptions } from './telemetry/tracing.ts';
 
 const SHUTDOWN_LIMIT_MS = 10_000;
 

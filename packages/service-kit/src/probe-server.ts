@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Metrics } from '@phds/telemetry/metrics';
+import type { Metrics } from './telemetry/metrics.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 

@@ -1,5 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
-import type { Logger } from './log.ts';
+import type { Logger } from './telemetry/log.ts';
 
 type RedisLogger = Pick<Logger, 'info' | 'warn'>;
 

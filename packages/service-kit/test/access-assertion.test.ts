@@ -4,7 +4,7 @@ import {
   type AccessAssertion,
   createAssertionSigner,
   createAssertionVerifier,
-} from '@phds/service-kit/access-assertion';
+} from '../src/trust/access-assertion.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const privateKeyPem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { batchingCalls } from '@phds/service-kit/batcher';
-import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
+import { batchingCalls } from '../src/batcher.ts';
+import { Deadline, withinDeadline } from '../src/deadline.ts';
 
 const MARGIN_MS = 500;
 

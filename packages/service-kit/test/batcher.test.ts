@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { batchingCalls } from '@phds/service-kit/batcher';
-import { currentDeadline, Deadline, withinDeadline } from '@phds/service-kit/deadline';
-import { invalidRequest } from '@phds/service-kit/errors';
+import { batchingCalls } from '../src/batcher.ts';
+import { currentDeadline, Deadline, withinDeadline } from '../src/deadline.ts';
+import { invalidRequest } from '../src/errors.ts';
 
 // Time stands still except where a test moves it.
 beforeEach(() => {

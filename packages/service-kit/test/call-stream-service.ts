@@ -1,17 +1,17 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { HandlerContext } from '@connectrpc/connect';
 import { HealthDataService, type ReadRequest } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import type { Clock } from '@phds/service-kit/clock';
-import type { AppError } from '@phds/service-kit/errors';
-import { createLogger } from '@phds/service-kit/log';
-import { CallStream } from '@phds/service-kit/rpc-call-stream';
-import { type CallStreamsOptions, openCallStreams } from '@phds/service-kit/rpc-call-streams';
-import { openRpcChannel, type RpcChannelOptions } from '@phds/service-kit/rpc-client';
-import { type RpcServer, type RpcServerOptions, startRpcServer } from '@phds/service-kit/rpc-server';
-import { implement } from '@phds/service-kit/rpc-service';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
 import { eventually } from '@phds/test-kit/conditions';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
+import type { Clock } from '../src/clock.ts';
+import type { AppError } from '../src/errors.ts';
+import { CallStream } from '../src/rpc/call-stream.ts';
+import { type CallStreamsOptions, openCallStreams } from '../src/rpc/call-streams.ts';
+import { openRpcChannel, type RpcChannelOptions } from '../src/rpc/client.ts';
+import { type RpcServer, type RpcServerOptions, startRpcServer } from '../src/rpc/server.ts';
+import { implement } from '../src/rpc/service.ts';
+import { createLogger } from '../src/telemetry/log.ts';
+import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
 
 const keys = createServiceKeys(['gateway', 'importer']);
 const { read, reads } = HealthDataService.method;

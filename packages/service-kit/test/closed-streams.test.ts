@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Http2Stream, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
-import '../src/closed-streams.ts';
+import '../src/rpc/closed-streams.ts';
 
 const EVENTS = ['response', 'data', 'end', 'close', 'wantTrailers', 'aborted'];
 const countListeners = (stream: Http2Stream) =>

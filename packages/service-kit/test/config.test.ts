@@ -2,9 +2,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { address, durationMs, integer, list, port, readConfig } from '@phds/service-kit/config';
-import { redisSettings, requireRedisTls, rpcSettings, sessionSettings } from '@phds/service-kit/settings';
 import { z } from 'zod';
+import { address, durationMs, integer, list, port, readConfig } from '../src/settings/config.ts';
+import { redisSettings, requireRedisTls, rpcSettings, sessionSettings } from '../src/settings/settings.ts';
 
 const schema = z.object({
   PORT: port(8080),

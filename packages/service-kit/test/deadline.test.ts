@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@phds/test-kit/conditions';
+import type { TestDatabase } from '@phds/test-kit/databases';
+import pg from 'pg';
 import {
   currentDeadline,
   Deadline,
   withinDeadline,
   withinLastDeadline,
   withoutDeadline,
-} from '@phds/service-kit/deadline';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
-import { eventually } from '@phds/test-kit/conditions';
-import type { TestDatabase } from '@phds/test-kit/databases';
-import pg from 'pg';
+} from '../src/deadline.ts';
+import { openPostgres, type Postgres } from '../src/postgres/postgres.ts';
 import { PrismaClient } from './fixtures/library/generated/client.ts';
 import { createLibraryDatabase } from './library-database.ts';
 

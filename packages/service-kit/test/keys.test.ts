@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
 
 function newKey(kid: string) {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { CallStream, type CallStreamOptions, leastLoaded } from '@phds/service-kit/rpc-call-stream';
+import { CallStream, type CallStreamOptions, leastLoaded } from '../src/rpc/call-stream.ts';
 
 type Read = (typeof HealthDataService)['method']['read'];
 type Duplex = CallStreamOptions<Read['input'], Read['output']>['duplex'];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { AppError } from '@phds/service-kit/errors';
-import { createLogger, withoutRedaction } from '@phds/service-kit/log';
-import { newSecret } from '@phds/service-kit/secrets';
+import { AppError } from '../src/errors.ts';
+import { newSecret } from '../src/secrets.ts';
+import { createLogger, withoutRedaction } from '../src/telemetry/log.ts';
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];

@@ -2,9 +2,9 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { applyMigrations, type MigrationTarget } from '@phds/database/migrations';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
+import { applyMigrations, type MigrationTarget } from '../src/postgres/migrations.ts';
 import { LIBRARY_PRISMA } from './library-database.ts';
 
 const HISTORY = 'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL ORDER BY 1';

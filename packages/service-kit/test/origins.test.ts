@@ -3,26 +3,20 @@ import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { batchingCalls } from '@phds/service-kit/batcher';
+import { eventually } from '@phds/test-kit/conditions';
+import { batchingCalls } from '../src/batcher.ts';
+import { currentDeadline, Deadline, withinCall, withinOrigin, withoutDeadline } from '../src/deadline.ts';
+import { AppError } from '../src/errors.ts';
+import { openRpcChannel } from '../src/rpc/client.ts';
+import type { RpcServer } from '../src/rpc/server.ts';
+import { implement } from '../src/rpc/service.ts';
 import {
   nameRequests,
   OriginContextManager,
   toCarriedOrigin,
   toLogFields,
-} from '@phds/service-kit/current-origin';
-import {
-  currentDeadline,
-  Deadline,
-  withinCall,
-  withinOrigin,
-  withoutDeadline,
-} from '@phds/service-kit/deadline';
-import { AppError } from '@phds/service-kit/errors';
-import { createLogger } from '@phds/service-kit/log';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import type { RpcServer } from '@phds/service-kit/rpc-server';
-import { implement } from '@phds/service-kit/rpc-service';
-import { eventually } from '@phds/test-kit/conditions';
+} from '../src/telemetry/current-origin.ts';
+import { createLogger } from '../src/telemetry/log.ts';
 import { connection, openStreams, type ReadStreams, type Respond, serve } from './call-stream-service.ts';
 
 const OF_ADA = { requestIds: ['req_ada'], trace: undefined };

@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { openPostgres } from '@phds/service-kit/postgres';
+import { openPostgres } from '../src/postgres/postgres.ts';
 import { PrismaClient } from './fixtures/library/generated/client.ts';
 import { createLibraryDatabase } from './library-database.ts';
 

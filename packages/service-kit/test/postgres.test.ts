@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AppError } from '@phds/service-kit/errors';
-import { expectAnswers, openPostgres, type Postgres, type PostgresOptions } from '@phds/service-kit/postgres';
-import { translateDatabaseError } from '@phds/service-kit/postgres-errors';
 import { eventually } from '@phds/test-kit/conditions';
 import type { TestDatabase } from '@phds/test-kit/databases';
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
+import { AppError } from '../src/errors.ts';
+import { translateDatabaseError } from '../src/postgres/errors.ts';
+import {
+  expectAnswers,
+  openPostgres,
+  type Postgres,
+  type PostgresOptions,
+} from '../src/postgres/postgres.ts';
 import { PrismaClient } from './fixtures/library/generated/client.ts';
 import { createLibraryDatabase } from './library-database.ts';
 

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ensureServiceDatabase } from '@phds/database/database-roles';
-import { applyMigrations } from '@phds/database/migrations';
-import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
+import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { eventually } from '@phds/test-kit/conditions';
 import { openTestPool } from '@phds/test-kit/test-pool';
+import { ensureServiceDatabase } from '../src/postgres/database-roles.ts';
+import { applyMigrations } from '../src/postgres/migrations.ts';
 
 async function startCluster(service: string, directory: string, port: number) {
   const server = await startEmbeddedPostgres({ directory, port, settings: THROWAWAY_SETTINGS });

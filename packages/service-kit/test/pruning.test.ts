@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { reportFailures } from '@phds/service-kit/background-failures';
-import { createLogger } from '@phds/service-kit/log';
-import { type PrunedTables, startPruning } from '@phds/service-kit/pruning';
-import { Metrics } from '@phds/telemetry/metrics';
 import { eventually } from '@phds/test-kit/conditions';
+import { reportFailures } from '../src/background-failures.ts';
+import { type PrunedTables, startPruning } from '../src/pruning.ts';
+import { createLogger } from '../src/telemetry/log.ts';
+import { Metrics } from '../src/telemetry/metrics.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -6,8 +6,8 @@ import {
   type ReadRequestSchema,
   ReadResponseSchema,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { CallStream, StreamLost } from '@phds/service-kit/rpc-call-stream';
-import { encode } from '@phds/service-kit/rpc-calls';
+import { CallStream, StreamLost } from '../src/rpc/call-stream.ts';
+import { encode } from '../src/rpc/calls.ts';
 import { type ReadOutcome, sendReads } from './call-stream-service.ts';
 
 /** The network's side of a stream, for answers that no service of ours sends. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openRedis, subscribeRedis } from '@phds/service-kit/redis';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
+import { openRedis, subscribeRedis } from '../src/redis.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
 // A busy machine may delay an answer by seconds.

@@ -1,5 +1,5 @@
-import type { RpcServer } from '@phds/service-kit/rpc-server';
 import { eventually } from '@phds/test-kit/conditions';
+import type { RpcServer } from '../src/rpc/server.ts';
 import { type openUnary, serve } from './call-stream-service.ts';
 
 type Read = ReturnType<typeof openUnary>['read'];

@@ -6,7 +6,7 @@ import { describeWith } from '@phds/test-kit/requirements';
 
 // With this variable, which grpc-js reads when it is loaded, it asks the server that an address names.
 process.env['GRPC_NODE_USE_ALTERNATIVE_RESOLVER'] = 'true';
-const { openRpcChannel } = await import('@phds/service-kit/rpc-client');
+const { openRpcChannel } = await import('../src/rpc/client.ts');
 const { connection } = await import('./call-stream-service.ts');
 const { keepCalling, startReplica } = await import('./replica-load.ts');
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { stopService } from '@phds/service-kit/lifecycle';
 import { eventually } from '@phds/test-kit/conditions';
+import { stopService } from '../src/lifecycle.ts';
 import { openStreams, openUnary, sendReads, serve, whenOpen } from './call-stream-service.ts';
 import { keepCalling, startReplica } from './replica-load.ts';
 

@@ -1,11 +1,11 @@
 import { toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ReadResponseSchema } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { currentDeadline } from '@phds/service-kit/deadline';
-import { AppError, type Reason } from '@phds/service-kit/errors';
-import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
-import { findHeader } from '@phds/service-kit/rpc-context';
-import type { RpcServer } from '@phds/service-kit/rpc-server';
+import { currentDeadline } from '../src/deadline.ts';
+import { AppError, type Reason } from '../src/errors.ts';
+import { findHeader } from '../src/rpc/context.ts';
+import { ASSERTION_METADATA } from '../src/rpc/metadata-keys.ts';
+import type { RpcServer } from '../src/rpc/server.ts';
 import {
   openStreams,
   openUnary,

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { credentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
-import { StreamLost } from '@phds/service-kit/rpc-call-stream';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
+import { StreamLost } from '../src/rpc/call-stream.ts';
 import {
   connection,
   createHoldableTokens,

@@ -2,12 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { HandlerContext } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
-import { currentDeadline, Deadline, withinDeadline } from '@phds/service-kit/deadline';
-import { createLogger } from '@phds/service-kit/log';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import { implement } from '@phds/service-kit/rpc-service';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { currentDeadline, Deadline, withinDeadline } from '../src/deadline.ts';
+import { openRpcChannel } from '../src/rpc/client.ts';
+import { type RpcServer, startRpcServer } from '../src/rpc/server.ts';
+import { implement } from '../src/rpc/service.ts';
+import { createLogger } from '../src/telemetry/log.ts';
+import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'health-data', alg: 'EdDSA' };

@@ -1,6 +1,6 @@
 import { Metadata } from '@grpc/grpc-js';
 import { expect, test } from '@jest/globals';
-import { fromGrpcError } from '@phds/service-kit/rpc-errors';
+import { fromGrpcError } from '../src/rpc/errors.ts';
 
 test.each([
   [13, 'Received RST_STREAM with code 2 triggered by internal client error: Session closed', 'unavailable'],

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { AppError } from '@phds/service-kit/errors';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import { measureCalledRpcs } from '@phds/service-kit/rpc-metrics';
-import type { RpcServer } from '@phds/service-kit/rpc-server';
-import { Metrics } from '@phds/telemetry/metrics';
 import { eventually } from '@phds/test-kit/conditions';
 import { Scrape, scrape } from '@phds/test-kit/scrape';
+import { AppError } from '../src/errors.ts';
+import { openRpcChannel } from '../src/rpc/client.ts';
+import { measureCalledRpcs } from '../src/rpc/metrics.ts';
+import type { RpcServer } from '../src/rpc/server.ts';
+import { Metrics } from '../src/telemetry/metrics.ts';
 import { connection, openStreams, type Respond, sendReads, serve, whenOpen } from './call-stream-service.ts';
 
 const RPC = 'phds.healthdata.v1.HealthDataService/Read';

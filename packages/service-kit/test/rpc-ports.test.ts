@@ -5,10 +5,10 @@ import { request as requestHttps } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import { AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { createLogger } from '@phds/service-kit/log';
-import { type RpcServerOptions, startRpcServer } from '@phds/service-kit/rpc-server';
-import { implement } from '@phds/service-kit/rpc-service';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { type RpcServerOptions, startRpcServer } from '../src/rpc/server.ts';
+import { implement } from '../src/rpc/service.ts';
+import { createLogger } from '../src/telemetry/log.ts';
+import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'health-data', alg: 'EdDSA' };

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { implement } from '@phds/service-kit/rpc-service';
-import { createStreamedCalls } from '@phds/service-kit/rpc-streamed-calls';
 import { eventually } from '@phds/test-kit/conditions';
+import { implement } from '../src/rpc/service.ts';
+import { createStreamedCalls } from '../src/rpc/streamed-calls.ts';
 import {
   connection,
   openStreams,

@@ -2,12 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { credentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
-import { createLogger } from '@phds/service-kit/log';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import { implement } from '@phds/service-kit/rpc-service';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { AppError, type Reason, unauthorized } from '../src/errors.ts';
+import { openRpcChannel } from '../src/rpc/client.ts';
+import { type RpcServer, startRpcServer } from '../src/rpc/server.ts';
+import { implement } from '../src/rpc/service.ts';
+import { createLogger } from '../src/telemetry/log.ts';
+import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
 
 function keyPair(kid: string) {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');

@@ -2,7 +2,7 @@ import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { openPostgres } from '@phds/service-kit/postgres';
+import { openPostgres } from '../src/postgres/postgres.ts';
 import { createLibraryDatabase } from './library-database.ts';
 
 test('a service is ready only with the newest migration of its release, and names the missing one', async () => {

@@ -1,14 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { base62, isId, newId } from '@phds/service-kit/ids';
-import {
-  deriveSecret,
-  equalHash,
-  formatSecret,
-  isSecret,
-  newSecret,
-  sha256,
-} from '@phds/service-kit/secrets';
+import { base62, isId, newId } from '../src/ids.ts';
+import { deriveSecret, equalHash, formatSecret, isSecret, newSecret, sha256 } from '../src/secrets.ts';
 
 const KINDS = ['client_secret', 'authorization_code', 'access_token', 'refresh_token'] as const;
 

@@ -1,10 +1,10 @@
 import type { HandlerContext } from '@connectrpc/connect';
 import { beforeEach, expect, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { AppError, notFound } from '@phds/service-kit/errors';
-import { createLogger } from '@phds/service-kit/log';
-import { implement } from '@phds/service-kit/rpc-service';
 import { eventually } from '@phds/test-kit/conditions';
+import { AppError, notFound } from '../src/errors.ts';
+import { implement } from '../src/rpc/service.ts';
+import { createLogger } from '../src/telemetry/log.ts';
 
 const written: string[] = [];
 const log = createLogger({

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, expect, test } from '@jest/globals';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { SignJWT } from 'jose';
+import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'gateway', alg: 'EdDSA' };

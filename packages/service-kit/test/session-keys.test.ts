@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createSessionVerifier, SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
-import { openSessionKeys } from '@phds/service-kit/session-keys';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { SignJWT } from 'jose';
+import { createSessionVerifier, SESSION_TOKEN_TYPE } from '../src/trust/session.ts';
+import { openSessionKeys } from '../src/trust/session-keys.ts';
 import { createKey, type Key, KeyProvider } from './key-provider.ts';
 
 const ISSUER = 'https://idp.example';

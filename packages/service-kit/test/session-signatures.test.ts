@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { createSessionVerifier, SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
 import {
   type CryptoKey,
   exportJWK,
@@ -10,6 +9,7 @@ import {
   type JWTHeaderParameters,
   SignJWT,
 } from 'jose';
+import { createSessionVerifier, SESSION_TOKEN_TYPE } from '../src/trust/session.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const seconds = now.getTime() / 1000;

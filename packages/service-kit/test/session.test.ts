@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AppError } from '@phds/service-kit/errors';
-import { createSessionVerifier, SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { BAD_USER_IDS, GOOD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose';
+import type { AppError } from '../src/errors.ts';
+import { createSessionVerifier, SESSION_TOKEN_TYPE } from '../src/trust/session.ts';
 
 const { privateKey, publicKey } = await generateKeyPair('EdDSA');
 const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'EdDSA' }] });

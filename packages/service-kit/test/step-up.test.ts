@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { readConfig } from '@phds/service-kit/config';
-import { requireStepUpCriterion, sessionSettings } from '@phds/service-kit/settings';
-import { createStepUp, STEP_UP_ACTIONS } from '@phds/service-kit/step-up';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { z } from 'zod';
+import { readConfig } from '../src/settings/config.ts';
+import { requireStepUpCriterion, sessionSettings } from '../src/settings/settings.ts';
+import { createStepUp, STEP_UP_ACTIONS } from '../src/trust/step-up.ts';
 
 const clock = new FakeClock();
 const ALL = { actions: STEP_UP_ACTIONS, maxAgeSeconds: null, acr: [], clock };

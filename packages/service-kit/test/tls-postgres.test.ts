@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@phds/local-servers/embedded-postgres';
-import { openPostgres } from '@phds/service-kit/postgres';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
 import { createAuthority, describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
 import { type TlsFilesOnDisk, toTlsSettings, writeTlsFiles } from '@phds/test-kit/tls-servers';
 import pg from 'pg';
+import { openPostgres } from '../src/postgres/postgres.ts';
 
 describeWithCertificates('a connection string with sslmode=verify-full', () => {
   const authority = createAuthority();

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openRedis, type RedisConnectionOptions, subscribeRedis } from '@phds/service-kit/redis';
 import { createAuthority, describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
 import {
@@ -9,6 +8,7 @@ import {
   type TlsRedis,
   writeTlsFiles,
 } from '@phds/test-kit/tls-servers';
+import { openRedis, type RedisConnectionOptions, subscribeRedis } from '../src/redis.ts';
 
 const PATIENT = { commandTimeoutMs: 30_000 };
 

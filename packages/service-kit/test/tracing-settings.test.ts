@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { readConfig } from '@phds/service-kit/config';
-import { toTracingOptions, tracingSettings } from '@phds/service-kit/tracing-settings';
 import { z } from 'zod';
+import { readConfig } from '../src/settings/config.ts';
+import { toTracingOptions, tracingSettings } from '../src/settings/tracing.ts';
 
 const read = (env: NodeJS.ProcessEnv) =>
   toTracingOptions(readConfig(z.object(tracingSettings), env), 'gateway');

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { OriginContextManager, withinOrigins } from '@phds/service-kit/current-origin';
-import { currentOrigin, withinOrigin } from '@phds/service-kit/deadline';
-import { AppError } from '@phds/service-kit/errors';
-import { currentTraceparent, endRequestSpan, inSpan, startRequestTrace } from '@phds/telemetry/spans';
-import { startTracing, type TracingOptions } from '@phds/telemetry/tracing';
 import { eventually } from '@phds/test-kit/conditions';
 import { OtlpReceiver, type ReceivedSpan } from '@phds/test-kit/otlp-receiver';
+import { currentOrigin, withinOrigin } from '../src/deadline.ts';
+import { AppError } from '../src/errors.ts';
+import { OriginContextManager, withinOrigins } from '../src/telemetry/current-origin.ts';
+import { currentTraceparent, endRequestSpan, inSpan, startRequestTrace } from '../src/telemetry/spans.ts';
+import { startTracing, type TracingOptions } from '../src/telemetry/tracing.ts';
 
 let receiver: OtlpReceiver;
 let logged: string[];

@@ -1,13 +1,13 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
-import { dayOf, weekdayOf } from '@phds/synthetic/calendar';
-import { ADA } from '@phds/synthetic/people/ada';
-import { GRACE } from '@phds/synthetic/people/grace';
-import { HEAVY } from '@phds/synthetic/people/heavy';
-import { TRAVELLER } from '@phds/synthetic/people/traveller';
-import type { Person } from '@phds/synthetic/person';
-import { recordsIn } from '@phds/synthetic/records/records';
-import { openTimeline } from '@phds/synthetic/timeline';
+import { dayOf, weekdayOf } from '../src/calendar.ts';
+import { ADA } from '../src/people/ada.ts';
+import { GRACE } from '../src/people/grace.ts';
+import { HEAVY } from '../src/people/heavy.ts';
+import { TRAVELLER } from '../src/people/traveller.ts';
+import type { Person } from '../src/person.ts';
+import { recordsIn } from '../src/records/records.ts';
+import { openTimeline } from '../src/timeline.ts';
 import { timelineOf } from './people-helpers.ts';
 
 interface Dose {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { MetricName } from '@phds/catalog/metrics';
-import { dayOf, HOUR_MS, MINUTE_MS, offsetAt } from '@phds/synthetic/calendar';
-import { ADA } from '@phds/synthetic/people/ada';
-import { GRACE } from '@phds/synthetic/people/grace';
-import { HEAVY } from '@phds/synthetic/people/heavy';
-import { TRAVELLER } from '@phds/synthetic/people/traveller';
-import type { SyntheticReading } from '@phds/synthetic/reading';
+import { dayOf, HOUR_MS, MINUTE_MS, offsetAt } from '../src/calendar.ts';
+import { ADA } from '../src/people/ada.ts';
+import { GRACE } from '../src/people/grace.ts';
+import { HEAVY } from '../src/people/heavy.ts';
+import { TRAVELLER } from '../src/people/traveller.ts';
+import type { SyntheticReading } from '../src/reading.ts';
 import { average, quantile, readingsByType, timelineOf } from './people-helpers.ts';
 
 const values = (readings: readonly SyntheticReading[]) => readings.map(({ value }) => value);

@@ -7,7 +7,7 @@ import {
   parseDay,
   startOfDay,
   weekdayOf,
-} from '@phds/synthetic/calendar';
+} from '../src/calendar.ts';
 
 const start = (date: string, zone: string) => new Date(startOfDay(parseDay(date) ?? 0, zone)).toISOString();
 const hours = (date: string, zone: string) => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { ADA } from '@phds/synthetic/people/ada';
-import { EMPTY } from '@phds/synthetic/people/people';
-import { TRAVELLER } from '@phds/synthetic/people/traveller';
-import { readingsIn } from '@phds/synthetic/timeline';
-import { FORMATS, type Format, writeTimeline } from '@phds/synthetic/write/formats';
+import { ADA } from '../src/people/ada.ts';
+import { EMPTY } from '../src/people/people.ts';
+import { TRAVELLER } from '../src/people/traveller.ts';
+import { readingsIn } from '../src/timeline.ts';
+import { FORMATS, type Format, writeTimeline } from '../src/write/formats.ts';
 import { timelineOf } from './people-helpers.ts';
 
 const write = (person: typeof ADA, format: Format, days = 10) =>

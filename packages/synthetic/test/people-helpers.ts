@@ -1,8 +1,8 @@
 import type { MetricName } from '@phds/catalog/metrics';
-import { parseDay } from '@phds/synthetic/calendar';
-import type { Person } from '@phds/synthetic/person';
-import type { SyntheticReading } from '@phds/synthetic/reading';
-import { endOfDay, openTimeline, readingsIn, type Timeline } from '@phds/synthetic/timeline';
+import { parseDay } from '../src/calendar.ts';
+import type { Person } from '../src/person.ts';
+import type { SyntheticReading } from '../src/reading.ts';
+import { endOfDay, openTimeline, readingsIn, type Timeline } from '../src/timeline.ts';
 
 /** A timeline of a person with a number of days up to the end of a date. */
 export function timelineOf(person: Person, lastDate: string, days: number, seed = 1): Timeline {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { METRICS, roundToDecimals } from '@phds/catalog/metrics';
-import { parseDay, SECOND_MS } from '@phds/synthetic/calendar';
-import { ADA } from '@phds/synthetic/people/ada';
-import { GRACE } from '@phds/synthetic/people/grace';
-import { HEAVY } from '@phds/synthetic/people/heavy';
-import { EMPTY, findPerson, PEOPLE, SPARSE } from '@phds/synthetic/people/people';
-import { TRAVELLER } from '@phds/synthetic/people/traveller';
-import { recordsIn } from '@phds/synthetic/records/records';
-import { endOfDay, openTimeline, readingsIn } from '@phds/synthetic/timeline';
+import { parseDay, SECOND_MS } from '../src/calendar.ts';
+import { ADA } from '../src/people/ada.ts';
+import { GRACE } from '../src/people/grace.ts';
+import { HEAVY } from '../src/people/heavy.ts';
+import { EMPTY, findPerson, PEOPLE, SPARSE } from '../src/people/people.ts';
+import { TRAVELLER } from '../src/people/traveller.ts';
+import { recordsIn } from '../src/records/records.ts';
+import { endOfDay, openTimeline, readingsIn } from '../src/timeline.ts';
 import { timelineOf } from './people-helpers.ts';
 
 const NOW = Date.parse('2026-03-30T09:30:00.000Z');

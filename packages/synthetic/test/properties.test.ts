@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { parseDay } from '@phds/synthetic/calendar';
-import { ADA } from '@phds/synthetic/people/ada';
-import { GRACE } from '@phds/synthetic/people/grace';
-import { HEAVY } from '@phds/synthetic/people/heavy';
-import { TRAVELLER } from '@phds/synthetic/people/traveller';
-import { endOfDay, openTimeline, readingsIn, type Timeline } from '@phds/synthetic/timeline';
-import { FORMATS, writeTimeline } from '@phds/synthetic/write/formats';
 import fc from 'fast-check';
+import { parseDay } from '../src/calendar.ts';
+import { ADA } from '../src/people/ada.ts';
+import { GRACE } from '../src/people/grace.ts';
+import { HEAVY } from '../src/people/heavy.ts';
+import { TRAVELLER } from '../src/people/traveller.ts';
+import { endOfDay, openTimeline, readingsIn, type Timeline } from '../src/timeline.ts';
+import { FORMATS, writeTimeline } from '../src/write/formats.ts';
 
 const RUNS = { numRuns: 25 };
 

@@ -1,12 +1,19 @@
 import { AUTHORIZATION_CODE_DEFAULT_SECONDS, AUTHORIZATION_CODE_MAX_SECONDS } from '@phds/catalog/lifetimes';
-import { address, durationMs, integer, privateKey, readConfig, secretKey } from '@phds/service-kit/config';
+import {
+  address,
+  durationMs,
+  integer,
+  privateKey,
+  readConfig,
+  secretKey,
+} from '@phds/service-kit/settings/config';
 import {
   commonSettings,
   databaseSettings,
   requireStepUpCriterion,
   rpcSettings,
   sessionSettings,
-} from '@phds/service-kit/settings';
+} from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
 
 const settings = z.object({

@@ -1,6 +1,6 @@
 import { AppError } from '@phds/service-kit/errors';
-import { measurePools, measureRestores } from '@phds/service-kit/resource-metrics';
-import type { Metrics } from '@phds/telemetry/metrics';
+import type { Metrics } from '@phds/service-kit/telemetry/metrics';
+import { measurePools, measureRestores } from '@phds/service-kit/telemetry/resource-metrics';
 import type { ClientAuthentication } from './app/client-authentication.ts';
 import type { TokenGrant } from './app/token-grants.ts';
 

@@ -1,25 +1,25 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import { toSchemaName } from '@phds/database/postgres-names';
-import { createAssertionSigner } from '@phds/service-kit/access-assertion';
-import { acknowledging } from '@phds/service-kit/acknowledged-changes';
 import { reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
-import { createLogger, type Logger } from '@phds/service-kit/log';
-import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
+import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { startPruning } from '@phds/service-kit/pruning';
-import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
-import { createRestoreService } from '@phds/service-kit/restore-service';
-import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
+import { acknowledging } from '@phds/service-kit/restore/acknowledged-changes';
+import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
+import { createRestoreService } from '@phds/service-kit/restore/service';
+import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import {
   openSessionVerification,
   type SessionVerification,
   toRpcServerOptions,
   toStepUpOptions,
-} from '@phds/service-kit/service-options';
-import { createStepUp } from '@phds/service-kit/step-up';
-import { Metrics } from '@phds/telemetry/metrics';
+} from '@phds/service-kit/settings/service-options';
+import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
+import { Metrics } from '@phds/service-kit/telemetry/metrics';
+import { createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
+import { createStepUp } from '@phds/service-kit/trust/step-up';
 import { createAppLocks } from './app/app-locks.ts';
 import { createApps } from './app/apps.ts';
 import { createAuthorizations } from './app/authorizations.ts';

@@ -9,8 +9,8 @@ import {
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { AppError } from '@phds/service-kit/errors';
-import { sessionOf } from '@phds/service-kit/rpc-context';
-import { implement, type UnaryRpcs } from '@phds/service-kit/rpc-service';
+import { sessionOf } from '@phds/service-kit/rpc/context';
+import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import type { FakeApp, FakeConsent, FakeGrant } from './fake-consent.ts';
 
 /** The rpcs of consent that authorization calls, on the in-memory state. */

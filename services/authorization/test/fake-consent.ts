@@ -10,7 +10,7 @@ import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_p
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound, type Reason, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
-import type { SessionVerifier } from '@phds/service-kit/session';
+import type { SessionVerifier } from '@phds/service-kit/trust/session';
 
 export interface FakeApp {
   profile: AppProfile | undefined;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';

@@ -6,12 +6,12 @@ import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operat
 import { type IssueTokenResponse, TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AppError, type Reason } from '@phds/service-kit/errors';
-import { createLogger } from '@phds/service-kit/log';
-import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import { startRpcServer } from '@phds/service-kit/rpc-server';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
-import { createSessionVerifier } from '@phds/service-kit/session';
+import { openRpcChannel } from '@phds/service-kit/rpc/client';
+import { SESSION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { startRpcServer } from '@phds/service-kit/rpc/server';
+import { createLogger } from '@phds/service-kit/telemetry/log';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
+import { createSessionVerifier } from '@phds/service-kit/trust/session';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createServiceKeys } from '@phds/test-kit/service-keys';

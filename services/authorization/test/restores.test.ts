@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { RestoreKind, RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import pg from 'pg';
 import { type Harness, reasonOf, startHarness, type TestApp } from './harness.ts';
 

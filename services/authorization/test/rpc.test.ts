@@ -6,7 +6,7 @@ import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { readStatement } from '@phds/service-kit/statement';
+import { readStatement } from '@phds/service-kit/postgres/statement';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import pg from 'pg';
 import type { Harness } from './harness.ts';

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type IssueTokenResponse, TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { type CallStreams, openCallStreams } from '@phds/service-kit/rpc-call-streams';
+import { type CallStreams, openCallStreams } from '@phds/service-kit/rpc/call-streams';
 import { eventually } from '@phds/test-kit/conditions';
 import { type Harness, REDIRECT_URI, reasonOf, refusalOf, startHarness, type TestApp } from './harness.ts';
 

@@ -1,7 +1,7 @@
 import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
 import type { FailureReports } from '@phds/service-kit/background-failures';
 import type { Clock } from '@phds/service-kit/clock';
-import type { Logger } from '@phds/service-kit/log';
+import type { Logger } from '@phds/service-kit/telemetry/log';
 import type {
   AccessCountStore,
   AnchorStore,

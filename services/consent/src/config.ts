@@ -1,4 +1,4 @@
-import { durationMs, integer, privateKey, readConfig, secretKey } from '@phds/service-kit/config';
+import { durationMs, integer, privateKey, readConfig, secretKey } from '@phds/service-kit/settings/config';
 import {
   commonSettings,
   databaseSettings,
@@ -9,7 +9,7 @@ import {
   requireStepUpCriterion,
   rpcSettings,
   sessionSettings,
-} from '@phds/service-kit/settings';
+} from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
 
 const days = (fallback: number, min: number) => integer(fallback, { min, unit: 'days' });

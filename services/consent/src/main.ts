@@ -1,7 +1,7 @@
 import { runService } from '@phds/service-kit/lifecycle';
-import { createLogger } from '@phds/service-kit/log';
-import { toTracingOptions } from '@phds/service-kit/tracing-settings';
-import { Metrics } from '@phds/telemetry/metrics';
+import { toTracingOptions } from '@phds/service-kit/settings/tracing';
+import { createLogger } from '@phds/service-kit/telemetry/log';
+import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { readEnvironment } from './config.ts';
 import { createService } from './service.ts';
 

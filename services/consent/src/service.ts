@@ -1,22 +1,22 @@
-import { acknowledging } from '@phds/service-kit/acknowledged-changes';
 import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
-import { callOrigins } from '@phds/service-kit/current-origin';
-import { createLogger, type Logger } from '@phds/service-kit/log';
-import type { Postgres } from '@phds/service-kit/postgres';
+import type { Postgres } from '@phds/service-kit/postgres/postgres';
 import { startPruning } from '@phds/service-kit/pruning';
-import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
-import { createRestoreService } from '@phds/service-kit/restore-service';
-import { createUserOf } from '@phds/service-kit/rpc-context';
-import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
+import { acknowledging } from '@phds/service-kit/restore/acknowledged-changes';
+import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
+import { createRestoreService } from '@phds/service-kit/restore/service';
+import { createUserOf } from '@phds/service-kit/rpc/context';
+import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import {
   openSessionVerification,
   toRpcServerOptions,
   toStepUpOptions,
-} from '@phds/service-kit/service-options';
-import type { SessionVerifier } from '@phds/service-kit/session';
-import { createStepUp } from '@phds/service-kit/step-up';
-import { Metrics } from '@phds/telemetry/metrics';
+} from '@phds/service-kit/settings/service-options';
+import { callOrigins } from '@phds/service-kit/telemetry/current-origin';
+import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
+import { Metrics } from '@phds/service-kit/telemetry/metrics';
+import type { SessionVerifier } from '@phds/service-kit/trust/session';
+import { createStepUp } from '@phds/service-kit/trust/step-up';
 import type { AccessRecordStore } from './app/access-ports.ts';
 import { type AccessRecorder, createAccessRecorder } from './app/access-recorder.ts';
 import { createAccesses } from './app/accesses.ts';

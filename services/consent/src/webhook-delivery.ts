@@ -1,6 +1,6 @@
 import type { FailureReports } from '@phds/service-kit/background-failures';
 import type { Clock } from '@phds/service-kit/clock';
-import type { Logger } from '@phds/service-kit/log';
+import type { Logger } from '@phds/service-kit/telemetry/log';
 import { createDataChanges, type DataChangeStore } from './app/data-changes.ts';
 import { startWebhooks } from './app/webhook-background.ts';
 import type {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { KEY_LOOK_UPS } from '@phds/service-kit/postgres';
-import { readStatement } from '@phds/service-kit/statement';
+import { KEY_LOOK_UPS } from '@phds/service-kit/postgres/postgres';
+import { readStatement } from '@phds/service-kit/postgres/statement';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import pg from 'pg';
 import { accessOf, approve, type RunningService, registerApp, startConsent } from './running-service.ts';

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { createLogger } from '@phds/service-kit/log';
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { startDatedRecorder } from './dated-recorder.ts';
 import { accessOf, approve, record, registerApp, startConsent } from './running-service.ts';

@@ -4,7 +4,7 @@ import {
   type CheckpointContent,
   readCheckpointContent,
 } from '@phds/record-chain/checkpoint';
-import { openPostgres } from '@phds/service-kit/postgres';
+import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { openTestPool } from '@phds/test-kit/test-pool';

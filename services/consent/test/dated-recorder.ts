@@ -1,5 +1,5 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { type AccessRecorder, createAccessRecorder } from '../src/app/access-recorder.ts';
 import { createPgAccessCounts } from '../src/store/pg-access-counts.ts';
 import { createPgAccessRecords } from '../src/store/pg-access-records.ts';

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { applyMigrations } from '@phds/database/migrations';
+import { applyMigrations } from '@phds/service-kit/postgres/migrations';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 
 const MIGRATIONS = join(import.meta.dirname, '../prisma/migrations');

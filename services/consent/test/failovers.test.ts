@@ -3,8 +3,8 @@ import { RestoreKind } from '@phds/contracts/phds/common/v1/restore_pb';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
-import { createLogger } from '@phds/service-kit/log';
-import { startRestoreGuard } from '@phds/service-kit/restore-guard';
+import { startRestoreGuard } from '@phds/service-kit/restore/guard';
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import pg from 'pg';
 import { RESTORE_SCHEMA } from '../src/store/restore-guard.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { toRuntimeRole } from '@phds/database/postgres-names';
+import { toRuntimeRole } from '@phds/service-kit/postgres/postgres-names';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestDatabase } from '@phds/test-kit/databases';
 import { openTestPool } from '@phds/test-kit/test-pool';

@@ -1,4 +1,4 @@
-import { createLogger } from '@phds/service-kit/log';
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import type { ScannedGrants } from '../src/app/notice-ports.ts';
 import { scanForNotices } from '../src/app/notice-scan.ts';
 import type { NewNotice } from '../src/domain/notice.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { NoticeService } from '@phds/contracts/phds/consent/v1/notices_pb';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { eventually } from '@phds/test-kit/conditions';
 import { FeedReader } from './feed-reader.ts';
 import { approve, HEART, type RunningService, registerApp, startConsent } from './running-service.ts';

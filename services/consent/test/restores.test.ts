@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RestoreKind, RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { restoreCopy } from './restored-copy.ts';
 import {
   accessOf,

@@ -3,7 +3,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { newId } from '@phds/service-kit/ids';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { eventually } from '@phds/test-kit/conditions';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import { type RunningService, startConsent } from './running-service.ts';

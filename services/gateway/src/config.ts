@@ -1,6 +1,6 @@
 import { isSandboxApp } from '@phds/catalog/sandbox';
-import { readConfig } from '@phds/service-kit/config';
-import { requireRedisTls } from '@phds/service-kit/settings';
+import { readConfig } from '@phds/service-kit/settings/config';
+import { requireRedisTls } from '@phds/service-kit/settings/settings';
 import type { z } from 'zod';
 import { gatewaySettings } from './settings.ts';
 

@@ -1,4 +1,4 @@
-import { durationMs, integer } from '@phds/service-kit/config';
+import { durationMs, integer } from '@phds/service-kit/settings/config';
 
 /** What a connection and its requests may take of the gateway. */
 export const connectionSettings = {

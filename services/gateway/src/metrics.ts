@@ -1,6 +1,6 @@
 import type { RedisConnection, RedisSubscriber } from '@phds/service-kit/redis';
-import { measureRedis } from '@phds/service-kit/resource-metrics';
-import type { Metrics } from '@phds/telemetry/metrics';
+import type { Metrics } from '@phds/service-kit/telemetry/metrics';
+import { measureRedis } from '@phds/service-kit/telemetry/resource-metrics';
 import type { PrincipalCache } from './cache/principal-cache.ts';
 import { measureRequests } from './http/request-metrics.ts';
 

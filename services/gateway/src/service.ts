@@ -2,18 +2,18 @@ import { setTimeout as pauseForReal } from 'node:timers/promises';
 import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import type { RunningService } from '@phds/service-kit/lifecycle';
-import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
 import { createProbeServer, measureReadiness } from '@phds/service-kit/probe-server';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
-import { closeHttp, listenHttp } from '@phds/service-kit/rpc-http';
-import { createSecurityLog } from '@phds/service-kit/security-log';
+import { closeHttp, listenHttp } from '@phds/service-kit/rpc/http';
 import {
   openSessionVerification,
   type SessionVerification,
   toRedisTls,
-} from '@phds/service-kit/service-options';
-import { Metrics } from '@phds/telemetry/metrics';
+} from '@phds/service-kit/settings/service-options';
+import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
+import { Metrics } from '@phds/service-kit/telemetry/metrics';
+import { createSecurityLog } from '@phds/service-kit/telemetry/security-log';
 import { Authenticator } from './cache/authenticator.ts';
 import { subscribeEvictions } from './cache/evictions.ts';
 import { PrincipalCache } from './cache/principal-cache.ts';

@@ -1,13 +1,20 @@
 import { fileURLToPath } from 'node:url';
 import { REVOCATION_PROPAGATION_SECONDS } from '@phds/catalog/lifetimes';
-import { address, durationMs, integer, optionalInteger, port, secretKey } from '@phds/service-kit/config';
+import {
+  address,
+  durationMs,
+  integer,
+  optionalInteger,
+  port,
+  secretKey,
+} from '@phds/service-kit/settings/config';
 import {
   commonSettings,
   isProtectedAddress,
   probePort,
   redisSettings,
   sessionSettings,
-} from '@phds/service-kit/settings';
+} from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
 import { connectionSettings } from './connection-settings.ts';
 

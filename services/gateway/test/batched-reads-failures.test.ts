@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { AppError, type Reason, unavailable } from '@phds/service-kit/errors';
-import { StreamLost } from '@phds/service-kit/rpc-call-stream';
+import { StreamLost } from '@phds/service-kit/rpc/call-stream';
 import { BatchedReads, etagOf, reasonOf, responseOf } from './fake-read-stream.ts';
 
 let reads: BatchedReads;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { unavailable } from '@phds/service-kit/errors';
-import { StreamLost } from '@phds/service-kit/rpc-call-stream';
+import { StreamLost } from '@phds/service-kit/rpc/call-stream';
 import { BatchedReads, etagOf, reasonOf, responseOf } from './fake-read-stream.ts';
 
 // Time stands still except where a test moves it, so nothing here happens because a batch has become slow meanwhile.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLogger } from '@phds/service-kit/log';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
 import { type Bucket, createBucket, createLeasingBucket } from '../src/limits/bucket.ts';

@@ -5,8 +5,8 @@ import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
-import { createLogger } from '@phds/service-kit/log';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import { applyEviction } from '../src/cache/evictions.ts';
 import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ConfigError } from '@phds/service-kit/config';
+import { ConfigError } from '@phds/service-kit/settings/config';
 import { readEnvironment } from '../src/config.ts';
 
 const REQUIRED = {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { DATA_PATHS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { AppError, invalidRequest, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
-import { toReadEndpoint } from '@phds/service-kit/read-endpoints';
+import { toReadEndpoint } from '@phds/service-kit/postgres/read-endpoints';
 import type { Answers } from './fake-backends.ts';
 import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 

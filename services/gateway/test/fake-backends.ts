@@ -12,11 +12,11 @@ import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxService as SandboxDataService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
-import { createLogger } from '@phds/service-kit/log';
-import { ASSERTION_METADATA, SESSION_METADATA } from '@phds/service-kit/metadata-keys';
-import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import { implement } from '@phds/service-kit/rpc-service';
-import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { ASSERTION_METADATA, SESSION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
+import { implement } from '@phds/service-kit/rpc/service';
+import { createLogger } from '@phds/service-kit/telemetry/log';
+import { createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
 
 const SERVICES = {
   authorization: [AppService, AuthorizationService, TokenService],

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createLogger } from '@phds/service-kit/log';
-import { Metrics } from '@phds/telemetry/metrics';
+import { createLogger } from '@phds/service-kit/telemetry/log';
+import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { Scrape } from '@phds/test-kit/scrape';

@@ -7,8 +7,8 @@ import {
   TokenStatus,
 } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { type GrantFacts, GrantFactsSchema, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { createLogger } from '@phds/service-kit/log';
 import { newSecret } from '@phds/service-kit/secrets';
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import { checkedFetchOfFakes } from '@phds/test-kit/checked-answers';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';

@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { IssueTokenResponseSchema, TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { StreamLost } from '@phds/service-kit/rpc-call-stream';
-import type { OpenStreams } from '@phds/service-kit/rpc-streamed-calls';
+import { StreamLost } from '@phds/service-kit/rpc/call-stream';
+import type { OpenStreams } from '@phds/service-kit/rpc/streamed-calls';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTokenCalls, type TokenCalls } from '../src/clients/token-calls.ts';
 

@@ -1,11 +1,11 @@
-import { address, durationMs, integer, readConfig, secretKey } from '@phds/service-kit/config';
+import { address, durationMs, integer, readConfig, secretKey } from '@phds/service-kit/settings/config';
 import {
   commonSettings,
   databaseSettings,
   requireStepUpCriterion,
   rpcSettings,
   sessionSettings,
-} from '@phds/service-kit/settings';
+} from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
 
 const settings = z.object({

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
-import { toSchemaName } from '@phds/database/postgres-names';
-import { createAssertionVerifier } from '@phds/service-kit/access-assertion';
 import { reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { withoutDeadline } from '@phds/service-kit/deadline';
-import { createLogger, type Logger } from '@phds/service-kit/log';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
+import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { startPruning } from '@phds/service-kit/pruning';
-import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
+import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import {
   openSessionVerification,
   type SessionVerification,
   toRpcServerOptions,
   toStepUpOptions,
-} from '@phds/service-kit/service-options';
-import { createStepUp } from '@phds/service-kit/step-up';
-import { Metrics } from '@phds/telemetry/metrics';
+} from '@phds/service-kit/settings/service-options';
+import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
+import { Metrics } from '@phds/service-kit/telemetry/metrics';
+import { createAssertionVerifier } from '@phds/service-kit/trust/access-assertion';
+import { createStepUp } from '@phds/service-kit/trust/step-up';
 import type { ChangePruning } from './app/change-ports.ts';
 import { startChangeReports } from './app/change-reports.ts';
 import type { ImportStore } from './app/import-ports.ts';

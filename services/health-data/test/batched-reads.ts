@@ -5,8 +5,8 @@ import {
   type ReadResponse,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import type { AppError } from '@phds/service-kit/errors';
-import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
-import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
+import { openCallStreams } from '@phds/service-kit/rpc/call-streams';
+import { ASSERTION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
 import { eventually } from '@phds/test-kit/conditions';
 import type { Harness } from './harness.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
-import { readStatement } from '@phds/service-kit/statement';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
+import { readStatement } from '@phds/service-kit/postgres/statement';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { readSqlFiles } from '@phds/test-kit/sql-files';
 import { POOL_SETTINGS } from '../src/store/database.ts';

@@ -1,10 +1,10 @@
 import { type Access, AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { type DataChange, EventService } from '@phds/contracts/phds/consent/v1/events_pb';
 import { invalidRequest, unavailable } from '@phds/service-kit/errors';
-import type { Logger } from '@phds/service-kit/log';
-import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import { implement } from '@phds/service-kit/rpc-service';
-import type { ServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
+import { implement } from '@phds/service-kit/rpc/service';
+import type { Logger } from '@phds/service-kit/telemetry/log';
+import type { ServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
 
 /** Replaces consent's AccessService: stores the accesses that it is asked to record, and judges as the test says. */
 export class FakeConsent implements AsyncDisposable {

@@ -15,12 +15,12 @@ import {
   type ReadingSchema,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { SandboxService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
-import { type AccessAssertion, createAssertionSigner } from '@phds/service-kit/access-assertion';
 import { AppError, type Reason } from '@phds/service-kit/errors';
-import { createLogger } from '@phds/service-kit/log';
-import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { openRpcChannel } from '@phds/service-kit/rpc/client';
+import { ASSERTION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { createLogger } from '@phds/service-kit/telemetry/log';
+import { type AccessAssertion, createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';

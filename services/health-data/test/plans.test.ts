@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
 import type { DataPorts } from '../src/app/resources.ts';

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { getMetric, type MetricKey } from '@phds/catalog/metrics';
-import { openPostgres } from '@phds/service-kit/postgres';
+import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import type pg from 'pg';
 import type { ProfileWriter, ReadingWindow, ReadingWriter, RollupStore } from '../src/app/ports.ts';

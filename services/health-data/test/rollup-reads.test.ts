@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { getMetric, METRICS, type MetricKey } from '@phds/catalog/metrics';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { toReadingId } from '../src/app/row-ids.ts';
 import type { Range } from '../src/domain/window.ts';

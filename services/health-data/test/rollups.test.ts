@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { applyMigrations } from '@phds/database/migrations';
+import { applyMigrations } from '@phds/service-kit/postgres/migrations';
 import { createTestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
 import { type RollupHarness, readKept, row, startRollupHarness } from './rollup-harness.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
-import { readStatement } from '@phds/service-kit/statement';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
+import { readStatement } from '@phds/service-kit/postgres/statement';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import type pg from 'pg';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { CAUSES } from '@phds/alerts/prove/catalogue';
-import { listAlertRules, readRuleFile } from '@phds/alerts/rule-files';
+import { CAUSES } from '../src/prove/catalogue.ts';
+import { listAlertRules, readRuleFile } from '../src/rule-files.ts';
 
 const names = new Set(listAlertRules(readRuleFile()).map(({ alert }) => alert));
 

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { listExpressions, type Panel, readDashboards } from '@phds/alerts/dashboards';
-import { findProblems, hasPromtool } from '@phds/alerts/promtool';
 import { describeWith } from '@phds/test-kit/requirements';
+import { listExpressions, type Panel, readDashboards } from '../src/dashboards.ts';
+import { findProblems, hasPromtool } from '../src/promtool.ts';
 
 const dashboards = readDashboards();
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana replaces it

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { listGroupings, listUses } from '@phds/alerts/expressions';
+import { listGroupings, listUses } from '../src/expressions.ts';
 
 const metricsOf = (expr: string) => listUses(expr).map(({ metric }) => metric);
 

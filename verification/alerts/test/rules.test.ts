@@ -2,7 +2,8 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { findProblems, hasPromtool } from '@phds/alerts/promtool';
+import { describeWith } from '@phds/test-kit/requirements';
+import { findProblems, hasPromtool } from '../src/promtool.ts';
 import {
   listAlertRules,
   PROMETHEUS_DIRECTORY,
@@ -10,8 +11,7 @@ import {
   readRuleFile,
   readRuleTests,
   readText,
-} from '@phds/alerts/rule-files';
-import { describeWith } from '@phds/test-kit/requirements';
+} from '../src/rule-files.ts';
 
 const ruleFile = readRuleFile();
 const rules = listAlertRules(ruleFile);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { shortenRules } from '@phds/alerts/prove/shortened-rules';
-import { readRuleFile } from '@phds/alerts/rule-files';
+import { shortenRules } from '../src/prove/shortened-rules.ts';
+import { readRuleFile } from '../src/rule-files.ts';
 
 test('durations and ages are divided by the factor; everything else stays', () => {
   const rule = {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import { defaultDataDirectory } from '@phds/dev-stack/data-directory';
+import { defaultDataDirectory } from '@phds/local-stack/data-directory';
 import { type HalfRate, measureHalfRate } from './half-rate.ts';
 import { prepareLargerReads } from './larger-reads.ts';
 import { forkProgram, measureInTurn, type Side } from './measure.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { repositoryRoot } from '@phds/dev-stack/data-directory';
-import type { Stack } from '@phds/dev-stack/stack';
+import { repositoryRoot } from '@phds/local-stack/data-directory';
+import type { Stack } from '@phds/local-stack/stack';
 import { cpuSeconds } from './cpu.ts';
 import { peakMegabytes, resetPeak } from './memory.ts';
 

@@ -1,8 +1,8 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { repositoryRoot } from '@phds/dev-stack/data-directory';
-import { listenForSignals } from '@phds/dev-stack/interrupt';
 import { checkOut } from '@phds/faults/versions/checkout';
+import { repositoryRoot } from '@phds/local-stack/data-directory';
+import { listenForSignals } from '@phds/local-stack/interrupt';
 import { startFloor } from './heart.ts';
 import { countFailed, type KindRounds, reportInterleaved } from './interleaved-report.ts';
 import { type AnySide, measureInTurn, type Side } from './measure.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Stack } from '@phds/dev-stack/stack';
+import type { Stack } from '@phds/local-stack/stack';
 import { Redis } from 'ioredis';
 import { cpuSeconds } from './cpu.ts';
 import type { LoadJob } from './load.ts';

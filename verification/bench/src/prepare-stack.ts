@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { defaultDataDirectory } from '@phds/dev-stack/data-directory';
-import { type Stack, type StackOptions, startStack } from '@phds/dev-stack/stack';
+import { defaultDataDirectory } from '@phds/local-stack/data-directory';
+import { type Stack, type StackOptions, startStack } from '@phds/local-stack/stack';
 import { findProcesses, type Side } from './measure.ts';
 import type { Options } from './options.ts';
 import { connectUsers, fillReadings } from './prepare.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Stack } from '@phds/dev-stack/stack';
+import type { Stack } from '@phds/local-stack/stack';
 import type pg from 'pg';
 
 const TABLES = ['reading', 'reading_count', 'hour_rollup', 'day_rollup', 'rollup_state'];

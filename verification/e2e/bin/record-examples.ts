@@ -4,9 +4,9 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { recordAnswers } from '@phds/e2e/examples/answers';
-import { recordProblems } from '@phds/e2e/examples/problems';
 import { startRunningStack } from '@phds/running-system/running-stack';
+import { recordAnswers } from '../src/examples/answers.ts';
+import { recordProblems } from '../src/examples/problems.ts';
 
 await using stack = await startRunningStack({ seed: true });
 await write('answers.json', await recordAnswers(stack));

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { findThumbprint } from '@phds/dev-stack/key-files';
-import type { Stack } from '@phds/dev-stack/stack';
+import { findThumbprint } from '@phds/local-stack/key-files';
+import type { Stack } from '@phds/local-stack/stack';
 import { SignJWT } from 'jose';
 
 const HOUR = 3_600;

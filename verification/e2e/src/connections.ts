@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
-import { findSmallTargets } from '@phds/e2e/page-checks';
 import { type Approval, expectStatus, type PartnerApp, type Tokens } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import type { Visitor } from '@phds/running-system/visitor';
+import { findSmallTargets } from './page-checks.ts';
 
 export const PURPOSE = 'Your heart rate shows how hard you train.';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { findFreePort } from '@phds/local-servers/free-port';
+import { findFreePort } from '@phds/local-stack/servers/free-port';
 import type { SharedStack } from '@phds/running-system/shared-stack';
 
 const PROGRAM = resolve(import.meta.dirname, '../../../packages/example-app/src/main.ts');

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { repositoryRoot } from '@phds/dev-stack/data-directory';
+import { repositoryRoot } from '@phds/local-stack/data-directory';
 import type { Answer } from '@phds/running-system/request';
 import type { SharedStack } from '@phds/running-system/shared-stack';
 

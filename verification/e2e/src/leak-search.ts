@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Stack } from '@phds/dev-stack/stack';
+import type { Stack } from '@phds/local-stack/stack';
 import { scrape } from '@phds/test-kit/scrape';
 import { Redis } from 'ioredis';
 import pg from 'pg';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repositoryRoot } from '@phds/dev-stack/data-directory';
+import { repositoryRoot } from '@phds/local-stack/data-directory';
 
 /** A row of the table of all metrics in docs/operations/observability.md. */
 export interface DocumentedMetric {

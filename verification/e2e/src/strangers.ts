@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { Caller } from '@phds/dev-stack/key-files';
+import type { Caller } from '@phds/local-stack/key-files';
 import { signServiceToken } from './service-tokens.ts';
 
 interface StrangersOptions {

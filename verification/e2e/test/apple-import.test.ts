@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { repositoryRoot } from '@phds/dev-stack/data-directory';
-import { readLogs, readTables } from '@phds/e2e/leak-search';
+import { repositoryRoot } from '@phds/local-stack/data-directory';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { toZip } from '@phds/test-kit/zip-files';
+import { readLogs, readTables } from '../src/leak-search.ts';
 
 const USER = 'nora';
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { Browser, toLocation } from '@phds/e2e/browser';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { Browser, toLocation } from '../src/browser.ts';
 
 const HEART = 'read:health-data:heart';
 const PROFILE = 'read:profile';

@@ -1,17 +1,17 @@
 import type { KeyObject } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CALLERS, type Caller } from '@phds/dev-stack/key-files';
-import { judgeConnect, judgeGrpc, type Verdict } from '@phds/e2e/admission-verdicts';
-import { listAdmitted } from '@phds/e2e/caller-matrix';
-import { RawGrpc } from '@phds/e2e/raw-grpc';
-import { readServiceKeys, signServiceToken } from '@phds/e2e/service-tokens';
-import { listStrangers } from '@phds/e2e/strangers';
+import { CALLERS, type Caller } from '@phds/local-stack/key-files';
 import { RPCS } from '@phds/running-system/independent-grpc';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { HEART } from '@phds/running-system/revocation-ways';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { judgeConnect, judgeGrpc, type Verdict } from '../src/admission-verdicts.ts';
+import { listAdmitted } from '../src/caller-matrix.ts';
+import { RawGrpc } from '../src/raw-grpc.ts';
+import { readServiceKeys, signServiceToken } from '../src/service-tokens.ts';
+import { listStrangers } from '../src/strangers.ts';
 
 // Nothing of these calls takes effect: a caller that should be refused sends an empty message, and one that should be admitted bytes that
 // are no message. So an admitted call is answered INVALID_ARGUMENT, after its admission.

@@ -3,10 +3,10 @@ import { PROBLEM_CODES, type ProblemCode } from '@phds/catalog/problems';
 import { answers } from '@phds/docs/answer-examples';
 import { problems } from '@phds/docs/problem-examples';
 import type { Recorded } from '@phds/docs/recorded';
-import { recordProblems } from '@phds/e2e/examples/problems';
-import { toComparable } from '@phds/e2e/examples/recorder';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 import { AnswerContract } from '@phds/test-kit/answer-contract';
+import { recordProblems } from '../src/examples/problems.ts';
+import { toComparable } from '../src/examples/recorder.ts';
 
 /** Only deployments that ask for a recent sign-in, or choose who may register apps, answer these. */
 const WITHOUT_EXAMPLE: readonly ProblemCode[] = ['STEP_UP_REQUIRED', 'NOT_A_DEVELOPER'];

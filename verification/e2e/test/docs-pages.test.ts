@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readPages } from '@phds/docs/source';
-import { findHiddenStops, findSmallTargets } from '@phds/e2e/page-checks';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { findHiddenStops, findSmallTargets } from '../src/page-checks.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 // Pages about error codes are alike.
 const PAGES = [...readPages().map(({ path }) => path), '/problems/rate-limited', '/problems/invalid-request'];

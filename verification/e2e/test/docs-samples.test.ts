@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { listSamples, type Sample } from '@phds/docs/samples';
 import { readPages } from '@phds/docs/source';
-import { findProgram } from '@phds/local-servers/system-programs';
+import { findProgram } from '@phds/local-stack/servers/system-programs';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { describeWith } from '@phds/test-kit/requirements';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { signOut, statusWith } from '@phds/e2e/sessions';
 import { expectStatus } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
+import { signOut, statusWith } from '../src/sessions.ts';
 
 let stack: RunningStack;
 

@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { metricsOfCategory } from '@phds/catalog/metrics';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import {
   DATA_ROWS,
   expectMedication,
@@ -9,11 +12,8 @@ import {
   narrowFilterOf,
   readAll,
   toPath,
-} from '@phds/e2e/data-requests';
-import { findFaults, RESOURCE_SHAPES } from '@phds/e2e/resource-shapes';
-import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
-import { signIn } from '@phds/running-system/people';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+} from '../src/data-requests.ts';
+import { findFaults, RESOURCE_SHAPES } from '../src/resource-shapes.ts';
 
 type Person = 'ada' | 'grace' | 'sparse' | 'empty';
 const PEOPLE: readonly Person[] = ['ada', 'grace', 'sparse', 'empty'];

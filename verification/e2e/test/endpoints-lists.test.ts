@@ -1,5 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { type Answer, send } from '@phds/running-system/request';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import {
   DATA_ROWS,
   expectMedication,
@@ -7,11 +11,7 @@ import {
   narrowFilterOf,
   readAll,
   toPath,
-} from '@phds/e2e/data-requests';
-import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
-import { signIn } from '@phds/running-system/people';
-import { type Answer, send } from '@phds/running-system/request';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+} from '../src/data-requests.ts';
 
 let stack: SharedStack;
 let app: PartnerApp;

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { metricsOfCategory } from '@phds/catalog/metrics';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { DATA_ROWS, expectMedication, LIST_ROWS, toPath } from '@phds/e2e/data-requests';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { DATA_ROWS, expectMedication, LIST_ROWS, toPath } from '../src/data-requests.ts';
 
 let stack: SharedStack;
 let app: PartnerApp;

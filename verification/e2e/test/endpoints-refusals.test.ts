@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { DATA_ROWS, toPath } from '@phds/e2e/data-requests';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { newSecret } from '@phds/service-kit/secrets';
+import { DATA_ROWS, toPath } from '../src/data-requests.ts';
 
 let stack: SharedStack;
 let app: PartnerApp;

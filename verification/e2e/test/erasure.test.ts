@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runAsOperator } from '@phds/e2e/operator-command';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
@@ -11,6 +10,7 @@ import {
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
+import { runAsOperator } from '../src/operator-command.ts';
 
 const PERSON = 'person-to-erase';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ApprovalScreen } from '@phds/e2e/approval-screen';
-import { type RunningExampleApp, startExampleApp } from '@phds/e2e/example-app';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { ingestReadings } from '@phds/running-system/ingestion';
 import { expectStatus } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
+import { ApprovalScreen } from '../src/approval-screen.ts';
+import { type RunningExampleApp, startExampleApp } from '../src/example-app.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const USER = 'example-app';
 const HOUR_MS = 3_600_000;

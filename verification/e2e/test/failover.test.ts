@@ -1,13 +1,11 @@
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { runAsOperator } from '@phds/e2e/operator-command';
-import { statusWith } from '@phds/e2e/sessions';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
   THROWAWAY_SETTINGS,
-} from '@phds/local-servers/embedded-postgres';
+} from '@phds/local-stack/servers/embedded-postgres';
 import { crashDatabase, stopDatabase } from '@phds/running-system/outages';
 import { expectStatus, toTokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -22,6 +20,8 @@ import {
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
+import { runAsOperator } from '../src/operator-command.ts';
+import { statusWith } from '../src/sessions.ts';
 
 let stack: RunningStack;
 let databases: AsyncDisposableStack;

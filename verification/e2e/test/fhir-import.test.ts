@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { CLINICAL_RESOURCES, type Resource, toBundle } from '@phds/e2e/clinical-bundle';
-import { LIST_ROWS } from '@phds/e2e/data-requests';
-import { runImport } from '@phds/e2e/import-command';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { CLINICAL_RESOURCES, type Resource, toBundle } from '../src/clinical-bundle.ts';
+import { LIST_ROWS } from '../src/data-requests.ts';
+import { runImport } from '../src/import-command.ts';
 
 const USER = 'rosa';
 const LISTS = LIST_ROWS.map(([path]) => path).filter((path) => !path.includes('{id}'));

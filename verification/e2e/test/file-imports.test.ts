@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { CLINICAL_RESOURCES } from '@phds/e2e/clinical-bundle';
-import { runImport } from '@phds/e2e/import-command';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { CLINICAL_RESOURCES } from '../src/clinical-bundle.ts';
+import { runImport } from '../src/import-command.ts';
 
 let stack: SharedStack;
 let directory: string;

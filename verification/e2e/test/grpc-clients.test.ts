@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Caller } from '@phds/dev-stack/key-files';
+import type { Caller } from '@phds/local-stack/key-files';
 import { IndependentClient } from '@phds/running-system/independent-grpc';
 import { callInternally } from '@phds/running-system/ingestion';
 import { type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type DocumentedMetric, readMetricsTable, type ServiceName } from '@phds/e2e/metrics-table';
 import { giveFirstReadings } from '@phds/running-system/first-reading';
 import { expectStatus, type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -8,6 +7,7 @@ import { type SharedStack, useSharedStack } from '@phds/running-system/shared-st
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { type Scrape, scrape } from '@phds/test-kit/scrape';
+import { type DocumentedMetric, readMetricsTable, type ServiceName } from '../src/metrics-table.ts';
 
 const HEART = '/api/v1/health-data/heart';
 const PERSON = newId('metrics');

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listSamples } from '@phds/docs/samples';
 import { readPages } from '@phds/docs/source';
-import { Browser } from '@phds/e2e/browser';
-import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '@phds/e2e/stock-client-life';
 import { type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { checkedFetch } from '@phds/test-kit/checked-answers';
 import * as client from 'openid-client';
+import { Browser } from '../src/browser.ts';
+import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '../src/stock-client-life.ts';
 
 const PROFILE = 'read:profile';
 const SCOPE = `${HEART} ${PROFILE}`;

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { generateCodeVerifier, OAuth2Client, type OAuth2Token } from '@badgateway/oauth2-client';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { Browser } from '@phds/e2e/browser';
-import { type ClientTokens, expectWholeLife, type StockClient } from '@phds/e2e/stock-client-life';
 import { type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { type AccessToken, AuthorizationCode, ClientCredentials, type ModuleOptions } from 'simple-oauth2';
+import { Browser } from '../src/browser.ts';
+import { type ClientTokens, expectWholeLife, type StockClient } from '../src/stock-client-life.ts';
 
 let stack: SharedStack;
 let app: PartnerApp;

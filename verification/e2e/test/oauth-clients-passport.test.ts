@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Browser, toLocation } from '@phds/e2e/browser';
-import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '@phds/e2e/stock-client-life';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
@@ -11,6 +9,8 @@ import { type SharedStack, useSharedStack } from '@phds/running-system/shared-st
 import express from 'express';
 import { Passport } from 'passport';
 import { Strategy } from 'passport-oauth2';
+import { Browser, toLocation } from '../src/browser.ts';
+import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '../src/stock-client-life.ts';
 
 let stack: SharedStack;
 let server: Server;

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { runAsOperator } from '@phds/e2e/operator-command';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { runAsOperator } from '../src/operator-command.ts';
 
 const SCOPES = ['read:profile'];
 

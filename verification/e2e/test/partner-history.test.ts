@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findScope, SCOPE_NAMES } from '@phds/catalog/scopes';
-import { findFaults, RESOURCE_SHAPES } from '@phds/e2e/resource-shapes';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { compactVerify, createRemoteJWKSet, decodeProtectedHeader } from 'jose';
+import { findFaults, RESOURCE_SHAPES } from '../src/resource-shapes.ts';
 
 const HEART = 'read:health-data:heart';
 const MOOD = 'read:mood';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ManagedProcess } from '@phds/dev-stack/managed-process';
+import type { ManagedProcess } from '@phds/local-stack/managed-process';
 import type { Answer } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import {

@@ -1,9 +1,7 @@
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { runAsOperator } from '@phds/e2e/operator-command';
-import { statusWith } from '@phds/e2e/sessions';
-import type { EmbeddedPostgres } from '@phds/local-servers/embedded-postgres';
+import type { EmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
 import { stopDatabase } from '@phds/running-system/outages';
 import { expectStatus } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -17,6 +15,8 @@ import {
   useEverything,
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
+import { runAsOperator } from '../src/operator-command.ts';
+import { statusWith } from '../src/sessions.ts';
 
 const GATEWAYS = 2;
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { endAndRead, type Outcome, rotateAndAuthenticate } from '@phds/e2e/revocation-rounds';
 import { giveFirstReadings } from '@phds/running-system/first-reading';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -10,6 +9,7 @@ import { createPublishedMessageFault } from '@phds/test-kit/published-message-fa
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
 import pg from 'pg';
+import { endAndRead, type Outcome, rotateAndAuthenticate } from '../src/revocation-rounds.ts';
 
 // Rounds for each way. `npm run prove:revocation` does the thousand that contract section 8 is claimed for.
 const GIVEN = process.env['E2E_REVOCATIONS'];

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { toLocation } from '@phds/e2e/browser';
 import { expectStatus, PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import * as client from 'openid-client';
+import { toLocation } from '../src/browser.ts';
 
 const HEART = 'read:health-data:heart';
 const GLUCOSE = 'read:health-data:glucose';

@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type LosingProxy, startLosingProxy } from '@phds/e2e/losing-proxy';
 import { giveFirstReadings } from '@phds/running-system/first-reading';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { type Client, type Connection, memoryTokenStore, type TokenStore } from '@phds/sdk';
+import { type LosingProxy, startLosingProxy } from '../src/losing-proxy.ts';
 
 const HEART = 'read:health-data:heart';
 const HOUR_MS = 3_600_000;

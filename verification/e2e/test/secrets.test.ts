@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { findLeaks, type Place, readLogs, readRedis, readScrapes, readTables } from '@phds/e2e/leak-search';
-import { SecretCollector } from '@phds/e2e/secret-collector';
-import { THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
+import { THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { expectStatus } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { sha256 } from '@phds/service-kit/secrets';
+import { findLeaks, type Place, readLogs, readRedis, readScrapes, readTables } from '../src/leak-search.ts';
+import { SecretCollector } from '../src/secret-collector.ts';
 
 const HEART = '/api/v1/health-data/heart';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { signOut } from '@phds/e2e/sessions';
-import { SignInVisit } from '@phds/e2e/sign-in-visit';
 import { send } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
+import { signOut } from '../src/sessions.ts';
+import { SignInVisit } from '../src/sign-in-visit.ts';
 
 const EVERY_SECOND = { intervalMs: 1_000 };
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { findLeaks, readLogs } from '@phds/e2e/leak-search';
-import { SecretCollector } from '@phds/e2e/secret-collector';
-import { findTrace, listSteps } from '@phds/e2e/trace-search';
 import { ingestReadings } from '@phds/running-system/ingestion';
 import { expectStatus, type Tokens } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
 import { OtlpReceiver } from '@phds/test-kit/otlp-receiver';
+import { findLeaks, readLogs } from '../src/leak-search.ts';
+import { SecretCollector } from '../src/secret-collector.ts';
+import { findTrace, listSteps } from '../src/trace-search.ts';
 
 const HEART = '/api/v1/health-data/heart';
 const ROUTE = 'GET /api/v1/health-data/:category';

@@ -1,11 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openIngestion } from '@phds/cli/connection';
-import { RawGrpc } from '@phds/e2e/raw-grpc';
-import { KeyRing, type Position, ROTATED, type Rotated, STEPS } from '@phds/e2e/rotation/key-ring';
-import { ReplicatedServices, SERVICES } from '@phds/e2e/rotation/replicated-services';
-import { startTlsDatabases, type TlsDatabases } from '@phds/e2e/rotation/tls-databases';
-import { Traffic } from '@phds/e2e/rotation/traffic';
 import { expectStatus, type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import { HEART } from '@phds/running-system/revocation-ways';
@@ -15,6 +10,11 @@ import { describeWithRedisProgram } from '@phds/test-kit/tls-servers';
 import { Redis } from 'ioredis';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import pg from 'pg';
+import { RawGrpc } from '../src/raw-grpc.ts';
+import { KeyRing, type Position, ROTATED, type Rotated, STEPS } from '../src/rotation/key-ring.ts';
+import { ReplicatedServices, SERVICES } from '../src/rotation/replicated-services.ts';
+import { startTlsDatabases, type TlsDatabases } from '../src/rotation/tls-databases.ts';
+import { Traffic } from '../src/rotation/traffic.ts';
 
 const HEART_PATH = '/api/v1/health-data/heart';
 const PERSON = 'trust-inside-ada';

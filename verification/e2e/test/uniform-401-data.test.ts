@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { makeBadSessions } from '@phds/e2e/bad-sessions';
-import { type DeadTokens, endTokens } from '@phds/e2e/dead-credentials';
-import { type RawRequest, sendRaw, withoutDate } from '@phds/e2e/raw-http';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { toBasic } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { newSecret } from '@phds/service-kit/secrets';
+import { makeBadSessions } from '../src/bad-sessions.ts';
+import { type DeadTokens, endTokens } from '../src/dead-credentials.ts';
+import { type RawRequest, sendRaw, withoutDate } from '../src/raw-http.ts';
 
 // Contract section 2, byte for byte.
 const BODY =

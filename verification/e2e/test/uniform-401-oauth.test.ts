@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { setStatus } from '@phds/e2e/dead-credentials';
-import { type RawRequest, sendRaw, withoutDate } from '@phds/e2e/raw-http';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send, toBasic } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret } from '@phds/service-kit/secrets';
+import { setStatus } from '../src/dead-credentials.ts';
+import { type RawRequest, sendRaw, withoutDate } from '../src/raw-http.ts';
 
 // Contract section 2, byte for byte.
 const BODY =

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { ApprovalScreen } from '@phds/e2e/approval-screen';
-import { dayText, textsSince } from '@phds/e2e/day-texts';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { type Approval, expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
+import { ApprovalScreen } from '../src/approval-screen.ts';
+import { dayText, textsSince } from '../src/day-texts.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 const MOOD = 'read:mood';

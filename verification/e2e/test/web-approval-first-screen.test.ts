@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { ApprovalScreen } from '@phds/e2e/approval-screen';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Visitor } from '@phds/running-system/visitor';
 import type { Locator } from 'playwright-core';
+import { ApprovalScreen } from '../src/approval-screen.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 const SUMMARIES = ['read:aggregations', 'read:trends'];

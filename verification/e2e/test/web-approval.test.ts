@@ -1,13 +1,13 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { ApprovalScreen } from '@phds/e2e/approval-screen';
-import { pickPerson } from '@phds/e2e/sign-in-page';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { type Screen, Visitor } from '@phds/running-system/visitor';
 import * as client from 'openid-client';
+import { ApprovalScreen } from '../src/approval-screen.ts';
+import { pickPerson } from '../src/sign-in-page.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 describeWithChromium('the approval screen', approvalScreen);

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { ApprovalScreen } from '@phds/e2e/approval-screen';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
+import { ApprovalScreen } from '../src/approval-screen.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 describeWithChromium('when an app removes its redirect URI while a request is open', changedApp);

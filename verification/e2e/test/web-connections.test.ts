@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { Connections, expectToFit, PURPOSE } from '@phds/e2e/connections';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { eventually } from '@phds/test-kit/conditions';
+import { Connections, expectToFit, PURPOSE } from '../src/connections.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 const MOOD = 'read:mood';

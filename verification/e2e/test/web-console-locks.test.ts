@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { runAsOperator } from '@phds/e2e/operator-command';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
+import { runAsOperator } from '../src/operator-command.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 describeWithChromium('the developer console, where operators decide', () => {
   const visits = prepareVisits();

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { registerOnPage } from '@phds/e2e/registration-page';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { eventually } from '@phds/test-kit/conditions';
+import { registerOnPage } from '../src/registration-page.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 describeWithChromium('the developer console', developerConsole);

@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { ApprovalScreen } from '@phds/e2e/approval-screen';
-import { Keyboard } from '@phds/e2e/keyboard';
-import { openSignInTab, pickPerson } from '@phds/e2e/sign-in-page';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { Visitor } from '@phds/running-system/visitor';
+import { ApprovalScreen } from '../src/approval-screen.ts';
+import { Keyboard } from '../src/keyboard.ts';
+import { openSignInTab, pickPerson } from '../src/sign-in-page.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 const ENDED = 'Your session has ended';

@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { findFaintDisabledTexts, findHiddenStops, findSmallTargets, unfold } from '@phds/e2e/page-checks';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { ingestReadings } from '@phds/running-system/ingestion';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Visitor } from '@phds/running-system/visitor';
+import { findFaintDisabledTexts, findHiddenStops, findSmallTargets, unfold } from '../src/page-checks.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 const DAY_MS = 86_400_000;

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
-import { signInReader } from '@phds/e2e/history-readers';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { Visitor } from '@phds/running-system/visitor';
+import { signInReader } from '../src/history-readers.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 const SUMMARY = '**/partner/consent/accesses/summary*';

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 describeWithChromium('the start page', startPage);
 

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
-import { dayOfBrowser } from '@phds/e2e/day-texts';
-import { signInReader } from '@phds/e2e/history-readers';
-import { Keyboard } from '@phds/e2e/keyboard';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
+import { dayOfBrowser } from '../src/day-texts.ts';
+import { signInReader } from '../src/history-readers.ts';
+import { Keyboard } from '../src/keyboard.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const DAY_MS = 86_400_000;
 const HEART = 'read:health-data:heart';

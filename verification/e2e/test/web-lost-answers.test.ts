@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { ApprovalScreen } from '@phds/e2e/approval-screen';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { Page, Route } from 'playwright-core';
+import { ApprovalScreen } from '../src/approval-screen.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 // As if the person returned from another window.
 const COME_BACK = "window.dispatchEvent(new Event('visibilitychange'))";

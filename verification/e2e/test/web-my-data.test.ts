@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { ingestReadings, setTimeZone } from '@phds/running-system/ingestion';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { Visitor } from '@phds/running-system/visitor';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 

@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
-import { Connections, expectToFit, PURPOSE } from '@phds/e2e/connections';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { Page } from 'playwright-core';
+import { Connections, expectToFit, PURPOSE } from '../src/connections.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 const MOOD = 'read:mood';

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { eventually } from '@phds/test-kit/conditions';
 import type { Page } from 'playwright-core';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 

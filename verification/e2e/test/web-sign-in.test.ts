@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newPrivateKey, writeSecretFile } from '@phds/dev-stack/key-files';
-import type { ManagedProcess } from '@phds/dev-stack/managed-process';
-import { ApprovalScreen } from '@phds/e2e/approval-screen';
-import { openSignInTab, pickPerson, signOutAtProvider } from '@phds/e2e/sign-in-page';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { newPrivateKey, writeSecretFile } from '@phds/local-stack/key-files';
+import type { ManagedProcess } from '@phds/local-stack/managed-process';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
@@ -11,6 +8,9 @@ import { type RunningStack, startRunningStack } from '@phds/running-system/runni
 import { HEART_PATH } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
 import type { Page } from 'playwright-core';
+import { ApprovalScreen } from '../src/approval-screen.ts';
+import { openSignInTab, pickPerson, signOutAtProvider } from '../src/sign-in-page.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 const STEP_UP = { STEP_UP_FOR: 'secret-rotation', STEP_UP_ACR: 'confirmed' };

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { ApprovalScreen } from '@phds/e2e/approval-screen';
-import { registerOnPage } from '@phds/e2e/registration-page';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
+import { ApprovalScreen } from '../src/approval-screen.ts';
+import { registerOnPage } from '../src/registration-page.ts';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 describeWithChromium('the test run', testRun);
 

@@ -1,11 +1,11 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Visitor } from '@phds/running-system/visitor';
 import { eventually } from '@phds/test-kit/conditions';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
+import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 describeWithChromium('the webhook page', webhookPage);
 

@@ -2,18 +2,18 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { toDatabaseUrl, toRuntimeRole } from '@phds/database/postgres-names';
-import { toDataDirectory } from '@phds/dev-stack/data-directory';
+import { toDataDirectory } from '@phds/local-stack/data-directory';
 import {
   DATABASE_SERVICES,
   type DatabaseService,
   ensureKeyFiles,
   readDatabasePassword,
-} from '@phds/dev-stack/key-files';
-import { findRandomPorts, type StackPorts } from '@phds/dev-stack/ports';
-import { type Stack, startStack } from '@phds/dev-stack/stack';
-import type { EnvironmentOverrides } from '@phds/dev-stack/stack-processes';
+} from '@phds/local-stack/key-files';
+import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
+import { type Stack, startStack } from '@phds/local-stack/stack';
+import type { EnvironmentOverrides } from '@phds/local-stack/stack-processes';
 import { crashDatabase } from '@phds/running-system/outages';
+import { toDatabaseUrl, toRuntimeRole } from '@phds/service-kit/postgres/postgres-names';
 import {
   createPublishedMessageFault,
   type PublishedMessageFault,

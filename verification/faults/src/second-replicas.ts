@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { ManagedProcess } from '@phds/dev-stack/managed-process';
-import type { StackPorts } from '@phds/dev-stack/ports';
+import { ManagedProcess } from '@phds/local-stack/managed-process';
+import type { StackPorts } from '@phds/local-stack/ports';
 import {
   type Environment,
   toAuthorizationEnvironment,
   toConsentEnvironment,
   toProbeUrls,
-} from '@phds/dev-stack/service-environments';
-import type { Stack } from '@phds/dev-stack/stack';
+} from '@phds/local-stack/service-environments';
+import type { Stack } from '@phds/local-stack/stack';
 
 /** A service of which there can be two replicas. */
 export type Doubled = 'authorization' | 'consent';

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { sendMalformedRequests } from '@phds/faults/hostile/hostile-clients';
-import { findFault } from '@phds/faults/hostile/judge-answer';
-import { makeMalformedRequest, SURFACES } from '@phds/faults/hostile/malformed-requests';
-import { createRandom } from '@phds/faults/hostile/random';
+import { sendMalformedRequests } from '../src/hostile/hostile-clients.ts';
+import { findFault } from '../src/hostile/judge-answer.ts';
+import { makeMalformedRequest, SURFACES } from '../src/hostile/malformed-requests.ts';
+import { createRandom } from '../src/hostile/random.ts';
 
 const CREDENTIALS = { clientId: 'app_1', clientSecret: 'cs', session: 'session', accessToken: 'at' };
 const NONE = { status: 0, head: '', body: '', whole: true, late: false };

@@ -4,14 +4,14 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { LogWatch } from '@phds/faults/judge/logs';
-import { HEART, type HeldToken, PROFILE } from '@phds/faults/load/held-token';
-import { Reads } from '@phds/faults/load/reads';
-import { newTally, toSentences } from '@phds/faults/load/tally';
-import { openWire, type Wire } from '@phds/faults/load/wire';
-import { notRun, summarize } from '@phds/faults/verdict';
 import { newSecret } from '@phds/service-kit/secrets';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
+import { LogWatch } from '../src/judge/logs.ts';
+import { HEART, type HeldToken, PROFILE } from '../src/load/held-token.ts';
+import { Reads } from '../src/load/reads.ts';
+import { newTally, toSentences } from '../src/load/tally.ts';
+import { openWire, type Wire } from '../src/load/wire.ts';
+import { notRun, summarize } from '../src/verdict.ts';
 
 let directory: string;
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { findViolations, restartRolling } from '@phds/faults/rolling/rolling-restart';
 import { describeWith } from '@phds/test-kit/requirements';
+import { findViolations, restartRolling } from '../src/rolling/rolling-restart.ts';
 
 const LIMIT_MS = 300_000;
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toDatabaseUrl } from '@phds/database/postgres-names';
-import { findFreePort } from '@phds/local-servers/free-port';
+import { findFreePort } from '@phds/local-stack/servers/free-port';
+import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
 import { makeCertificates } from './certificates.ts';

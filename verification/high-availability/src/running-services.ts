@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Stack, startStack } from '@phds/dev-stack/stack';
+import { type Stack, startStack } from '@phds/local-stack/stack';
 import type { RunningStack } from '@phds/running-system/running-stack';
 import type { Cluster } from './cluster.ts';
 

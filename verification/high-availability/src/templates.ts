@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { repositoryRoot } from '@phds/dev-stack/data-directory';
+import { repositoryRoot } from '@phds/local-stack/data-directory';
 
 /** A file of deploy/postgres, as a deployment takes it. */
 export function readDeployed(name: string): Promise<string> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { listFiles, repositoryRoot } from './repository.ts';
 
-/** The workspace packages that each package lists in its dependencies or devDependencies, by name. */
+/** The workspace packages that each package needs at run time, by name. Those that only its tests need are left out. */
 export type PackageGraph = ReadonlyMap<string, readonly string[]>;
 
 /** Reads the graph from the package.json files of this workspace. */
@@ -12,9 +12,9 @@ export function readPackageGraph(): PackageGraph {
     .map((file) => JSON.parse(readFileSync(path.join(repositoryRoot, file), 'utf8')));
   const names = new Set<string>(manifests.map(({ name }) => name));
   return new Map(
-    manifests.map(({ name, dependencies, devDependencies }) => [
+    manifests.map(({ name, dependencies }) => [
       name,
-      Object.keys({ ...dependencies, ...devDependencies }).filter((each) => names.has(each)),
+      Object.keys({ ...dependencies }).filter((each) => names.has(each)),
     ]),
   );
 }

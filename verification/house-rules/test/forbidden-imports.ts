@@ -17,7 +17,7 @@ export const plants: readonly Plant[] = [
   ],
   [
     'packages-never-import-services',
-    'packages/dev-stack/src/shortcut.ts',
+    'packages/local-stack/src/shortcut.ts',
     "await import('../../../services/alpha/src/service.ts');",
     'services/alpha/src/service.ts',
   ],
@@ -135,15 +135,15 @@ export const plants: readonly Plant[] = [
   ],
   [
     'test-code-only-in-tests',
-    'packages/dev-stack/src/sample.ts',
+    'packages/local-stack/src/sample.ts',
     "import '../../../services/alpha/test/grants.test.ts';",
     'services/alpha/test/grants.test.ts',
   ],
   [
     'no-development-code-in-services',
     'services/alpha/src/events/demo.ts',
-    "import { ada } from '@phds/dev-stack/users';",
-    'packages/dev-stack/src/users.ts',
+    "import { ada } from '@phds/local-stack/users';",
+    'packages/local-stack/src/users.ts',
   ],
   [
     'synthetic-people-in-the-sandbox-only',
@@ -154,8 +154,8 @@ export const plants: readonly Plant[] = [
   [
     'no-development-code-in-commands',
     'packages/cli/src/stack.ts',
-    "import { ada } from '@phds/dev-stack/users';",
-    'packages/dev-stack/src/users.ts',
+    "import { ada } from '@phds/local-stack/users';",
+    'packages/local-stack/src/users.ts',
   ],
   [
     'no-development-code-in-commands',
@@ -173,14 +173,8 @@ export const plants: readonly Plant[] = [
   [
     'no-development-code-in-commands',
     'packages/importers/src/stack.ts',
-    "import { ada } from '@phds/dev-stack/users';",
-    'packages/dev-stack/src/users.ts',
-  ],
-  [
-    'database-stands-alone',
-    'packages/database/src/errors.ts',
-    "import '@phds/service-kit/errors';",
-    'packages/service-kit/src/errors.ts',
+    "import { ada } from '@phds/local-stack/users';",
+    'packages/local-stack/src/users.ts',
   ],
   [
     'record-chain-is-pure',

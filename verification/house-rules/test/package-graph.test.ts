@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { findPackageCycle, readPackageGraph } from '../src/package-graph.ts';
 
 describe('the packages of this workspace', () => {
-  test('have no cyclic dependencies, including those of tests', () => {
+  test('have no cyclic dependencies at run time', () => {
     const graph = readPackageGraph();
-    expect(graph.get('@phds/service-kit')).toContain('@phds/test-kit');
+    expect(graph.get('@phds/gateway')).toContain('@phds/service-kit');
     expect(findPackageCycle(graph)).toBeNull();
   });
 });

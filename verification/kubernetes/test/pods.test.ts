@@ -80,7 +80,7 @@ describeWith('kubectl', hasKubectl())('the pods of the Kubernetes manifests', ()
       });
       expect(runs.toSorted()).toEqual(
         ['authorization', 'consent', 'health-data'].map(
-          (service) => `migrate-${service}-RELEASE packages/database/bin/migrate.ts ${service}`,
+          (service) => `migrate-${service}-RELEASE packages/service-kit/bin/migrate.ts ${service}`,
         ),
       );
     },

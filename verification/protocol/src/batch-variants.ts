@@ -1,4 +1,4 @@
-import { StreamLost } from '@phds/service-kit/rpc-call-stream';
+import { StreamLost } from '@phds/service-kit/rpc/call-stream';
 import type { Verdict } from '../../../services/health-data/src/app/ports.ts';
 import type { BrokenVariant } from './broken-variant.ts';
 import { approveSecond, history, request, requestAll, revokeGrant } from './short-histories.ts';

@@ -1,7 +1,7 @@
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { createLogger } from '@phds/service-kit/log';
-import { openRpcChannel, type RpcChannelOptions } from '@phds/service-kit/rpc-client';
+import { openRpcChannel, type RpcChannelOptions } from '@phds/service-kit/rpc/client';
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createBatchedReads, type ReadData } from '../../../services/gateway/src/clients/batched-reads.ts';
 import { createRpcAccessLog } from '../../../services/health-data/src/clients/rpc-access-log.ts';
 import { readEnvironment } from '../../../services/health-data/src/config.ts';

@@ -1,10 +1,10 @@
 import type { DescMessage } from '@bufbuild/protobuf';
-import type { CallStream } from '@phds/service-kit/rpc-call-stream';
+import type { CallStream } from '@phds/service-kit/rpc/call-stream';
 import {
   type CallStreams,
   type CallStreamsOptions,
   openCallStreams,
-} from '@phds/service-kit/rpc-call-streams';
+} from '@phds/service-kit/rpc/call-streams';
 import { eventually } from '@phds/test-kit/conditions';
 
 /** The real streams between two services, which a history can lose. */

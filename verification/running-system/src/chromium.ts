@@ -1,4 +1,4 @@
-import { findProgram, installPackage } from '@phds/local-servers/system-programs';
+import { findProgram, installPackage } from '@phds/local-stack/servers/system-programs';
 
 // The shell, Chromium without a user interface, comes first: it needs half the processor time.
 const PROGRAMS = [

@@ -1,4 +1,4 @@
-import type { Stack } from '@phds/dev-stack/stack';
+import type { Stack } from '@phds/local-stack/stack';
 import { expectStatus } from './partner-app.ts';
 import { send } from './request.ts';
 

@@ -1,4 +1,4 @@
-import type { Stack } from '@phds/dev-stack/stack';
+import type { Stack } from '@phds/local-stack/stack';
 
 /** The URLs of the gateway and the development identity provider of a running deployment, such as that of docker-compose.yml. */
 const GATEWAY = 'E2E_GATEWAY_URL';

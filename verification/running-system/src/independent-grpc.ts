@@ -10,7 +10,7 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { loadSync, type Options } from '@grpc/proto-loader';
-import { repositoryRoot } from '@phds/dev-stack/data-directory';
+import { repositoryRoot } from '@phds/local-stack/data-directory';
 
 type DatabaseService = 'authorization' | 'consent' | 'health-data';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { EmbeddedPostgres } from '@phds/local-servers/embedded-postgres';
-import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
+import type { EmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
+import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
 import type { RunningStack } from './running-stack.ts';

@@ -1,4 +1,4 @@
-import type { Stack } from '@phds/dev-stack/stack';
+import type { Stack } from '@phds/local-stack/stack';
 import { send } from './request.ts';
 
 /** Gets a session of this user from the development identity provider, which creates the user if necessary. */

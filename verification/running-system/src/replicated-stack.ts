@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { DatabaseService } from '@phds/dev-stack/key-files';
-import { ManagedProcess } from '@phds/dev-stack/managed-process';
-import { findRandomPorts, type StackPorts } from '@phds/dev-stack/ports';
+import type { DatabaseService } from '@phds/local-stack/key-files';
+import { ManagedProcess } from '@phds/local-stack/managed-process';
+import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
 import {
   type EnvironmentContext,
   toAuthorizationEnvironment,
   toConsentEnvironment,
   toHealthDataEnvironment,
-} from '@phds/dev-stack/service-environments';
+} from '@phds/local-stack/service-environments';
 import { type NameServer, startNameServer } from '@phds/test-kit/name-server';
 import { type RunningStack, startRunningStack, withPatience } from './running-stack.ts';
 

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StackPorts } from '@phds/dev-stack/ports';
-import { type Stack, type StackOptions, startStack } from '@phds/dev-stack/stack';
-import { THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
+import type { StackPorts } from '@phds/local-stack/ports';
+import { THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
+import { type Stack, type StackOptions, startStack } from '@phds/local-stack/stack';
 import { findGivenDeployment } from './given-deployment.ts';
 
 /** Options of a test's stack. Defaults: one gateway, its own Redis, no synthetic users. */

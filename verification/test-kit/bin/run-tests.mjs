@@ -19,7 +19,7 @@ function requireNode24() {
 
 /** Generated files that are not committed. Up-to-date ones are skipped. */
 const builds = [
-  'packages/database/bin/generate-prisma.ts',
+  'packages/service-kit/bin/generate-prisma.ts',
   'packages/web/bin/build.ts',
   'packages/docs/bin/build.ts',
 ];

@@ -1,9 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ensureServiceDatabase } from '@phds/database/database-roles';
-import { applyMigrations } from '@phds/database/migrations';
-import { toDatabaseUrl, toOwnerRole, toRuntimeRole, toSchemaName } from '@phds/database/postgres-names';
+import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
+import { applyMigrations } from '@phds/service-kit/postgres/migrations';
+import {
+  toDatabaseUrl,
+  toOwnerRole,
+  toRuntimeRole,
+  toSchemaName,
+} from '@phds/service-kit/postgres/postgres-names';
 import pg from 'pg';
 import { ADMIN_URL_VARIABLE } from './test-server-variables.ts';
 

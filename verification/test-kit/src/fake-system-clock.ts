@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram, installPackage } from '@phds/local-servers/system-programs';
+import { findProgram, installPackage } from '@phds/local-stack/servers/system-programs';
 
 const LIBRARIES = '/usr/lib';
 const PURPOSE = 'tests under a shifted clock';

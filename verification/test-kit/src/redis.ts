@@ -1,10 +1,10 @@
-import { findFreePort } from '@phds/local-servers/free-port';
+import { findFreePort } from '@phds/local-stack/servers/free-port';
 import {
   findRedisProgram,
   type RedisServer,
   startRedisProgram,
   startRedisServer,
-} from '@phds/local-servers/redis-server';
+} from '@phds/local-stack/servers/redis-server';
 import { Redis } from 'ioredis';
 import { describeWith } from './requirements.ts';
 import { startTcpProxy } from './tcp-proxy.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { toFakeClockEnvironment } from '@phds/test-kit/fake-system-clock';
-import { DATE_SUITES, everyHourOf, TELLING_INSTANTS } from '@phds/test-kit/hours';
+import { toFakeClockEnvironment } from '../src/fake-system-clock.ts';
+import { DATE_SUITES, everyHourOf, TELLING_INSTANTS } from '../src/hours.ts';
 
 const workspace = resolve(import.meta.dirname, '../../..');
 const toText = (instant: number) => new Date(instant).toISOString();

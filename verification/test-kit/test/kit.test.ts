@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '@phds/test-kit/conditions';
-import { FakeClock } from '@phds/test-kit/fake-clock';
+import { eventually } from '../src/conditions.ts';
+import { FakeClock } from '../src/fake-clock.ts';
 
 describe('FakeClock', () => {
   test('stands still until it is moved', () => {

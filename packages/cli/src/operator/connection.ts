@@ -1,10 +1,10 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
-import { durationMs, privateKey, readConfig, requiredAddress } from '@phds/service-kit/config';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import { toTlsFiles } from '@phds/service-kit/rpc-tls';
-import { createServiceTokenSource } from '@phds/service-kit/service-token';
-import { tlsSettings } from '@phds/service-kit/settings';
+import { openRpcChannel } from '@phds/service-kit/rpc/client';
+import { toTlsFiles } from '@phds/service-kit/rpc/tls';
+import { durationMs, privateKey, readConfig, requiredAddress } from '@phds/service-kit/settings/config';
+import { tlsSettings } from '@phds/service-kit/settings/settings';
+import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { z } from 'zod';
 import { checkPrivateKey } from '../connection.ts';
 

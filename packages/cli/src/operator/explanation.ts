@@ -1,5 +1,5 @@
-import { ConfigError } from '@phds/service-kit/config';
 import { AppError } from '@phds/service-kit/errors';
+import { ConfigError } from '@phds/service-kit/settings/config';
 import { NotConfigured } from '../connection.ts';
 import type { OperatedService } from './connection.ts';
 

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { parseCheckpointKeys } from '@phds/record-chain/checkpoint';
-import { integer, readConfig } from '@phds/service-kit/config';
-import { openPostgres } from '@phds/service-kit/postgres';
+import { openPostgres } from '@phds/service-kit/postgres/postgres';
+import { integer, readConfig } from '@phds/service-kit/settings/config';
 import { z } from 'zod';
 import { NotConfigured } from '../connection.ts';
 import { RecordsSnapshot } from './snapshot.ts';

@@ -1,5 +1,5 @@
-import { ConfigError } from '@phds/service-kit/config';
-import { translateDatabaseError } from '@phds/service-kit/postgres-errors';
+import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
+import { ConfigError } from '@phds/service-kit/settings/config';
 import { NotConfigured } from '../connection.ts';
 
 /** Explains an error in one sentence for the terminal. Rethrows internal errors, whose stack is needed. */

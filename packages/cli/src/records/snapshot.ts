@@ -1,4 +1,4 @@
-import type { Postgres } from '@phds/service-kit/postgres';
+import type { Postgres } from '@phds/service-kit/postgres/postgres';
 
 const connect = (pool: Postgres['pool']) => pool.connect();
 

@@ -2,7 +2,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
-import type { StreamedCalls } from '@phds/service-kit/rpc-streamed-calls';
+import type { StreamedCalls } from '@phds/service-kit/rpc/streamed-calls';
 import type { AppCommand } from '../app/app-ports.ts';
 import type { ConsentLedger, LivenessQuery } from '../app/ports.ts';
 import {

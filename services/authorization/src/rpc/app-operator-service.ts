@@ -3,7 +3,7 @@ import { toPage } from '@phds/catalog/pagination';
 import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { AppLockKind } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { implement } from '@phds/service-kit/rpc-service';
+import { implement } from '@phds/service-kit/rpc/service';
 import type { AppLocks } from '../app/app-locks.ts';
 import type { Developer, Developers } from '../app/developers.ts';
 import { findLockKind } from '../clients/consent-messages.ts';

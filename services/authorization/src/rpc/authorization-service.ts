@@ -1,10 +1,10 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
-import { sessionOf } from '@phds/service-kit/rpc-context';
-import { implement } from '@phds/service-kit/rpc-service';
-import type { SessionVerifier } from '@phds/service-kit/session';
-import type { StepUp } from '@phds/service-kit/step-up';
+import { sessionOf } from '@phds/service-kit/rpc/context';
+import { implement } from '@phds/service-kit/rpc/service';
+import type { SessionVerifier } from '@phds/service-kit/trust/session';
+import type { StepUp } from '@phds/service-kit/trust/step-up';
 import type { Authorizations } from '../app/authorizations.ts';
 import type { ClientAuthentication } from '../app/client-authentication.ts';
 import type { Decider, Decisions } from '../app/decisions.ts';

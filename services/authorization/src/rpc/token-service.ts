@@ -9,7 +9,7 @@ import {
   TokenStatus,
 } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { implement, type UnaryRpcs } from '@phds/service-kit/rpc-service';
+import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import type { Introspection, LiveToken } from '../app/introspection.ts';
 import type { OwnGrant, OwnGrantFilter } from '../app/own-grant-ports.ts';
 import type { OwnGrants } from '../app/own-grants.ts';

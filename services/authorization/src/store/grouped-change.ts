@@ -1,8 +1,8 @@
 import { batchingCalls } from '@phds/service-kit/batcher';
-import { inTransaction, requireTimeLeft } from '@phds/service-kit/postgres-client';
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import { queryVerified, Unverified } from '@phds/service-kit/restore-witness';
-import type { Statement } from '@phds/service-kit/statement';
+import { inTransaction, requireTimeLeft } from '@phds/service-kit/postgres/client';
+import type { Statement } from '@phds/service-kit/postgres/statement';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
+import { queryVerified, Unverified } from '@phds/service-kit/restore/witness';
 import type pg from 'pg';
 import { toJsonRecords } from './json-records.ts';
 

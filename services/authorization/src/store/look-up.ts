@@ -1,7 +1,7 @@
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import { queryVerified } from '@phds/service-kit/restore-witness';
-import type { Statement } from '@phds/service-kit/statement';
+import type { Statement } from '@phds/service-kit/postgres/statement';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
+import { queryVerified } from '@phds/service-kit/restore/witness';
 import type pg from 'pg';
 
 type Key = string | Uint8Array;

@@ -1,9 +1,9 @@
 import { isScope } from '@phds/catalog/scopes';
 import { batchingCalls } from '@phds/service-kit/batcher';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import { queryVerified } from '@phds/service-kit/restore-witness';
-import { readStatement } from '@phds/service-kit/statement';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
+import { queryVerified } from '@phds/service-kit/restore/witness';
 import type pg from 'pg';
 import type { NewAccessToken, TokenStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';

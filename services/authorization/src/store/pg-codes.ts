@@ -1,7 +1,7 @@
 import { isScope } from '@phds/catalog/scopes';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import { readStatement } from '@phds/service-kit/statement';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import type { AuthorizationStore } from '../app/ports.ts';
 import type { AuthorizationCode } from '../domain/code.ts';

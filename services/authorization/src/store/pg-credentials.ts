@@ -1,6 +1,6 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import { readStatement } from '@phds/service-kit/statement';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import type { AppStore, Credential } from '../app/app-ports.ts';
 import type { App as AppRow } from './generated/client.ts';

@@ -1,8 +1,8 @@
 import { isScope } from '@phds/catalog/scopes';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import { queryVerified } from '@phds/service-kit/restore-witness';
-import { readStatement } from '@phds/service-kit/statement';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
+import { queryVerified } from '@phds/service-kit/restore/witness';
 import type pg from 'pg';
 import type { Exchange, Rotation, TokenStore } from '../app/ports.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/code.ts';

@@ -1,7 +1,7 @@
 import { offsetOf } from '@phds/catalog/pagination';
 import { isScope } from '@phds/catalog/scopes';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type { AppStore, ReplacedSecret } from '../app/app-ports.ts';
 import type { App, AppLock, AppSettings } from '../domain/app.ts';
 import { toBytes } from './database.ts';

@@ -1,6 +1,6 @@
 import { isScope } from '@phds/catalog/scopes';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type { AuthorizationStore } from '../app/ports.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
 import { type Database, toBytes } from './database.ts';

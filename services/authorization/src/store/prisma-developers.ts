@@ -1,5 +1,5 @@
 import { offsetOf } from '@phds/catalog/pagination';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { DeveloperStore } from '../app/developers.ts';
 import type { PrismaClient } from './generated/client.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { PrunedTables } from '@phds/service-kit/pruning';
 import type { PrismaClient } from './generated/client.ts';
 

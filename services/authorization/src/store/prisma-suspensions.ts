@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { PrismaClient } from './generated/client.ts';
 
 /** Counts the active apps whose secret is suspended by an unconfirmed restore. */

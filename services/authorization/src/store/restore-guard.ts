@@ -1,4 +1,4 @@
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { type Database, TRANSACTION_LIMITS } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
 

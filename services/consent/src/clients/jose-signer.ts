@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { parsePrivateKey, SIGNATURE_ALGORITHM } from '@phds/service-kit/keys';
+import { parsePrivateKey, SIGNATURE_ALGORITHM } from '@phds/service-kit/trust/keys';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
 import type { Signer } from '../app/ports.ts';
 

@@ -8,11 +8,11 @@ import {
   type RefusalCount as RefusalMessage,
   Verdict,
 } from '@phds/contracts/phds/consent/v1/access_pb';
-import { nameRequests } from '@phds/service-kit/current-origin';
 import { withoutDeadline } from '@phds/service-kit/deadline';
 import { invalidRequest } from '@phds/service-kit/errors';
-import type { UserOf } from '@phds/service-kit/rpc-context';
-import { implement } from '@phds/service-kit/rpc-service';
+import type { UserOf } from '@phds/service-kit/rpc/context';
+import { implement } from '@phds/service-kit/rpc/service';
+import { nameRequests } from '@phds/service-kit/telemetry/current-origin';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { DayFilter, DayRange } from '../app/access-ports.ts';
 import type { AccessRecorder } from '../app/access-recorder.ts';

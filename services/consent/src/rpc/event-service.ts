@@ -4,7 +4,7 @@ import {
   EventService,
 } from '@phds/contracts/phds/consent/v1/events_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { implement } from '@phds/service-kit/rpc-service';
+import { implement } from '@phds/service-kit/rpc/service';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { DataChange, DataChanges } from '../app/data-changes.ts';
 import { parseMoment } from './parameters.ts';

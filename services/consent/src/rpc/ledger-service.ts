@@ -6,7 +6,7 @@ import {
   type SetAppStatusRequest,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { implement } from '@phds/service-kit/rpc-service';
+import { implement } from '@phds/service-kit/rpc/service';
 import type { Ledger } from '../app/ledger.ts';
 import type { AppCommand } from '../app/ports.ts';
 import type { AppStanding } from '../domain/app.ts';

@@ -1,6 +1,6 @@
 import { NoticeService } from '@phds/contracts/phds/consent/v1/notices_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { implement } from '@phds/service-kit/rpc-service';
+import { implement } from '@phds/service-kit/rpc/service';
 import type { Notices } from '../app/notices.ts';
 import { parseCursor, toCursor, toNoticeMessage } from './notice-messages.ts';
 

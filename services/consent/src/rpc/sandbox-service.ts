@@ -1,8 +1,8 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { SandboxGrantChange, SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import type { UserOf } from '@phds/service-kit/rpc-context';
-import { implement } from '@phds/service-kit/rpc-service';
+import type { UserOf } from '@phds/service-kit/rpc/context';
+import { implement } from '@phds/service-kit/rpc/service';
 import type { GrantTrigger, Sandbox } from '../app/sandbox.ts';
 import { parseKnownId } from './parameters.ts';
 

@@ -1,8 +1,8 @@
 import type { HandlerContext } from '@connectrpc/connect';
 import { toPage } from '@phds/catalog/pagination';
 import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
-import type { UserOf } from '@phds/service-kit/rpc-context';
-import { implement } from '@phds/service-kit/rpc-service';
+import type { UserOf } from '@phds/service-kit/rpc/context';
+import { implement } from '@phds/service-kit/rpc/service';
 import type { Webhooks } from '../app/webhooks.ts';
 import { parseKnownId, parseName, parseText } from './parameters.ts';
 import { findState, toDeliveryMessage, toWebhookMessage } from './webhook-messages.ts';

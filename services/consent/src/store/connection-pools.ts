@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Logger } from '@phds/service-kit/log';
-import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
+import type { Logger } from '@phds/service-kit/telemetry/log';
 import { PrismaClient } from './generated/client.ts';
 
 export interface PoolOptions {

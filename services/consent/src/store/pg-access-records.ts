@@ -1,8 +1,8 @@
 import { parseUuid } from '@phds/record-chain/uuid';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import { Unverified } from '@phds/service-kit/restore-witness';
-import { readStatement } from '@phds/service-kit/statement';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
+import { Unverified } from '@phds/service-kit/restore/witness';
 import type pg from 'pg';
 import type { AccessRecordBatch, AccessRecordStore } from '../app/access-ports.ts';
 import { ClocksDiffer } from '../app/clock-difference.ts';

@@ -1,5 +1,5 @@
 import { offsetOf, type Page } from '@phds/catalog/pagination';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { AccessFilter, AccessHistoryStore, DayFilter } from '../app/access-ports.ts';
 import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
 import { accessCounts, localAccessCounts, refOf, within } from './access-counts-sql.ts';

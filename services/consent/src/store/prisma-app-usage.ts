@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { AppUsageStore, DayRange } from '../app/access-ports.ts';
 import type { AppUsage, RefusalCount } from '../domain/access.ts';
 import { appCounts, within } from './access-counts-sql.ts';

@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { AppStore, StatusCommand } from '../app/ports.ts';
 import type { AppLock, AppStanding, ReportedApp } from '../domain/app.ts';
 import { takeProfile } from './app-profiles.ts';

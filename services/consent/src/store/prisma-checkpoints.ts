@@ -1,5 +1,5 @@
 import { type ChainHead, readCheckpointContent } from '@phds/record-chain/checkpoint';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { CheckpointStore, StoredCheckpoint } from '../app/access-ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 

@@ -1,5 +1,5 @@
 import { scopeOfCategory } from '@phds/catalog/endpoints';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { DataChange, DataChangeStore, DataEventTimes } from '../app/data-changes.ts';
 import type { PrismaClient } from './generated/client.ts';
 import { wanting } from './webhook-event-rows.ts';

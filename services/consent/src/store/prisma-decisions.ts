@@ -1,5 +1,5 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type { ApprovalCommand, Approved, DecisionStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';

@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { NoticeFeedStore } from '../app/notice-ports.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 import { type NoticeRow, toNotice } from './notice-rows.ts';

@@ -1,5 +1,5 @@
 import { SANDBOX_USER_PREFIX } from '@phds/catalog/sandbox';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { NoticeScanStore, ScannedGrants } from '../app/notice-ports.ts';
 import type { NewNotice } from '../domain/notice.ts';
 import {

@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { CountsPlace, PartitionStore } from '../app/access-ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 

@@ -1,7 +1,7 @@
 import { type Listed, offsetOf } from '@phds/catalog/pagination';
 import { isSandboxUser, SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import type { Scope } from '@phds/catalog/scopes';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { Opening, OpeningRequest, PendingApprovalStore } from '../app/ports.ts';
 import type { Connection, PendingApprovalView } from '../domain/pending-approval.ts';
 import type { ShownApp } from '../domain/shown-app.ts';

@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { Erasure, PersonStore } from '../app/access-ports.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { lockGrants, lockPerson } from './person-locks.ts';

@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { PrunedTables } from '@phds/service-kit/pruning';
 import type { PrismaClient } from './generated/client.ts';
 

@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { ReceiptStore } from '../app/ports.ts';
 import type { Grant } from '../domain/grant.ts';
 import type { ConsentEvent, Ending, ShownScope } from '../domain/receipt.ts';

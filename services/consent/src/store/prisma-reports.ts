@@ -1,5 +1,5 @@
 import { offsetOf } from '@phds/catalog/pagination';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { NewReport, ReportStore, StoredReport } from '../app/reports.ts';
 import { type AppReport, REPEATED_WITHIN_SECONDS, type ReportSubject } from '../domain/app-report.ts';
 import { toReportNotice } from '../domain/notice.ts';

@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_FROM, GRANT_STATUS, SUSPENDED } from './grant-rows.ts';
 

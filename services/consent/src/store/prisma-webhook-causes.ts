@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { WebhookCauseStore } from '../app/webhook-ports.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { insertEvents } from './webhook-event-rows.ts';

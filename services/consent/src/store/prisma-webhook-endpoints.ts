@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { OwnedApp, WebhookEndpointStore } from '../app/webhook-ports.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';

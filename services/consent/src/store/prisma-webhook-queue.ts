@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { ClaimedEvent, Outcome, WebhookQueue } from '../app/webhook-ports.ts';
 import type { WebhookAttempt } from '../domain/webhook-event.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';

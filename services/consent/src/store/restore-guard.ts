@@ -1,4 +1,4 @@
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type { Prisma } from './generated/client.ts';
 
 /** The schema of the restore tables, where the service can only insert. */

@@ -1,4 +1,4 @@
-import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type { ConnectionPools } from './connection-pools.ts';
 import { createPgAccessCounts } from './pg-access-counts.ts';
 import { createPgAccessRecords } from './pg-access-records.ts';

@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
-import type { Logger } from '@phds/service-kit/log';
 import { type RedisSubscriber, type RedisTls, subscribeRedis } from '@phds/service-kit/redis';
+import type { Logger } from '@phds/service-kit/telemetry/log';
 import { toCacheKey } from './authenticator.ts';
 import type { EvictionSubject, PrincipalCache } from './principal-cache.ts';
 

@@ -7,7 +7,7 @@ import {
   type ReadResponse,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError } from '@phds/service-kit/errors';
-import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc-streamed-calls';
+import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc/streamed-calls';
 
 type ReadRequest = MessageInitShape<typeof ReadRequestSchema>;
 

@@ -2,7 +2,7 @@ import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { sha256 } from '@phds/service-kit/secrets';
-import type { Session } from '@phds/service-kit/session';
+import type { Session } from '@phds/service-kit/trust/session';
 
 /** Sessions that ended before they expire, which consent stores. Every method throws `unavailable` when consent does not answer. */
 export interface EndedSessions {

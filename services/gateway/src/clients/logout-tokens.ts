@@ -5,8 +5,8 @@ import {
   MAX_CLOCK_DIFFERENCE_SECONDS,
   SESSION_ALGORITHMS,
   toMediaType,
-} from '@phds/service-kit/session';
-import type { SessionKeys } from '@phds/service-kit/session-keys';
+} from '@phds/service-kit/trust/session';
+import type { SessionKeys } from '@phds/service-kit/trust/session-keys';
 import { isUserId } from '@phds/service-kit/user-id';
 import { type JWTPayload, jwtVerify } from 'jose';
 import type { ProviderLogout } from './ended-sessions.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { MAX_CLOCK_DIFFERENCE_SECONDS } from '@phds/service-kit/session';
+import { MAX_CLOCK_DIFFERENCE_SECONDS } from '@phds/service-kit/trust/session';
 import * as client from 'openid-client';
 import type { OpenidSettings } from '../config.ts';
 import { SignInFailure, toSignInFailure } from './sign-in-failure.ts';

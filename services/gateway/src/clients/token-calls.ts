@@ -1,8 +1,8 @@
 import type { DescMessage, DescMethodUnary } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import type { StreamOfCalls } from '@phds/service-kit/rpc-calls';
-import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc-streamed-calls';
+import type { StreamOfCalls } from '@phds/service-kit/rpc/calls';
+import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc/streamed-calls';
 
 export interface TokenCallsOptions {
   /** The unary rpcs. */

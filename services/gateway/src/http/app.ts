@@ -1,6 +1,6 @@
 import type { ProblemCode } from '@phds/catalog/problems';
 import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/errors';
-import { withoutRedaction } from '@phds/service-kit/log';
+import { withoutRedaction } from '@phds/service-kit/telemetry/log';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Router } from 'express';
 import { createApiHandler } from './api/handler.ts';
 import { createDeveloperRouter } from './developer/router.ts';

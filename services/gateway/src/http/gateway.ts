@@ -1,6 +1,6 @@
 import type { Clock } from '@phds/service-kit/clock';
-import type { Logger } from '@phds/service-kit/log';
-import type { SecurityLog } from '@phds/service-kit/security-log';
+import type { Logger } from '@phds/service-kit/telemetry/log';
+import type { SecurityLog } from '@phds/service-kit/telemetry/security-log';
 import type { Authenticator } from '../cache/authenticator.ts';
 import type { Backends } from '../clients/backends.ts';
 import type { Config } from '../config.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { AppError } from '@phds/service-kit/errors';
-import { toCauseText } from '@phds/service-kit/security-log';
+import { toCauseText } from '@phds/service-kit/telemetry/security-log';
 import { DeadToken } from '../cache/authenticator.ts';
 import type { Gateway } from './gateway.ts';
 import { meaningOf } from './http-error.ts';

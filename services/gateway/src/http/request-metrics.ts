@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Metrics } from '@phds/telemetry/metrics';
+import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 
 /** Label of requests that match no route. */
 const OTHER = 'other';

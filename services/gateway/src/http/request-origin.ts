@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withinOrigin } from '@phds/service-kit/deadline';
-import { endRequestSpan, startRequestTrace } from '@phds/telemetry/spans';
+import { endRequestSpan, startRequestTrace } from '@phds/service-kit/telemetry/spans';
 import { whenOver } from './request-metrics.ts';
 
 /** A request and how it is named. */

@@ -1,4 +1,4 @@
-import type { SecurityEvent } from '@phds/service-kit/security-log';
+import type { SecurityEvent } from '@phds/service-kit/telemetry/security-log';
 import type { Exchange } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { findClientId } from './refusal.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type AppError, unauthorized } from '@phds/service-kit/errors';
-import type { Session, SessionVerifier } from '@phds/service-kit/session';
+import type { Session, SessionVerifier } from '@phds/service-kit/trust/session';
 import type { EndedSessions } from '../clients/ended-sessions.ts';
 import { isSafeMethod } from '../domain/safe-methods.ts';
 import { findBearerToken } from './bearer.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '@phds/service-kit/clock';
-import type { Metrics } from '@phds/telemetry/metrics';
+import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import {
   SELF_TEST_OUTCOMES,
   SELF_TEST_STEPS,

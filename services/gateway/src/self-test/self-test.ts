@@ -1,7 +1,7 @@
 import type { Clock } from '@phds/service-kit/clock';
-import type { Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
-import type { Metrics } from '@phds/telemetry/metrics';
+import type { Logger } from '@phds/service-kit/telemetry/log';
+import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { measureSelfTest } from './self-test-metrics.ts';
 import { runSelfTestRound, type SelfTestApp, type SelfTestResult } from './self-test-round.ts';
 

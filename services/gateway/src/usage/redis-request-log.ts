@@ -1,6 +1,6 @@
 import { PROBLEM_CODES } from '@phds/catalog/problems';
-import type { Logger } from '@phds/service-kit/log';
 import type { RedisConnection } from '@phds/service-kit/redis';
+import type { Logger } from '@phds/service-kit/telemetry/log';
 import { z } from 'zod';
 import { KEPT_HOURS, KEPT_REQUESTS, type LoggedRequest, type SharedRequestLog } from './request-log.ts';
 

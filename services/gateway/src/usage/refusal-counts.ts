@@ -2,7 +2,7 @@ import type { Client } from '@connectrpc/connect';
 import type { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
-import type { Logger } from '@phds/service-kit/log';
+import type { Logger } from '@phds/service-kit/telemetry/log';
 
 /** Maximum number of counts in one call. */
 const BATCH = 500;

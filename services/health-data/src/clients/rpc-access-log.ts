@@ -1,6 +1,6 @@
 import type { Client } from '@connectrpc/connect';
 import { AccessService, Verdict as VerdictMessage } from '@phds/contracts/phds/consent/v1/access_pb';
-import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc-streamed-calls';
+import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc/streamed-calls';
 import type { Access, Verdict } from '../app/ports.ts';
 
 const VERDICTS: ReadonlyMap<VerdictMessage, Verdict> = new Map([

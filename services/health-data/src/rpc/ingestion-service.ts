@@ -8,7 +8,7 @@ import {
   type ReadingKey,
   type ReadingWindow,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { implement } from '@phds/service-kit/rpc-service';
+import { implement } from '@phds/service-kit/rpc/service';
 import { type ImportPorts, listImports, reportImport, startImport } from '../app/imports.ts';
 import { deleteHealthRecords, putHealthRecords } from '../app/ingest-health-records.ts';
 import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ingest-readings.ts';

@@ -1,10 +1,10 @@
 import { isDate } from '@phds/catalog/instants';
 import { type PreviewRequest, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { sessionOf } from '@phds/service-kit/rpc-context';
-import { implement } from '@phds/service-kit/rpc-service';
-import type { SessionVerifier } from '@phds/service-kit/session';
-import type { StepUp } from '@phds/service-kit/step-up';
+import { sessionOf } from '@phds/service-kit/rpc/context';
+import { implement } from '@phds/service-kit/rpc/service';
+import type { SessionVerifier } from '@phds/service-kit/trust/session';
+import type { StepUp } from '@phds/service-kit/trust/step-up';
 import { preview } from '../app/preview.ts';
 import type { PublicIds } from '../app/public-ids.ts';
 import type { DataPorts } from '../app/resources.ts';

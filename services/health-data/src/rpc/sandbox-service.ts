@@ -1,7 +1,7 @@
 import { type Category, isCategory } from '@phds/catalog/categories';
 import { SandboxDataChange, SandboxService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { implement } from '@phds/service-kit/rpc-service';
+import { implement } from '@phds/service-kit/rpc/service';
 import { changeData, type DataTrigger } from '../app/sandbox-changes.ts';
 import { erasePeople, type SandboxPorts, sharePreparations, type Turns } from '../app/sandbox-people.ts';
 

@@ -1,5 +1,5 @@
 import { AppError } from '@phds/service-kit/errors';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { ChangeOutbox, OnRefused, OutboxState, Report, ReportedChange } from '../app/change-reports.ts';
 import { transact } from './database.ts';

@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { HealthRecordWriter, NewHealthRecord } from '../app/ports.ts';
 import type { HealthRecordKind, HealthRecordTypes } from '../domain/health-records.ts';

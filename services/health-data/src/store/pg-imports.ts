@@ -1,5 +1,5 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import { readStatement } from '@phds/service-kit/statement';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import type { ImportStore } from '../app/import-ports.ts';
 import type { ImportKey, ImportState } from '../domain/import-progress.ts';

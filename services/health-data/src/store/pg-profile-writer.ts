@@ -1,6 +1,6 @@
 import { invalidRequest } from '@phds/service-kit/errors';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import { readStatement } from '@phds/service-kit/statement';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import type { ProfileWriter } from '../app/ports.ts';
 import type { ProfileChanges } from '../domain/profile.ts';

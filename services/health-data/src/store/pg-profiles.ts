@@ -1,5 +1,5 @@
 import type { BloodType, Gender } from '@phds/catalog/wire-names';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { ProfileStore } from '../app/ports.ts';
 

@@ -1,6 +1,6 @@
 import type { MetricKey } from '@phds/catalog/metrics';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import { readStatement } from '@phds/service-kit/statement';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import {
   type ChangePlace,

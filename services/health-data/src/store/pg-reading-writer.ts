@@ -1,5 +1,5 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import { readStatement, type Statement } from '@phds/service-kit/statement';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import type { Identified, ReadingWindow, ReadingWriter } from '../app/ports.ts';
 import type { ImportKey } from '../domain/import-progress.ts';

@@ -1,6 +1,6 @@
-import { expectAnswers } from '@phds/service-kit/postgres';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import { readStatement } from '@phds/service-kit/statement';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { expectAnswers } from '@phds/service-kit/postgres/postgres';
+import { readStatement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import type { RollupStore } from '../app/ports.ts';
 import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';

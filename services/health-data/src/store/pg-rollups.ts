@@ -1,4 +1,4 @@
-import { readStatement, type Statement } from '@phds/service-kit/statement';
+import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';
 import { ADDITIVE_TYPES, type Gathering, RANGES, TYPES } from './rollup-types.ts';

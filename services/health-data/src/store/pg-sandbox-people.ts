@@ -1,7 +1,7 @@
 import type { Category } from '@phds/catalog/categories';
 import { getMetric, type MetricKey } from '@phds/catalog/metrics';
 import { SANDBOX_USER_PREFIX } from '@phds/catalog/sandbox';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { SandboxPeopleStore, UsedPerson } from '../app/sandbox-ports.ts';
 

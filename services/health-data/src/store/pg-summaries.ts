@@ -1,7 +1,7 @@
 import type { MetricKey } from '@phds/catalog/metrics';
 import { getMetric } from '@phds/catalog/metrics';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { SummaryQuery, SummaryReader } from '../app/ports.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';

@@ -1,5 +1,5 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import { readStatement } from '@phds/service-kit/statement';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import type { WeightQuery, WeightReader } from '../app/ports.ts';
 import { coverDays } from '../domain/day-cover.ts';

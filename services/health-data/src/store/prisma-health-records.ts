@@ -1,4 +1,4 @@
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { DoseQuery, HealthRecordQuery, HealthRecordReader, NamedDose, Page } from '../app/ports.ts';
 import type { HealthRecordKind, Stored } from '../domain/health-records.ts';
 import type { Range } from '../domain/window.ts';

@@ -1,6 +1,6 @@
 import { getMetric } from '@phds/catalog/metrics';
 import type { TrendBucket } from '@phds/catalog/wire-names';
-import { readStatement, type Statement } from '@phds/service-kit/statement';
+import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
 import type { Slice, SummaryQuery } from '../app/ports.ts';
 import type { SummaryCover } from '../domain/summary-cover.ts';
 import { notBefore } from '../domain/window.ts';

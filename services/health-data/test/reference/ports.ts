@@ -1,6 +1,6 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { createLogger } from '@phds/service-kit/log';
-import { openPostgres } from '@phds/service-kit/postgres';
+import { openPostgres } from '@phds/service-kit/postgres/postgres';
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import type { IngestionPorts } from '../../src/app/ingestion.ts';

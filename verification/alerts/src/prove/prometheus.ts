@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort } from '@phds/local-servers/free-port';
+import { findFreePort } from '@phds/local-stack/servers/free-port';
 import { eventually } from '@phds/test-kit/conditions';
 import type { RuleFile } from '../rule-files.ts';
 

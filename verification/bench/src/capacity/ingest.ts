@@ -1,6 +1,6 @@
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import type { Stack } from '@phds/dev-stack/stack';
-import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import type { Stack } from '@phds/local-stack/stack';
+import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { userName } from '../prepare.ts';
 
 /** About half a day of a watch that measures every seven minutes. */

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { toDatabaseUrl } from '@phds/database/postgres-names';
-import { defaultDataDirectory } from '@phds/dev-stack/data-directory';
-import { type Stack, startStack } from '@phds/dev-stack/stack';
+import { defaultDataDirectory } from '@phds/local-stack/data-directory';
+import { type Stack, startStack } from '@phds/local-stack/stack';
+import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { Redis } from 'ioredis';
 import { configSchema as authorization } from '../../../../services/authorization/src/config.ts';
 import { configSchema as consent } from '../../../../services/consent/src/config.ts';

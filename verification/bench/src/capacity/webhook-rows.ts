@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { ensureServiceDatabase } from '@phds/database/database-roles';
-import { applyMigrations } from '@phds/database/migrations';
+import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
+import { applyMigrations } from '@phds/service-kit/postgres/migrations';
 import type { RowBytes } from './costs.ts';
 import { openAdmin } from './observe.ts';
 import { readTables } from './tables.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { Stack } from '@phds/dev-stack/stack';
+import type { Stack } from '@phds/local-stack/stack';
 import type { LoadJob } from '../load.ts';
 import { prepareLoad } from '../measure.ts';
 import type { Options } from '../options.ts';

@@ -1,9 +1,9 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ManagedProcess } from '@phds/dev-stack/managed-process';
-import { findRandomPorts } from '@phds/dev-stack/ports';
-import { toConsentEnvironment } from '@phds/dev-stack/service-environments';
+import { ManagedProcess } from '@phds/local-stack/managed-process';
+import { findRandomPorts } from '@phds/local-stack/ports';
+import { toConsentEnvironment } from '@phds/local-stack/service-environments';
 import { startRunningStack } from '@phds/running-system/running-stack';
 import { type ConnectedPerson, connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';

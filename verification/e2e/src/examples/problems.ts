@@ -1,10 +1,10 @@
 import type { ProblemCode } from '@phds/catalog/problems';
 import type { Recorded } from '@phds/docs/recorded';
-import { expireApproval } from '@phds/e2e/approval-expiry';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { SharedStack } from '@phds/running-system/shared-stack';
+import { expireApproval } from '../approval-expiry.ts';
 import { Recorder } from './recorder.ts';
 import { connectInSandbox, registerSandboxApp } from './sandbox-app.ts';
 

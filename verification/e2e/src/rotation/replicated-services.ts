@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { findFreePort } from '@phds/local-servers/free-port';
+import { findFreePort } from '@phds/local-stack/servers/free-port';
 import type { RunningService } from '@phds/service-kit/lifecycle';
-import { createLogger, type Logger } from '@phds/service-kit/log';
+import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
 import * as authorizationConfig from '../../../../services/authorization/src/config.ts';
 import * as authorization from '../../../../services/authorization/src/service.ts';

@@ -1,8 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { prepareDatabases } from '@phds/dev-stack/databases';
-import { DATABASE_SERVICES, ensureKeyFiles } from '@phds/dev-stack/key-files';
-import { startEmbeddedPostgres } from '@phds/local-servers/embedded-postgres';
+import { prepareDatabases } from '@phds/local-stack/databases';
+import { DATABASE_SERVICES, ensureKeyFiles } from '@phds/local-stack/key-files';
+import { startEmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
 import { createAuthority } from '@phds/test-kit/certificates';
 import { startTlsRedis, toTlsSettings, writeTlsFiles } from '@phds/test-kit/tls-servers';
 

@@ -1,4 +1,4 @@
-import { toDatabaseUrl } from '@phds/database/postgres-names';
+import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import pg from 'pg';
 import type { ProxiedStack } from '../proxied-stack.ts';
 

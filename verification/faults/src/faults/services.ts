@@ -1,4 +1,4 @@
-import type { ManagedProcess } from '@phds/dev-stack/managed-process';
+import type { ManagedProcess } from '@phds/local-stack/managed-process';
 import { again, type Fault, type Site } from './fault.ts';
 
 const STORM_TOKENS = 10_000;

@@ -1,6 +1,6 @@
 import { verifyRecords } from '@phds/cli/commands/records-verify';
 import { openRecords } from '@phds/cli/records/connection';
-import type { Stack } from '@phds/dev-stack/stack';
+import type { Stack } from '@phds/local-stack/stack';
 
 /** Runs `phds records verify` on the stack's records and returns its output and whether it found no fault. */
 export async function verifyChain(

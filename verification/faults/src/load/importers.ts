@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Stack } from '@phds/dev-stack/stack';
+import type { Stack } from '@phds/local-stack/stack';
 import { callInternally } from '@phds/running-system/ingestion';
 import type { Answer } from '@phds/running-system/request';
 import pg from 'pg';

@@ -3,7 +3,7 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { repositoryRoot } from '@phds/dev-stack/data-directory';
+import { repositoryRoot } from '@phds/local-stack/data-directory';
 
 const run = promisify(execFile);
 
@@ -28,7 +28,7 @@ export async function checkOut(revision: string, say: (line: string) => void): P
       cwd: directory,
       env: { ...process.env, CI: 'true' },
     });
-    await run(process.execPath, ['packages/database/bin/generate-prisma.ts'], { cwd: directory });
+    await run('npx', ['-y', manager.packageManager, 'run', 'gen:prisma'], { cwd: directory });
   } catch (error) {
     await remove();
     throw error;

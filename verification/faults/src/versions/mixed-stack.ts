@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
-import { repositoryRoot } from '@phds/dev-stack/data-directory';
-import { ManagedProcess } from '@phds/dev-stack/managed-process';
-import { findRandomPorts } from '@phds/dev-stack/ports';
+import { repositoryRoot } from '@phds/local-stack/data-directory';
+import { ManagedProcess } from '@phds/local-stack/managed-process';
+import { findRandomPorts } from '@phds/local-stack/ports';
 import {
   type Environment,
   type EnvironmentContext,
@@ -10,7 +10,7 @@ import {
   toGatewayEnvironment,
   toHealthDataEnvironment,
   toProbeUrls,
-} from '@phds/dev-stack/service-environments';
+} from '@phds/local-stack/service-environments';
 import { type RunningStack, startRunningStack, withPatience } from '@phds/running-system/running-stack';
 import { connectPerson, useEverything } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';

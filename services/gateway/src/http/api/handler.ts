@@ -3,7 +3,7 @@ import type { ProblemCode } from '@phds/catalog/problems';
 import { isSandboxApp } from '@phds/catalog/sandbox';
 import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
-import { toReadEndpoint } from '@phds/service-kit/read-endpoints';
+import { toReadEndpoint } from '@phds/service-kit/postgres/read-endpoints';
 import type { Authenticated } from '../../cache/authenticator.ts';
 import { ClientGone } from '../../clients/batched-reads.ts';
 import type { Allowance } from '../../limits/limit.ts';

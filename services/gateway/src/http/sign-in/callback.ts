@@ -1,4 +1,4 @@
-import { MAX_SESSION_SECONDS } from '@phds/service-kit/session';
+import { MAX_SESSION_SECONDS } from '@phds/service-kit/trust/session';
 import { SignInFailure } from '../../clients/sign-in-failure.ts';
 import type { SignInAttempt } from '../../domain/sign-in-attempt.ts';
 import { sessionCookieName, toSetCookie } from '../cookies.ts';

@@ -1,4 +1,4 @@
-import type { SessionVerifier } from '@phds/service-kit/session';
+import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { LogoutTokenVerifier } from '../../clients/logout-tokens.ts';
 import type { OpenidProvider } from '../../clients/openid-provider.ts';
 import type { AttemptCookies } from './attempt-cookies.ts';

@@ -1,5 +1,5 @@
 import { toAppError, unauthorized } from '@phds/service-kit/errors';
-import { SESSION_TOKEN_TYPE, toMediaType } from '@phds/service-kit/session';
+import { SESSION_TOKEN_TYPE, toMediaType } from '@phds/service-kit/trust/session';
 import { decodeProtectedHeader } from 'jose';
 import { SignInFailure } from '../../clients/sign-in-failure.ts';
 import { findCookie, sessionCookieName, toClearCookie } from '../cookies.ts';

@@ -1,0 +1,74 @@
+/**
+ * Checks that every service's migrations produce its schema.prisma, and that each of them can run while the earlier release serves
+ * (migration-rules.ts); otherwise exits with 1 and prints what to change: `node packages/local-stack/bin/check-migrations.ts`.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
+import { startThrowawayPostgres } from '../src/servers/scratch-database.ts';
+import type { Violation } from './migration-findings.ts';
+import { findViolations } from './migration-rules.ts';
+import { findDrift } from './schema-drift.ts';
+
+/** Migrations up to this name were written before the rules; applied migrations are never edited. */
+const LAST_BEFORE_RULES = '20261122215000_reported_changes';
+
+const services = resolve(import.meta.dirname, '../../../services');
+
+async function checkAll(): Promise<boolean> {
+  await using server = await startThrowawayPostgres();
+  let clean = true;
+  for (const service of (await readdir(services)).sort()) {
+    const prisma = join(services, service, 'prisma');
+    if (existsSync(join(prisma, 'schema.prisma'))) {
+      clean = (await checkRules(service, join(prisma, 'migrations'))) && clean;
+      clean = (await checkService(server.adminUrl, service, prisma)) && clean;
+    }
+  }
+  return clean;
+}
+
+async function checkService(adminUrl: string, service: string, prisma: string): Promise<boolean> {
+  const passwords = { owner: 'scratch-owner', runtime: 'scratch-runtime' };
+  const { ownerUrl, schema } = await ensureServiceDatabase({ adminUrl, service, passwords });
+  const directory = join(prisma, 'migrations');
+  await mkdir(directory, { recursive: true });
+  const datamodel = await readFile(join(prisma, 'schema.prisma'), 'utf8');
+  const sql = await findDrift({ connectionString: ownerUrl, schema, directory }, datamodel);
+  if (sql === '') {
+    console.log(`${service}: migrations and schema.prisma agree`);
+    return true;
+  }
+  console.error(
+    `${service}: schema.prisma differs from the migrations. Run: pnpm migration ${service} <name_of_the_change>\n${sql}`,
+  );
+  return false;
+}
+
+async function checkRules(service: string, directory: string): Promise<boolean> {
+  let clean = true;
+  for (const name of (await readdir(directory)).sort()) {
+    const file = join(directory, name, 'migration.sql');
+    if (name <= LAST_BEFORE_RULES || !existsSync(file)) continue;
+    for (const violation of await findViolations(await readFile(file, 'utf8'))) {
+      clean = false;
+      console.error(
+        `${service}/prisma/migrations/${name}/migration.sql:${violation.line} ${toAdvice(violation)}`,
+      );
+    }
+  }
+  return clean;
+}
+
+const COMMENTS = {
+  contract: '-- contract: <what nothing uses any more> since <release>',
+  locks: '-- locks: <why the service does not wait for it>',
+};
+
+function toAdvice({ what, marker }: Violation): string {
+  if (marker === null) return `${what}.`;
+  return `${what}. Change it (docs/operations/rolling-updates.md), or say why it is safe above the statement: ${COMMENTS[marker]}`;
+}
+
+if (!(await checkAll())) process.exitCode = 1;

@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import {
+  toDatabaseUrl,
+  toOwnerRole,
+  toReaderRole,
+  toRuntimeRole,
+} from '@phds/service-kit/postgres/postgres-names';
+import {
+  DATABASE_SERVICES,
+  type DatabaseRole,
+  type DatabaseService,
+  type KeyFiles,
+  readDatabasePassword,
+} from './key-files.ts';
+
+/** Reads the content of a secret file. */
+type Source = () => Promise<string>;
+
+const ROLE_NAMES: Readonly<Record<DatabaseRole, (service: string) => string>> = {
+  owner: toOwnerRole,
+  runtime: toRuntimeRole,
+  reader: toReaderRole,
+};
+
+/**
+ * The keys and passwords for each container of the compose file, limited to those it uses: the files by the name of the container's
+ * volume, without `secrets-`. `postgres` is a connection string with server and database.
+ */
+export function toComposeSecrets(
+  keys: KeyFiles,
+  postgres: string,
+): Readonly<Record<string, Readonly<Record<string, Source>>>> {
+  const file = (path: string) => () => readFile(path, 'utf8');
+  const url = (service: DatabaseService, role: DatabaseRole) => async () =>
+    toDatabaseUrl(postgres, {
+      user: ROLE_NAMES[role](service),
+      password: await readDatabasePassword(keys, service, role),
+    });
+  const { servicePrivateKeys } = keys;
+  const shared = {
+    'services.jwks.json': file(keys.servicePublicKeys),
+    'sessions.jwks.json': file(keys.identityProviderPublicKeys),
+  };
+  return {
+    gateway: {
+      ...shared,
+      'service.pem': file(servicePrivateKeys.gateway),
+      'receipt.jwks.json': file(keys.receiptPublicKeys),
+      'oidc-client.secret': file(keys.oidcClientSecret),
+      'sign-in.key': file(keys.signInKey),
+    },
+    authorization: {
+      ...shared,
+      'service.pem': file(servicePrivateKeys.authorization),
+      'assertion.pem': file(keys.assertionPrivateKey),
+      'derivation.key': file(keys.derivationKey),
+      'database-url': url('authorization', 'runtime'),
+    },
+    consent: {
+      ...shared,
+      'service.pem': file(servicePrivateKeys.consent),
+      'receipt.pem': file(keys.receiptPrivateKey),
+      'webhook.key': file(keys.webhookKey),
+      'database-url': url('consent', 'runtime'),
+    },
+    'health-data': {
+      ...shared,
+      'service.pem': file(servicePrivateKeys['health-data']),
+      'assertion.jwks.json': file(keys.assertionPublicKeys),
+      'public-id.key': file(keys.publicIdKey),
+      'database-url': url('health-data', 'runtime'),
+    },
+    importer: { 'service.pem': file(servicePrivateKeys.importer) },
+    operator: {
+      'service.pem': file(servicePrivateKeys.operator),
+      'receipt.jwks.json': file(keys.receiptPublicKeys),
+      'records.database-url': url('consent', 'reader'),
+    },
+    'identity-provider': {
+      'identity-provider.pem': file(keys.identityProviderPrivateKey),
+      'oidc-client.secret': file(keys.oidcClientSecret),
+    },
+    migrate: Object.fromEntries(
+      DATABASE_SERVICES.map((service) => [`${service}.database-url`, url(service, 'owner')]),
+    ),
+    postgres: { password: file(keys.postgresPassword) },
+  };
+}

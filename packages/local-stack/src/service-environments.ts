@@ -1,0 +1,212 @@
+import type { KeyFiles } from './key-files.ts';
+import type { StackPorts } from './ports.ts';
+import { inheritedEnvironment } from './servers/inherited-environment.ts';
+
+/** Environment variables of a process. */
+export type Environment = Readonly<Record<string, string>>;
+
+/** `aud` of the sessions in the local stack, and the gateway's client id at the identity provider. */
+export const SESSION_AUDIENCE = 'phds';
+
+/** The inputs of all environments. */
+export interface EnvironmentContext {
+  readonly ports: StackPorts;
+  readonly keys: KeyFiles;
+  /** Null when the services run without Redis. */
+  readonly redisUrl: string | null;
+}
+
+const HOST = '127.0.0.1';
+
+// A hundred times the defaults, so that development does not hit the limits (contract sections 1 and 6).
+const RAISED_LIMITS = {
+  authorization: { MAX_APPS_PER_DEVELOPER: '20000' },
+  consent: { MAX_LIVE_PENDING_PER_APP: '5000' },
+  gateway: {
+    LIMIT_APP_USER_PER_MINUTE: '30000',
+    LIMIT_USER_ALL_APPS_PER_MINUTE: '90000',
+    LIMIT_APP_PER_MINUTE: '600000',
+    LIMIT_CLIENT_PER_MINUTE: '600000',
+    // Developers rehearse with the limits that they will meet.
+    LIMIT_SANDBOX_APP_USER_PER_MINUTE: '300',
+    LIMIT_SANDBOX_APP_PER_MINUTE: '6000',
+    LIMIT_SANDBOX_CLIENT_PER_MINUTE: '6000',
+    LIMIT_USER_PER_MINUTE: '60000',
+    LIMIT_USER_CHANGES_PER_MINUTE: '12000',
+    LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: '6000',
+    LIMIT_REGISTRATIONS_PER_MINUTE: '2000',
+    LIMIT_PREVIEWS_PER_MINUTE: '6000',
+    LIMIT_SUMMARIES_PER_MINUTE: '12000',
+    LIMIT_GRANT_LISTS_PER_MINUTE: '30000',
+    LIMIT_USAGE_PER_MINUTE: '12000',
+    LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '6000',
+    LIMIT_SIGN_INS_PER_MINUTE: '30000',
+    LIMIT_AUTH_FAILURES_PER_MINUTE: '6000',
+    MAX_BODY_BYTES: String(6_400 * 1024),
+    MAX_URL_BYTES: String(800 * 1024),
+    MAX_HEADER_BYTES: String(1_600 * 1024),
+  },
+} as const;
+
+/** Base URL of each gateway. */
+export function toGatewayUrls({ gateways }: StackPorts): string[] {
+  return gateways.map((port) => `http://localhost:${port}`);
+}
+
+/** Public base URL of the service: that of the first gateway, for all gateways. */
+function toPublicUrl(ports: StackPorts): string {
+  return toGatewayUrls(ports)[0] ?? '';
+}
+
+/** Public URL of the identity provider; `iss` of its sessions. */
+export function toIdentityProviderUrl(ports: StackPorts): string {
+  return `http://localhost:${ports.identityProvider}`;
+}
+
+/** `host:port` of each service's rpc. */
+export function toRpcAddresses(ports: StackPorts) {
+  return {
+    authorization: `${HOST}:${ports.authorizationRpc}`,
+    consent: `${HOST}:${ports.consentRpc}`,
+    'health-data': `${HOST}:${ports.healthDataRpc}`,
+  } as const;
+}
+
+/** Base URL of each service's rpcs in the Connect protocol. */
+export function toInternalUrls(ports: StackPorts) {
+  return {
+    authorization: `http://${HOST}:${ports.authorizationConnect}`,
+    consent: `http://${HOST}:${ports.consentConnect}`,
+    'health-data': `http://${HOST}:${ports.healthDataConnect}`,
+  } as const;
+}
+
+/** Base URL of each gateway's /livez, /readyz and /metrics. */
+export function toGatewayProbeUrls({ gatewayProbes }: StackPorts): string[] {
+  return gatewayProbes.map((port) => `http://${HOST}:${port}`);
+}
+
+/** Base URL of each service's /livez, /readyz and /metrics. */
+export function toProbeUrls(ports: StackPorts) {
+  return {
+    authorization: `http://${HOST}:${ports.authorizationProbe}`,
+    consent: `http://${HOST}:${ports.consentProbe}`,
+    'health-data': `http://${HOST}:${ports.healthDataProbe}`,
+  } as const;
+}
+
+/** Environment of the authorization service. */
+export function toAuthorizationEnvironment(context: EnvironmentContext): Environment {
+  const { ports, keys } = context;
+  return {
+    ...toCommon(context, 'authorization'),
+    ...toSessionSettings(ports),
+    RPC_PORT: String(ports.authorizationRpc),
+    PROBE_PORT: String(ports.authorizationProbe),
+    CONNECT_PORT: String(ports.authorizationConnect),
+    DATABASE_URL_FILE: keys.databaseUrls.authorization,
+    CONSENT_ADDRESS: toRpcAddresses(ports).consent,
+    ISSUER: toPublicUrl(ports),
+    DERIVATION_KEY_FILE: keys.derivationKey,
+    ASSERTION_PRIVATE_KEY_FILE: keys.assertionPrivateKey,
+    DEVELOPERS: 'anyone',
+    APP_APPROVAL: 'none',
+    ...RAISED_LIMITS.authorization,
+  };
+}
+
+/** Environment of the consent service. */
+export function toConsentEnvironment(context: EnvironmentContext): Environment {
+  const { ports, keys } = context;
+  return {
+    ...toCommon(context, 'consent'),
+    ...toSessionSettings(ports),
+    RPC_PORT: String(ports.consentRpc),
+    PROBE_PORT: String(ports.consentProbe),
+    CONNECT_PORT: String(ports.consentConnect),
+    DATABASE_URL_FILE: keys.databaseUrls.consent,
+    RECEIPT_PRIVATE_KEY_FILE: keys.receiptPrivateKey,
+    WEBHOOK_KEY_FILE: keys.webhookKey,
+    WEBHOOK_ALLOW_LOOPBACK: 'true',
+    WEBHOOK_DATA_DELAY_MS: '1000',
+    WEBHOOK_DATA_SPACING_MS: '1000',
+    ...RAISED_LIMITS.consent,
+  };
+}
+
+/** Environment of the health-data service. */
+export function toHealthDataEnvironment(context: EnvironmentContext): Environment {
+  const { ports, keys } = context;
+  return {
+    ...toCommon(context, 'health-data'),
+    ...toSessionSettings(ports),
+    RPC_PORT: String(ports.healthDataRpc),
+    PROBE_PORT: String(ports.healthDataProbe),
+    CONNECT_PORT: String(ports.healthDataConnect),
+    DATABASE_URL_FILE: keys.databaseUrls['health-data'],
+    CONSENT_ADDRESS: toRpcAddresses(ports).consent,
+    ASSERTION_PUBLIC_KEYS_FILE: keys.assertionPublicKeys,
+    PUBLIC_ID_KEY_FILE: keys.publicIdKey,
+  };
+}
+
+/** Environment of one gateway; `index` counts from 0. */
+export function toGatewayEnvironment(context: EnvironmentContext, index: number): Environment {
+  const { ports, keys } = context;
+  const addresses = toRpcAddresses(ports);
+  return {
+    ...toCommon(context, 'gateway'),
+    ...toSessionSettings(ports),
+    PORT: String(ports.gateways[index]),
+    PROBE_PORT: String(ports.gatewayProbes[index]),
+    PUBLIC_URL: toPublicUrl(ports),
+    OIDC_ISSUER: toIdentityProviderUrl(ports),
+    OIDC_CLIENT_ID: SESSION_AUDIENCE,
+    OIDC_SCOPE: 'openid profile',
+    OIDC_CLIENT_SECRET_FILE: keys.oidcClientSecret,
+    SIGN_IN_KEY_FILE: keys.signInKey,
+    AUTHORIZATION_ADDRESS: addresses.authorization,
+    CONSENT_ADDRESS: addresses.consent,
+    HEALTH_DATA_ADDRESS: addresses['health-data'],
+    RECEIPT_PUBLIC_KEYS_FILE: keys.receiptPublicKeys,
+    ...RAISED_LIMITS.gateway,
+  };
+}
+
+/** Environment of the identity provider. */
+export function toIdentityProviderEnvironment(context: EnvironmentContext, usersFile: string): Environment {
+  const { ports, keys } = context;
+  return {
+    ...inheritedEnvironment(),
+    HOST,
+    PORT: String(ports.identityProvider),
+    ISSUER: toIdentityProviderUrl(ports),
+    PRIVATE_KEY_FILE: keys.identityProviderPrivateKey,
+    CLIENT_ID: SESSION_AUDIENCE,
+    CLIENT_SECRET_FILE: keys.oidcClientSecret,
+    GATEWAY_URLS: toGatewayUrls(ports).join(','),
+    BACKCHANNEL_LOGOUT_URL: `http://${HOST}:${ports.gateways[0]}/sign-out/back-channel`,
+    USERS_FILE: usersFile,
+  };
+}
+
+function toCommon(
+  { keys, redisUrl }: EnvironmentContext,
+  service: 'authorization' | 'consent' | 'health-data' | 'gateway',
+): Environment {
+  return {
+    ...inheritedEnvironment(),
+    HOST,
+    SERVICE_PRIVATE_KEY_FILE: keys.servicePrivateKeys[service],
+    SERVICE_PUBLIC_KEYS_FILE: keys.servicePublicKeys,
+    ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
+  };
+}
+
+function toSessionSettings(ports: StackPorts): Environment {
+  return {
+    SESSION_ISSUER: toIdentityProviderUrl(ports),
+    SESSION_AUDIENCE,
+    SESSION_JWKS: `http://${HOST}:${ports.identityProvider}/.well-known/jwks.json`,
+  };
+}

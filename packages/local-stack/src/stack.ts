@@ -1,0 +1,233 @@
+import type { ServiceDatabase } from '@phds/service-kit/postgres/database-roles';
+import type { ServiceTokenSource } from '@phds/service-kit/trust/service-token';
+import type { DataDirectory } from './data-directory.ts';
+import {
+  clearDataDirectory,
+  ensureDataDirectory,
+  prepareLogFile,
+  toDataDirectory,
+} from './data-directory.ts';
+import { prepareDatabases, startPostgres } from './databases.ts';
+import { lockDataDirectory } from './directory-lock.ts';
+import type { Caller, DatabaseService, KeyFiles } from './key-files.ts';
+import { ensureKeyFiles } from './key-files.ts';
+import { openLogWriter } from './log-writer.ts';
+import type { ManagedProcess } from './managed-process.ts';
+import type { StackPorts } from './ports.ts';
+import { findRandomPorts, requireFreePorts, toNamedPorts } from './ports.ts';
+import { createSteps } from './progress.ts';
+import { seedUntil } from './seed/seed-until.ts';
+import { stopLeftover } from './servers/embedded-postgres-leftover.ts';
+import { guardServers } from './servers/guard.ts';
+import { identifySelf } from './servers/process-identity.ts';
+import type { RedisControl } from './servers/redis-control.ts';
+import { startRedisControl } from './servers/redis-control.ts';
+import {
+  toGatewayProbeUrls,
+  toGatewayUrls,
+  toIdentityProviderUrl,
+  toInternalUrls,
+  toProbeUrls,
+  toRpcAddresses,
+} from './service-environments.ts';
+import { createServiceTokens } from './service-tokens.ts';
+import { removeStackFile, writeStackFile } from './stack-file.ts';
+import type { EnvironmentOverrides, StackProcesses } from './stack-processes.ts';
+import { createStackProcesses, listProcesses, startProcesses, stopProcesses } from './stack-processes.ts';
+
+export interface StackOptions {
+  readonly dataDirectory: string;
+  readonly ports: StackPorts | { readonly random: true; readonly gateways: number };
+  /** Removes the data of earlier runs first. */
+  readonly fresh?: boolean;
+  /** Whether to use Redis. Default true. */
+  readonly redis?: boolean;
+  /** URL of a running Redis. */
+  readonly redisUrl?: string | undefined;
+  /** Connection string of a superuser of a running database server. Default: one is started. */
+  readonly databaseUrl?: string | undefined;
+  /** Whether to create the synthetic users. Default true. */
+  readonly seed?: boolean;
+  /** End of the synthetic users' data. Default: now. */
+  readonly seedUntil?: Date | undefined;
+  readonly environment?: EnvironmentOverrides;
+  /** Postgres settings, such as `THROWAWAY_SETTINGS` for tests. */
+  readonly postgresSettings?: Readonly<Record<string, string>>;
+  /** Receives progress and notices, line by line. Default: none. */
+  readonly say?: (line: string) => void;
+  /** Aborts the start; whatever was started is stopped again. */
+  readonly signal?: AbortSignal;
+}
+
+/** The whole service, running on this machine. Disposal stops it in order and keeps its data. */
+export interface Stack extends AsyncDisposable {
+  /** Base URLs of the gateways; the first is the public one. */
+  readonly gatewayUrls: readonly string[];
+  readonly identityProviderUrl: string;
+  /** `identity-provider`, `authorization`, `consent`, `health-data`, `gateway-1`, … */
+  readonly processes: ReadonlyMap<string, ManagedProcess>;
+  /** Superuser of the database server. */
+  readonly adminDatabaseUrl: string;
+  /** Connection strings of the runtime role and the schema owner, by service. */
+  readonly databases: Readonly<Record<DatabaseService, ServiceDatabase>>;
+  readonly redis: RedisControl;
+  readonly keys: KeyFiles;
+  /** `host:port` of each service's rpc. */
+  readonly rpcAddresses: Readonly<Record<DatabaseService, string>>;
+  /** Base URL of each service's rpcs in the Connect protocol. */
+  readonly internalUrls: Readonly<Record<DatabaseService, string>>;
+  /** Base URL of each service's /livez, /readyz and /metrics. */
+  readonly probeUrls: Readonly<Record<DatabaseService, string>>;
+  /** The same of each gateway. */
+  readonly gatewayProbeUrls: readonly string[];
+  readonly logs: string;
+  /** Issues service tokens in the name of a caller, for calls to the internal rpcs. */
+  serviceTokens(caller: Caller): Promise<ServiceTokenSource>;
+}
+
+/**
+ * Starts everything on a data directory. Throws, with a message for the terminal, when a port or the directory is in use or a
+ * process does not start; in that case nothing is left running.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { signal, say = () => undefined } = options;
+  const step = createSteps(say, signal);
+  const directory = toDataDirectory(options.dataDirectory);
+  await using cleanup = new AsyncDisposableStack();
+
+  cleanup.use(await lockDataDirectory(directory.root));
+  await stopLeftover(directory.postgres);
+  // Before anything is removed: a start that cannot succeed leaves the data.
+  const ports = await choosePorts(options);
+  if (options.fresh) await step('removed the data of earlier runs', () => clearDataDirectory(directory));
+  await ensureDataDirectory(directory);
+  const keys = await step('keys', () => ensureKeyFiles(directory.keys));
+
+  const servers = await step(nameServers(ports, options), () =>
+    startServers(directory, keys, ports, options),
+  );
+  cleanup.use(servers);
+  const databases = await step('roles, schemas and migrations', () =>
+    prepareDatabases(servers.adminUrl, keys),
+  );
+
+  const { redis } = servers;
+  const context = { ports, keys, redisUrl: redis.url };
+  const overrides = options.environment ?? {};
+  const processes = await createStackProcesses({ context, directory, overrides, notice: say });
+  cleanup.defer(() => stopProcesses(processes));
+  await step('services, gateways and identity provider', () => startProcesses(processes, signal));
+
+  const stack = describe({ directory, keys, ports, redis, databases, processes, adminUrl: servers.adminUrl });
+  if (options.seed !== false) {
+    const tokens = await stack.serviceTokens('importer');
+    await step('synthetic users', () =>
+      seedUntil(directory.seedFile, stack.rpcAddresses['health-data'], tokens, options.seedUntil),
+    );
+  }
+  cleanup.defer(() => removeStackFile(directory.root));
+  await writeStackFile(directory.root, toDescription(stack));
+  const running = cleanup.move();
+  return { ...stack, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+async function choosePorts({ ports, redis, redisUrl, databaseUrl }: StackOptions): Promise<StackPorts> {
+  if ('random' in ports) return findRandomPorts(ports.gateways);
+  const unused = [
+    ...(redis === false || redisUrl ? [ports.redis] : []),
+    ...(databaseUrl === undefined ? [] : [ports.postgres]),
+  ];
+  await requireFreePorts(toNamedPorts(ports).filter(({ port }) => !unused.includes(port)));
+  return ports;
+}
+
+function nameServers(ports: StackPorts, { redis, redisUrl, databaseUrl }: StackOptions): string {
+  const postgres = databaseUrl === undefined ? `Postgres on ${ports.postgres}` : 'the given Postgres';
+  if (redis === false || redisUrl) return postgres;
+  return `${postgres}, Redis on ${ports.redis}`;
+}
+
+interface Servers extends AsyncDisposable {
+  readonly adminUrl: string;
+  readonly redis: RedisControl;
+}
+
+async function startServers(
+  directory: DataDirectory,
+  keys: KeyFiles,
+  ports: StackPorts,
+  options: StackOptions,
+): Promise<Servers> {
+  await using cleanup = new AsyncDisposableStack();
+  const log = cleanup.use(openLogWriter(await prepareLogFile(directory, 'postgres')));
+  const wanted = options.redis ?? true;
+  // Notices are never dropped, because one announces the installation of a system package.
+  const notice = options.say ?? console.warn;
+  const redis = await startRedisControl({ wanted, givenUrl: options.redisUrl, port: ports.redis, notice });
+  cleanup.use(redis);
+  const redisPort = redis.owned ? ports.redis : null;
+  cleanup.defer(guardServers({ postgresDirectory: directory.postgres, redisPort }));
+  let adminUrl = options.databaseUrl;
+  if (adminUrl === undefined) {
+    const settings = options.postgresSettings;
+    const postgres = await startPostgres({
+      directory,
+      keys,
+      port: ports.postgres,
+      settings,
+      onLog: log.write,
+    });
+    cleanup.use(postgres);
+    ({ adminUrl } = postgres);
+  }
+  const running = cleanup.move();
+  return { adminUrl, redis, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function describe(parts: {
+  readonly directory: DataDirectory;
+  readonly keys: KeyFiles;
+  readonly ports: StackPorts;
+  readonly redis: RedisControl;
+  readonly databases: Readonly<Record<DatabaseService, ServiceDatabase>>;
+  readonly processes: StackProcesses;
+  readonly adminUrl: string;
+}): Omit<Stack, typeof Symbol.asyncDispose> {
+  const { ports, keys } = parts;
+  return {
+    gatewayUrls: toGatewayUrls(ports),
+    identityProviderUrl: toIdentityProviderUrl(ports),
+    processes: new Map(listProcesses(parts.processes).map((each) => [each.name, each])),
+    adminDatabaseUrl: parts.adminUrl,
+    databases: parts.databases,
+    redis: parts.redis,
+    keys,
+    rpcAddresses: toRpcAddresses(ports),
+    internalUrls: toInternalUrls(ports),
+    probeUrls: toProbeUrls(ports),
+    gatewayProbeUrls: toGatewayProbeUrls(ports),
+    logs: parts.directory.logs,
+    serviceTokens: createServiceTokens(keys),
+  };
+}
+
+function toDescription(stack: Omit<Stack, typeof Symbol.asyncDispose>) {
+  const { gatewayUrls, identityProviderUrl, rpcAddresses, internalUrls, keys, logs } = stack;
+  const { probeUrls, gatewayProbeUrls } = stack;
+  return {
+    process: identifySelf(),
+    startedAt: new Date().toISOString(),
+    gatewayUrls,
+    identityProviderUrl,
+    rpcAddresses,
+    internalUrls,
+    probeUrls,
+    gatewayProbeUrls,
+    keys: {
+      directory: keys.directory,
+      importerPrivateKey: keys.servicePrivateKeys.importer,
+      servicePublicKeys: keys.servicePublicKeys,
+    },
+    logs,
+  };
+}

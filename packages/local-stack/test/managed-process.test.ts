@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ManagedProcess } from '../src/managed-process.ts';
+import { findFreePort } from '../src/servers/free-port.ts';
+
+const PROGRAM = 'packages/local-stack/test/fixtures/small-server.ts';
+
+let directory: string;
+let notices: string[];
+let port: number;
+let running: ManagedProcess[];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'phds-process-'));
+  notices = [];
+  running = [];
+  port = await findFreePort();
+});
+
+afterEach(async () => {
+  await Promise.all(running.map((each) => each.kill()));
+  await rm(directory, { recursive: true, force: true });
+});
+
+function create(env: Record<string, string> = {}): ManagedProcess {
+  const managed = new ManagedProcess({
+    name: 'small',
+    program: PROGRAM,
+    env: { PORT: String(port), ...env },
+    logFile: join(directory, 'small.log'),
+    readyUrl: `http://127.0.0.1:${port}/`,
+    notice: (text) => notices.push(text),
+  });
+  running.push(managed);
+  return managed;
+}
+
+async function askPid(): Promise<number> {
+  return Number(await (await fetch(`http://127.0.0.1:${port}/`)).text());
+}
+
+async function untilGone(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Waits on the port instead of the process id: an orphan keeps its id until somebody has waited for it. */
+async function untilSilent(): Promise<void> {
+  while (
+    await askPid().then(
+      () => true,
+      () => false,
+    )
+  );
+}
+
+describe('a managed process', () => {
+  test('answers once start resolves, and is gone once stop resolves', async () => {
+    const managed = create();
+    await managed.start();
+    expect(await askPid()).toBe(managed.pid);
+    await managed.stop();
+    expect(managed.pid).toBeNull();
+    await expect(askPid()).rejects.toThrow();
+    expect(notices).toEqual([]);
+  });
+
+  test('restarts with a notice after being killed from outside', async () => {
+    const managed = create();
+    await managed.start();
+    const before = await askPid();
+    process.kill(before, 'SIGKILL');
+    await untilGone(before);
+    await managed.untilReady();
+    expect(await askPid()).not.toBe(before);
+    expect(notices[0]).toMatch(/^small ended \(SIGKILL\); starting it again/);
+    expect(managed.uncalledEnds).toEqual(['SIGKILL']);
+  });
+
+  test('stays stopped after kill until it is started again', async () => {
+    const managed = create();
+    await managed.start();
+    await managed.kill('SIGKILL');
+    expect(managed.pid).toBeNull();
+    await expect(managed.untilReady()).rejects.toThrow('small was stopped');
+    await managed.start();
+    expect(await askPid()).toBe(managed.pid);
+    expect(managed.uncalledEnds).toEqual([]);
+  });
+
+  test('that fails to start reports the end of its log', async () => {
+    await expect(create({ FAIL: 'yes' }).start()).rejects.toThrow(/small does not start[\s\S]*this is why/);
+  });
+
+  test('stops starting when aborted', async () => {
+    const controller = new AbortController();
+    const unreachable = create({ PORT: String(await findFreePort()) });
+    const started = unreachable.start(controller.signal);
+    controller.abort(new Error('enough'));
+    await expect(started).rejects.toThrow('enough');
+  });
+
+  test('ends when the process that started it is killed', async () => {
+    const parent = spawn(process.execPath, [join(import.meta.dirname, 'fixtures/small-parent.ts')], {
+      env: { PORT: String(port), LOG_FILE: join(directory, 'small.log') },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = await once(parent.stdout, 'data');
+    const child = Number(line);
+    expect(await askPid()).toBe(child);
+    parent.kill('SIGKILL');
+    await untilSilent();
+    expect(await readFile(join(directory, 'small.log'), 'utf8')).toBe('');
+  });
+});

@@ -1,0 +1,197 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { closeDatabases, ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
+import { applyMigrations } from '@phds/service-kit/postgres/migrations';
+import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
+import pg from 'pg';
+import { repositoryRoot } from '../src/data-directory.ts';
+import { DATABASE_SERVICES } from '../src/key-files.ts';
+import type { EmbeddedPostgres } from '../src/servers/embedded-postgres.ts';
+import { startThrowawayPostgres } from '../src/servers/scratch-database.ts';
+import { findRights, listObjects, type SchemaObject } from './role-attempts.ts';
+
+let server: EmbeddedPostgres;
+let objects: SchemaObject[];
+const roles = new Map<string, pg.Client>();
+
+async function connect(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  return client;
+}
+
+beforeAll(async () => {
+  server = await startThrowawayPostgres();
+  const passwords = { owner: 'owner', runtime: 'runtime', reader: 'reader' };
+  for (const service of DATABASE_SERVICES) {
+    const { url, ownerUrl, readerUrl, schema } = await ensureServiceDatabase({
+      adminUrl: server.adminUrl,
+      service,
+      passwords,
+    });
+    const directory = join(repositoryRoot, 'services', service, 'prisma/migrations');
+    await applyMigrations({ connectionString: ownerUrl, schema, directory });
+    for (const each of [url, ownerUrl, readerUrl ?? ''])
+      roles.set(new URL(each).username, await connect(each));
+  }
+  await closeDatabases(server.adminUrl);
+  const admin = await connect(toDatabaseUrl(server.adminUrl, { database: 'phds' }));
+  objects = await listObjects(admin);
+  await admin.end();
+});
+afterAll(async () => {
+  for (const role of roles.values()) await role.end();
+  await server?.stop();
+});
+
+/** Tables whose trigger refuses changes to everybody, the owner included. */
+const APPEND_ONLY =
+  /^(authorization|consent_audit)\.restore(_confirmation)?$|^consent\.(access_(batch|record)(_\w+)?|consent_event)$|^consent_audit\.access_(checkpoint|dropped)$/;
+
+/** Months of the access records, which only the owner and the reader reach directly. */
+const PARTITION = /^consent\.access_(batch|record)_(default|\d{4}_\d{2})$/;
+
+/** What a service may do in its own schemas; otherwise SIUD on tables, S on views, SN on sequences, E on functions. */
+const OF_THE_SERVICE: Readonly<Record<string, string>> = {
+  'authorization.app': 'SIU',
+  'authorization.restore': 'SI',
+  'authorization.restore_confirmation': 'SI',
+  'consent.access_batch': 'SI',
+  'consent.access_record': 'SI',
+  'consent.access_day': 'SIU',
+  'consent.app': 'SIU',
+  'consent.app_epoch': 'SI',
+  'consent.consent_event': 'SI',
+  'consent.make_append_only': '',
+  'consent.revoked_family': 'SIU',
+  'consent.revoked_token': 'SIU',
+  'consent.session_end': 'SI',
+  'consent_audit.access_checkpoint': 'SI',
+  'consent_audit.access_dropped': 'S',
+  'consent_audit.restore': 'SI',
+  'consent_audit.restore_confirmation': 'SI',
+};
+
+/** Functions that act with the rights of the owner: for the service, and for nobody else. */
+const WITH_RIGHTS_OF_THE_OWNER =
+  /^consent\.(delete_dropped_counts|drop_access_\w+|ensure_access_partitions|make_append_only|prune_\w+)$/;
+
+const OWN_SCHEMAS: Readonly<Record<string, readonly string[]>> = {
+  authorization: ['authorization'],
+  consent: ['consent', 'consent_audit'],
+  health_data: ['health_data'],
+};
+
+const ALL = { table: 'SIUDTO', view: 'SO', sequence: 'SNO', function: 'EO' } as const;
+const OF_ROWS = { table: 'SIUD', view: 'S', sequence: 'SN', function: 'E' } as const;
+const OF_READING = { table: 'S', view: 'S', sequence: '', function: 'E' } as const;
+
+/** The rights that the role should have. */
+function expectedRights(role: string, { schema, name, kind }: SchemaObject): string {
+  const [, service = '', suffix] = /^phds_(.+?)(_owner|_reader)?$/.exec(role) ?? [];
+  const it = `${schema}.${name}`;
+  if (!OWN_SCHEMAS[service]?.includes(schema)) return '';
+  if (suffix === '_owner') return APPEND_ONLY.test(it) ? 'SIO' : ALL[kind];
+  // Three of its columns.
+  if (name === '_prisma_migrations') return 'S';
+  if (suffix === '_reader') return WITH_RIGHTS_OF_THE_OWNER.test(it) ? '' : OF_READING[kind];
+  return PARTITION.test(it) ? '' : (OF_THE_SERVICE[it] ?? OF_ROWS[kind]);
+}
+
+const nameOf = ({ schema, name, kind }: SchemaObject) => `${kind} ${schema}.${name}`;
+
+test('every role has exactly its rights on every table, view, sequence and function, of its own and of other services', async () => {
+  const tables = objects.filter(({ kind }) => kind === 'table');
+  expect(tables.length).toBeGreaterThan(60);
+  expect(roles.size).toBe(9);
+  for (const [role, client] of roles) {
+    const rights = await findRights(client, objects);
+    const real = objects.map((object, index) => `${role} on ${nameOf(object)}: ${rights[index]}`);
+    const expected = objects.map((object) => `${role} on ${nameOf(object)}: ${expectedRights(role, object)}`);
+    expect(real).toEqual(expected);
+  }
+});
+
+test('the tables of rights name only what exists', () => {
+  const known = objects.map(({ schema, name }) => `${schema}.${name}`);
+  expect(Object.keys(OF_THE_SERVICE).filter((name) => !known.includes(name))).toEqual([]);
+  for (const pattern of [APPEND_ONLY, PARTITION, WITH_RIGHTS_OF_THE_OWNER]) {
+    expect(known.some((name) => pattern.test(name))).toBe(true);
+  }
+});
+
+/** The roles by name, without `of`. */
+const othersThan = (of: string) => [...roles.keys()].filter((role) => role !== of);
+
+async function expectRefused(role: string, statement: string): Promise<void> {
+  const outcome = await roles
+    .get(role)
+    ?.query(statement)
+    .then(
+      () => 'accepted',
+      ({ code }: { code?: string }) => code,
+    );
+  expect(`${role}: ${statement}: ${outcome}`).toBe(`${role}: ${statement}: 42501`);
+}
+
+test.each([
+  'CREATE SCHEMA more',
+  'CREATE TEMPORARY TABLE more ()',
+  'CREATE TABLE public.more ()',
+  'CREATE ROLE more',
+  'CREATE DATABASE more',
+  'CREATE EXTENSION file_fdw SCHEMA pg_catalog',
+  'CREATE LANGUAGE plperlu',
+  'CREATE FUNCTION pg_temp.more() RETURNS int LANGUAGE sql RETURN 1',
+  'CREATE EVENT TRIGGER more ON ddl_command_start EXECUTE FUNCTION pg_catalog.now()',
+  'CREATE PUBLICATION more FOR ALL TABLES',
+  "CREATE SUBSCRIPTION more CONNECTION 'host=127.0.0.1' PUBLICATION more WITH (connect = false)",
+  'ALTER ROLE CURRENT_USER SUPERUSER',
+  'ALTER ROLE postgres PASSWORD NULL',
+  'ALTER SYSTEM SET fsync = off',
+  'SET ROLE postgres',
+  'SET SESSION AUTHORIZATION postgres',
+  "SET session_replication_role = 'replica'",
+  'SELECT * FROM pg_authid',
+  "SELECT pg_read_file('postgresql.conf')",
+  "SELECT pg_ls_dir('.')",
+  "SELECT lo_import('/etc/hostname')",
+  'SELECT pg_reload_conf()',
+  'SELECT pg_switch_wal()',
+  "SELECT pg_create_logical_replication_slot('more', 'test_decoding')",
+  "COPY (SELECT 1) TO PROGRAM 'true'",
+  "COPY (SELECT 1) TO '/tmp/phds-more'",
+  'DROP SCHEMA public',
+  'DROP DATABASE phds',
+])('no role may: %s', async (statement) => {
+  for (const role of roles.keys()) await expectRefused(role, statement);
+});
+
+test('no role can become another one, end its sessions, or create anything in its schemas', async () => {
+  const backends = new Map<string, number>();
+  for (const [role, client] of roles) {
+    backends.set(role, (await client.query('SELECT pg_backend_pid() AS pid')).rows[0].pid);
+  }
+  for (const role of roles.keys()) {
+    const foreign = Object.entries(OWN_SCHEMAS).filter(([service]) => role !== `phds_${service}_owner`);
+    for (const other of othersThan(role)) {
+      await expectRefused(role, `SET ROLE ${other}`);
+      await expectRefused(role, `GRANT ${other} TO ${role}`);
+      await expectRefused(role, `SELECT pg_terminate_backend(${backends.get(other)})`);
+    }
+    for (const schema of foreign.flatMap(([, schemas]) => schemas)) {
+      await expectRefused(role, `CREATE TABLE "${schema}".more ()`);
+      await expectRefused(role, `ALTER SCHEMA "${schema}" RENAME TO more`);
+      await expectRefused(role, `DROP SCHEMA "${schema}" CASCADE`);
+    }
+  }
+});
+
+test('no role sees the statements of another one', async () => {
+  for (const [role, client] of roles) {
+    const { rows } = await client.query(
+      "SELECT query FROM pg_stat_activity WHERE usename <> current_user AND usename LIKE 'phds%' AND query <> '<insufficient privilege>'",
+    );
+    expect([role, rows]).toEqual([role, []]);
+  }
+});

@@ -1,0 +1,82 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { identifyProcess } from '../src/servers/process-identity.ts';
+import { findStackFile, removeStackFile, writeStackFile } from '../src/stack-file.ts';
+
+const DESCRIPTION = {
+  process: identifyProcess(process.pid) ?? '',
+  startedAt: '2026-03-01T12:00:00.000Z',
+  gatewayUrls: ['http://localhost:8080'],
+  identityProviderUrl: 'http://localhost:8090',
+  rpcAddresses: {
+    authorization: '127.0.0.1:7001',
+    consent: '127.0.0.1:7002',
+    'health-data': '127.0.0.1:7003',
+  },
+  internalUrls: {
+    authorization: 'http://127.0.0.1:7201',
+    consent: 'http://127.0.0.1:7202',
+    'health-data': 'http://127.0.0.1:7203',
+  },
+  probeUrls: {
+    authorization: 'http://127.0.0.1:7101',
+    consent: 'http://127.0.0.1:7102',
+    'health-data': 'http://127.0.0.1:7103',
+  },
+  gatewayProbeUrls: ['http://127.0.0.1:7100'],
+  keys: {
+    directory: 'keys',
+    importerPrivateKey: 'keys/importer.pem',
+    servicePublicKeys: 'keys/services.jwks.json',
+  },
+  logs: 'logs',
+};
+
+// Larger than any Linux process id.
+const NOBODY = 2 ** 22 + 1;
+
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'phds-stack-'));
+});
+
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+describe('the description of a running stack', () => {
+  test('is read back as written', async () => {
+    await writeStackFile(directory, DESCRIPTION);
+    expect(findStackFile(directory)).toEqual(DESCRIPTION);
+  });
+
+  test('is gone after removal', async () => {
+    await writeStackFile(directory, DESCRIPTION);
+    await removeStackFile(directory);
+    expect(findStackFile(directory)).toBeNull();
+  });
+
+  test('is ignored when its process is gone', async () => {
+    await writeStackFile(directory, { ...DESCRIPTION, process: `${NOBODY} 1` });
+    expect(findStackFile(directory)).toBeNull();
+  });
+
+  test('is ignored when another process has its id now', async () => {
+    await writeStackFile(directory, { ...DESCRIPTION, process: `${process.pid} an-earlier-boot 1` });
+    expect(findStackFile(directory)).toBeNull();
+  });
+
+  test.each(['', '{', 'null', '[]', '{"process":"1"}'])(
+    'is ignored when the file contains %j',
+    async (content) => {
+      await writeFile(join(directory, 'stack.json'), content);
+      expect(findStackFile(directory)).toBeNull();
+    },
+  );
+
+  test('holds no secret', async () => {
+    await writeStackFile(directory, DESCRIPTION);
+    expect(await readFile(join(directory, 'stack.json'), 'utf8')).not.toMatch(/password|PRIVATE KEY|"d":/);
+  });
+});

@@ -1,0 +1,130 @@
+import { AppError, unavailable } from '../errors.ts';
+
+/** SQLSTATEs (appendix A of the Postgres manual) after which a retry may succeed. */
+const RETRY_LATER = new Set([
+  '25P03', // idle-in-transaction timeout
+  '28000', // login refused: the role is locked, for maintenance or during a password change
+  '28P01', // wrong password: it is being rotated
+  '25006', // answer from a read-only standby: a failover is in progress
+  '40001', // serialization failure
+  '40P01', // deadlock
+  '53300', // too many connections
+  '55P03', // lock not available
+  '57014', // statement timeout
+  '57P01', // shut down by an administrator
+  '57P02', // crash of another session
+  '57P03', // starting up
+  '57P05', // idle session timeout
+]);
+const CONNECTION_EXCEPTION_CLASS = '08';
+
+const SOCKET_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
+/** Prisma: login refused, no server, timed out, connection closed, pool or transaction timeout, write conflict. */
+const PRISMA_CODES = new Set([
+  'P1000',
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1010',
+  'P1017',
+  'P2024',
+  'P2028',
+  'P2034',
+  'P2037',
+]);
+const ADAPTER_KINDS = new Set([
+  'AuthenticationFailed',
+  'DatabaseAccessDenied',
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TlsConnectionError',
+  'TooManyConnections',
+  'TransactionWriteConflict',
+]);
+
+// Messages of the plain errors that `pg` and its pool throw for connection problems.
+const CONNECTION_TEXT =
+  /timeout exceeded when trying to connect|connection terminated|connection error and is not queryable|cannot use a pool after calling end|client was closed and is not queryable/i;
+
+/** Whether the database was unreachable or did not answer in time, so that a retry may succeed. */
+function isConnectionFailure(error: unknown): boolean {
+  return listCauses(error).some(
+    (cause) => codesOf(cause).some(isPassingCode) || (isObject(cause) && isConnectionText(cause['message'])),
+  );
+}
+
+/** Converts any error of a store operation to an AppError: `unavailable` for connection failures, else `internal`. */
+export function translateDatabaseError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return isConnectionFailure(error) ? unavailable(error) : new AppError('internal', '', { cause: error });
+}
+
+type Method = (...args: never[]) => Promise<unknown>;
+
+/** The same object; whatever one of its methods throws is translated by `translateDatabaseError`. */
+export function translatingErrors<Store extends { readonly [Name in keyof Store]: Method }>(
+  store: Store,
+): Store {
+  const translated = Object.entries<Method>(store).map(([name, method]) => [name, translating(method)]);
+  return Object.fromEntries(translated) as Store;
+}
+
+function translating(method: Method): Method {
+  return async (...args) => {
+    try {
+      return await method(...args);
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  };
+}
+
+function isPassingCode(code: string): boolean {
+  return (
+    RETRY_LATER.has(code) ||
+    SOCKET_CODES.has(code) ||
+    PRISMA_CODES.has(code) ||
+    ADAPTER_KINDS.has(code) ||
+    (code.length === 5 && code.startsWith(CONNECTION_EXCEPTION_CLASS))
+  );
+}
+
+function isConnectionText(message: unknown): boolean {
+  return typeof message === 'string' && CONNECTION_TEXT.test(message);
+}
+
+/** The codes in this object: `pg`'s SQLSTATE, Prisma's code, and the kind and original SQLSTATE of its adapter. */
+function codesOf(cause: unknown): string[] {
+  if (!isObject(cause)) return [];
+  return [cause['code'], cause['originalCode'], cause['kind']].filter((code) => typeof code === 'string');
+}
+
+/** The error and everything it wraps: `cause`, members of an AggregateError, the adapter's error inside Prisma's. */
+function listCauses(error: unknown): unknown[] {
+  const found = new Set<unknown>();
+  const pending = [error];
+  while (pending.length > 0) {
+    const cause = pending.pop();
+    if (!isObject(cause) || found.has(cause)) continue;
+    found.add(cause);
+    pending.push(cause['cause']);
+    if (Array.isArray(cause['errors'])) pending.push(...cause['errors']);
+    if (isObject(cause['meta'])) pending.push(cause['meta']['driverAdapterError']);
+  }
+  return [...found];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { currentDeadline, withoutDeadline } from '../deadline.ts';
+import { unavailable } from '../errors.ts';
+import { reportingOutages } from '../outage-reports.ts';
+import { startPeriodic } from '../periodic.ts';
+import { givenUp, inTransaction } from '../postgres/client.ts';
+import { sharingRuns } from './acknowledged-changes.ts';
+import type { RestoreGuardOptions } from './guard-options.ts';
+import {
+  compareWithMemory,
+  type EntryKind,
+  type Finding,
+  type Memory,
+  type Restore,
+  RestoreRecords,
+} from './records.ts';
+import { toVerification, Unverified, type VerificationQuery, type Witness } from './witness.ts';
+
+/**
+ * Detects that the database was restored to a state without some acknowledged changes (docs/decisions/0011). After every change and
+ * before acknowledging it, each instance increments the position in its own row and remembers it. If the row is behind the
+ * remembered position, changes are missing. A different database, such as a promoted standby, is trusted once every instance has
+ * found its row complete.
+ */
+export interface RestoreGuard extends AsyncDisposable {
+  /** Parameters for statements that compare the database with what this instance remembers. */
+  readonly witness: Witness;
+  /** Whether a restore suspends everything older, as of the last check. */
+  readonly isSuspending: boolean;
+  /** Resolves when the database holds the proof of everything committed before the call. Throws `unavailable`. */
+  acknowledge(): Promise<void>;
+  /**
+   * Remembers the position to which a change has counted this instance up in its own transaction, which is committed: the proof of
+   * everything committed before.
+   */
+  noteProof(position: number): void;
+  /** Runs the operation. If it throws Unverified, checks the database and runs it once more; then throws `unavailable`. */
+  verified<T>(operation: () => Promise<T>): Promise<T>;
+  /** Throws Unverified if the database that answers this query is not verified. For transactions with several statements. */
+  requireVerified(query: VerificationQuery): Promise<void>;
+  /** Compares the database with the remembered position and records the result. */
+  look(): Promise<void>;
+  /** Checks until it is known whether the database was restored, at most for the grace period or until the caller stops waiting. */
+  settle(): Promise<void>;
+  /** The latest restore; null when there never was one. */
+  findLatest(): Promise<Restore | null>;
+  /** Suspends everything older; in effect when it resolves. */
+  declare(): Promise<Restore>;
+  /** Confirms that restore and all earlier ones; null if there is none with that number. Idempotent. */
+  confirm(number: number): Promise<Restore | null>;
+}
+
+/** Checks the database immediately and then periodically. Starts even if the database is unavailable. */
+export async function startRestoreGuard(options: RestoreGuardOptions): Promise<RestoreGuard> {
+  const guard = new Guard(options);
+  const { config, onFailure } = options;
+  await guard.look().catch(onFailure);
+  const intervalMs = config.RESTORE_CHECK_INTERVAL_MS;
+  const looks = startPeriodic(() => guard.look(), { intervalMs, onFailure });
+  return Object.assign(guard, {
+    async [Symbol.asyncDispose]() {
+      await looks[Symbol.asyncDispose]();
+      await guard.end().catch(onFailure);
+    },
+  });
+}
+
+const SETTLE_POLL_MS = 200;
+const TAKEN_OVER = 'a different database took over; no acknowledged change is missing';
+const SUSPENDED = 'the database was restored: everything older is suspended until an operator confirms';
+
+class Guard {
+  readonly #options: RestoreGuardOptions;
+  readonly #id = randomUUID();
+  #memory: Memory | null = null;
+  #looking: Promise<void> | null = null;
+  /** When a different, not yet settled database was first seen, by the monotonic clock; else null. */
+  #unsettledSince: number | null = null;
+  #told = 0;
+  readonly #lookAndReport: () => Promise<void>;
+  isSuspending = false;
+  readonly acknowledge = sharingRuns(() => this.#countUp());
+
+  constructor(options: RestoreGuardOptions) {
+    this.#options = options;
+    this.#lookAndReport = reportingOutages(() => this.#look(), options.onPossibleLoss);
+  }
+
+  get witness(): Witness {
+    return this.#memory === null ? [null, 0] : [this.#id, this.#memory.position];
+  }
+
+  look(): Promise<void> {
+    this.#looking ??= withoutDeadline(() => this.#lookAndReport()).finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async settle(): Promise<void> {
+    await this.look();
+    while (this.#unsettledSince !== null) {
+      if (currentDeadline()?.remainingMs() === 0) throw givenUp();
+      await delay(SETTLE_POLL_MS);
+      await this.look();
+    }
+  }
+
+  async verified<T>(operation: () => Promise<T>): Promise<T> {
+    try {
+      return await operation();
+    } catch (error) {
+      if (!(error instanceof Unverified)) throw error;
+    }
+    await this.look();
+    try {
+      return await operation();
+    } catch (error) {
+      throw error instanceof Unverified ? unavailable(error) : error;
+    }
+  }
+
+  async requireVerified(query: VerificationQuery): Promise<void> {
+    const [row] = await query(toVerification(this.#options.schema), this.witness);
+    if (row?.unverified === true) throw new Unverified();
+  }
+
+  findLatest(): Promise<Restore | null> {
+    return this.#records(this.#options.pool).findRestore();
+  }
+
+  async declare(): Promise<Restore> {
+    const restore = await this.#inTransaction(async (records) => {
+      await records.lock();
+      return records.findRestore(await records.addEntry('declared'));
+    });
+    if (restore === null) throw new Error('the restore that was just declared is missing');
+    return restore;
+  }
+
+  async confirm(number: number): Promise<Restore | null> {
+    const records = this.#records(this.#options.pool);
+    await records.confirm(number);
+    return records.findRestore(number);
+  }
+
+  /** Records that this instance will acknowledge nothing more. */
+  async end(): Promise<void> {
+    if (this.#memory !== null) await this.#records(this.#options.pool).end(this.#id);
+  }
+
+  async #countUp(): Promise<void> {
+    if (await this.#tryCountUp()) return;
+    await this.look();
+    if (!(await this.#tryCountUp())) throw unavailable(new Unverified());
+  }
+
+  /** Returns false if the instance must check the database first: it is not registered, or its row went back. */
+  async #tryCountUp(): Promise<boolean> {
+    const before = this.#memory;
+    if (before === null) return false;
+    const position = await this.#records(this.#options.pool).countUp(this.#id);
+    if (position === null) return false;
+    const isLost = position <= before.position;
+    this.#remember(before.number, isLost ? before.position + 1 : position);
+    return !isLost;
+  }
+
+  noteProof(position: number): void {
+    this.#remember(0, position);
+  }
+
+  #remember(number: number, position: number): void {
+    const known = this.#memory;
+    this.#memory = {
+      number: Math.max(number, known?.number ?? 0),
+      position: Math.max(position, known?.position ?? 0),
+    };
+  }
+
+  async #look(): Promise<void> {
+    // Read before the facts: otherwise a change acknowledged in between would make the database look behind.
+    const memory = this.#memory;
+    const settled = await this.#inTransaction(async (records) => {
+      let facts = await records.readFacts(this.#id, memory);
+      let finding = compareWithMemory(facts, memory);
+      let entry: EntryKind | null = null;
+      if (finding !== 'same') {
+        await records.lock();
+        // Another instance may have written the entry in the meantime.
+        facts = await records.readFacts(this.#id, memory);
+        finding = compareWithMemory(facts, memory);
+        entry = await this.#chooseEntry(records, finding);
+      }
+      if (finding !== 'same' && entry === null) return null;
+      const number = entry === null ? Number(facts.number) : await records.addEntry(entry);
+      const position = await records.register(this.#id, memory?.position ?? 0);
+      return { number, position, entry };
+    });
+    if (settled === null) {
+      this.#unsettledSince ??= performance.now();
+      return;
+    }
+    this.#unsettledSince = null;
+    if (memory !== null && settled.number !== memory.number) this.#options.onPossibleLoss?.();
+    this.#remember(settled.number, settled.position);
+    if (settled.entry === 'failover') this.#options.log.warn({ number: settled.number }, TAKEN_OVER);
+    await this.#tell();
+  }
+
+  /** Chooses the entry to write, while holding the lock. Null while other instances may still confirm, or when nothing changed. */
+  async #chooseEntry(records: RestoreRecords, finding: Finding): Promise<EntryKind | null> {
+    switch (finding) {
+      case 'same':
+        return null;
+      case 'first':
+        return 'first';
+      case 'lost':
+        return 'detected';
+      case 'moved':
+        if (await records.vouch(this.#id)) return 'failover';
+        return this.#isOverdue() ? 'detected' : null;
+      case 'unknown':
+        return this.#isOverdue() || !(await records.hasOthers(this.#id)) ? 'detected' : null;
+    }
+  }
+
+  #isOverdue(): boolean {
+    const since = this.#unsettledSince;
+    return since !== null && performance.now() - since >= this.#options.config.FAILOVER_GRACE_MS;
+  }
+
+  async #tell(): Promise<void> {
+    const latest = await this.findLatest();
+    this.isSuspending = latest !== null && latest.confirmedAt === null;
+    if (latest === null || !this.isSuspending || latest.number === this.#told) return;
+    this.#told = latest.number;
+    this.#options.log.error({ number: latest.number }, SUSPENDED);
+  }
+
+  #records(client: pg.ClientBase | pg.Pool): RestoreRecords {
+    return new RestoreRecords(client, this.#options.schema);
+  }
+
+  #inTransaction<T>(use: (records: RestoreRecords) => Promise<T>): Promise<T> {
+    return inTransaction(this.#options.pool, (client) => use(this.#records(client)));
+  }
+}

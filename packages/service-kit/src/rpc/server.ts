@@ -1,0 +1,223 @@
+import type { Server as HttpServer } from 'node:http';
+import type { ServerOptions } from 'node:http2';
+import { type DescMethod, type DescMethodUnary, fromBinary } from '@bufbuild/protobuf';
+import {
+  type handleUnaryCall,
+  type MethodDefinition,
+  Server,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { HealthImplementation } from 'grpc-health-check';
+import { toAppError } from '../errors.ts';
+import type { RunningService } from '../lifecycle.ts';
+import { createProbeServer, measureReadiness } from '../probe-server.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { ServiceTokenVerifier } from '../trust/service-token.ts';
+import { CallStreams } from './call-server.ts';
+import { decode, encode } from './calls.ts';
+import { GrpcHandlerContext } from './context.ts';
+import { toGrpcError } from './errors.ts';
+import { closeHttp, createConnectServer, listenHttp } from './http.ts';
+import { measureServedRpcs } from './metrics.ts';
+import type { RpcGuard, RpcService, UnaryHandler } from './service.ts';
+import { serverCredentials, type TlsFiles } from './tls.ts';
+
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const MAX_DEADLINE_MS = 30_000;
+const HTTP_LIMITS = { maxMessageBytes: MAX_MESSAGE_BYTES, maxDeadlineMs: MAX_DEADLINE_MS };
+const HEALTH_INTERVAL_MS = 2_000;
+const DRAIN_LIMIT_MS = 5_000;
+
+/** A stream has the calls of one process, which limits them itself. Callers accept messages of 16 MiB. */
+const STREAM_LIMITS = {
+  maxDeadlineMs: MAX_DEADLINE_MS,
+  maxCalls: 10_000,
+  maxResponseBytes: 15 * 1024 * 1024,
+};
+
+/** More than any caller can reach. */
+const RESETS = 1_000_000;
+
+/** Callers resolve the name again only when a connection ends, which is how they find new replicas. */
+const CONNECTION_AGE = { maxMs: 120_000, graceMs: MAX_DEADLINE_MS };
+
+export interface RpcServerOptions {
+  readonly services: readonly ((guard: RpcGuard) => RpcService)[];
+  readonly verifyCaller: ServiceTokenVerifier;
+  readonly log: Logger;
+  readonly host: string;
+  /** gRPC port; 0 picks a free one. */
+  readonly rpcPort: number;
+  /** Port of /livez, /readyz and /metrics in plain HTTP; null for none. */
+  readonly probePort: number | null;
+  /** Port of the Connect protocol over HTTP/1.1 (curl and JSON); null for none. */
+  readonly connectPort: number | null;
+  /** Whether the service can work now; reported by grpc.health.v1 and /readyz. */
+  readonly health: () => Promise<boolean>;
+  /** Measures the rpcs and the readiness, and is served at /metrics. Default: nothing is measured. */
+  readonly metrics?: Metrics;
+  /** When a connection ends: no new calls after `maxMs`, and no running ones after `graceMs` more. */
+  readonly connectionAge?: { readonly maxMs: number; readonly graceMs: number };
+  /** Applies to every port that serves rpcs. */
+  readonly tls?: TlsFiles;
+}
+
+/** The open ports; null for those not requested. */
+export interface RpcPorts {
+  readonly rpcPort: number;
+  readonly probePort: number | null;
+  readonly connectPort: number | null;
+}
+
+export interface RpcServer extends RpcPorts, RunningService {}
+
+/**
+ * Serves the rpcs over gRPC, and over the Connect protocol if requested, together with probes. Disposal asks callers to connect
+ * elsewhere and waits for calls in progress.
+ */
+export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
+  const { metrics } = options;
+  const guard = { ...options, ...(metrics && { observer: measureServedRpcs(metrics) }) };
+  const services = options.services.map((build) => build(guard));
+  const health = new HealthImplementation({ '': 'NOT_SERVING' });
+  const grpc = new Server(toServerOptions(options));
+  tolerateResets(grpc);
+  const streams = new CallStreams(STREAM_LIMITS);
+  for (const service of services) mountGrpc(grpc, service, streams);
+  health.addToServer(grpc);
+  const rpcPort = await bindGrpc(grpc, options);
+  let isLeaving = false;
+  // However many ask at once, the service checks itself once: anybody can ask, and the check may use the connections of the hot path.
+  let check: Promise<boolean> | undefined;
+  const isReady = async () => {
+    check ??= options.health().finally(() => {
+      check = undefined;
+    });
+    return (await check) && !isLeaving;
+  };
+  const probes = createProbeServer({ isReady, ...(metrics && { metrics }) });
+  const connect = createConnectServer(services, options.tls, HTTP_LIMITS);
+  const probePort = await listenIf(options.probePort, probes, options.host);
+  const connectPort = await listenIf(options.connectPort, connect, options.host);
+  const watch = watchHealth(health, isReady);
+  if (metrics !== undefined) measureReadiness(metrics, watch.isServing);
+  await watch.first;
+  const leave = () => {
+    isLeaving = true;
+    watch.stop();
+    // Callers connect again, and so resolve the name while this replica still serves: they know the others before it stops.
+    grpc.drain(`${options.host}:${rpcPort}`, MAX_DEADLINE_MS);
+  };
+  return {
+    rpcPort,
+    probePort,
+    connectPort,
+    leave,
+    async [Symbol.asyncDispose]() {
+      leave();
+      streams.close();
+      await Promise.all([closeGrpc(grpc), closeHttp(probes), closeHttp(connect)]);
+    },
+  };
+}
+
+function toServerOptions({ connectionAge = CONNECTION_AGE }: RpcServerOptions) {
+  return {
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_connection_age_ms': connectionAge.maxMs,
+    'grpc.max_connection_age_grace_ms': connectionAge.graceMs,
+    // Disables per-call statistics that nothing reads.
+    'grpc.enable_channelz': 0,
+  };
+}
+
+async function listenIf(port: number | null, server: HttpServer, host: string): Promise<number | null> {
+  return port === null ? null : listenHttp(server, host, port);
+}
+
+function mountGrpc(server: Server, service: RpcService, streams: CallStreams): void {
+  const definition: Record<string, MethodDefinition<object, object>> = {};
+  const implementation: UntypedServiceImplementation = {};
+  for (const method of service.descriptor.methods as DescMethodUnary[]) {
+    const handler = service.handlers.get(method.localName);
+    if (handler === undefined) continue;
+    definition[method.localName] = toDefinition(method);
+    implementation[method.localName] = unaryCall(method, handler);
+  }
+  for (const stream of service.streams) {
+    definition[stream.method.localName] = toDefinition(stream.method);
+    implementation[stream.method.localName] = streams.serve(stream);
+  }
+  server.addService(definition, implementation);
+}
+
+function toDefinition(method: DescMethod): MethodDefinition<object, object> {
+  const isStream = method.methodKind === 'bidi_streaming';
+  return {
+    path: `/${method.parent.typeName}/${method.name}`,
+    requestStream: isStream,
+    responseStream: isStream,
+    requestSerialize: (message) => encode(method.input, message),
+    requestDeserialize: (bytes: Buffer) => decode(method.input, bytes),
+    responseSerialize: (message) => encode(method.output, message),
+    responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
+  };
+}
+
+function unaryCall(method: DescMethodUnary, handler: UnaryHandler): handleUnaryCall<object, object> {
+  return (call, callback) => {
+    const context = new GrpcHandlerContext(method, call.metadata, call.getDeadline());
+    call.on('cancelled', () => context.cancel());
+    handler(call.request as never, context).then(
+      (response) => callback(null, response),
+      (error: unknown) => callback(toGrpcError(toAppError(error))),
+    );
+  };
+}
+
+/**
+ * Allows callers to cancel any number of calls. Node's HTTP/2 server ends a connection after a burst of a thousand resets, or more
+ * than 33 a second (CVE-2023-44487). When a dependency hangs, deadlines cause that many resets, and all other calls of the
+ * connection would fail. Only our own services reach this port. grpc-js has no option for the limits, but passes its options to
+ * `http2.createServer`; a test verifies this.
+ */
+function tolerateResets(server: Server): void {
+  const { commonServerOptions } = server as unknown as { commonServerOptions: ServerOptions };
+  Object.assign(commonServerOptions, { streamResetBurst: RESETS, streamResetRate: RESETS });
+}
+
+function bindGrpc(server: Server, { host, rpcPort, tls }: RpcServerOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`${host}:${rpcPort}`, serverCredentials(tls), (error, port) =>
+      error === null ? resolve(port) : reject(error),
+    );
+  });
+}
+
+/** Polls the service's health, because grpc.health.v1 has to be told of changes. */
+function watchHealth(health: HealthImplementation, check: () => Promise<boolean>) {
+  let isServing = false;
+  const set = (serving: boolean) => {
+    isServing = serving;
+    health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING');
+  };
+  const update = async () => set(await check().catch(() => false));
+  const timer = setInterval(update, HEALTH_INTERVAL_MS);
+  timer.unref();
+  const stop = () => {
+    clearInterval(timer);
+    set(false);
+  };
+  return { first: update(), isServing: () => isServing, stop };
+}
+
+function closeGrpc(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const limit = setTimeout(() => server.forceShutdown(), DRAIN_LIMIT_MS);
+    server.tryShutdown(() => {
+      clearTimeout(limit);
+      resolve();
+    });
+  });
+}

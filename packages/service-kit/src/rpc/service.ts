@@ -1,0 +1,234 @@
+import type { DescMethodUnary, DescService } from '@bufbuild/protobuf';
+import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
+import { withinCall } from '../deadline.ts';
+import { AppError, invalidRequest, toAppError } from '../errors.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { sampledLogOf } from '../telemetry/sampled-log.ts';
+import { createSecurityLog, toCauseText } from '../telemetry/security-log.ts';
+import type { ServiceTokenVerifier } from '../trust/service-token.ts';
+import { type StreamOfCalls, UNREADABLE } from './calls.ts';
+import { type CallHead, deadlineOf, findHeader, originOf } from './context.ts';
+import { codeOf } from './errors.ts';
+import { type RpcObserver, toRpcName } from './observer.ts';
+import { inServerSpan } from './span.ts';
+
+type NamesOf<Service extends DescService, Kind extends string> = {
+  [Rpc in keyof Service['method']]: Service['method'][Rpc] extends { methodKind: Kind } ? Rpc : never;
+}[keyof Service['method']];
+
+/** The caller whose acts are in the security log. */
+const OPERATOR = 'operator';
+
+/** The implementation of every unary rpc. */
+export type UnaryRpcs<Service extends DescService> = Pick<ServiceImpl<Service>, NamesOf<Service, 'unary'>>;
+
+/** The admitted callers of each unary rpc. Every one must be listed; an empty list admits nobody. */
+export type Admitted<Service extends DescService> = {
+  readonly [Rpc in NamesOf<Service, 'unary'>]: readonly string[];
+};
+
+/** The unary rpc that each streaming rpc carries. It admits the same callers. */
+export type Carried<Service extends DescService> = {
+  readonly [Rpc in NamesOf<Service, 'bidi_streaming'>]: NamesOf<Service, 'unary'>;
+};
+
+/** A service with its implementation and its callers, ready to be mounted. */
+export interface RpcService {
+  readonly descriptor: DescService;
+  readonly handlers: ReadonlyMap<string, UnaryHandler>;
+  readonly streams: readonly ServedStream[];
+  /** Throws `caller_not_admitted` unless the called rpc, unary or streaming, lists the caller. */
+  readonly admit: (call: CallHead) => Promise<unknown>;
+}
+
+/** One guarded unary rpc. It rejects only with AppError. `caller` is given if it is admitted already. */
+export type UnaryHandler = (request: never, context: HandlerContext, caller?: string) => Promise<object>;
+
+/** A streaming rpc that carries calls of a unary one. */
+export interface ServedStream {
+  readonly method: StreamOfCalls;
+  readonly carried: DescMethodUnary;
+  /** Returns the caller. Throws `caller_not_admitted`. The calls of each message are admitted again. */
+  readonly admit: (call: CallHead) => Promise<string>;
+  readonly handler: UnaryHandler;
+}
+
+/** Combines a service with its implementation, the admitted callers of each rpc, and what its streams carry. */
+export function implement<Service extends DescService>(
+  descriptor: Service,
+  implementation: UnaryRpcs<Service>,
+  admitted: Admitted<Service>,
+  ...[carried]: keyof Carried<Service> extends never ? [] : [Carried<Service>]
+): (guard: RpcGuard) => RpcService {
+  const rpcs = implementation as unknown as Readonly<Record<string, UnaryHandler>>;
+  const callers = admitted as Readonly<Record<string, readonly string[]>>;
+  const carriedBy = (carried ?? {}) as Readonly<Record<string, PropertyKey>>;
+  return (guard) => {
+    const handlers = new Map<string, UnaryHandler>();
+    for (const { methodKind, localName: rpc } of descriptor.methods) {
+      const handler = rpcs[rpc];
+      if (methodKind !== 'unary' || handler === undefined) continue;
+      handlers.set(rpc, guarded(handler.bind(implementation), callers[rpc] ?? [], guard));
+    }
+    const streams = Object.entries(carriedBy).map(([stream, rpc]): ServedStream => {
+      const unary = String(rpc);
+      const handler = handlers.get(unary);
+      if (handler === undefined) throw new TypeError(`${stream} carries ${unary}, which is not a unary rpc`);
+      return {
+        method: descriptor.method[stream] as StreamOfCalls,
+        carried: descriptor.method[unary] as DescMethodUnary,
+        admit: (call) => admit(call, callers[unary] ?? [], guard),
+        handler,
+      };
+    });
+    const callersOf = (rpc: string) => callers[String(carriedBy[rpc] ?? rpc)] ?? [];
+    return {
+      descriptor,
+      handlers,
+      streams,
+      admit: (call) => admit(call, callersOf(call.method.localName), guard),
+    };
+  };
+}
+
+/** The checks in front of every rpc, on either protocol. */
+export interface RpcGuard {
+  readonly verifyCaller: ServiceTokenVerifier;
+  readonly log: Logger;
+  /** Observes every call, including refused ones. */
+  readonly observer?: RpcObserver;
+}
+
+function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
+  const answer: UnaryHandler = async (request, context, admitted) => {
+    const caller = admitted ?? (await admit(context, callers, guard));
+    const answered = logged(context, guard.log, () =>
+      inServerSpan(context.method, () => run(handler, request, context, guard.log)),
+    );
+    return caller === OPERATOR ? noted(answered, context, guard.log) : answered;
+  };
+  const { observer } = guard;
+  return observer === undefined ? answer : observed(answer, observer);
+}
+
+function observed(answer: UnaryHandler, observer: RpcObserver): UnaryHandler {
+  return async (request, context, caller) => {
+    const ended = observer.started(context.method);
+    try {
+      const response = await answer(request, context, caller);
+      ended('OK');
+      return response;
+    } catch (error) {
+      ended(codeOf(toAppError(error)));
+      throw error;
+    }
+  };
+}
+
+/** Runs the work of an admitted call. Logs any failure once, with the request's id if that could be read. */
+async function logged<T>(context: HandlerContext, log: Logger, work: () => Promise<T>): Promise<T> {
+  let within = <R>(part: () => R): R => part();
+  try {
+    const deadline = deadlineOf(context);
+    const origin = originOf(context);
+    within = (part) => withinCall(deadline, origin, part);
+    return await within(work);
+  } catch (error) {
+    throw within(() => report(toAppError(error), context, log));
+  }
+}
+
+async function run(
+  handler: UnaryHandler,
+  request: never,
+  context: HandlerContext,
+  log: Logger,
+): Promise<object> {
+  const startedAt = performance.now();
+  try {
+    if ((request as object) === UNREADABLE) throw invalidRequest('request', 'is not a valid message');
+    const response = await handler(request, context);
+    if (log.isLevelEnabled('debug')) {
+      log.debug(
+        { rpc: toRpcName(context.method), ms: Math.round(performance.now() - startedAt) },
+        'rpc answered',
+      );
+    }
+    return response;
+  } catch (error) {
+    throw toOwnError(error);
+  }
+}
+
+/** Writes the operator's act to the security log, with its outcome. */
+async function noted<T>(answered: Promise<T>, { method }: CallHead, log: Logger): Promise<T> {
+  const note = (outcome: string) =>
+    createSecurityLog(log)('operator-act', { route: toRpcName(method), outcome });
+  try {
+    const response = await answered;
+    note('OK');
+    return response;
+  } catch (error) {
+    note(codeOf(toAppError(error)));
+    throw error;
+  }
+}
+
+/** Returns the caller. */
+async function admit(call: CallHead, callers: readonly string[], guard: RpcGuard): Promise<string> {
+  try {
+    const header = findHeader(call, 'authorization');
+    if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
+    const caller = await guard.verifyCaller(header.slice('Bearer '.length));
+    if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
+    return caller;
+  } catch (error) {
+    guard.observer?.refused?.(call.method);
+    throw reportCaller(toAppError(error), call, guard.log);
+  }
+}
+
+/** Anybody who reaches the port can cause these lines, so they are sampled and have no stack. */
+function reportCaller(refusal: AppError, { method }: CallHead, log: Logger): AppError {
+  const fields = {
+    rpc: toRpcName(method),
+    reason: refusal.reason,
+    cause: toCauseText(refusal.cause, 'caller'),
+  };
+  if (isFault(refusal)) sampledLogOf(log)('error', 'caller', fields, 'rpc failed');
+  else sampledLogOf(log)('warn', 'caller', fields, 'rpc refused');
+  return refusal;
+}
+
+/**
+ * If another service rejects our service token, the keys are misconfigured. Our own caller cannot fix that, so it gets `internal`.
+ */
+function toOwnError(error: unknown): AppError {
+  const appError = toAppError(error);
+  return appError.reason === 'caller_not_admitted'
+    ? new AppError('internal', '', { cause: appError })
+    : appError;
+}
+
+/** Logs faults as errors, here and nowhere else. Refusals are caused by the caller and logged at debug level only. */
+function report(appError: AppError, { method }: CallHead, log: Logger): AppError {
+  const rpc = toRpcName(method);
+  const { reason } = appError;
+  if (isFault(appError)) log.error({ rpc, err: appError }, 'rpc failed');
+  else if (reason === 'unavailable' || reason === 'access_not_recorded') {
+    log.warn({ rpc, err: appError }, 'rpc refused');
+  } else log.debug({ rpc, reason }, 'rpc refused');
+  return appError;
+}
+
+/** Whether somebody has to fix something: code, or mismatched keys. Unavailable dependencies are excluded. */
+function isFault({ reason, cause }: AppError): boolean {
+  if (reason === 'internal') return true;
+  // A token that does not verify has a wrong key or a wrong clock. Without a token, the caller is simply not one of our services.
+  if (reason === 'caller_not_admitted') return cause !== undefined;
+  return (
+    reason === 'access_not_recorded' &&
+    cause instanceof AppError &&
+    (cause.reason === 'caller_not_admitted' || cause.reason === 'internal')
+  );
+}

@@ -1,0 +1,95 @@
+import type { z } from 'zod';
+import type { FailureReports } from '../background-failures.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { RedisTls } from '../redis.ts';
+import type { RpcChannelOptions } from '../rpc/client.ts';
+import { measureCalledRpcs } from '../rpc/metrics.ts';
+import type { RpcServerOptions } from '../rpc/server.ts';
+import { toTlsFiles } from '../rpc/tls.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { createServiceTokenSource, createServiceTokenVerifier } from '../trust/service-token.ts';
+import { createSessionVerifier, type SessionVerifier } from '../trust/session.ts';
+import { openSessionKeys, type SessionKeys } from '../trust/session-keys.ts';
+import type { StepUpOptions } from '../trust/step-up.ts';
+import type { commonSettings, redisSettings, rpcSettings, sessionSettings } from './settings.ts';
+
+// The settings that every service has (settings.ts), as options of the parts of this package that need them.
+
+type Settings<Shape extends z.ZodRawShape> = Readonly<z.infer<z.ZodObject<Shape>>>;
+type CommonSettings = Settings<typeof commonSettings>;
+
+/** The ports, TLS and callers of a service, for `startRpcServer`. */
+export function toRpcServerOptions(
+  config: CommonSettings & Settings<ReturnType<typeof rpcSettings>>,
+  { service, clock = systemClock }: { readonly service: string; readonly clock?: Clock },
+): Omit<RpcServerOptions, 'services' | 'health' | 'log'> {
+  return {
+    verifyCaller: createServiceTokenVerifier({ service, publicKeys: config.SERVICE_PUBLIC_KEYS, clock }),
+    host: config.HOST,
+    rpcPort: config.RPC_PORT,
+    probePort: config.PROBE_PORT,
+    connectPort: config.CONNECT_PORT ?? null,
+    ...toTls(config),
+  };
+}
+
+interface ChannelContext {
+  readonly service: string;
+  readonly clock?: Clock;
+  /** Measures the calls of all channels and streams. Default: they are not measured. */
+  readonly metrics?: Metrics;
+}
+
+/** TLS, service tokens and metrics of all channels and streams of a service, for `openRpcChannel`. Called once for each service. */
+export function toRpcChannelOptions(
+  config: CommonSettings,
+  { service, clock = systemClock, metrics }: ChannelContext,
+): Pick<RpcChannelOptions, 'tokens' | 'tls' | 'observer'> {
+  const tokens = createServiceTokenSource({ service, privateKeyPem: config.SERVICE_PRIVATE_KEY, clock });
+  return { tokens, ...toTls(config), ...(metrics && { observer: measureCalledRpcs(metrics) }) };
+}
+
+/** The verifier of sessions and the keys of the identity provider. */
+export interface SessionVerification extends AsyncDisposable {
+  readonly verify: SessionVerifier;
+  readonly keys: SessionKeys;
+}
+
+/** Opens the keys of the identity provider, and creates the verifier of the accepted sessions. */
+export function openSessionVerification(
+  config: Settings<typeof sessionSettings>,
+  { clock = systemClock, failureOf }: { readonly clock?: Clock; readonly failureOf: FailureReports },
+): SessionVerification {
+  const keys = openSessionKeys(config.SESSION_JWKS, {
+    timeoutMs: config.SESSION_JWKS_TIMEOUT_MS,
+    clock,
+    onFailure: failureOf('fetching the keys of the identity provider'),
+  });
+  const verify = createSessionVerifier({
+    issuer: config.SESSION_ISSUER,
+    audience: config.SESSION_AUDIENCE,
+    userIdClaim: config.SESSION_USER_ID_CLAIM,
+    jwks: keys,
+    clock,
+  });
+  return { verify, keys, [Symbol.asyncDispose]: () => keys[Symbol.asyncDispose]() };
+}
+
+/** The actions that need a step-up, for `createStepUp`. */
+export function toStepUpOptions(config: Settings<typeof sessionSettings>): StepUpOptions {
+  return {
+    actions: config.STEP_UP_FOR,
+    maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS ?? null,
+    acr: config.STEP_UP_ACR,
+  };
+}
+
+function toTls(config: CommonSettings): Pick<RpcServerOptions, 'tls'> {
+  const tls = toTlsFiles(config);
+  return tls === undefined ? {} : { tls };
+}
+
+/** TLS to Redis, for `openRedis` and `subscribeRedis`. */
+export function toRedisTls(config: Settings<ReturnType<typeof redisSettings>>): RedisTls {
+  return { ca: config.REDIS_TLS_CA, cert: config.REDIS_TLS_CERT, key: config.REDIS_TLS_KEY };
+}

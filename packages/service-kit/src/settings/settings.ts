@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import { STEP_UP_ACTIONS } from '../trust/step-up.ts';
+import { durationMs, integer, list, optionalInteger, port, privateKey } from './config.ts';
+import { tracingSettings } from './tracing.ts';
+
+/*
+ * docs/operations/settings.md is generated from the schemas of the settings (`pnpm gen:settings`). Each setting has a description, and a
+ * unit unless its values are listed (`z.enum`). In `.meta({…})`, `unit` is the unit or form of the value, `secret` is true or says when
+ * the value is secret, and `fallback` describes a default that the schema does not have.
+ */
+
+/** The settings of mutual TLS between services. */
+export const tlsSettings = {
+  TLS_CA: z
+    .string()
+    .optional()
+    .meta({ unit: 'PEM', fallback: 'none: no TLS' })
+    .describe('Certificates of the authorities that issue the certificates of the services.'),
+  TLS_CERT: z
+    .string()
+    .optional()
+    .meta({ unit: 'PEM', fallback: 'none: no TLS' })
+    .describe('Certificate of this service, for TLS as a server and as a client.'),
+  TLS_KEY: z
+    .string()
+    .optional()
+    .meta({ unit: 'PEM', fallback: 'none: no TLS', secret: true })
+    .describe('Private key of `TLS_CERT`.'),
+} as const;
+
+/** Below the two minutes after which the alert ServiceNotReady fires for a replica that is leaving. */
+const LONGEST_SHUTDOWN_DELAY_MS = 60_000;
+
+/** The settings of every service. */
+export const commonSettings = {
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Least severe level that is logged.'),
+  HOST: z
+    .string()
+    .default('127.0.0.1')
+    .meta({ unit: 'address', fallback: '`127.0.0.1`; in the images `0.0.0.0`' })
+    .describe('Address that the ports listen on.'),
+  SHUTDOWN_DELAY_MS: integer(0, { max: LONGEST_SHUTDOWN_DELAY_MS })
+    .meta({ unit: 'ms' })
+    .describe(
+      'How long the service still serves after SIGTERM, while it reports that it is not ready, so that balancers and name services notice.',
+    ),
+  SERVICE_PRIVATE_KEY: privateKey().describe("This service's private key for service tokens."),
+  SERVICE_PUBLIC_KEYS: z
+    .string()
+    .meta({ unit: 'JWKS' })
+    .describe("Public keys of all callers; `kid` is the caller's name."),
+  ...tlsSettings,
+  ...tracingSettings,
+} as const;
+
+/** The port of /livez, /readyz and /metrics, which every service has. */
+export function probePort(fallback: number) {
+  return port(fallback).describe('`/livez`, `/readyz` and `/metrics`, in plain HTTP.');
+}
+
+/** The settings of a service with rpcs; `probes` is the default of its probe port. */
+export function rpcSettings(defaults: { readonly rpc: number; readonly probes: number }) {
+  return {
+    RPC_PORT: port(defaults.rpc).describe('gRPC.'),
+    PROBE_PORT: probePort(defaults.probes),
+    CONNECT_PORT: optionalInteger({ max: 65_535 })
+      .meta({ unit: 'port', fallback: 'none: not served' })
+      .describe('The rpcs in the Connect protocol (HTTP and JSON, for curl).'),
+  } as const;
+}
+
+const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
+
+/** Whether the host of a URL, or an address, is this machine. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
+/** Whether nobody on the way to a URL can read or change what is sent: https, or plain http on this machine. */
+function isProtected(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+/** Whether a text is such a URL, without query and fragment. */
+export function isProtectedAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.search === '' && url.hash === '' && isProtected(url);
+}
+
+function isKeySource(text: string): boolean {
+  if (!text.startsWith('{')) {
+    const url = URL.parse(text);
+    // Whoever can change the keys on the way can sign in as anybody.
+    return url !== null && isProtected(url);
+  }
+  try {
+    const set: { readonly keys?: unknown } = JSON.parse(text);
+    return Array.isArray(set.keys);
+  } catch {
+    return false;
+  }
+}
+
+/** The settings of a service that verifies sessions. */
+export const sessionSettings = {
+  SESSION_ISSUER: z.string().meta({ unit: 'URL' }).describe('`iss` of sessions.'),
+  SESSION_AUDIENCE: list()
+    .meta({ unit: 'names, separated by commas' })
+    .describe(
+      "Accepted `aud` of sessions: the client id at the identity provider, and the audience of the host application's own sessions if it signs any.",
+    ),
+  SESSION_USER_ID_CLAIM: z
+    .string()
+    .default('sub')
+    .meta({ unit: 'name of a claim' })
+    .describe("Claim of a session that is the person's id."),
+  SESSION_JWKS: z
+    .string()
+    .refine(isKeySource, 'must be an https URL, an http URL on this machine, or a JWKS')
+    .meta({ unit: 'URL of a JWKS, or the JWKS' })
+    .describe("The identity provider's public keys."),
+  SESSION_JWKS_TIMEOUT_MS: durationMs(2_000).describe('Maximum wait for the JWKS.'),
+  STEP_UP_FOR: list()
+    .pipe(z.array(z.enum(STEP_UP_ACTIONS, `must name only ${STEP_UP_ACTIONS.join(', ')}`)))
+    .default([])
+    .meta({ unit: `names, separated by commas: ${STEP_UP_ACTIONS.map((name) => `\`${name}\``).join(', ')}` })
+    .describe('Actions that need a recent or a strong sign-in ([step-up](../signing-in.md#step-up)).'),
+  STEP_UP_MAX_AGE_SECONDS: optionalInteger({ min: 60, max: 86_400, unit: 's' })
+    .meta({ fallback: 'none: any age' })
+    .describe('Maximum time since that sign-in.'),
+  STEP_UP_ACR: list()
+    .default([])
+    .meta({ unit: 'names, separated by commas', fallback: 'none: any' })
+    .describe('Accepted values of `acr` of that sign-in.'),
+} as const;
+
+interface StepUpSettings {
+  readonly STEP_UP_FOR: readonly string[];
+  readonly STEP_UP_MAX_AGE_SECONDS?: number | undefined;
+  readonly STEP_UP_ACR: readonly string[];
+}
+
+/** Refuses settings that name actions but not what their sign-in needs; for a service that checks it. */
+export function requireStepUpCriterion(settings: StepUpSettings, context: z.RefinementCtx): void {
+  const { STEP_UP_FOR: actions, STEP_UP_MAX_AGE_SECONDS: maxAge, STEP_UP_ACR: acr } = settings;
+  if (actions.length === 0 || maxAge !== undefined || acr.length > 0) return;
+  const message = 'needs STEP_UP_MAX_AGE_SECONDS or STEP_UP_ACR';
+  context.addIssue({ code: 'custom', path: ['STEP_UP_FOR'], message });
+}
+
+/** The settings of a service with a database. */
+export const databaseSettings = {
+  DATABASE_URL: z
+    .string()
+    .meta({ unit: 'connection string', secret: true })
+    .describe('Database, with the role of the service.'),
+  DATABASE_POOL_SIZE: integer(10, { min: 1, max: 200, unit: 'connections' }).describe(
+    'Connections for everything without a pool of its own.',
+  ),
+  DATABASE_CONNECT_TIMEOUT_MS: durationMs(2_000).describe(
+    'Maximum wait for a connection: a free one of the pool, or a new one.',
+  ),
+  DATABASE_STATEMENT_TIMEOUT_MS: durationMs(10_000).describe('Maximum duration of a statement.'),
+} as const;
+
+/** The settings of a service that uses Redis but can do without it; the description says what for. */
+export function redisSettings(description: string) {
+  const none = { unit: 'PEM', fallback: 'none' } as const;
+  return {
+    REDIS_URL: z
+      .string()
+      .optional()
+      .meta({
+        unit: '`redis://` or `rediss://`',
+        fallback: 'none: no Redis',
+        secret: 'if it contains a password',
+      })
+      .describe(description),
+    REDIS_TLS_CA: z
+      .string()
+      .optional()
+      .meta({ unit: 'PEM', fallback: 'the public authorities that Node knows' })
+      .describe('Certificates of the authorities that issue the certificate of Redis, with `rediss://`.'),
+    REDIS_TLS_CERT: z
+      .string()
+      .optional()
+      .meta(none)
+      .describe('Certificate of this service for Redis, if Redis asks its clients for one.'),
+    REDIS_TLS_KEY: z
+      .string()
+      .optional()
+      .meta({ ...none, secret: true })
+      .describe('Private key of `REDIS_TLS_CERT`.'),
+  } as const;
+}
+
+type RedisSettings = { readonly [Name in keyof ReturnType<typeof redisSettings>]?: string | undefined };
+
+/** Refuses settings of TLS to Redis that would be ignored, or do not suffice. */
+export function requireRedisTls(settings: RedisSettings, context: z.RefinementCtx): void {
+  const { REDIS_URL: url = '', REDIS_TLS_CA: ca, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: key } = settings;
+  const report = (name: keyof RedisSettings, message: string) =>
+    context.addIssue({ code: 'custom', path: [name], message });
+  if ((ca ?? cert ?? key) !== undefined && !url.startsWith('rediss://')) {
+    report('REDIS_URL', 'must start with rediss://, because a REDIS_TLS_ setting is set');
+  }
+  if ((cert === undefined) !== (key === undefined)) {
+    report(
+      cert === undefined ? 'REDIS_TLS_CERT' : 'REDIS_TLS_KEY',
+      'must be set, because the other of the two is',
+    );
+  }
+}

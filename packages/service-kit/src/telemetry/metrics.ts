@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import {
+  type CollectFunction,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  prometheusContentType,
+  Registry,
+} from 'prom-client';
+
+/** A metric without its values. Labels never contain an id of a person, an app, a token or a request, nor a health value. */
+export interface MetricDeclaration<Label extends string = never> {
+  /** `phds_…`, with the unit, and with `_total` for counters. */
+  readonly name: string;
+  /** What the metric tells, in one line. */
+  readonly help: string;
+  /** Names of the labels. Each has a small, fixed set of values. */
+  readonly labels?: readonly Label[];
+}
+
+/** A value and its labels. */
+export type Labelled<Label extends string> = readonly [Readonly<Partial<Record<Label, string>>>, number];
+
+/** Upper bounds of durations in seconds: from a cached answer to the longest deadline. */
+export const DURATION_BUCKETS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+
+/** Upper bounds of the sizes of batches. */
+export const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+export interface MetricsOptions {
+  /** Name of the service. */
+  readonly service: string;
+  /**
+   * Whether to add the metrics of the process (`process_*`, `nodejs_*`). They observe the process until it ends, so only a program that
+   * runs one service asks for them.
+   */
+  readonly ofProcess?: boolean;
+}
+
+/** All packages of the workspace have one version. */
+const { version: VERSION } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { readonly version: string };
+
+/** The metrics of one instance of a service, in a registry of their own: several instances may run in one process. */
+export class Metrics {
+  readonly contentType = prometheusContentType;
+  readonly #metrics = new Registry();
+  readonly #failures: Counter<'task'>;
+
+  constructor({ service, ofProcess = false }: MetricsOptions) {
+    if (ofProcess) collectDefaultMetrics({ register: this.#metrics });
+    this.gauge({
+      name: 'phds_build_info',
+      help: 'Always 1; the labels name the service and its version.',
+      labels: ['service', 'version'],
+    }).set({ service, version: VERSION }, 1);
+    this.#failures = this.counter({
+      name: 'phds_background_failures_total',
+      help: 'Failed runs of periodic and background tasks.',
+      labels: ['task'],
+    });
+  }
+
+  counter<Label extends string = never>(declaration: MetricDeclaration<Label>): Counter<Label> {
+    return new Counter({ ...this.#toOptions(declaration) });
+  }
+
+  gauge<Label extends string = never>(declaration: MetricDeclaration<Label>): Gauge<Label> {
+    return new Gauge({ ...this.#toOptions(declaration) });
+  }
+
+  histogram<Label extends string = never>(
+    declaration: MetricDeclaration<Label>,
+    buckets: readonly number[] = DURATION_BUCKETS,
+  ): Histogram<Label> {
+    return new Histogram({ ...this.#toOptions(declaration), buckets: [...buckets] });
+  }
+
+  /** A gauge that `read` gives at each scrape, from memory. */
+  readGauge(declaration: MetricDeclaration, read: () => number | Promise<number>): void {
+    const collect: CollectFunction<Gauge> = async function () {
+      this.set(await read());
+    };
+    new Gauge({ ...this.#toOptions(declaration), collect });
+  }
+
+  /** Gauges that `read` gives at each scrape, from memory: all values, each with its labels. */
+  readGauges<Label extends string>(
+    declaration: MetricDeclaration<Label>,
+    read: () => readonly Labelled<Label>[],
+  ): void {
+    const collect: CollectFunction<Gauge<Label>> = function () {
+      for (const [labels, value] of read()) this.set(labels, value);
+    };
+    new Gauge({ ...this.#toOptions(declaration), collect });
+  }
+
+  /** A counter that `read` gives at each scrape, from memory. Where it counts, it costs no more than a number. */
+  readCounter(declaration: MetricDeclaration, read: () => number): void {
+    this.readCounters(declaration, () => [[{}, read()]]);
+  }
+
+  /** Counters that `read` gives at each scrape, from memory: all values, each with its labels. */
+  readCounters<Label extends string>(
+    declaration: MetricDeclaration<Label>,
+    read: () => readonly Labelled<Label>[],
+  ): void {
+    const collect: CollectFunction<Counter<Label>> = function () {
+      this.reset();
+      for (const [labels, value] of read()) this.inc(labels, value);
+    };
+    new Counter({ ...this.#toOptions(declaration), collect });
+  }
+
+  /** Counts the failures of a background task, from 0. */
+  countFailures(task: string): () => void {
+    this.#failures.inc({ task }, 0);
+    return () => this.#failures.inc({ task });
+  }
+
+  /** The values of all metrics in Prometheus's text format. */
+  text(): Promise<string> {
+    return this.#metrics.metrics();
+  }
+
+  #toOptions<Label extends string>({ name, help, labels = [] }: MetricDeclaration<Label>) {
+    return { name, help, labelNames: [...labels], registers: [this.#metrics] };
+  }
+}
