@@ -1,6 +1,5 @@
-/** Builds the documentation into `dist`. Does nothing when it is built already. */
+/** Builds the documentation into `dist`. */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
@@ -11,26 +10,10 @@ import { readSite, renderFiles, toNavigation } from '../src/site.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const output = join(root, 'dist');
-const stamp = join(output, '.built-from');
 const ASSETS = '/docs/assets';
-// Everything that the result depends on.
-const SOURCES = [
-  'src/**',
-  'bin/**',
-  'browser/**',
-  'examples/**',
-  '../../docs/partners/**',
-  '../catalog/src/**',
-  '../../pnpm-lock.yaml',
-];
 
-const fingerprint = await toFingerprint();
-if (!existsSync(stamp) || (await readFile(stamp, 'utf8')) !== fingerprint) {
-  await rm(output, { recursive: true, force: true });
-  await build();
-  await writeFile(stamp, fingerprint);
-  console.log('documentation built: packages/docs/dist');
-}
+await rm(output, { recursive: true, force: true });
+await build();
 
 async function build(): Promise<void> {
   const site = readSite();
@@ -99,12 +82,4 @@ async function writeAsset(name: string, content: string): Promise<string> {
 /** The address of an asset for another one. */
 function toSibling(address: string): string {
   return address.replace(ASSETS, '.');
-}
-
-async function toFingerprint(): Promise<string> {
-  const hash = createHash('sha256');
-  const paths = await Array.fromAsync(glob(SOURCES, { cwd: root, withFileTypes: true }));
-  const files = paths.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  for (const file of files.toSorted()) hash.update(file).update(await readFile(file));
-  return hash.digest('hex');
 }

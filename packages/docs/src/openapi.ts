@@ -63,7 +63,7 @@ export interface PlacedOperation extends Operation {
 }
 
 /** The checked-in copy of what a gateway serves at `/openapi.json`. */
-const FILE = new URL('../../sdk/openapi.json', import.meta.url);
+const FILE = new URL('../../../services/gateway/openapi.json', import.meta.url);
 
 export const document = JSON.parse(readFileSync(FILE, 'utf8')) as OpenApi;
 

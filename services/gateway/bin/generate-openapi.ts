@@ -1,12 +1,12 @@
 /**
- * Writes packages/sdk/openapi.json, the copy of `GET /openapi.json` in the repository. With `--check` it only compares: exits with 1 and
+ * Writes services/gateway/openapi.json, the copy of `GET /openapi.json` in the repository. With `--check` it only compares: exits with 1 and
  * names the command to run when the copy is not current.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { toOpenApiDocument } from '../src/http/public/openapi-document.ts';
 
-const FILE = join(import.meta.dirname, '../../../packages/sdk/openapi.json');
+const FILE = join(import.meta.dirname, '../openapi.json');
 
 /** Stands for the address of a deployment, which serves the document with its own. */
 const PUBLIC_URL = 'https://health.example';
@@ -25,10 +25,10 @@ if (!process.argv.includes('--check')) {
   mkdirSync(dirname(FILE), { recursive: true });
   writeFileSync(FILE, current);
 } else if (readCopy() === current) {
-  console.log('packages/sdk/openapi.json is fresh.');
+  console.log('services/gateway/openapi.json is fresh.');
 } else {
   console.error(
-    'packages/sdk/openapi.json does not match the operations of the gateway. Run `pnpm gen:openapi`.',
+    'services/gateway/openapi.json does not match the operations of the gateway. Run `pnpm gen:openapi`.',
   );
   process.exitCode = 1;
 }

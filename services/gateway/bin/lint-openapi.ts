@@ -1,8 +1,8 @@
-/** Lints packages/sdk/openapi.json, or the named file. Exits with 1 if anything is found. */
+/** Lints services/gateway/openapi.json, or the named file. Exits with 1 if anything is found. */
 import { fileURLToPath } from 'node:url';
 import { createConfig, formatProblems, getTotals, lint } from '@redocly/openapi-core';
 
-const OWN = fileURLToPath(new URL('../../../packages/sdk/openapi.json', import.meta.url));
+const OWN = fileURLToPath(new URL('../openapi.json', import.meta.url));
 
 const config = await createConfig({
   extends: ['recommended-strict'],
@@ -20,4 +20,4 @@ const problems = await lint({ ref: process.argv[2] ?? OWN, config });
 if (problems.length > 0) {
   formatProblems(problems, { totals: getTotals(problems), format: 'codeframe', version: '' });
   process.exitCode = 1;
-} else console.log('packages/sdk/openapi.json has no faults of form.');
+} else console.log('services/gateway/openapi.json has no faults of form.');

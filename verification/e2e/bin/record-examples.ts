@@ -1,6 +1,6 @@
 /**
  * Records the examples of the documentation, `packages/docs/examples`, at a whole service that it starts: `pnpm record:examples`. Then
- * `pnpm gen:docs` writes them into docs/partners.
+ * `pnpm generate` writes them into docs/partners.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -26,7 +26,7 @@ export interface ApiDocument {
   readonly components: { readonly headers: Readonly<Record<string, HeaderObject>> };
 }
 
-const FILE = new URL('../../../packages/sdk/openapi.json', import.meta.url);
+const FILE = new URL('../../../services/gateway/openapi.json', import.meta.url);
 
 /** The OpenAPI document of the repository. A test of the gateway compares it with what the gateway serves. */
 export function readApiDocument(): ApiDocument {

@@ -9,7 +9,7 @@ export async function checkAnswer(answer: ReceivedAnswer): Promise<void> {
   if (faults.length === 0) return;
   const { method, url, status, text } = answer;
   throw new Error(
-    `${method} ${url.pathname} answered ${status}, which packages/sdk/openapi.json does not describe:\n` +
+    `${method} ${url.pathname} answered ${status}, which services/gateway/openapi.json does not describe:\n` +
       `${faults.map((fault) => `  ${fault}`).join('\n')}\n${text ?? ''}`,
   );
 }

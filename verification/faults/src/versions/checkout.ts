@@ -28,7 +28,9 @@ export async function checkOut(revision: string, say: (line: string) => void): P
       cwd: directory,
       env: { ...process.env, CI: 'true' },
     });
-    await run('npx', ['-y', manager.packageManager, 'run', 'gen:prisma'], { cwd: directory });
+    // Releases before the step `generate` commit everything but the database clients.
+    const generate = 'generate' in manager.scripts ? 'generate' : 'gen:prisma';
+    await run('npx', ['-y', manager.packageManager, 'run', generate], { cwd: directory });
   } catch (error) {
     await remove();
     throw error;

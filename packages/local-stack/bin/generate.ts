@@ -1,0 +1,126 @@
+/**
+ * Makes the files that are not committed: code from protos, schemas and the OpenAPI document, the reference pages, the web app and the
+ * documentation.
+ *
+ *     node packages/local-stack/bin/generate.ts [--force] [name of a step]…
+ *
+ * `npm start`, `npm test`, the image and the commands run it. A step whose sources have not changed since its last run is skipped.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+interface Step {
+  readonly name: string;
+  /** Everything that the result depends on besides the lockfile: globs, relative to the workspace. */
+  readonly sources: readonly string[];
+  /** A file or directory that exists after the step. */
+  readonly result: string;
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const workspace = resolve(import.meta.dirname, '../../..');
+const OPENAPI = 'services/gateway/openapi.json';
+const CATALOG = 'packages/catalog/src/**';
+
+/**
+ * Prisma's client for a schema whose generator writes to `result`. Generating does not need the schema engine, which Prisma would
+ * download. The path of any file prevents that; Node's own exists everywhere.
+ */
+function prismaStep(name: string, schema: string, result: string): Step {
+  return {
+    name,
+    sources: [schema],
+    result,
+    command: ['node_modules/.bin/prisma', 'generate', '--schema', schema],
+    env: { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1' },
+  };
+}
+
+const LIBRARY = 'packages/service-kit/test/fixtures/library';
+/** In the order in which they need each other. */
+const STEPS: readonly Step[] = [
+  {
+    name: 'contracts',
+    sources: ['proto/**/*.proto', 'buf.gen.yaml'],
+    result: 'packages/contracts/gen/phds',
+    command: ['node_modules/.bin/buf', 'generate'],
+  },
+  ...['authorization', 'consent', 'health-data'].map((service) =>
+    prismaStep(
+      service,
+      `services/${service}/prisma/schema.prisma`,
+      `services/${service}/src/store/generated`,
+    ),
+  ),
+  prismaStep('library', `${LIBRARY}/prisma/schema.prisma`, `${LIBRARY}/generated`),
+  {
+    name: 'sdk',
+    sources: [OPENAPI, 'packages/sdk/bin/generate-types.ts'],
+    result: 'packages/sdk/src/generated/openapi.ts',
+    command: [process.execPath, 'packages/sdk/bin/generate-types.ts'],
+  },
+  {
+    name: 'reference',
+    sources: [OPENAPI, CATALOG, 'packages/docs/{bin,src,examples}/**'],
+    result: 'docs/partners/reference.md',
+    command: [process.execPath, 'packages/docs/bin/generate.ts'],
+  },
+  {
+    name: 'web',
+    sources: ['packages/web/{src,bin}/**', 'packages/web/{index.html,vite.config.ts}', CATALOG],
+    result: 'packages/web/dist',
+    command: [process.execPath, 'packages/web/bin/build.ts'],
+  },
+  {
+    name: 'docs',
+    sources: ['packages/docs/{src,bin,browser,examples}/**', 'docs/partners/**', CATALOG],
+    result: 'packages/docs/dist',
+    command: [process.execPath, 'packages/docs/bin/build.ts'],
+  },
+];
+
+function run({ name, sources, result, command, env }: Step, isForced: boolean): void {
+  const stamp = join(workspace, 'node_modules/.cache/phds-generated', name);
+  const fingerprint = toFingerprint(sources);
+  const isCurrent = existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint;
+  if (isCurrent && !isForced && existsSync(join(workspace, result))) return;
+  rmSync(stamp, { force: true });
+  const [program = '', ...args] = command;
+  const { status, error, stdout, stderr } = spawnSync(program, args, {
+    cwd: workspace,
+    encoding: 'utf8',
+    // buf finds its plugin on the PATH.
+    env: { ...process.env, ...env, PATH: `${join(workspace, 'node_modules/.bin')}:${process.env['PATH']}` },
+  });
+  if (error !== undefined) throw error;
+  if (status !== 0) {
+    process.stderr.write(`${stdout}${stderr}`);
+    throw new Error(`generating ${name} failed: ${command.join(' ')}`);
+  }
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, fingerprint);
+  console.log(`generated: ${result}`);
+}
+
+function toFingerprint(sources: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const path of [...globSync(sources, { cwd: workspace }), 'pnpm-lock.yaml'].toSorted()) {
+    const file = join(workspace, path);
+    if (statSync(file).isFile()) hash.update(`${path}\0`).update(readFileSync(file));
+  }
+  return hash.digest('hex');
+}
+
+const args = process.argv.slice(2);
+const names = args.filter((arg) => arg !== '--force');
+const unknown = names.filter((name) => STEPS.every((step) => step.name !== name));
+if (unknown.length > 0) {
+  console.error(`No step ${unknown.join(', ')}. Steps: ${STEPS.map(({ name }) => name).join(', ')}`);
+  process.exit(2);
+}
+for (const step of STEPS) {
+  if (names.length === 0 || names.includes(step.name)) run(step, args.includes('--force'));
+}
