@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { inheritedEnvironment } from '@phds/local-stack/servers/inherited-environment';
+import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import { openBundleFiles } from '@phds/test-kit/bundle-files';
 import type { Command } from 'commander';
 import { createProgram } from '../src/program.ts';

@@ -2,14 +2,14 @@
  * Checks that every service's migrations produce its schema.prisma, and that each of them can run while the earlier release serves
  * (migration-rules.ts); otherwise exits with 1 and prints what to change: `node packages/local-stack/bin/check-migrations.ts`.
  */
+
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { startThrowawayPostgres } from '../src/servers/scratch-database.ts';
-import type { Violation } from './migration-findings.ts';
-import { findViolations } from './migration-rules.ts';
-import { findDrift } from './schema-drift.ts';
+import { findViolations, type Violation } from './migration-rules.ts';
+import { findDrift } from './schema-engine.ts';
 
 /** Migrations up to this name were written before the rules; applied migrations are never edited. */
 const LAST_BEFORE_RULES = '20261122215000_reported_changes';

@@ -10,7 +10,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { withScratchDatabase } from '../src/servers/scratch-database.ts';
-import { findDrift } from './schema-drift.ts';
+import { findDrift } from './schema-engine.ts';
 
 const workspace = resolve(import.meta.dirname, '../../..');
 

@@ -1,13 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { applyMigrations, type MigrationTarget } from '@phds/service-kit/postgres/migrations';
 import { PrismaPg } from '@prisma/adapter-pg';
-import type { SqlDriverAdapter, SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
-import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
+import {
+  bindMigrationAwareSqlAdapterFactory,
+  ColumnTypeEnum,
+  type SqlDriverAdapter,
+  type SqlMigrationAwareDriverAdapterFactory,
+} from '@prisma/driver-adapter-utils';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 
-export interface EngineOptions {
+interface EngineOptions {
   readonly connectionString: string;
   readonly schema: string;
   /** Content of schema.prisma. */
@@ -120,4 +125,31 @@ async function instantiate(): Promise<EngineClass> {
     PRISMA_WASM_PANIC_REGISTRY: { set_message: (message: string) => console.error(message) },
   });
   return glue.SchemaEngine;
+}
+
+/**
+ * Compares what the migrations build with what schema.prisma says: applies them to the target, an empty scratch database, and returns
+ * the SQL of the difference; empty when there is none. What a Prisma schema cannot express does not count: functions, triggers, grants,
+ * checks, partial indexes, partitions. Tables that only SQL knows are declared in schema.prisma by a line
+ * `// external tables: first, second`.
+ */
+export async function findDrift(target: MigrationTarget, datamodel: string): Promise<string> {
+  await applyMigrations(target);
+  const files = [{ path: 'schema.prisma', content: datamodel }];
+  const { exitCode, stdout } = await withSchemaEngine({ ...target, datamodel }, (engine) =>
+    engine.diff({
+      from: { tag: 'schemaDatasource', files, configDir: '/' },
+      to: { tag: 'schemaDatamodel', files },
+      script: true,
+      exitCode: true,
+      filters: { externalTables: findExternalTables(datamodel, target.schema), externalEnums: [] },
+    }),
+  );
+  return exitCode === 0 ? '' : `${(stdout ?? '').trim()}\n`;
+}
+
+function findExternalTables(datamodel: string, schema: string): string[] {
+  const lines = datamodel.matchAll(/^\s*\/\/ external tables:(.*)$/gm);
+  const names = [...lines].flatMap(([, list]) => (list ?? '').split(',')).map((name) => name.trim());
+  return names.filter((name) => name !== '').map((name) => `${schema}.${name}`);
 }

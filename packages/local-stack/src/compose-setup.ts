@@ -21,7 +21,7 @@ import {
   readDatabasePassword,
   toKeyFiles,
 } from './key-files.ts';
-import { seedUntil } from './seed/seed-until.ts';
+import { seedUntil } from './seed.ts';
 
 const KEYS = '/var/lib/phds/keys';
 const SECRETS = '/var/lib/phds/secrets';

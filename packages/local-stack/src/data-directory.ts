@@ -1,5 +1,109 @@
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { identifySelf, isRunning } from './servers/process-identity.ts';
+
+/** Addresses and key locations of a running stack for other programs. Contains no secret. */
+export interface StackDescription {
+  /** The process that runs the stack, in the form of `identifyProcess`, because process ids are reused. */
+  readonly process: string;
+  readonly startedAt: string;
+  readonly gatewayUrls: readonly string[];
+  readonly identityProviderUrl: string;
+  /** `host:port` of each service's rpc. */
+  readonly rpcAddresses: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
+  /** Base URL of each service's rpcs in the Connect protocol. */
+  readonly internalUrls: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
+  /** Base URL of each service's /livez, /readyz and /metrics. */
+  readonly probeUrls: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
+  /** The same of each gateway. */
+  readonly gatewayProbeUrls: readonly string[];
+  readonly keys: {
+    readonly directory: string;
+    /** Private key of the caller `importer` (PKCS #8 PEM). */
+    readonly importerPrivateKey: string;
+    /** Public keys of all callers (JWKS). */
+    readonly servicePublicKeys: string;
+  };
+  readonly logs: string;
+}
+
+/** Writes the description. It is valid while the process runs. */
+export async function writeStackFile(dataDirectory: string, description: StackDescription): Promise<void> {
+  const { stackFile } = toDataDirectory(dataDirectory);
+  await writeFile(stackFile, `${JSON.stringify(description, null, 2)}\n`);
+}
+
+export async function removeStackFile(dataDirectory: string): Promise<void> {
+  await rm(toDataDirectory(dataDirectory).stackFile, { force: true });
+}
+
+/** The stack running on this data directory, or null. A description left behind by a killed run is ignored. */
+export function findStackFile(dataDirectory: string = defaultDataDirectory): StackDescription | null {
+  let text: string;
+  try {
+    text = readFileSync(toDataDirectory(dataDirectory).stackFile, 'utf8');
+  } catch {
+    return null;
+  }
+  const description = parseDescription(text);
+  return description !== null && isRunning(description.process) ? description : null;
+}
+
+function parseDescription(text: string): StackDescription | null {
+  try {
+    const parsed = JSON.parse(text) as Partial<StackDescription> | null;
+    return typeof parsed?.process === 'string' && parsed.gatewayUrls !== undefined
+      ? (parsed as StackDescription)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Reserves a data directory for this process until disposal, so that of two starts at once the second changes nothing. Throws, with a
+ * message for the terminal, when another process that still runs has reserved it.
+ */
+export async function lockDataDirectory(root: string): Promise<AsyncDisposable> {
+  await mkdir(root, { recursive: true });
+  const lock = join(root, 'stack.lock');
+  const own = `${lock}.${randomBytes(6).toString('hex')}`;
+  await writeFile(own, identifySelf());
+  try {
+    // A link appears with its content, and only one of two succeeds.
+    while (!(await linkUnlessTaken(own, lock))) await removeLeftover(lock, root);
+  } finally {
+    await rm(own, { force: true });
+  }
+  return { [Symbol.asyncDispose]: () => rm(lock, { force: true }) };
+}
+
+async function linkUnlessTaken(own: string, lock: string): Promise<boolean> {
+  return link(own, lock).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );
+}
+
+/** Removes the lock of a killed run. */
+async function removeLeftover(lock: string, root: string): Promise<void> {
+  const holder = await readFile(lock, 'utf8').catch(() => null);
+  if (holder === null) return;
+  if (isRunning(holder)) {
+    const url = findStackFile(root)?.gatewayUrls[0] ?? 'it is starting';
+    throw new Error(`A local stack is already running: ${url} (process ${holder.split(' ')[0]}).`);
+  }
+  const removed = `${lock}.${randomBytes(6).toString('hex')}`;
+  await rename(lock, removed).catch(() => undefined);
+  // Another start may have removed the leftover first, and this one its lock: it is put back.
+  if ((await readFile(removed, 'utf8').catch(() => holder)) !== holder) await link(removed, lock);
+  await rm(removed, { force: true });
+}
 
 /** The directory of everything that survives a restart of the local stack. */
 export interface DataDirectory {

@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 
 /** The callers that sign service tokens: the four services, importers and seeding, operators, and the host application. */
@@ -151,4 +152,13 @@ async function readOrCreateSecret(path: string, create: () => string): Promise<s
 
 function toRecord<Name extends string>(names: readonly Name[], toValue: (name: Name) => string) {
   return Object.fromEntries(names.map((name) => [name, toValue(name)])) as Record<Name, string>;
+}
+
+/** Issues service tokens of any caller, with the private keys in these files. */
+export function createServiceTokens({ servicePrivateKeys }: Pick<KeyFiles, 'servicePrivateKeys'>) {
+  return async (caller: Caller): Promise<ServiceTokenSource> =>
+    createServiceTokenSource({
+      service: caller,
+      privateKeyPem: await readFile(servicePrivateKeys[caller], 'utf8'),
+    });
 }

@@ -1,11 +1,31 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { repositoryRoot } from './data-directory.ts';
 
-export interface ManagedProcessOptions {
+/** Appends lines to a log file. */
+interface LogWriter extends Disposable {
+  readonly write: (line: string) => void;
+}
+
+/** Opens a log file for lines written by this process. Lines after disposal are dropped. */
+export function openLogWriter(path: string): LogWriter {
+  const file = openSync(path, 'a');
+  let open = true;
+  return {
+    write: (line) => {
+      if (open) writeSync(file, `${line}\n`);
+    },
+    [Symbol.dispose]: () => {
+      open = false;
+      closeSync(file);
+    },
+  };
+}
+
+interface ManagedProcessOptions {
   readonly name: string;
   /** Program to run, relative to the repository. */
   readonly program: string;

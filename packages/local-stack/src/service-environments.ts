@@ -1,6 +1,6 @@
 import type { KeyFiles } from './key-files.ts';
 import type { StackPorts } from './ports.ts';
-import { inheritedEnvironment } from './servers/inherited-environment.ts';
+import { inheritedEnvironment } from './servers/guard.ts';
 
 /** Environment variables of a process. */
 export type Environment = Readonly<Record<string, string>>;

@@ -1,27 +1,30 @@
 import type { ServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import type { ServiceTokenSource } from '@phds/service-kit/trust/service-token';
-import type { DataDirectory } from './data-directory.ts';
 import {
   clearDataDirectory,
+  type DataDirectory,
   ensureDataDirectory,
+  lockDataDirectory,
   prepareLogFile,
+  removeStackFile,
   toDataDirectory,
+  writeStackFile,
 } from './data-directory.ts';
 import { prepareDatabases, startPostgres } from './databases.ts';
-import { lockDataDirectory } from './directory-lock.ts';
-import type { Caller, DatabaseService, KeyFiles } from './key-files.ts';
-import { ensureKeyFiles } from './key-files.ts';
-import { openLogWriter } from './log-writer.ts';
-import type { ManagedProcess } from './managed-process.ts';
-import type { StackPorts } from './ports.ts';
-import { findRandomPorts, requireFreePorts, toNamedPorts } from './ports.ts';
-import { createSteps } from './progress.ts';
-import { seedUntil } from './seed/seed-until.ts';
-import { stopLeftover } from './servers/embedded-postgres-leftover.ts';
+import {
+  type Caller,
+  createServiceTokens,
+  type DatabaseService,
+  ensureKeyFiles,
+  type KeyFiles,
+} from './key-files.ts';
+import { type ManagedProcess, openLogWriter } from './managed-process.ts';
+import { findRandomPorts, requireFreePorts, type StackPorts, toNamedPorts } from './ports.ts';
+import { seedUntil } from './seed.ts';
+import { stopLeftover } from './servers/embedded-postgres.ts';
 import { guardServers } from './servers/guard.ts';
 import { identifySelf } from './servers/process-identity.ts';
-import type { RedisControl } from './servers/redis-control.ts';
-import { startRedisControl } from './servers/redis-control.ts';
+import { type RedisControl, startRedisControl } from './servers/redis-server.ts';
 import {
   toGatewayProbeUrls,
   toGatewayUrls,
@@ -30,10 +33,29 @@ import {
   toProbeUrls,
   toRpcAddresses,
 } from './service-environments.ts';
-import { createServiceTokens } from './service-tokens.ts';
-import { removeStackFile, writeStackFile } from './stack-file.ts';
-import type { EnvironmentOverrides, StackProcesses } from './stack-processes.ts';
-import { createStackProcesses, listProcesses, startProcesses, stopProcesses } from './stack-processes.ts';
+import {
+  createStackProcesses,
+  type EnvironmentOverrides,
+  listProcesses,
+  type StackProcesses,
+  startProcesses,
+  stopProcesses,
+} from './stack-processes.ts';
+
+/** Runs one step of the start and reports its duration. */
+type RunStep = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+
+/** Creates steps that print one line each with their duration. No step begins once `signal` is aborted. */
+function createSteps(say: (line: string) => void, signal: AbortSignal | undefined): RunStep {
+  return async (name, work) => {
+    signal?.throwIfAborted();
+    const started = performance.now();
+    // A running step is not abandoned, because its result may have to be stopped later.
+    const result = await work();
+    say(`  ${name.padEnd(44)} ${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s`);
+    return result;
+  };
+}
 
 export interface StackOptions {
   readonly dataDirectory: string;

@@ -1,4 +1,4 @@
-import type { StackDescription } from './stack-file.ts';
+import type { StackDescription } from './data-directory.ts';
 
 /** Renders curl commands for the life of an app, ready to paste into bash or zsh. */
 export function renderWalkthrough({

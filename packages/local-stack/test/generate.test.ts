@@ -5,8 +5,7 @@ import { openIngestion } from '@phds/cli/connection';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { CommanderError } from 'commander';
 import { type FakeIngestion, startFakeIngestion } from '../../cli/test/fake-ingestion.ts';
-import { generate } from '../src/phds/generate.ts';
-import { createGenerateCommand } from '../src/phds/generate-command.ts';
+import { createGenerateCommand, generate } from '../src/phds/generate.ts';
 
 const NOW = Date.parse('2026-03-31T10:00:00Z');
 

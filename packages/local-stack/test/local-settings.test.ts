@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import type { StackDescription } from '../src/data-directory.ts';
 import { findLocalSettings } from '../src/phds/local-settings.ts';
-import type { StackDescription } from '../src/stack-file.ts';
 
 const STACK: StackDescription = {
   process: '1',

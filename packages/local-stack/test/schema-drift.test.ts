@@ -4,8 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { applyMigrations, type MigrationTarget } from '@phds/service-kit/postgres/migrations';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
-import { findDrift } from '../bin/schema-drift.ts';
-import { withSchemaEngine } from '../bin/schema-engine.ts';
+import { findDrift, withSchemaEngine } from '../bin/schema-engine.ts';
 
 /** The small service that the database tests of service-kit use in place of a real one. */
 const LIBRARY_PRISMA = resolve(import.meta.dirname, '../../service-kit/test/fixtures/library/prisma');

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { findStackFile, removeStackFile, writeStackFile } from '../src/data-directory.ts';
 import { identifyProcess } from '../src/servers/process-identity.ts';
-import { findStackFile, removeStackFile, writeStackFile } from '../src/stack-file.ts';
 
 const DESCRIPTION = {
   process: identifyProcess(process.pid) ?? '',

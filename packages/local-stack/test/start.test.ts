@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { startFakeIngestion } from '../../cli/test/fake-ingestion.ts';
-import { lockDataDirectory } from '../src/directory-lock.ts';
+import { lockDataDirectory } from '../src/data-directory.ts';
 import { parsePorts } from '../src/ports.ts';
-import { seedUntil } from '../src/seed/seed-until.ts';
+import { seedUntil } from '../src/seed.ts';
 import { startStack } from '../src/stack.ts';
 
 let files: FilesOfTest;

@@ -1,6 +1,5 @@
 import type { MetricName } from '@phds/catalog/metrics';
-import type { BloodType, Gender } from '@phds/catalog/wire-names';
-import type { MedicalHistory } from './medical-history.ts';
+import type { BloodType, Gender, MedicationPattern, Mood, Severity } from '@phds/catalog/wire-names';
 
 /** A synthetic person: the input of all generated data. */
 export interface Person {
@@ -29,7 +28,7 @@ export interface Profile {
 }
 
 /** Days spent in another zone every year. A trip stays within one month. */
-export interface Trip {
+interface Trip {
   /** 1 to 12. */
   readonly month: number;
   readonly firstDay: number;
@@ -38,7 +37,7 @@ export interface Trip {
 }
 
 /** A value entered a number of hours before the end of the data. */
-export interface ManualEntry {
+interface ManualEntry {
   readonly type: MetricName;
   readonly hoursAgo: number;
   readonly value: number;
@@ -72,7 +71,7 @@ export interface Body {
   readonly deepSleep: number;
 }
 
-export interface Habits {
+interface Habits {
   /** Minutes after midnight on a working day, and the delay on Saturdays and Sundays. */
   readonly wakesAt: number;
   readonly weekendLater: number;
@@ -90,7 +89,7 @@ export interface Habits {
   readonly adherence: number;
 }
 
-export type WorkoutKind = 'run' | 'ride' | 'swim' | 'strength' | 'walk';
+type WorkoutKind = 'run' | 'ride' | 'swim' | 'strength' | 'walk';
 
 export interface Workout {
   readonly kind: WorkoutKind;
@@ -118,3 +117,68 @@ export interface Devices {
   /** Minutes between SpO2 and respiratory rates during sleep. */
   readonly sleepVitalsMinutes: number;
 }
+
+/** What the person reports and doctors record, i.e. everything that no device measures. */
+export interface MedicalHistory {
+  readonly conditions: readonly StandingFact[];
+  readonly allergies: readonly StandingFact[];
+  readonly medications: readonly Medication[];
+  /** Intermittent symptoms with their probability on a day. */
+  readonly symptoms: readonly {
+    readonly description: string;
+    readonly severity: Severity;
+    readonly chance: number;
+  }[];
+  readonly moods: readonly { readonly mood: Mood; readonly note: string }[];
+  /** The day relative to the last day of the data (negative is past), and the hour of that local day. */
+  readonly appointments: readonly {
+    readonly title: string;
+    readonly inDays: number;
+    readonly hour: number;
+    readonly specialty: string;
+    readonly location: string;
+  }[];
+  readonly careRecords: readonly CareRecord[];
+  /** Whether a report is created every thirty days. */
+  readonly reports: boolean;
+}
+
+export interface StandingFact {
+  readonly name: string;
+  readonly severity: Severity | '';
+  /** YYYY, YYYY-MM, YYYY-MM-DD or empty. */
+  readonly sinceDate: string;
+  /** Where the information comes from. */
+  readonly source: 'ehr' | 'manual';
+}
+
+export interface Medication {
+  readonly key: string;
+  readonly name: string;
+  readonly dosage: string;
+  readonly frequency: string;
+  readonly condition: string;
+  readonly pattern: MedicationPattern;
+  /** Minutes after local midnight; empty for as-needed. */
+  readonly times: readonly number[];
+}
+
+/** An entry of the patient's record. */
+export interface CareRecord {
+  readonly resourceType: 'Encounter' | 'Observation' | 'DiagnosticReport' | 'Immunization' | 'Procedure';
+  readonly title: string;
+  readonly finding: string;
+  readonly inDays: number;
+}
+
+/** An empty history. */
+export const NO_HISTORY: MedicalHistory = {
+  conditions: [],
+  allergies: [],
+  medications: [],
+  symptoms: [],
+  moods: [],
+  appointments: [],
+  careRecords: [],
+  reports: false,
+};

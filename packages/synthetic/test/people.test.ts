@@ -6,7 +6,7 @@ import { GRACE } from '../src/people/grace.ts';
 import { HEAVY } from '../src/people/heavy.ts';
 import { EMPTY, findPerson, PEOPLE, SPARSE } from '../src/people/people.ts';
 import { TRAVELLER } from '../src/people/traveller.ts';
-import { recordsIn } from '../src/records/records.ts';
+import { recordsIn } from '../src/records.ts';
 import { endOfDay, openTimeline, readingsIn } from '../src/timeline.ts';
 import { timelineOf } from './people-helpers.ts';
 

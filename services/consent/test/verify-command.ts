@@ -3,7 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { resolve } from 'node:path';
 import { verifyRecords as runVerify, type VerifyRecordsArguments } from '@phds/cli/commands/records-verify';
 import { openRecords } from '@phds/cli/records/connection';
-import { inheritedEnvironment } from '@phds/local-stack/servers/inherited-environment';
+import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import type { Fault } from '@phds/record-chain/fault';
 import type { RunningService } from './running-service.ts';
 

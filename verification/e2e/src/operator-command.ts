@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
-import { inheritedEnvironment } from '@phds/local-stack/servers/inherited-environment';
+import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import type { RunningStack } from '@phds/running-system/running-stack';
 
 export interface CommandResult {

@@ -5,7 +5,7 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
 import type { Caller } from '@phds/local-stack/key-files';
-import { inheritedEnvironment } from '@phds/local-stack/servers/inherited-environment';
+import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import { IndependentClient } from '@phds/running-system/independent-grpc';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';

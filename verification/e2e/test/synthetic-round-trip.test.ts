@@ -6,15 +6,14 @@ import { METRICS } from '@phds/catalog/metrics';
 import { importFiles } from '@phds/cli/commands/import';
 import { openIngestion } from '@phds/cli/connection';
 import { IMPORTERS } from '@phds/importers/importers';
-import { generate } from '@phds/local-stack/phds/generate';
-import { createGenerateCommand } from '@phds/local-stack/phds/generate-command';
+import { createGenerateCommand, generate } from '@phds/local-stack/phds/generate';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { parseDay } from '@phds/synthetic/calendar';
 import { ADA } from '@phds/synthetic/people/ada';
 import { TRAVELLER } from '@phds/synthetic/people/traveller';
 import type { Person } from '@phds/synthetic/person';
 import { endOfDay, openTimeline, readingsIn } from '@phds/synthetic/timeline';
-import { isInFhir } from '@phds/synthetic/write/fhir-observations';
+import { isInFhir } from '@phds/synthetic/write/fhir';
 import { type Format, topicsOf } from '@phds/synthetic/write/formats';
 import pg from 'pg';
 

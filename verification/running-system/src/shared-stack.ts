@@ -1,4 +1,4 @@
-import { createServiceTokens } from '@phds/local-stack/service-tokens';
+import { createServiceTokens } from '@phds/local-stack/key-files';
 import { findGivenDeployment } from './given-deployment.ts';
 import type { RunningStack } from './running-stack.ts';
 

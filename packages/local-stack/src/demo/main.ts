@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findStackFile } from '../data-directory.ts';
 import { listenForSignals, untilAborted } from '../interrupt.ts';
 import { startStack } from '../stack.ts';
-import { findStackFile } from '../stack-file.ts';
 import { openConversation } from './conversation.ts';
 import { type DemoPlace, makeDemoCalls } from './demo-calls.ts';
 

@@ -1,5 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises';
-import { BadRequest } from './bad-request.ts';
+
+/** An error that the caller can correct; its message is shown. */
+export class BadRequest extends Error {}
 
 /** A person who can sign in. */
 export interface User {

@@ -1,5 +1,5 @@
+import type { StackDescription } from '../data-directory.ts';
 import { toKeyFiles } from '../key-files.ts';
-import type { StackDescription } from '../stack-file.ts';
 
 type Settings = Readonly<Record<string, string>>;
 

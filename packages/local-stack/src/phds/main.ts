@@ -2,13 +2,13 @@
  * Entry point of `pnpm phds` in a checkout: the commands of packages/cli, with the settings of the local stack unless the
  * environment sets them, and `generate` for synthetic people's data.
  */
+
 import { EXIT_FAILED } from '@phds/cli/commands/exit-codes';
 import { openIngestion } from '@phds/cli/connection';
 import { runProgram } from '@phds/cli/run-program';
 import type { Command } from 'commander';
-import { findStackFile } from '../stack-file.ts';
-import { generate } from './generate.ts';
-import { createGenerateCommand } from './generate-command.ts';
+import { findStackFile } from '../data-directory.ts';
+import { createGenerateCommand, generate } from './generate.ts';
 import { findLocalSettings } from './local-settings.ts';
 
 const NO_STACK = `No local stack is running. Start it with: npm start

@@ -5,7 +5,7 @@
  */
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { stopLeftover } from './embedded-postgres-leftover.ts';
+import { stopLeftover } from './embedded-postgres.ts';
 
 const ATTEMPTS = 50;
 const PAUSE_MS = 200;

@@ -1,5 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,7 +14,7 @@ export interface RedisServer extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-export interface RedisServerOptions {
+interface RedisServerOptions {
   /** URL of a running Redis (`REDIS_URL`); if set, none is started. */
   readonly givenUrl?: string | undefined;
   /** TCP port on 127.0.0.1. */
@@ -148,4 +147,41 @@ async function endProcess(child: ChildProcess): Promise<void> {
   // There is no data to save.
   child.kill('SIGKILL');
   await promise;
+}
+
+/** The stack's Redis, which tests can stop and start. */
+export interface RedisControl extends AsyncDisposable {
+  /** Null when no Redis was found or wanted. */
+  readonly url: string | null;
+  /** Whether we started the server. */
+  readonly owned: boolean;
+  /** Starts the server again on the same port. */
+  start(): Promise<void>;
+  /** Kills the server as a crash would. Does nothing if we did not start it. */
+  stop(): Promise<void>;
+}
+
+/** Starts Redis: a given URL, a program, Docker, an installation, in this order; or none. */
+export async function startRedisControl(options: {
+  readonly wanted: boolean;
+  readonly givenUrl: string | undefined;
+  readonly port: number;
+  readonly notice: (text: string) => void;
+}): Promise<RedisControl> {
+  const { wanted, givenUrl, port, notice } = options;
+  const launch = () => startRedisServer({ givenUrl, port, notice });
+  let server: RedisServer | null = wanted ? await launch() : null;
+  const stop = async () => {
+    await server?.stop();
+    server = null;
+  };
+  return {
+    url: server?.url ?? null,
+    owned: server !== null && !givenUrl,
+    start: async () => {
+      server ??= await launch();
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }

@@ -1,5 +1,4 @@
-import type { MedicalHistory } from '../medical-history.ts';
-import type { Person } from '../person.ts';
+import type { MedicalHistory, Person } from '../person.ts';
 import { EVERYDAY_DEVICES } from './devices.ts';
 
 const history: MedicalHistory = {

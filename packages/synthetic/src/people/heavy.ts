@@ -1,5 +1,5 @@
-import { NO_HISTORY } from '../medical-history.ts';
 import type { Person } from '../person.ts';
+import { NO_HISTORY } from '../person.ts';
 import { DENSE_DEVICES } from './devices.ts';
 
 /** Trains daily and measures everything, for large amounts of data. */

@@ -1,5 +1,5 @@
-import { NO_HISTORY } from '../medical-history.ts';
 import type { Person } from '../person.ts';
+import { NO_HISTORY } from '../person.ts';
 import { ADA } from './ada.ts';
 import { GRACE } from './grace.ts';
 import { HEAVY } from './heavy.ts';

@@ -1,5 +1,5 @@
-import { NO_HISTORY } from '../medical-history.ts';
 import type { Person } from '../person.ts';
+import { NO_HISTORY } from '../person.ts';
 import { FULL_DEVICES } from './devices.ts';
 
 /** Always travelling: in some zones the clock changes at midnight, by half an hour, or on other dates than at home. */

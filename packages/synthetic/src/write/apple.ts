@@ -1,13 +1,145 @@
 import type { MetricName } from '@phds/catalog/metrics';
-import { HOUR_MS, MINUTE_MS, offsetAt, SECOND_MS } from '../calendar.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, offsetAt, SECOND_MS } from '../calendar.ts';
 import type { Profile } from '../person.ts';
 import type { Bout } from '../plan/bouts.ts';
 import type { Source, SyntheticReading } from '../reading.ts';
 import { TOPICS, type Topic } from '../readings/topics.ts';
 import type { Timeline } from '../timeline.ts';
-import { createAppleDates } from './apple-dates.ts';
-import { APPLE_DTD } from './apple-dtd.ts';
-import { APPLE_DEVICES, APPLE_TYPES, type AppleType } from './apple-types.ts';
+
+const pad = (value: number) => String(value).padStart(2, '0');
+const PAIRS = Array.from({ length: 60 }, (_, value) => pad(value));
+
+/** Returns a formatter of instants as in exports, `2026-03-01 07:15:00 +0100`. All use the offset at the time of the export. */
+function createAppleDates(offset: number): (instant: number) => string {
+  const minutes = Math.abs(offset) / MINUTE_MS;
+  const zone = `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}${pad(minutes % 60)}`;
+  let [day, date] = [Number.NaN, ''];
+  return (instant) => {
+    const local = instant + offset;
+    const number = Math.floor(local / DAY_MS);
+    if (number !== day) {
+      day = number;
+      date = new Date(number * DAY_MS).toISOString().slice(0, 10);
+    }
+    const second = Math.floor((local - number * DAY_MS) / SECOND_MS);
+    const [hour, minute] = [Math.floor(second / 3600), Math.floor(second / 60) % 60];
+    return `${date} ${PAIRS[hour]}:${PAIRS[minute]}:${PAIRS[second % 60]} ${zone}`;
+  };
+}
+
+/** The names and units of a type in Apple Health. */
+interface AppleType {
+  readonly identifier: string;
+  /** Empty for categories, which have a word as value. */
+  readonly unit: string;
+  /** Converts a value from the unit of the type. */
+  readonly toValue: (value: number) => string;
+  /** Whether the time zone is included as metadata. */
+  readonly hasTimeZone: boolean;
+}
+
+function quantity(name: string, unit: string, divisor = 1): AppleType {
+  return {
+    identifier: `HKQuantityTypeIdentifier${name}`,
+    unit,
+    toValue: (value) => String(value / divisor),
+    hasTimeZone: false,
+  };
+}
+
+function category(name: string, value: string): AppleType {
+  return {
+    identifier: `HKCategoryTypeIdentifier${name}`,
+    unit: '',
+    toValue: () => value,
+    hasTimeZone: true,
+  };
+}
+
+function sleep(stage: string): AppleType {
+  return category('SleepAnalysis', `HKCategoryValueSleepAnalysis${stage}`);
+}
+
+/** The types in export.xml. ECGs are separate files. */
+const APPLE_TYPES: Readonly<Partial<Record<MetricName, AppleType>>> = {
+  'Heart Rate': quantity('HeartRate', 'count/min'),
+  'Resting HR': quantity('RestingHeartRate', 'count/min'),
+  'Walking HR': quantity('WalkingHeartRateAverage', 'count/min'),
+  HRV: quantity('HeartRateVariabilitySDNN', 'ms'),
+  'Blood Pressure': quantity('BloodPressureSystolic', 'mmHg'),
+  'BP Diastolic': quantity('BloodPressureDiastolic', 'mmHg'),
+  SPO2: quantity('OxygenSaturation', '%', 100),
+  'Respiratory Rate': quantity('RespiratoryRate', 'count/min'),
+  Respiratory: quantity('RespiratoryRate', 'count/min'),
+  Glucose: quantity('BloodGlucose', 'mg/dL'),
+  Temperature: quantity('BodyTemperature', 'degC'),
+  Steps: quantity('StepCount', 'count'),
+  Distance: quantity('DistanceWalkingRunning', 'km', 1000),
+  Calories: quantity('ActiveEnergyBurned', 'kcal'),
+  'Basal Calories': quantity('BasalEnergyBurned', 'kcal'),
+  Exercise: quantity('AppleExerciseTime', 'min'),
+  Flights: quantity('FlightsClimbed', 'count'),
+  Sleep: sleep('AsleepUnspecified'),
+  'Sleep Deep': sleep('AsleepDeep'),
+  'Sleep Core': sleep('AsleepCore'),
+  'Sleep REM': sleep('AsleepREM'),
+  'Sleep Awake': sleep('Awake'),
+  'Time in Bed': sleep('InBed'),
+  Weight: quantity('BodyMass', 'kg'),
+  Height: quantity('Height', 'cm'),
+  BMI: quantity('BodyMassIndex', 'count'),
+  'Body Fat': quantity('BodyFatPercentage', '%', 100),
+  Mindfulness: category('MindfulSession', 'HKCategoryValueNotApplicable'),
+};
+
+/** How a device identifies itself in records. `owner` is replaced by the first name of the owner. */
+interface AppleDevice {
+  readonly sourceName: string;
+  readonly sourceVersion: string;
+  /** Empty for records without a device. */
+  readonly device: string;
+  readonly isTypedIn?: true;
+}
+
+function hardware(name: string, manufacturer: string, model: string, version: string, software: string) {
+  return `<<HKDevice: 0x3012772a0>, name:${name}, manufacturer:${manufacturer}, model:${model}, hardware:${version}, software:${software}>`;
+}
+
+/** By the stored source label. */
+const APPLE_DEVICES: Readonly<Record<Source, AppleDevice>> = {
+  'apple-watch': {
+    sourceName: 'owner’s Apple\u00a0Watch',
+    sourceVersion: '11.3',
+    device: hardware('Apple Watch', 'Apple Inc.', 'Watch', 'Watch7,4', '11.3'),
+  },
+  iphone: {
+    sourceName: 'owner’s iPhone',
+    sourceVersion: '18.3',
+    device: hardware('iPhone', 'Apple Inc.', 'iPhone', 'iPhone16,2', '18.3'),
+  },
+  manual: { sourceName: 'Health', sourceVersion: '18.3', device: '', isTypedIn: true },
+  withings: {
+    sourceName: 'Withings',
+    sourceVersion: '7020301',
+    device: hardware('Withings', 'Withings', 'Body', 'Body+', '2711'),
+  },
+  omron: {
+    sourceName: 'OMRON connect',
+    sourceVersion: '7.2.1',
+    device: hardware('BP7350', 'OMRON', 'BP7350', '1', '1.2'),
+  },
+  dexcom: {
+    sourceName: 'Dexcom',
+    sourceVersion: '2.4.0',
+    device: hardware('Dexcom G7', 'Dexcom', 'G7', '1', '2.4'),
+  },
+  ihealth: {
+    sourceName: 'iHealth MyVitals',
+    sourceVersion: '4.12',
+    device: hardware('iHealth', 'iHealth', 'PT3', '1', '1.9'),
+  },
+  headspace: { sourceName: 'Headspace', sourceVersion: '352', device: '' },
+};
 
 /** The topics that export.xml can contain. */
 export const APPLE_TOPICS = TOPICS.filter(({ types }) =>
@@ -172,3 +304,65 @@ function toAttribute(text: string): string {
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;');
 }
+
+/** The DTD at the start of an export, limited to the elements used here. */
+const APPLE_DTD = `<!DOCTYPE HealthData [
+<!-- HealthKit Export Version: 14 -->
+<!ELEMENT HealthData (ExportDate,Me,(Record|Correlation|Workout)*)>
+<!ATTLIST HealthData
+  locale CDATA #REQUIRED
+>
+<!ELEMENT ExportDate EMPTY>
+<!ATTLIST ExportDate
+  value CDATA #REQUIRED
+>
+<!ELEMENT Me EMPTY>
+<!ATTLIST Me
+  HKCharacteristicTypeIdentifierDateOfBirth          CDATA #REQUIRED
+  HKCharacteristicTypeIdentifierBiologicalSex        CDATA #REQUIRED
+  HKCharacteristicTypeIdentifierBloodType            CDATA #REQUIRED
+  HKCharacteristicTypeIdentifierFitzpatrickSkinType  CDATA #REQUIRED
+  HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse CDATA #REQUIRED
+>
+<!ELEMENT Record (MetadataEntry*)>
+<!ATTLIST Record
+  type          CDATA #REQUIRED
+  unit          CDATA #IMPLIED
+  value         CDATA #IMPLIED
+  sourceName    CDATA #REQUIRED
+  sourceVersion CDATA #IMPLIED
+  device        CDATA #IMPLIED
+  creationDate  CDATA #IMPLIED
+  startDate     CDATA #REQUIRED
+  endDate       CDATA #REQUIRED
+>
+<!-- Records that belong to a correlation also stand at the top level of this document. -->
+<!ELEMENT Correlation ((MetadataEntry|Record)*)>
+<!ATTLIST Correlation
+  type          CDATA #REQUIRED
+  sourceName    CDATA #REQUIRED
+  sourceVersion CDATA #IMPLIED
+  device        CDATA #IMPLIED
+  creationDate  CDATA #IMPLIED
+  startDate     CDATA #REQUIRED
+  endDate       CDATA #REQUIRED
+>
+<!ELEMENT Workout (MetadataEntry*)>
+<!ATTLIST Workout
+  workoutActivityType CDATA #REQUIRED
+  duration      CDATA #IMPLIED
+  durationUnit  CDATA #IMPLIED
+  sourceName    CDATA #REQUIRED
+  sourceVersion CDATA #IMPLIED
+  device        CDATA #IMPLIED
+  creationDate  CDATA #IMPLIED
+  startDate     CDATA #REQUIRED
+  endDate       CDATA #REQUIRED
+>
+<!ELEMENT MetadataEntry EMPTY>
+<!ATTLIST MetadataEntry
+  key   CDATA #REQUIRED
+  value CDATA #REQUIRED
+>
+]>
+`;
