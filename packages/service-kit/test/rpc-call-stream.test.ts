@@ -1,6 +1,7 @@
 import { toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ReadResponseSchema } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
 import { currentDeadline } from '../src/deadline.ts';
 import { AppError, type Reason } from '../src/errors.ts';
 import { findHeader } from '../src/rpc/context.ts';
@@ -190,6 +191,26 @@ describe('the deadline of a call', () => {
     expect(await patient).not.toBeInstanceOf(Error);
     expect(seen.get('short')).toBeLessThanOrEqual(200);
     expect(seen.get('patient')).toBeGreaterThan(10_000);
+  });
+
+  test('ends at once in a service that reads the call only after its caller has given up', async () => {
+    const seen = Promise.withResolvers<number>();
+    respond = async () => {
+      const since = performance.now();
+      currentDeadline()?.hold({ abandon: () => seen.resolve(performance.now() - since) });
+      await seen.promise;
+      return {};
+    };
+    await using proxy = await startTcpProxy(`http://127.0.0.1:${server.rpcPort}`);
+    using hung = openStreams([proxy.port], { renewMs: 600_000 });
+    const stream = await whenOpen(hung);
+    proxy.set({ kind: 'hold' });
+    const [late] = sendReads(stream, [{ request: {}, timeoutMs: 2_000 }]);
+    // Also when the stream is replaced meanwhile.
+    stream.close();
+    expect(await late).toMatchObject({ reason: 'unavailable' });
+    proxy.set({ kind: 'pass' });
+    expect(await seen.promise).toBeLessThan(1_000);
   });
 
   test('is at most that of any rpc', async () => {

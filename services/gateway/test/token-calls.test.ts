@@ -43,6 +43,7 @@ test.each([
   ['refresh', 'may have been executed', REFRESH, true],
   ['userless token', 'may have been executed', OWN, true],
   ['refresh', 'was not sent', REFRESH, false],
+  ['code', 'was not sent', CODE, false],
 ])(
   'a request of a %s whose stream is lost when it %s is repeated by the unary rpc',
   async (_what, _when, request, mayBeExecuted) => {
@@ -54,9 +55,12 @@ test.each([
   },
 );
 
-test('a code is sent once, by the unary rpc, which ends with its caller', async () => {
-  expect(await calls.issueToken({ request: CODE })).toMatchObject({ accessToken: 'unary' });
-  expect([batches, repeated]).toEqual([[], [CODE]]);
+test('a code that may have been exchanged is not sent again', async () => {
+  const answer = calls.issueToken({ request: CODE });
+  await eventually(() => batches.length === 1);
+  batches[0]?.[0]?.reject(new StreamLost(new Error('cut'), true));
+  await expect(answer).rejects.toMatchObject({ reason: 'unavailable' });
+  expect(repeated).toEqual([]);
 });
 
 test('requests that arrive while a batch is in flight leave together when it is answered, the apps in turn', async () => {

@@ -66,7 +66,8 @@ class CallStream {
   readonly #duplex: Duplex;
   readonly #limits: CallStreamLimits;
   readonly #onEnd: () => void;
-  readonly #running = new Set<GrpcHandlerContext>();
+  /** By their ids. */
+  readonly #running = new Map<number, GrpcHandlerContext>();
   #sweeper: NodeJS.Timeout | undefined;
   #unanswered = 0;
   #answers: AnswerInit[] = [];
@@ -91,7 +92,10 @@ class CallStream {
     this.#duplex.on('data', (message: CallsMessage) => {
       if (message === UNREADABLE) return this.#refuse(invalidRequest('request', 'is not a valid message'));
       const caller = this.#admit();
-      for (const call of message.calls) void this.#answer(call, caller);
+      for (const call of message.calls) {
+        if (call.cancelled) this.#running.get(call.id)?.cancel();
+        else void this.#answer(call, caller);
+      }
     });
     // Tells the caller that it is admitted.
     this.#duplex.sendMetadata(new Metadata());
@@ -128,7 +132,7 @@ class CallStream {
   }
 
   async #handle(call: Call, caller: Promise<string | undefined>): Promise<object> {
-    const { timeoutMs, request } = call;
+    const { id, timeoutMs, request } = call;
     const { carried, handler } = this.#served;
     if (this.#unanswered > this.#limits.maxCalls)
       throw unavailable(new Error(`${carried.name}: too many calls`));
@@ -136,18 +140,18 @@ class CallStream {
     const waitMs = Math.min(timeoutMs, this.#limits.maxDeadlineMs);
     const own = toOwnMetadata(call);
     const context = new GrpcHandlerContext(carried, this.#duplex.metadata, Date.now() + waitMs, own);
-    this.#running.add(context);
+    this.#running.set(id, context);
     this.#sweeper ??= setTimeout(() => this.#cancelLate(), SWEEP_MS);
     try {
       return await handler(message as never, context, await caller);
     } finally {
-      this.#running.delete(context);
+      this.#running.delete(id);
     }
   }
 
   /** Cancels the calls whose time is over. A timer for each call would cost more than the rest of its bookkeeping. */
   #cancelLate(): void {
-    for (const call of this.#running) if (call.deadline.remainingMs() === 0) call.cancel();
+    for (const call of this.#running.values()) if (call.deadline.remainingMs() === 0) call.cancel();
     this.#sweeper = this.#running.size === 0 ? undefined : this.#sweeper?.refresh();
   }
 
@@ -176,7 +180,7 @@ class CallStream {
   #abandon(): void {
     this.#isOver = true;
     this.#onEnd();
-    for (const call of this.#running) call.cancel();
+    for (const call of this.#running.values()) call.cancel();
   }
 }
 

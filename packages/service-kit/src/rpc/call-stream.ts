@@ -107,12 +107,16 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
     if (messages.length > 0) this.#duplex.write({ calls: messages });
   }
 
-  /** Sends no more calls. The stream ends when the service has answered those it received. */
+  /** Sends no more calls. The stream ends when the earlier ones are answered or cancelled. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#onClosed(this);
-    this.#duplex.end();
+    this.#endIfDone();
+  }
+
+  #endIfDone(): void {
+    if (this.#isClosed && this.#unanswered.size === 0) this.#duplex.end();
   }
 
   /** Ends the stream at once. Unanswered calls are lost. */
@@ -133,10 +137,10 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
     }
     this.#lastId = (this.#lastId + 1) % 2 ** 32;
     const id = this.#lastId;
-    const timeout = setTimeout(
-      () => this.#take(id, 'DEADLINE_EXCEEDED')?.reject(unavailable(new Error('no answer in time'))),
-      timeoutMs,
-    );
+    const timeout = setTimeout(() => {
+      this.#duplex.write({ calls: [{ id, cancelled: true }] });
+      this.#take(id, 'DEADLINE_EXCEEDED')?.reject(unavailable(new Error('no answer in time')));
+    }, timeoutMs);
     this.#unanswered.set(id, { call, timeout, ended: this.#observer?.started(this.#method) });
     return [{ id, timeoutMs: Math.ceil(timeoutMs), assertion, request, ...origin }];
   }
@@ -176,6 +180,7 @@ export class CallStream<I extends DescMessage, O extends DescMessage> {
     this.#unanswered.delete(id);
     clearTimeout(sent.timeout);
     sent.ended?.(code);
+    this.#endIfDone();
     return sent.call;
   }
 

@@ -41,7 +41,7 @@ export interface StreamedCallsOptions<I extends DescMessage, O extends DescMessa
   /** Maximum number of batches in flight for each replica while so many calls wait. Default: calls are not gathered, as they are batches. */
   readonly batches?: (waiting: number) => number;
   /** Whether a call may be executed twice. Default: it may. */
-  readonly isRepeatable?: boolean;
+  readonly isRepeatable?: (request: MessageInitShape<I>) => boolean;
 }
 
 interface SentCall<I extends DescMessage> extends CarriedCall<I> {
@@ -60,7 +60,7 @@ const SLOW_BATCH_MS = 100;
 export function createStreamedCalls<I extends DescMessage, O extends DescMessage>(
   options: StreamedCallsOptions<I, O>,
 ): StreamedCalls<I, O> {
-  const { method, unary, streams, deadlineMs, batches, isRepeatable = true } = options;
+  const { method, unary, streams, deadlineMs, batches, isRepeatable } = options;
 
   const send = (calls: readonly StreamedCall<I, O>[]) => {
     const stream = leastLoaded(streams.open);
@@ -103,7 +103,8 @@ export function createStreamedCalls<I extends DescMessage, O extends DescMessage
         return batches === undefined ? sendOne(sent, deadline) : batcher.add(sent, deadline);
       });
     } catch (error) {
-      const isLost = error instanceof StreamLost && (isRepeatable || !error.mayBeExecuted);
+      const isLost =
+        error instanceof StreamLost && (isRepeatable?.(call.request) !== false || !error.mayBeExecuted);
       if (!isLost || deadline.remainingMs() === 0) throw error;
       return callAlone(call, deadline.remainingMs());
     }

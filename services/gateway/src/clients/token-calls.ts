@@ -19,24 +19,20 @@ export interface TokenCallsOptions {
 /** The rpcs of authorization that are called most, over streams. */
 export type TokenCalls = ReturnType<typeof createTokenCalls>;
 
-/**
- * Opens streams to authorization. Codes use the unary rpc: a call of a stream is not cancelled when its caller gives up, and a code that is
- * exchanged later makes the caller's next attempt a replay, which ends the tokens.
- */
+/** Opens streams to authorization. A code that may have been exchanged is not sent again: that would be a replay, which ends the tokens. */
 export function createTokenCalls({ tokens, open, deadlineMs }: TokenCallsOptions) {
   const { issueToken, issueTokens, introspectOwnToken, introspectOwnTokens, introspect, introspectTokens } =
     TokenService.method;
   // One batch for each replica: what arrives meanwhile shares statements and commits.
   const limits = { deadlineMs, batches: () => 1 };
-  const issue = createStreamedCalls({
-    ...limits,
-    method: issueToken,
-    unary: tokens.issueToken,
-    streams: open(issueTokens, issueToken),
-  });
   return {
-    issueToken: (call: Parameters<typeof issue>[0]) =>
-      issue({ ...call, isAlone: call.request.code !== undefined }),
+    issueToken: createStreamedCalls({
+      ...limits,
+      method: issueToken,
+      unary: tokens.issueToken,
+      streams: open(issueTokens, issueToken),
+      isRepeatable: ({ code }) => code === undefined,
+    }),
     introspectOwnToken: createStreamedCalls({
       ...limits,
       method: introspectOwnToken,

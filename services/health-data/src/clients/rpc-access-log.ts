@@ -39,7 +39,7 @@ export function createRpcAccessLog({ consent, streams, deadlineMs }: RpcAccessLo
     unary: consent.recordAccess,
     streams,
     deadlineMs,
-    isRepeatable: false,
+    isRepeatable: () => false,
   });
   return async (accesses) => {
     const { verdicts } = await record({ request: { accesses: accesses.map(toAccessMessage) } });
