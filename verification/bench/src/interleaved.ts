@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { checkOut } from '@phds/faults/versions/checkout';
+import { checkOut } from '@phds/guarantees/versions/checkout';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
 import { listenForSignals } from '@phds/local-stack/interrupt';
 import { startFloor } from './heart.ts';

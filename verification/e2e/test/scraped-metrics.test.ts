@@ -1,7 +1,12 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { listExpressions, readDashboards } from '@phds/alerts/dashboards';
-import { listGroupings, listUses, type Use } from '@phds/alerts/expressions';
-import { listAlertRules, listRecordingRules, readRuleFile } from '@phds/alerts/rule-files';
+import {
+  listExpressions,
+  listGroupings,
+  listUses,
+  readDashboards,
+  type Use,
+} from '@phds/deployment/alerts/dashboards';
+import { listAlertRules, listRecordingRules, readRuleFile } from '@phds/deployment/alerts/rule-files';
 import { giveFirstReadings } from '@phds/running-system/first-reading';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';

@@ -1,0 +1,116 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type ProxiedStack, startProxiedStack } from '@phds/guarantees/proxied-stack';
+import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { HEART } from '@phds/running-system/revocation-ways';
+import { type ConnectedPerson, connectPerson } from '@phds/running-system/working-system';
+import type { Target } from './prometheus.ts';
+
+/** Where alerts are caused: the whole service with two gateways. People and apps use the first one. */
+export interface Site extends AsyncDisposable {
+  readonly stack: ProxiedStack;
+  /** Whose data an app reads all the time. */
+  readonly person: ConnectedPerson;
+  /** Who connects an app and revokes it all the time. */
+  readonly revoking: ConnectedPerson;
+  /** Session of the developer of the self-test's app. */
+  readonly developer: string;
+  /** The sandbox app with which the gateways test themselves. */
+  readonly selfTest: PartnerApp;
+  /** Database servers that replaced that of the stack, and end with the site. */
+  readonly servers: { stop(): Promise<void> }[];
+  /** While this file exists, services start with the defects of broken-build.ts. */
+  readonly brokenBuild: string;
+}
+
+/** As the self-test of the gateway sends it. */
+const SELF_TEST_REDIRECT_URI = 'http://127.0.0.1/self-test';
+
+const SETTINGS = {
+  gateway: { SELF_TEST_INTERVAL_MS: '2000' },
+  consent: { CHECKPOINT_INTERVAL_MS: '3000', WEBHOOK_CONCURRENCY: '1' },
+} as const;
+
+/** Starts the service, registers the app of the self-test and restarts the gateways with it. */
+export async function startSite(say: (line: string) => void, signal: AbortSignal): Promise<Site> {
+  await using cleanup = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'phds-alerts-'));
+  cleanup.defer(() => rm(directory, { recursive: true, force: true }));
+  const [idFile, secretFile] = [join(directory, 'self-test.id'), join(directory, 'self-test.secret')];
+  await writeFile(idFile, 'app_sandbox_unknown');
+  await writeFile(secretFile, 'phds_cs_unknown');
+  const brokenBuild = join(directory, 'broken-build');
+  const preload = pathToFileURL(fileURLToPath(new URL('broken-build.ts', import.meta.url))).href;
+  const common = { NODE_OPTIONS: `--import=${preload}`, PROVE_BROKEN_BUILD: brokenBuild };
+  const stack = await startProxiedStack({
+    gateways: 2,
+    say,
+    signal,
+    environment: {
+      gateway: {
+        ...SETTINGS.gateway,
+        ...common,
+        SELF_TEST_CLIENT_ID_FILE: idFile,
+        SELF_TEST_CLIENT_SECRET_FILE: secretFile,
+      },
+      authorization: common,
+      consent: { ...SETTINGS.consent, ...common },
+      'health-data': common,
+    },
+  });
+  cleanup.use(stack);
+  const servers: Site['servers'] = [];
+  cleanup.defer(async () => {
+    if (servers.length === 0) return;
+    for (const each of stack.processes.values()) await each.stop();
+    for (const server of servers) await server.stop();
+  });
+  const developer = await signIn(stack, 'developer');
+  const selfTest = await registerApp(stack.gateway, developer, {
+    environment: 'sandbox',
+    scopes: [HEART],
+    redirectUris: [SELF_TEST_REDIRECT_URI],
+  });
+  await writeFile(idFile, selfTest.clientId);
+  await writeFile(secretFile, selfTest.clientSecret);
+  for (const name of ['gateway-1', 'gateway-2']) await restart(stack, name);
+  const person = await connectPerson(stack, 'person');
+  const revoking = await connectPerson(stack, 'revoking');
+  const running = cleanup.move();
+  return {
+    stack,
+    person,
+    revoking,
+    developer,
+    selfTest,
+    servers,
+    brokenBuild,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+export async function restart(stack: ProxiedStack, name: string): Promise<void> {
+  const one = processOf(stack, name);
+  await one.stop();
+  await one.start();
+}
+
+export function processOf({ processes }: ProxiedStack, name: string) {
+  const found = processes.get(name);
+  if (found === undefined) throw new Error(`no process ${name}`);
+  return found;
+}
+
+/** What Prometheus reads. */
+export function toTargets({ probeUrls, gatewayProbeUrls }: ProxiedStack): Target[] {
+  const services = Object.entries(probeUrls).map(([name, url]) => [name, `${name}-1`, url] as const);
+  const gateways = gatewayProbeUrls.map((url, index) => ['gateway', `gateway-${index + 1}`, url] as const);
+  return [...gateways, ...services].map(([name, instance, url]) => ({
+    job: `phds-${name}`,
+    instance,
+    address: new URL(url).host,
+  }));
+}

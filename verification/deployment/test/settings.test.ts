@@ -1,0 +1,211 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { repositoryRoot } from '@phds/house-rules/repository';
+import { toSettingRows } from '@phds/house-rules/settings-table';
+import { ensureKeyFiles } from '@phds/local-stack/key-files';
+import { type SecretFiles, toKubernetesSecrets, toSecretList } from '@phds/local-stack/kubernetes-secrets';
+import { readConfig } from '@phds/service-kit/settings/config';
+import { describeWith } from '@phds/test-kit/requirements';
+import { operatorSettings } from '../../../packages/cli/src/operator/connection.ts';
+import { recordsSettings } from '../../../packages/cli/src/records/connection.ts';
+import { build, hasKubectl, OVERLAYS, type Overlay } from '../src/kubernetes/builds.ts';
+import { SERVICES } from '../src/kubernetes/network.ts';
+import { containersOf, getObject, type KubernetesObject, listWorkloads } from '../src/kubernetes/objects.ts';
+import { findSchemaProblems } from '../src/kubernetes/schemas.ts';
+import { mainContainerOf, placeSecrets, secretMountsOf, toEnvironment } from '../src/kubernetes/settings.ts';
+
+const TLS_FILES = { 'ca.crt': 'authority', 'tls.crt': 'certificate', 'tls.key': 'key' };
+const INSTALLATIONS = ['production', 'single-node'] as const;
+
+let directory: string;
+let secrets: Readonly<Record<(typeof INSTALLATIONS)[number], SecretFiles>>;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'phds-kubernetes-'));
+  const generated = await toKubernetesSecrets(await ensureKeyFiles(directory));
+  const redis = { 'redis-url': 'rediss://:password@redis.example.com:6379' };
+  const tls = [...SERVICES.map(({ service }) => service), 'operator'].map((name) => [
+    `${name}-tls`,
+    TLS_FILES,
+  ]);
+  secrets = {
+    'single-node': generated,
+    production: {
+      ...generated,
+      'gateway-secrets': { ...generated['gateway-secrets'], ...redis },
+      'consent-secrets': { ...generated['consent-secrets'], ...redis },
+      ...Object.fromEntries(tls),
+    },
+  };
+});
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The workload, container and environment of a service in an overlay. */
+function getService(objects: readonly KubernetesObject[], service: string) {
+  const workload = listWorkloads(objects).find(({ kind, name }) => kind === 'Deployment' && name === service);
+  if (workload === undefined) throw new Error(`there is no Deployment ${service}`);
+  const container = mainContainerOf(workload);
+  return {
+    container,
+    environment: toEnvironment(objects, container),
+    mounts: secretMountsOf(workload, container),
+  };
+}
+
+/** Each mounted secret, and the files of it that the container's settings name. */
+function listSecretFiles(objects: readonly KubernetesObject[]) {
+  return listWorkloads(objects).flatMap((workload) =>
+    containersOf(workload).flatMap((container) => {
+      const values = Object.values(toEnvironment(objects, container));
+      return secretMountsOf(workload, container).map(({ secret, path }) => ({
+        secret,
+        files: values.flatMap((value) => (value.startsWith(`${path}/`) ? value.slice(path.length + 1) : [])),
+      }));
+    }),
+  );
+}
+
+const toSettingName = (variable: string) => variable.replace(/_FILE$/, '');
+
+describeWith('kubectl', hasKubectl())('the settings in the Kubernetes manifests', () => {
+  const cases = INSTALLATIONS.flatMap((overlay) => SERVICES.map((each) => ({ overlay, ...each })));
+
+  test.each(cases)(
+    '$service of $overlay reads its environment and secret files as a valid configuration',
+    ({ overlay, service, schema, readEnvironment }) => {
+      const { environment, mounts } = getService(build(overlay), service);
+      const rows = toSettingRows(schema);
+      const unknown = Object.keys(environment).filter(
+        (variable) => !rows.some(({ name }) => name === toSettingName(variable)),
+      );
+      expect(unknown).toEqual([]);
+      const root = join(directory, overlay, service);
+      const placed = placeSecrets(environment, mounts, secrets[overlay], root);
+      const { SESSION_ISSUER, SESSION_AUDIENCE, ...config } = readEnvironment(placed);
+      expect([SESSION_ISSUER, SESSION_AUDIENCE]).toEqual([environment['SESSION_ISSUER'], ['phds']]);
+      expect('openid' in config ? config.openid : 'nobody signs in here').not.toBeNull();
+    },
+  );
+
+  test.each(cases)(
+    '$service of $overlay has every secret from a file of a secret of its own',
+    ({ overlay, service, schema }) => {
+      const { environment, mounts } = getService(build(overlay), service);
+      expect(mounts.map(({ secret }) => secret).toSorted()).toEqual(
+        overlay === 'production' ? [`${service}-secrets`, `${service}-tls`] : [`${service}-secrets`],
+      );
+      const files = mounts.flatMap(({ secret, path }) =>
+        Object.keys(secrets[overlay][secret] ?? {}).map((file) => `${path}/${file}`),
+      );
+      const rows = toSettingRows(schema);
+      for (const [variable, value] of Object.entries(environment)) {
+        const { secret = '' } = rows.find(({ name }) => name === toSettingName(variable)) ?? {};
+        if (variable.endsWith('_FILE')) expect(files).toContain(value);
+        else if (secret !== '') expect([variable, URL.parse(value)?.password]).toEqual([variable, '']);
+      }
+    },
+  );
+
+  test.each(cases)('$service of $overlay offers the ports that it listens on', (each) => {
+    const { container, environment, mounts } = getService(build(each.overlay), each.service);
+    const root = join(directory, each.overlay, each.service);
+    const config = each.readEnvironment(placeSecrets(environment, mounts, secrets[each.overlay], root));
+    const ports = Object.fromEntries((container.ports ?? []).map((port) => [port.name, port.containerPort]));
+    expect(ports).toEqual({
+      ...('PORT' in config ? { http: config.PORT } : { rpc: config.RPC_PORT }),
+      probes: config.PROBE_PORT,
+    });
+  });
+
+  test.each(INSTALLATIONS)(
+    'the addresses of %s are headless Services, at ports that their pods have',
+    (overlay) => {
+      const objects = build(overlay);
+      const addresses = SERVICES.flatMap(({ service }) =>
+        Object.entries(getService(objects, service).environment).filter(([name]) =>
+          name.endsWith('_ADDRESS'),
+        ),
+      );
+      expect(addresses.length).toBe(5);
+      for (const [, address] of addresses) {
+        const [, name = '', port] = /^dns:\/\/\/([\w-]+):(\d+)$/.exec(address) ?? [];
+        const { spec } = getObject(objects, 'Service', name);
+        expect(spec).toMatchObject({ clusterIP: 'None', ports: [{ port: Number(port), targetPort: 'rpc' }] });
+        const { container } = getService(objects, name);
+        expect(container.ports).toContainEqual({ name: 'rpc', containerPort: Number(port) });
+      }
+    },
+  );
+
+  test.each(INSTALLATIONS)('%s names its public address alike everywhere', (overlay) => {
+    const objects = build(overlay);
+    const { PUBLIC_URL = '' } = getService(objects, 'gateway').environment;
+    expect(getService(objects, 'authorization').environment['ISSUER']).toBe(PUBLIC_URL);
+    const hosts = (objects as unknown as { kind: string; spec: { rules: { host: string }[] } }[])
+      .filter(({ kind }) => kind === 'Ingress')
+      .flatMap(({ spec }) => spec.rules.map(({ host }) => host));
+    expect(hosts).toEqual(overlay === 'production' ? [new URL(PUBLIC_URL).hostname] : []);
+  });
+
+  test('an operator command has valid settings', () => {
+    const objects = build('production/command');
+    const [workload] = listWorkloads(objects);
+    const [container] = workload === undefined ? [] : containersOf(workload);
+    if (workload === undefined || container === undefined) throw new Error('there is no command');
+    const ofServices = operatorSettings(['authorization', 'consent', 'health-data']);
+    const environment = toEnvironment(objects, container);
+    const known = [ofServices, recordsSettings].flatMap((schema) => Object.keys(schema.shape));
+    expect(Object.keys(environment).filter((variable) => !known.includes(toSettingName(variable)))).toEqual(
+      [],
+    );
+    const mounts = secretMountsOf(workload, container);
+    const placed = placeSecrets(environment, mounts, secrets.production, join(directory, 'operator'));
+    expect(readConfig(ofServices, placed)).toMatchObject({ TLS_CA: TLS_FILES['ca.crt'] });
+    expect(readConfig(recordsSettings, placed)).toMatchObject({ RECORDS_DATABASE_URL: expect.any(String) });
+  });
+
+  test('the secrets made for an evaluation are valid objects, and those that its pods mount', () => {
+    const { items } = toSecretList(secrets['single-node'], 'phds');
+    expect(items.flatMap(findSchemaProblems)).toEqual([]);
+    const mounted = (['single-node', 'single-node/migrations'] as const).flatMap((overlay) =>
+      listSecretFiles(build(overlay)).map(({ secret }) => secret),
+    );
+    const ofCommands = ['operator-secrets', 'importer-secrets'];
+    expect(items.map(({ metadata }) => metadata.name).toSorted()).toEqual(
+      [...mounted, ...ofCommands].toSorted(),
+    );
+  });
+
+  test('the operations page lists the files of every secret that production mounts', () => {
+    const page = readFileSync(join(repositoryRoot, 'docs/operations/kubernetes.md'), 'utf8');
+    const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+    const parts = OVERLAYS.filter((overlay) => overlay.startsWith('production'));
+    for (const { secret, files } of parts.flatMap((overlay) => listSecretFiles(build(overlay)))) {
+      const row = rows.find((line) => line.split('|')[1]?.includes(`\`${secret}\``)) ?? '';
+      const listed = [...(row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)].map(([, file]) => file);
+      expect([secret, ...listed.toSorted()]).toEqual([secret, ...files.toSorted()]);
+    }
+  });
+
+  test.each(OVERLAYS)(
+    '%s contains no secret, and each container mounts secrets of its own',
+    (overlay: Overlay) => {
+      const objects = build(overlay);
+      const text = JSON.stringify(objects);
+      expect(objects.filter(({ kind }) => kind === 'Secret')).toEqual([]);
+      expect(text).not.toMatch(/PRIVATE KEY|:\/\/[^/"\s:@]*:[^@"\s]+@/);
+      const mounted = listWorkloads(objects).flatMap((workload) =>
+        containersOf(workload).flatMap((container) =>
+          secretMountsOf(workload, container).map(({ secret }) => ({ container: container.name, secret })),
+        ),
+      );
+      const shared = mounted.filter(
+        (one) => mounted.filter(({ secret }) => secret === one.secret).length > 1,
+      );
+      expect(shared).toEqual([]);
+    },
+  );
+});

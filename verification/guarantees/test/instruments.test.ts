@@ -1,0 +1,155 @@
+import { spawnSync } from 'node:child_process';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { newSecret } from '@phds/service-kit/secrets';
+import { listenOnLoopback } from '@phds/test-kit/loopback';
+import { LogWatch } from '../src/judge.ts';
+import { HEART, type HeldToken, PROFILE } from '../src/load/held-token.ts';
+import { Reads } from '../src/load/reads.ts';
+import { newTally, toSentences } from '../src/load/tally.ts';
+import { openWire, type Wire } from '../src/load/wire.ts';
+import { notRun, summarize } from '../src/verdict.ts';
+
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'phds-instruments-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+describe('the watch on the logs', () => {
+  test('finds a secret at any position, and reports only what is new', async () => {
+    const watch = new LogWatch(directory);
+    const log = join(directory, 'gateway-1.log');
+    await writeFile(log, 'nothing to see, token: [Redacted]\n');
+    expect(await watch.findSecrets()).toEqual([]);
+    // Across the boundary of two read chunks.
+    await appendFile(log, 'x'.repeat((1 << 20) - 60) + newSecret('access_token'));
+    expect(await watch.findSecrets()).toEqual(['a secret stands in the log gateway-1.log']);
+    await appendFile(log, 'and on it goes\n');
+    expect(await watch.findSecrets()).toEqual([]);
+  });
+
+  test.each(['client_secret', 'authorization_code', 'refresh_token'] as const)('knows a %s', async (kind) => {
+    await writeFile(join(directory, 'a.log'), `{"what":"${newSecret(kind)}"}`);
+    expect(await new LogWatch(directory).findSecrets()).toHaveLength(1);
+  });
+});
+
+test('a fault that could not be caused breaks the run', () => {
+  const { violations } = summarize([notRun('redis-flush', 'there is no Redis on this machine')]);
+  expect(violations).toEqual(['redis-flush: not run: there is no Redis on this machine']);
+});
+
+test('a skewed clock shifts the wall clock and nothing else', async () => {
+  const clock = join(directory, 'clock');
+  await writeFile(clock, '-3600000');
+  const program = `console.log(JSON.stringify([Date.now(), new Date().getTime(), new Date(5).getTime(),
+    new Date() instanceof Date, Date.parse('1970-01-01T00:00:01Z'), Date.UTC(1970, 0)]))`;
+  const preload = join(import.meta.dirname, '../src/skewed-clock.ts');
+  const before = Date.now();
+  const { stdout } = spawnSync(process.execPath, ['--import', preload, '-e', program], {
+    env: { ...process.env, FAULTS_CLOCK_FILE: clock },
+    encoding: 'utf8',
+  });
+  const [now, made, ...rest] = JSON.parse(stdout) as [number, number, ...unknown[]];
+  for (const time of [now, made]) {
+    expect(time).toBeGreaterThanOrEqual(before - 3_600_000);
+    expect(time).toBeLessThanOrEqual(Date.now() - 3_600_000);
+  }
+  expect(rest).toEqual([5, true, 1_000, 0]);
+});
+
+describe('reads', () => {
+  const OK = 'HTTP/1.1 200 OK\r\nX-Request-Id: req_1\r\nContent-Length: 4\r\n\r\ndata';
+  const REFUSED = 'HTTP/1.1 401 Unauthorized\r\nDate: today\r\nContent-Length: 2\r\n\r\nno';
+  let server: Server;
+  let sockets: Socket[];
+  let wire: Wire;
+  let reads: Reads;
+  /** The server's response to each request; null for none. */
+  let answer: (() => string | null) & { hangUp?: boolean };
+
+  beforeEach(async () => {
+    sockets = [];
+    server = createServer((socket) => {
+      sockets.push(socket);
+      socket.on('error', () => undefined);
+      socket.on('data', () => {
+        const text = answer();
+        if (text !== null) socket.write(text);
+        if (answer.hangUp === true) socket.end();
+      });
+    });
+    wire = openWire(`http://localhost:${await listenOnLoopback(server)}`, 300);
+    reads = new Reads([wire], newTally());
+  });
+  afterEach(() => {
+    wire[Symbol.dispose]();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  function held(state: HeldToken['state']): HeldToken {
+    const facts = { token: 't', family: 'f', grant: 'g', user: 'u', app: 'a', epoch: 0, expiresAt: null };
+    return { secret: 's', facts, state, etag: null };
+  }
+  const read = (token: HeldToken, reading = HEART) => reads.read(token, reading, { gateway: 0, trace: [] });
+
+  test('count a read with an ended token as a trial, and report a response with data', async () => {
+    answer = () => REFUSED;
+    await read(held('dead'));
+    await read(held('live'));
+    await read(held('ending'));
+    expect(reads.tally.trials).toBe(1);
+    answer = () => OK;
+    await read(held('live'));
+    await read(held('narrowed'), PROFILE);
+    expect(toSentences(reads.tally)).toEqual([]);
+    await read(held('narrowed'));
+    await read(held('dead'));
+    expect(reads.tally.trials).toBe(3);
+    expect(toSentences(reads.tally)).toEqual([
+      'data after revocation, 2 times; the first: req_1 got 200 at gateway 1',
+    ]);
+  });
+
+  test('treat the first bytes of data as data, even if the connection then breaks', async () => {
+    answer = Object.assign(() => OK.slice(0, -2), { hangUp: true });
+    await read(held('dead'));
+    expect(reads.tally.violations).toHaveProperty('data after revocation');
+  });
+
+  test('do not count unanswered requests, and report requests that take too long', async () => {
+    answer = Object.assign(() => null, { hangUp: true });
+    await read(held('dead'));
+    expect(reads.tally).toMatchObject({ trials: 0, reads: { none: 1 }, violations: {} });
+    answer = () => null;
+    await read(held('dead'));
+    expect(Object.keys(reads.tally.violations)).toEqual(['hang']);
+  });
+
+  test('do not count a token whose end somebody tried to undo in the meantime', async () => {
+    const token = held('dead');
+    answer = () => {
+      token.state = 'void';
+      return OK;
+    };
+    await read(token);
+    expect(reads.tally).toMatchObject({ trials: 0, violations: {} });
+  });
+
+  test('compare 401s byte for byte except for the date', async () => {
+    answer = () => REFUSED;
+    await read(held('dead'));
+    answer = () => REFUSED.replace('today', 'tomorrow');
+    await read(held('dead'));
+    expect(reads.tally.violations).toEqual({});
+    answer = () => REFUSED.replace('Content-Length', 'X-Cause: revoked\r\nContent-Length');
+    await read(held('dead'));
+    expect(Object.keys(reads.tally.violations)).toEqual(['401s differ']);
+  });
+});
