@@ -125,7 +125,7 @@ module.exports = {
       comment: 'The local stack and its identity provider never reach production.',
       severity: 'error',
       from: { path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|record-chain))/src/' },
-      to: { path: '^packages/(cli|importers|local-stack)/' },
+      to: { path: '^packages/(cli|local-stack)/' },
     },
     {
       name: 'synthetic-people-in-the-sandbox-only',
@@ -142,7 +142,7 @@ module.exports = {
       comment:
         'Operators run the commands in production: their image contains no local stack and no synthetic people.',
       severity: 'error',
-      from: { path: '^packages/(cli|importers)/src/' },
+      from: { path: '^packages/cli/src/' },
       to: { path: '^packages/(local-stack|synthetic)/' },
     },
     {

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { IMPORTERS } from '@phds/importers/importers';
 import { Argument, Command, Option } from 'commander';
 import { addApps, addDevelopers } from './apps-program.ts';
 import { callerDirectory } from './caller-directory.ts';
@@ -10,6 +9,7 @@ import { listImports } from './commands/imports.ts';
 import { listReports } from './commands/reports.ts';
 import { RESTORED_SERVICES, type RestoreAction, runRestore } from './commands/restore.ts';
 import { openIngestion } from './connection.ts';
+import { IMPORTERS } from './importers/all.ts';
 import { openOperator } from './operator/connection.ts';
 import { jsonOption, parseNotEmpty, parsePage, userOption } from './options.ts';
 import { addRecords } from './records-program.ts';

@@ -1,10 +1,10 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { appleImporter } from '@phds/importers/apple/importer';
 import { device, element, exportXml, metadata, recordXml } from '@phds/test-kit/apple-exports';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { toZip } from '@phds/test-kit/zip-files';
+import { appleImporter } from '../src/importers/apple/importer.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
 import { type JsonReport, runReported } from './import-runs.ts';
 

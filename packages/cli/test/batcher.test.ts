@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ImportRun, type ImportRunOptions } from '@phds/importers/ingest/import-run';
-import type { ImportedHealthRecord, ImportedReading } from '@phds/importers/ingest/imported-item';
 import { eventually } from '@phds/test-kit/conditions';
 import { openIngestion } from '../src/connection.ts';
+import { ImportRun, type ImportRunOptions } from '../src/importers/ingest/import-run.ts';
+import type { ImportedHealthRecord, ImportedReading } from '../src/importers/ingest/imported-item.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
 
 let service: FakeIngestion;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { fhirImporter } from '@phds/importers/fhir/importer';
 import { type BundleFiles, loinc, observation, openBundleFiles } from '@phds/test-kit/bundle-files';
 import type { ImportArguments } from '../src/commands/import.ts';
+import { fhirImporter } from '../src/importers/fhir/importer.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
 import { runImport, runReported } from './import-runs.ts';
 

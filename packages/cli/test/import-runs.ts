@@ -1,6 +1,6 @@
-import type { ReportData } from '@phds/importers/ingest/report';
 import { type ImportArguments, importFiles } from '../src/commands/import.ts';
 import { openIngestion } from '../src/connection.ts';
+import type { ReportData } from '../src/importers/ingest/report.ts';
 
 /** The report as `--json` prints it. */
 export type JsonReport = ReportData & { readonly ok: boolean; readonly error: string | null };

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import type { ImportedReading } from '@phds/importers/ingest/imported-item';
-import type { Importer, ImportSink } from '@phds/importers/ingest/importer';
-import { UnusableFile } from '@phds/importers/ingest/unusable-file';
 import { type BundleFiles, openBundleFiles } from '@phds/test-kit/bundle-files';
 import type { ImportArguments } from '../src/commands/import.ts';
 import { listImports } from '../src/commands/imports.ts';
 import { openIngestion } from '../src/connection.ts';
+import type { ImportedReading } from '../src/importers/ingest/imported-item.ts';
+import type { Importer, ImportSink } from '../src/importers/ingest/importer.ts';
+import { UnusableFile } from '../src/importers/ingest/unusable-file.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
 import { runReported } from './import-runs.ts';
 

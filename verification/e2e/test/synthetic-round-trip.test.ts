@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
 import { importFiles } from '@phds/cli/commands/import';
 import { openIngestion } from '@phds/cli/connection';
-import { IMPORTERS } from '@phds/importers/importers';
+import { IMPORTERS } from '@phds/cli/importers/all';
 import { createGenerateCommand, generate } from '@phds/local-stack/phds/generate';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { parseDay } from '@phds/synthetic/calendar';

@@ -171,12 +171,6 @@ export const plants: readonly Plant[] = [
   ],
   ['catalog-stands-alone', 'packages/catalog/src/hash.ts', "import 'node:crypto';", 'crypto'],
   [
-    'no-development-code-in-commands',
-    'packages/importers/src/stack.ts',
-    "import { ada } from '@phds/local-stack/users';",
-    'packages/local-stack/src/users.ts',
-  ],
-  [
     'record-chain-is-pure',
     'packages/record-chain/src/source.ts',
     "import '@phds/service-kit/errors';",

@@ -1,5 +1,5 @@
-import { UnusableFile } from '@phds/importers/ingest/unusable-file';
 import { AppError } from '@phds/service-kit/errors';
+import { UnusableFile } from '../importers/ingest/unusable-file.ts';
 import { explainCall } from '../operator/explanation.ts';
 
 /** Explains why an import failed, for the terminal. Rethrows internal errors, whose stack is needed. */

@@ -1,7 +1,7 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { type Import, ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { ImportReport } from '@phds/importers/ingest/report';
-import { parseReportData } from '@phds/importers/ingest/report-data';
+import { ImportReport } from '../importers/ingest/report.ts';
+import { parseReportData } from '../importers/ingest/report-data.ts';
 import { toInstant, toJson } from '../operator/call.ts';
 import { megabytes } from '../progress.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';

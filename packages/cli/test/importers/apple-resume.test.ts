@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { element, exportXml, metadata, recordXml } from '@phds/test-kit/apple-exports';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { toZip } from '@phds/test-kit/zip-files';
-import { appleImporter } from '../src/apple/importer.ts';
-import { RepeatedReadings } from '../src/apple/repeated-readings.ts';
-import type { ImportedReading } from '../src/ingest/imported-item.ts';
+import { appleImporter } from '../../src/importers/apple/importer.ts';
+import { RepeatedReadings } from '../../src/importers/apple/repeated-readings.ts';
+import type { ImportedReading } from '../../src/importers/ingest/imported-item.ts';
 import { collect } from './collected-items.ts';
 
 let files: FilesOfTest;

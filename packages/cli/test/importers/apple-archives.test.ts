@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { device, exportXml, metadata, recordXml } from '@phds/test-kit/apple-exports';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { toQuotingZip, toZip, type ZipMember } from '@phds/test-kit/zip-files';
-import { openExport } from '../src/apple/export-source.ts';
-import { ARCHIVE_LIMITS } from '../src/archive/zip-archive.ts';
+import { openExport } from '../../src/importers/apple/export-source.ts';
+import { ARCHIVE_LIMITS } from '../../src/importers/archive/zip-archive.ts';
 
 const XML = exportXml(recordXml());
 const EXPORT: ZipMember = { name: 'apple_health_export/export.xml', content: XML };

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../src/fhir/json-values.ts';
-import type { Outcome } from '../src/fhir/outcome.ts';
-import { References } from '../src/fhir/references.ts';
-import { mapResource } from '../src/fhir/resources.ts';
+import type { JsonObject } from '../../src/importers/fhir/json-values.ts';
+import type { Outcome } from '../../src/importers/fhir/outcome.ts';
+import { References } from '../../src/importers/fhir/references.ts';
+import { mapResource } from '../../src/importers/fhir/resources.ts';
 
 /** Maps the last of the resources; the others are in the same bundle. */
 export function map(resource: object, others: readonly object[] = []): readonly Outcome[] {

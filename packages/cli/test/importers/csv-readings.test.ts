@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
-import { csvImporter } from '../src/csv/importer.ts';
+import { csvImporter } from '../../src/importers/csv/importer.ts';
 import { type CollectOptions, collect } from './collected-items.ts';
 
 const HEADER = 'type,start,end,value,unit,source\n';

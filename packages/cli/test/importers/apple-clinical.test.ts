@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { element, exportXml } from '@phds/test-kit/apple-exports';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { toZip, type ZipMember } from '@phds/test-kit/zip-files';
-import { appleImporter } from '../src/apple/importer.ts';
+import { appleImporter } from '../../src/importers/apple/importer.ts';
 import { collect } from './collected-items.ts';
 
 const FOLDER = 'apple_health_export';

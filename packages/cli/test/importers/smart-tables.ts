@@ -1,6 +1,6 @@
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
-import { smartImporter } from '../src/smart/importer.ts';
-import { TABLES, type TableName } from '../src/smart/tables.ts';
+import { smartImporter } from '../../src/importers/smart/importer.ts';
+import { TABLES, type TableName } from '../../src/importers/smart/tables.ts';
 import { type CollectedItems, type CollectOptions, collect } from './collected-items.ts';
 
 type Rows = readonly Readonly<Record<string, string>>[];

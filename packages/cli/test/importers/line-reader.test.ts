@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ByteSource } from '../src/tables/byte-source.ts';
-import { type Line, type LineReaderOptions, readLines } from '../src/tables/line-reader.ts';
+import type { ByteSource } from '../../src/importers/tables/byte-source.ts';
+import { type Line, type LineReaderOptions, readLines } from '../../src/importers/tables/line-reader.ts';
 import { repeatedSource, sourceOf } from './byte-sources.ts';
 
 const LIMIT = 64 * 1024;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { observation, openBundleFiles } from '@phds/test-kit/bundle-files';
-import { fhirImporter } from '../src/fhir/importer.ts';
+import { fhirImporter } from '../../src/importers/fhir/importer.ts';
 
 /** Every item from a position on, with the next reached position. */
 async function read(file: string, from: number) {

@@ -11,10 +11,10 @@ import { endOfDay, openTimeline, readingsIn, type Timeline } from '@phds/synthet
 import { isInFhir } from '@phds/synthetic/write/fhir';
 import { type Format, topicsOf, writeTimeline } from '@phds/synthetic/write/formats';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
-import { appleImporter } from '../src/apple/importer.ts';
-import { csvImporter } from '../src/csv/importer.ts';
-import { fhirImporter } from '../src/fhir/importer.ts';
-import type { Importer } from '../src/ingest/importer.ts';
+import { appleImporter } from '../../src/importers/apple/importer.ts';
+import { csvImporter } from '../../src/importers/csv/importer.ts';
+import { fhirImporter } from '../../src/importers/fhir/importer.ts';
+import type { Importer } from '../../src/importers/ingest/importer.ts';
 import { type CollectedItems, collect, type ReadingText } from './collected-items.ts';
 
 let files: FilesOfTest;

@@ -1,7 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
-import { csvImporter } from '../src/csv/importer.ts';
+import { csvImporter } from '../../src/importers/csv/importer.ts';
 import { type CollectOptions, collect } from './collected-items.ts';
 
 async function importCsv(content: string, options: CollectOptions = {}) {

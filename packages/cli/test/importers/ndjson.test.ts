@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { loinc, observation } from '@phds/test-kit/bundle-files';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
-import { fhirImporter } from '../src/fhir/importer.ts';
+import { fhirImporter } from '../../src/importers/fhir/importer.ts';
 import { type CollectOptions, collect, countOf } from './collected-items.ts';
 
 type Files = Readonly<Record<string, readonly (object | string)[]>>;

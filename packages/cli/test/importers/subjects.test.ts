@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { observation } from '@phds/test-kit/bundle-files';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
-import { fhirImporter } from '../src/fhir/importer.ts';
+import { fhirImporter } from '../../src/importers/fhir/importer.ts';
 import { collect } from './collected-items.ts';
 
 type Entry = { readonly fullUrl?: string; readonly resource: object };

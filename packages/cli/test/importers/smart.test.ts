@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { toZip, type ZipMember } from '@phds/test-kit/zip-files';
-import { smartImporter } from '../src/smart/importer.ts';
+import { smartImporter } from '../../src/importers/smart/importer.ts';
 import { collect, countOf } from './collected-items.ts';
 import { importTables, type TableContent, toTable } from './smart-tables.ts';
 

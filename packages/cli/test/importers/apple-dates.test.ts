@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseExportDate } from '../src/apple/export-dates.ts';
+import { parseExportDate } from '../../src/importers/apple/export-dates.ts';
 
 describe('a time of the export', () => {
   test.each([

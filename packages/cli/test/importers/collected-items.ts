@@ -1,5 +1,9 @@
-import type { ImportedHealthRecord, ImportedProfile, ImportedReading } from '../src/ingest/imported-item.ts';
-import type { Importer } from '../src/ingest/importer.ts';
+import type {
+  ImportedHealthRecord,
+  ImportedProfile,
+  ImportedReading,
+} from '../../src/importers/ingest/imported-item.ts';
+import type { Importer } from '../../src/importers/ingest/importer.ts';
 
 /** A reading in readable form. */
 export type ReadingText = Omit<ImportedReading, 'start' | 'end'> & {

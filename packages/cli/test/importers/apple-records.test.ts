@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { element, metadata, recordXml } from '@phds/test-kit/apple-exports';
-import { mapElement } from '../src/apple/elements.ts';
-import { ExportParser } from '../src/apple/export-parser.ts';
-import type { Outcome } from '../src/apple/outcome.ts';
-import { SourceLabels } from '../src/apple/source-labels.ts';
+import { mapElement } from '../../src/importers/apple/elements.ts';
+import { ExportParser } from '../../src/importers/apple/export-parser.ts';
+import type { Outcome } from '../../src/importers/apple/outcome.ts';
+import { SourceLabels } from '../../src/importers/apple/source-labels.ts';
 
 /** The outcomes of one element. */
 function map(xml: string): readonly Outcome[] {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { mapEcg } from '../src/apple/ecg.ts';
+import { mapEcg } from '../../src/importers/apple/ecg.ts';
 
 const RECORDING = [
   'Name,Jo Doe',
