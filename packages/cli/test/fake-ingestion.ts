@@ -108,7 +108,6 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
     host: '127.0.0.1',
     rpcPort: 0,
     probePort: null,
-    connectPort: null,
     health: async () => true,
   });
   const fake: FakeIngestion = {

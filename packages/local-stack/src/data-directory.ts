@@ -13,8 +13,6 @@ export interface StackDescription {
   readonly identityProviderUrl: string;
   /** `host:port` of each service's rpc. */
   readonly rpcAddresses: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
-  /** Base URL of each service's rpcs in the Connect protocol. */
-  readonly internalUrls: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
   /** Base URL of each service's /livez, /readyz and /metrics. */
   readonly probeUrls: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
   /** The same of each gateway. */

@@ -12,9 +12,6 @@ export interface StackPorts {
   readonly authorizationProbe: number;
   readonly consentProbe: number;
   readonly healthDataProbe: number;
-  readonly authorizationConnect: number;
-  readonly consentConnect: number;
-  readonly healthDataConnect: number;
   readonly postgres: number;
   readonly redis: number;
 }
@@ -34,13 +31,6 @@ const SINGLE: Readonly<Record<SinglePort, { variable: string; fallback: number; 
   authorizationProbe: { variable: 'AUTHORIZATION_PROBE_PORT', fallback: 7101, what: 'authorization probes' },
   consentProbe: { variable: 'CONSENT_PROBE_PORT', fallback: 7102, what: 'consent probes' },
   healthDataProbe: { variable: 'HEALTH_DATA_PROBE_PORT', fallback: 7103, what: 'health-data probes' },
-  authorizationConnect: {
-    variable: 'AUTHORIZATION_CONNECT_PORT',
-    fallback: 7201,
-    what: 'authorization Connect',
-  },
-  consentConnect: { variable: 'CONSENT_CONNECT_PORT', fallback: 7202, what: 'consent Connect' },
-  healthDataConnect: { variable: 'HEALTH_DATA_CONNECT_PORT', fallback: 7203, what: 'health-data Connect' },
   postgres: { variable: 'POSTGRES_PORT', fallback: 7432, what: 'Postgres' },
   redis: { variable: 'REDIS_PORT', fallback: 6380, what: 'Redis' },
 };

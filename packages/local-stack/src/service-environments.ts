@@ -72,15 +72,6 @@ export function toRpcAddresses(ports: StackPorts) {
   } as const;
 }
 
-/** Base URL of each service's rpcs in the Connect protocol. */
-export function toInternalUrls(ports: StackPorts) {
-  return {
-    authorization: `http://${HOST}:${ports.authorizationConnect}`,
-    consent: `http://${HOST}:${ports.consentConnect}`,
-    'health-data': `http://${HOST}:${ports.healthDataConnect}`,
-  } as const;
-}
-
 /** Base URL of each gateway's /livez, /readyz and /metrics. */
 export function toGatewayProbeUrls({ gatewayProbes }: StackPorts): string[] {
   return gatewayProbes.map((port) => `http://${HOST}:${port}`);
@@ -103,7 +94,6 @@ export function toAuthorizationEnvironment(context: EnvironmentContext): Environ
     ...toSessionSettings(ports),
     RPC_PORT: String(ports.authorizationRpc),
     PROBE_PORT: String(ports.authorizationProbe),
-    CONNECT_PORT: String(ports.authorizationConnect),
     DATABASE_URL_FILE: keys.databaseUrls.authorization,
     CONSENT_ADDRESS: toRpcAddresses(ports).consent,
     ISSUER: toPublicUrl(ports),
@@ -123,7 +113,6 @@ export function toConsentEnvironment(context: EnvironmentContext): Environment {
     ...toSessionSettings(ports),
     RPC_PORT: String(ports.consentRpc),
     PROBE_PORT: String(ports.consentProbe),
-    CONNECT_PORT: String(ports.consentConnect),
     DATABASE_URL_FILE: keys.databaseUrls.consent,
     RECEIPT_PRIVATE_KEY_FILE: keys.receiptPrivateKey,
     WEBHOOK_KEY_FILE: keys.webhookKey,
@@ -142,7 +131,6 @@ export function toHealthDataEnvironment(context: EnvironmentContext): Environmen
     ...toSessionSettings(ports),
     RPC_PORT: String(ports.healthDataRpc),
     PROBE_PORT: String(ports.healthDataProbe),
-    CONNECT_PORT: String(ports.healthDataConnect),
     DATABASE_URL_FILE: keys.databaseUrls['health-data'],
     CONSENT_ADDRESS: toRpcAddresses(ports).consent,
     ASSERTION_PUBLIC_KEYS_FILE: keys.assertionPublicKeys,

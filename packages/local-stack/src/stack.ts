@@ -29,7 +29,6 @@ import {
   toGatewayProbeUrls,
   toGatewayUrls,
   toIdentityProviderUrl,
-  toInternalUrls,
   toProbeUrls,
   toRpcAddresses,
 } from './service-environments.ts';
@@ -96,8 +95,6 @@ export interface Stack extends AsyncDisposable {
   readonly keys: KeyFiles;
   /** `host:port` of each service's rpc. */
   readonly rpcAddresses: Readonly<Record<DatabaseService, string>>;
-  /** Base URL of each service's rpcs in the Connect protocol. */
-  readonly internalUrls: Readonly<Record<DatabaseService, string>>;
   /** Base URL of each service's /livez, /readyz and /metrics. */
   readonly probeUrls: Readonly<Record<DatabaseService, string>>;
   /** The same of each gateway. */
@@ -225,7 +222,6 @@ function describe(parts: {
     redis: parts.redis,
     keys,
     rpcAddresses: toRpcAddresses(ports),
-    internalUrls: toInternalUrls(ports),
     probeUrls: toProbeUrls(ports),
     gatewayProbeUrls: toGatewayProbeUrls(ports),
     logs: parts.directory.logs,
@@ -234,7 +230,7 @@ function describe(parts: {
 }
 
 function toDescription(stack: Omit<Stack, typeof Symbol.asyncDispose>) {
-  const { gatewayUrls, identityProviderUrl, rpcAddresses, internalUrls, keys, logs } = stack;
+  const { gatewayUrls, identityProviderUrl, rpcAddresses, keys, logs } = stack;
   const { probeUrls, gatewayProbeUrls } = stack;
   return {
     process: identifySelf(),
@@ -242,7 +238,6 @@ function toDescription(stack: Omit<Stack, typeof Symbol.asyncDispose>) {
     gatewayUrls,
     identityProviderUrl,
     rpcAddresses,
-    internalUrls,
     probeUrls,
     gatewayProbeUrls,
     keys: {

@@ -54,8 +54,8 @@ function start(options: StartOptions, signal: AbortSignal): Promise<Stack> {
 
 function printSummary(stack: Stack): void {
   const users = DEMO_USERS.map(({ id, description }) => `  ${id.padEnd(10)} ${description}`);
-  const services = Object.entries(stack.internalUrls).map(
-    ([name, url]) => `  ${name.padEnd(20)} rpc ${stack.rpcAddresses[name as 'consent']}   ${url}`,
+  const services = Object.entries(stack.rpcAddresses).map(
+    ([name, address]) => `  ${name.padEnd(20)} rpc ${address}`,
   );
   console.log(`
 Addresses

@@ -8,7 +8,6 @@ const STACK: StackDescription = {
   gatewayUrls: [],
   identityProviderUrl: '',
   rpcAddresses: { authorization: 'localhost:1', consent: 'localhost:2', 'health-data': 'localhost:3' },
-  internalUrls: { authorization: '', consent: '', 'health-data': '' },
   probeUrls: { authorization: '', consent: '', 'health-data': '' },
   gatewayProbeUrls: [],
   keys: { directory: '/keys', importerPrivateKey: '/keys/importer.pem', servicePublicKeys: '' },

@@ -14,9 +14,6 @@ describe('the ports of a stack', () => {
       authorizationProbe: 7101,
       consentProbe: 7102,
       healthDataProbe: 7103,
-      authorizationConnect: 7201,
-      consentConnect: 7202,
-      healthDataConnect: 7203,
       postgres: 7432,
       redis: 6380,
     });
@@ -44,7 +41,7 @@ describe('the ports of a stack', () => {
 
   test('picked at random are distinct', async () => {
     const ports = toNamedPorts(await findRandomPorts(3)).map(({ port }) => port);
-    expect(new Set(ports).size).toBe(18);
+    expect(new Set(ports).size).toBe(15);
   });
 
   test.each(['127.0.0.1', '0.0.0.0', '::1'])(

@@ -15,11 +15,6 @@ const DESCRIPTION = {
     consent: '127.0.0.1:7002',
     'health-data': '127.0.0.1:7003',
   },
-  internalUrls: {
-    authorization: 'http://127.0.0.1:7201',
-    consent: 'http://127.0.0.1:7202',
-    'health-data': 'http://127.0.0.1:7203',
-  },
   probeUrls: {
     authorization: 'http://127.0.0.1:7101',
     consent: 'http://127.0.0.1:7102',

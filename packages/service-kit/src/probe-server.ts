@@ -2,6 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Metrics } from './telemetry/metrics.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
+const DRAIN_LIMIT_MS = 5_000;
 
 export interface ProbeServerOptions {
   /** Whether the service can work now. */
@@ -38,4 +39,27 @@ export function measureReadiness(metrics: Metrics, canWork: () => Promise<boolea
   metrics.readGauge({ name: 'phds_ready', help: 'Whether the service can work now: 1 or 0.' }, async () =>
     (await canWork()) ? 1 : 0,
   );
+}
+
+/** Opens the port and returns its number; 0 picks a free one. */
+export function listenHttp(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+/** Waits a limited time for requests in progress, then closes. */
+export function closeHttp(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS);
+    server.close(() => {
+      clearTimeout(limit);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
 }

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { HandlerContext } from '@connectrpc/connect';
 import { HealthDataService, type ReadRequest } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { eventually } from '@phds/test-kit/conditions';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
@@ -8,6 +7,7 @@ import type { AppError } from '../src/errors.ts';
 import { CallStream } from '../src/rpc/call-stream.ts';
 import { type CallStreamsOptions, openCallStreams } from '../src/rpc/call-streams.ts';
 import { openRpcChannel, type RpcChannelOptions } from '../src/rpc/client.ts';
+import type { RpcContext } from '../src/rpc/context.ts';
 import { type RpcServer, type RpcServerOptions, startRpcServer } from '../src/rpc/server.ts';
 import { implement } from '../src/rpc/service.ts';
 import { createLogger } from '../src/telemetry/log.ts';
@@ -20,7 +20,7 @@ type Read = typeof read;
 export type ReadStreams = ReturnType<typeof openCallStreams<Read['input'], Read['output']>>;
 export type Respond = (
   request: ReadRequest,
-  context: HandlerContext,
+  context: RpcContext,
 ) => Promise<{ body?: Uint8Array; etag?: string }>;
 
 /** Starts a service whose Read responds as the test says, also over the stream. */
@@ -39,7 +39,6 @@ export function serve(
     host: '127.0.0.1',
     rpcPort: 0,
     probePort: null,
-    connectPort: null,
     health: async () => true,
     ...options,
   });

@@ -1,5 +1,3 @@
-import { createClient, type HandlerContext } from '@connectrpc/connect';
-import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
@@ -9,7 +7,6 @@ import { currentDeadline, Deadline, withinCall, withinOrigin, withoutDeadline } 
 import { AppError } from '../src/errors.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
 import type { RpcServer } from '../src/rpc/server.ts';
-import { implement } from '../src/rpc/service.ts';
 import {
   nameRequests,
   OriginContextManager,
@@ -34,7 +31,7 @@ const log = createLogger({
 });
 
 beforeAll(async () => {
-  server = await serve((request, context) => respond(request, context), { log, connectPort: 0 });
+  server = await serve((request, context) => respond(request, context), { log });
   streams = openStreams([server.rpcPort]);
   await eventually(() => streams.open.length === 1);
 });
@@ -58,25 +55,11 @@ function readOverStream(): Promise<unknown> {
   return promise;
 }
 
-async function readInConnect(): Promise<unknown> {
-  const { tokens, audience } = connection([]);
-  const transport = createConnectTransport({
-    baseUrl: `http://127.0.0.1:${server.connectPort}`,
-    httpVersion: '1.1',
-  });
-  const headers = {
-    authorization: `Bearer ${await tokens(audience)}`,
-    'x-request-id': toCarriedOrigin().requestId,
-  };
-  return createClient(HealthDataService, transport).read({}, { headers });
-}
-
 const logged = () => lines.map((line) => JSON.parse(line));
 
 describe.each([
   ['a unary call', readUnary],
   ['a call over a stream', readOverStream],
-  ['a call in the Connect protocol', readInConnect],
 ])('%s', (_way, read) => {
   test('brings the id of the request to every line that the called service logs for it', async () => {
     respond = async () => {
@@ -153,20 +136,4 @@ test('a callback bound to a trace keeps the ids and the deadline of the work tha
     expect(active).toBe(trace);
     expect(unowned('given').slice(1, 3)).toEqual([{}, undefined]);
   });
-});
-
-test('a failure between the admission of a call and its handler is logged once', async () => {
-  const method = HealthDataService.method.read;
-  const context = {
-    method,
-    requestHeader: new Headers({ authorization: 'Bearer token' }),
-    timeoutMs: () => {
-      throw new Error('no time is known');
-    },
-  } as unknown as HandlerContext;
-  const rpcs = { read: async () => ({}) } as never;
-  const service = implement(HealthDataService, rpcs, { read: ['gateway'] } as never, {} as never);
-  const handler = service({ verifyCaller: async () => 'gateway', log }).handlers.get('read');
-  await expect(handler?.({} as never, context)).rejects.toMatchObject({ reason: 'internal' });
-  expect(lines.filter((line) => line.includes('rpc failed'))).toHaveLength(1);
 });

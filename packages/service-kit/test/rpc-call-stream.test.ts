@@ -4,8 +4,7 @@ import { ReadResponseSchema } from '@phds/contracts/phds/healthdata/v1/health_da
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
 import { currentDeadline } from '../src/deadline.ts';
 import { AppError, type Reason } from '../src/errors.ts';
-import { findHeader } from '../src/rpc/context.ts';
-import { ASSERTION_METADATA } from '../src/rpc/metadata-keys.ts';
+import { ASSERTION_METADATA } from '../src/rpc/context.ts';
 import type { RpcServer } from '../src/rpc/server.ts';
 import {
   openStreams,
@@ -154,7 +153,7 @@ describe('calls of one message', () => {
   });
 
   test('each have their own assertion', async () => {
-    respond = async (_, context) => ({ etag: findHeader(context, ASSERTION_METADATA) ?? 'none' });
+    respond = async (_, context) => ({ etag: context.findMetadata(ASSERTION_METADATA) ?? 'none' });
     const calls = ['a.b.c', 'd.e.f', ''].map((assertion) => ({ request: {}, assertion }));
     const outcomes = await Promise.all(sendReads(await whenOpen(streams), calls));
     expect(outcomes.map((outcome) => !(outcome instanceof Error) && outcome.etag)).toEqual([

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import type { HandlerContext } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { currentDeadline, Deadline, withinDeadline } from '../src/deadline.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
+import type { RpcContext } from '../src/rpc/context.ts';
 import { type RpcServer, startRpcServer } from '../src/rpc/server.ts';
 import { implement } from '../src/rpc/service.ts';
 import { createLogger } from '../src/telemetry/log.ts';
@@ -17,7 +17,7 @@ const tokens = createServiceTokenSource({
 });
 
 let server: RpcServer;
-let handle: (context: HandlerContext) => Promise<void> = async () => undefined;
+let handle: (context: RpcContext) => Promise<void> = async () => undefined;
 let calls = 0;
 
 beforeAll(async () => {
@@ -56,7 +56,6 @@ beforeAll(async () => {
     host: '127.0.0.1',
     rpcPort: 0,
     probePort: null,
-    connectPort: 0,
     health: async () => true,
   });
 });
@@ -106,26 +105,4 @@ test('when a caller gives up, the calls made for it are cancelled', async () => 
   await begun.promise;
   deadline.end();
   await Promise.all([refused, ended.promise]);
-});
-
-test('a call in the Connect protocol has a deadline too', async () => {
-  let seen: number | undefined;
-  handle = async () => {
-    seen = currentDeadline()?.remainingMs();
-  };
-  const response = await fetch(
-    `http://127.0.0.1:${server.connectPort}/phds.consent.v1.AccessService/RecordAccess`,
-    {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'connect-timeout-ms': '20000',
-        authorization: `Bearer ${await tokens('consent')}`,
-      },
-      body: '{}',
-    },
-  );
-  expect(response.status).toBe(200);
-  expect(seen).toBeGreaterThan(10_000);
-  expect(seen).toBeLessThanOrEqual(20_000);
 });

@@ -1,8 +1,9 @@
-import type { HandlerContext } from '@connectrpc/connect';
+import { Metadata } from '@grpc/grpc-js';
 import { beforeEach, expect, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { eventually } from '@phds/test-kit/conditions';
 import { AppError, notFound } from '../src/errors.ts';
+import { RpcContext } from '../src/rpc/context.ts';
 import { implement } from '../src/rpc/service.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 
@@ -16,12 +17,8 @@ beforeEach(() => {
   written.length = 0;
 });
 
-const context = {
-  method: HealthDataService.method.read,
-  requestHeader: new Headers({ authorization: 'Bearer token' }),
-  timeoutMs: () => 60_000,
-  signal: new AbortController().signal,
-} as unknown as HandlerContext;
+const metadata = Metadata.fromHttp2Headers({ authorization: 'Bearer token' });
+const context = new RpcContext(HealthDataService.method.read, metadata, undefined);
 
 /** Calls an rpc that admits the operator, as this caller. */
 function call(verifyCaller: () => Promise<string>, read = async () => ({})) {

@@ -31,13 +31,6 @@ test('developers are listed and live apps approved unless the settings say other
   expect(() => readEnvironment({ ...byClaim, DEVELOPER_CLAIM: 'developer' })).toThrow(/DEVELOPER_CLAIM/);
 });
 
-test('the Connect protocol is served only if its port is set; 0 picks a free one', () => {
-  expect(readEnvironment(required).CONNECT_PORT).toBeUndefined();
-  expect(readEnvironment({ ...required, CONNECT_PORT: '' }).CONNECT_PORT).toBeUndefined();
-  expect(readEnvironment({ ...required, CONNECT_PORT: '0' }).CONNECT_PORT).toBe(0);
-  expect(() => readEnvironment({ ...required, CONNECT_PORT: 'on' })).toThrow(/CONNECT_PORT/);
-});
-
 test('a code cannot live longer than the specification allows', () => {
   const longer = String(AUTHORIZATION_CODE_MAX_SECONDS + 1);
   expect(() => readEnvironment({ ...required, AUTHORIZATION_CODE_SECONDS: longer })).toThrow(

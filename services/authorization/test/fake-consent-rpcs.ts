@@ -1,5 +1,4 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { ServiceImpl } from '@connectrpc/connect';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import {
   AppStatus,
@@ -60,7 +59,7 @@ export function createFakeServices(fake: FakeConsent) {
   ];
 }
 
-function createSandbox(fake: FakeConsent): ServiceImpl<typeof SandboxService> {
+function createSandbox(fake: FakeConsent): UnaryRpcs<typeof SandboxService> {
   const never = () => {
     throw new Error('authorization never calls this');
   };
@@ -158,7 +157,7 @@ function createLedger(fake: FakeConsent): UnaryRpcs<typeof LedgerService> {
   };
 }
 
-function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
+function createConsent(fake: FakeConsent): UnaryRpcs<typeof ConsentService> {
   const never = () => {
     throw new Error('authorization never calls this');
   };

@@ -7,7 +7,7 @@ import { type IssueTokenResponse, TokenService } from '@phds/contracts/phds/auth
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
-import { SESSION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { startRpcServer } from '@phds/service-kit/rpc/server';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
@@ -103,7 +103,6 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
       host: '127.0.0.1',
       rpcPort: 0,
       probePort: null,
-      connectPort: null,
       health: async () => true,
     }),
   );
@@ -114,7 +113,6 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     DATABASE_CONNECT_TIMEOUT_MS: '30000',
     RPC_PORT: '0',
     PROBE_PORT: '0',
-    CONNECT_PORT: '0',
     SERVICE_PRIVATE_KEY: keys.pem('authorization'),
     SERVICE_PUBLIC_KEYS: keys.jwks,
     SESSION_ISSUER: issuer,

@@ -104,8 +104,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       health: () => pools.access.ping().then(() => true),
     }),
   );
-  const { rpcPort, probePort, connectPort } = server;
-  log.info({ rpcPort, probePort, connectPort }, 'ready');
+  const { rpcPort, probePort } = server;
+  log.info({ rpcPort, probePort }, 'ready');
   const running = resources.move();
   return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

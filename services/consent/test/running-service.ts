@@ -86,7 +86,6 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     ACCESS_QUEUE_WAIT_MS: '10000',
     RPC_PORT: '0',
     PROBE_PORT: '0',
-    CONNECT_PORT: '0',
     SERVICE_PRIVATE_KEY: pem,
     SERVICE_PUBLIC_KEYS: callers.publicKeys,
     SESSION_ISSUER: sessions.issuer,

@@ -3,9 +3,8 @@ import { type FailureReports, reportFailures } from '@phds/service-kit/backgroun
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import type { RunningService } from '@phds/service-kit/lifecycle';
 import { startPeriodic } from '@phds/service-kit/periodic';
-import { createProbeServer, measureReadiness } from '@phds/service-kit/probe-server';
+import { closeHttp, createProbeServer, listenHttp, measureReadiness } from '@phds/service-kit/probe-server';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
-import { closeHttp, listenHttp } from '@phds/service-kit/rpc/http';
 import {
   openSessionVerification,
   type SessionVerification,

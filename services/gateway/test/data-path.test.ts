@@ -164,8 +164,8 @@ describe('an error of health-data', () => {
         assertion += 1;
         return { ...liveToken(), assertion: `assertion-${assertion}` };
       },
-      read: (_, { requestHeader }) => {
-        if (requestHeader.get('phds-assertion') === 'assertion-1') throw new AppError('assertion_stale');
+      read: (_, context) => {
+        if (context.findMetadata('phds-assertion') === 'assertion-1') throw new AppError('assertion_stale');
         return READINGS;
       },
     });

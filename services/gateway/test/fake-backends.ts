@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { DescService } from '@bufbuild/protobuf';
-import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
@@ -12,8 +11,10 @@ import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxService as SandboxDataService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
-import { ASSERTION_METADATA, SESSION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import type { RpcContext } from '@phds/service-kit/rpc/context';
+import { ASSERTION_METADATA, SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
+import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { implement } from '@phds/service-kit/rpc/service';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
@@ -24,18 +25,18 @@ const SERVICES = {
   'health-data': [HealthDataService, PreviewService, SandboxDataService],
 } as const;
 
-type Implementations = ServiceImpl<typeof AppService> &
-  ServiceImpl<typeof AuthorizationService> &
-  ServiceImpl<typeof TokenService> &
-  ServiceImpl<typeof AccessService> &
-  ServiceImpl<typeof ConsentService> &
-  ServiceImpl<typeof ReportService> &
-  ServiceImpl<typeof SandboxService> &
-  ServiceImpl<typeof SandboxDataService> &
-  ServiceImpl<typeof SessionService> &
-  ServiceImpl<typeof WebhookService> &
-  ServiceImpl<typeof HealthDataService> &
-  ServiceImpl<typeof PreviewService>;
+type Implementations = UnaryRpcs<typeof AppService> &
+  UnaryRpcs<typeof AuthorizationService> &
+  UnaryRpcs<typeof TokenService> &
+  UnaryRpcs<typeof AccessService> &
+  UnaryRpcs<typeof ConsentService> &
+  UnaryRpcs<typeof ReportService> &
+  UnaryRpcs<typeof SandboxService> &
+  UnaryRpcs<typeof SandboxDataService> &
+  UnaryRpcs<typeof SessionService> &
+  UnaryRpcs<typeof WebhookService> &
+  UnaryRpcs<typeof HealthDataService> &
+  UnaryRpcs<typeof PreviewService>;
 
 /** The answers of the services; an rpc without one answers an empty message. */
 export type Answers = Partial<Implementations>;
@@ -63,12 +64,12 @@ export async function startFakeBackends(): Promise<FakeBackends> {
   const publicKeys = JSON.stringify({ keys: [jwk] });
   const calls: Call[] = [];
   let answers: Answers = {};
-  const handle = (rpc: string) => (request: unknown, context: HandlerContext) => {
+  const handle = (rpc: string) => (request: unknown, context: RpcContext) => {
     calls.push({
       rpc,
       request: request as Record<string, unknown>,
-      session: context.requestHeader.get(SESSION_METADATA),
-      assertion: context.requestHeader.get(ASSERTION_METADATA),
+      session: context.findMetadata(SESSION_METADATA),
+      assertion: context.findMetadata(ASSERTION_METADATA),
     });
     const answer = (answers as Record<string, ((...args: unknown[]) => unknown) | undefined>)[rpc];
     return answer === undefined ? {} : answer(request, context);
@@ -81,7 +82,6 @@ export async function startFakeBackends(): Promise<FakeBackends> {
       host: '127.0.0.1',
       rpcPort: 0,
       probePort: null,
-      connectPort: null,
       health: async () => true,
     });
   const [authorization, consent, healthData] = await Promise.all([
@@ -109,7 +109,7 @@ export async function startFakeBackends(): Promise<FakeBackends> {
   };
 }
 
-type Handle = (rpc: string) => (request: unknown, context: HandlerContext) => unknown;
+type Handle = (rpc: string) => (request: unknown, context: RpcContext) => unknown;
 
 const CARRIED = new Map<DescService, object>([
   [HealthDataService, { reads: 'read' }],

@@ -6,7 +6,7 @@ import {
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import type { AppError } from '@phds/service-kit/errors';
 import { openCallStreams } from '@phds/service-kit/rpc/call-streams';
-import { ASSERTION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { ASSERTION_METADATA } from '@phds/service-kit/rpc/context';
 import { eventually } from '@phds/test-kit/conditions';
 import type { Harness } from './harness.ts';
 

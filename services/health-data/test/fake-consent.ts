@@ -54,7 +54,6 @@ export class FakeConsent implements AsyncDisposable {
       host: '127.0.0.1',
       rpcPort: this.#port,
       probePort: null,
-      connectPort: null,
       health: async () => true,
       services: [
         implement(

@@ -17,7 +17,7 @@ import {
 import { SandboxService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
-import { ASSERTION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { ASSERTION_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { type AccessAssertion, createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
@@ -77,7 +77,6 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     DATABASE_CONNECT_TIMEOUT_MS: '30000',
     RPC_PORT: '0',
     PROBE_PORT: '0',
-    CONNECT_PORT: '0',
     SERVICE_PRIVATE_KEY: keys.pem('health-data'),
     SERVICE_PUBLIC_KEYS: keys.publicKeys,
     ASSERTION_PUBLIC_KEYS: keys.assertionKeys,

@@ -2,7 +2,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { SESSION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
 import { bodyOf, type Harness, NOW, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { getMetric } from '@phds/catalog/metrics';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { SESSION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { toHealthRecordId, toReadingId } from '../src/app/row-ids.ts';
 import { type About, LIST_NAMES, LISTS, type ListName } from './data-lists.ts';
 import { bodyOf, type Harness, refusalOf, startHarness, textOf } from './harness.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { SESSION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { type Harness, NOW, reading, reasonOf, startHarness } from './harness.ts';
 
 let harness: Harness;

@@ -29,28 +29,3 @@ function toStatus(detail: Buffer): Buffer {
   ]);
   return Buffer.concat([Buffer.from([0x08, status.PERMISSION_DENIED, 0x1a, any.length]), any]);
 }
-
-const HTTP_FIELDS = [
-  'connection',
-  'content-length',
-  'content-type',
-  'date',
-  'keep-alive',
-  'transfer-encoding',
-];
-const REFUSAL_JSON = JSON.stringify({
-  code: 'permission_denied',
-  details: [
-    { type: 'phds.common.v1.ErrorDetail', value: REFUSAL_DETAIL.toString('base64').replaceAll('=', '') },
-  ],
-});
-
-/** Like `judgeGrpc`, for an answer of the Connect port. */
-export async function judgeConnect(answer: Response, isStream: boolean): Promise<Verdict> {
-  const body = await answer.text();
-  // Streams of calls are served over gRPC only.
-  if (answer.status === 400 || (isStream && answer.status === 505)) return 'admitted';
-  const names = [...answer.headers.keys()];
-  const isBare = body === REFUSAL_JSON && names.every((name) => HTTP_FIELDS.includes(name));
-  return answer.status === 403 && isBare ? 'refused' : `${answer.status} ${names} ${body}`;
-}

@@ -7,7 +7,7 @@ import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { HEART } from '@phds/running-system/revocation-ways';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
-import { judgeConnect, judgeGrpc, type Verdict } from '../src/admission-verdicts.ts';
+import { judgeGrpc, type Verdict } from '../src/admission-verdicts.ts';
 import { listAdmitted } from '../src/caller-matrix.ts';
 import { RawGrpc } from '../src/raw-grpc.ts';
 import { readServiceKeys, signServiceToken } from '../src/service-tokens.ts';
@@ -57,19 +57,6 @@ function callGrpc(service: Service, attempt: Attempt): Promise<Verdict> {
   return (connections.get(service) as RawGrpc).call({ ...attempt, bytes }).then(judgeGrpc);
 }
 
-async function callConnect(service: Service, attempt: Attempt): Promise<Verdict> {
-  const { path, isStream, authorization, isReadable } = attempt;
-  const answer = await fetch(`${stack.internalUrls[service]}${path}`, {
-    method: 'POST',
-    headers: {
-      'content-type': isStream ? 'application/connect+json' : 'application/json',
-      ...(authorization === null ? {} : { authorization }),
-    },
-    body: isReadable ? '{}' : '{"',
-  });
-  return judgeConnect(answer, isStream);
-}
-
 const isStreamOf = (path: string) => RPCS.find((rpc) => rpc.path === path)?.definition.requestStream ?? false;
 
 /** The rpcs of all proto services that the table places in this service. */
@@ -91,47 +78,34 @@ test('the table has each rpc of each proto exactly where it is served', () => {
   }
 });
 
-type Kinds = <Each extends readonly [name: string, ...unknown[]]>(all: Each[]) => Each[];
-const everyKind: Kinds = (all) => all;
-/** Both protocols verify tokens with the same code. */
-const mainKinds: Kinds = (all) =>
-  all.filter(([name]) => /^no token|unknown|expired|another service/.test(name));
+test.each(SERVICES)('each rpc of %s admits exactly the callers that the table names', async (service) => {
+  const expected = listAdmitted(service);
+  const ask = async (path: string, caller: Caller) => {
+    const isReadable = !expected.get(path)?.includes(caller);
+    const authorization = await tokenOf(caller, service);
+    return callGrpc(service, { path, isStream: isStreamOf(path), authorization, isReadable });
+  };
+  for (const [path, callers] of expected) {
+    const verdicts = await Promise.all(CALLERS.map((caller) => ask(path, caller)));
+    const real = CALLERS.map((caller, index) => `${caller}: ${verdicts[index]}`);
+    const wanted = CALLERS.map((caller) => `${caller}: ${callers.includes(caller) ? 'admitted' : 'refused'}`);
+    expect([path, ...real]).toEqual([path, ...wanted]);
+  }
+});
 
-describe.each([
-  ['gRPC', callGrpc, everyKind],
-  ['the Connect protocol', callConnect, mainKinds],
-] as const)('over %s', (_, call, kinds) => {
-  test.each(SERVICES)('each rpc of %s admits exactly the callers that the table names', async (service) => {
-    const expected = listAdmitted(service);
-    const ask = async (path: string, caller: Caller) => {
-      const isReadable = !expected.get(path)?.includes(caller);
-      const authorization = await tokenOf(caller, service);
-      return call(service, { path, isStream: isStreamOf(path), authorization, isReadable });
-    };
-    for (const [path, callers] of expected) {
-      const verdicts = await Promise.all(CALLERS.map((caller) => ask(path, caller)));
-      const real = CALLERS.map((caller, index) => `${caller}: ${verdicts[index]}`);
-      const wanted = CALLERS.map(
-        (caller) => `${caller}: ${callers.includes(caller) ? 'admitted' : 'refused'}`,
-      );
-      expect([path, ...real]).toEqual([path, ...wanted]);
+test.each(SERVICES)('no rpc of %s tells a stranger more than that it is not admitted', async (service) => {
+  for (const [caller, paths] of groupByCaller(service)) {
+    const strangers = await listStrangers({ service, caller, keys, session, accessToken });
+    const attempts = Object.entries(strangers).flatMap(([name, authorization]) =>
+      [true, false].map((isReadable) => ({ name, authorization, isReadable })),
+    );
+    for (const path of paths) {
+      const ask = async ({ name, ...attempt }: (typeof attempts)[number]) =>
+        `${path} to ${name}: ${await callGrpc(service, { path, isStream: isStreamOf(path), ...attempt })}`;
+      const answers = await Promise.all(attempts.map(ask));
+      expect(answers.filter((answer) => !answer.endsWith(': refused'))).toEqual([]);
     }
-  });
-
-  test.each(SERVICES)('no rpc of %s tells a stranger more than that it is not admitted', async (service) => {
-    for (const [caller, paths] of groupByCaller(service)) {
-      const strangers = await listStrangers({ service, caller, keys, session, accessToken });
-      const attempts = kinds(Object.entries(strangers)).flatMap(([name, authorization]) =>
-        [true, false].map((isReadable) => ({ name, authorization, isReadable })),
-      );
-      for (const path of paths) {
-        const ask = async ({ name, ...attempt }: (typeof attempts)[number]) =>
-          `${path} to ${name}: ${await call(service, { path, isStream: isStreamOf(path), ...attempt })}`;
-        const answers = await Promise.all(attempts.map(ask));
-        expect(answers.filter((answer) => !answer.endsWith(': refused'))).toEqual([]);
-      }
-    }
-  });
+  }
 });
 
 describe('without a service token', () => {
@@ -158,18 +132,4 @@ describe('without a service token', () => {
       }
     },
   );
-
-  test.each(SERVICES)('the Connect port of %s has no other path', async (service) => {
-    for (const path of [
-      '/',
-      '/livez',
-      '/readyz',
-      '/metrics',
-      '/grpc.health.v1.Health/Check',
-      '/phds.consent.v1.ConsentService/Unknown',
-    ]) {
-      const answer = await fetch(`${stack.internalUrls[service]}${path}`, { method: 'POST', body: '{}' });
-      expect([path, answer.status]).toEqual([path, 404]);
-    }
-  });
 });

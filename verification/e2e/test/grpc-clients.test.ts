@@ -3,10 +3,8 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Caller } from '@phds/local-stack/key-files';
 import { IndependentClient } from '@phds/running-system/independent-grpc';
-import { callInternally } from '@phds/running-system/ingestion';
 import { type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
 type Service = 'authorization' | 'consent' | 'health-data';
@@ -186,32 +184,5 @@ describe('probes', () => {
     const { status: ready } = await fetch(`${stack.probeUrls[service]}/readyz`);
     const { status: live } = await fetch(`${stack.probeUrls[service]}/livez`);
     expect([ready, live]).toEqual([200, 200]);
-  });
-});
-
-describe('the Connect protocol over HTTP, as curl uses it', () => {
-  const rpc = 'phds.consent.v1.ConsentService/ListGrants';
-
-  test('answers an admitted caller with JSON', async () => {
-    const headers = { 'phds-session': session };
-    const answer = await callInternally(stack, { service: 'consent', rpc, caller: 'gateway', headers });
-    expect(answer.status).toBe(200);
-    expect(answer.body.grants).toMatchObject([
-      { id: tokens.grantId, status: 'GRANT_STATUS_ACTIVE', scopes: [HEART], app: { clientId: app.clientId } },
-    ]);
-  });
-
-  test('refuses other callers with the reason as a detail', async () => {
-    const url = `${stack.internalUrls.consent}/${rpc}`;
-    const answer = await send(url, { json: {}, headers: { 'phds-session': session } });
-    expect(answer.status).toBe(403);
-    expect(answer.body).toMatchObject({
-      code: 'permission_denied',
-      details: [{ type: 'phds.common.v1.ErrorDetail', value: expect.any(String) }],
-    });
-    const importer = await callInternally(stack, { service: 'consent', rpc, caller: 'importer' });
-    expect(importer.status).toBe(403);
-    const signedOut = await callInternally(stack, { service: 'consent', rpc, caller: 'gateway' });
-    expect([signedOut.status, signedOut.body.code]).toEqual([401, 'unauthenticated']);
   });
 });

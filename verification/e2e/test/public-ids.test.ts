@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { callInternally, ingestReadings } from '@phds/running-system/ingestion';
+import { ingest, ingestReadings } from '@phds/running-system/ingestion';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
@@ -48,13 +48,8 @@ async function importData(): Promise<void> {
     { source: 'ehr', key: 'a', medication: { name: 'Aspirin' } },
     { source: 'ehr', key: 'b', adherenceEntry: { medicationKey: 'a', status: 'taken', takenAt: START } },
   ];
-  await ingest('PutHealthRecords', { userId: USER, records });
-}
-
-async function ingest(name: string, request: object): Promise<void> {
-  const rpc = `phds.healthdata.v1.IngestionService/${name}`;
-  const answer = await callInternally(stack, { service: 'health-data', rpc, caller: 'importer', request });
-  expect(expectStatus(200, answer).body.result?.refusals).toBeUndefined();
+  const answer = await ingest(stack, 'putHealthRecords', { userId: USER, records });
+  expect(answer.result?.refusals).toBeUndefined();
 }
 
 /** Reads everything that the app may read through one gateway, doses included: bodies and entity tags. */
@@ -88,8 +83,11 @@ describe('ids of data', () => {
   test('stay the same for an app on every gateway, after a new import and after a restart', async () => {
     const before = await readEverything(one);
     for (const gateway of stack.gatewayUrls) expect(await readEverything(one, gateway)).toEqual(before);
-    await ingest('DeleteReadings', { userId: USER, windows: [{ type: 'Heart Rate' }, { type: 'HRV' }] });
-    await ingest('DeleteHealthRecords', {
+    await ingest(stack, 'deleteReadings', {
+      userId: USER,
+      windows: [{ type: 'Heart Rate' }, { type: 'HRV' }],
+    });
+    await ingest(stack, 'deleteHealthRecords', {
       userId: USER,
       keys: [{ kind: 'HEALTH_RECORD_KIND_MEDICATION', source: 'ehr', key: 'a' }],
     });

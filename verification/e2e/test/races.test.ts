@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { giveFirstReadings } from '@phds/running-system/first-reading';
+import { giveFirstReadings } from '@phds/running-system/ingestion';
 import {
   expectStatus,
   type PartnerApp,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { giveFirstReadings } from '@phds/running-system/first-reading';
+import { giveFirstReadings } from '@phds/running-system/ingestion';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { DELETE_OF_THE_GRANT, OTHER_WAYS, type PersonWithApp } from '@phds/running-system/revocation-ways';

@@ -7,7 +7,7 @@ import {
   type Use,
 } from '@phds/deployment/alerts/dashboards';
 import { listAlertRules, listRecordingRules, readRuleFile } from '@phds/deployment/alerts/rule-files';
-import { giveFirstReadings } from '@phds/running-system/first-reading';
+import { giveFirstReadings } from '@phds/running-system/ingestion';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { useSharedStack } from '@phds/running-system/shared-stack';

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { callInternally, ingestReadings } from '@phds/running-system/ingestion';
-import { expectStatus, registerApp } from '@phds/running-system/partner-app';
+import { ingest, ingestReadings } from '@phds/running-system/ingestion';
+import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import type { Connection, SyncBatch } from '@phds/sdk';
@@ -56,10 +56,8 @@ async function readTruth(): Promise<Map<string, number | null>> {
 
 async function deleteReading(minute: number): Promise<void> {
   const key = { type: 'Heart Rate', start: timeOf(minute), end: timeOf(minute), source: 'manual' };
-  const rpc = 'phds.healthdata.v1.IngestionService/DeleteReadings';
-  const request = { userId: USER, keys: [key] };
-  const answer = await callInternally(stack, { service: 'health-data', rpc, caller: 'importer', request });
-  expect(expectStatus(200, answer).body).toEqual({ deleted: 1 });
+  const answer = await ingest(stack, 'deleteReadings', { userId: USER, keys: [key] });
+  expect(answer).toEqual({ deleted: 1 });
 }
 
 test('a copy that stops and resumes follows insertions, changes and deletions', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { giveFirstReadings } from '@phds/running-system/first-reading';
+import { giveFirstReadings } from '@phds/running-system/ingestion';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';

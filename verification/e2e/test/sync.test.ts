@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { callInternally, ingestReadings } from '@phds/running-system/ingestion';
+import { ingest, ingestReadings } from '@phds/running-system/ingestion';
 import { expectStatus, type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
@@ -62,12 +62,7 @@ test('an app follows inserted, changed and deleted readings by Link, until the p
 
   await ingestReadings(stack, USER, [heart(2, 99), heart(6, 66)]);
   const key = { type: 'Heart Rate', start: at(1), source: 'apple-watch' };
-  const rpc = 'phds.healthdata.v1.IngestionService/DeleteReadings';
-  const request = { userId: USER, keys: [key] };
-  expectStatus(
-    200,
-    await callInternally(stack, { service: 'health-data', rpc, caller: 'importer', request }),
-  );
+  await ingest(stack, 'deleteReadings', { userId: USER, keys: [key] });
   const after = await follow(copy, place);
   expect(copy).toEqual(await list());
   expect([...copy.values()].sort()).toEqual([63, 64, 65, 66, 99]);

@@ -14,7 +14,6 @@ const OWN_ONLY = [
   'redis',
   'keys',
   'rpcAddresses',
-  'internalUrls',
   'probeUrls',
   'gatewayProbeUrls',
   'logs',

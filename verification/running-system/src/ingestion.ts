@@ -1,6 +1,7 @@
+import { type DescMethodUnary, fromJson, type JsonValue, type Message, toJson } from '@bufbuild/protobuf';
+import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { Stack } from '@phds/local-stack/stack';
-import { expectStatus } from './partner-app.ts';
-import { type Answer, send } from './request.ts';
+import { openRpcChannel } from '@phds/service-kit/rpc/client';
 
 /** A reading in the JSON form of the ingestion rpc; instants are RFC 3339. */
 export interface ReadingJson {
@@ -12,66 +13,69 @@ export interface ReadingJson {
   readonly source?: string;
 }
 
-/** Calls an internal rpc as `curl` would: Connect protocol, JSON, with the token of a service. */
+export type CallableStack = Pick<Stack, 'rpcAddresses' | 'serviceTokens'>;
+
+const DEADLINE_MS = 30_000;
+
+/** Calls an rpc with the token of a service. Takes and returns the JSON forms of its messages; throws AppError. */
 export async function callInternally(
-  stack: Pick<Stack, 'internalUrls' | 'serviceTokens'>,
+  stack: CallableStack,
   call: {
-    readonly service: keyof Stack['internalUrls'];
-    /** `phds.consent.v1.ConsentService/ListGrants` */
-    readonly rpc: string;
+    readonly service: keyof Stack['rpcAddresses'];
+    readonly rpc: DescMethodUnary;
     readonly caller: Parameters<Stack['serviceTokens']>[0];
-    readonly request?: unknown;
-    readonly headers?: Readonly<Record<string, string>>;
+    readonly request?: object;
   },
-): Promise<Answer> {
-  const tokens = await stack.serviceTokens(call.caller);
-  const token = await tokens(call.service);
-  return send(`${stack.internalUrls[call.service]}/${call.rpc}`, {
-    bearer: token,
-    json: call.request ?? {},
-    ...(call.headers === undefined ? {} : { headers: call.headers }),
-  });
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape, and expect() judges them
+): Promise<any> {
+  const { service, rpc, caller, request = {} } = call;
+  const tokens = await stack.serviceTokens(caller);
+  const address = stack.rpcAddresses[service];
+  using channel = openRpcChannel({ address, audience: service, tokens, deadlineMs: DEADLINE_MS });
+  const client = channel.client(rpc.parent) as Record<string, (message: Message) => Promise<Message>>;
+  const answer = await client[rpc.localName]?.(fromJson(rpc.input, request as JsonValue));
+  return toJson(rpc.output, answer as Message);
 }
 
-/** Stores readings of a user as importers do. Throws when anything is refused. */
+type IngestionRpc = keyof typeof IngestionService.method;
+
+/** Calls an rpc of ingestion as importers do. */
+export function ingest(stack: CallableStack, name: IngestionRpc, request: object) {
+  const rpc = IngestionService.method[name];
+  return callInternally(stack, { service: 'health-data', rpc, caller: 'importer', request });
+}
+
+/** Stores readings of a user. Throws when anything is refused. */
 export async function ingestReadings(
-  stack: Pick<Stack, 'internalUrls' | 'serviceTokens'>,
+  stack: CallableStack,
   userId: string,
   readings: readonly ReadingJson[],
 ): Promise<void> {
-  const answer = await ingest(stack, 'PutReadings', {
+  const { result } = await ingest(stack, 'putReadings', {
     userId,
     readings: readings.map((reading) => ({ source: 'manual', ...reading })),
   });
-  const { refusals = [] } = answer.body.result;
+  const { refusals = [] } = result;
   if (refusals.length > 0) throw new Error(`readings were refused: ${JSON.stringify(refusals)}`);
 }
 
+const START = '2026-03-01T08:00:00Z';
+
+/** Stores one heart rate for each of these users, so that a released response differs from an empty one. Idempotent. */
+export async function giveFirstReadings(stack: CallableStack, users: readonly string[]): Promise<void> {
+  const reading = { type: 'Heart Rate', start: START, end: START, value: 61, source: 'synthetic' };
+  for (const userId of users) await ingestReadings(stack, userId, [reading]);
+}
+
 /** Sets a user's time zone. */
-export async function setTimeZone(
-  stack: Pick<Stack, 'internalUrls' | 'serviceTokens'>,
-  userId: string,
-  timeZone: string,
-): Promise<void> {
-  await ingest(stack, 'PutProfile', { userId, timeZone });
+export async function setTimeZone(stack: CallableStack, userId: string, timeZone: string): Promise<void> {
+  await ingest(stack, 'putProfile', { userId, timeZone });
 }
 
 /** The imports of a user with their last reported state. */
 export async function listImports(
-  stack: Pick<Stack, 'internalUrls' | 'serviceTokens'>,
+  stack: CallableStack,
   userId: string,
 ): Promise<readonly { readonly state: string; readonly report?: string }[]> {
-  return (await ingest(stack, 'ListImports', { userId })).body.imports ?? [];
-}
-
-async function ingest(
-  stack: Pick<Stack, 'internalUrls' | 'serviceTokens'>,
-  name: string,
-  request: unknown,
-): Promise<Answer> {
-  const rpc = `phds.healthdata.v1.IngestionService/${name}`;
-  return expectStatus(
-    200,
-    await callInternally(stack, { service: 'health-data', rpc, caller: 'importer', request }),
-  );
+  return (await ingest(stack, 'listImports', { userId })).imports ?? [];
 }

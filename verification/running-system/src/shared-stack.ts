@@ -14,7 +14,7 @@ export type StackDescription = Omit<SharedStack, 'serviceTokens'>;
 /** The part of a stack that can be sent to another process. */
 export function toStackDescription(stack: RunningStack): StackDescription {
   const { gateway, gatewayUrls, identityProviderUrl, adminDatabaseUrl, databases, keys } = stack;
-  const { rpcAddresses, internalUrls, probeUrls, gatewayProbeUrls, logs } = stack;
+  const { rpcAddresses, probeUrls, gatewayProbeUrls, logs } = stack;
   return {
     gateway,
     gatewayUrls,
@@ -23,7 +23,6 @@ export function toStackDescription(stack: RunningStack): StackDescription {
     databases,
     keys,
     rpcAddresses,
-    internalUrls,
     probeUrls,
     gatewayProbeUrls,
     logs,

@@ -1,4 +1,4 @@
-import { giveFirstReadings } from './first-reading.ts';
+import { giveFirstReadings } from './ingestion.ts';
 import { expectStatus, type PartnerApp, registerApp, type Tokens } from './partner-app.ts';
 import { signIn } from './people.ts';
 import { type Answer, type RequestOptions, send } from './request.ts';

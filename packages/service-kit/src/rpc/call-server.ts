@@ -3,9 +3,14 @@ import { type handleBidiStreamingCall, Metadata, type ServerDuplexStream } from 
 import type { AnswerSchema, Call } from '@phds/contracts/phds/common/v1/calls_pb';
 import { type AppError, invalidRequest, toAppError, unavailable } from '../errors.ts';
 import { type CallsMessage, decode, encode, UNREADABLE } from './calls.ts';
-import { GrpcHandlerContext, type OwnMetadata } from './context.ts';
+import {
+  ASSERTION_METADATA,
+  type OwnMetadata,
+  REQUEST_ID_METADATA,
+  RpcContext,
+  TRACEPARENT_METADATA,
+} from './context.ts';
 import { toErrorDetail, toGrpcError, tooLarge } from './errors.ts';
-import { ASSERTION_METADATA, REQUEST_ID_METADATA, TRACEPARENT_METADATA } from './metadata-keys.ts';
 import type { ServedStream } from './service.ts';
 
 export interface CallStreamLimits {
@@ -40,7 +45,7 @@ export class CallStreams {
   serve(served: ServedStream): handleBidiStreamingCall<CallsMessage, object> {
     return async (duplex) => {
       try {
-        await served.admit(new GrpcHandlerContext(served.method, duplex.metadata, duplex.getDeadline()));
+        await served.admit(new RpcContext(served.method, duplex.metadata, duplex.getDeadline()));
       } catch (error) {
         duplex.emit('error', toGrpcError(toAppError(error)));
         return;
@@ -67,7 +72,7 @@ class CallStream {
   readonly #limits: CallStreamLimits;
   readonly #onEnd: () => void;
   /** By their ids. */
-  readonly #running = new Map<number, GrpcHandlerContext>();
+  readonly #running = new Map<number, RpcContext>();
   #sweeper: NodeJS.Timeout | undefined;
   #unanswered = 0;
   #answers: AnswerInit[] = [];
@@ -113,7 +118,7 @@ class CallStream {
   /** Admits the calls of one message. If that fails, each call is admitted, and refused, by itself. */
   #admit(): Promise<string | undefined> {
     const { carried, admit } = this.#served;
-    const head = new GrpcHandlerContext(carried, this.#duplex.metadata, undefined);
+    const head = new RpcContext(carried, this.#duplex.metadata, undefined);
     return admit(head).catch(() => undefined);
   }
 
@@ -139,7 +144,7 @@ class CallStream {
     const message = decode(carried.input, request);
     const waitMs = Math.min(timeoutMs, this.#limits.maxDeadlineMs);
     const own = toOwnMetadata(call);
-    const context = new GrpcHandlerContext(carried, this.#duplex.metadata, Date.now() + waitMs, own);
+    const context = new RpcContext(carried, this.#duplex.metadata, Date.now() + waitMs, own);
     this.#running.set(id, context);
     this.#sweeper ??= setTimeout(() => this.#cancelLate(), SWEEP_MS);
     try {

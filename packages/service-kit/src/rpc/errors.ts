@@ -1,6 +1,5 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { anyPack, anyUnpack } from '@bufbuild/protobuf/wkt';
-import { type Code, ConnectError } from '@connectrpc/connect';
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import {
   type ErrorDetail,
@@ -12,7 +11,7 @@ import { AppError, type Reason, unavailable } from '../errors.ts';
 import { toCauseText } from '../telemetry/security-log.ts';
 import { type RpcCode, toRpcCode } from './observer.ts';
 
-/** The wire reason and gRPC status code of each reason (Connect uses the same numbers). */
+/** The wire reason and gRPC status code of each reason. */
 const WIRE: Readonly<Record<Reason, readonly [WireReason, status]>> = {
   internal: [WireReason.INTERNAL, status.INTERNAL],
   unavailable: [WireReason.UNAVAILABLE, status.UNAVAILABLE],
@@ -85,14 +84,6 @@ export function fromErrorDetail(detail: ErrorDetail): AppError {
     ...(detail.retryAfterSeconds === 0 ? {} : { retryAfterSeconds: detail.retryAfterSeconds }),
     ...(detail.cause === '' ? {} : { cause: detail.cause }),
   });
-}
-
-/** Encodes the error for the Connect protocol. */
-export function toConnectError(error: AppError): ConnectError {
-  const code = WIRE[error.reason][1] as number as Code;
-  return new ConnectError(error.message, code, undefined, [
-    { desc: ErrorDetailSchema, value: toErrorDetail(error) },
-  ]);
 }
 
 /** Encodes the error for gRPC: status and `grpc-status-details-bin`. */

@@ -1,4 +1,3 @@
-import type { Server as HttpServer } from 'node:http';
 import type { ServerOptions } from 'node:http2';
 import { type DescMethod, type DescMethodUnary, fromBinary } from '@bufbuild/protobuf';
 import {
@@ -10,22 +9,20 @@ import {
 import { HealthImplementation } from 'grpc-health-check';
 import { toAppError } from '../errors.ts';
 import type { RunningService } from '../lifecycle.ts';
-import { createProbeServer, measureReadiness } from '../probe-server.ts';
+import { closeHttp, createProbeServer, listenHttp, measureReadiness } from '../probe-server.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { ServiceTokenVerifier } from '../trust/service-token.ts';
 import { CallStreams } from './call-server.ts';
 import { decode, encode } from './calls.ts';
-import { GrpcHandlerContext } from './context.ts';
+import { RpcContext } from './context.ts';
 import { toGrpcError } from './errors.ts';
-import { closeHttp, createConnectServer, listenHttp } from './http.ts';
 import { measureServedRpcs } from './metrics.ts';
 import type { RpcGuard, RpcService, UnaryHandler } from './service.ts';
 import { serverCredentials, type TlsFiles } from './tls.ts';
 
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_DEADLINE_MS = 30_000;
-const HTTP_LIMITS = { maxMessageBytes: MAX_MESSAGE_BYTES, maxDeadlineMs: MAX_DEADLINE_MS };
 const HEALTH_INTERVAL_MS = 2_000;
 const DRAIN_LIMIT_MS = 5_000;
 
@@ -51,31 +48,25 @@ export interface RpcServerOptions {
   readonly rpcPort: number;
   /** Port of /livez, /readyz and /metrics in plain HTTP; null for none. */
   readonly probePort: number | null;
-  /** Port of the Connect protocol over HTTP/1.1 (curl and JSON); null for none. */
-  readonly connectPort: number | null;
   /** Whether the service can work now; reported by grpc.health.v1 and /readyz. */
   readonly health: () => Promise<boolean>;
   /** Measures the rpcs and the readiness, and is served at /metrics. Default: nothing is measured. */
   readonly metrics?: Metrics;
   /** When a connection ends: no new calls after `maxMs`, and no running ones after `graceMs` more. */
   readonly connectionAge?: { readonly maxMs: number; readonly graceMs: number };
-  /** Applies to every port that serves rpcs. */
+  /** Applies to the gRPC port. */
   readonly tls?: TlsFiles;
 }
 
-/** The open ports; null for those not requested. */
+/** The open ports; null for one not requested. */
 export interface RpcPorts {
   readonly rpcPort: number;
   readonly probePort: number | null;
-  readonly connectPort: number | null;
 }
 
 export interface RpcServer extends RpcPorts, RunningService {}
 
-/**
- * Serves the rpcs over gRPC, and over the Connect protocol if requested, together with probes. Disposal asks callers to connect
- * elsewhere and waits for calls in progress.
- */
+/** Serves the rpcs over gRPC, together with probes. Disposal asks callers to connect elsewhere and waits for calls in progress. */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const { metrics } = options;
   const guard = { ...options, ...(metrics && { observer: measureServedRpcs(metrics) }) };
@@ -97,9 +88,8 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     return (await check) && !isLeaving;
   };
   const probes = createProbeServer({ isReady, ...(metrics && { metrics }) });
-  const connect = createConnectServer(services, options.tls, HTTP_LIMITS);
-  const probePort = await listenIf(options.probePort, probes, options.host);
-  const connectPort = await listenIf(options.connectPort, connect, options.host);
+  const probePort =
+    options.probePort === null ? null : await listenHttp(probes, options.host, options.probePort);
   const watch = watchHealth(health, isReady);
   if (metrics !== undefined) measureReadiness(metrics, watch.isServing);
   await watch.first;
@@ -112,12 +102,11 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   return {
     rpcPort,
     probePort,
-    connectPort,
     leave,
     async [Symbol.asyncDispose]() {
       leave();
       streams.close();
-      await Promise.all([closeGrpc(grpc), closeHttp(probes), closeHttp(connect)]);
+      await Promise.all([closeGrpc(grpc), closeHttp(probes)]);
     },
   };
 }
@@ -130,10 +119,6 @@ function toServerOptions({ connectionAge = CONNECTION_AGE }: RpcServerOptions) {
     // Disables per-call statistics that nothing reads.
     'grpc.enable_channelz': 0,
   };
-}
-
-async function listenIf(port: number | null, server: HttpServer, host: string): Promise<number | null> {
-  return port === null ? null : listenHttp(server, host, port);
 }
 
 function mountGrpc(server: Server, service: RpcService, streams: CallStreams): void {
@@ -167,7 +152,7 @@ function toDefinition(method: DescMethod): MethodDefinition<object, object> {
 
 function unaryCall(method: DescMethodUnary, handler: UnaryHandler): handleUnaryCall<object, object> {
   return (call, callback) => {
-    const context = new GrpcHandlerContext(method, call.metadata, call.getDeadline());
+    const context = new RpcContext(method, call.metadata, call.getDeadline());
     call.on('cancelled', () => context.cancel());
     handler(call.request as never, context).then(
       (response) => callback(null, response),

@@ -1,5 +1,4 @@
-import type { DescMethodUnary, DescService } from '@bufbuild/protobuf';
-import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
+import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { withinCall } from '../deadline.ts';
 import { AppError, invalidRequest, toAppError } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -7,7 +6,7 @@ import { sampledLogOf } from '../telemetry/sampled-log.ts';
 import { createSecurityLog, toCauseText } from '../telemetry/security-log.ts';
 import type { ServiceTokenVerifier } from '../trust/service-token.ts';
 import { type StreamOfCalls, UNREADABLE } from './calls.ts';
-import { type CallHead, deadlineOf, findHeader, originOf } from './context.ts';
+import { originOf, type RpcContext } from './context.ts';
 import { codeOf } from './errors.ts';
 import { type RpcObserver, toRpcName } from './observer.ts';
 import { inServerSpan } from './span.ts';
@@ -20,7 +19,14 @@ type NamesOf<Service extends DescService, Kind extends string> = {
 const OPERATOR = 'operator';
 
 /** The implementation of every unary rpc. */
-export type UnaryRpcs<Service extends DescService> = Pick<ServiceImpl<Service>, NamesOf<Service, 'unary'>>;
+export type UnaryRpcs<Service extends DescService> = {
+  [Rpc in NamesOf<Service, 'unary'>]: (
+    request: MessageShape<Service['method'][Rpc]['input']>,
+    context: RpcContext,
+  ) => Awaitable<MessageInitShape<Service['method'][Rpc]['output']>>;
+};
+
+type Awaitable<T> = T | Promise<T>;
 
 /** The admitted callers of each unary rpc. Every one must be listed; an empty list admits nobody. */
 export type Admitted<Service extends DescService> = {
@@ -37,19 +43,17 @@ export interface RpcService {
   readonly descriptor: DescService;
   readonly handlers: ReadonlyMap<string, UnaryHandler>;
   readonly streams: readonly ServedStream[];
-  /** Throws `caller_not_admitted` unless the called rpc, unary or streaming, lists the caller. */
-  readonly admit: (call: CallHead) => Promise<unknown>;
 }
 
 /** One guarded unary rpc. It rejects only with AppError. `caller` is given if it is admitted already. */
-export type UnaryHandler = (request: never, context: HandlerContext, caller?: string) => Promise<object>;
+export type UnaryHandler = (request: never, context: RpcContext, caller?: string) => Promise<object>;
 
 /** A streaming rpc that carries calls of a unary one. */
 export interface ServedStream {
   readonly method: StreamOfCalls;
   readonly carried: DescMethodUnary;
   /** Returns the caller. Throws `caller_not_admitted`. The calls of each message are admitted again. */
-  readonly admit: (call: CallHead) => Promise<string>;
+  readonly admit: (call: RpcContext) => Promise<string>;
   readonly handler: UnaryHandler;
 }
 
@@ -81,17 +85,11 @@ export function implement<Service extends DescService>(
         handler,
       };
     });
-    const callersOf = (rpc: string) => callers[String(carriedBy[rpc] ?? rpc)] ?? [];
-    return {
-      descriptor,
-      handlers,
-      streams,
-      admit: (call) => admit(call, callersOf(call.method.localName), guard),
-    };
+    return { descriptor, handlers, streams };
   };
 }
 
-/** The checks in front of every rpc, on either protocol. */
+/** The checks in front of every rpc. */
 export interface RpcGuard {
   readonly verifyCaller: ServiceTokenVerifier;
   readonly log: Logger;
@@ -125,25 +123,18 @@ function observed(answer: UnaryHandler, observer: RpcObserver): UnaryHandler {
   };
 }
 
-/** Runs the work of an admitted call. Logs any failure once, with the request's id if that could be read. */
-async function logged<T>(context: HandlerContext, log: Logger, work: () => Promise<T>): Promise<T> {
-  let within = <R>(part: () => R): R => part();
-  try {
-    const deadline = deadlineOf(context);
-    const origin = originOf(context);
-    within = (part) => withinCall(deadline, origin, part);
-    return await within(work);
-  } catch (error) {
-    throw within(() => report(toAppError(error), context, log));
-  }
+/** Runs the work of an admitted call. Logs any failure once, with the request's id. */
+function logged<T>(context: RpcContext, log: Logger, work: () => Promise<T>): Promise<T> {
+  return withinCall(context.deadline, originOf(context), async () => {
+    try {
+      return await work();
+    } catch (error) {
+      throw report(toAppError(error), context, log);
+    }
+  });
 }
 
-async function run(
-  handler: UnaryHandler,
-  request: never,
-  context: HandlerContext,
-  log: Logger,
-): Promise<object> {
+async function run(handler: UnaryHandler, request: never, context: RpcContext, log: Logger): Promise<object> {
   const startedAt = performance.now();
   try {
     if ((request as object) === UNREADABLE) throw invalidRequest('request', 'is not a valid message');
@@ -161,7 +152,7 @@ async function run(
 }
 
 /** Writes the operator's act to the security log, with its outcome. */
-async function noted<T>(answered: Promise<T>, { method }: CallHead, log: Logger): Promise<T> {
+async function noted<T>(answered: Promise<T>, { method }: RpcContext, log: Logger): Promise<T> {
   const note = (outcome: string) =>
     createSecurityLog(log)('operator-act', { route: toRpcName(method), outcome });
   try {
@@ -175,9 +166,9 @@ async function noted<T>(answered: Promise<T>, { method }: CallHead, log: Logger)
 }
 
 /** Returns the caller. */
-async function admit(call: CallHead, callers: readonly string[], guard: RpcGuard): Promise<string> {
+async function admit(call: RpcContext, callers: readonly string[], guard: RpcGuard): Promise<string> {
   try {
-    const header = findHeader(call, 'authorization');
+    const header = call.findMetadata('authorization');
     if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
     const caller = await guard.verifyCaller(header.slice('Bearer '.length));
     if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
@@ -189,7 +180,7 @@ async function admit(call: CallHead, callers: readonly string[], guard: RpcGuard
 }
 
 /** Anybody who reaches the port can cause these lines, so they are sampled and have no stack. */
-function reportCaller(refusal: AppError, { method }: CallHead, log: Logger): AppError {
+function reportCaller(refusal: AppError, { method }: RpcContext, log: Logger): AppError {
   const fields = {
     rpc: toRpcName(method),
     reason: refusal.reason,
@@ -211,7 +202,7 @@ function toOwnError(error: unknown): AppError {
 }
 
 /** Logs faults as errors, here and nowhere else. Refusals are caused by the caller and logged at debug level only. */
-function report(appError: AppError, { method }: CallHead, log: Logger): AppError {
+function report(appError: AppError, { method }: RpcContext, log: Logger): AppError {
   const rpc = toRpcName(method);
   const { reason } = appError;
   if (isFault(appError)) log.error({ rpc, err: appError }, 'rpc failed');

@@ -6,7 +6,7 @@ import { unavailable } from '../errors.ts';
 import { type CarriedOrigin, toCarriedOrigin } from '../telemetry/current-origin.ts';
 import { type CallStream, leastLoaded, type StreamedCall, StreamLost } from './call-stream.ts';
 import { toTimeLeft } from './client.ts';
-import { ASSERTION_METADATA } from './metadata-keys.ts';
+import { ASSERTION_METADATA } from './context.ts';
 import { inCallerSpan } from './span.ts';
 
 /** A call of an rpc that streams carry. */

@@ -37,8 +37,9 @@ const REMOVED_SETTINGS = [
   {
     name: 'INTERNAL_HTTP_PORT',
     successor: 'PROBE_PORT',
-    rest: ', and CONNECT_PORT if rpcs are called in the Connect protocol',
+    rest: '',
   },
+  { name: 'CONNECT_PORT', successor: 'RPC_PORT', rest: ' and call rpcs with grpcurl' },
   {
     name: 'LOGIN_URL',
     successor: 'OIDC_ISSUER',

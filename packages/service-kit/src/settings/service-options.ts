@@ -28,7 +28,6 @@ export function toRpcServerOptions(
     host: config.HOST,
     rpcPort: config.RPC_PORT,
     probePort: config.PROBE_PORT,
-    connectPort: config.CONNECT_PORT ?? null,
     ...toTls(config),
   };
 }

@@ -66,9 +66,6 @@ export function rpcSettings(defaults: { readonly rpc: number; readonly probes: n
   return {
     RPC_PORT: port(defaults.rpc).describe('gRPC.'),
     PROBE_PORT: probePort(defaults.probes),
-    CONNECT_PORT: optionalInteger({ max: 65_535 })
-      .meta({ unit: 'port', fallback: 'none: not served' })
-      .describe('The rpcs in the Connect protocol (HTTP and JSON, for curl).'),
   } as const;
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from '@connectrpc/connect';
 import { type ConsentService, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
-import { SESSION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import type { ConsentApprovals } from '../app/ports.ts';
 import { fromApprovalMessage, fromTimestamp, toAppProfileMessage } from './consent-messages.ts';
 

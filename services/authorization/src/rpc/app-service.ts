@@ -1,10 +1,10 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { ServiceImpl } from '@connectrpc/connect';
 import { toPage } from '@phds/catalog/pagination';
 import type { AppSettings as AppSettingsMessage } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { createUserOf, sessionOf } from '@phds/service-kit/rpc/context';
+import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
@@ -23,7 +23,7 @@ export function createAppService(dependencies: {
 }) {
   const { apps, developers, verifySession, stepUp } = dependencies;
   const userOf = createUserOf(verifySession);
-  const implementation: ServiceImpl<typeof AppService> = {
+  const implementation: UnaryRpcs<typeof AppService> = {
     async registerApp({ settings, sandbox }, context) {
       const environment = sandbox ? 'sandbox' : 'live';
       const session = await verifySession(sessionOf(context));

@@ -1,7 +1,8 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import type { RpcContext } from '@phds/service-kit/rpc/context';
 import { sessionOf } from '@phds/service-kit/rpc/context';
+import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
@@ -26,13 +27,13 @@ export function createAuthorizationService(dependencies: {
     dependencies;
 
   /** Verified here too, so that a caller without a session cannot learn whether a pending approval exists. */
-  const deciderOf = async (context: HandlerContext): Promise<Decider> => {
+  const deciderOf = async (context: RpcContext): Promise<Decider> => {
     const session = sessionOf(context);
     const signIn = await verifySession(session);
     return { session, sensitiveRefusal: stepUp.findRefusal('sensitive-approval', signIn) };
   };
 
-  const implementation: ServiceImpl<typeof AuthorizationService> = {
+  const implementation: UnaryRpcs<typeof AuthorizationService> = {
     async openAuthorization({ client, ...request }) {
       return authorizations.open({ ...request, client: toClientCredentials(client) });
     },

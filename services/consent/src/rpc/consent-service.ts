@@ -1,8 +1,8 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { ServiceImpl } from '@connectrpc/connect';
 import { toPage } from '@phds/catalog/pagination';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { sessionOf, type UserOf } from '@phds/service-kit/rpc/context';
+import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
@@ -38,10 +38,7 @@ export interface ConsentServiceParts {
   readonly stepUp: StepUp;
 }
 
-type Rpcs<Name extends keyof ServiceImpl<typeof ConsentService>> = Pick<
-  ServiceImpl<typeof ConsentService>,
-  Name
->;
+type Rpcs<Name extends keyof UnaryRpcs<typeof ConsentService>> = Pick<UnaryRpcs<typeof ConsentService>, Name>;
 
 /** phds.consent.v1.ConsentService. */
 export function createConsentService(parts: ConsentServiceParts) {

@@ -1,7 +1,6 @@
-import type { HandlerContext } from '@connectrpc/connect';
 import { toPage } from '@phds/catalog/pagination';
 import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
-import type { UserOf } from '@phds/service-kit/rpc/context';
+import type { RpcContext, UserOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { Webhooks } from '../app/webhooks.ts';
 import { parseKnownId, parseName, parseText } from './parameters.ts';
@@ -12,7 +11,7 @@ const MAX_EVENTS = 32;
 
 /** phds.consent.v1.WebhookService. */
 export function createWebhookService({ webhooks, userOf }: { webhooks: Webhooks; userOf: UserOf }) {
-  const ownApp = async (request: { readonly clientId: string }, context: HandlerContext) => {
+  const ownApp = async (request: { readonly clientId: string }, context: RpcContext) => {
     const ownerId = await userOf(context);
     return { clientId: parseName('clientId', request.clientId), ownerId };
   };

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { CallOptions } from '@connectrpc/connect';
 import { unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
-import { SESSION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import type { Request, Response } from 'express';
 import { findAccessToken } from './bearer.ts';
 import type { SignedIn } from './session.ts';

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '@phds/local-stack/stack';
-import { callInternally } from '@phds/running-system/ingestion';
-import type { Answer } from '@phds/running-system/request';
+import { type CallableStack, ingest } from '@phds/running-system/ingestion';
 import pg from 'pg';
 import { END_LIMIT_MS, PauseGate } from './pause-gate.ts';
 
-type Site = Pick<Stack, 'internalUrls' | 'serviceTokens' | 'databases'>;
+type Site = CallableStack & Pick<Stack, 'databases'>;
 
 /** The result of the importers. */
 export interface ImportReport {
@@ -80,16 +79,9 @@ export class Importers implements Disposable {
       const start = new Date(FIRST + (acknowledged + index) * 1_000).toISOString();
       return { type: 'Steps', start, end: start, value: 1, source: 'synthetic' };
     });
-    const rpc = 'phds.healthdata.v1.IngestionService/PutReadings';
-    const call = { service: 'health-data', rpc, caller: 'importer', request: { userId, readings } } as const;
-    const answer = await callInternally(this.#site, call).catch(() => null);
-    if (answer === null || answer.status !== 200) return false;
-    this.#noteRefusals(answer);
-    return true;
-  }
-
-  #noteRefusals({ body, text }: Answer): void {
-    if (body.result?.refusals !== undefined) this.#refusals.push(text);
+    const answer = await ingest(this.#site, 'putReadings', { userId, readings }).catch(() => null);
+    if (answer?.result?.refusals !== undefined) this.#refusals.push(JSON.stringify(answer));
+    return answer !== null;
   }
 
   async #judge(importer: Importer): Promise<string[]> {

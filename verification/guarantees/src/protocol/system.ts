@@ -13,7 +13,7 @@ import {
   openCallStreams,
 } from '@phds/service-kit/rpc/call-streams';
 import { openRpcChannel, type RpcChannelOptions } from '@phds/service-kit/rpc/client';
-import { SESSION_METADATA } from '@phds/service-kit/rpc/metadata-keys';
+import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
 import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
@@ -175,7 +175,6 @@ function toSettings(service: string, databaseUrl: string, keys: ServiceKeys, ses
     DATABASE_CONNECT_TIMEOUT_MS: '30000',
     RPC_PORT: '0',
     PROBE_PORT: '0',
-    CONNECT_PORT: '0',
     SERVICE_PRIVATE_KEY: pem,
     SERVICE_PUBLIC_KEYS: keys.jwks,
     SESSION_ISSUER: sessions.issuer,

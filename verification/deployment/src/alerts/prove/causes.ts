@@ -1,6 +1,9 @@
+import { rejects } from 'node:assert/strict';
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
+import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { asAdmin } from '@phds/guarantees/faults/stores';
 import { callInternally } from '@phds/running-system/ingestion';
 import { lockOutOfDatabase, type StoppedDatabase, stopDatabase } from '@phds/running-system/outages';
@@ -134,9 +137,12 @@ const PROCESS_CAUSES: readonly Cause[] = [
     alert: 'CallerRefused',
     what: 'the importer calls an rpc of consent that only health-data may call',
     begin: async ({ stack }) => {
-      const rpc = 'phds.consent.v1.AccessService/RecordAccess';
-      const answer = await callInternally(stack, { service: 'consent', rpc, caller: 'importer' });
-      if (answer.status < 400) throw new Error(`the call was answered with ${answer.status}`);
+      const call = {
+        service: 'consent',
+        rpc: AccessService.method.recordAccess,
+        caller: 'importer',
+      } as const;
+      await rejects(callInternally(stack, call));
       return async () => undefined;
     },
   },
@@ -348,8 +354,6 @@ const DATABASE_CAUSES: readonly Cause[] = [
   },
 ];
 
-const RPCS = 'phds.common.v1.RestoreService';
-
 async function restartDatabase(
   { stack, servers }: Site,
   change: (directory: StoppedDatabase['directory']) => Promise<void>,
@@ -380,13 +384,12 @@ async function restore(site: Site): Promise<End> {
 }
 
 async function confirm({ stack }: Site, service: 'consent' | 'authorization'): Promise<void> {
-  const call = async (name: string, request: object) => {
-    const rpc = `${RPCS}/${name}`;
-    return expectStatus(200, await callInternally(stack, { service, rpc, caller: 'operator', request })).body;
-  };
-  const { latest } = await call('GetRestoreStatus', {});
+  const call = { service, caller: 'operator' } as const;
+  const { getRestoreStatus, confirmRestore } = RestoreService.method;
+  const { latest } = await callInternally(stack, { ...call, rpc: getRestoreStatus });
   if (latest !== undefined && latest.confirmedAt === undefined) {
-    await call('ConfirmRestore', { number: latest.number });
+    const request = { number: latest.number };
+    await callInternally(stack, { ...call, rpc: confirmRestore, request });
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runAsOperator } from '@phds/e2e/operator-command';
-import { giveFirstReadings } from '@phds/running-system/first-reading';
+import { giveFirstReadings } from '@phds/running-system/ingestion';
 import { expectStatus, type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
