@@ -64,9 +64,9 @@ test('the page of alerts has one section for each alert, in the order of the rul
   expect(headings).toEqual(names);
 });
 
-test('each section says what the alert means, what causes it, where to look, what to do and when it ends', () => {
+test('each section names causes, what to check, what to do and when the alert ends', () => {
   const sections = readText(RUNBOOKS).split(/^## /m).slice(1);
-  const parts = ['Means', 'Causes', 'Look at', 'Do', 'Ends'];
+  const parts = ['Causes', 'Check', 'Do', 'Ends'];
   const incomplete = sections.flatMap((section) =>
     parts
       .filter((part) => !section.includes(`**${part}.**`))
