@@ -1,18 +1,28 @@
 import { resolve } from 'node:path';
-import { Argument, Command, Option } from 'commander';
-import { addApps, addDevelopers } from './apps-program.ts';
-import { callerDirectory } from './caller-directory.ts';
+import { APP_LOCK_KINDS, type AppLockKind } from '@phds/catalog/wire-names';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { type AppAction, changeDevelopers, listApps, listDevelopers, runOnApp } from './commands/apps.ts';
 import { erasePerson } from './commands/erase.ts';
 import type { Finish } from './commands/exit-codes.ts';
-import { importFiles } from './commands/import.ts';
-import { listImports } from './commands/imports.ts';
+import { importFiles, listImports } from './commands/import.ts';
+import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
+import { printCheckpoint, verifyRecords } from './commands/records-verify.ts';
 import { listReports } from './commands/reports.ts';
 import { RESTORED_SERVICES, type RestoreAction, runRestore } from './commands/restore.ts';
 import { openIngestion } from './connection.ts';
 import { IMPORTERS } from './importers/all.ts';
 import { openOperator } from './operator/connection.ts';
-import { jsonOption, parseNotEmpty, parsePage, userOption } from './options.ts';
-import { addRecords } from './records-program.ts';
+import {
+  callerDirectory,
+  jsonOption,
+  parseNotEmpty,
+  parseNumber,
+  parsePage,
+  parsePath,
+  userOption,
+} from './options.ts';
+import type { RangeChoice } from './records/chain-source.ts';
+import { openRecords } from './records/connection.ts';
 
 const EPILOGUE = `
 Settings are environment variables; each KEY may be KEY_FILE, the name of a file with the value. import and imports need
@@ -174,4 +184,195 @@ function addRestore(program: Command, finish: Finish): void {
       finish(await runRestore({ action, json }, { ...streams, connect })),
     );
   }
+}
+
+const DESCRIPTIONS: Readonly<Record<AppAction, string>> = {
+  show: 'Prints an app, with its developer and why it is locked.',
+  suspend:
+    'Suspends an app at once. Its developer sees the reason and cannot lift this; repeat it to change the reason.',
+  resume: 'Lifts the suspension; tokens that have not expired work again.',
+  approve: 'Lets people see a new app that waits for an approval.',
+};
+
+/** Adds `phds apps`. */
+function addApps(program: Command, finish: Finish): void {
+  const surroundings = { ...streams, connect: () => openOperator(process.env, ['authorization']) };
+  const apps = program.command('apps').description('Shows, suspends, resumes and approves apps.');
+  apps
+    .command('list')
+    .description('Lists the apps of all developers, newest first, a hundred on a page.')
+    .addOption(new Option('--owner <id>', 'only apps of this developer').argParser(parseNotEmpty))
+    .addOption(
+      new Option('--locked <why>', 'only apps that are locked for this reason').choices(APP_LOCK_KINDS),
+    )
+    .addOption(new Option('--page <n>', 'which page').argParser(parsePage).default(1))
+    .addOption(jsonOption('the page'))
+    .action(async ({ owner, locked, page, json }: ListOptions) =>
+      finish(await listApps({ ownerId: owner ?? '', lockKind: locked ?? null, page, json }, surroundings)),
+    );
+  for (const [name, description] of Object.entries(DESCRIPTIONS)) {
+    const action = name as AppAction;
+    const command = apps
+      .command(action)
+      .description(description)
+      .argument('<client-id>', 'the app', parseNotEmpty)
+      .addOption(jsonOption('the app'));
+    if (action === 'suspend') {
+      command.addOption(
+        new Option('--reason <text>', 'what the developer is told')
+          .argParser(parseNotEmpty)
+          .makeOptionMandatory(),
+      );
+    }
+    if (action === 'approve') {
+      command.addOption(
+        new Option(
+          '--seen <time>',
+          'the time after `updated` in `show`, so that only what you have seen is approved',
+        )
+          .argParser(parseTime)
+          .makeOptionMandatory(),
+      );
+    }
+    command.action(
+      async (clientId: string, { json, ...choices }: { reason?: string; seen?: Date; json: boolean }) =>
+        finish(await runOnApp({ action, clientId, choices, json }, surroundings)),
+    );
+  }
+}
+
+/** Adds `phds developers`. */
+function addDevelopers(program: Command, finish: Finish): void {
+  const surroundings = { ...streams, connect: () => openOperator(process.env, ['authorization']) };
+  const developers = program
+    .command('developers')
+    .description('The people who may register apps, where DEVELOPERS is `listed`.');
+  developers
+    .command('list')
+    .description('Lists them by user id, a hundred on a page.')
+    .addOption(new Option('--page <n>', 'which page').argParser(parsePage).default(1))
+    .addOption(jsonOption('the page'))
+    .action(async ({ page, json }: { page: number; json: boolean }) =>
+      finish(await listDevelopers({ page, json }, surroundings)),
+    );
+  for (const action of ['add', 'remove'] as const) {
+    developers
+      .command(action)
+      .description(
+        action === 'add' ? 'Lets a person register apps.' : 'No longer lets a person register apps.',
+      )
+      .addOption(userOption('the person'))
+      .addOption(jsonOption('the person'))
+      .action(async ({ user: userId, json }: { user: string; json: boolean }) =>
+        finish(await changeDevelopers({ action, userId, json }, surroundings)),
+      );
+  }
+}
+
+interface ListOptions {
+  readonly owner?: string;
+  readonly locked?: AppLockKind;
+  readonly page: number;
+  readonly json: boolean;
+}
+
+function parseTime(value: string): Date {
+  const time = new Date(value);
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It must be a time.');
+  return time;
+}
+
+const connect = () => openRecords(process.env);
+
+function addRecords(program: Command, finish: Finish): void {
+  const records = program.command('records').description('Verifies and exports the access records.');
+  addVerification(records, finish);
+  records
+    .command('checkpoint')
+    .description(
+      'Prints the newest checkpoint as a line of JSON: number, head, time and signature. Keep it outside the database.',
+    )
+    .action(async () => finish(await printCheckpoint({ ...streams, connect })));
+  records
+    .command('export')
+    .description("Writes a user's access records, oldest first.")
+    .addOption(userOption('the user whose data was accessed'))
+    .addOption(monthOption())
+    .addOption(fromCheckpointOption())
+    .addOption(
+      new Option('--format <format>', 'csv: RFC 4180; fhir: FHIR R4 AuditEvents, one a line')
+        .choices(EXPORT_FORMATS)
+        .makeOptionMandatory(),
+    )
+    .option(
+      '--out <file>',
+      'write to a file, which appears when it is complete, instead of the output',
+      parsePath,
+    )
+    .action(async ({ user: userId, format, out, ...range }: ExportOptions) =>
+      finish(
+        await exportRecords(
+          { userId, range: toChoice(range), format, file: out ?? null },
+          { ...streams, connect },
+        ),
+      ),
+    );
+}
+
+interface ExportOptions extends RangeOptions {
+  readonly user: string;
+  readonly format: (typeof EXPORT_FORMATS)[number];
+  readonly out?: string;
+}
+
+function addVerification(records: Command, finish: Finish): void {
+  records
+    .command('verify')
+    .description(
+      'Recomputes the chains of the access records and names the first record that was changed, removed, moved or added.',
+    )
+    .option(
+      '--expect <file>',
+      'checkpoints kept outside the database, one a line; without them a cut end is not noticed',
+      parsePath,
+    )
+    .addOption(monthOption())
+    .addOption(fromCheckpointOption())
+    .addOption(jsonOption('the result'))
+    .action(async ({ json, expect, ...range }: VerifyOptions) =>
+      finish(
+        await verifyRecords(
+          { json, range: toChoice(range), expect: expect ?? null },
+          { ...streams, connect },
+        ),
+      ),
+    );
+}
+
+interface VerifyOptions extends RangeOptions {
+  readonly json: boolean;
+  readonly expect?: string;
+}
+
+interface RangeOptions {
+  readonly month?: string;
+  readonly fromCheckpoint?: number;
+}
+
+function monthOption(): Option {
+  return new Option('--month <yyyy-mm>', 'only the records of a month, in UTC').argParser((value) => {
+    if (/^\d{4}-(0[1-9]|1[0-2])$/.test(value)) return value;
+    throw new InvalidArgumentError('It must be a month, such as 2026-03.');
+  });
+}
+
+function fromCheckpointOption(): Option {
+  return new Option('--from-checkpoint <n>', 'only the records from a day before this checkpoint on')
+    .argParser((value) => parseNumber(value, 9))
+    .conflicts('month');
+}
+
+function toChoice({ month, fromCheckpoint }: RangeOptions): RangeChoice {
+  if (month !== undefined) return { month };
+  return fromCheckpoint === undefined ? null : { fromCheckpoint };
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { openIngestion } from '../src/connection.ts';
 import { ImportRun, type ImportRunOptions } from '../src/importers/ingest/import-run.ts';
-import type { ImportedHealthRecord, ImportedReading } from '../src/importers/ingest/imported-item.ts';
+import type { ImportedHealthRecord, ImportedReading } from '../src/importers/ingest/importer.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
 
 let service: FakeIngestion;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ExportedAccess } from '@phds/catalog/access-csv';
-import { toAuditEvent } from '../src/records/audit-event.ts';
+import { toAuditEvent } from '../src/commands/records-export.ts';
 
 const ACCESS: ExportedAccess = {
   id: 'acc_017f22e279b070008123456789abcdef',

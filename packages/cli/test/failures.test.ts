@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { unavailable } from '@phds/service-kit/errors';
-import { listImports } from '../src/commands/imports.ts';
+import { listImports } from '../src/commands/import.ts';
 import { listReports } from '../src/commands/reports.ts';
 import { runRestore } from '../src/commands/restore.ts';
 

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { type BundleFiles, openBundleFiles } from '@phds/test-kit/bundle-files';
-import type { ImportArguments } from '../src/commands/import.ts';
-import { listImports } from '../src/commands/imports.ts';
+import { type ImportArguments, listImports } from '../src/commands/import.ts';
 import { openIngestion } from '../src/connection.ts';
-import type { ImportedReading } from '../src/importers/ingest/imported-item.ts';
-import type { Importer, ImportSink } from '../src/importers/ingest/importer.ts';
-import { UnusableFile } from '../src/importers/ingest/unusable-file.ts';
+import {
+  type ImportedReading,
+  type Importer,
+  type ImportSink,
+  UnusableFile,
+} from '../src/importers/ingest/importer.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
 import { runReported } from './import-runs.ts';
 

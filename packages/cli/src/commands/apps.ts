@@ -3,14 +3,19 @@ import type { Client } from '@connectrpc/connect';
 import type { AppLockKind } from '@phds/catalog/wire-names';
 import { AppOperatorService, type OperatedApp } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { AppLockKind as Kind, AppStatus as Status } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { callAsOperator, PAGE_SIZE, toInstant, toJson } from '../operator/call.ts';
-import type { OperatorSurroundings } from './restore.ts';
+import {
+  callAsOperator,
+  type OperatorSurroundings,
+  PAGE_SIZE,
+  toInstant,
+  toJson,
+} from '../operator/connection.ts';
 
-export const APP_OPERATOR = ['authorization', AppOperatorService] as const;
+const APP_OPERATOR = ['authorization', AppOperatorService] as const;
 
 const KINDS: Readonly<Record<AppLockKind, Kind>> = { suspension: Kind.SUSPENSION, approval: Kind.APPROVAL };
 
-export interface ListAppsArguments {
+interface ListAppsArguments {
   /** Empty for every developer. */
   readonly ownerId: string;
   readonly lockKind: AppLockKind | null;
@@ -47,7 +52,7 @@ interface Choices {
   readonly seen?: Date;
 }
 
-export interface AppArguments {
+interface AppArguments {
   readonly action: AppAction;
   readonly clientId: string;
   readonly choices: Choices;
@@ -132,4 +137,36 @@ function toParagraph(app: ReturnType<typeof toEntry>): string {
     `  scopes     ${app.scopes.join(' ')}`,
     '',
   ].join('\n');
+}
+
+/** `phds developers list`: prints one page of the people who may register apps. Returns the exit code. */
+export async function listDevelopers(
+  { page, json }: { readonly page: number; readonly json: boolean },
+  surroundings: OperatorSurroundings,
+): Promise<number> {
+  return callAsOperator(APP_OPERATOR, json, surroundings, async (client) => {
+    const { developers, total } = await client.listDevelopers({ page: { page, pageSize: PAGE_SIZE } });
+    const entries = developers.map(({ userId, addedAt }) => ({ user: userId, addedAt: toInstant(addedAt) }));
+    const pages = Math.ceil(total / PAGE_SIZE);
+    if (json) return toJson({ developers: entries, page, pages, total });
+    const lines = entries.map(({ user, addedAt }) => `${addedAt}  ${user}\n`);
+    return `${lines.join('')}${total} developers in total.\n`;
+  });
+}
+
+/** `phds developers add|remove`. Returns the exit code. */
+export async function changeDevelopers(
+  {
+    action,
+    userId,
+    json,
+  }: { readonly action: 'add' | 'remove'; readonly userId: string; readonly json: boolean },
+  surroundings: OperatorSurroundings,
+): Promise<number> {
+  return callAsOperator(APP_OPERATOR, json, surroundings, async (client) => {
+    await (action === 'add' ? client.addDeveloper({ userId }) : client.removeDeveloper({ userId }));
+    const mayRegister = action === 'add';
+    if (json) return toJson({ user: userId, mayRegister });
+    return `${userId} ${mayRegister ? 'may register apps' : 'is not on the list of developers'}.\n`;
+  });
 }

@@ -2,10 +2,13 @@ import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/auth
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { AppError } from '@phds/service-kit/errors';
-import type { OperatedService, OperatorConnection } from '../operator/connection.ts';
-import { explainCall } from '../operator/explanation.ts';
+import {
+  explainCall,
+  type OperatedService,
+  type OperatorConnection,
+  type OperatorSurroundings,
+} from '../operator/connection.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
-import type { OperatorSurroundings } from './restore.ts';
 
 export interface ErasureArguments {
   readonly userId: string;

@@ -1,6 +1,6 @@
 import { AppError } from '@phds/service-kit/errors';
-import { UnusableFile } from '../importers/ingest/unusable-file.ts';
-import { explainCall } from '../operator/explanation.ts';
+import { UnusableFile } from '../importers/ingest/importer.ts';
+import { explainCall } from '../operator/connection.ts';
 
 /** Explains why an import failed, for the terminal. Rethrows internal errors, whose stack is needed. */
 export function explainImport(error: unknown): string {

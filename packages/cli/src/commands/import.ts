@@ -1,16 +1,15 @@
 import { basename } from 'node:path';
-import { ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { type Import, ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { IngestionConnection } from '../connection.ts';
-import { digestContent } from '../importers/ingest/content-digest.ts';
-import { ImportLog } from '../importers/ingest/import-log.ts';
+import { digestContent, ImportLog } from '../importers/ingest/import-log.ts';
 import { ImportRun } from '../importers/ingest/import-run.ts';
-import type { Importer, ImportSource } from '../importers/ingest/importer.ts';
-import { ImportReport } from '../importers/ingest/report.ts';
-import { reportText } from '../importers/ingest/report-text.ts';
-import { UnusableFile } from '../importers/ingest/unusable-file.ts';
-import { createProgress, type ProgressStream } from '../progress.ts';
+import { type Importer, type ImportSource, UnusableFile } from '../importers/ingest/importer.ts';
+import { ImportReport, parseReportData, reportText } from '../importers/ingest/report.ts';
+import { toInstant, toJson } from '../operator/connection.ts';
+import { createProgress, megabytes, type ProgressStream } from '../progress.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
-import { explainImport } from './explain.ts';
+import { explain, explainImport } from './explain.ts';
 
 export interface ImportArguments {
   readonly importer: Importer;
@@ -121,4 +120,67 @@ function settleBefore(fault: UnusableFile, run: ImportRun): Promise<unknown> {
 function hasStored(report: ImportReport): boolean {
   const { stored } = report.toData();
   return stored.inserted + stored.updated + stored.unchanged > 0;
+}
+
+interface ListImportsArguments {
+  readonly userId: string;
+  /** Prints one JSON document instead of a table. */
+  readonly json: boolean;
+}
+
+const HEADINGS = ['new', 'updated', 'unchanged', 'left out', 'refused'];
+
+const STATES: Readonly<Record<ImportState, string>> = {
+  [ImportState.UNSPECIFIED]: 'unknown',
+  [ImportState.RUNNING]: 'running',
+  [ImportState.FINISHED]: 'finished',
+  [ImportState.FAILED]: 'failed',
+};
+
+// A running import reports every few seconds.
+const SILENT_MS = 60_000;
+
+/** `phds imports`: lists the imports of a user, the latest first. Returns the exit code. */
+export async function listImports(
+  { userId, json }: ListImportsArguments,
+  { output, errors, connect }: CommandSurroundings,
+): Promise<number> {
+  try {
+    using connection = connect();
+    const { imports } = await connection.client.listImports({ userId });
+    const rows = imports.map((each) => toRow(each, Date.now()));
+    output.write(json ? toJson({ user: userId, imports: rows }) : toText(rows));
+    return EXIT_DONE;
+  } catch (error) {
+    const failure = explain(error);
+    if (json) output.write(toJson({ user: userId, error: failure }));
+    errors.write(`${failure}\n`);
+    return EXIT_FAILED;
+  }
+}
+
+function toRow({ format, digest, size, state, report, startedAt, reportedAt }: Import, now: number) {
+  const data = parseReportData(report) ?? new ImportReport().toData();
+  const heard = reportedAt === undefined ? 0 : timestampDate(reportedAt).getTime();
+  const { inserted, updated, unchanged } = data.stored;
+  return {
+    startedAt: toInstant(startedAt),
+    reportedAt: new Date(heard).toISOString(),
+    format,
+    bytes: Number(size),
+    digest,
+    // A killed process cannot report its end.
+    state: state === ImportState.RUNNING && now - heard > SILENT_MS ? 'interrupted' : STATES[state],
+    counts: [inserted, updated, unchanged, data.leftOutCount, data.refusedCount],
+  };
+}
+
+function toText(rows: readonly ReturnType<typeof toRow>[]): string {
+  if (rows.length === 0) return 'No imports.\n';
+  const lines = rows.map(({ startedAt, format, bytes, state, counts }) => {
+    const about = [startedAt.slice(0, 16).replace('T', ' '), state.padEnd(11), format.padEnd(6)];
+    return `${about.join('  ')}${megabytes(bytes).padStart(11)}${counts.map((count) => String(count).padStart(11)).join('')}`;
+  });
+  const head = `${'started (UTC)'.padEnd(18)}${'state'.padEnd(13)}${'format'.padEnd(6)}${'size'.padStart(11)}`;
+  return `${[head + HEADINGS.map((heading) => heading.padStart(11)).join(''), ...lines].join('\n')}\n`;
 }

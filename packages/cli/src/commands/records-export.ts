@@ -1,18 +1,97 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine } from '@phds/catalog/access-csv';
-import { toAuditEvent } from '../records/audit-event.ts';
-import { explainRecords } from '../records/explanation.ts';
-import { findAccesses } from '../records/exported-access.ts';
-import { findRange, type RangeChoice } from '../records/range.ts';
+import { findRange, idsFrom, type RangeChoice, type RecordsRange } from '../records/chain-source.ts';
+import { explainRecords, type RecordsSnapshot } from '../records/connection.ts';
 import { writeWholeFile } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 import type { RecordsSurroundings } from './records-verify.ts';
 
+const HL7 = 'http://terminology.hl7.org/CodeSystem';
+
+/** Converts one access to a FHIR R4 AuditEvent (https://hl7.org/fhir/R4/auditevent.html). */
+export function toAuditEvent(access: ExportedAccess, userId: string): Record<string, unknown> {
+  const isReleased = access.outcome === 'released';
+  return {
+    resourceType: 'AuditEvent',
+    id: access.id.replaceAll('_', '-'),
+    type: { system: `${HL7}/audit-event-type`, code: 'rest', display: 'RESTful Operation' },
+    subtype: [{ system: 'http://hl7.org/fhir/restful-interaction', code: 'search', display: 'search' }],
+    action: 'R',
+    recorded: access.at,
+    // 0 is success, 4 a minor failure: the app was refused.
+    outcome: isReleased ? '0' : '4',
+    ...(isReleased ? {} : { outcomeDesc: access.reason }),
+    agent: [
+      {
+        who: {
+          identifier: { value: access.app },
+          ...(access.appName === '' ? {} : { display: access.appName }),
+        },
+        requestor: true,
+      },
+    ],
+    source: { observer: { display: 'Partner Health Data Service, consent' } },
+    entity: [
+      {
+        what: { identifier: { value: userId } },
+        type: { system: `${HL7}/audit-entity-type`, code: '1', display: 'Person' },
+        role: { system: `${HL7}/object-role`, code: '1', display: 'Patient' },
+      },
+      {
+        what: { display: access.endpoint },
+        type: { system: `${HL7}/audit-entity-type`, code: '2', display: 'System Object' },
+        role: { system: `${HL7}/object-role`, code: '24', display: 'Query' },
+        detail: toDetails(access),
+      },
+    ],
+  };
+}
+
+/** Only existing values, because FHIR does not allow empty strings. */
+function toDetails({ grantId, scope, from, to, page, recordCount, requestId }: ExportedAccess) {
+  const details = { grantId, scope, from, to, page, recordCount, requestId };
+  return Object.entries(details)
+    .filter(([, value]) => value !== '')
+    .map(([type, value]) => ({ type, valueString: String(value) }));
+}
+
+const ACCESSES_A_PAGE = 1_000;
+
+const ACCESSES = `
+  SELECT 'acc_' || replace(r.id::text, '-', '') AS id,
+    to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at, r.client_id AS app,
+    coalesce(shown_app_of(r.grant_id, r.client_id, r.at)->>'name', app.name, '') AS "appName",
+    r.grant_id AS "grantId", r.scope, r.endpoint, r.window_from AS "from", r.window_to AS "to", r.page,
+    r.record_count AS "recordCount", r.request_id AS "requestId",
+    CASE WHEN refusal.verdict IS NULL THEN 'released' ELSE 'refused' END AS outcome,
+    coalesce(upper(refusal.verdict), '') AS reason
+  FROM access_record AS r
+  LEFT JOIN LATERAL (
+    SELECT verdict FROM access_record WHERE refers_to = r.id AND id > r.id LIMIT 1
+  ) AS refusal ON true
+  LEFT JOIN app ON app.client_id = r.client_id
+  WHERE r.user_ref = $1::uuid AND r.refers_to IS NULL AND ${idsFrom(2)}
+  ORDER BY r.id`;
+
+/** Pages of a person's accesses in a range, oldest first, with app names as in the access history. Null when no records belong to this user id. */
+async function findAccesses(
+  snapshot: RecordsSnapshot,
+  userId: string,
+  range: RecordsRange,
+): Promise<AsyncIterable<ExportedAccess[]> | null> {
+  const [person] = await snapshot.query<{ ref: string }>(
+    'SELECT user_ref::text AS ref FROM person WHERE user_id = $1',
+    [userId],
+  );
+  if (person === undefined) return null;
+  return snapshot.pages<ExportedAccess>(ACCESSES, ACCESSES_A_PAGE, [person.ref, range.from, range.to]);
+}
+
 /** RFC 4180, or FHIR R4 AuditEvents as NDJSON. */
 export const EXPORT_FORMATS = ['csv', 'fhir'] as const;
 
-export interface ExportRecordsArguments {
+interface ExportRecordsArguments {
   readonly userId: string;
   readonly range: RangeChoice;
   readonly format: (typeof EXPORT_FORMATS)[number];
@@ -20,7 +99,7 @@ export interface ExportRecordsArguments {
   readonly file: string | null;
 }
 
-export interface ExportSurroundings extends Omit<RecordsSurroundings, 'output'> {
+interface ExportSurroundings extends Omit<RecordsSurroundings, 'output'> {
   readonly output: Writable;
 }
 

@@ -1,21 +1,27 @@
+import { toAnchor } from '@phds/record-chain/anchor';
 import { findCheckpointContent } from '@phds/record-chain/checkpoint';
 import { findCheckpointFault } from '@phds/record-chain/checkpoint-verification';
 import type { Fault } from '@phds/record-chain/fault';
 import { findFault, type VerificationProgress } from '@phds/record-chain/verification';
-import { type AnchorProgress, findFaultOfAnchors, openAnchors } from '../records/anchors.ts';
 import {
+  EVERYTHING,
   findNewestCheckpoint,
+  findRange,
   findStoredHeads,
+  type RangeChoice,
   readBatches,
   readBeginnings,
   readCheckpoints,
   readDropped,
   readRecords,
 } from '../records/chain-source.ts';
-import type { RecordsConnection } from '../records/connection.ts';
-import { explainRecords } from '../records/explanation.ts';
-import { findFirstCheckpoint } from '../records/first-checkpoint.ts';
-import { EVERYTHING, findRange, type RangeChoice } from '../records/range.ts';
+import {
+  type AnchorProgress,
+  findFaultOfAnchors,
+  findFirstCheckpoint,
+  openAnchors,
+} from '../records/checkpoints.ts';
+import { explainRecords, type RecordsConnection } from '../records/connection.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 
 /** The records could not be read, so nothing is known about them. */
@@ -152,4 +158,23 @@ function faultText({ kind, subject, recordId, writer, seq, ordinal, detail }: Fa
     ...(ordinal === null ? [] : [`record ${ordinal}`]),
   ].join(', ');
   return `${name} was ${kind}: ${detail}${place === '' ? '' : ` (${place})`}.`;
+}
+
+/** `phds records checkpoint`: prints the anchor of the newest checkpoint, one line of JSON. Returns the exit code. */
+export async function printCheckpoint({ output, errors, connect }: RecordsSurroundings): Promise<number> {
+  const fail = (problem: string) => {
+    errors.write(`${problem}\n`);
+    return EXIT_FAILED;
+  };
+  try {
+    await using connection = await connect();
+    const jws = await findNewestCheckpoint(connection.snapshot);
+    if (jws === null) return fail('There is no checkpoint yet.');
+    if (findCheckpointContent(jws, connection.keys) === null)
+      return fail('The newest checkpoint is not signed by a known key.');
+    output.write(`${JSON.stringify(toAnchor(jws))}\n`);
+    return EXIT_DONE;
+  } catch (error) {
+    return fail(explainRecords(error));
+  }
 }

@@ -4,8 +4,13 @@ import {
   ReportService,
 } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { findReportReason } from '@phds/service-kit/report-reasons';
-import { callAsOperator, PAGE_SIZE, toInstant, toJson } from '../operator/call.ts';
-import type { OperatorSurroundings } from './restore.ts';
+import {
+  callAsOperator,
+  type OperatorSurroundings,
+  PAGE_SIZE,
+  toInstant,
+  toJson,
+} from '../operator/connection.ts';
 
 export interface ListReportsArguments {
   /** Null for every app. */

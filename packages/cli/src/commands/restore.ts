@@ -5,8 +5,7 @@ import {
   RestoreKind,
   RestoreService,
 } from '@phds/contracts/phds/common/v1/restore_pb';
-import type { OperatorConnection } from '../operator/connection.ts';
-import { explainCall } from '../operator/explanation.ts';
+import { explainCall, type OperatorSurroundings } from '../operator/connection.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 
 /** The actions of `phds restore`; docs/restoring.md explains when to use them. */
@@ -16,12 +15,6 @@ export type RestoreAction = (typeof RESTORE_ACTIONS)[number];
 /** The services whose databases decide about access. */
 export const RESTORED_SERVICES = ['consent', 'authorization'] as const;
 type RestoredService = (typeof RESTORED_SERVICES)[number];
-
-export interface OperatorSurroundings {
-  readonly output: { write(text: string): unknown };
-  readonly errors: { write(text: string): unknown };
-  readonly connect: () => OperatorConnection;
-}
 
 export interface RestoreArguments {
   readonly action: RestoreAction;

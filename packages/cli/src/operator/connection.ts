@@ -1,12 +1,21 @@
 import type { DescService } from '@bufbuild/protobuf';
+import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
+import { AppError } from '@phds/service-kit/errors';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { toTlsFiles } from '@phds/service-kit/rpc/tls';
-import { durationMs, privateKey, readConfig, requiredAddress } from '@phds/service-kit/settings/config';
+import {
+  ConfigError,
+  durationMs,
+  privateKey,
+  readConfig,
+  requiredAddress,
+} from '@phds/service-kit/settings/config';
 import { tlsSettings } from '@phds/service-kit/settings/settings';
 import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { z } from 'zod';
-import { checkPrivateKey } from '../connection.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../commands/exit-codes.ts';
+import { checkPrivateKey, NotConfigured } from '../connection.ts';
 
 /** The services that operators call, with the setting for the `host:port` of each service's rpc. */
 const ADDRESSES = {
@@ -66,4 +75,52 @@ export function openOperator(
     },
     [Symbol.dispose]: () => resources.dispose(),
   };
+}
+
+/** Explains an error of a call in one sentence for the terminal. Rethrows internal errors, whose stack is needed. */
+export function explainCall(error: unknown, service: OperatedService, caller = 'operator'): string {
+  if (error instanceof NotConfigured || error instanceof ConfigError) return error.message;
+  if (!(error instanceof AppError)) throw error;
+  if (error.reason === 'unavailable') return `${service} does not answer.`;
+  if (error.reason === 'caller_not_admitted') {
+    return `${service} does not admit this caller: the private key is not the one of \`${caller}\`, or the clock here is over a minute ahead.`;
+  }
+  return `${service} refused (${error.reason})${error.message === '' ? '' : `: ${error.message}`}`;
+}
+
+/** The streams of a command and the services it calls. */
+export interface OperatorSurroundings {
+  readonly output: { write(text: string): unknown };
+  readonly errors: { write(text: string): unknown };
+  readonly connect: () => OperatorConnection;
+}
+
+/** Entries on one page. */
+export const PAGE_SIZE = 100;
+
+/** Calls a service, and prints what `run` returns or explains the error. Returns the exit code. */
+export async function callAsOperator<Service extends DescService>(
+  [service, descriptor]: readonly [OperatedService, Service],
+  json: boolean,
+  { output, errors, connect }: OperatorSurroundings,
+  run: (client: Client<Service>) => Promise<string>,
+): Promise<number> {
+  try {
+    using connection = connect();
+    output.write(await run(connection.client(service, descriptor)));
+    return EXIT_DONE;
+  } catch (error) {
+    const failure = explainCall(error, service);
+    if (json) output.write(toJson({ error: failure }));
+    errors.write(`${failure}\n`);
+    return EXIT_FAILED;
+  }
+}
+
+export function toJson(document: object): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+export function toInstant(time: Timestamp | undefined): string {
+  return time === undefined ? '' : timestampDate(time).toISOString();
 }

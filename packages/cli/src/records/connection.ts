@@ -1,10 +1,65 @@
 import type { KeyObject } from 'node:crypto';
 import { parseCheckpointKeys } from '@phds/record-chain/checkpoint';
-import { openPostgres } from '@phds/service-kit/postgres/postgres';
-import { integer, readConfig } from '@phds/service-kit/settings/config';
+import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
+import { ConfigError, integer, readConfig } from '@phds/service-kit/settings/config';
 import { z } from 'zod';
 import { NotConfigured } from '../connection.ts';
-import { RecordsSnapshot } from './snapshot.ts';
+
+const connect = (pool: Postgres['pool']) => pool.connect();
+
+type Client = Awaited<ReturnType<typeof connect>>;
+
+/** A consistent snapshot of the database for all reads through it, unaffected by concurrent writes. */
+export class RecordsSnapshot implements AsyncDisposable {
+  readonly #client: Client;
+  #cursors = 0;
+
+  private constructor(client: Client) {
+    this.#client = client;
+  }
+
+  static async open(pool: Postgres['pool']): Promise<RecordsSnapshot> {
+    const client = await connect(pool);
+    try {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      return new RecordsSnapshot(client);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  async query<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#client.query<Row>(sql, [...values])).rows;
+  }
+
+  /** The rows of a query in pages. The next page is fetched while one is processed. */
+  async *pages<Row extends object>(
+    sql: string,
+    pageSize: number,
+    values: readonly unknown[] = [],
+  ): AsyncGenerator<Row[]> {
+    this.#cursors += 1;
+    const cursor = `cursor_${this.#cursors}`;
+    await this.#client.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, [...values]);
+    const fetchPage = () => this.#client.query<Row>(`FETCH ${pageSize} FROM ${cursor}`);
+    let next = fetchPage();
+    for (;;) {
+      const { rows } = await next;
+      if (rows.length === 0) return;
+      next = fetchPage();
+      // The error is reported where the page is awaited, which may never happen.
+      next.catch(() => undefined);
+      yield rows;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // Closing the connection also ends the transaction.
+    this.#client.release(true);
+  }
+}
 
 /** The settings of `phds records`. */
 export const recordsSettings = z.object({
@@ -58,4 +113,18 @@ function parseKeys(jwks: string): KeyObject[] {
   } catch {
     throw new NotConfigured('RECORDS_PUBLIC_KEYS is not a JWKS.');
   }
+}
+
+/** Explains an error in one sentence for the terminal. Rethrows internal errors, whose stack is needed. */
+export function explainRecords(error: unknown): string {
+  if (error instanceof NotConfigured || error instanceof ConfigError) return error.message;
+  const { code, path } = error as { code?: unknown; path?: unknown };
+  if (typeof path === 'string') return `${path}: ${code}`;
+  // SQLSTATEs for role, password and privileges: appendix A of the Postgres manual.
+  if (code === '28P01' || code === '28000')
+    return 'The database does not admit this role: RECORDS_DATABASE_URL.';
+  if (code === '42501')
+    return 'This role may not read the records: it needs SELECT on consent and consent_audit.';
+  if (translateDatabaseError(error).reason === 'unavailable') return 'The database does not answer.';
+  throw error;
 }

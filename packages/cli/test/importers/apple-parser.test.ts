@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { element, exportXml, metadata, recordXml } from '@phds/test-kit/apple-exports';
-import type { ExportElement } from '../../src/importers/apple/export-element.ts';
-import { ExportParser } from '../../src/importers/apple/export-parser.ts';
+import { type ExportElement, ExportParser } from '../../src/importers/apple/export-parser.ts';
 
 /** Parses a document in chunks of this size. Throws UnusableFile. */
 function parse(document: string | Uint8Array, pieceBytes = 1_000_000) {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { element, metadata, recordXml } from '@phds/test-kit/apple-exports';
-import { mapElement } from '../../src/importers/apple/elements.ts';
 import { ExportParser } from '../../src/importers/apple/export-parser.ts';
-import type { Outcome } from '../../src/importers/apple/outcome.ts';
+import { mapElement, type Outcome } from '../../src/importers/apple/records.ts';
 import { SourceLabels } from '../../src/importers/apple/source-labels.ts';
 
 /** The outcomes of one element. */

@@ -4,7 +4,7 @@ import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test'
 import { toZip } from '@phds/test-kit/zip-files';
 import { appleImporter } from '../../src/importers/apple/importer.ts';
 import { RepeatedReadings } from '../../src/importers/apple/repeated-readings.ts';
-import type { ImportedReading } from '../../src/importers/ingest/imported-item.ts';
+import type { ImportedReading } from '../../src/importers/ingest/importer.ts';
 import { collect } from './collected-items.ts';
 
 let files: FilesOfTest;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { device } from '@phds/test-kit/apple-exports';
-import { parseDevice } from '../../src/importers/apple/devices.ts';
-import { SourceLabels } from '../../src/importers/apple/source-labels.ts';
+import { parseDevice, SourceLabels } from '../../src/importers/apple/source-labels.ts';
 
 const WATCH = device({
   name: 'Apple Watch',

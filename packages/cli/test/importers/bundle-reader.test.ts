@@ -1,12 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { openBundleFiles, toBundle } from '@phds/test-kit/bundle-files';
-import {
-  type BundleEntry,
-  type BundleReaderOptions,
-  readBundle,
-} from '../../src/importers/fhir/bundle-reader.ts';
-import { UnusableFile } from '../../src/importers/ingest/unusable-file.ts';
+import { type BundleEntry, type BundleReaderOptions, readBundle } from '../../src/importers/fhir/bundle.ts';
+import { UnusableFile } from '../../src/importers/ingest/importer.ts';
 
 /** Reads a bundle. Returns all entries and the final error, if any. */
 async function read(path: string, options: BundleReaderOptions = {}) {

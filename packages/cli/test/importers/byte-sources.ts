@@ -1,4 +1,4 @@
-import type { ByteSource } from '../../src/importers/tables/byte-source.ts';
+import type { ByteSource } from '../../src/importers/tables/lines.ts';
 
 /** A text or bytes as a source with chunks of this size. */
 export function sourceOf(content: string | Uint8Array, chunkBytes = 64 * 1024): ByteSource {

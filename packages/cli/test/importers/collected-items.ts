@@ -2,8 +2,8 @@ import type {
   ImportedHealthRecord,
   ImportedProfile,
   ImportedReading,
-} from '../../src/importers/ingest/imported-item.ts';
-import type { Importer } from '../../src/importers/ingest/importer.ts';
+  Importer,
+} from '../../src/importers/ingest/importer.ts';
 
 /** A reading in readable form. */
 export type ReadingText = Omit<ImportedReading, 'start' | 'end'> & {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { FirstStatements } from '../../src/importers/ingest/first-statements.ts';
-import type { ImportedHealthRecord, ImportedReading } from '../../src/importers/ingest/imported-item.ts';
+import type { ImportedHealthRecord, ImportedReading } from '../../src/importers/ingest/importer.ts';
 
 const reading: ImportedReading = {
   type: 'Heart Rate',

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ByteSource } from '../../src/importers/tables/byte-source.ts';
-import { type Line, type LineReaderOptions, readLines } from '../../src/importers/tables/line-reader.ts';
+import {
+  type ByteSource,
+  type Line,
+  type LineReaderOptions,
+  readLines,
+} from '../../src/importers/tables/lines.ts';
 import { repeatedSource, sourceOf } from './byte-sources.ts';
 
 const LIMIT = 64 * 1024;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
 import { loinc, observation, snomed } from '@phds/test-kit/bundle-files';
-import { METRIC_OF_LOINC } from '../../src/importers/fhir/metric-codes.ts';
+import { METRIC_OF_LOINC } from '../../src/importers/fhir/observations.ts';
 import { map, reasonOf, recordOf } from './mapping.ts';
 
 function readingsOf(resource: object) {

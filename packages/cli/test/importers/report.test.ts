@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ImportReport } from '../../src/importers/ingest/report.ts';
-import { parseReportData } from '../../src/importers/ingest/report-data.ts';
+import { ImportReport, parseReportData } from '../../src/importers/ingest/report.ts';
 
 // Maximum report size that health-data accepts.
 const MAX_REPORT_LENGTH = 256 * 1024;

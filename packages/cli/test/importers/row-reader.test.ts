@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Row, readRows } from '../../src/importers/tables/row-reader.ts';
+import { type Row, readRows } from '../../src/importers/tables/rows.ts';
 import { sourceOf } from './byte-sources.ts';
 
 async function rowsOf(text: string, { delimiter = ',', width = 3, from = 0, chunkBytes = 64 * 1024 } = {}) {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { callerDirectory } from '@phds/cli/caller-directory';
 import { EXIT_DONE, EXIT_FAILED } from '@phds/cli/commands/exit-codes';
 import { explain } from '@phds/cli/commands/explain';
 import type { CommandSurroundings } from '@phds/cli/commands/import';
+import { callerDirectory } from '@phds/cli/options';
 import { writeWholeFile } from '@phds/cli/whole-file';
 import { AppError } from '@phds/service-kit/errors';
 import { dayOf, formatDay, parseDay } from '@phds/synthetic/calendar';

@@ -1,17 +1,12 @@
-import { type JsonObject, textAt } from '../fhir/json-values.ts';
-import { idOf, References } from '../fhir/references.ts';
-import { ResourceImport } from '../fhir/resource-import.ts';
-import { parseResource } from '../fhir/resource-text.ts';
-import { typeOf } from '../fhir/resources.ts';
-import { subjectsOf } from '../fhir/subjects.ts';
+import { type JsonObject, parseResource, textAt } from '../fhir/json-values.ts';
+import { idOf, References, subjectsOf } from '../fhir/references.ts';
+import { ResourceImport, typeOf } from '../fhir/resources.ts';
 import { FirstStatements } from '../ingest/first-statements.ts';
-import type { ImportSink } from '../ingest/importer.ts';
-import { UnusableFile } from '../ingest/unusable-file.ts';
-import type { ByteSource } from '../tables/byte-source.ts';
-import type { ExportElement } from './export-element.ts';
-import { readHead } from './export-source.ts';
-import { toOrigin } from './origins.ts';
-import { toOwnText } from './own-text.ts';
+import { type ImportSink, UnusableFile } from '../ingest/importer.ts';
+import type { ByteSource } from '../tables/lines.ts';
+import type { ExportElement } from './export-parser.ts';
+import { readHead, toOrigin } from './export-source.ts';
+import { toOwnText } from './source-labels.ts';
 
 const TYPE = 'clinical record';
 const MAX_BYTES = 8 * 1024 * 1024;

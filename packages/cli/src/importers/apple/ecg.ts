@@ -1,6 +1,6 @@
-import type { ImportedReading } from '../ingest/imported-item.ts';
+import type { ImportedReading } from '../ingest/importer.ts';
 import { parseExportDate } from './export-dates.ts';
-import { type Outcome, refused } from './outcome.ts';
+import { type Outcome, refused } from './records.ts';
 import { APPLE_HEALTH, APPLE_WATCH } from './source-labels.ts';
 
 /** Bytes read of a recording: the header in front of thirty seconds of voltages. */

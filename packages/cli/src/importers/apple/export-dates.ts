@@ -1,3 +1,6 @@
+import { findTimeZone } from '@phds/catalog/time-zones';
+import type { ExportElement } from './export-parser.ts';
+
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const LENGTH = '2019-07-19 10:36:11 -0700'.length;
 
@@ -57,4 +60,33 @@ function numberAt(text: string, start: number, length: number): number {
 function daysOf(year: number, month: number): number {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   return month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0);
+}
+
+const DAY_MS = 86_400_000;
+
+/** Finds the person's time zone: that of the newest sample with a zone. */
+export class NewestTimeZone {
+  readonly #latest: number;
+  #at = Number.NEGATIVE_INFINITY;
+  #zone: string | null = null;
+
+  /** Samples dated after `now` (Unix milliseconds) are ignored. */
+  constructor(now: number) {
+    this.#latest = now + DAY_MS;
+  }
+
+  /** An IANA zone; null if no sample has one. */
+  get zone(): string | null {
+    return this.#zone;
+  }
+
+  add({ timeZone, attributes }: ExportElement): void {
+    if (timeZone === '') return;
+    const at = parseExportDate(attributes['startDate'] ?? '');
+    if (!(at > this.#at && at < this.#latest)) return;
+    const zone = findTimeZone(timeZone);
+    if (zone === null) return;
+    this.#at = at;
+    this.#zone = zone;
+  }
 }

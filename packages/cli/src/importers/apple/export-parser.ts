@@ -1,8 +1,152 @@
+import { isUtf8 } from 'node:buffer';
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
-import { UnusableFile } from '../ingest/unusable-file.ts';
-import { DocumentText } from './document-text.ts';
-import type { ExportElement } from './export-element.ts';
-import { Prolog } from './prolog.ts';
+import { UnusableFile } from '../ingest/importer.ts';
+
+/** An element directly below `HealthData`, with the relevant metadata of its children. */
+export interface ExportElement {
+  readonly name: string;
+  /** Has no prototype, so any name can be looked up. */
+  readonly attributes: Readonly<Record<string, string | undefined>>;
+  /** Line of the file in which the element starts, from 1. */
+  readonly line: number;
+  /** Position after the element, in characters. */
+  end: number;
+  /** `MetadataEntry` HKWasUserEntered is 1. */
+  wasUserEntered: boolean;
+  /** `MetadataEntry` HKTimeZone; empty if absent. */
+  timeZone: string;
+}
+
+/** Decodes UTF-8 chunks and removes control characters that XML forbids but real exports contain (U+000B). */
+class DocumentText {
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  #bytes = 0;
+
+  /** Throws UnusableFile if the bytes are not UTF-8. */
+  write(chunk: Uint8Array): string {
+    const text = this.#decode(withoutControls(chunk));
+    this.#bytes += chunk.length;
+    return text;
+  }
+
+  /** Throws UnusableFile if the last character is incomplete. */
+  end(): void {
+    this.#decode(new Uint8Array(), false);
+  }
+
+  #decode(chunk: Uint8Array, stream = true): string {
+    try {
+      return this.#decoder.decode(chunk, { stream });
+    } catch {
+      throw new UnusableFile('The file is not UTF-8 text', this.#bytes + validPrefix(chunk));
+    }
+  }
+}
+
+// Checking bytes costs a third of a regular expression over the text. In UTF-8 these bytes are never part of another character.
+function withoutControls(chunk: Uint8Array): Uint8Array {
+  for (let index = 0; index < chunk.length; index += 1) {
+    if (isControl(chunk[index] ?? 0)) return chunk.filter((byte) => !isControl(byte));
+  }
+  return chunk;
+}
+
+function isControl(byte: number): boolean {
+  return byte < 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09;
+}
+
+/** Approximate number of leading bytes that are valid UTF-8, for the message. */
+function validPrefix(chunk: Uint8Array): number {
+  let [low, high] = [0, chunk.length];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (isUtf8(chunk.subarray(0, middle))) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+const MAX_PROLOG = 1024 * 1024;
+const MAX_DECLARATION = 4096;
+
+/**
+ * Removes the document type declaration before the root element but keeps its line breaks. Apple's declaration is sometimes
+ * malformed, and nothing of it is needed: without declared entities, none can be expanded or fetched.
+ */
+class Prolog {
+  #text: string | null = '';
+
+  /** Returns the text without the document type declaration; empty until its end has been seen. Throws UnusableFile. */
+  write(text: string): string {
+    if (this.#text === null) return text;
+    this.#text += text;
+    const passed = withoutDocumentType(this.#text);
+    if (passed === null) {
+      if (this.#text.length > MAX_PROLOG)
+        throw new UnusableFile('The text before the root element is too large');
+      return '';
+    }
+    this.#text = null;
+    return passed;
+  }
+
+  /** The remaining text if the input ends before a root element. */
+  end(): string {
+    return this.#text ?? '';
+  }
+}
+
+/** Null if the text ends before the root element. */
+function withoutDocumentType(text: string): string | null {
+  let kept = '';
+  let at = 0;
+  for (;;) {
+    const start = skipMisc(text, at);
+    if (start === null) return null;
+    kept += text.slice(at, start);
+    if (!text.startsWith('<!DOCTYPE', start)) return kept + text.slice(start);
+    const end = endOfDocumentType(text, start);
+    if (end === null) return null;
+    kept += text.slice(start, end).replaceAll(/[^\n]+/g, '');
+    at = end;
+  }
+}
+
+/** The end of white space, comments and processing instructions; null if more text is needed to tell. */
+function skipMisc(text: string, from: number): number | null {
+  let at = from;
+  for (;;) {
+    while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
+    const closing = closingOf(text, at);
+    if (closing === '') return text.length - at < '<!DOCTYPE'.length ? null : at;
+    const end = text.indexOf(closing, at);
+    if (end === -1) return null;
+    at = end + closing.length;
+  }
+}
+
+function closingOf(text: string, at: number): string {
+  if (text.startsWith('<!--', at)) return '-->';
+  return text.startsWith('<?', at) ? '?>' : '';
+}
+
+/** A declaration ends at `>`, or with an internal subset at the first `]>`; its content is skipped. */
+function endOfDocumentType(text: string, start: number): number | null {
+  const opening = /[[>]/.exec(text.slice(start, start + MAX_DECLARATION));
+  if (opening === null) {
+    if (text.length - start >= MAX_DECLARATION)
+      throw new UnusableFile('The document type declaration is malformed');
+    return null;
+  }
+  const at = start + opening.index;
+  if (opening[0] === '>') return at + 1;
+  const end = /\]\s*>/.exec(text.slice(at));
+  return end === null ? null : at + end.index + end[0].length;
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09 || code === 0xfeff;
+}
 
 const ROOT = 'HealthData';
 const MAX_DEPTH = 32;

@@ -1,9 +1,69 @@
 import type { Entry, ZipFile } from 'yauzl';
-import { readEntry } from '../archive/entry-stream.ts';
-import { ARCHIVE_LIMITS, type ArchiveLimits, openArchive } from '../archive/zip-archive.ts';
-import { UnusableFile } from '../ingest/unusable-file.ts';
-import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
-import { listEntries, type UnreadKind } from './zip-entries.ts';
+import {
+  ARCHIVE_LIMITS,
+  type ArchiveLimits,
+  checkReadable,
+  isHidden,
+  listFiles,
+  openArchive,
+  readEntry,
+} from '../archive/zip-archive.ts';
+import { UnusableFile } from '../ingest/importer.ts';
+import { type ByteSource, openFileSource } from '../tables/lines.ts';
+
+/** Kinds of archive files that are never read. */
+export type UnreadKind = 'cda' | 'route' | 'other';
+
+/** The readable entries of an archive, and the number of unread ones by kind. */
+interface ArchiveEntries {
+  readonly exports: readonly Entry[];
+  readonly ecgs: readonly Entry[];
+  readonly clinical: readonly Entry[];
+  readonly unread: ReadonlyMap<UnreadKind, number>;
+}
+
+const MAX_EXPORTS = 20;
+
+/** Lists an archive. Throws the UnusableFile errors of `listFiles` and `checkReadable`. */
+async function listEntries(archive: ZipFile, limits: ArchiveLimits): Promise<ArchiveEntries> {
+  const [exports, ecgs, clinical]: [Entry[], Entry[], Entry[]] = [[], [], []];
+  const unread = new Map<UnreadKind, number>();
+  for await (const entry of listFiles(archive, limits)) {
+    const kind = kindOf(entry.fileName);
+    if (kind === 'export') exports.push(entry);
+    else if (kind === 'ecg') ecgs.push(entry);
+    else if (kind === 'clinical') clinical.push(entry);
+    else unread.set(kind, (unread.get(kind) ?? 0) + 1);
+  }
+  if (exports.length > MAX_EXPORTS)
+    throw new UnusableFile('The zip archive has too many XML files to be an export');
+  checkReadable([...exports, ...ecgs, ...clinical], limits);
+  return { exports, ecgs, clinical, unread };
+}
+
+/** The phone names the XML in its language (`export.xml`, `exportar.xml`, …), in the only folder or at the top level. */
+function kindOf(name: string): UnreadKind | 'export' | 'ecg' | 'clinical' {
+  const path = name.toLowerCase();
+  if (isHidden(path)) return 'other';
+  if (/_cda\.xml$/.test(path)) return 'cda';
+  if (/^([^/]+\/)?[^/]+\.xml$/.test(path)) return 'export';
+  if (path.endsWith('.csv')) return 'ecg';
+  if (path.endsWith('.json')) return 'clinical';
+  return path.endsWith('.gpx') ? 'route' : 'other';
+}
+
+/** The report's name of archive files that are never read, and the reason. */
+export const UNREAD_FILES: Readonly<Record<UnreadKind, { readonly type: string; readonly reason: string }>> =
+  {
+    cda: { type: 'export_cda.xml', reason: 'never read: repeats records, with name and address' },
+    route: { type: 'workout route', reason: 'never read: contains locations' },
+    other: { type: 'file', reason: 'holds no records' },
+  };
+
+/** Shortens an archive file's name for a report to its end, without control characters that affect a terminal. */
+export function toOrigin(name: string): string {
+  return name.replaceAll(/[^\w./-]/g, '?').slice(-100);
+}
 
 /** The readable parts of an export, packed or not. */
 export interface ExportSource extends Disposable {

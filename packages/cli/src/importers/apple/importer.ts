@@ -3,24 +3,25 @@ import {
   type ImportRequest,
   type ImportSink,
   type ImportSource,
+  UnusableFile,
   withoutItems,
 } from '../ingest/importer.ts';
-import { UnusableFile } from '../ingest/unusable-file.ts';
-import type { ByteSource } from '../tables/byte-source.ts';
+import type { ByteSource } from '../tables/lines.ts';
 import { ClinicalRecords } from './clinical-records.ts';
 import { ECG_HEADER_BYTES, mapEcg } from './ecg.ts';
-import { mapElement } from './elements.ts';
-import type { ExportElement } from './export-element.ts';
-import { ExportParser } from './export-parser.ts';
-import { type ExportSource, openExport, readHead } from './export-source.ts';
-import { handOver, handOverReading } from './hand-over.ts';
-import { toOrigin } from './origins.ts';
-import { type Outcome, refused } from './outcome.ts';
-import { RepeatedReadings } from './repeated-readings.ts';
+import { NewestTimeZone } from './export-dates.ts';
+import { type ExportElement, ExportParser } from './export-parser.ts';
+import {
+  type ExportSource,
+  openExport,
+  readHead,
+  toOrigin,
+  UNREAD_FILES,
+  type UnreadKind,
+} from './export-source.ts';
+import { mapElement, type Outcome, refused } from './records.ts';
+import { handOver, handOverReading, RepeatedReadings } from './repeated-readings.ts';
 import { SourceLabels } from './source-labels.ts';
-import { NewestTimeZone } from './time-zones.ts';
-import { UNREAD_FILES } from './unread-files.ts';
-import type { UnreadKind } from './zip-entries.ts';
 
 /** What the check of an export finds out for the import. */
 interface Findings {

@@ -1,25 +1,174 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { MetricName } from '@phds/catalog/metrics';
-import {
-  findSleepMetric,
-  findSymptom,
-  MINDFUL_SESSION,
-  SLEEP_ANALYSIS,
-  severityOfSymptom,
-} from './category-types.ts';
-import { parseExportDate } from './export-dates.ts';
-import type { ExportElement } from './export-element.ts';
-import { leftOut, type Outcome, refused } from './outcome.ts';
-import { findQuantityMetric, metricByHand } from './quantity-types.ts';
+import type { BloodType, Gender, Severity } from '@phds/catalog/wire-names';
+import type { ImportedHealthRecord, ImportedProfile, ImportedReading } from '../ingest/importer.ts';
+import { isCalendarDate, parseExportDate } from './export-dates.ts';
+import type { ExportElement } from './export-parser.ts';
 import { MANUAL, type SourceLabels } from './source-labels.ts';
-import { typeNameOf } from './type-names.ts';
+
+/** The result of mapping one element of the export. */
+export type Outcome =
+  | { readonly kind: 'reading'; readonly reading: ImportedReading }
+  | { readonly kind: 'record'; readonly record: ImportedHealthRecord }
+  | { readonly kind: 'profile'; readonly facts: ImportedProfile }
+  | { readonly kind: 'left-out'; readonly type: string; readonly reason: string }
+  | { readonly kind: 'refused'; readonly type: string; readonly reason: string };
+
+function leftOut(type: string, reason: string): Outcome {
+  return { kind: 'left-out', type, reason };
+}
+
+export function refused(type: string, reason: string): Outcome {
+  return { kind: 'refused', type, reason };
+}
+
+const PREFIX = /^HK(?:Quantity|Category|Data|Correlation|Document)?Type(?:Identifier)?/;
+
+/** The name of a HealthKit type or element in the report: without its prefix, or `other` if it is not a valid name. */
+function typeNameOf(identifier: string): string {
+  const name = identifier.replace(PREFIX, '');
+  return /^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name) ? name : 'other';
+}
+
+const SLEEP_VALUES: Readonly<Record<string, MetricName>> = {
+  Asleep: 'Sleep',
+  AsleepUnspecified: 'Sleep',
+  AsleepDeep: 'Sleep Deep',
+  AsleepCore: 'Sleep Core',
+  AsleepREM: 'Sleep REM',
+  Awake: 'Sleep Awake',
+  InBed: 'Time in Bed',
+};
+
+const METRIC_OF_SLEEP: ReadonlyMap<string, MetricName> = new Map(
+  Object.entries(SLEEP_VALUES).map(([value, metric]) => [`HKCategoryValueSleepAnalysis${value}`, metric]),
+);
+
+const SLEEP_ANALYSIS = 'HKCategoryTypeIdentifierSleepAnalysis';
+const MINDFUL_SESSION = 'HKCategoryTypeIdentifierMindfulSession';
+
+/** The metric type of a sleep sample's duration; null for a value that HealthKit does not define. */
+function findSleepMetric(value: string): MetricName | null {
+  return METRIC_OF_SLEEP.get(value) ?? null;
+}
+
+// HealthKit, "Symptoms": every category type that reports a symptom, with the name that we store.
+const SYMPTOMS: Readonly<Record<string, string>> = {
+  AbdominalCramps: 'Abdominal cramps',
+  Acne: 'Acne',
+  AppetiteChanges: 'Appetite changes',
+  BladderIncontinence: 'Bladder incontinence',
+  Bloating: 'Bloating',
+  BreastPain: 'Breast pain',
+  ChestTightnessOrPain: 'Chest tightness or pain',
+  Chills: 'Chills',
+  Constipation: 'Constipation',
+  Coughing: 'Coughing',
+  Diarrhea: 'Diarrhea',
+  Dizziness: 'Dizziness',
+  DrySkin: 'Dry skin',
+  Fainting: 'Fainting',
+  Fatigue: 'Fatigue',
+  Fever: 'Fever',
+  GeneralizedBodyAche: 'Body ache',
+  HairLoss: 'Hair loss',
+  Headache: 'Headache',
+  Heartburn: 'Heartburn',
+  HotFlashes: 'Hot flashes',
+  LossOfSmell: 'Loss of smell',
+  LossOfTaste: 'Loss of taste',
+  LowerBackPain: 'Lower back pain',
+  MemoryLapse: 'Memory lapse',
+  MoodChanges: 'Mood changes',
+  Nausea: 'Nausea',
+  NightSweats: 'Night sweats',
+  PelvicPain: 'Pelvic pain',
+  RapidPoundingOrFlutteringHeartbeat: 'Rapid, pounding or fluttering heartbeat',
+  RunnyNose: 'Runny nose',
+  ShortnessOfBreath: 'Shortness of breath',
+  SinusCongestion: 'Sinus congestion',
+  SkippedHeartbeat: 'Skipped heartbeat',
+  SleepChanges: 'Sleep changes',
+  SoreThroat: 'Sore throat',
+  VaginalDryness: 'Vaginal dryness',
+  Vomiting: 'Vomiting',
+  Wheezing: 'Wheezing',
+};
+
+const DESCRIPTION_OF_IDENTIFIER: ReadonlyMap<string, string> = new Map(
+  Object.entries(SYMPTOMS).map(([name, words]) => [`HKCategoryTypeIdentifier${name}`, words]),
+);
+
+/** The name of the symptom that a category type reports; null for other types. */
+function findSymptom(identifier: string): string | null {
+  return DESCRIPTION_OF_IDENTIFIER.get(identifier) ?? null;
+}
+
+const SEVERITY_OF_VALUE: ReadonlyMap<string, Severity | '' | 'absent'> = new Map([
+  ['HKCategoryValueSeverityMild', 'mild'],
+  ['HKCategoryValueSeverityModerate', 'moderate'],
+  ['HKCategoryValueSeveritySevere', 'severe'],
+  ['HKCategoryValueSeverityUnspecified', ''],
+  ['HKCategoryValuePresencePresent', ''],
+  ['HKCategoryValueAppetiteChangesUnspecified', ''],
+  ['HKCategoryValueAppetiteChangesDecreased', ''],
+  ['HKCategoryValueAppetiteChangesIncreased', ''],
+  ['HKCategoryValueSeverityNotPresent', 'absent'],
+  ['HKCategoryValuePresenceNotPresent', 'absent'],
+  ['HKCategoryValueAppetiteChangesNoChange', 'absent'],
+]);
+
+/**
+ * The severity that a symptom sample reports (empty if unspecified), or `absent`; null for a value that HealthKit does not define.
+ */
+function severityOfSymptom(value: string): Severity | '' | 'absent' | null {
+  return SEVERITY_OF_VALUE.get(value) ?? null;
+}
+
+// The column "HealthKit" of metrics.md.
+const QUANTITIES: Readonly<Record<string, MetricName>> = {
+  HeartRate: 'Heart Rate',
+  RestingHeartRate: 'Resting HR',
+  WalkingHeartRateAverage: 'Walking HR',
+  HeartRateVariabilitySDNN: 'HRV',
+  BloodPressureSystolic: 'Blood Pressure',
+  BloodPressureDiastolic: 'BP Diastolic',
+  OxygenSaturation: 'SPO2',
+  RespiratoryRate: 'Respiratory Rate',
+  BloodGlucose: 'Glucose',
+  BodyTemperature: 'Temperature',
+  StepCount: 'Steps',
+  DistanceWalkingRunning: 'Distance',
+  ActiveEnergyBurned: 'Calories',
+  BasalEnergyBurned: 'Basal Calories',
+  AppleExerciseTime: 'Exercise',
+  FlightsClimbed: 'Flights',
+  BodyMass: 'Weight',
+  Height: 'Height',
+  BodyMassIndex: 'BMI',
+  BodyFatPercentage: 'Body Fat',
+};
+
+const METRIC_OF_IDENTIFIER: ReadonlyMap<string, MetricName> = new Map(
+  Object.entries(QUANTITIES).map(([name, metric]) => [`HKQuantityTypeIdentifier${name}`, metric]),
+);
+
+/** The metric type of a HealthKit quantity; null if there is none. */
+function findQuantityMetric(identifier: string): MetricName | null {
+  return METRIC_OF_IDENTIFIER.get(identifier) ?? null;
+}
+
+/** The metric type of a manual entry, which may differ: only a device measures a `Respiratory Rate`. */
+function metricByHand(metric: MetricName): MetricName {
+  return metric === 'Respiratory Rate' ? 'Respiratory' : metric;
+}
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const MINUTE_MS = 60_000;
 const NOT_MEASURED_HERE = 'no metric type for it';
 
 /** Maps a `Record`: a quantity, a category sample (sleep, mindfulness, a symptom), or an unsupported type. */
-export function mapRecord(element: ExportElement, labels: SourceLabels): Outcome {
+function mapRecord(element: ExportElement, labels: SourceLabels): Outcome {
   const type = element.attributes['type'] ?? '';
   const metric = findQuantityMetric(type);
   if (metric !== null) return mapQuantity(element, metric, labels);
@@ -103,4 +252,55 @@ function sourceOf({ attributes, wasUserEntered }: ExportElement, labels: SourceL
   if (wasUserEntered) return MANUAL;
   const { sourceName = '', sourceVersion = '', device = '' } = attributes;
   return labels.labelOf({ sourceName, sourceVersion, device });
+}
+
+const CHARACTERISTIC_PREFIX = 'HKCharacteristicTypeIdentifier';
+
+const GENDER_OF_SEX: ReadonlyMap<string, Gender> = new Map([
+  ['HKBiologicalSexFemale', 'female'],
+  ['HKBiologicalSexMale', 'male'],
+  ['HKBiologicalSexOther', 'other'],
+]);
+
+const BLOOD_TYPE: ReadonlyMap<string, BloodType> = new Map([
+  ['HKBloodTypeAPositive', 'A+'],
+  ['HKBloodTypeANegative', 'A-'],
+  ['HKBloodTypeBPositive', 'B+'],
+  ['HKBloodTypeBNegative', 'B-'],
+  ['HKBloodTypeABPositive', 'AB+'],
+  ['HKBloodTypeABNegative', 'AB-'],
+  ['HKBloodTypeOPositive', 'O+'],
+  ['HKBloodTypeONegative', 'O-'],
+]);
+
+/** Maps `Me` to date of birth, sex and blood type of the profile. Fields that are not set remain unchanged. */
+function mapMe({ attributes }: ExportElement): readonly Outcome[] {
+  const birth = attributes[`${CHARACTERISTIC_PREFIX}DateOfBirth`] ?? '';
+  const gender = GENDER_OF_SEX.get(attributes[`${CHARACTERISTIC_PREFIX}BiologicalSex`] ?? '');
+  const bloodType = BLOOD_TYPE.get(attributes[`${CHARACTERISTIC_PREFIX}BloodType`] ?? '');
+  const isDate = isCalendarDate(birth);
+  const facts: ImportedProfile = {
+    ...(gender === undefined ? {} : { gender }),
+    ...(isDate ? { dateOfBirth: birth } : {}),
+    ...(bloodType === undefined ? {} : { bloodType }),
+  };
+  const problem = birth === '' || isDate ? [] : [refused('Me', 'date of birth is not a date')];
+  if (Object.keys(facts).length > 0) return [{ kind: 'profile', facts }, ...problem];
+  return problem.length > 0 ? problem : [leftOut('Me', 'nothing is set in it')];
+}
+
+// Why some elements other than records are skipped on purpose.
+const LEFT_OUT: ReadonlyMap<string, string> = new Map([
+  ['ExportDate', 'about the export itself'],
+  ['Correlation', 'its parts are separate records in the file'],
+  ['Workout', 'its energy, distance and heart rates are separate records in the file'],
+  ['ActivitySummary', 'daily totals follow from the records'],
+  ['ClinicalRecord', 'its content is in a file of the archive'],
+]);
+
+/** Maps an element below `HealthData`. */
+export function mapElement(element: ExportElement, labels: SourceLabels): readonly Outcome[] {
+  if (element.name === 'Record') return [mapRecord(element, labels)];
+  if (element.name === 'Me') return mapMe(element);
+  return [leftOut(typeNameOf(element.name), LEFT_OUT.get(element.name) ?? 'no metric type for it')];
 }

@@ -1,7 +1,35 @@
+import { pipeline } from 'node:stream';
 import { isNativeError } from 'node:util/types';
+import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
-import { UnusableFile } from '../ingest/unusable-file.ts';
-import { EntryExtents } from './entry-extents.ts';
+import { UnusableFile } from '../ingest/importer.ts';
+
+/** Size of a local file header without name and extra field (APPNOTE 4.3.7). */
+const LOCAL_HEADER_BYTES = 30;
+
+/**
+ * Records which bytes of an archive its entries occupy. If entries share bytes, the unpacked size can grow quadratically; no
+ * packing program creates such archives. An extent omits the name and extra field of the local header, whose lengths are not in the
+ * central directory, so it is slightly too short. Even so, the packed sizes of all entries sum to at most the archive size, so that
+ * the limit on growth refers to existing bytes.
+ */
+class EntryExtents {
+  readonly #extents: { readonly start: number; readonly end: number }[] = [];
+
+  add({ relativeOffsetOfLocalHeader: start, compressedSize }: Entry): void {
+    this.#extents.push({ start, end: start + LOCAL_HEADER_BYTES + compressedSize });
+  }
+
+  /** Throws UnusableFile if two entries share bytes, or one ends after the end of the archive. */
+  check(archiveBytes: number): void {
+    let end = 0;
+    for (const extent of this.#extents.toSorted((one, other) => one.start - other.start)) {
+      if (extent.start < end) throw new UnusableFile('The zip archive contains overlapping files');
+      end = extent.end;
+    }
+    if (end > archiveBytes) throw new UnusableFile('The zip archive is damaged or cut off');
+  }
+}
 
 /** Limits of an archive. An Apple Health export has some thousand routes and a few gigabytes. */
 export interface ArchiveLimits {
@@ -126,7 +154,7 @@ function checkGrowth(
 }
 
 /** The reader's messages may quote the archive, so only their topic is passed on. */
-export function damaged(error: unknown): unknown {
+function damaged(error: unknown): unknown {
   if (!isNativeError(error) || ('code' in error && !isZlibCode(error.code))) return error;
   const { message } = error;
   if (/relative path|absolute path|invalid characters in fileName/i.test(message)) {
@@ -139,4 +167,38 @@ export function damaged(error: unknown): unknown {
 
 function isZlibCode(code: unknown): boolean {
   return typeof code === 'string' && code.startsWith('Z_');
+}
+
+// The reader's own inflater yields 16 KB at a time, which costs more than inflating.
+const CHUNK_BYTES = 64 * 1024;
+const STORED = 0;
+
+/**
+ * The content of an entry. Throws UnusableFile as soon as it exceeds the stated size, and at the end if it is shorter or the
+ * checksum differs. A caller that stops early gets no such check.
+ */
+export async function* readEntry(archive: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+  let [bytes, checksum] = [0, 0];
+  try {
+    for await (const chunk of await openContent(archive, entry)) {
+      bytes += chunk.length;
+      if (bytes > entry.uncompressedSize) break;
+      checksum = crc32(chunk, checksum);
+      yield chunk;
+    }
+  } catch (error) {
+    throw error instanceof UnusableFile ? error : damaged(error);
+  }
+  if (bytes !== entry.uncompressedSize)
+    throw new UnusableFile('A file of the zip archive has a different size than stated');
+  if (checksum !== entry.crc32)
+    throw new UnusableFile('A file of the zip archive is damaged: its checksum is wrong');
+}
+
+async function openContent(archive: ZipFile, entry: Entry): Promise<AsyncIterable<Buffer>> {
+  const packed = await archive.openReadStreamPromise(entry, { decodeFileData: false });
+  if (entry.compressionMethod === STORED) return packed;
+  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  // Errors of both streams reach the reader of the second.
+  return pipeline(packed, inflate, () => undefined);
 }

@@ -1,12 +1,61 @@
-import { type Importer, type ImportSink, type ImportSource, withoutItems } from '../ingest/importer.ts';
-import { Refused } from '../ingest/refused.ts';
-import { UnusableFile } from '../ingest/unusable-file.ts';
-import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
-import { findColumns, type Header, normalise, readHeader } from '../tables/header.ts';
-import { type Row, readRows } from '../tables/row-reader.ts';
-import { HEALTH_RECORD_COLUMNS } from './health-record-kinds.ts';
-import { createHealthRecordParser } from './health-records.ts';
-import { createReadingParser, READING_COLUMNS } from './readings.ts';
+import { findMetricByName } from '@phds/catalog/metrics';
+import {
+  type ImportedReading,
+  type Importer,
+  type ImportSink,
+  type ImportSource,
+  Refused,
+  UnusableFile,
+  withoutItems,
+} from '../ingest/importer.ts';
+import { type ByteSource, openFileSource } from '../tables/lines.ts';
+import {
+  type Columns,
+  findColumns,
+  type Header,
+  normalise,
+  type Row,
+  readHeader,
+  readRows,
+} from '../tables/rows.ts';
+import { createHealthRecordParser, HEALTH_RECORD_COLUMNS } from './health-records.ts';
+import { parseNumber, parseText, parseTime } from './values.ts';
+
+/** The columns of a file with readings. */
+const READING_COLUMNS = ['type', 'start', 'end', 'value', 'unit', 'source'] as const;
+type ReadingColumn = (typeof READING_COLUMNS)[number];
+
+const REQUIRED: readonly ReadingColumn[] = ['type', 'start', 'value'];
+const SOURCE = 'csv';
+const LABEL_LENGTH = 40;
+
+/** Converts the fields of one line to a reading. Throws Refused. */
+type ReadingParser = (fields: readonly string[]) => ImportedReading;
+
+/** Throws UnusableFile if a required column is missing. */
+function createReadingParser(columns: Columns<ReadingColumn>, delimiter: string): ReadingParser {
+  for (const name of REQUIRED) {
+    if (!columns.has(name)) throw new UnusableFile(`The header lacks the column ${name}`);
+  }
+  const indexOf = (name: ReadingColumn) => columns.get(name) ?? -1;
+  const [type, start, end] = [indexOf('type'), indexOf('start'), indexOf('end')];
+  const [value, unit, source] = [indexOf('value'), indexOf('unit'), indexOf('source')];
+  return (fields) => {
+    const metric = findMetricByName(fields[type] ?? '');
+    if (metric === null) throw new Refused('type is not known');
+    const startAt = parseTime('start', fields[start] ?? '');
+    const [endText = '', valueText = ''] = [fields[end], fields[value]];
+    if (valueText === '' && !metric.nullable) throw new Refused('value is missing');
+    return {
+      type: metric.name,
+      start: startAt,
+      end: endText === '' ? startAt : parseTime('end', endText),
+      value: valueText === '' ? null : parseNumber('value', valueText, delimiter),
+      unit: parseText('unit', fields[unit] ?? '', LABEL_LENGTH),
+      source: parseText('source', fields[source] ?? '', LABEL_LENGTH) || SOURCE,
+    };
+  };
+}
 
 const DELIMITERS = [',', ';', '\t'];
 

@@ -1,4 +1,4 @@
-import { Refused } from '../ingest/refused.ts';
+import { Refused } from '../ingest/importer.ts';
 
 const TIME =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)? ?(Z|[+-]\d\d:?\d\d)?)?$/i;

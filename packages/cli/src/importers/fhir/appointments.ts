@@ -1,4 +1,4 @@
-import { Refused } from '../ingest/refused.ts';
+import { Refused } from '../ingest/importer.ts';
 import { conceptText } from './concepts.ts';
 import { parseZonedInstant } from './dates.ts';
 import { at, type JsonObject, listAt, shorten, textAt } from './json-values.ts';

@@ -1,4 +1,4 @@
-import { Refused } from '../ingest/refused.ts';
+import { Refused } from '../ingest/importer.ts';
 
 /** The precision of a FHIR dateTime. */
 export type Precision = 'year' | 'month' | 'day' | 'instant';

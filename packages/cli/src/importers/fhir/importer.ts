@@ -1,7 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Importer } from '../ingest/importer.ts';
-import { UnusableFile } from '../ingest/unusable-file.ts';
+import { type Importer, UnusableFile } from '../ingest/importer.ts';
 import { openBundle } from './bundle.ts';
 import { openNdjson } from './ndjson.ts';
 

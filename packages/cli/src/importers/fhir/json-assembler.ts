@@ -1,5 +1,5 @@
 import { type ParsedTokenInfo, TokenType } from '@streamparser/json';
-import { UnusableFile } from '../ingest/unusable-file.ts';
+import { UnusableFile } from '../ingest/importer.ts';
 
 /** Events that the assembler reports while reading. */
 export interface AssemblerEvents {

@@ -1,10 +1,41 @@
-import { type ImportRequest, type ImportSink, type ImportSource, withoutItems } from '../ingest/importer.ts';
-import { UnusableFile } from '../ingest/unusable-file.ts';
-import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
-import { choosePatient } from './chosen-patient.ts';
-import { type ResourceLine, readNdjson } from './ndjson-reader.ts';
-import { References } from './references.ts';
-import { ResourceImport } from './resource-import.ts';
+import {
+  type ImportRequest,
+  type ImportSink,
+  type ImportSource,
+  UnusableFile,
+  withoutItems,
+} from '../ingest/importer.ts';
+import { type ByteSource, type Line, openFileSource, readLines } from '../tables/lines.ts';
+import { type JsonObject, parseResource } from './json-values.ts';
+import { choosePatient, References } from './references.ts';
+import { ResourceImport } from './resources.ts';
+
+/** One line of an NDJSON file. */
+interface ResourceLine {
+  /** From 1. */
+  readonly number: number;
+  /** Position after the line. */
+  readonly end: number;
+  /** Null if the line has no usable resource; `problem` then gives the reason, and is empty for an empty line. */
+  readonly resource: JsonObject | null;
+  readonly problem: string;
+}
+
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
+
+/** Reads the resources of an NDJSON file in groups of lines; a large line comes alone. */
+async function* readNdjson(source: ByteSource): AsyncGenerator<Iterable<ResourceLine>> {
+  for await (const lines of readLines(source, { maxLineBytes: MAX_LINE_BYTES }))
+    yield lines.values().map(toResource);
+}
+
+function toResource({ number, end, text, problem }: Line): ResourceLine {
+  const without = (reason: string): ResourceLine => ({ number, end, resource: null, problem: reason });
+  if (problem !== '') return without(problem);
+  if (text.trim() === '') return without('');
+  const resource = parseResource(text);
+  return typeof resource === 'string' ? without(`line ${resource}`) : { number, end, resource, problem: '' };
+}
 
 /** Encodes file and line in one number; every file has fewer lines than this. */
 const LINES_OF_A_FILE = 2 ** 40;

@@ -1,12 +1,78 @@
 import type { MetricName } from '@phds/catalog/metrics';
-import { Refused } from '../ingest/refused.ts';
-import { findBloodFacts } from './blood-types.ts';
-import { codesOf, conceptText, LOINC } from './concepts.ts';
+import { BLOOD_TYPES, type BloodType } from '@phds/catalog/wire-names';
+import { Refused } from '../ingest/importer.ts';
+import { codesOf, conceptText, LOINC, valueText } from './concepts.ts';
 import { parseMoment } from './dates.ts';
 import { mapEhrRecord } from './ehr-summaries.ts';
 import { at, isObject, type JsonObject, listAt, numberAt, textAt } from './json-values.ts';
-import { METRIC_OF_LOINC, READING_PANELS } from './metric-codes.ts';
-import { EHR_SOURCE, type MappingContext, type Outcome } from './outcome.ts';
+import { type BloodFacts, EHR_SOURCE, type MappingContext, type Outcome } from './outcome.ts';
+
+// The column "accepted on FHIR import" of metrics.md. 9279-1 maps to `Respiratory`: `Respiratory Rate` is measured by a device, but
+// a clinical record is not.
+const CODES: { readonly [Name in MetricName]?: readonly string[] } = {
+  'Heart Rate': ['8867-4'],
+  'Resting HR': ['40443-4'],
+  HRV: ['80404-7'],
+  'Blood Pressure': ['8480-6'],
+  'BP Diastolic': ['8462-4'],
+  SPO2: ['59408-5', '2708-6'],
+  Respiratory: ['9279-1'],
+  Glucose: ['41653-7', '2339-0', '2345-7', '99504-3', '15074-8'],
+  Temperature: ['8310-5', '8331-1'],
+  Steps: ['55423-8', '41950-7'],
+  Calories: ['41981-2'],
+  Flights: ['100304-5'],
+  Sleep: ['93832-4'],
+  'Sleep Deep': ['93831-6'],
+  'Sleep Core': ['93830-8'],
+  'Sleep REM': ['93829-0'],
+  Weight: ['29463-7', '3141-9'],
+  Height: ['8302-2'],
+  BMI: ['39156-5'],
+  'Body Fat': ['41982-0'],
+};
+
+/** The metric type that a LOINC code measures in a clinical record. Each code belongs to one type. */
+export const METRIC_OF_LOINC: ReadonlyMap<string, MetricName> = new Map(
+  Object.entries(CODES).flatMap(([name, codes]) => codes.map((code) => [code, name as MetricName] as const)),
+);
+
+/** Panels whose components are readings with a common time and source. */
+const READING_PANELS: ReadonlySet<string> = new Set(['85354-9', '55284-4']);
+
+// LOINC: ABO group (883-9), ABO and Rh group (882-1), Rh (10331-7).
+const GROUP_CODES: ReadonlySet<string> = new Set(['883-9', '882-1']);
+const RHESUS_CODE = '10331-7';
+
+const GROUP = /(?:^|\b(?:group|type)\s+)(AB|A|B|O)(?=$|[\s+,(-])/i;
+const POSITIVE = /\+|\bpos(?:itive)?\b/i;
+const NEGATIVE = /-|−|\bneg(?:ative)?\b/i;
+
+/** The part of a blood type that an observation states; null if there is none that can be parsed. */
+function findBloodFacts(codes: readonly string[], observation: JsonObject): BloodFacts | null {
+  const statesGroup = codes.some((code) => GROUP_CODES.has(code));
+  if (!statesGroup && !codes.includes(RHESUS_CODE)) return null;
+  const text = valueText(observation);
+  const group = statesGroup ? GROUP.exec(text)?.[1]?.toUpperCase() : undefined;
+  const rhesus = findRhesus(text);
+  if (group === undefined && rhesus === undefined) return null;
+  return { ...(group === undefined ? {} : { group }), ...(rhesus === undefined ? {} : { rhesus }) };
+}
+
+function findRhesus(text: string): '+' | '-' | undefined {
+  const [positive, negative] = [POSITIVE.test(text), NEGATIVE.test(text)];
+  if (positive === negative) return undefined;
+  return positive ? '+' : '-';
+}
+
+/** Combines all statements to a blood type; null if a part is unknown or statements contradict each other. */
+export function findBloodType(facts: readonly BloodFacts[]): BloodType | null {
+  const groups = new Set(facts.flatMap(({ group }) => group ?? []));
+  const factors = new Set(facts.flatMap(({ rhesus }) => rhesus ?? []));
+  if (groups.size !== 1 || factors.size !== 1) return null;
+  const name = [...groups, ...factors].join('');
+  return BLOOD_TYPES.find((type) => type === name) ?? null;
+}
 
 /** Unix milliseconds. */
 interface Interval {

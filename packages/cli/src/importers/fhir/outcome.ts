@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import type { ImportedHealthRecord, ImportedReading } from '../ingest/imported-item.ts';
+import type { ImportedHealthRecord, ImportedReading } from '../ingest/importer.ts';
 import type { JsonObject } from './json-values.ts';
 import { idOf, type References } from './references.ts';
 

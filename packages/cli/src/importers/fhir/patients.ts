@@ -1,5 +1,5 @@
 import { GENDERS } from '@phds/catalog/wire-names';
-import { Refused } from '../ingest/refused.ts';
+import { Refused } from '../ingest/importer.ts';
 import { parseFhirTime } from './dates.ts';
 import { type JsonObject, listAt, shorten, textAt } from './json-values.ts';
 import type { MappingContext, Outcome, ProfileFacts } from './outcome.ts';

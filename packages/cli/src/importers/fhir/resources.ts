@@ -1,16 +1,90 @@
-import { Refused } from '../ingest/refused.ts';
-import { mapAllergy } from './allergies.ts';
+import type { FirstStatements } from '../ingest/first-statements.ts';
+import {
+  type ImportedHealthRecord,
+  type ImportedReading,
+  type ImportSink,
+  type Origin,
+  Refused,
+} from '../ingest/importer.ts';
 import { mapAppointment } from './appointments.ts';
-import { mapCondition } from './conditions.ts';
+import { mapAllergy, mapCondition } from './conditions.ts';
 import { hasEhrSummary, mapEhrRecord } from './ehr-summaries.ts';
 import { type JsonObject, textAt } from './json-values.ts';
-import { LEFT_OUT } from './left-out.ts';
 import { mapMedication } from './medications.ts';
-import { mapObservation } from './observations.ts';
-import type { Mapper, MappingContext, Outcome } from './outcome.ts';
+import { findBloodType, mapObservation } from './observations.ts';
+import type { BloodFacts, Mapper, MappingContext, Outcome } from './outcome.ts';
 import { mapPatient } from './patients.ts';
-import { idOf, type References } from './references.ts';
-import { checkSubject } from './subjects.ts';
+import { checkSubject, idOf, type References } from './references.ts';
+
+const FINANCIAL = [
+  'Account',
+  'ChargeItem',
+  'Claim',
+  'ClaimResponse',
+  'Contract',
+  'Coverage',
+  'CoverageEligibilityRequest',
+  'CoverageEligibilityResponse',
+  'EnrollmentRequest',
+  'EnrollmentResponse',
+  'ExplanationOfBenefit',
+  'InsurancePlan',
+  'Invoice',
+  'PaymentNotice',
+  'PaymentReconciliation',
+];
+
+const SUPPORTING = [
+  'BodyStructure',
+  'DeviceDefinition',
+  'DeviceMetric',
+  'Endpoint',
+  'Group',
+  'HealthcareService',
+  'Location',
+  'Medication',
+  'MedicationKnowledge',
+  'Organization',
+  'OrganizationAffiliation',
+  'Person',
+  'Practitioner',
+  'PractitionerRole',
+  'RelatedPerson',
+  'Schedule',
+  'Slot',
+  'Substance',
+];
+
+const ADMINISTRATIVE = [
+  'AppointmentResponse',
+  'AuditEvent',
+  'Basic',
+  'Binary',
+  'Bundle',
+  'Communication',
+  'CommunicationRequest',
+  'Composition',
+  'Consent',
+  'DocumentManifest',
+  'List',
+  'Media',
+  'MessageHeader',
+  'OperationOutcome',
+  'Parameters',
+  'Provenance',
+  'Questionnaire',
+  'RequestGroup',
+  'Subscription',
+  'SupplyRequest',
+  'Task',
+];
+
+/** Why some resource types are skipped on purpose, by type. */
+const LEFT_OUT: ReadonlyMap<string, string> = new Map([
+  ...FINANCIAL.map((type) => [type, 'financial'] as const),
+  ...SUPPORTING.map((type) => [type, 'only serves other resources'] as const),
+  ...ADMINISTRATIVE.map((type) => [type, 'administrative'] as const),
+]);
 
 // Types with a resource of their own in our API (interface.md 2.2). They are stored only there: a partner with `read:ehr` must not
 // get medications through the EHR list.
@@ -33,7 +107,7 @@ const VOID: ReadonlyMap<string, string> = new Map([
 const STATUS_MEMBERS = ['status', 'lifecycleStatus', 'docStatus'];
 
 /** A resource of the bundle with the imported patient (null if the bundle names none). */
-export interface ResourceToMap {
+interface ResourceToMap {
   readonly resource: JsonObject;
   readonly fullUrl: string;
   readonly references: References;
@@ -78,4 +152,65 @@ function mapFact(context: MappingContext, patient: string | null): readonly Outc
     if (reason !== undefined) throw new Refused(reason);
   }
   return mapper(context);
+}
+
+interface ResourceImportOptions {
+  readonly references: References;
+  /** The imported patient; null if the input names none. */
+  readonly patient: string | null;
+  /** Given if a second statement is a mistake; otherwise the last statement counts. */
+  readonly statements?: FirstStatements;
+}
+
+/** A resource with its position. */
+interface PlacedResource {
+  readonly resource: JsonObject;
+  readonly fullUrl: string;
+  readonly origin: Origin;
+}
+
+/** Maps resources one after the other and passes the results to a sink. */
+export class ResourceImport {
+  readonly #options: ResourceImportOptions;
+  readonly #blood: BloodFacts[] = [];
+
+  constructor(options: ResourceImportOptions) {
+    this.#options = options;
+  }
+
+  take({ resource, fullUrl, origin }: PlacedResource, sink: ImportSink): void {
+    const { references, patient } = this.#options;
+    for (const outcome of mapResource({ resource, fullUrl, references, patient })) {
+      this.#takeOutcome(outcome, typeOf(resource), origin, sink);
+    }
+  }
+
+  /** Passes on the result that depends on all observations together. */
+  finish(sink: ImportSink): void {
+    const bloodType = findBloodType(this.#blood);
+    if (bloodType !== null) sink.profile({ bloodType });
+  }
+
+  #takeOutcome(outcome: Outcome, type: string, origin: Origin, sink: ImportSink): void {
+    if (outcome.kind === 'reading') this.#takeReading(outcome.reading, origin, sink);
+    else if (outcome.kind === 'record') this.#takeRecord(outcome.record, origin, sink);
+    else if (outcome.kind === 'profile') sink.profile(outcome.facts);
+    else if (outcome.kind === 'blood') this.#blood.push(outcome.facts);
+    else if (outcome.kind === 'left-out') sink.leftOut(type, outcome.reason);
+    else sink.refused(type, outcome.reason, origin);
+  }
+
+  #takeReading(reading: ImportedReading, origin: Origin, sink: ImportSink): void {
+    const standing = this.#options.statements?.standingOfReading(reading) ?? 'first';
+    if (standing === 'first') sink.reading(reading, origin);
+    else if (standing === 'repeated') sink.leftOut(reading.type, 'stated twice in the file');
+    else
+      sink.refused(reading.type, 'an earlier item in the file has another value for the same time', origin);
+  }
+
+  #takeRecord(record: ImportedHealthRecord, origin: Origin, sink: ImportSink): void {
+    const standing = this.#options.statements?.standingOfRecord(record) ?? 'first';
+    if (standing === 'first') sink.record(record, origin);
+    else sink.leftOut(record.label, 'stated twice in the file');
+  }
 }

@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { IngestionService, PutResult } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { toHealthRecordKey } from './health-record-key.ts';
 import type { ImportName } from './import-log.ts';
 import type {
   HealthRecordInit,
@@ -9,10 +9,164 @@ import type {
   ImportedReading,
   Origin,
   ReadingInit,
-} from './imported-item.ts';
-import { OrderedSender, type Sendable } from './ordered-sender.ts';
+} from './importer.ts';
+import { ImportReport } from './report.ts';
 import { retryWhenUnavailable, type Sleep } from './retry.ts';
-import type { Stretch, Stretches } from './stretch.ts';
+
+const KEY_LENGTH = 200;
+
+/** The source's own key if it fits, else a digest of the key, or of the content if there is no key. */
+export function toHealthRecordKey(key: string, content: unknown): string {
+  if (key !== '' && key.length <= KEY_LENGTH && !/\p{Cc}/u.test(key)) return key;
+  const stated = key === '' ? JSON.stringify(content, bigintAsText) : key;
+  return `sha256:${createHash('sha256').update(stated).digest('hex')}`;
+}
+
+function bigintAsText(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+/**
+ * A part of the input between two positions, with the results of its items. Batches do not cross the end of a stretch, so once all
+ * of them are answered, its report covers exactly this part.
+ */
+class Stretch {
+  readonly report: ImportReport;
+  /** Number of received items, stored or not. */
+  items = 0;
+  /** Number of unanswered batches. */
+  outstanding = 0;
+  /** Position at which the stretch ends; null while it is open. */
+  end: number | null = null;
+
+  constructor(describe: (origin: number) => string) {
+    this.report = new ImportReport(describe);
+  }
+}
+
+/** The stretches of an import in order, with the low-water position: everything before it is stored. */
+export class Stretches {
+  /** The report about the input before `position`. */
+  readonly report: ImportReport;
+  readonly #describe: (origin: number) => string;
+  readonly #open: Stretch[];
+  #position: number;
+
+  constructor(position: number, report: ImportReport, describe: (origin: number) => string) {
+    this.#position = position;
+    this.report = report;
+    this.#describe = describe;
+    this.#open = [new Stretch(describe)];
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The stretch to which new items belong. */
+  get current(): Stretch {
+    return this.#open.at(-1) as Stretch;
+  }
+
+  /** Ends the current stretch at a position. */
+  cut(position: number): void {
+    this.current.end = position;
+    this.#open.push(new Stretch(this.#describe));
+    this.settle();
+  }
+
+  /** Moves the position past all leading stretches that have ended and are stored. */
+  settle(): void {
+    for (let first = this.#open[0]; first !== undefined; first = this.#open[0]) {
+      if (first.end === null || first.outstanding > 0) return;
+      this.report.add(first.report);
+      this.#position = first.end;
+      this.#open.shift();
+    }
+  }
+
+  /** The report about all items so far, including those after the position. */
+  total(): ImportReport {
+    const total = new ImportReport(this.#describe);
+    for (const report of [this.report, ...this.#open.map((stretch) => stretch.report)]) total.add(report);
+    return total;
+  }
+}
+
+/** Something to send, with its ordering constraints. */
+interface Sendable {
+  /** Items with different order keys are independent. */
+  readonly orderKey: string;
+  /** Items with the same order key and overlapping spans (both ends inclusive) are sent in order; others may be sent concurrently. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Sends items concurrently, up to a limit, but never together with an earlier item of the same order key whose span overlaps. */
+class OrderedSender<Item extends Sendable> {
+  readonly #send: (item: Item) => Promise<void>;
+  readonly #inFlight: number;
+  readonly #running = new Map<Item, Promise<void>>();
+  #waiting: Item[] = [];
+  #failure: { readonly error: unknown } | undefined;
+
+  /** `inFlight` is the maximum number of concurrent items. */
+  constructor(inFlight: number, send: (item: Item) => Promise<void>) {
+    this.#inFlight = inFlight;
+    this.#send = send;
+  }
+
+  add(item: Item): void {
+    this.#waiting.push(item);
+    this.#start();
+  }
+
+  /** Resolves when every item has been started. Rejects with the first failure, after which nothing is sent. */
+  async started(): Promise<void> {
+    while (this.#waiting.length > 0 && this.#failure === undefined)
+      await Promise.race(this.#running.values());
+    this.#throwFailure();
+  }
+
+  /** Resolves when every item is done. Rejects like `started`, after running items have ended. */
+  async done(): Promise<void> {
+    while (this.#running.size > 0) await Promise.race(this.#running.values());
+    this.#throwFailure();
+  }
+
+  #start(): void {
+    for (const item of [...this.#waiting]) {
+      if (this.#running.size >= this.#inFlight || this.#failure !== undefined) return;
+      if (this.#mustWait(item)) continue;
+      this.#waiting = this.#waiting.filter((other) => other !== item);
+      this.#running.set(item, this.#run(item));
+    }
+  }
+
+  async #run(item: Item): Promise<void> {
+    try {
+      await this.#send(item);
+    } catch (error) {
+      this.#failure ??= { error };
+    } finally {
+      this.#running.delete(item);
+      this.#start();
+    }
+  }
+
+  #mustWait(item: Item): boolean {
+    const earlier = this.#waiting.slice(0, this.#waiting.indexOf(item));
+    return [...this.#running.keys(), ...earlier].some((other) => overlaps(item, other));
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}
+
+function overlaps(one: Sendable, other: Sendable): boolean {
+  return one.orderKey === other.orderKey && one.first <= other.last && other.first <= one.last;
+}
 
 export interface BatcherOptions {
   readonly client: Client<typeof IngestionService>;

@@ -1,5 +1,5 @@
-import { toHealthRecordKey } from './health-record-key.ts';
-import type { ImportedHealthRecord, ImportedReading } from './imported-item.ts';
+import { toHealthRecordKey } from './batcher.ts';
+import type { ImportedHealthRecord, ImportedReading } from './importer.ts';
 
 /** Whether an item is the first with its natural key, or how it compares with the first. */
 export type Standing = 'first' | 'repeated' | 'contradicted';

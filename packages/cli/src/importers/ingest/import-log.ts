@@ -1,11 +1,47 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import type { Client } from '@connectrpc/connect';
 import { ImportState, type IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import type { ContentDigest } from './content-digest.ts';
-import type { ImportReport, ReportData } from './report.ts';
-import { parseReportData } from './report-data.ts';
+import { type ImportReport, parseReportData, type ReportData } from './report.ts';
 import { retryWhenUnavailable, type Sleep } from './retry.ts';
 
-export interface ImportLogOptions {
+/** The content of files, in order, and the options that affect what is imported. */
+interface ContentToDigest {
+  readonly files: readonly string[];
+  readonly choices: Readonly<Record<string, string | null>>;
+}
+
+/** The result of reading the files. */
+interface ContentDigest {
+  /** SHA-256, lower-case hex. */
+  readonly digest: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/** Identifies content by its digest: equal files with equal options are the same import, wherever they are. */
+export async function digestContent({ files, choices }: ContentToDigest): Promise<ContentDigest> {
+  const digests: string[] = [];
+  let size = 0;
+  for (const file of files) {
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(file, {
+      highWaterMark: CHUNK_BYTES,
+    }) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      size += chunk.length;
+    }
+    digests.push(hash.digest('hex'));
+  }
+  const digest = createHash('sha256')
+    .update(JSON.stringify([choices, digests]))
+    .digest('hex');
+  return { digest, size };
+}
+
+interface ImportLogOptions {
   readonly client: Client<typeof IngestionService>;
   readonly userId: string;
   readonly format: string;
@@ -23,7 +59,7 @@ export interface ImportName {
 }
 
 /** Where a run starts. */
-export interface Beginning {
+interface Beginning {
   /** Everything before it was stored by an earlier run. */
   readonly position: number;
   /** The report about everything before it; null at the start. */

@@ -1,11 +1,15 @@
 import type { Client } from '@connectrpc/connect';
 import type { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { Batcher, type BatcherOptions } from './batcher.ts';
-import type { ImportedHealthRecord, ImportedProfile, ImportedReading, Origin } from './imported-item.ts';
-import type { ImportSink } from './importer.ts';
+import { Batcher, type BatcherOptions, Stretches } from './batcher.ts';
+import type {
+  ImportedHealthRecord,
+  ImportedProfile,
+  ImportedReading,
+  ImportSink,
+  Origin,
+} from './importer.ts';
 import { ImportReport, type ReportData } from './report.ts';
 import { retryWhenUnavailable, type Sleep } from './retry.ts';
-import { Stretches } from './stretch.ts';
 
 export interface ImportRunOptions extends Omit<BatcherOptions, 'stretches'> {
   readonly client: Client<typeof IngestionService>;

@@ -1,14 +1,15 @@
-import type { Origin } from './imported-item.ts';
+import { z } from 'zod';
+import type { Origin } from './importer.ts';
 
 /** The results of the items of one type. */
-export interface TypeCounts {
+interface TypeCounts {
   inserted: number;
   updated: number;
   unchanged: number;
 }
 
 /** Items of one type with the same reason. */
-export interface RefusedGroup {
+interface RefusedGroup {
   readonly type: string;
   readonly reason: string;
   count: number;
@@ -16,7 +17,7 @@ export interface RefusedGroup {
   readonly examples: string[];
 }
 
-export interface LeftOutGroup {
+interface LeftOutGroup {
   readonly reason: string;
   /** Number of items by type. */
   readonly types: Record<string, number>;
@@ -172,4 +173,78 @@ function sumOfValues(counts: Readonly<Record<string, number>>): number {
 
 function toSorted(types: ReadonlyMap<string, TypeCounts>): Record<string, TypeCounts> {
   return Object.fromEntries([...types].toSorted(([one], [other]) => one.localeCompare(other)));
+}
+
+const count = z.number().int().nonnegative();
+const stored = z.object({ inserted: count, updated: count, unchanged: count });
+
+const REPORT = z.object({
+  stored,
+  readings: z.record(z.string(), stored),
+  records: z.record(z.string(), stored),
+  profile: z.array(z.string()),
+  refusedCount: count,
+  refused: z.array(z.object({ type: z.string(), reason: z.string(), count, examples: z.array(z.string()) })),
+  leftOutCount: count,
+  leftOut: z.array(z.object({ reason: z.string(), types: z.record(z.string(), count) })),
+});
+
+/** Parses the report of an earlier run; null if this version did not write it. */
+export function parseReportData(text: string): ReportData | null {
+  try {
+    return REPORT.parse(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof z.ZodError) return null;
+    throw error;
+  }
+}
+
+const HEADINGS = ['new', 'updated', 'unchanged'];
+const COLUMN = 11;
+
+/** Formats the report for a terminal. */
+export function reportText(report: ReportData): string {
+  const width = Math.max(12, ...typesOf(report).map((type) => type.length + 2)) + 2;
+  const total = report.stored;
+  const blocks = [
+    table('Readings', report.readings, width),
+    table('Records', report.records, width),
+    report.profile.length === 0 ? '' : `Profile: ${report.profile.join(', ')}`,
+    leftOutText(report),
+    refusedText(report),
+    `${total.inserted} new, ${total.updated} updated, ${total.unchanged} unchanged, ${report.leftOutCount} left out, ${report.refusedCount} refused.`,
+  ];
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
+}
+
+function typesOf({ readings, records }: ReportData): string[] {
+  return [...Object.keys(readings), ...Object.keys(records)];
+}
+
+function table(title: string, types: Readonly<Record<string, TypeCounts>>, width: number): string {
+  const rows = Object.entries(types);
+  if (rows.length === 0) return '';
+  const head = title.padEnd(width) + HEADINGS.map((heading) => heading.padStart(COLUMN)).join('');
+  const lines = rows.map(([type, { inserted, updated, unchanged }]) => {
+    const counts = [inserted, updated, unchanged].map((count) => String(count).padStart(COLUMN));
+    return `  ${type}`.padEnd(width) + counts.join('');
+  });
+  return [head, ...lines].join('\n');
+}
+
+function leftOutText({ leftOut }: ReportData): string {
+  if (leftOut.length === 0) return '';
+  const lines = leftOut.map(({ reason, types }) => {
+    const counts = Object.entries(types).map(([type, count]) => `${type} ${count}`);
+    return `  ${reason}: ${counts.join(', ')}`;
+  });
+  return ['Left out on purpose', ...lines].join('\n');
+}
+
+function refusedText({ refused }: ReportData): string {
+  if (refused.length === 0) return '';
+  const lines = refused.map(
+    ({ type, reason, count, examples }) => `  ${count} × ${type}: ${reason} (${examples.join(', ')})`,
+  );
+  return ['Refused', ...lines].join('\n');
 }

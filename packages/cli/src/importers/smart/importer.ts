@@ -1,26 +1,26 @@
 import { References } from '../fhir/references.ts';
-import { ResourceImport } from '../fhir/resource-import.ts';
+import { ResourceImport } from '../fhir/resources.ts';
 import { FirstStatements } from '../ingest/first-statements.ts';
 import {
   type Importer,
   type ImportRequest,
   type ImportSink,
   type ImportSource,
+  Refused,
+  UnusableFile,
   withoutItems,
 } from '../ingest/importer.ts';
-import { Refused } from '../ingest/refused.ts';
-import { UnusableFile } from '../ingest/unusable-file.ts';
-import { toMedicine } from './clinical-rows.ts';
-import { toContent } from './resources.ts';
+import { toContent, toMedicine } from './rows.ts';
 import {
   describeOrigin,
+  openTableSources,
   openTables,
   readTables,
   sizeOf,
   type TableFile,
   type TableRow,
-} from './table-files.ts';
-import { openTableSources, type TableSources } from './table-sources.ts';
+  type TableSources,
+} from './tables.ts';
 
 const MAX_PATIENTS = 100_000;
 const MAX_LISTED = 100;

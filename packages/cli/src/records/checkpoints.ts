@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import {
   type CheckpointAnchor,
@@ -6,16 +7,15 @@ import {
   parseAnchor,
 } from '@phds/record-chain/anchor';
 import { type CheckpointContent, findCheckpointContent } from '@phds/record-chain/checkpoint';
-import type { Fault } from '@phds/record-chain/fault';
+import { checkpointFault, type Fault } from '@phds/record-chain/fault';
 import { NotConfigured } from '../connection.ts';
 import { findNewestCheckpoint, findStoredCheckpoints } from './chain-source.ts';
-import type { RecordsConnection } from './connection.ts';
-import type { RecordsSnapshot } from './snapshot.ts';
+import type { RecordsConnection, RecordsSnapshot } from './connection.ts';
 
 const ANCHORS_AT_ONCE = 500;
 
 /** A file of anchors, one a line. */
-export interface AnchorFile extends AsyncDisposable {
+interface AnchorFile extends AsyncDisposable {
   readonly path: string;
   readonly file: FileHandle;
   /** What is read of it in bytes. */
@@ -105,4 +105,32 @@ async function compare(
     if (fault !== null) return fault;
   }
   return null;
+}
+
+/**
+ * The number of the last checkpoint that was signed before this time (Unix milliseconds), which limits the times of what the next one
+ * lists; 1 if there is none, so that missing ones are noticed. Compares signed times only, because anybody who can write to the table can
+ * change the column `at`.
+ */
+export async function findFirstCheckpoint(
+  snapshot: RecordsSnapshot,
+  keys: readonly KeyObject[],
+  time: number,
+): Promise<{ readonly number: number } | { readonly fault: Fault }> {
+  const [stored] = await snapshot.query<{ first: number | null; last: number | null }>(
+    'SELECT min(number) AS first, max(number) AS last FROM consent_audit.access_checkpoint',
+  );
+  const first = stored?.first ?? 1;
+  let [low, end] = [first, (stored?.last ?? 0) + 1];
+  while (low < end) {
+    const number = Math.floor((low + end) / 2);
+    const jws = (await findStoredCheckpoints(snapshot, [number])).get(number);
+    if (jws === undefined) return { fault: checkpointFault('removed', `checkpoint ${number} is gone`) };
+    const content = findCheckpointContent(jws, keys);
+    if (content?.number !== number)
+      return { fault: checkpointFault('changed', `checkpoint ${number} is not signed by a known key`) };
+    if (content.iat * 1000 >= time) end = number;
+    else low = number + 1;
+  }
+  return { number: low === first ? 1 : low - 1 };
 }
