@@ -1,4 +1,4 @@
-/** One health-data category: the `{category}` of `/api/v1/health-data/{category}` (interface.md 4.2). */
+/** One health-data category: the `{category}` of `/api/v1/health-data/{category}`. */
 export interface CategoryEntry {
   readonly slug: Category;
   readonly title: string;
@@ -20,7 +20,7 @@ const TABLE = [
 /** The slug of a health-data category, used in paths and scopes. */
 export type Category = (typeof TABLE)[number]['slug'];
 
-/** The ten categories, in the order of interface.md 4.2. */
+/** The ten categories, in the published order. */
 export const CATEGORIES: readonly CategoryEntry[] = TABLE;
 
 /** The ten slugs, in the same order. */

@@ -2,10 +2,10 @@ import type { Category } from './categories.ts';
 import { CATEGORY_SLUGS, isCategory } from './categories.ts';
 import { findMetricByName } from './metrics.ts';
 
-/** Prefix of every path of the data API (interface.md 9). */
+/** Prefix of every path of the data API. */
 export const API_PREFIX = '/api/v1';
 
-/** A query parameter of the data API (contract section 6). */
+/** A query parameter of the data API. */
 export type QueryParameter =
   | 'page'
   | 'pageSize'
@@ -47,7 +47,7 @@ function listInTime<const I extends string, const S extends `read:${string}`>(
   } as const;
 }
 
-// In the order of interface.md 4.1, which scopes and documentation pages follow.
+// In the published order, which scopes and documentation pages follow.
 const TABLE = [
   {
     id: 'health-data',
@@ -127,7 +127,7 @@ export type CategoryScope = `read:health-data:${Category}`;
 /** A scope that opens at least one data endpoint. There are no other scopes. */
 export type EndpointScope = NonNullable<(typeof TABLE)[number]['scope']> | CategoryScope;
 
-/** One route under `/api/v1` (interface.md 4.1, contract section 6). All are GET. */
+/** One route under `/api/v1`. All are GET. */
 export interface Endpoint {
   readonly id: EndpointId;
   /** Relative to `API_PREFIX`, parameters as `:name`. */
@@ -143,7 +143,7 @@ export interface Endpoint {
   readonly query: readonly QueryParameter[];
 }
 
-/** The 14 data routes, in the order of interface.md 4.1, then `time-zone`. */
+/** The 14 data routes, in the published order, then `time-zone`. */
 export const ENDPOINTS: readonly Endpoint[] = TABLE;
 
 const byId: ReadonlyMap<string, Endpoint> = new Map(ENDPOINTS.map((entry) => [entry.id, entry]));
@@ -157,7 +157,7 @@ export function getEndpoint(id: EndpointId): Endpoint {
 
 const CATEGORY_SCOPE = 'read:health-data:';
 
-/** The scope of one health-data category (interface.md 4.2). */
+/** The scope of one health-data category. */
 export function scopeOfCategory(category: Category): CategoryScope {
   return `${CATEGORY_SCOPE}${category}`;
 }

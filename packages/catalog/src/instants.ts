@@ -1,4 +1,4 @@
-// Dates and instants as requests and imports write them (contract section 1).
+// Dates and instants as requests and imports write them.
 
 const DATE = /^(?!0000)\d{4}-\d{2}-\d{2}$/;
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[ +-]\d{2}:\d{2})$/;
@@ -19,7 +19,7 @@ export interface TimeBound {
   readonly at: Date;
 }
 
-/** `from` is inclusive, `to` exclusive; null is unbounded (contract section 6). */
+/** `from` is inclusive, `to` exclusive; null is unbounded. */
 export interface TimeWindow {
   readonly from: TimeBound | null;
   readonly to: TimeBound | null;

@@ -1,5 +1,4 @@
-// Every lifetime fixed by the specification, with the unit in its name. Configuration may shorten them, but never exceed the maxima
-// of interface.md 5.3.
+// Every lifetime fixed by the specification, with the unit in its name. Configuration may shorten them, but never exceed the maxima.
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -7,40 +6,40 @@ const DAY = 24 * HOUR;
 /** The longest time that the old secret of an app or a webhook endpoint works beside its new one. */
 export const SECRET_OVERLAP_MAX_SECONDS = 7 * DAY;
 
-/** Maximum lifetime of an authorization code (interface.md 5.3). */
+/** Maximum lifetime of an authorization code. */
 export const AUTHORIZATION_CODE_MAX_SECONDS = 600;
 
-/** Default lifetime of an authorization code (contract section 3). */
+/** Default lifetime of an authorization code. */
 export const AUTHORIZATION_CODE_DEFAULT_SECONDS = 300;
 
-/** Maximum lifetime of an access token, which also never outlives its grant (interface.md 5.3, contract section 3). */
+/** Maximum lifetime of an access token, which also never outlives its grant. */
 export const ACCESS_TOKEN_SECONDS = HOUR;
 
-/** Lifetime of a refresh token. Sliding: it restarts at each rotation, but never exceeds the grant's (interface.md 5.3). */
+/** Lifetime of a refresh token. Sliding: it restarts at each rotation, but never exceeds the grant's. */
 export const REFRESH_TOKEN_SECONDS = 30 * DAY;
 
-/** How long a pending approval waits for the user before it expires (contract section 5). */
+/** How long a pending approval waits for the user before it expires. */
 export const PENDING_APPROVAL_SECONDS = 600;
 
 /** How often a person may extend that time, each time to the full length from then on (WCAG 2.2, success criterion 2.2.1). */
 export const PENDING_APPROVAL_EXTENSIONS = 10;
 
-/** How long a rotated refresh token can be presented again for the same successor pair (contract section 3). */
+/** How long a rotated refresh token can be presented again for the same successor pair. */
 export const RETRY_WINDOW_SECONDS = 60;
 
-/** Maximum time until a revocation holds for all derived tokens; also the lifetime of a cache entry (interface.md 8). */
+/** Maximum time until a revocation holds for all derived tokens; also the lifetime of a cache entry. */
 export const REVOCATION_PROPAGATION_SECONDS = 60;
 
-/** Maximum lifetime of the signed access assertion between services (contract section 8). */
+/** Maximum lifetime of the signed access assertion between services. */
 export const ACCESS_ASSERTION_SECONDS = 60;
 
-/** How long an expired access token gets TOKEN_EXPIRED instead of UNAUTHORIZED (contract section 2). */
+/** How long an expired access token gets TOKEN_EXPIRED instead of UNAUTHORIZED. */
 export const EXPIRED_TOKEN_MEMORY_SECONDS = 24 * HOUR;
 
-/** The lifetimes of a consent grant that a user can choose, in days (contract section 5). */
+/** The lifetimes of a consent grant that a user can choose, in days. */
 export const GRANT_DAYS_CHOICES = [1, 30, 90, 180, 365] as const;
 
-/** Default lifetime of a consent grant, in days (contract section 5). */
+/** Default lifetime of a consent grant, in days. */
 export const GRANT_DAYS_DEFAULT: GrantDays = 90;
 
 /** A selectable lifetime of a consent grant, in days. */

@@ -1,7 +1,7 @@
 import type { Category } from './categories.ts';
 import { CATEGORY_SLUGS } from './categories.ts';
 
-/** How a type is summarised: averaged, or summed to daily totals (contract section 6). */
+/** How a type is summarised: averaged, or summed to daily totals. */
 export type MetricKind = 'average' | 'additive';
 
 type Row = readonly [
@@ -66,7 +66,7 @@ type TableRow = (typeof TABLE)[Category][number];
 /** Stable database key of a metric type; not part of the public interface. */
 export type MetricKey = TableRow[0];
 
-/** Public name of a metric type, exactly as in interface.md 4.2. */
+/** Public name of a metric type. */
 export type MetricName = TableRow[1];
 
 /** Usual range for healthy adults, inclusive. Informational, not for diagnosis. */
@@ -94,7 +94,7 @@ export interface Metric {
   readonly referenceRange: ReferenceRange | null;
   /** Which end of the interval determines the day. Sleep counts for the local date of waking up. */
   readonly bucketBy: 'start' | 'end';
-  /** Whether a reading may have no value: only an ECG recorded without a heart rate (contract section 6). */
+  /** Whether a reading may have no value: only an ECG recorded without a heart rate. */
   readonly nullable: boolean;
 }
 
@@ -136,7 +136,7 @@ function toMetric(category: Category, row: TableRow): Metric {
   };
 }
 
-/** Every metric type, by category in the order of interface.md 4.2. */
+/** Every metric type, by category in the published order. */
 export const METRICS: readonly Metric[] = CATEGORY_SLUGS.flatMap((category) =>
   TABLE[category].map((row) => toMetric(category, row)),
 );
@@ -163,7 +163,7 @@ export function findMetricByName(text: string): Metric | null {
   return byName.get(normaliseName(text)) ?? null;
 }
 
-/** The metric types of one category, i.e. those its endpoint may return (interface.md 4.1, rule 2). */
+/** The metric types of one category, i.e. those its endpoint may return. */
 export function metricsOfCategory(category: Category): readonly Metric[] {
   return byCategory.get(category) ?? [];
 }

@@ -1,10 +1,10 @@
-/** The default `page` (interface.md 8). */
+/** The default `page`. */
 export const PAGE_DEFAULT = 1;
 
-/** The default `pageSize` (interface.md 8). */
+/** The default `pageSize`. */
 export const PAGE_SIZE_DEFAULT = 20;
 
-/** The maximum `pageSize`; a larger one is clamped (interface.md 8, contract section 6). */
+/** The maximum `pageSize`; a larger one is clamped. */
 export const PAGE_SIZE_MAX = 100;
 
 /** Most items of a list that grows with the users of an app: further ones are neither counted nor skipped, but reached with `before`. */
@@ -35,7 +35,7 @@ export function offsetOf({ page, pageSize }: Page): number {
   return (page - 1) * pageSize;
 }
 
-/** The `pagination` member of every list envelope (interface.md 2.1). */
+/** The `pagination` member of every list envelope. */
 export interface Pagination extends Page {
   /** Number of items on all pages. */
   readonly total: number;

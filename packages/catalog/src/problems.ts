@@ -1,4 +1,4 @@
-/** The public explanation of an error code (contract section 2). */
+/** The public explanation of an error code. */
 export interface Problem {
   /** The HTTP statuses that the code is used with. */
   readonly statuses: readonly number[];
@@ -163,7 +163,7 @@ export const CURSOR_EXPIRED_DETAIL =
   'The cursor no longer holds. Start again with updatedSince=1970-01-01T00:00:00Z, and delete the stored readings that the new ' +
   'answers do not have.';
 
-/** The error codes, a closed set (contract section 2). */
+/** The error codes, a closed set. */
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** The HTTP statuses that a code comes with. */

@@ -5,7 +5,7 @@ import { DE } from './scope-texts/de.ts';
 import { EN } from './scope-texts/en.ts';
 import type { CatalogTexts, ScopeCategory } from './scope-texts/texts.ts';
 
-/** Name of a scope. Every data endpoint requires exactly one (interface.md 4). */
+/** Name of a scope. Every data endpoint requires exactly one. */
 export type Scope = EndpointScope;
 
 /** What the approval screen says about a scope. */
@@ -17,7 +17,7 @@ export interface ScopeText {
   readonly category: string;
 }
 
-/** A scope as published by `GET /oauth/scopes` (contract section 3), with its English texts. */
+/** A scope as published by `GET /oauth/scopes`, with its English texts. */
 export interface ScopeEntry extends ScopeText {
   readonly scope: Scope;
   /** Whether the approval screen marks the scope as sensitive. */

@@ -1,6 +1,6 @@
 // The enumerations of the public interface, in their public spelling.
 
-/** Statuses of an app (interface.md 4.3). Only `active` apps can authenticate; `revoked` also ends everything they hold. */
+/** Statuses of an app. Only `active` apps can authenticate; `revoked` also ends everything they hold. */
 export const APP_STATUSES = ['active', 'suspended', 'revoked'] as const;
 export type AppStatus = (typeof APP_STATUSES)[number];
 
@@ -8,11 +8,11 @@ export type AppStatus = (typeof APP_STATUSES)[number];
 export const APP_LOCK_KINDS = ['suspension', 'approval'] as const;
 export type AppLockKind = (typeof APP_LOCK_KINDS)[number];
 
-/** Statuses of a pending approval (contract section 5). All except `pending` are final. */
+/** Statuses of a pending approval. All except `pending` are final. */
 export const PENDING_STATUSES = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const;
 export type PendingStatus = (typeof PENDING_STATUSES)[number];
 
-/** Statuses of a consent grant (contract section 5). An ended grant never becomes active again. */
+/** Statuses of a consent grant. An ended grant never becomes active again. */
 export const GRANT_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
@@ -27,7 +27,7 @@ export type ReportReason = (typeof REPORT_REASONS)[number];
 /** The most characters of the text of a report. */
 export const REPORT_TEXT_MAX = 1_000;
 
-/** Why a recorded access was refused (contract section 8). */
+/** Why a recorded access was refused. */
 export const REFUSAL_REASONS = [
   'TOKEN_EXPIRED',
   'TOKEN_REVOKED',
@@ -41,17 +41,17 @@ export const REFUSAL_REASONS = [
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
-/** Widths of a trend point (interface.md 4.1). */
+/** Widths of a trend point. */
 export const TREND_BUCKETS = ['hour', 'day'] as const;
 export type TrendBucket = (typeof TREND_BUCKETS)[number];
 
-/** The default width of a trend point (contract section 6). */
+/** The default width of a trend point. */
 export const TREND_BUCKET_DEFAULT: TrendBucket = 'day';
 
-/** What an aggregation is computed from: single readings, or daily totals of additive types (contract section 6). */
+/** What an aggregation is computed from: single readings, or daily totals of additive types. */
 export const AGGREGATION_BASES = ['reading', 'day'] as const;
 
-/** Mood values, from worst to best (contract section 6). */
+/** Mood values, from worst to best. */
 export const MOODS = [
   'veryUnpleasant',
   'unpleasant',
@@ -63,13 +63,12 @@ export const MOODS = [
 ] as const;
 export type Mood = (typeof MOODS)[number];
 
-/** Severities of symptoms, conditions and allergies; unknown is null (contract section 6). */
+/** Severities of symptoms, conditions and allergies; unknown is null. */
 export const SEVERITIES = ['mild', 'moderate', 'severe'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 /**
- * How often a medication is taken: the FHIR R4 timing abbreviations, `PRN` (as needed) and `OTHER`; unknown is null (contract
- * section 6).
+ * How often a medication is taken: the FHIR R4 timing abbreviations, `PRN` (as needed) and `OTHER`; unknown is null.
  */
 export const MEDICATION_PATTERNS = [
   'QD',
@@ -93,14 +92,14 @@ export const MEDICATION_PATTERNS = [
 ] as const;
 export type MedicationPattern = (typeof MEDICATION_PATTERNS)[number];
 
-/** Statuses of a dose (contract section 6). */
+/** Statuses of a dose. */
 export const ADHERENCE_STATUSES = ['taken', 'skipped', 'missed', 'pending'] as const;
 export type AdherenceStatus = (typeof ADHERENCE_STATUSES)[number];
 
-/** Administrative gender as in FHIR; null without a profile (contract section 6). */
+/** Administrative gender as in FHIR; null without a profile. */
 export const GENDERS = ['male', 'female', 'other', 'unknown'] as const;
 export type Gender = (typeof GENDERS)[number];
 
-/** Blood types (ABO and Rhesus); unknown is null (contract section 6). */
+/** Blood types (ABO and Rhesus); unknown is null. */
 export const BLOOD_TYPES = ['A+', 'A-', 'B+', 'B-', 'AB+', 'AB-', 'O+', 'O-'] as const;
 export type BloodType = (typeof BLOOD_TYPES)[number];

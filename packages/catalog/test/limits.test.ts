@@ -11,14 +11,14 @@ import {
 import * as names from '../src/wire-names.ts';
 
 describe('lifetimes', () => {
-  test('stay within the maxima of interface.md 5.3', () => {
+  test('stay within the published maxima', () => {
     expect(lifetimes.AUTHORIZATION_CODE_MAX_SECONDS).toBe(600);
     expect(lifetimes.ACCESS_TOKEN_SECONDS).toBe(3600);
     expect(lifetimes.REFRESH_TOKEN_SECONDS).toBe(2_592_000);
     expect(lifetimes.REVOCATION_PROPAGATION_SECONDS).toBe(60);
   });
 
-  test('are those of the contract where it fixes them', () => {
+  test('are the published ones', () => {
     expect(lifetimes.AUTHORIZATION_CODE_DEFAULT_SECONDS).toBe(300);
     expect(lifetimes.PENDING_APPROVAL_SECONDS).toBe(600);
     expect(lifetimes.RETRY_WINDOW_SECONDS).toBe(60);
@@ -35,7 +35,7 @@ describe('lifetimes', () => {
 });
 
 describe('pagination', () => {
-  test('defaults and maximum are those of interface.md 8', () => {
+  test('defaults and maximum are the published ones', () => {
     expect([PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX]).toEqual([1, 20, 100]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { CATEGORIES, isCategory } from '../src/categories.ts';
 import { findMetricByName, getMetric, METRICS, type MetricKey, metricsOfCategory } from '../src/metrics.ts';
 
-// As written in interface.md 4.2.
+// As published in version 1.
 const NAMES_BY_CATEGORY = {
   heart: ['Heart Rate', 'Resting HR', 'Walking HR', 'HRV', 'ECG'],
   'blood-pressure': ['Blood Pressure', 'BP Diastolic'],
@@ -26,7 +26,7 @@ function loincCheckDigit(digits: string): number {
 }
 
 describe('categories', () => {
-  test('are the ten of interface.md 4.2, in its order', () => {
+  test('are the ten published ones, in their order', () => {
     expect(CATEGORIES.map((entry) => entry.slug)).toEqual(Object.keys(NAMES_BY_CATEGORY));
   });
 

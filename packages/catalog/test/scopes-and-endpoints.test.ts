@@ -12,7 +12,7 @@ import {
   scopeTexts,
 } from '../src/scopes.ts';
 
-// As written in interface.md 4.1 and 4.2.
+// As published in version 1.
 const SCOPE_OF_PATH = {
   '/api/v1/health-data/heart': 'read:health-data:heart',
   '/api/v1/health-data/blood-pressure': 'read:health-data:blood-pressure',
@@ -39,7 +39,7 @@ const SCOPE_OF_PATH = {
   '/api/v1/ehr': 'read:ehr',
 };
 
-// The parameters that each route accepts: those of contract section 6, and `updatedSince` (decision 0029).
+// The parameters that each route accepts: those of version 1, and `updatedSince` (decision 0029).
 const QUERY_OF_ENDPOINT = {
   'health-data': 'from page pageSize to type updatedSince',
   aggregations: 'from timeZone to type',
@@ -72,7 +72,7 @@ describe('data paths', () => {
 });
 
 describe('endpoints', () => {
-  test('each of the 14 of the contract and time-zone accepts exactly its query parameters', () => {
+  test('each of the 14 data routes and time-zone accepts exactly its query parameters', () => {
     const accepted = ENDPOINTS.map(({ id, query }) => [id, [...query].sort().join(' ')]);
     expect(Object.fromEntries(accepted)).toEqual(QUERY_OF_ENDPOINT);
     expect(ENDPOINTS).toHaveLength(15);

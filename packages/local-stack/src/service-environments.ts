@@ -18,7 +18,7 @@ export interface EnvironmentContext {
 
 const HOST = '127.0.0.1';
 
-// A hundred times the defaults, so that development does not hit the limits (contract sections 1 and 6).
+// A hundred times the defaults, so that development does not hit the limits.
 const RAISED_LIMITS = {
   authorization: { MAX_APPS_PER_DEVELOPER: '20000' },
   consent: { MAX_LIVE_PENDING_PER_APP: '5000' },

@@ -37,7 +37,7 @@ export function findBase62Bytes(text: string, count: number): Uint8Array | null 
   return hex.length > count * 2 ? null : Buffer.from(hex, 'hex');
 }
 
-/** A new opaque id `prefix_…` of `[A-Za-z0-9_]` with the given number of random bits (contract section 1). */
+/** A new opaque id `prefix_…` of `[A-Za-z0-9_]` with the given number of random bits. */
 export function newId(prefix: string, bits = 128): string {
   return `${prefix}_${randomDigits(Math.ceil(bits / BITS_PER_DIGIT))}`;
 }

@@ -2,7 +2,7 @@ import { createHmac, hash, type KeyObject, randomBytes, timingSafeEqual } from '
 import { crc32 } from 'node:zlib';
 import { base62 } from './ids.ts';
 
-/** Prefixes of the four kinds of secret (contract section 1), by which scanners recognise leaked ones. */
+/** Prefixes of the four kinds of secret, by which scanners recognise leaked ones. */
 const PREFIX = {
   client_secret: 'phds_cs_',
   authorization_code: 'phds_ac_',
@@ -45,7 +45,7 @@ export function isSecret(kind: SecretKind, text: string): boolean {
   return text.slice(-CHECKSUM_DIGITS) === checksum(head);
 }
 
-/** SHA-256 of the UTF-8 text. Only this hash of a secret is ever stored (interface.md 5.6). */
+/** SHA-256 of the UTF-8 text. Only this hash of a secret is ever stored. */
 export function sha256(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

@@ -14,7 +14,7 @@ const required = {
   ASSERTION_PRIVATE_KEY: 'pem',
 };
 
-test('the defaults are those of the contract', () => {
+test('the defaults are the published ones', () => {
   expect(readEnvironment(required)).toMatchObject({
     RPC_PORT: 7001,
     PROBE_PORT: 7101,

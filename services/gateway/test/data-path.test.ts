@@ -30,7 +30,7 @@ async function get(path: string, headers: Record<string, string> = {}) {
 }
 
 describe('an admitted request', () => {
-  test('returns the document byte for byte, with the headers of the contract', async () => {
+  test('returns the document byte for byte, with all public headers', async () => {
     const document = documentOf({ data: [{ id: 'rdg_1', value: 61.5 }], pagination: { page: 1 } });
     answer({ read: () => document });
     const response = await gateway.fetch(HEART, { headers: bearer() });

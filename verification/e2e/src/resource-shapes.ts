@@ -72,7 +72,7 @@ const metricSummary: Shape = {
   outOfRange: nullOr(object({ below: count, above: count, total: count })),
 };
 
-/** The items of each list, and the object of each other endpoint (interface.md 2.2, contract section 6). */
+/** The items of each list, and the object of each other endpoint. */
 export const RESOURCE_SHAPES: Readonly<Record<EndpointId, Shape>> = {
   'health-data': {
     id,

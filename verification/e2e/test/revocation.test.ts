@@ -11,7 +11,7 @@ import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
 import pg from 'pg';
 import { endAndRead, type Outcome, rotateAndAuthenticate } from '../src/revocation-rounds.ts';
 
-// Rounds for each way. `npm run prove:revocation` does the thousand that contract section 8 is claimed for.
+// Rounds for each way. `npm run prove:revocation` does a thousand.
 const GIVEN = process.env['E2E_REVOCATIONS'];
 const ROUNDS = Number(GIVEN ?? 20);
 const OTHER_ROUNDS = GIVEN === undefined ? ROUNDS / 5 : ROUNDS;

@@ -8,7 +8,7 @@ import { makeBadSessions } from '../src/bad-sessions.ts';
 import { type DeadTokens, endTokens } from '../src/dead-credentials.ts';
 import { type RawRequest, sendRaw, withoutDate } from '../src/raw-http.ts';
 
-// Contract section 2, byte for byte.
+// The uniform answer, byte for byte.
 const BODY =
   '{"type":"/problems/unauthorized","title":"Unauthorized","status":401,"code":"UNAUTHORIZED","detail":"Authentication failed."}';
 const HEART = '/api/v1/health-data/heart';

@@ -8,7 +8,7 @@ import { newSecret } from '@phds/service-kit/secrets';
 import { setStatus } from '../src/dead-credentials.ts';
 import { type RawRequest, sendRaw, withoutDate } from '../src/raw-http.ts';
 
-// Contract section 2, byte for byte.
+// The uniform answer, byte for byte.
 const BODY =
   '{"error":"invalid_client","error_description":"Client authentication failed.","code":"UNAUTHORIZED"}';
 const HEART = 'read:health-data:heart';

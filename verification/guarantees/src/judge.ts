@@ -20,7 +20,7 @@ export async function verifyChain(
   return { ok: code === 0, text: said.join('').trim().replaceAll('\n', ' ') };
 }
 
-/** Our secrets are recognised by their prefix (contract section 1), sessions by the header of a JWT. */
+/** Our secrets are recognised by their prefix, sessions by the header of a JWT. */
 const SECRETS: readonly (readonly [string, RegExp])[] = [
   ['a secret', /phds_(cs|ac|at|rt)_[0-9A-Za-z]/],
   ['a session or another signed token', /eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]/],

@@ -37,7 +37,7 @@ export const DELETE_OF_THE_GRANT: RevocationWay = {
     act(200, `${gateway}/partner/consent/grants/${grantId}`, { method: 'DELETE', bearer: session }),
 };
 
-/** All other ways (contract section 8), except rotation of a secret, which ends no token. */
+/** All other ways, except rotation of a secret, which ends no token. */
 export const OTHER_WAYS: readonly RevocationWay[] = [
   {
     name: 'revoking every grant at once',

@@ -25,7 +25,7 @@ export interface SessionIssuer {
   serve(): Promise<{ readonly url: string } & AsyncDisposable>;
 }
 
-/** `typ` of a session JWT (contract section 5). */
+/** `typ` of a session JWT. */
 const SESSION_TOKEN_TYPE = 'session+jwt';
 
 const KEY_ID = 'test-session-key';

@@ -1,4 +1,4 @@
-/** Matches a secret of ours (contract section 1) or a JWT anywhere in a text; group 1 is the part to keep. */
+/** Matches a secret of ours or a JWT anywhere in a text; group 1 is the part to keep. */
 const SECRET = /\b(phds_(?:cs|ac|at|rt)_[0-9A-Za-z]{4}|eyJ[\w-]{9})[\w.-]+/g;
 
 const SHOWN_ITEMS = 2;

@@ -16,7 +16,7 @@ export interface IssuedSession {
 /** Signs a session JWT for a user. */
 export type SessionIssuer = (user: { readonly id: string; readonly name: string }) => Promise<IssuedSession>;
 
-/** Creates an issuer of sessions as defined in contract section 5: EdDSA, `typ` session+jwt, twelve hours. */
+/** Creates an issuer of sessions: EdDSA, `typ` session+jwt, twelve hours. */
 export function createSessionIssuer(options: {
   readonly issuer: string;
   readonly audience: string;

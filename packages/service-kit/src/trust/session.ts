@@ -61,7 +61,7 @@ export interface SessionVerifierOptions {
 export type SessionVerifier = (jwt: string) => Promise<Session>;
 
 /**
- * Creates a verifier of sessions (contract section 5): JWTs of the `typ` session+jwt, and ID tokens of the identity provider
+ * Creates a verifier of sessions: JWTs of the `typ` session+jwt, and ID tokens of the identity provider
  * (OpenID Connect Core 1.0 section 2).
  */
 export function createSessionVerifier(options: SessionVerifierOptions): SessionVerifier {

@@ -2,7 +2,7 @@ import type { ProblemCode } from '@phds/catalog/problems';
 import type { Environment } from '@phds/catalog/sandbox';
 import type { RefusalReason } from '@phds/catalog/wire-names';
 
-/** Responses of the session endpoints, with the contract's names. Instants are RFC 3339 in UTC. */
+/** Responses of the session endpoints. Instants are RFC 3339 in UTC. */
 
 export interface AppProfile {
   readonly clientId: string;

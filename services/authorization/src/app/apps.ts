@@ -29,7 +29,7 @@ export interface RotatedSecret extends IssuedSecret, ReplacedSecret {
   readonly rotatedAt: Date;
 }
 
-/** Developers' apps (contract section 4). `ownerId` is the session's user. Other people's apps are not found. */
+/** Developers' apps. `ownerId` is the session's user. Other people's apps are not found. */
 export interface Apps {
   /** Registers an app. Throws `invalid_request`, `conflict` (too many). */
   register(

@@ -45,7 +45,7 @@ export type Opened =
     };
 
 export interface Authorizations {
-  /** Opens a pending approval (contract section 3, POST and GET /oauth/authorize, POST /oauth/par). */
+  /** Opens a pending approval (POST and GET /oauth/authorize, POST /oauth/par). */
   open(request: OpenRequest): Promise<Opened>;
   /**
    * The pending approval of a `request_uri`. Throws `unauthorized` unless it belongs to this client, is still open, and is allowed

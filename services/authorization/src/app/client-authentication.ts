@@ -41,7 +41,7 @@ const NOBODY = 'app_0000000000000000000000';
 
 /**
  * Client authentication with constant work, so that its duration does not reveal whether a client exists or has two secrets: one
- * indexed look-up, one SHA-256, and two constant-time comparisons, each with a real or a dummy hash (contract section 2). The gateway
+ * indexed look-up, one SHA-256, and two constant-time comparisons, each with a real or a dummy hash. The gateway
  * adds a minimum duration.
  */
 export function createClientAuthentication({

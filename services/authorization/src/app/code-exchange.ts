@@ -30,7 +30,7 @@ export interface CodeExchangeDependencies {
 }
 
 /**
- * The authorization_code grant (contract section 3, RFC 6749 section 4.1.3). The order of checks matters: another client's attempt
+ * The authorization_code grant (RFC 6749 section 4.1.3). The order of checks matters: another client's attempt
  * ends before anything is counted; a used code is a replay whatever else was sent; the ledger is asked before anything is consumed;
  * one conditional update decides which attempt wins.
  */

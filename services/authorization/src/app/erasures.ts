@@ -3,7 +3,7 @@ import { parseUserId } from '@phds/service-kit/user-id';
 import type { Apps } from './apps.ts';
 import type { Erasure, PersonStore } from './erasure-ports.ts';
 
-/** Erases people (contract section 8). */
+/** Erases people. */
 export interface Erasures {
   /**
    * Removes a person from every table. The person's apps are revoked first, because nobody could revoke them without an owner.

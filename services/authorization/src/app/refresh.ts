@@ -39,7 +39,7 @@ export interface RefreshDependencies {
 }
 
 /**
- * The refresh_token grant (contract section 3). Every use rotates. The successor pair is derived from the old token and a server
+ * The refresh_token grant. Every use rotates. The successor pair is derived from the old token and a server
  * key, so that a lost response can be repeated without storing tokens in plain text. One conditional statement decides which of
  * several uses at the same time is the first; the others then see it.
  */

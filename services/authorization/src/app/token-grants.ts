@@ -41,7 +41,7 @@ export function invalidGrant(cause: string): AppError {
   return new AppError('invalid_grant', 'The grant is invalid, expired, revoked or already used.', { cause });
 }
 
-/** invalid_grant for the app's own code or token, which includes the cause (contract section 3). */
+/** invalid_grant for the app's own code or token, which includes the cause. */
 export function ownInvalidGrant(cause: string): AppError {
   return new AppError('invalid_grant', cause, { cause });
 }

@@ -1,6 +1,6 @@
 import type { Scope } from '@phds/catalog/scopes';
 
-/** Status of an app (contract section 4). */
+/** Status of an app. */
 export type AppStatus =
   /** May authenticate; its tokens work. */
   | 'active'

@@ -7,7 +7,7 @@ import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { App } from './app.ts';
 import { isRegistered } from './redirect-uri.ts';
 
-/** Longest `state`, in characters (contract section 3). */
+/** Longest `state`, in characters. */
 const STATE_MAX_LENGTH = 1024;
 
 /** Longest `purpose`, in characters. */
@@ -68,7 +68,7 @@ export interface AcceptedParameters {
 const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Validates the parameters of an authorization request (contract section 3). A parameter without a value counts as not sent (RFC
+ * Validates the parameters of an authorization request. A parameter without a value counts as not sent (RFC
  * 6749 section 3.1). Throws `invalid_request` that names every invalid one, else `invalid_scope`.
  */
 export function parseRequestParameters(

@@ -1,6 +1,6 @@
 import type { Scope } from '@phds/catalog/scopes';
 
-/** Number of failed attempts by the owning client that invalidate a code (contract section 3). */
+/** Number of failed attempts by the owning client that invalidate a code. */
 export const CODE_MAX_FAILED_ATTEMPTS = 5;
 
 /** A stored authorization code, identified by its SHA-256. */

@@ -1,7 +1,7 @@
-/** Maximum length of a redirect URI, in characters (contract section 4). */
+/** Maximum length of a redirect URI, in characters. */
 const REDIRECT_URI_MAX_LENGTH = 512;
 
-/** Maximum number of redirect URIs of an app (contract section 4). */
+/** Maximum number of redirect URIs of an app. */
 export const REDIRECT_URIS_MAX = 10;
 
 /** Characters that RFC 3986 allows in a URI, except `#`. Excludes spaces, control characters, `\` and non-ASCII. */
@@ -16,7 +16,7 @@ const UNICODE_AUTHORITY = /^https:\/\/([^/?#\\@\s]*[\u{80}-\u{10FFFF}][^/?#\\@\s
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::([0-9]{1,5}))?((?:[/?].*)?)$/;
 
 /**
- * The reason why a redirect URI cannot be registered, or null (contract section 4). Allowed are absolute https, http for loopback
+ * The reason why a redirect URI cannot be registered, or null. Allowed are absolute https, http for loopback
  * only, and private-use schemes with a dot (RFC 8252 section 7.1). Ambiguous URIs are refused.
  */
 export function findRedirectUriFault(uri: string): string | null {

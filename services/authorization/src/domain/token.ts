@@ -67,7 +67,7 @@ export type TokenStanding = 'live' | 'expired' | 'dead';
 
 /**
  * Judges an access token by our own rows. Expiry is checked first: within 24 hours after its end, a token is reported as expired
- * whatever else happened to it (contract section 2).
+ * whatever else happened to it.
  */
 export function judgeAccessToken(token: AccessToken, now: Date): TokenStanding {
   const overdueMs = now.getTime() - token.expiresAt.getTime();
@@ -76,7 +76,7 @@ export function judgeAccessToken(token: AccessToken, now: Date): TokenStanding {
   return token.app.status === 'active' && token.app.epoch === token.appEpoch ? 'live' : 'dead';
 }
 
-/** The meaning of a refresh token presented by its owning client (contract section 3, Refresh). */
+/** The meaning of a refresh token presented by its owning client. */
 export type RefreshMove =
   /** First use: creates the successor pair. */
   | 'rotate'
@@ -101,19 +101,19 @@ export function judgeRefresh(token: RefreshToken, scope: string, now: Date): Ref
 }
 
 /**
- * The scopes of a token that work now (contract section 3). A token keeps scopes that its grant has lost: reads with them are
+ * The scopes of a token that work now. A token keeps scopes that its grant has lost: reads with them are
  * refused for lack of consent, and they work again when the person shares them again.
  */
 export function toWorkingScopes(scopes: readonly Scope[], grant: GrantFacts): readonly Scope[] {
   return scopes.filter((scope) => grant.scopes.includes(scope));
 }
 
-/** The scopes of a token together with all that its grant has now, in catalog order (contract section 3, Asking for more). */
+/** The scopes of a token together with all that its grant has now, in catalog order. */
 export function widenScopes(scopes: readonly Scope[], grant: GrantFacts): readonly Scope[] {
   return SCOPE_NAMES.filter((scope) => scopes.includes(scope) || grant.scopes.includes(scope));
 }
 
-/** Expiry of an access token issued now: an hour, but never after the grant's end (interface.md 5.3). */
+/** Expiry of an access token issued now: an hour, but never after the grant's end. */
 export function toAccessExpiry(now: Date, grantEnd: Date | null): Date {
   return earlier(addSeconds(now, ACCESS_TOKEN_SECONDS), grantEnd);
 }

@@ -13,7 +13,7 @@ export interface AccessRecordBatch extends ChainedBatch {
   readonly accessRecords: readonly AccessRecord[];
 }
 
-/** The hot path of every data request (contract section 8). Recording and judging are separate steps on purpose. */
+/** The hot path of every data request. Recording and judging are separate steps on purpose. */
 export interface AccessRecordStore {
   /**
    * The references by which the records of each grant identify its person, fixed when the grant is created. Unknown grants are

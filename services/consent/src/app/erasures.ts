@@ -1,7 +1,7 @@
 import type { Erasure, PersonStore } from './access-ports.ts';
 import type { EvictionPublisher } from './ports.ts';
 
-/** Erases people (contract section 8). */
+/** Erases people. */
 export interface Erasures {
   /** In effect before it returns. For an unknown or erased person it removes nothing. */
   erase(userId: string): Promise<Erasure>;

@@ -10,7 +10,7 @@ import type {
   StatusCommand,
 } from './ports.ts';
 
-/** The authority on what is live (contract section 8). Each write is in effect when it returns and may be repeated. */
+/** The authority on what is live. Each write is in effect when it returns and may be repeated. */
 export interface Ledger {
   putApp(app: ReportedApp): Promise<AppStanding>;
   /** Does nothing if the app is not at the expected revision. */

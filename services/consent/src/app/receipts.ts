@@ -3,7 +3,7 @@ import { notFound } from '@phds/service-kit/errors';
 import { toReceipt } from '../domain/receipt.ts';
 import type { ReceiptStore, Signer } from './ports.ts';
 
-/** Consent receipts (contract section 5). */
+/** Consent receipts. */
 export interface Receipts {
   /** The current receipt, signed. Throws `not_found`. */
   get(grantId: string, userId: string): Promise<string>;

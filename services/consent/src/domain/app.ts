@@ -40,7 +40,7 @@ export type AppLockKind = 'suspension' | 'approval';
 /** The status of an app in the ledger. */
 export interface AppStanding {
   readonly status: AppStatus;
-  /** Everything issued in an older epoch is dead (contract section 4). */
+  /** Everything issued in an older epoch is dead. */
   readonly epoch: number;
   /** Increases with every change of status, so that readers can order changes. */
   readonly revision: number;

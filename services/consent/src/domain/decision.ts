@@ -52,7 +52,7 @@ export type ApprovalOutcome =
     };
 
 /**
- * Decides an approval by its claimant (contract section 5). Throws the reasons documented for Approve, among them `sensitiveRefusal`
+ * Decides an approval by its claimant. Throws the reasons documented for Approve, among them `sensitiveRefusal`
  * if it is not null and the approval would share more of a sensitive scope than now.
  */
 export function decideApproval(
@@ -126,7 +126,7 @@ export function refuseFinal(pending: PendingApproval): void {
   refuseOver(pending);
 }
 
-/** (old minus requested) union approved, in catalog order (contract section 5). */
+/** (old minus requested) union approved, in catalog order. */
 export function joinScopes(
   old: readonly Scope[],
   requested: readonly Scope[],

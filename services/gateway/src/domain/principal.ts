@@ -9,7 +9,7 @@ export interface Principal {
   readonly expiresAt: number;
   /** Null for a userless token, and when consent could not be reached. */
   readonly grant: GrantFacts | null;
-  /** False when nothing is known about consent; the record step alone then decides (contract section 8). */
+  /** False when nothing is known about consent; the record step alone then decides. */
   readonly ledgerChecked: boolean;
   /** Signed assertion for health-data; empty for a userless token. */
   readonly assertion: string;
@@ -25,7 +25,7 @@ export interface GrantFacts {
 /** Whether a principal may read data that needs `scope`, according to the known facts. */
 export type Judgement = 'allowed' | 'insufficient_scope' | 'consent_required';
 
-/** Judges scope, then consent (contract section 2). Revocation is decided by the record step, not here. */
+/** Judges scope, then consent. Revocation is decided by the record step, not here. */
 export function judge(principal: Principal, scope: string, now: number): Judgement {
   if (!principal.scopes.has(scope)) return 'insufficient_scope';
   if (principal.userId === '') return 'consent_required';

@@ -58,7 +58,7 @@ type ListedMeaning = {
   [C in ProblemCode]: Meaning & { readonly code: C; readonly status: ProblemStatus<C> };
 }[ProblemCode];
 
-/** The HTTP status and code of every reason (contract section 2). */
+/** The HTTP status and code of every reason. */
 const MEANING: Readonly<Record<Reason, ListedMeaning>> = {
   internal: { status: 500, code: 'INTERNAL_ERROR', title: 'Internal error' },
   unavailable: { status: 503, code: 'INTERNAL_ERROR', title: 'Temporarily unavailable' },

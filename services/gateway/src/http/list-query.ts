@@ -58,7 +58,7 @@ export function findChoice<T extends string>(
   return choice;
 }
 
-/** The list envelope (interface.md 2.1). */
+/** The list envelope. */
 export function toList<T>(data: readonly T[], { page, pageSize }: Page, total: number) {
   return { data, pagination: toPagination({ page, pageSize, total }) };
 }

@@ -56,7 +56,7 @@ export function toOauthError(
   return { status, headers, body: JSON.stringify(body) };
 }
 
-/** Under /oauth only the codes of contract section 2 exist; a conflict becomes an invalid request. */
+/** Under /oauth there is no code for a conflict; it becomes an invalid request. */
 export function toOauthMeaning(error: AppError): { status: number; code: ProblemCode } {
   const { status, code } = meaningOf(error);
   if (code in ERRORS || code === 'NOT_FOUND') return { status, code };

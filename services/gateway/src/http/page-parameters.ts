@@ -5,7 +5,7 @@ import type { Violations } from './violations.ts';
 const DIGITS = /^\d{1,10}$/;
 const LARGEST = 2_147_483_647;
 
-/** Reads `page` and `pageSize`: whole numbers from 1; `pageSize` is clamped to its maximum (interface.md 8, contract section 6). */
+/** Reads `page` and `pageSize`: whole numbers from 1; `pageSize` is clamped to its maximum. */
 export function readPage(query: Query, violations: Violations): { page: number; pageSize: number } {
   return {
     page: readCount(query, 'page', PAGE_DEFAULT, `from 1 to ${LARGEST}`, violations),

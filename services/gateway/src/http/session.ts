@@ -21,7 +21,7 @@ export interface SignedIn extends Session {
 export type SessionReader = (request: IncomingMessage) => Promise<SignedIn>;
 
 /**
- * Reads the session of a request (contract section 5) from `Authorization: Bearer`, else from the cookie. A browser sends the
+ * Reads the session of a request from `Authorization: Bearer`, else from the cookie. A browser sends the
  * cookie with cross-site requests too, so unsafe methods with a cookie must come from our own pages (CSRF). A GET that changes
  * something calls `requireChange` for the same check.
  */

@@ -1,6 +1,6 @@
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 
-/** Formats an instant as RFC 3339 in UTC with milliseconds; null when absent (contract section 1). */
+/** Formats an instant as RFC 3339 in UTC with milliseconds; null when absent. */
 export function toInstant(time: Timestamp | undefined): string | null {
   return time === undefined ? null : timestampDate(time).toISOString();
 }

@@ -48,7 +48,7 @@ const RESPONSES: Readonly<Record<Surface, Frozen>> = {
 
 /**
  * Sends the surface's uniform authentication failure: the same bytes, header names, values and order for every cause; only `Date`
- * differs (contract section 2). Written directly, bypassing anything that could add fields. `transport` depends only on the
+ * differs. Written directly, bypassing anything that could add fields. `transport` depends only on the
  * configuration.
  */
 export function sendUniform401(response: ServerResponse, surface: Surface, transport: Headers): void {

@@ -14,7 +14,7 @@ export interface FailedAuthentication {
 }
 
 /**
- * Limits failed authentications (contract sections 2 and 6). Successful ones are never counted or refused. Each credential and each
+ * Limits failed authentications. Successful ones are never counted or refused. Each credential and each
  * address has a bucket. One credential counts against its address at most once a minute, so one misconfigured secret cannot block a
  * partner's address. Failures without a credential always count against the address. Tokens that were issued but have ended never
  * do: they are not guesses.

@@ -8,7 +8,7 @@ export interface RequestLimitsOptions extends Pick<BucketOptions, 'redis' | 'onR
 }
 
 /**
- * Limits of authenticated data requests: for each app and user, for each user over all apps, and for each app (contract section 6).
+ * Limits of authenticated data requests: for each app and user, for each user over all apps, and for each app.
  * Never by address. The second limit keeps one person with many apps from using up the service.
  */
 export class RequestLimits {

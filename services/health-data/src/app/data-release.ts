@@ -14,7 +14,7 @@ export interface ReleasePorts {
 }
 
 /**
- * The only path by which a user's data is released to an app (contract section 8): check the token's scope and the parameters, read
+ * The only path by which a user's data is released to an app: check the token's scope and the parameters, read
  * the rows, record the access durably, and release the response only if consent then judges the access alive.
  */
 export async function releaseData(

@@ -37,7 +37,7 @@ export function toDocument({ text, timeless, total, nextCursor }: Answer, ids: R
   return nextCursor === undefined ? document : { ...document, nextCursor };
 }
 
-/** The list envelope (interface.md 2.1). */
+/** The list envelope. */
 export function toListAnswer(
   items: readonly object[],
   list: { page: number; pageSize: number; total: number },
@@ -58,7 +58,7 @@ export function toEncodedListAnswer(
   return { text, timeless: null, total: list.total, recordCount: items.length };
 }
 
-/** The envelope of a single object (interface.md 2.1). */
+/** The envelope of a single object. */
 export function toObjectAnswer(data: object, recordCount: number): Answer {
   return { text: toObjectText(data), timeless: null, total: 0, recordCount };
 }

@@ -114,7 +114,7 @@ const LISTS: Readonly<Record<HealthRecordEndpoint, ReadList>> = {
   }),
 };
 
-/** The list of one resource, in the order of contract section 6. */
+/** The list of one resource, in its public order. */
 export function readHealthRecords(
   ports: HealthRecordPorts,
   endpoint: HealthRecordEndpoint,

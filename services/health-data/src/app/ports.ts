@@ -204,7 +204,7 @@ export interface UserEraser {
   eraseUnused(userId: string, usedBefore: Date): Promise<void>;
 }
 
-/** The result of a recorded access, judged after the record was durable (contract section 8). */
+/** The result of a recorded access, judged after the record was durable. */
 export type Verdict =
   | 'released'
   | 'token_expired'

@@ -19,7 +19,7 @@ const TREND_DAYS = 30;
 type Previewed = Parameters<typeof findOwnWindow>[1] & { readonly scope: string };
 
 /**
- * The user's own data as an app with this grant would receive it (contract section 5), as JSON text. Throws INVALID_REQUEST for an
+ * The user's own data as an app with this grant would receive it, as JSON text. Throws INVALID_REQUEST for an
  * unknown scope. Nothing is released to an app, so nothing is recorded.
  */
 export async function preview(ports: DataPorts, publicIds: PublicIds, grant: Previewed): Promise<string> {

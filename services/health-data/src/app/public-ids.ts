@@ -16,7 +16,7 @@ interface Row {
 
 /**
  * Ids and entity tags for one reader: an app, or the person themselves. They are stable for that reader, differ from every other
- * reader's, and cannot be computed without the server's key (contract section 1).
+ * reader's, and cannot be computed without the server's key.
  */
 export interface ReaderIds {
   /** The public ids of rows, in the same order. */

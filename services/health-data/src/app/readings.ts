@@ -38,7 +38,7 @@ const PARTS: ReadonlyMap<MetricKey, { readonly type: string; readonly unit: stri
   ]),
 );
 
-/** The JSON text of a reading with exactly the fields of interface.md 2.2, in that order. */
+/** The JSON text of a reading with exactly the public fields, in their order. */
 export function encodeReading(reading: Reading, publicId: string): string {
   const { type = '', unit = '' } = PARTS.get(reading.metric) ?? {};
   // A finite number or null is formatted as in JSON; ingestion allows nothing else.

@@ -103,7 +103,7 @@ function presentOutOfRange(metric: Metric, { below, above }: MetricSummary) {
   return metric.referenceRange === null ? null : { below, above, total: below + above };
 }
 
-/** A trend point with exactly the fields of contract section 6. */
+/** A trend point with exactly the public fields. */
 export function presentPoint(point: TrendPoint, bucket: TrendBucket) {
   const metric = getMetric(point.metric);
   const { average, min, max, sum } = toStatistics(metric, point);

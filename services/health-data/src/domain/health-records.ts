@@ -1,6 +1,6 @@
 import type { AdherenceStatus, MedicationPattern, Mood, Severity } from '@phds/catalog/wire-names';
 
-/** The stored resources other than readings; null is unknown (contract section 6). */
+/** The stored resources other than readings; null is unknown. */
 export interface HealthRecordTypes {
   readonly symptom: Symptom;
   readonly medication: Medication;

@@ -52,7 +52,7 @@ export interface Statistics {
   readonly sum: number;
 }
 
-/** Rounds to the type's decimals, the average to one more (contract section 6). */
+/** Rounds to the type's decimals, the average to one more. */
 export function toStatistics(
   metric: Metric,
   raw: { readonly count: number; readonly sum: number; readonly min: number; readonly max: number },

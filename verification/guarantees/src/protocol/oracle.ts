@@ -10,7 +10,7 @@ import type {
   TraceEvent,
 } from './trace.ts';
 
-/** The promises of contract section 8 that a trace can break. */
+/** The promises that a trace can break. */
 export type Rule =
   /** Data for a request that started after the acknowledged end of its access. */
   | 'data-after-revocation'

@@ -232,7 +232,7 @@ const SUMMARIES: { readonly [resourceType: string]: SummaryRule } = {
   Specimen: coded('type', 'collection.collectedDateTime', 'collection.collectedPeriod.start', 'receivedTime'),
 };
 
-/** Contract section 6: text of at most 500 characters, no raw FHIR. */
+/** Text of at most 500 characters, no raw FHIR. */
 const SUMMARY_LENGTH = 500;
 
 /** Whether resources of a type become EHR records, i.e. have clinical content and no resource type of their own in our API. */

@@ -37,7 +37,7 @@ export interface MappingContext {
 /** Maps a resource. Throws Refused with the reason if nothing can be stored. */
 export type Mapper = (context: MappingContext) => readonly Outcome[];
 
-/** The source of all data of a bundle (contract section 6). */
+/** The source of all data of a bundle. */
 export const EHR_SOURCE = 'ehr';
 
 type HealthRecordContent = NonNullable<MessageInitShape<typeof HealthRecordSchema>['record']>;

@@ -86,7 +86,7 @@ const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ...ADMINISTRATIVE.map((type) => [type, 'administrative'] as const),
 ]);
 
-// Types with a resource of their own in our API (interface.md 2.2). They are stored only there: a partner with `read:ehr` must not
+// Types with a resource of their own in our API. They are stored only there: a partner with `read:ehr` must not
 // get medications through the EHR list.
 const MAPPERS: ReadonlyMap<string, Mapper> = new Map([
   ['Observation', mapObservation],

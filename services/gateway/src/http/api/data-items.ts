@@ -80,7 +80,7 @@ export const CHANGES = z
   })
   .meta({ id: 'Changes', description: 'With `updatedSince`: what changed, the oldest change first.' });
 
-/** The items of each list, and the object of each other endpoint (interface.md 2.2, contract section 6). */
+/** The items of each list, and the object of each other endpoint. */
 export const DATA_ITEMS: Readonly<Record<EndpointId, z.ZodType>> = {
   'health-data': z
     .object({ id, type: metricType, value: number.nullable(), unit: text, timestamp: instant, source: text })

@@ -35,7 +35,7 @@ export type ApiHandler = (
   response: ServerResponse,
 ) => void;
 
-/** Handles one request. The checks are in the order of contract section 2. */
+/** Handles one request. The order of the checks decides which error a request gets. */
 export function createApiHandler(gateway: Gateway): ApiHandler {
   const lifecycle = lifecycleHeaders(gateway.config);
   return (request, response) => {

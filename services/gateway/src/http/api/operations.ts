@@ -71,7 +71,7 @@ const ALWAYS: readonly HeaderName[] = [
   'Sunset',
 ];
 
-/** The data API (contract section 6), derived from the catalog, and the list of its versions. */
+/** The data API, derived from the catalog, and the list of its versions. */
 export const API_OPERATIONS: readonly Operation[] = [
   ...ENDPOINTS.map(toOperation),
   publicDocument({

@@ -9,7 +9,7 @@ import { readPage } from '../page-parameters.ts';
 import { parseQuery, type Query } from '../query.ts';
 import { Violations } from '../violations.ts';
 
-/** The validated query parameters of a data request (contract section 6), as sent to health-data. */
+/** The validated query parameters of a data request, as sent to health-data. */
 export interface QueryParameters {
   /** Undefined for endpoints without pages. */
   readonly page: { readonly page: number; readonly pageSize: number } | undefined;

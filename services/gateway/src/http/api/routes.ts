@@ -46,7 +46,7 @@ const STATIC_ROUTES: ReadonlyMap<string, Route> = new Map(
 );
 
 /**
- * The route of an authenticated request. Checks in the order of contract section 2: version, route, method. Throws
+ * The route of an authenticated request. Checks in this order: version, route, method. Throws
  * UNSUPPORTED_VERSION, NOT_FOUND or 405.
  */
 export function getRoute(call: ApiCall, maxUrlBytes: number): Route {

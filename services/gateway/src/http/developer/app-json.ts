@@ -78,7 +78,7 @@ export function toPreviousSecretJson({
   };
 }
 
-/** An app as its developer sees it (contract section 4), without the secret. */
+/** An app as its developer sees it, without the secret. */
 export function toAppJson(app: App): z.infer<typeof appJson> {
   return {
     clientId: app.clientId,

@@ -12,7 +12,7 @@ import { WEBHOOK_OPERATIONS } from './webhook-operations.ts';
 
 const tag = 'Apps';
 
-/** Everything under `/developer` (contract section 4). */
+/** Everything under `/developer`. */
 export const DEVELOPER_OPERATIONS: readonly Operation[] = [
   sessionOperation({
     method: 'GET',

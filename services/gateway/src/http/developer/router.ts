@@ -16,7 +16,7 @@ import {
   sendTestEvent,
 } from './webhook.ts';
 
-/** Everything under `/developer` (contract section 4). */
+/** Everything under `/developer`. */
 export function createDeveloperRouter(gateway: Gateway): Router {
   const router = createSessionRouter(gateway);
   mount(router, '/apps', {

@@ -52,7 +52,7 @@ const PAGE: Pick<Answer, 'body' | 'type' | 'headers' | 'sometimes'> = {
 };
 const TRY_LATER: typeof PAGE = { ...PAGE, headers: ['Cache-Control', 'Retry-After'] };
 
-/** Everything under `/oauth` (contract section 3). */
+/** Everything under `/oauth`. */
 export const OAUTH_OPERATIONS: readonly Operation[] = [
   {
     tag: 'OAuth',

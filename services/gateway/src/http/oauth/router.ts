@@ -10,7 +10,7 @@ import { PUBLIC_SCOPES } from './metadata.ts';
 import { endOwnGrant, getOwnGrant, listOwnGrants } from './own-grants.ts';
 import { introspectToken, issueToken, revokeToken } from './token-endpoints.ts';
 
-/** Everything under `/oauth` (contract section 3). */
+/** Everything under `/oauth`. */
 export function createOauthRouter(gateway: Gateway): Router {
   const router = Router({ caseSensitive: true, strict: true });
   mount(router, '/authorize', {

@@ -10,7 +10,7 @@ const violations = z
   .array(z.object({ parameter: text, message: text }).meta({ id: 'Violation' }))
   .meta({ description: 'Every parameter at fault.' });
 
-/** The members that one code has and others do not have (contract section 2). */
+/** The members that one code has and others do not have. */
 const MEMBERS: Partial<Record<ProblemCode, z.ZodRawShape>> = {
   INVALID_REQUEST: { errors: violations },
   INSUFFICIENT_SCOPE: { requiredScope: scope },

@@ -38,12 +38,12 @@ const pagination = z.object({ page: count, pageSize: count, total: count, totalP
   description: 'Which page of a list this is; `total` counts the items of all pages.',
 });
 
-/** The list envelope (interface.md 2.1). */
+/** The list envelope. */
 export function listOf<T extends z.ZodType>(item: T) {
   return z.object({ data: z.array(item), pagination });
 }
 
-/** The envelope of a single object (interface.md 2.1). */
+/** The envelope of a single object. */
 export function dataOf<T extends z.ZodType>(item: T) {
   return z.object({ data: item });
 }

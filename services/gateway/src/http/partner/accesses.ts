@@ -34,7 +34,7 @@ export const PREVIEW_QUERY = {
   }),
 };
 
-/** `GET /partner/consent/accesses` and the same list of one grant: who read what, newest first (contract section 8). */
+/** `GET /partner/consent/accesses` and the same list of one grant: who read what, newest first. */
 export async function listAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
   const ofGrant = pathParameter(exchange, 'id');
   const filters = ofGrant === '' ? ACCESS_QUERY : GRANT_ACCESS_QUERY;

@@ -16,7 +16,7 @@ import { grantStatusName, needName, pendingStatusName, refusalReason } from '../
 import { toInstant, toNullable } from '../timestamps.ts';
 import type { accessDayJson, accessJson, connectedAppJson, grantJson, pendingJson } from './answers.ts';
 
-/** A pending approval for the approval screen, with scope texts from the catalog (contract section 5). */
+/** A pending approval for the approval screen, with scope texts from the catalog. */
 export function toPendingJson(pending: PendingApproval): z.infer<typeof pendingJson> {
   return {
     id: pending.id,
@@ -73,7 +73,7 @@ function toAppProfileJson(app: AppProfile | undefined) {
 }
 
 /**
- * A consent grant as its user sees it (contract section 5). `app` is as shown at approval time; later changes are in separate
+ * A consent grant as its user sees it. `app` is as shown at approval time; later changes are in separate
  * fields.
  */
 export function toGrantJson(grant: ConsentGrant): z.infer<typeof grantJson> {
@@ -119,7 +119,7 @@ function findCurrentName(name: string, currentName: string): { currentName?: str
   return currentName === '' || currentName === name ? {} : { currentName };
 }
 
-/** One access as the user sees it: what was read or refused, without values (contract section 8). */
+/** One access as the user sees it: what was read or refused, without values. */
 export function toAccessJson(record: AccessRecord): z.infer<typeof accessJson> {
   return {
     id: record.id,

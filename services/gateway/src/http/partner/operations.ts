@@ -3,7 +3,7 @@ import { ACCESS_OPERATIONS } from './access-operations.ts';
 import { GRANT_OPERATIONS } from './grant-operations.ts';
 import { PENDING_OPERATIONS } from './pending-operations.ts';
 
-/** Everything under `/partner` (contract section 5). */
+/** Everything under `/partner`. */
 export const PARTNER_OPERATIONS: readonly Operation[] = [
   ...PENDING_OPERATIONS,
   ...GRANT_OPERATIONS,

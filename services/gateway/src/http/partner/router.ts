@@ -18,7 +18,7 @@ import { approve, deny, extend, getPending, listPending, release } from './pendi
 import { reportGrant, reportPending } from './reports.ts';
 import { showSession } from './session.ts';
 
-/** Everything under `/partner` (contract section 5). */
+/** Everything under `/partner`. */
 export function createPartnerRouter(gateway: Gateway): Router {
   const router = createSessionRouter(gateway);
   mount(router, '/session', { GET: showSession });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type Headers, send } from '../respond.ts';
 
-/** CORS fields that open a document to every origin; used for public documents only (contract section 1). */
+/** CORS fields that open a document to every origin; used for public documents only. */
 const OPEN = {
   'Access-Control-Allow-Origin': '*',
   'Cross-Origin-Resource-Policy': 'cross-origin',
