@@ -146,7 +146,6 @@ test('the operator image contains nothing that only development needs', () => {
     'catalog',
     'cli',
     'contracts',
-    'importers',
     'record-chain',
     'service-kit',
   ]);
