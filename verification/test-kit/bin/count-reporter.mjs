@@ -23,14 +23,20 @@ export default class CountReporter {
   }
 }
 
+/** The slowest files, with the time of their tests and of the rest: modules, set-up and clean-up. */
 function describeSlowest(files) {
   const lines = files
-    .map(({ testFilePath, perfStats: { start, end } }) => ({
+    .map(({ testFilePath, perfStats: { start, end }, testResults }) => ({
       path: relative(process.cwd(), testFilePath),
       ms: end - start,
+      testsMs: testResults.reduce((sum, { duration }) => sum + (duration ?? 0), 0),
     }))
     .toSorted((one, other) => other.ms - one.ms)
-    .slice(0, LISTED)
-    .map(({ path, ms }) => `${(ms / 1000).toFixed(1).padStart(8)} s  ${path}`);
-  return ['The slowest files:', ...lines].join('\n');
+    .slice(0, Number(process.env.PHDS_TEST_FILES_LISTED ?? LISTED))
+    .map(({ path, ms, testsMs }) => `${[ms, ms - testsMs, testsMs].map(toSeconds).join(' ')}  ${path}`);
+  return ['The slowest files, in seconds:', '   total   set-up    tests', ...lines].join('\n');
+}
+
+function toSeconds(ms) {
+  return (ms / 1000).toFixed(1).padStart(8);
 }

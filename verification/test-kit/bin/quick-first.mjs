@@ -2,14 +2,14 @@ import { relative } from 'node:path';
 import Sequencer from '@jest/test-sequencer';
 
 /** Tests that start the whole service, and often a browser. */
-const WHOLE_SERVICE = /^verification\/(e2e|faults)\//;
+const WHOLE_SERVICE = /^verification\/(e2e|guarantees)\//;
 
 /**
  * Files that are slow for their size. Without durations of earlier runs, Jest starts the largest files first and these at the end,
  * when the other workers have nothing left to do.
  */
 const SLOW_FOR_THEIR_SIZE =
-  /^verification\/(faults\/test\/short|e2e\/test\/(restored-database|recovery-of-|revocation|synthetic-round-trip))/;
+  /^verification\/(guarantees\/test\/short|e2e\/test\/(restored-database|recovery-of-|revocation|synthetic-round-trip))/;
 
 /**
  * Runs the tests of single packages and services first, so that most mistakes show within minutes; in each group the slowest files
