@@ -142,13 +142,7 @@ test('the operator image contains nothing that only development needs', () => {
     }
   };
   collect('cli');
-  expect([...packages].toSorted()).toEqual([
-    'catalog',
-    'cli',
-    'contracts',
-    'record-chain',
-    'service-kit',
-  ]);
+  expect([...packages].toSorted()).toEqual(['catalog', 'cli', 'contracts', 'record-chain', 'service-kit']);
 });
 
 describe('the commands that operators run by hand', () => {
