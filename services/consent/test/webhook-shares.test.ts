@@ -64,6 +64,23 @@ test.each(SHARES)('one %s has a quarter of the places, whatever the number of ap
   expect(hosts).toHaveLength(8);
 });
 
+test.each<[string, { owner?: string; host?: string; type?: string }]>([
+  ['the share of an owner', { owner: SHARED }],
+  ['the share of a host', { host: 'relay' }],
+  ['the reserve for what is not new data', { type: 'data.updated' }],
+])('what %s holds back is delivered as soon as a delivery makes room', async (_, held) => {
+  await addApps(10, { ...held, events: 1 });
+  let ended = 0;
+  const poster = { ...harness.poster, post: async () => ({ status: 204, failure: null }) };
+  const onDelivery = () => {
+    ended += 1;
+  };
+  const sender = harness.addSender({ concurrency: 8, clock, poster, onDelivery });
+  await sender.claimDue();
+  await sender.idle();
+  expect(ended).toBe(10);
+});
+
 test.each(SHARES)('slow receivers of one %s leave its fast ones a share, once', async (_, shared) => {
   await addApps(6, shared);
   const { hosts, sender } = addHangingSender();

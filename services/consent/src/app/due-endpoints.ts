@@ -4,13 +4,13 @@ const FOUND_AT_ONCE = 200;
 
 /** The endpoints that a sender claims from. Finding them costs much more than claiming from them, so it is not done for each claim. */
 export class DueEndpoints {
-  readonly #queue: Pick<WebhookQueue, 'findDue'>;
+  readonly #queue: Pick<WebhookQueue, 'findDue' | 'findDueAmong'>;
   #ids = new Set<string>();
   #search: { readonly newWithinMs?: number } | null = null;
   #areMore = false;
   #isProgress = false;
 
-  constructor(queue: Pick<WebhookQueue, 'findDue'>) {
+  constructor(queue: Pick<WebhookQueue, 'findDue' | 'findDueAmong'>) {
     this.#queue = queue;
   }
 
@@ -45,10 +45,16 @@ export class DueEndpoints {
     }
   }
 
-  /** After a claim that left places free: forgets endpoints with nothing in delivery, and searches again if there are more. */
-  keep(busy: ReadonlyMap<string, number>, isProgress: boolean): void {
+  /**
+   * After a claim that left places free: forgets endpoints with nothing in delivery and nothing due, and searches again if there are more.
+   * What is still due beside deliveries was held back by their shares, and is claimed when they end.
+   */
+  async keep(busy: ReadonlyMap<string, number>, isProgress: boolean): Promise<void> {
     this.#isProgress ||= isProgress;
-    for (const id of this.#ids) if (!busy.has(id)) this.#ids.delete(id);
+    const idle = [...this.#ids].filter((id) => !busy.has(id));
+    const mayHoldBack = busy.size > 0 && idle.length > 0;
+    const heldBack = new Set(mayHoldBack ? await this.#queue.findDueAmong(idle) : []);
+    for (const id of idle) if (!heldBack.has(id)) this.#ids.delete(id);
     if (!isProgress && this.#areMore && this.#isProgress) this.searchAll();
   }
 }

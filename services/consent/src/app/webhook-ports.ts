@@ -97,6 +97,8 @@ export interface WebhookQueue {
    * those with events of the last milliseconds, at a cost that does not grow with the number of endpoints.
    */
   findDue(size: number, newWithinMs?: number): Promise<string[]>;
+  /** Those of the endpoints that have due events. */
+  findDueAmong(endpoints: readonly string[]): Promise<string[]>;
   /** Claims due events, at most one of a grant: the oldest that is pending. */
   claim(limits: ClaimLimits): Promise<ClaimedEvent[]>;
   /** Stores what came of a claim. Does nothing if the event was claimed again or removed meanwhile. */

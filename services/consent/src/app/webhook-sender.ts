@@ -111,7 +111,8 @@ class Sender implements WebhookSender {
     for (const each of claimed) this.#start(each);
     const { events, slowEvents, busy } = this.#limits();
     // The end of a delivery during the claim may have made the next event of its grant due.
-    if (events > 0 && slowEvents > 0 && !this.#hasMoreRoom) this.#endpoints.keep(busy, claimed.length > 0);
+    if (events > 0 && slowEvents > 0 && !this.#hasMoreRoom)
+      await this.#endpoints.keep(busy, claimed.length > 0);
     return claimed.length;
   }
 

@@ -2,7 +2,7 @@ import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type { ClaimedEvent, Outcome, WebhookQueue } from '../app/webhook-ports.ts';
 import type { WebhookAttempt } from '../domain/webhook-event.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
-import { claim, findDue } from './webhook-claims.ts';
+import { claim, findDue, findDueAmong } from './webhook-claims.ts';
 
 /** The longest pause of a failing endpoint between two attempts, whatever the number of its events. */
 const LONGEST_PAUSE_SECONDS = 60;
@@ -16,6 +16,7 @@ const MOST_RESUMES = 200;
 export function createPrismaWebhookQueue(prisma: PrismaClient): WebhookQueue {
   return translatingErrors({
     findDue: (size, newWithinMs) => findDue(prisma, size, newWithinMs),
+    findDueAmong: (endpoints) => findDueAmong(prisma, endpoints),
     claim: (limits) => claim(prisma, limits),
     async settle(claimed, attempt, outcome) {
       await settle(prisma, claimed, attempt, outcome);

@@ -42,13 +42,18 @@ export async function findDue(prisma: PrismaClient, size: number, newWithinMs?: 
   const rows =
     newWithinMs === undefined
       ? await prisma.$queryRaw<{ id: string }[]>`
-          SELECT w.id FROM webhook_endpoint w
-          WHERE ${CAN_RECEIVE} AND (EXISTS (${due(Prisma.sql`<>`)}) OR EXISTS (${due(Prisma.sql`=`)}))
+          SELECT w.id FROM webhook_endpoint w WHERE ${hasDue()}
           ORDER BY EXISTS (${due(Prisma.sql`<>`)}) DESC, random() LIMIT ${size}`
       : await prisma.$queryRaw<{ id: string }[]>`
           SELECT DISTINCT e.endpoint_id AS id FROM webhook_event e
           WHERE e.created_at > statement_timestamp() - make_interval(secs => ${newWithinMs / 1_000}::double precision)
             AND e.state = 'pending' AND e.next_attempt_at <= statement_timestamp() LIMIT ${size}`;
+  return rows.map(({ id }) => id);
+}
+
+export async function findDueAmong(prisma: PrismaClient, endpoints: readonly string[]): Promise<string[]> {
+  const rows = await prisma.$queryRaw<{ id: string }[]>`
+    SELECT w.id FROM webhook_endpoint w WHERE w.id = ANY(${endpoints}::text[]) AND ${hasDue()}`;
   return rows.map(({ id }) => id);
 }
 
@@ -157,6 +162,10 @@ function due(is: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`SELECT e.id, e.endpoint_id, e.grant_id, e.type, e.number, e.next_attempt_at FROM webhook_event e
     WHERE e.endpoint_id = w.id AND e.state = 'pending' AND e.type ${is} 'data.updated'
       AND e.next_attempt_at <= statement_timestamp()`;
+}
+
+function hasDue(): Prisma.Sql {
+  return Prisma.sql`${CAN_RECEIVE} AND (EXISTS (${due(Prisma.sql`<>`)}) OR EXISTS (${due(Prisma.sql`=`)}))`;
 }
 
 async function readClaimed(tx: Prisma.TransactionClient, ids: readonly string[]): Promise<ClaimedEvent[]> {
