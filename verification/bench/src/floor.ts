@@ -1,11 +1,12 @@
 // The floor: the best that this machine can do with these tools. One Express + pg process with the same query of the newest 20
 // heart readings and the same JSON; no authentication, consent, record or second process.
 
+import { metricsOfCategory } from '@phds/catalog/metrics';
 import express from 'express';
 import pg from 'pg';
-import { categoryMetrics } from './wire.ts';
 
-const names = categoryMetrics('heart');
+// Names and units by database key.
+const names = Object.fromEntries(metricsOfCategory('heart').map((metric) => [metric.key, metric]));
 const pool = new pg.Pool({
   connectionString: process.env['DATABASE_URL'],
   max: 10,

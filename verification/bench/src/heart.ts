@@ -1,17 +1,31 @@
 import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defaultDataDirectory } from '@phds/local-stack/data-directory';
-import { type HalfRate, measureHalfRate } from './half-rate.ts';
-import { prepareLargerReads } from './larger-reads.ts';
-import { forkProgram, measureInTurn, type Side } from './measure.ts';
+import type { Stack } from '@phds/local-stack/stack';
+import { registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import type { SteadyJob } from './load-job.ts';
+import { forkProgram, measureInTurn, type Side, startLoad } from './measure.ts';
 import type { Options } from './options.ts';
-import { writeFloorPaths } from './prepare.ts';
-import { type PreparedStack, prepareStack } from './prepare-stack.ts';
-import { type Comparison, median, report } from './report.ts';
+import { LARGE_USER, type PreparedStack, prepareStack, SCOPE, userName } from './prepare-stack.ts';
+import { measureCpu } from './processes.ts';
+import { type Comparison, countFailures, type HalfRate, median, report, toRatios } from './report.ts';
 
 const STACK = 'bench';
+const HEART = '/api/v1/health-data/heart';
+const DAY_MS = 86_400_000;
+/** Arrivals a second of the larger reads. */
+const LARGER_PER_SECOND = 20;
 
-export interface HeartResult extends Comparison<'floor' | 'service'> {
+/** A read of the large user that costs more than the newest page. */
+interface LargerRead {
+  readonly name: string;
+  /** As in a ReadJob. */
+  readonly requestsFile: string;
+}
+
+interface HeartResult extends Comparison<'floor' | 'service'> {
   readonly halfRate: HalfRate;
 }
 
@@ -21,7 +35,7 @@ export async function benchHeart(options: Options): Promise<string> {
 }
 
 /** Measures the floor program and the service on the same database in turn, and then the service at half its rate. */
-export async function measureHeart(options: Options): Promise<HeartResult> {
+async function measureHeart(options: Options): Promise<HeartResult> {
   await using prepared = await prepareStack(STACK, options);
   const { stack, side } = prepared;
   const directory = join(defaultDataDirectory, STACK);
@@ -39,11 +53,138 @@ export async function startFloor({ stack, side }: PreparedStack, users: number):
   const floor = forkProgram('floor.ts', { DATABASE_URL: stack.databases['health-data'].url });
   const [{ port }] = (await once(floor, 'message')) as [{ port: number }];
   const requestsFile = join(dirname(side.job.requestsFile), `floor-${users}.txt`);
-  writeFloorPaths(users, requestsFile);
+  if (!existsSync(requestsFile)) {
+    const paths = Array.from({ length: users }, (_, n) => `/heart/${userName(n + 1)}`);
+    writeFileSync(requestsFile, paths.join('\n'));
+  }
   const processes = new Map([
     ['floor', floor.pid ?? 0],
     ['postgres', side.processes.get('postgres') ?? 0],
   ]);
   const job = { ...side.job, url: `http://127.0.0.1:${port}`, requestsFile };
   return { job, processes, [Symbol.dispose]: () => floor.disconnect() };
+}
+
+async function measureHalfRate(
+  { job, processes }: Side,
+  peak: number,
+  largerReads: readonly LargerRead[],
+): Promise<HalfRate> {
+  using reader = startLoad();
+  using largerReader = startLoad();
+  const { seconds, requestsFile } = job;
+  const half: SteadyJob = { gateways: [job.url], perSecond: Math.round(peak / 2), seconds, requestsFile };
+  // The first reads open connections and compile the reader.
+  await reader.run({ ...half, seconds: 1 });
+  const { result: reads, cpu } = await measureCpu(processes, () => reader.run(half));
+  console.log('measured at half the rate');
+  const beside: HalfRate['beside'][number][] = [];
+  for (const { name, requestsFile: largerFile } of largerReads) {
+    const largerJob = { ...half, perSecond: LARGER_PER_SECOND, requestsFile: largerFile };
+    // The first reads of a kind prepare its statements.
+    await largerReader.run({ ...largerJob, seconds: 1 });
+    const [alongside, larger] = await Promise.all([reader.run(half), largerReader.run(largerJob)]);
+    beside.push({ name, reads: alongside, larger });
+    console.log(`measured beside ${name}`);
+  }
+  return { alone: { reads, cpu: Object.values(cpu).reduce((a, b) => a + b, 0) }, beside };
+}
+
+/** Connects the large user to two apps, one of them limited by `dataFrom`, and writes a file of requests for each read. */
+async function prepareLargerReads(stack: Stack, directory: string): Promise<LargerRead[]> {
+  const [gateway = ''] = stack.gatewayUrls;
+  const developer = await signIn(stack, 'bench-developer');
+  const person = await signIn(stack, LARGE_USER);
+  const [app, limitedApp] = [
+    await registerApp(gateway, developer, { name: 'Larger reads' }),
+    await registerApp(gateway, developer, { name: 'Limited larger reads' }),
+  ];
+  const { accessToken: all } = await app.connect(person, [SCOPE]);
+  const { accessToken: limited } = await limitedApp.connect(person, [SCOPE], { dataFrom: daysAgo(200) });
+  const reads = [
+    { name: 'page 1,000', file: 'page.txt', request: `${HEART}?page=1000 ${all}` },
+    { name: 'dataFrom grant', file: 'data-from.txt', request: `${HEART} ${limited}` },
+    {
+      name: 'filter',
+      file: 'filter.txt',
+      request: `${HEART}?type=HRV&from=${daysAgo(300)}&to=${daysAgo(100)} ${all}`,
+    },
+  ];
+  return reads.map(({ name, file, request }) => {
+    const requestsFile = join(directory, file);
+    writeFileSync(requestsFile, request);
+    return { name, requestsFile };
+  });
+}
+
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+}
+
+interface Run {
+  readonly users: number;
+  readonly result: HeartResult;
+}
+
+const RUNS = 3;
+const AIMS = [
+  { users: 1_000, ratio: 0.45 },
+  { users: 3_000, ratio: 0.4 },
+];
+const CPU_AIM = 2.5;
+const P99_AIM_MS = 25;
+
+/** Runs `heart` with all its reads, with few and with many users, each several times on a newly started stack. */
+export async function benchAims(options: Options): Promise<string> {
+  const runs: Run[] = [];
+  for (const { users } of AIMS) {
+    for (let run = 1; run <= RUNS; run += 1) {
+      const all = { ...options, users, beside: true };
+      const result = await measureHeart(all);
+      console.log(report(result, all));
+      runs.push({ users, result });
+    }
+  }
+  return reportRuns(runs);
+}
+
+function reportRuns(runs: readonly Run[]): string {
+  const larger = runs[0]?.result.halfRate.beside.map(({ name }) => `${name}: p50, p99 ms`) ?? [];
+  const columns = [
+    'users',
+    'requests/s × floor',
+    'CPU × floor',
+    'p99 ms at half the rate',
+    ...larger.map((name) => `${name} (reads beside: p99)`),
+  ];
+  const failures = runs.reduce((sum, { result }) => sum + countFailures(result), 0);
+  const aims = AIMS.map(
+    ({ users, ratio }) =>
+      `aims with ${users} users: requests/s × floor at least ${ratio}, CPU × floor at most ${CPU_AIM}, p99 at half the rate under ${P99_AIM_MS} ms`,
+  );
+  return [
+    '',
+    `| ${columns.join(' | ')} |`,
+    `|${columns.map(() => '---').join('|')}|`,
+    ...runs.map(toRow),
+    '',
+    ...aims,
+    '',
+    failures === 0 ? 'no failed request' : `VOID: ${failures} failed requests`,
+  ].join('\n');
+}
+
+function toRow({ users, result }: Run): string {
+  const { perSecond, cpu } = toRatios(result);
+  const { alone, beside } = result.halfRate;
+  const cells = [
+    users,
+    median(perSecond).toFixed(3),
+    median(cpu).toFixed(2),
+    alone.reads.p99.toFixed(1),
+    ...beside.map(
+      ({ reads, larger: { p50, p99 } }) => `${p50.toFixed(1)}, ${p99.toFixed(1)} (${reads.p99.toFixed(1)})`,
+    ),
+  ];
+  return `| ${cells.join(' | ')} |`;
 }

@@ -1,19 +1,21 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultDataDirectory } from '@phds/local-stack/data-directory';
+import { text } from 'node:stream/consumers';
+import { defaultDataDirectory, repositoryRoot } from '@phds/local-stack/data-directory';
 import type { Stack } from '@phds/local-stack/stack';
-import { type Imported, measureImport, runPhds } from './import-process.ts';
+import type { LoadResult, SteadyJob } from './load-job.ts';
+import { type LoadProcess, startLoad } from './measure.ts';
 import type { Options } from './options.ts';
 import { prepareStack } from './prepare-stack.ts';
-import type { ReadsJob, ReadsResult } from './steady-reads.ts';
+import { cpuSeconds, measureCpu, peakMegabytes, resetPeak } from './processes.ts';
 
 // Number of users whose data is read during the import; enough that not all rows stay in a cache.
 const READERS = 300;
 
 /** Results of the reads in one situation, one for each interval. */
-type Reads = readonly ReadsResult[];
+type Reads = readonly LoadResult[];
 
 /** Imports an Apple export into a fresh stack: alone, and during a steady rate of reads through the gateway. */
 export async function benchImport(options: Options): Promise<string> {
@@ -27,17 +29,16 @@ export async function benchImport(options: Options): Promise<string> {
     perSecond: options.rate,
     seconds: options.seconds,
   };
-  const reader = fork(join(import.meta.dirname, 'steady-reads.ts'), { serialization: 'advanced' });
-  await readFor(reader, job);
+  using reader = startLoad();
+  await reader.run(job);
   console.log('reads alone');
-  const alone = [await readFor(reader, job)];
+  const alone = [await reader.run(job)];
   console.log('the import alone');
   const quiet = await measureImport(stack, side.processes, { file, user: 'import-alone' });
   console.log('the import beside reads');
   const importing = measureImport(stack, side.processes, { file, user: 'import-beside-reads' });
   const beside = await readDuring(reader, job, importing);
   const busy = await importing;
-  reader.disconnect();
   return report(options, { alone, beside }, { quiet, busy });
 }
 
@@ -52,21 +53,15 @@ async function makeExport(stack: Stack, records: number): Promise<string> {
   return file;
 }
 
-async function readFor(reader: ChildProcess, job: ReadsJob): Promise<ReadsResult> {
-  reader.send(job);
-  const [result] = (await once(reader, 'message')) as [ReadsResult];
-  return result;
-}
-
 /** Reads until the work is done. The last interval extends beyond its end, and counts only if it is the only one. */
-async function readDuring(reader: ChildProcess, job: ReadsJob, work: Promise<unknown>): Promise<Reads> {
+async function readDuring(reader: LoadProcess, job: SteadyJob, work: Promise<unknown>): Promise<Reads> {
   let isDone = false;
   const settled = () => {
     isDone = true;
   };
   void work.then(settled, settled);
-  const stretches: ReadsResult[] = [];
-  while (!isDone) stretches.push(await readFor(reader, job));
+  const stretches: LoadResult[] = [];
+  while (!isDone) stretches.push(await reader.run(job));
   return stretches.length > 1 ? stretches.slice(0, -1) : stretches;
 }
 
@@ -104,23 +99,87 @@ function toImportRow(name: string, { seconds, items, cpu, memory }: Imported): s
 
 /** Rates and medians are averaged over the intervals; the 99th percentile and the maximum are those of the worst interval. */
 function toReadsRow(name: string, reads: Reads): string {
-  const mean = (value: (result: ReadsResult) => number) =>
+  const mean = (value: (result: LoadResult) => number) =>
     reads.reduce((sum, result) => sum + value(result), 0) / reads.length;
-  const worst = (value: (result: ReadsResult) => number) => Math.max(...reads.map(value));
+  const worst = (value: (result: LoadResult) => number) => Math.max(...reads.map(value));
   const cells = [
     mean(({ perSecond }) => perSecond),
-    mean(({ latencies }) => latencies.p50),
-    worst(({ latencies }) => latencies.p99),
-    worst(({ latencies }) => latencies.max),
+    mean(({ p50 }) => p50),
+    worst(({ p99 }) => p99),
+    worst(({ max }) => max),
   ];
   return `| ${[name, ...cells.map((value) => value.toFixed(0))].join(' | ')} |`;
 }
 
 function findFaults(name: string, reads: Reads, { items, inserted }: Imported): string[] {
-  const failures = reads.flatMap((result) => Object.entries(result.failures));
-  const faults = failures.map(([status, count]) => `VOID: ${name}: ${count} reads answered ${status}`);
+  const failed = reads.reduce((sum, { failures }) => sum + failures, 0);
+  const faults = failed === 0 ? [] : [`VOID: ${name}: ${failed} reads failed`];
   const least = items * 0.99;
   return inserted < least
     ? [...faults, `VOID: ${name}: only ${inserted} of ${items} records were new`]
     : faults;
+}
+
+/** The result of one import. */
+interface Imported {
+  readonly seconds: number;
+  /** Items of the file: stored, skipped and refused. */
+  readonly items: number;
+  readonly inserted: number;
+  /** Seconds by process. */
+  readonly cpu: Readonly<Record<string, number>>;
+  /** Peak resident memory in MB by process. */
+  readonly memory: Readonly<Record<string, number>>;
+}
+
+const POLL_MS = 50;
+
+/** Runs a command of `pnpm phds` with the same program and flags as the script. Returns its output. */
+async function runPhds(
+  stack: Pick<Stack, 'rpcAddresses' | 'keys'>,
+  args: readonly string[],
+  onPoll: (pid: number) => void = () => undefined,
+): Promise<string> {
+  const { scripts } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8'));
+  const [, ...flags] = String(scripts.phds).split(' ');
+  const env = {
+    ...process.env,
+    HEALTH_DATA_ADDRESS: stack.rpcAddresses['health-data'],
+    SERVICE_PRIVATE_KEY_FILE: stack.keys.servicePrivateKeys.importer,
+  };
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  const child = spawn(process.execPath, [...flags, ...args], { cwd: repositoryRoot, env, stdio: [...stdio] });
+  const timer = setInterval(() => onPoll(child.pid ?? 0), POLL_MS);
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  clearInterval(timer);
+  if (code !== 0) throw new Error(`phds ${args[0]} ended with ${code}: ${output}`);
+  return output;
+}
+
+/** Imports a file for a user and measures the importer and the service processes. */
+async function measureImport(
+  stack: Stack,
+  processes: ReadonlyMap<string, number>,
+  { file, user }: { readonly file: string; readonly user: string },
+): Promise<Imported> {
+  const healthData = processes.get('health-data') ?? 0;
+  resetPeak(healthData);
+  const importer = { cpu: 0, memory: 0 };
+  const started = performance.now();
+  const command = ['import', 'apple', file, '--user', user, '--json'];
+  const { result: output, cpu } = await measureCpu(processes, () =>
+    runPhds(stack, command, (pid) => {
+      importer.cpu = Math.max(importer.cpu, cpuSeconds(pid));
+      importer.memory = Math.max(importer.memory, peakMegabytes(pid));
+    }),
+  );
+  const seconds = (performance.now() - started) / 1000;
+  const { stored, refusedCount, leftOutCount } = JSON.parse(output);
+  return {
+    seconds,
+    items: stored.inserted + stored.updated + stored.unchanged + refusedCount + leftOutCount,
+    inserted: stored.inserted,
+    cpu: { ...cpu, importer: importer.cpu },
+    memory: { importer: importer.memory, 'health-data': peakMegabytes(healthData) },
+  };
 }

@@ -1,11 +1,11 @@
-// The other side of `token`: `oidc-provider` in one process that keeps everything in memory and verifies no person. Receives the
+// The side of `interleaved --beside` for tokens: `oidc-provider` in one process that keeps everything in memory and verifies no person. Receives the
 // number of codes to create over IPC and returns them. Its codes, tokens and rotation are those of the service: opaque, without
 // OpenID Connect, and a new refresh token at each use.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Adapter, type AdapterPayload, Provider } from 'oidc-provider';
-import type { TokenJob } from './token-job.ts';
+import type { TokenJob } from './load-job.ts';
 
 const CLIENT: Pick<TokenJob, 'clientId' | 'clientSecret' | 'redirectUri' | 'scope'> = {
   clientId: 'bench',

@@ -1,5 +1,5 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import { TOKEN_REQUESTS } from './token-job.ts';
+import { TOKEN_REQUESTS } from './load-job.ts';
 
 const KINDS = [...TOKEN_REQUESTS, 'read'] as const;
 

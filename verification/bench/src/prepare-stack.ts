@@ -1,9 +1,25 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { defaultDataDirectory } from '@phds/local-stack/data-directory';
 import { type Stack, type StackOptions, startStack } from '@phds/local-stack/stack';
-import { findProcesses, type Side } from './measure.ts';
+import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import pg from 'pg';
+import type { Side } from './measure.ts';
 import type { Options } from './options.ts';
-import { connectUsers, fillReadings } from './prepare.ts';
+import { findProcesses } from './processes.ts';
+
+export const SCOPE = 'read:health-data:heart';
+// More at once would exceed the deadlines of the calls when the cores are busy.
+const PARALLEL = 4;
+
+/** A user with more readings than the others, for reads that cost more than the newest page. */
+export const LARGE_USER = 'bench-large';
+const LARGE_READINGS = 100_000;
+
+const TABLES = ['reading', 'reading_count', 'hour_rollup', 'day_rollup', 'rollup_state'];
+const POLL_MS = 500;
 
 /** A stack with readings and connected users, ready for load. */
 export interface PreparedStack extends AsyncDisposable {
@@ -42,3 +58,95 @@ export async function prepareStack(
   const processes = await findProcesses(stack, dataDirectory);
   return { stack, side: { job, processes }, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() };
 }
+
+/** Name of the n-th user. The floor program and the service read the same rows. */
+export function userName(n: number): string {
+  return `bench-${n}`;
+}
+
+/**
+ * Inserts heart readings of all users and the large one, seven minutes apart, a fifth of them HRV, and waits until the service has
+ * computed their rollups. Does nothing if they exist.
+ */
+async function fillReadings(stack: Stack, users: number, perUser: number): Promise<void> {
+  const client = new pg.Client({ connectionString: stack.databases['health-data'].ownerUrl });
+  await client.connect();
+  try {
+    await client.query("SET search_path = health_data; SET timezone = 'UTC'");
+    const { rows } = await client.query(
+      "SELECT count(*)::int AS n FROM reading_count WHERE user_id LIKE $1 AND span = 'all'",
+      ['bench-%'],
+    );
+    if (rows[0].n === (users + 1) * 2) return;
+    await refill(stack, client, users + 1, () =>
+      client.query(INSERT, [users, perUser, LARGE_USER, LARGE_READINGS]),
+    );
+  } finally {
+    await client.end();
+  }
+}
+
+const INSERT = `
+  INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
+  SELECT person, gen_random_uuid(), CASE WHEN n % 5 = 0 THEN 'hrv' ELSE 'heart-rate' END, 'heart',
+         at, at, 50 + n % 90, 'apple-watch'
+  FROM (SELECT 'bench-' || u, $2::int FROM generate_series(1, $1::int) u UNION ALL VALUES ($3, $4::int)) people(person, number),
+       LATERAL generate_series(1, number) n,
+       LATERAL (SELECT date_trunc('hour', now()) - n * interval '7 minutes' AS at) t`;
+
+/** Connects every user to one app through the public interface and writes `path token` lines. */
+export async function connectUsers(stack: Stack, users: number, file: string): Promise<void> {
+  const [gateway = ''] = stack.gatewayUrls;
+  const app = await registerApp(gateway, await signIn(stack, 'bench-developer'), { name: 'Benchmark' });
+  const lines: string[] = [];
+  let next = 1;
+  const worker = async () => {
+    for (let user = next; user <= users; user = next) {
+      next += 1;
+      lines.push(`/api/v1/health-data/heart ${await connect(stack, app, userName(user))}`);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  writeFileSync(file, `${lines.join('\n')}\n`);
+}
+
+async function connect(stack: Stack, app: PartnerApp, user: string): Promise<string> {
+  const { accessToken } = await app.connect(await signIn(stack, user), [SCOPE]);
+  return accessToken;
+}
+
+/**
+ * Replaces all readings by those that `insert` creates for this number of users, updates their counts, and waits until the service
+ * has computed all rollups, which it does at start-up. `client` is the owner's, in the schema and in UTC.
+ */
+async function refill(
+  stack: Stack,
+  client: pg.Client,
+  users: number,
+  insert: () => Promise<unknown>,
+): Promise<void> {
+  const service = stack.processes.get('health-data');
+  await service?.stop();
+  await client.query(`TRUNCATE ${TABLES.join(', ')}`);
+  await insert();
+  await client.query(COUNT);
+  await service?.start();
+  while ((await countRolledUp(client)) < users) await delay(POLL_MS);
+  for (const table of TABLES) await client.query(`VACUUM ANALYZE ${table}`);
+}
+
+async function countRolledUp(client: pg.Client): Promise<number> {
+  const { rows } = await client.query('SELECT count(*)::int AS done FROM rollup_state');
+  return rows[0].done;
+}
+
+const COUNT = `
+  INSERT INTO reading_count (user_id, type, span, start_at, count)
+  SELECT user_id, type, span, start, sum(number)
+  FROM (
+    SELECT user_id, type, date_trunc('hour', start_at) AS hour, count(*) AS number FROM reading GROUP BY 1, 2, 3
+  ) AS hourly, LATERAL (VALUES
+    ('hour', hour), ('day', date_trunc('day', hour)), ('month', date_trunc('month', hour)),
+    ('year', date_trunc('year', hour)), ('all', '-infinity')
+  ) AS covering(span, start)
+  GROUP BY 1, 2, 3, 4`;

@@ -1,7 +1,16 @@
-import type { HalfRate } from './half-rate.ts';
+import type { LoadResult } from './load-job.ts';
 import type { Round } from './measure.ts';
 import type { Options } from './options.ts';
-import type { ReadsResult } from './steady-reads.ts';
+
+/** Reads at half the rate that the service can serve: alone, with the CPU of all processes in seconds, and beside larger reads. */
+export interface HalfRate {
+  readonly alone: { readonly reads: LoadResult; readonly cpu: number };
+  readonly beside: readonly {
+    readonly name: string;
+    readonly reads: LoadResult;
+    readonly larger: LoadResult;
+  }[];
+}
 
 export interface Comparison<Name extends string> {
   readonly rounds: readonly Record<Name, Round>[];
@@ -60,12 +69,12 @@ export function countFailures<Name extends string>({
   const stretches = halfRate === undefined ? [] : readsOf(halfRate);
   const failures = [
     ...rounds.flatMap((round) => [round[base].failures, round[other].failures]),
-    ...stretches.flatMap((reads) => Object.values(reads.failures)),
+    ...stretches.map((reads) => reads.failures),
   ];
   return failures.reduce((sum, count) => sum + count, 0);
 }
 
-function readsOf({ alone, beside }: HalfRate): ReadsResult[] {
+function readsOf({ alone, beside }: HalfRate): LoadResult[] {
   return [alone.reads, ...beside.flatMap(({ reads, larger }) => [reads, larger])];
 }
 
@@ -83,7 +92,7 @@ function toRow(name: string, rounds: readonly Round[], ratio: string, cpuRatio: 
 function toHalfRateRows(name: string, { alone, beside }: HalfRate): string[] {
   const { reads, cpu } = alone;
   return [
-    toReadsRow(`${name}, half the rate`, reads, ((cpu / reads.latencies.count) * 1_000_000).toFixed(0)),
+    toReadsRow(`${name}, half the rate`, reads, ((cpu / reads.requests) * 1_000_000).toFixed(0)),
     ...beside.flatMap((stretch) => [
       toReadsRow(`${name}, half the rate, beside ${stretch.name}`, stretch.reads),
       toReadsRow(stretch.name, stretch.larger),
@@ -91,8 +100,7 @@ function toHalfRateRows(name: string, { alone, beside }: HalfRate): string[] {
   ];
 }
 
-function toReadsRow(name: string, { latencies, perSecond }: ReadsResult, micros = ''): string {
-  const { p50, p99 } = latencies;
+function toReadsRow(name: string, { p50, p99, perSecond }: LoadResult, micros = ''): string {
   return `| ${[name, perSecond.toFixed(0), '', p50.toFixed(1), p99.toFixed(1), micros, ''].join(' | ')} |`;
 }
 

@@ -4,9 +4,9 @@ import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import pg from 'pg';
+import type { TokenJob, TokenRequest } from './load-job.ts';
 import { forkProgram } from './measure.ts';
 import type { Options } from './options.ts';
-import type { TokenJob, TokenRequest } from './token-job.ts';
 
 const SCOPE = 'read:health-data:heart';
 const PEOPLE = 50;

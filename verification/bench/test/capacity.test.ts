@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { ASSUMPTIONS, SERVER } from '../src/capacity/assumptions.ts';
-import { type Costs, readCosts, type UnitCost } from '../src/capacity/costs.ts';
 import {
   bytesPer,
   bytesPerRecord,
+  type Costs,
   distinctPages,
+  readCosts,
   toBottleneck,
   toBytesAfter,
   toCores,
@@ -19,6 +20,7 @@ import {
   toReplicas,
   toWalBytes,
   toWork,
+  type UnitCost,
 } from '../src/capacity/model.ts';
 import { PAGE_FILE, renderPage } from '../src/capacity/page.ts';
 

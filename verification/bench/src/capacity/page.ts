@@ -1,10 +1,13 @@
 import { resolve } from 'node:path';
 import { ASSUMPTIONS, RATES, SERVER } from './assumptions.ts';
-import { type Costs, DATABASES, type DatabaseName, SERVICES, type UnitCost } from './costs.ts';
 import {
   bytesPer,
   bytesPerRecord,
+  type Costs,
+  DATABASES,
+  type DatabaseName,
   type Resource,
+  SERVICES,
   toBottleneck,
   toBytesAfter,
   toCores,
@@ -20,9 +23,21 @@ import {
   toReplicas,
   toWalBytes,
   toWork,
+  type UnitCost,
 } from './model.ts';
-import { INTRODUCTION, toMoves } from './page-texts.ts';
-import { toBytes, toCount, toTable } from './tables-text.ts';
+
+const INTRODUCTION = `# Capacity
+
+What a rate of requests needs, computed from measured costs. The figures in the tables are written by one command:
+
+\`\`\`sh
+pnpm bench capacity --users 400 --readings 500    # measures, and writes verification/bench/capacity-costs.json and this page
+pnpm bench capacity --computed                    # writes the page from the costs that are there, after a change of an assumption
+\`\`\`
+
+The formulae are \`verification/bench/src/capacity/model.ts\`, the assumptions \`assumptions.ts\` beside it. A test compares this page with the
+costs. Change the assumptions to those of your deployment before you rely on a figure. The costs are of one machine with everything on it:
+network between machines, replication to standbys, TLS and backups come on top.`;
 
 export const PAGE_FILE = resolve(import.meta.dirname, '../../../../docs/operations/capacity.md');
 
@@ -203,4 +218,49 @@ function renderCarried(costs: Costs): string {
 function toShare(load: number): string {
   if (load < 0.0005) return '0.000';
   return load >= 0.995 ? load.toFixed(1) : load.toFixed(3);
+}
+
+const TOP_RATE = 10_000;
+
+/** How to raise the limit of each bottleneck. */
+function toMoves(costs: Costs): string {
+  const after = (days: number) => toBytes(toBytesAfter('consent', days, TOP_RATE, costs, ASSUMPTIONS));
+  const health = toLoad('health-data', { rate: TOP_RATE, days: 365 }, costs, SERVER, ASSUMPTIONS);
+  return `## How to raise the limits
+
+- **1 request a second**: nothing. One small machine does it; the second replica is for availability.
+- **100 requests a second**: one server of each database, two replicas of each service. health-data grows most, by what people measure and
+  not by what is read.
+- **${toCount(TOP_RATE)} requests a second, ${toCount(toPeople(TOP_RATE, ASSUMPTIONS))} people**:
+  - **health-data** needs more disk than one server has: distribute it by person ([distribution.md](distribution.md)), over at least
+    ${Math.ceil(Math.max(...Object.values(health)))} servers after a year. Disk reads divide by the same number. Reads by read replicas do not help, because disk space is the limit.
+  - **consent** keeps records for ${costs.recordDays} days, which is ${after(costs.recordDays)}. \`RECORD_RETENTION_DAYS=90\`, the least, is ${after(90)}. Older
+    months can be moved to another tablespace. Beyond that, distribute \`access_record\` and \`access_day\` by person.
+  - **WAL of consent** is mostly full pages, because the index of records by person is hit at random: one page of 8 kB for each record.
+    \`wal_compression = lz4\` comes first, then the same distribution. Longer times between checkpoints help little.
+  - **authorization** keeps used refresh tokens for 30 days, and every 32nd of a family that lives, to notice a replay
+    ([growth](growth.md#authorization)). Fewer refreshes by apps would lower that.
+  - **connections** of one server: lower \`DATABASE_POOL_SIZE\` and, in consent, \`ACCESS_POOL_SIZE\`, which are sized for one replica.
+  - **services**: all four scale by replicas, whose numbers are [in the table](#what-a-rate-needs).
+
+What a single person can cause is limited by the rate limits; a single app with all people behind it by the
+setting \`LIMIT_APP_PER_MINUTE\`.`;
+}
+
+function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** Three significant digits, with separators. */
+function toCount(value: number): string {
+  return Number(value.toPrecision(3)).toLocaleString('en-US', { maximumFractionDigits: 4 });
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+
+/** Bytes in powers of 1,000. */
+function toBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), UNITS.length - 1);
+  return `${toCount(bytes / 1000 ** power)} ${UNITS[power]}`;
 }

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { cpuSeconds } from '../src/cpu.ts';
+import { cpuSeconds } from '../src/processes.ts';
 
 test('the CPU time of a process includes its running children, and does not decrease when they end', async () => {
   const parent = fork(join(import.meta.dirname, 'burner.mjs'));

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { countFailed, type KindRounds, reportInterleaved } from '../src/interleaved-report.ts';
+import { countFailed, type KindRounds, reportInterleaved } from '../src/interleaved.ts';
 import type { Round } from '../src/measure.ts';
 import type { Options } from '../src/options.ts';
 
@@ -8,7 +8,7 @@ const SETTINGS = { commit: 'abc', kinds: ['refresh'], loads: [[0.5], [2]] } as u
 };
 
 function round(perSecond: number, cpu: Record<string, number>, failures = 0): Round {
-  return { requests: 1_000, perSecond, p50: 1, p99: 2, failures, cpu };
+  return { requests: 1_000, perSecond, p50: 1, p99: 2, max: 3, failures, cpu };
 }
 
 function toMeasured(failures = 0): KindRounds[] {
