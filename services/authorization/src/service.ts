@@ -6,8 +6,7 @@ import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { startPruning } from '@phds/service-kit/pruning';
-import { acknowledging } from '@phds/service-kit/restore/acknowledged-changes';
-import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
+import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import {

@@ -2,8 +2,7 @@ import { type FailureReports, reportFailures } from '@phds/service-kit/backgroun
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import type { Postgres } from '@phds/service-kit/postgres/postgres';
 import { startPruning } from '@phds/service-kit/pruning';
-import { acknowledging } from '@phds/service-kit/restore/acknowledged-changes';
-import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
+import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
 import { createUserOf } from '@phds/service-kit/rpc/context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { batchingCalls } from '../batcher.ts';
 import { currentDeadline, withoutDeadline } from '../deadline.ts';
 import { unavailable } from '../errors.ts';
-import { reportingOutages } from '../outage-reports.ts';
 import { startPeriodic } from '../periodic.ts';
 import { givenUp, inTransaction } from '../postgres/client.ts';
-import { sharingRuns } from './acknowledged-changes.ts';
-import type { RestoreGuardOptions } from './guard-options.ts';
+import { translateDatabaseError } from '../postgres/errors.ts';
 import {
   compareWithMemory,
   type EntryKind,
@@ -52,6 +51,24 @@ export interface RestoreGuard extends AsyncDisposable {
   confirm(number: number): Promise<Restore | null>;
 }
 
+type Say = (details: object, text: string) => void;
+
+export interface RestoreGuardOptions {
+  readonly pool: pg.Pool;
+  /** The schema of the restore tables. */
+  readonly schema: string;
+  /** How often to check the database, and how long other instances have to confirm that a new one has all their changes. */
+  readonly config: { readonly RESTORE_CHECK_INTERVAL_MS: number; readonly FAILOVER_GRACE_MS: number };
+  readonly log: { readonly error: Say; readonly warn: Say };
+  /** Receives the error of a failed check; the next one tries again. */
+  readonly onFailure: (error: unknown) => void;
+  /**
+   * Called when what was written last may be missing: at the first failed check of an outage, at the first successful check after it,
+   * and when the database was replaced.
+   */
+  readonly onPossibleLoss?: () => void;
+}
+
 /** Checks the database immediately and then periodically. Starts even if the database is unavailable. */
 export async function startRestoreGuard(options: RestoreGuardOptions): Promise<RestoreGuard> {
   const guard = new Guard(options);
@@ -81,11 +98,22 @@ class Guard {
   #told = 0;
   readonly #lookAndReport: () => Promise<void>;
   isSuspending = false;
-  readonly acknowledge = sharingRuns(() => this.#countUp());
+  /** Callers at the same time share a run, which begins after their changes. */
+  readonly #prove = batchingCalls(
+    async (callers: readonly undefined[]) => {
+      await this.#countUp();
+      return callers;
+    },
+    { maxQueued: Number.POSITIVE_INFINITY, maxCost: Number.POSITIVE_INFINITY },
+  );
 
   constructor(options: RestoreGuardOptions) {
     this.#options = options;
     this.#lookAndReport = reportingOutages(() => this.#look(), options.onPossibleLoss);
+  }
+
+  acknowledge(): Promise<void> {
+    return this.#prove(undefined);
   }
 
   get witness(): Witness {
@@ -247,4 +275,47 @@ class Guard {
   #inTransaction<T>(use: (records: RestoreRecords) => Promise<T>): Promise<T> {
     return inTransaction(this.#options.pool, (client) => use(this.#records(client)));
   }
+}
+
+type Method = (...args: unknown[]) => Promise<unknown>;
+
+/** Wraps use cases so that the named ones return only after the database holds the proof of their changes. */
+export function acknowledging<UseCases extends object>(
+  guard: Pick<RestoreGuard, 'acknowledge'>,
+  useCases: UseCases,
+  names: readonly (keyof UseCases)[],
+): UseCases {
+  const wrapped = names.map((name) => {
+    const change = useCases[name] as Method;
+    const acknowledged: Method = async (...args) => {
+      const result = await change(...args);
+      await guard.acknowledge().catch((error: unknown) => {
+        throw translateDatabaseError(error);
+      });
+      return result;
+    };
+    return [name, acknowledged] as const;
+  });
+  return { ...useCases, ...Object.fromEntries(wrapped) };
+}
+
+/**
+ * Returns the check of a database with reports of both ends of an outage. Failed checks in between are not reported: inserts may succeed
+ * meanwhile, for example while the pool is full.
+ */
+function reportingOutages(check: () => Promise<void>, report: (() => void) | undefined): () => Promise<void> {
+  let isOutage = false;
+  const note = (isNow: boolean) => {
+    if (isNow !== isOutage) report?.();
+    isOutage = isNow;
+  };
+  return async () => {
+    try {
+      await check();
+    } catch (error) {
+      note(true);
+      throw error;
+    }
+    note(false);
+  };
 }
