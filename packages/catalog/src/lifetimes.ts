@@ -1,4 +1,4 @@
-// Every lifetime fixed by the specification, with the unit in its name. Configuration may shorten them, but never exceed the maxima.
+// Every lifetime of the public interface, with the unit in its name. Configuration may shorten them, but never exceed the maxima.
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;

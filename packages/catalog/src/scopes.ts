@@ -31,7 +31,7 @@ interface ScopeTraits {
   readonly sensitive: boolean;
 }
 
-// All scopes are health data and require consent. `sensitive` marks scopes that deserve a second look, and must be rare enough to
+// All scopes are health data and require consent. `sensitive` marks scopes that deserve attention, and must be rare enough to
 // be noticed. Marked is data that by itself reveals a diagnosis, a treatment or a state of mind, or has free text that may
 // (symptoms, medications, conditions, appointments by specialty, mood, reports, ehr), and the two summaries, which cover every
 // health data type, even those whose own scope the person declines. Not marked are single measurements, allergies (meant to be

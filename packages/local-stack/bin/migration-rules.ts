@@ -10,7 +10,7 @@ export interface Violation {
 
 type Finding = Omit<Violation, 'line'>;
 
-// biome-ignore lint/suspicious/noExplicitAny: the tree of the parser, whose nodes are looked at by their names
+// biome-ignore lint/suspicious/noExplicitAny: the tree of the parser, whose nodes are read by their names
 type Node = any;
 
 /** What the migration has done before the statement. */

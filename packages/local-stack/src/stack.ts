@@ -49,7 +49,7 @@ function createSteps(say: (line: string) => void, signal: AbortSignal | undefine
   return async (name, work) => {
     signal?.throwIfAborted();
     const started = performance.now();
-    // A running step is not abandoned, because its result may have to be stopped later.
+    // A running step is not aborted, because its result may have to be stopped later.
     const result = await work();
     say(`  ${name.padEnd(44)} ${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s`);
     return result;

@@ -44,7 +44,7 @@ function attemptsOn({ schema, name, kind, columns, types }: SchemaObject): Attem
     return { ...read, N: [`SELECT nextval('${it}')`], O: [`COMMENT ON SEQUENCE ${it} IS ''`] };
   }
   if (kind === 'function') {
-    // Arguments from a row, because a strict function of a constant NULL is not looked at.
+    // Arguments from a row, because a strict function of a constant NULL is not evaluated.
     const row = types.map((type, index) => `NULL::${type} AS a${index}`).join(', ');
     const given = types.map((_, index) => `a${index}`).join(', ');
     const call = `SELECT ${it}(${given}) FROM (SELECT ${row} OFFSET 0) AS arguments`;

@@ -1,6 +1,6 @@
 /** Keeps a read of many pages within the limit of the service, which counts requests by the minute. */
 export class Pace {
-  /** Is told each wait before it begins, in milliseconds. */
+  /** Called with each wait before it begins, in milliseconds. */
   readonly onWait: ((waitMs: number) => void) | undefined;
   #notBefore = 0;
 

@@ -17,7 +17,7 @@ export interface SyncOptions extends CallOptions {
   readonly type?: NonNullable<ReadingQuery['type']>;
   /** 100 by default, which is the largest. */
   readonly pageSize?: number;
-  /** Is told each wait before it begins, in milliseconds: a sync of many pages waits for the limits of the service. */
+  /** Called with each wait before it begins, in milliseconds: a sync of many pages waits for the limits of the service. */
   readonly onWait?: (waitMs: number) => void;
 }
 

@@ -11,7 +11,7 @@ export interface Queued {
   refuse(cause: unknown): void;
 }
 
-/** Late items are looked for at most this often. */
+/** Late items are searched at most this often. */
 const MIN_WATCH_MS = 10;
 
 /** What waits for one key, oldest first. */

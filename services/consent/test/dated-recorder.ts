@@ -18,7 +18,7 @@ const guard = {
   verified: <T>(operation: () => Promise<T>) => operation(),
 };
 
-/** A recorder with a chain of its own on that database, which may date records as it likes unless told otherwise. */
+/** A recorder with a chain of its own on that database, which may date records as it likes unless an option says otherwise. */
 export function startDatedRecorder(
   databaseUrl: string,
   clock: Clock,

@@ -11,7 +11,7 @@ import type { RunningService } from './running-service.ts';
 export interface NoticeSearcher extends AsyncDisposable {
   /** Searches all grants once, unless a search began less than this long ago. */
   search(intervalMs?: number): Promise<void>;
-  /** Looks at the next grants. `judge` can fail in place of the service. */
+  /** Checks the next grants. `judge` can fail in place of the service. */
   scanNext(size: number, judge?: Judge): Promise<boolean>;
 }
 

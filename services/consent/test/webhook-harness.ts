@@ -138,6 +138,6 @@ export async function letExpire(
     grantId,
     secondsAgo,
   ]);
-  // As if the search had not looked since.
+  // As if the search had not run since.
   await owner.query(`UPDATE webhook_scan SET place_at = now() - interval '1 day', place_id = ''`);
 }

@@ -12,7 +12,7 @@ import {
 } from './running-service.ts';
 import { openWebhookHarness, type WebhookHarness } from './webhook-harness.ts';
 
-/** An app with a receiver, and what it is told. */
+/** An app with a receiver, and the events that it receives. */
 export interface WebhookScenario {
   readonly app: RegisteredApp;
   readonly receiver: WebhookReceiver;

@@ -99,7 +99,7 @@ export class BatchedReads implements Disposable {
       isWanted: () => true,
       ...changes,
     });
-    // The test may look at it later.
+    // The test may check it later.
     outcome.catch(() => undefined);
     return outcome;
   }

@@ -50,7 +50,7 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
     SESSION_ISSUER: sessions.issuer,
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
-    // A busy machine must not make a service look unavailable.
+    // A busy machine must not make a service appear unavailable.
     AUTHORIZATION_DEADLINE_MS: '20000',
     CONSENT_DEADLINE_MS: '20000',
     HEALTH_DATA_DEADLINE_MS: '20000',

@@ -22,7 +22,7 @@ beforeEach(() => {
 
 const pulse = (day: string, value: number) => reading('heart_rate', `${day}T08:00:00Z`, value);
 
-/** What consent was told about a person. */
+/** What was reported to consent about a person. */
 const reportsOf = (userId: string) =>
   harness.consent.changes
     .filter((change) => change.userId === userId)

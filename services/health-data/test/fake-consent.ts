@@ -9,7 +9,7 @@ import type { ServiceTokenVerifier } from '@phds/service-kit/trust/service-token
 /** Replaces consent's AccessService: stores the accesses that it is asked to record, and judges as the test says. */
 export class FakeConsent implements AsyncDisposable {
   readonly batches: Access[][] = [];
-  /** The changed readings that it was told about. */
+  /** The changed readings that were reported to it. */
   readonly changes: DataChange[] = [];
   refusesChanges = false;
   refusedChanges = 0;

@@ -85,7 +85,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
     CONSENT_ADDRESS: `127.0.0.1:${consent.port}`,
-    // A busy machine must not make consent look unavailable.
+    // A busy machine must not make consent appear unavailable.
     CONSENT_DEADLINE_MS: '10000',
     ACCESS_WAIT_MS: '10000',
     SUMMARY_SCAN_TIMEOUT_MS: '10000',

@@ -1,6 +1,6 @@
 import type { ScanLimits } from '../src/store/pg-summaries.ts';
 
-/** Limits that only a defect reaches: a busy machine must not look overloaded. */
+/** Limits that only a defect reaches: a busy machine must not appear overloaded. */
 export const PATIENT_SCANS: ScanLimits = {
   maxWaiting: 1_000,
   maxWaitMs: 30_000,

@@ -14,7 +14,7 @@ export class Connections {
     this.#app = app;
   }
 
-  /** Connects a person who was told `PURPOSE`. */
+  /** Connects a person who was shown `PURPOSE`. */
   async connect(session: string, scopes: readonly string[], approval: Approval = {}): Promise<Tokens> {
     return this.#app.finish(await this.#app.ask(session, { scopes, purpose: PURPOSE }, approval));
   }

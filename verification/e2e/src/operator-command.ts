@@ -7,7 +7,7 @@ import type { RunningStack } from '@phds/running-system/running-stack';
 export interface CommandResult {
   readonly code: number;
   /** The JSON document of its output; null when there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape, and expect() judges them
+  // biome-ignore lint/suspicious/noExplicitAny: tests read documents of every shape, and expect() judges them
   readonly document: any;
   readonly errors: string;
 }

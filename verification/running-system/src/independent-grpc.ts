@@ -83,7 +83,7 @@ export class IndependentClient implements Disposable {
     path: string,
     request: object,
     metadata: Readonly<Record<string, string>> = {},
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape, and expect() judges them
+    // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape, and expect() judges them
   ): Promise<any> {
     const rpc = RPCS.find((each) => each.path === path)?.definition;
     if (rpc === undefined) throw new Error(`no such rpc: ${path}`);

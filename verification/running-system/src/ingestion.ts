@@ -26,7 +26,7 @@ export async function callInternally(
     readonly caller: Parameters<Stack['serviceTokens']>[0];
     readonly request?: object;
   },
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape, and expect() judges them
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape, and expect() judges them
 ): Promise<any> {
   const { service, rpc, caller, request = {} } = call;
   const tokens = await stack.serviceTokens(caller);

@@ -7,7 +7,7 @@ export interface Answer {
   /** The body, byte for byte. */
   readonly text: string;
   /** The body as JSON; undefined when it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape, and expect() judges them
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape, and expect() judges them
   readonly body: any;
 }
 

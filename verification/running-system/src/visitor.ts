@@ -33,7 +33,7 @@ const PICTURES = [
 const START_LIMIT_MS = 120_000;
 const STEP_LIMIT_MS = 60_000;
 
-/** A page looks whether a change was made whose answer was lost for as long as the gateway may work on it, and for less than this. */
+/** A page checks whether a change was made whose answer was lost for as long as the gateway may work on it, and for less than this. */
 const MARGIN_MS = 3_000;
 
 /** The number of seconds by which libfaketime shifts the clock of tests and services (`pnpm prove:hours`). */
@@ -156,7 +156,7 @@ export class Visitor implements AsyncDisposable {
   }
 
   /**
-   * Performs a change whose answer is lost. The page then looks every second whether the service makes the change, until it can be
+   * Performs a change whose answer is lost. The page then checks every second whether the service makes the change, until it can be
    * sure; this time is skipped.
    */
   async loseAnswer(act: () => Promise<void>): Promise<void> {

@@ -209,7 +209,7 @@ class Guard {
   }
 
   async #look(): Promise<void> {
-    // Read before the facts: otherwise a change acknowledged in between would make the database look behind.
+    // Read before the facts: otherwise a change acknowledged in between would make the database appear to lack a change.
     const memory = this.#memory;
     const settled = await this.#inTransaction(async (records) => {
       let facts = await records.readFacts(this.#id, memory);

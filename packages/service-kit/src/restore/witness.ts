@@ -17,7 +17,7 @@ export type VerificationQuery = (
   values: Witness,
 ) => Promise<readonly { readonly unverified: boolean }[]>;
 
-/** The statement that compares a database with a Witness; prepared statements of the services repeat its condition. */
+/** The statement that compares a database with the expected position; prepared statements of the services repeat its condition. */
 export function toVerification(schema: string): string {
   return `
     SELECT NOT identified OR ($1::uuid IS NOT NULL AND NOT EXISTS (
@@ -27,7 +27,7 @@ export function toVerification(schema: string): string {
 }
 
 /**
- * Runs a statement whose rows say whether the database is unverified. Its last two values are the guard's witness. Throws
+ * Runs a statement whose rows say whether the database is unverified. Its last two values are the guard's expected position. Throws
  * Unverified; call it within `guard.verified`.
  */
 export async function queryVerified<Row extends object>(

@@ -25,7 +25,7 @@ export interface CallStreamLimits {
 /** About the size of one message, in bytes. A message has at least one answer, whatever its size. */
 const MESSAGE_BYTES = 1024 * 1024;
 
-/** How late a call may be told that its time is over. */
+/** The longest delay until a call is notified that its time is over. */
 const SWEEP_MS = 25;
 
 type AnswerInit = MessageInitShape<typeof AnswerSchema>;

@@ -106,7 +106,7 @@ const CONNECTION_LOST = 'Received RST_STREAM';
 /** grpc-js's message when a message exceeds a limit of either side. A retry would fail too. */
 const TOO_LARGE = /^Received message .*larger than/;
 
-/** The AppError of a failed call. Without details, only connection failures can be told from other errors. */
+/** The AppError of a failed call. Without details, only connection failures can be distinguished from other errors. */
 export function fromGrpcError(error: ServiceError): AppError {
   const [bytes] = error.metadata?.get('grpc-status-details-bin') ?? [];
   const detail = bytes instanceof Buffer ? findDetail(bytes) : undefined;

@@ -180,7 +180,7 @@ function bindGrpc(server: Server, { host, rpcPort, tls }: RpcServerOptions): Pro
   });
 }
 
-/** Polls the service's health, because grpc.health.v1 has to be told of changes. */
+/** Polls the service's health, because grpc.health.v1 has to be notified of changes. */
 function watchHealth(health: HealthImplementation, check: () => Promise<boolean>) {
   let isServing = false;
   const set = (serving: boolean) => {

@@ -63,7 +63,7 @@ export function createLogger({ service, level = 'info', destination }: LoggerOpt
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** The same log for fields that hold no text of a caller: looking for secrets takes ten times as long as the rest of a line. */
+/** The same log for fields that hold no text of a caller: searching for secrets takes ten times as long as the rest of a line. */
 export function withoutRedaction(log: Logger): Logger {
   return log.child({}, { redact: [] });
 }

@@ -144,7 +144,7 @@ async function runIn<T>(span: Span, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Reasons of errors that somebody has to look at. All others are refusals, which the caller causes. */
+/** Reasons of errors that an operator has to check. All others are refusals, which the caller causes. */
 const FAULTS: ReadonlySet<string> = new Set(['internal', 'unavailable', 'access_not_recorded']);
 
 function setFailure(span: Span, error: unknown): void {

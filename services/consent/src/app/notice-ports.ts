@@ -23,7 +23,7 @@ export interface ScannedGrants {
 /** The search for coming ends and unusual reading, shared by all instances. */
 export interface NoticeScanStore {
   /**
-   * Looks at the next grants, at most `size`, and adds the notices that `judge` returns, all in one transaction. A search over all
+   * Checks the next grants, at most `size`, and adds the notices that `judge` returns, all in one transaction. A search over all
    * grants begins `intervalMs` after the last one began. Returns false when there is nothing to do now, or when another
    * instance is doing it.
    */

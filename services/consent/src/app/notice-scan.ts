@@ -8,7 +8,7 @@ const GRANTS_AT_ONCE = 1_000;
 const PARTS_AT_ONCE = 100;
 
 /**
- * Looks at all unexpired grants for coming ends and unusual reading, at most once in `intervalMs` over all instances. The next run goes
+ * Checks all unexpired grants for coming ends and unusual reading, at most once in `intervalMs` over all instances. The next run goes
  * on where this one ended or was interrupted.
  */
 export async function scanForNotices(

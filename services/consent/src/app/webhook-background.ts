@@ -12,7 +12,7 @@ import type {
 import { createWebhookSender } from './webhook-sender.ts';
 
 const MEASURE_INTERVAL_MS = 15_000;
-/** One turn in so many looks at all endpoints, and so finds retries and `data.updated`, which become due some time after they were added. */
+/** One turn in so many checks all endpoints, and so finds retries and `data.updated`, which become due some time after they were added. */
 const TURNS_UNTIL_ALL = 5;
 /** Longer than a transaction that adds an event usually takes. */
 const COMMITTED_MS = 1_000;
@@ -25,7 +25,7 @@ export interface WebhookBackgroundOptions {
   readonly clock: Clock;
   /** Events in delivery at once; 0 to send none here. */
   readonly concurrency: number;
-  /** Milliseconds between two looks for due events. */
+  /** Milliseconds between two searches for due events. */
   readonly intervalMs: number;
   /** By what a task does: receives the error of a failed run; the next run tries again. */
   readonly failureOf: (task: string) => (error: unknown) => void;

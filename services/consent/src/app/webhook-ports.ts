@@ -72,7 +72,7 @@ export interface PendingEvents {
 }
 
 export interface ClaimLimits {
-  /** The endpoints that are looked at. */
+  /** The endpoints that are checked. */
   readonly endpoints: Iterable<string>;
   readonly events: number;
   /** How many of these may be `data.updated`. */

@@ -36,7 +36,7 @@ export interface WebhookSenderDependencies {
 export interface WebhookSender extends AsyncDisposable {
   /** Claims as many due events as there is room for, and starts to deliver them. Delivered ones make room for further ones. */
   claimDue(): Promise<void>;
-  /** As claimDue, but looks only for events of the last milliseconds and at endpoints that had due events. */
+  /** As claimDue, but searches only for events of the last milliseconds and at endpoints that had due events. */
   claimNew(withinMs: number): Promise<void>;
   /** Resolves when nothing is in delivery. */
   idle(): Promise<void>;

@@ -14,7 +14,7 @@ const UNUSUAL_FACTOR = 5;
 export const PAST_DAYS = 28;
 const LEAST_PAST_DAYS = 7;
 
-/** A grant by the facts that say whether it needs a closer look. */
+/** A grant by the facts that say whether it needs a closer check. */
 export interface GrantDates {
   readonly id: string;
   readonly grantedAt: Date;

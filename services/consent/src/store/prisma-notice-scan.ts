@@ -29,7 +29,7 @@ type Transaction = Prisma.TransactionClient;
 
 /**
  * The search over `consent_grant` in the order of the grants' ends, from those that ended yesterday. Table `notice_scan` holds how
- * far it got; its row is locked while a part is looked at.
+ * far it got; its row is locked while a part is checked.
  */
 export function createPrismaNoticeScan(prisma: PrismaClient): NoticeScanStore {
   return translatingErrors({

@@ -5,7 +5,7 @@ import { EVENT_COLUMNS, type EventRow, LIVE_SCOPES, toEvent } from './webhook-de
 
 /** Due events of each kind that a claim reads of an endpoint. */
 const READ_AT_ONCE = 16;
-/** The longest time until an event is looked at again that waits for an earlier one of its grant. */
+/** The longest time until an event is checked again that waits for an earlier one of its grant. */
 const LONGEST_WAIT_SECONDS = 300;
 
 interface TakenRow {

@@ -22,7 +22,7 @@ export interface OutboxState {
   readonly oldestSeconds: number;
 }
 
-/** The changes that consent has not been told about. */
+/** The changes that have not been reported to consent. */
 export interface ChangeOutbox {
   /**
    * Passes the oldest changes to `report`, at most `limit` transactions and one of each person first, and marks them as reported when it resolves. They stay locked

@@ -128,7 +128,7 @@ function optionalText(field: string, text: string, maxLength: number): string | 
 
 /** Control characters other than tab and line feed, and halves of surrogate pairs, cannot be stored or returned as text. */
 function isPlainText(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is searched
   return text.isWellFormed() && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text);
 }
 

@@ -20,7 +20,7 @@ export const ASSUMPTIONS = {
   indexEntryBytes: 40,
   /** Share of a leaf page that is filled when entries arrive in no order. */
   leafFill: 0.7,
-  /** Share of the pages that a statement looks at which are leaves of an index or rows; the rest are upper levels or seen twice. */
+  /** Share of the pages that a statement reads which are leaves of an index or rows; the rest are upper levels or seen twice. */
   leafShare: 0.2,
 } as const;
 

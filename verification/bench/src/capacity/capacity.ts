@@ -32,7 +32,7 @@ const UPDATED = [
   'health_data.rollup_state',
 ];
 
-/** Measures the costs of all kinds of work unless told not to, and writes them and the page that is computed from them. */
+/** Measures the costs of all kinds of work unless an option says otherwise, and writes them and the page that is computed from them. */
 export async function benchCapacity(options: Options): Promise<string> {
   if (!options.computed) writeCosts(COSTS_FILE, await measureCosts(options));
   writeFileSync(PAGE_FILE, renderPage(readCosts()));

@@ -23,7 +23,7 @@ interface Counters {
   readonly walBytes: number;
   readonly fullPages: number;
   readonly transactions: number;
-  /** Pages of tables and indexes that were looked at, in memory or not, by service. */
+  /** Pages of tables and indexes that were read, in memory or not, by service. */
   readonly pages: Readonly<Record<string, number>>;
   /** CPU seconds by process id, and the service of the connection. */
   readonly backends: ReadonlyMap<number, { readonly service: string; readonly seconds: number }>;

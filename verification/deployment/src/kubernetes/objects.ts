@@ -20,7 +20,7 @@ export interface KubernetesObject {
   };
 }
 
-/** The kinds that tests look into. Their fields are typed once `schemas.ts` has accepted the object. */
+/** The kinds that tests check. Their fields are typed once `schemas.ts` has accepted the object. */
 interface Kinds {
   readonly ConfigMap: IConfigMap;
   readonly Deployment: IDeployment;

@@ -174,7 +174,7 @@ export class SimulatedPerson {
     }
     const app = this.#app;
     if (app === null || (kind !== 'app' && kind !== 'app-life')) return;
-    // If the restoration does not succeed at the first attempt, the app with its unknown state is abandoned.
+    // If the restoration does not succeed at the first attempt, the app with its unknown state is not used any more.
     this.#app = null;
     const { session } = this.#options;
     const activate = () => setStatus(this.#gateway(), app, session, 'active');

@@ -23,7 +23,7 @@ export interface ForcedAnswer {
 
 type Force = (call: ForcedCall) => ForcedAnswer;
 
-/** Codes that are answered before the path is looked at. */
+/** Codes that are answered before the path is checked. */
 const EVERYWHERE: Readonly<Record<string, Force>> = {
   // These two are answered before anything is known of the app, so they carry none of its fields.
   UNAUTHORIZED: () => ({ error: unauthorized('forced'), headers: {} }),

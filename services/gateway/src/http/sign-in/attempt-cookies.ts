@@ -32,7 +32,7 @@ const attemptShape = z.object({
  * in a cookie of its own, named after its state, so that sign-ins in several tabs do not replace each other.
  */
 export interface AttemptCookies {
-  /** `Set-Cookie` values that keep this attempt and remove those beyond the newest three. At most eight are looked at. */
+  /** `Set-Cookie` values that keep this attempt and remove those beyond the newest three. At most eight are read. */
   keep(request: IncomingMessage, attempt: SignInAttempt): Promise<string[]>;
   /** The attempt with this state, begun in this browser in the last ten minutes, else null. */
   find(request: IncomingMessage, state: string): Promise<SignInAttempt | null>;

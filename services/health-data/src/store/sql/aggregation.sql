@@ -11,7 +11,7 @@
 --          $9 no reading that starts earlier counts, $10 to $12 ranges of readings,
 --          $13 to $16 ranges of whole days, months and years in rollups, $17 to $19 ranges of whole hours in rollups,
 --          $20 zone that the rollups must be of,
---          $21 and $22 bounds between which the newest reading is looked for.
+--          $21 and $22 bounds between which the newest reading is searched.
 WITH
 -- include: parts/summary-rows.sql
 -- The sum of a day is rounded before it is compared: binary noise must not put a total below a limit that it meets.
