@@ -68,7 +68,7 @@ describe('pagination', () => {
 });
 
 describe('public names', () => {
-  test('are spelled as in the specification', () => {
+  test('are the published ones, letter by letter', () => {
     expect(names.APP_STATUSES).toEqual(['active', 'suspended', 'revoked']);
     expect(names.PENDING_STATUSES).toEqual(['pending', 'approved', 'denied', 'expired', 'cancelled']);
     expect(names.GRANT_STATUSES).toEqual(['active', 'expired', 'revoked']);

@@ -25,7 +25,7 @@ test('a sandbox user id names its app and person, and nothing else does', () => 
   }
 });
 
-test('the client id tells the environment', () => {
+test('the client id shows whether an app is a sandbox app', () => {
   expect(environmentOf('app_sandbox_1')).toBe('sandbox');
   expect(environmentOf('app_1')).toBe('live');
 });

@@ -59,7 +59,7 @@ const QUERY_OF_ENDPOINT = {
 };
 
 describe('data paths', () => {
-  test('each of the 23 requires exactly the scope of the specification', () => {
+  test('each of the 23 requires exactly its published scope', () => {
     expect(DATA_PATHS).toHaveLength(23);
     expect(Object.fromEntries(DATA_PATHS.map(({ path, scope }) => [path, scope]))).toEqual(SCOPE_OF_PATH);
   });
@@ -118,7 +118,7 @@ describe('endpoints', () => {
 });
 
 describe('scopes', () => {
-  test('are the 22 of the specification, each opening exactly its own paths', () => {
+  test('are the 22 published ones, each opening exactly its own paths', () => {
     expect(SCOPES).toHaveLength(22);
     expect([...new Set(Object.values(SCOPE_OF_PATH))]).toEqual(SCOPE_NAMES);
     for (const { scope, endpoints } of SCOPES) {

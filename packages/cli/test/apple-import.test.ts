@@ -210,7 +210,7 @@ test('an archive of 18 KB that unpacks to 1.5 GB is refused before anything is s
   expect([service.imports.size, service.readings.size]).toEqual([0, 0]);
 });
 
-test('is about one person', async () => {
+test('an Apple export is refused together with --patient, because it is about one person', async () => {
   const request = { paths: [files.write('export.xml', XML)], patient: 'p1', onChecked: () => undefined };
   await expect(appleImporter.open(request)).rejects.toThrow(
     'An export is about one person: leave --patient out.',

@@ -81,7 +81,7 @@ describe('sign-out that the client starts', () => {
     expect([page.status, page.text]).toEqual([400, expect.stringContaining('not registered')]);
   });
 
-  test('ends the session even if the service cannot be told, and logs that', async () => {
+  test('ends the session even if the service cannot be notified, and logs that', async () => {
     const log = jest.spyOn(console, 'error').mockReturnValue();
     const backchannelLogoutUrl = 'http://127.0.0.1:1/sign-out/back-channel';
     const registration = { secret: CLIENT_SECRET, gatewayUrls: [GATEWAY], backchannelLogoutUrl };
@@ -93,7 +93,7 @@ describe('sign-out that the client starts', () => {
   });
 });
 
-test('a person who signs in as somebody else is signed out first, and the service is told', async () => {
+test('a person who signs in as somebody else is signed out first, and the service is notified', async () => {
   const { claims } = await client.signIn('ada');
   const page = await client.browser.submit(await client.authorize({ prompt: 'login' }), { user: 'grace' });
   expect(page.text).toContain('Submitting Callback');

@@ -102,7 +102,7 @@ describe('verification by checkpoints', () => {
     expect(await check(twoCheckpoints(history), rest, dropped)).toMatchObject({ kind: 'removed', seq: 0 });
   });
 
-  test('does not believe that a batch was dropped which was signed after the kept records begin', async () => {
+  test('refuses the claim that a batch was dropped which was signed after the kept records begin', async () => {
     const [batch] = makeHistory().batches;
     const issued = (content: CheckpointContent, at: number) =>
       signCheckpoint({ ...content, iat: at / 1000 } as CheckpointContent);

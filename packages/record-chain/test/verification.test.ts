@@ -52,7 +52,7 @@ describe('verification of the chains', () => {
     });
   });
 
-  test('names the place of a removed record', async () => {
+  test('reports the position of a removed record', async () => {
     const history = makeHistory();
     const { writer, seq, ordinal } = history.records[10]!;
     const cut = { ...history, records: history.records.toSpliced(10, 1) };
@@ -84,7 +84,7 @@ describe('verification of the chains', () => {
     });
   });
 
-  test('names an added record, after its batch or at an occupied place', async () => {
+  test('reports an added record, after its batch or at an occupied position', async () => {
     const history = makeHistory();
     const id = Buffer.from(history.records[2]!.id);
     id.writeUInt32BE(0xffff_ffff, 12);

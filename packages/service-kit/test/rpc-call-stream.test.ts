@@ -165,7 +165,7 @@ describe('calls of one message', () => {
 });
 
 describe('the deadline of a call', () => {
-  test('is its own: the handler sees its remaining time, and is told when it ends', async () => {
+  test('belongs to that call alone: the handler sees its remaining time, and is notified when it ends', async () => {
     const seen = new Map<string, number>();
     const ended = Promise.withResolvers<void>();
     const held = { abandon: () => ended.resolve() };

@@ -13,11 +13,11 @@ const appOf = (clientId: string, redirectHost: string | null, name = 'Diary') =>
 });
 const DIARY = appOf('one', 'diary.example');
 
-test('an app is told apart by the host that it gets its answers at', () => {
+test('an app is distinguished by the host that it gets its answers at', () => {
   expect(findDomain(DIARY, [DIARY, appOf('two', 'other.example')])).toBe('diary.example');
 });
 
-test('apps with the same name and host are told apart by their ids', () => {
+test('apps with the same name and host are distinguished by their ids', () => {
   expect(findDomain(DIARY, [DIARY, appOf('two', 'diary.example')])).toBe('diary.example · one');
 });
 
@@ -26,6 +26,6 @@ test('another name or a second connection of the same app needs no id', () => {
   expect(findDomain(DIARY, shown)).toBe('diary.example');
 });
 
-test('an app whose host was not stored is told apart by its id', () => {
+test('an app whose host was not stored is distinguished by its id', () => {
   expect(findDomain(appOf('old', null), [])).toBe('old');
 });

@@ -16,7 +16,7 @@ test.each([
   'packages/catalog/src/shown-text.ts',
   'services/consent/src/domain/webhook-endpoint.ts',
   'services/consent/src/app/webhooks.ts',
-])('every fault that %s finds in what a developer enters is told in German', (file) => {
+])('every fault that %s finds in what a developer enters has a German text', (file) => {
   const found = readFileSync(join(ROOT, file), 'utf8').matchAll(MESSAGE);
   const messages = [...found].map(([, , message]) =>
     (message ?? '').replace(/\$\{to.*\}/, 'U+202E').replace(/\$\{.*\}/, '12'),

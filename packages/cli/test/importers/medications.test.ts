@@ -39,7 +39,7 @@ describe('the name of a medication', () => {
     expect(recordOf(found)).toMatchObject({ name: 'Metformin ER' });
   });
 
-  test('is needed', () => {
+  test('is required', () => {
     const medicationReference = { reference: 'Medication/elsewhere' };
     const nameless = request({ medicationCodeableConcept: undefined, medicationReference });
     expect(reasonOf(nameless)).toBe('name is missing');

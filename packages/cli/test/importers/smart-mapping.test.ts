@@ -13,7 +13,7 @@ const person = {
 const moment = { start: '2007-04-18T13:32:00Z', end: '2007-04-18T13:32:00Z', source: 'ehr' };
 
 describe('the tables of one patient', () => {
-  test('give the profile', async () => {
+  test('yield the profile', async () => {
     const { profile } = await importTables({ patients: [person] });
     expect(profile).toEqual({ name: 'Ada K Lovelace', gender: 'female', dateOfBirth: '1815-12-10' });
   });

@@ -81,7 +81,7 @@ test('an appointment needs the chosen one among its participants', async () => {
   expect(await appointment('Practitioner/1')).toBe(NAMELESS);
 });
 
-test('people whom only subjects name are told apart', async () => {
+test('people who are named only as subjects are distinguished', async () => {
   const others = [...alone, pulse(to('Patient/b')), pulse({})];
   expect((await importEntries(others)).readings).toEqual([]);
   const two = [pulse(numbered('1')), pulse(numbered('2'))];
