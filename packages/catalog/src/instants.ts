@@ -83,7 +83,7 @@ export function isMixed({ from, to }: TimeWindow): boolean {
 
 /**
  * Whether a window ends at its beginning or before it, a date being midnight UTC. False for a date and an instant where dates are
- * local: only who knows the time zone can tell.
+ * local: that depends on the time zone.
  */
 export function isInverted(window: TimeWindow, datesAreLocal: boolean): boolean {
   const { from, to } = window;

@@ -56,7 +56,7 @@ export interface OpenApi {
   };
 }
 
-/** An operation with its place. */
+/** An operation with its method and path. */
 export interface PlacedOperation extends Operation {
   readonly method: string;
   readonly path: string;

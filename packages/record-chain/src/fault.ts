@@ -9,13 +9,13 @@ export type FaultKind =
   /** Was not written by a writer. */
   | 'added';
 
-/** The first inconsistency and its place. */
+/** The first inconsistency and its position. */
 export interface Fault {
   readonly kind: FaultKind;
   readonly subject: 'record' | 'batch' | 'checkpoint';
   /** UUID of the record; null when unknown. */
   readonly recordId: string | null;
-  /** Place in the chains; null for a checkpoint. */
+  /** Position in the chains; null for a checkpoint. */
   readonly writer: string | null;
   readonly seq: number | null;
   /** Position in the batch; null for a whole batch. */

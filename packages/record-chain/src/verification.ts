@@ -4,7 +4,7 @@ import { batchFault, type Fault } from './fault.ts';
 import { TimedPages } from './timed-pages.ts';
 import { timeOfUuid, toUuidText } from './uuid.ts';
 
-/** A record with its place in a chain. */
+/** A record with its position in a chain. */
 export interface StoredAccessRecord extends AccessRecord {
   readonly writer: string;
   readonly seq: number;
@@ -110,7 +110,7 @@ class Moment {
     return null;
   }
 
-  /** Describes the fault of a place without a record. */
+  /** Describes the fault of a position without a record. */
   #absenceFault({ batch, ordinal }: Place): Fault {
     const expected = digestAt(batch.digests, ordinal);
     const found = this.records.find((record) => digestOf(record)?.equals(expected) === true);

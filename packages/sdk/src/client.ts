@@ -123,7 +123,7 @@ export class Client {
     await this.#parts.tokens.forget(grantId);
   }
 
-  /** What the service knows about a token of this app. */
+  /** The state of a token of this app. */
   introspect(token: string, options: CallOptions = {}): Promise<Introspection> {
     return this.#parts.oauth.post('/oauth/introspect', { token }, options) as Promise<Introspection>;
   }

@@ -21,8 +21,8 @@ interface Line<Item> {
 }
 
 /**
- * What waits for a batch. Keys take turns; within a key, first in, first out. When there is no room, the key that has most loses what
- * it added last, so no key can take the places of the others. Nothing is taken that waited too long or that nobody wants any more.
+ * Items that wait for a batch. Keys take turns; within a key, first in, first out. When the queue is full, the key with the most items
+ * loses its newest one, so no key can exclude the others. Items that waited too long or whose caller gave up are dropped.
  */
 export class FairQueue<Item extends Queued> {
   /** Maximum total cost of what waits. */

@@ -76,7 +76,7 @@ export async function stopService(
   options: {
     readonly delayMs: number;
     readonly signal: AbortSignal;
-    /** Called when the delay is over. */
+    /** Called when the delay has elapsed. */
     readonly onDisposal: () => void;
   },
 ): Promise<void> {

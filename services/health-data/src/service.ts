@@ -56,7 +56,7 @@ import { createPrismaHealthRecords } from './store/prisma-health-records.ts';
 const SERVICE = 'health-data';
 
 const PRUNE_INTERVAL_MS = 3_600_000;
-/** Between walks through all users, which forget their old changes. */
+/** Between walks through all users, which delete their old changes. */
 const DAY_MS = 86_400_000;
 
 /** How many sandbox people's data is made at once. The longest takes two seconds. */

@@ -121,7 +121,7 @@ test.each<[string, Partial<ReadingChangeQuery>, number, string]>([
       if (asked !== undefined && pages % 10 === 0) {
         const { walked, touched } = await explainAlone(harness, asked);
         expect(walked).toEqual([]);
-        // Twice in either table, and for the last visible change; ties of the place and of the last row.
+        // Twice in either table, and for the last visible change; ties of the position and of the last row.
         expect(touched).toBeLessThan(7 * SEARCHED + 10 * PAGE);
       }
       ({ hasMore, next: from } = page);

@@ -1,5 +1,5 @@
 // Generates load in a separate process, so that its CPU time is not attributed to the service. It receives a job over IPC, prepares
-// it, tells so, starts when it is told to, and returns the result. What preparing costs the service is not measured.
+// it, reports that, starts on request, and returns the result. What preparing costs the service is not measured.
 import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { Agent } from 'undici';

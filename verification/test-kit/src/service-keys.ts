@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 
-/** A key pair for each service, as the settings of services want them. */
+/** A key pair for each service, in the form of the settings of services. */
 export interface ServiceKeys {
   /** The public keys of all, as a JWKS. */
   readonly jwks: string;

@@ -182,7 +182,7 @@ function toClient({ clientId, client }: OpenIdProviderOptions): ClientMetadata {
 
 /**
  * Asks who the person is when nobody is signed in, when the sign-in is too old, when another `acr` is requested, and when the client
- * wants the person to choose an account.
+ * requests that the person chooses an account.
  */
 function createPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();

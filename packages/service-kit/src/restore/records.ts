@@ -13,7 +13,7 @@ export interface Restore {
   readonly confirmedAt: Date | null;
 }
 
-/** What an instance remembers of the database. */
+/** What an instance keeps in memory about the database. */
 export interface Memory {
   /** The latest entry that the instance trusted. */
   readonly number: number;

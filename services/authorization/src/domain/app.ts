@@ -68,7 +68,7 @@ export interface App extends AppSettings {
   readonly updatedAt: Date;
 }
 
-/** The app without what is left of a previous secret whose end is over. */
+/** The app without the fields of a previous secret that has expired. */
 export function withoutEndedSecret(app: App, now: Date): App {
   const { previousSecretExpiresAt: end } = app;
   return end === null || end > now ? app : { ...app, previousSecretLast4: '', previousSecretExpiresAt: null };

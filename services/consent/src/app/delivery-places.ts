@@ -2,7 +2,7 @@ import type { ClaimedEvent, ClaimLimits } from './webhook-ports.ts';
 
 /** A delivery that takes longer uses a place for slow endpoints, and so do the next ones to its endpoint. */
 const SLOW_MS = 1_000;
-/** Slow endpoints that are remembered, the latest ones. */
+/** Maximum number of slow endpoints in memory; the latest are kept. */
 const MOST_SLOW = 10_000;
 /** Share of the places that one owner or host may use, and that is reserved for other events than `data.updated`. */
 const SHARE = 1 / 4;
@@ -26,7 +26,7 @@ export class DeliveryPlaces {
     this.#concurrency = concurrency;
   }
 
-  /** Remembers how long an endpoint took to answer. */
+  /** Stores how long an endpoint took to answer. */
   note(endpointId: string, ms: number): void {
     this.#slow.delete(endpointId);
     if (ms < SLOW_MS) return;
@@ -35,7 +35,7 @@ export class DeliveryPlaces {
     if (this.#slow.size > MOST_SLOW) this.#slow.delete(oldest);
   }
 
-  /** What may be claimed of these endpoints beside what is in delivery. */
+  /** The events that may be claimed of these endpoints beside those in delivery. */
   limits(endpoints: Iterable<string>, delivering: readonly DeliveryPlace[], now: number) {
     const slow = new Set(Iterator.from(endpoints).filter((id) => this.#slow.has(id)));
     const busy = new Map<string, number>();

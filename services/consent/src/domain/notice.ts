@@ -31,7 +31,7 @@ export interface UnusualDay {
   readonly usualReadsPerDay: number;
 }
 
-/** A notice without its place in the feed. */
+/** A notice without its number in the feed. */
 export interface NewNotice {
   /** Names the cause: two notices of one cause have the same id, and only the first is kept. */
   readonly id: string;

@@ -77,8 +77,8 @@ async function settle(
 }
 
 /**
- * After an outage, what waited for its next attempt is due at once: `data.updated` last, and not before its own time. Ends early when the
- * endpoint fails again.
+ * After an outage, events that waited for their next attempt are due at once: `data.updated` last, and not before its own time. Ends
+ * early when the endpoint fails again.
  */
 async function endOutage(prisma: PrismaClient, endpointId: string): Promise<void> {
   const [ended] = await prisma.$queryRaw<{ wasLong: boolean }[]>`

@@ -25,7 +25,7 @@ interface ClaimedRow extends EventRow {
   readonly liveScopes: Scope[] | null;
 }
 
-/** See WebhookQueue.claim. What is read and cannot be claimed is put off, so that the next claim finds others. */
+/** See WebhookQueue.claim. Events that are read and cannot be claimed are postponed, so that the next claim finds others. */
 export async function claim(prisma: PrismaClient, limits: ClaimLimits): Promise<ClaimedEvent[]> {
   for (;;) {
     const claimed = await prisma.$transaction(async (tx) => {

@@ -3,7 +3,7 @@ import type { GrantTerms } from '../domain/grant.ts';
 import type { EventContent } from '../domain/webhook-event.ts';
 import { Prisma } from './generated/client.ts';
 
-/** The endpoints `w` that want an event of this type. Most apps have none, so one look-up by key is all that their changes cost. */
+/** The endpoints `w` that want an event of this type. Most apps have none, so their changes cost one look-up by key. */
 export function wanting(type: ChosenEvent): Prisma.Sql {
   return Prisma.sql`${type}::text = ANY(w.events) AND w.disabled_reason IS NULL`;
 }

@@ -32,7 +32,7 @@ export interface SharedRequestLog {
 }
 
 export interface RequestLogOptions {
-  /** Null without Redis: then this process knows only its own requests. */
+  /** Null without Redis: then this process has only its own requests. */
   readonly shared: SharedRequestLog | null;
   readonly clock: Clock;
 }

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { ChangedKey, ChangePlace, SeenChange } from './change-ports.ts';
 import type { ReaderIds } from './public-ids.ts';
 
-/** What a cursor tells: a place in the order of changes, and what was left out before it. */
+/** The content of a cursor: a position in the order of changes, and what was left out before it. */
 export interface ChangeCursor {
   /** Where the next page begins. The change before it can be one that the reader may not see. */
   readonly place: ChangePlace;
   /** The latest change at the time, of any category; null if there was none. Kept for as long as the cursor works. */
   readonly latest: SeenChange | null;
-  /** The latest change before the place that the reader may see; null if there is none. */
+  /** The latest change before the position that the reader may see; null if there is none. */
   readonly visible: SeenChange | null;
   /** Beginning of the data window at the time; null for no limit. */
   readonly since: Date | null;

@@ -2,11 +2,11 @@ import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
 import type { Reading } from '../domain/reading.ts';
 
-/** A place in the order of the changes of a user: by number of the change, then start, type, source and end of the reading. */
+/** A position in the order of the changes of a user: by number of the change, then start, type, source and end of the reading. */
 export interface ChangePlace {
-  /** The last change that begins before the place; null before all changes. `at` is null if it has no time. */
+  /** The last change that begins before the position; null before all changes. `at` is null if it has no time. */
   readonly seen: SeenChange | null;
-  /** The item of that change before the place; null at its end. */
+  /** The item of that change before the position; null at its end. */
   readonly item: ChangedKey | null;
 }
 
@@ -42,7 +42,7 @@ export interface ReadingChangeQuery {
   readonly since: Date | null;
   readonly limit: number;
   readonly from: ChangePlace;
-  /** A change that was there when the reader got the place; null if there was none. */
+  /** A change that was there when the reader got the cursor; null if there was none. */
   readonly anchor: SeenChange | null;
 }
 
@@ -70,7 +70,7 @@ export interface ReadingChangeReader {
 
 export interface ChangePruning {
   /**
-   * Forgets changes before a time that are reported: in the order of users, those of the next ones behind `after`, at most `limit` changes.
+   * Deletes reported changes before a time: in the order of users, those of the next ones behind `after`, at most `limit` changes.
    * The latest of each user before that time stays. Returns the user behind whom the next call goes on; null at the end.
    */
   prune(after: string, before: Date, limit: number): Promise<string | null>;

@@ -41,7 +41,7 @@ export function createSyntheticLives(): SandboxLives {
     proceed(name, userId, from, until) {
       const person = PEOPLE[name];
       if (person.life === null) return { profile: null, readings: [], records: [] };
-      // The day on which the last data ends is made again, as far as it is over now. At most as much as at the first use.
+      // The day on which the last data ends is generated again up to now. At most as many days as at the first use.
       const missing = Math.ceil((until.getTime() - from.getTime()) / DAY_MS) + 1;
       const timeline = openTimeline(person, {
         seed: toSeed(userId),

@@ -7,7 +7,7 @@ const PRUNE = readStatement(new URL('sql/prune-changes.sql', import.meta.url));
 
 const USERS_AT_ONCE = 1_000;
 
-/** Forgets old changes. */
+/** Deletes old changes. */
 export function createPgChangePruning(pool: pg.Pool): ChangePruning {
   return translatingErrors({
     async prune(after, before, limit) {

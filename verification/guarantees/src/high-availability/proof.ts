@@ -3,7 +3,7 @@ import { boundFetch } from '../load/wire.ts';
 
 const ANSWER_LIMIT_MS = 15_000;
 
-/** What a proof is given. */
+/** The arguments of a proof. */
 export interface Proof {
   /** Disposed of at the end, also when the proof fails, takes too long or is interrupted. */
   readonly resources: AsyncDisposableStack;

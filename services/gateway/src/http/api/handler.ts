@@ -128,7 +128,7 @@ async function refuseCall(gateway: Gateway, arrival: Arrival, caught: unknown): 
   const { call, requestId, startedAt, address, response, clientId, headers, route } = arrival;
   // The path is the caller's own text and may contain a secret.
   const endpoint = toUsageName(call.path, route);
-  // No failure of ours, and no refusal, because nothing was answered.
+  // Neither a failure of the service nor a refusal, because no answer was sent.
   if (caught instanceof ClientGone) {
     return gateway.log.debug({ requestId, route: endpoint }, 'the client hung up');
   }

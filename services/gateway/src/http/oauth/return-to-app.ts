@@ -33,7 +33,7 @@ export async function returnToApp(
   sendPage(exchange, toMistake(target, description, connection), 400, OAUTH_HEADERS);
 }
 
-/** Answers 503 for a failure of ours without asking consent, which is probably the service that is unavailable. */
+/** Answers 503 for a failure of the service without asking consent, which is probably the service that is unavailable. */
 function sendTryAgain({ log }: Gateway, exchange: Exchange, target: ErrorRedirect): void {
   const { requestId, route } = exchange;
   log.warn(

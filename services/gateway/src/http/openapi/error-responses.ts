@@ -93,7 +93,7 @@ function toCode(error: ErrorCode): readonly [code: ProblemCode, status: number |
   return typeof error === 'string' ? [error, null] : error;
 }
 
-/** 405, 408, 417 and 431 are no answers of an operation: nobody has reached one then. */
+/** 405, 408, 417 and 431 are answered before a request reaches an operation. */
 const STATUSES_WITHOUT_OPERATION: ReadonlySet<number> = new Set([405, 408, 417, 431]);
 const OF_A_BODY: ReadonlySet<number> = new Set([413, 415]);
 

@@ -5,7 +5,7 @@ export const FORCE_HEADER = 'Sandbox-Force';
 
 const forced = new WeakSet<AppError>();
 
-/** Marks an error as asked for, so that it is neither counted as a failed authentication nor logged as a failure of ours. */
+/** Marks an error as asked for, so that it is neither counted as a failed authentication nor logged as a failure of the service. */
 export function toForced<E extends AppError>(error: E): E {
   forced.add(error);
   return error;

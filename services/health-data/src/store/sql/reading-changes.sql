@@ -1,9 +1,9 @@
--- Stored and deleted readings of a category behind a place in the order of changes: number of the change, then start, type,
+-- Stored and deleted readings of a category behind a position in the order of changes: number of the change, then start, type,
 -- source and end of the reading, which are unique. Never in the order of ids, which are hashes of the user id. Each row
--- also has the state of the person's changes. A single row without an id when there is nothing behind the place.
+-- also has the state of the person's changes. A single row without an id when there is nothing behind the position.
 --
 -- A reading has one row, with its latest change, in one of the two tables. So a change that is made while a reader goes
--- from page to page moves a row to the end, and never before the reader's place.
+-- from page to page moves a row to the end, and never before the reader's position.
 --
 -- The indexes contain the start but not the type. So rows before the window are passed over in the index, however many
 -- there are, and nothing in the answer depends on them. Of the rows in the window, at most the next $12 of each table are
@@ -12,7 +12,7 @@
 --
 -- Indexes: reading_changes_idx, deleted_reading_changes_idx, reading_change_pkey, reading_user_id_category_start_at_id_idx.
 -- Values:  $1 user, $2 category, $3 metric type or null, $4 beginning of the window, $5 limit,
---          $6 to $10 the place: number, start, type, source and end, $11 number of the anchor,
+--          $6 to $10 the position: number, start, type, source and end, $11 number of the anchor,
 --          $12 number of rows to search, the limit without a type.
 WITH
 stored AS (

@@ -7,7 +7,7 @@ const LOOK_MS = 500;
 const FIRE_LIMIT_MS = 300_000;
 const RESOLVE_LIMIT_MS = 420_000;
 
-/** These stay for hours, because their windows do. Only their own cause judges them. */
+/** These alerts keep firing for hours because of their query windows. Only the check of their own cause expects them to end. */
 const LINGERING: readonly string[] = ['GatewayErrors', 'StaleReadAfterRevocation', 'CallerRefused'];
 
 /** What became of one alert. */
