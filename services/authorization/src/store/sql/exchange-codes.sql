@@ -5,7 +5,7 @@
 -- A code whose row is locked is not held and not waited for: others must not wait with it.
 --
 -- Indexes: authorization_code_pkey, app_pkey, instance_pkey, restore_pkey, restore_confirmation_pkey.
--- Values:  $1 the exchanges, with different codes; $2 and $3 what this process knows of the database (RestoreGuard).
+-- Values:  $1 the exchanges, with different codes; $2 and $3 the expected position of the database (RestoreGuard).
 WITH
 -- include: parts/verification.sql
 , asked AS MATERIALIZED (

@@ -3,7 +3,7 @@
 -- acknowledged yet, are judged in the same snapshot.
 --
 -- Indexes: access_token_pkey, app_pkey, token_family_pkey.
--- Values:  $1 hashes of the tokens, $2 and $3 what this process knows of the database (RestoreGuard).
+-- Values:  $1 hashes of the tokens, $2 and $3 the expected position of the database (RestoreGuard).
 WITH
 -- include: parts/verification.sql
 SELECT token.hash, token.client_id, token.user_id, token.grant_id, token.family_id, token.scopes, token.app_epoch,

@@ -2,7 +2,7 @@
 -- and whether nobody has compared this database with what was acknowledged yet, are judged in the same snapshot.
 --
 -- Indexes: authorization_code_pkey, instance_pkey, restore_pkey, restore_confirmation_pkey.
--- Values:  $1 hashes of the codes, $2 and $3 what this process knows of the database (RestoreGuard).
+-- Values:  $1 hashes of the codes, $2 and $3 the expected position of the database (RestoreGuard).
 WITH
 -- include: parts/verification.sql
 SELECT code.hash, code.pending_id AS "pendingId", code.client_id AS "clientId", code.user_id AS "userId",

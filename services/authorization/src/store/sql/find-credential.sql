@@ -3,7 +3,7 @@
 -- judged in the same snapshot.
 --
 -- Indexes: app_pkey.
--- Values:  $1 apps, $2 and $3 what this process knows of the database (RestoreGuard).
+-- Values:  $1 apps, $2 and $3 the expected position of the database (RestoreGuard).
 WITH
 -- include: parts/verification.sql
 SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.description,

@@ -5,7 +5,7 @@
 -- A successor is deleted only with its family, or used and expired; a missing one counts as used.
 --
 -- Indexes: refresh_token_pkey, token_family_pkey, instance_pkey, restore_pkey, restore_confirmation_pkey.
--- Values:  $1 hashes of the tokens, $2 and $3 what this process knows of the database (RestoreGuard).
+-- Values:  $1 hashes of the tokens, $2 and $3 the expected position of the database (RestoreGuard).
 WITH
 -- include: parts/verification.sql
 SELECT token.hash, token.scopes, token.issued_at AS "issuedAt", token.expires_at AS "expiresAt",

@@ -5,7 +5,7 @@
 -- take the tokens for older ones.
 --
 -- Indexes: app_pkey, instance_pkey, restore_pkey, restore_confirmation_pkey.
--- Values:  $1 the tokens, $2 and $3 what this process knows of the database (RestoreGuard).
+-- Values:  $1 the tokens, $2 and $3 the expected position of the database (RestoreGuard).
 WITH
 -- include: parts/verification.sql
 , asked AS MATERIALIZED (

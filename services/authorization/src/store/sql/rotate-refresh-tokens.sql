@@ -10,7 +10,7 @@
 -- and not waited for: others must not wait with it.
 --
 -- Indexes: refresh_token_pkey, token_family_pkey, instance_pkey, restore_pkey, restore_confirmation_pkey.
--- Values:  $1 the rotations; $2 and $3 what this process knows of the database (RestoreGuard).
+-- Values:  $1 the rotations; $2 and $3 the expected position of the database (RestoreGuard).
 WITH
 -- include: parts/verification.sql
 , asked AS MATERIALIZED (

@@ -6,7 +6,7 @@
 --
 -- Indexes: app_pkey, consent_grant_pkey, app_epoch_pkey, revoked_family_pkey, revoked_token_pkey.
 -- Values:  $1 apps, $2 their epochs, $3 grants, $4 token families, $5 hashes of tokens, $6 when these were issued, $7 and
---          $8 what this process knows of the database (RestoreGuard).
+--          $8 the expected position of the database (RestoreGuard).
 WITH restores AS MATERIALIZED (
   SELECT s.below, s.until, coalesce(
     NOT s.identified OR ($7::uuid IS NOT NULL AND NOT EXISTS (

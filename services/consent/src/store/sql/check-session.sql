@@ -4,8 +4,8 @@
 -- an unconfirmed restore counts as ended, because the database may lack its end.
 --
 -- Indexes: session_end_pkey.
--- Values:  $1 hash of the token, $2 of the sid or null, $3 of the subject, $4 when the session was issued, $5 and $6 what
---          this process knows of the database (RestoreGuard).
+-- Values:  $1 hash of the token, $2 of the sid or null, $3 of the subject, $4 when the session was issued, $5 and $6 the
+--          expected position of the database (RestoreGuard).
 WITH restores AS MATERIALIZED (
   SELECT s.until, coalesce(
     NOT s.identified OR ($5::uuid IS NOT NULL AND NOT EXISTS (

@@ -5,7 +5,7 @@
 -- so it is read once (MATERIALIZED): whether nobody has compared this database with what was acknowledged yet.
 --
 -- Indexes: app_pkey, consent_grant_pkey, revoked_family_pkey, revoked_token_pkey.
--- Values:  $1 to $9 columns of the accesses, $10 and $11 what this process knows of the database (RestoreGuard).
+-- Values:  $1 to $9 columns of the accesses, $10 and $11 the expected position of the database (RestoreGuard).
 WITH
 restores AS MATERIALIZED (
   SELECT below,

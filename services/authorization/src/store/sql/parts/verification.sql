@@ -1,5 +1,5 @@
 -- Which rows an unconfirmed restore suspends, those with a restore_number below `below`; and whether nobody has compared this database
--- with what was acknowledged yet. Values: $2 and $3 what this process knows of the database (RestoreGuard).
+-- with what was acknowledged yet. Values: $2 and $3 the expected position of the database (RestoreGuard).
 verification AS MATERIALIZED (
   SELECT coalesce(suspension.below, 0) AS below, coalesce(
     NOT suspension.identified OR ($2::uuid IS NOT NULL AND NOT EXISTS (
