@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { toOpenApiDocument } from '../src/http/public/openapi-document.ts';
+import { toOpenApiDocument } from '../src/http/operations.ts';
 
 const FILE = join(import.meta.dirname, '../openapi.json');
 

@@ -2,7 +2,7 @@ import type { RedisConnection, RedisSubscriber } from '@phds/service-kit/redis';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { measureRedis } from '@phds/service-kit/telemetry/resource-metrics';
 import type { PrincipalCache } from './cache/principal-cache.ts';
-import { measureRequests } from './http/request-metrics.ts';
+import { measureRequests } from './http/observation.ts';
 
 /** The metrics of the gateway. docs/operations/observability.md describes all of them. */
 export function createGatewayMetrics(metrics: Metrics) {

@@ -17,22 +17,20 @@ import { Authenticator } from './cache/authenticator.ts';
 import { subscribeEvictions } from './cache/evictions.ts';
 import { PrincipalCache } from './cache/principal-cache.ts';
 import { openBackends } from './clients/backends.ts';
-import { createLogoutTokenVerifier } from './clients/logout-tokens.ts';
+import { createLogoutTokenVerifier } from './clients/ended-sessions.ts';
 import { openOpenidProvider } from './clients/openid-provider.ts';
 import type { Config } from './config.ts';
 import { createApp } from './http/app.ts';
-import type { Pause } from './http/gateway.ts';
+import { createSessionReader } from './http/credentials.ts';
+import type { Pause, SignIn } from './http/gateway.ts';
 import { createReadiness, type Readiness } from './http/public/readiness.ts';
 import { startHttpServer } from './http/server.ts';
-import { createSessionReader } from './http/session.ts';
 import { createAttemptCookies } from './http/sign-in/attempt-cookies.ts';
-import type { SignIn } from './http/sign-in/sign-in.ts';
 import { createLimits } from './limits/limits.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { type SelfTestOptions, startSelfTest, toOwnUrl } from './self-test/self-test.ts';
-import { createRedisRequestLog } from './usage/redis-request-log.ts';
 import { RefusalCounts } from './usage/refusal-counts.ts';
-import { RequestLog } from './usage/request-log.ts';
+import { createRedisRequestLog, RequestLog } from './usage/request-log.ts';
 
 export interface Overrides {
   readonly clock?: Clock;

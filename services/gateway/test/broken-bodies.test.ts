@@ -1,22 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { readBody } from '../src/http/body.ts';
-import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { bearer, documentOf, liveToken, shareTestGateway } from './test-gateway.ts';
 
-let gateway: TestGateway;
+const gateway = shareTestGateway();
 let session: string;
 beforeAll(async () => {
-  gateway = await startTestGateway();
   gateway.backends.answer({ introspect: () => liveToken(), read: () => documentOf({ data: {} }) });
   session = await gateway.sessions.issueSession('ada');
 });
 afterEach(() => {
   gateway.log.length = 0;
 });
-afterAll(async () => gateway[Symbol.asyncDispose]());
 
 // The server may close the connection while the client is still sending.
 const ignore = () => undefined;

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppError } from '@phds/service-kit/errors';
-import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { bearer, documentOf, liveToken, shareTestGateway, throwing } from './test-gateway.ts';
 
 const HEART = '/api/v1/health-data/heart';
 const CURSOR = `cur_${'aB3-_'.repeat(20)}`;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(async () => gateway[Symbol.asyncDispose]());
+const gateway = shareTestGateway();
 beforeEach(() => {
   gateway.backends.calls.length = 0;
   gateway.service.cache.clear();
@@ -89,9 +85,7 @@ describe('updatedSince', () => {
   test('with an expired cursor is answered with 410 and what to do', async () => {
     gateway.backends.answer({
       introspect: () => liveToken(),
-      read: () => {
-        throw new AppError('cursor_expired', 'The cursor no longer holds.');
-      },
+      read: throwing(new AppError('cursor_expired', 'The cursor no longer holds.')),
     });
     const { response, body } = await get(`${HEART}?updatedSince=${CURSOR}`);
     expect(response.status).toBe(410);
@@ -172,9 +166,7 @@ describe('scopes that open a request', () => {
     withScopes([ACTIVITY]);
     gateway.backends.answer({
       introspect: () => liveToken({ principal: { scopes: [ACTIVITY] } }),
-      read: () => {
-        throw new AppError('consent_required', '', { requiredScope: ACTIVITY });
-      },
+      read: throwing(new AppError('consent_required', '', { requiredScope: ACTIVITY })),
     });
     expect((await get('/api/v1/trends?type=steps')).body).toMatchObject({ requiredScope: TRENDS });
   });

@@ -1,220 +1,425 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { create } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DATA_PATHS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import {
+  CheckSessionResponseSchema,
+  EndSessionsResponseSchema,
+} from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { AppError, invalidRequest, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { toReadEndpoint } from '@phds/service-kit/postgres/read-endpoints';
+import { sha256 } from '@phds/service-kit/secrets';
+import { createEndedSessions } from '../src/clients/ended-sessions.ts';
 import type { Answers } from './fake-backends.ts';
-import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import {
+  bearer,
+  documentOf,
+  liveToken,
+  shareTestGateway,
+  startTestGateway,
+  throwing,
+} from './test-gateway.ts';
 
-let gateway: TestGateway;
-const HEART = '/api/v1/health-data/heart';
-const READINGS = documentOf({ data: [], pagination: {} }, { total: 45 });
+const gateway = shareTestGateway();
 
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(async () => gateway[Symbol.asyncDispose]());
-beforeEach(() => {
-  gateway.backends.calls.length = 0;
-  gateway.service.cache.clear();
-});
+describe('data requests', () => {
+  const HEART = '/api/v1/health-data/heart';
+  const READINGS = documentOf({ data: [], pagination: {} }, { total: 45 });
 
-function answer(answers: Answers): void {
-  gateway.backends.answer({ introspect: () => liveToken(), read: () => READINGS, ...answers });
-}
-
-async function get(path: string, headers: Record<string, string> = {}) {
-  const response = await gateway.fetch(path, { headers: { ...bearer(), ...headers } });
-  const text = await response.text();
-  return { response, status: response.status, body: text === '' ? null : JSON.parse(text) };
-}
-
-describe('an admitted request', () => {
-  test('returns the document byte for byte, with all public headers', async () => {
-    const document = documentOf({ data: [{ id: 'rdg_1', value: 61.5 }], pagination: { page: 1 } });
-    answer({ read: () => document });
-    const response = await gateway.fetch(HEART, { headers: bearer() });
-    expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from(document.body));
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'no-store',
-      'api-version': '1',
-      etag: '"e1"',
-      'ratelimit-policy': '"app-user";q=300;w=60',
-      ratelimit: expect.stringMatching(/^"app-user";r=\d+;t=\d+$/),
-      'x-request-id': expect.stringMatching(/^req_[0-9A-Za-z]+$/),
-    });
-    expect(response.headers.has('x-powered-by')).toBe(false);
+  beforeEach(() => {
+    gateway.backends.calls.length = 0;
+    gateway.service.cache.clear();
   });
 
-  test('forwards assertion, parameters and request id', async () => {
-    answer({});
-    const query = 'from=2026-01-01T00:00:00+02:00&to=2026-02-01&type=heart%20rate&page=2&pageSize=500';
-    const { response } = await get(`${HEART}?${query}`);
-    expect(gateway.backends.callsOf('read')).toMatchObject([
-      {
-        assertion: 'assertion-1',
-        request: {
-          category: 'heart',
-          parameters: {
-            page: { page: 2, pageSize: 100 },
-            from: '2026-01-01T00:00:00+02:00',
-            to: '2026-02-01',
-            type: 'Heart Rate',
-          },
-          requestId: response.headers.get('x-request-id'),
-        },
-      },
-    ]);
-  });
+  function answer(answers: Answers): void {
+    gateway.backends.answer({ introspect: () => liveToken(), read: () => READINGS, ...answers });
+  }
 
-  test.each(DATA_PATHS.map((path) => [path.path.replace('{id}', 'med_1'), path] as const))(
-    '%s requires its scope and no other, and is requested by its endpoint',
-    async (path, { scope, endpoint, category }) => {
-      answer({ introspect: () => liveToken({ principal: { scopes: [scope] } }) });
-      expect((await get(path)).status).toBe(200);
-      expect(gateway.backends.callsOf('read')[0]?.request).toMatchObject({
-        endpoint: toReadEndpoint(endpoint),
-        category: category ?? '',
-        medicationId: endpoint === 'adherence' ? 'med_1' : '',
+  async function get(path: string, headers: Record<string, string> = {}) {
+    const response = await gateway.fetch(path, { headers: { ...bearer(), ...headers } });
+    const text = await response.text();
+    return { response, status: response.status, body: text === '' ? null : JSON.parse(text) };
+  }
+
+  describe('an admitted request', () => {
+    test('returns the document byte for byte, with all public headers', async () => {
+      const document = documentOf({ data: [{ id: 'rdg_1', value: 61.5 }], pagination: { page: 1 } });
+      answer({ read: () => document });
+      const response = await gateway.fetch(HEART, { headers: bearer() });
+      expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from(document.body));
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'no-store',
+        'api-version': '1',
+        etag: '"e1"',
+        'ratelimit-policy': '"app-user";q=300;w=60',
+        ratelimit: expect.stringMatching(/^"app-user";r=\d+;t=\d+$/),
+        'x-request-id': expect.stringMatching(/^req_[0-9A-Za-z]+$/),
       });
-      const others = SCOPE_NAMES.filter((name) => name !== scope);
-      answer({ introspect: () => liveToken({ principal: { scopes: others } }) });
-      const { status, body } = await get(path);
-      expect([status, body.code, body.requiredScope]).toEqual([403, 'INSUFFICIENT_SCOPE', scope]);
-    },
-  );
+      expect(response.headers.has('x-powered-by')).toBe(false);
+    });
 
-  test('forwards a medication id decoded', async () => {
-    answer({ read: () => documentOf({ data: [] }) });
-    await get('/api/v1/medications/a%20b%2Fc+d/adherence');
-    expect(gateway.backends.callsOf('read')[0]?.request).toMatchObject({ medicationId: 'a b/c+d' });
-  });
-});
-
-describe('Link', () => {
-  test('links the first, previous, next and last page and keeps the other parameters', async () => {
-    answer({});
-    const { response } = await get(`${HEART}?type=HRV&page=2&from=2026-01-01`);
-    const link = (page: number, rel: string) =>
-      `<${HEART}?type=HRV&from=2026-01-01&page=${page}>; rel="${rel}"`;
-    expect(response.headers.get('link')).toBe(
-      [link(1, 'first'), link(1, 'prev'), link(3, 'next'), link(3, 'last')].join(', '),
-    );
-  });
-
-  test('links back from a page beyond the end, and has no Link for single objects', async () => {
-    answer({});
-    const { response } = await get(`${HEART}?page=9`);
-    expect(response.headers.get('link')).toBe(
-      `<${HEART}?page=1>; rel="first", <${HEART}?page=3>; rel="prev", <${HEART}?page=3>; rel="last"`,
-    );
-    expect((await get('/api/v1/profile')).response.headers.has('link')).toBe(false);
-  });
-});
-
-describe('If-None-Match', () => {
-  test.each([['"e1"'], ['W/"e1"'], ['"x", "e1"'], ['*']])(
-    '%s is answered with 304 and no body',
-    async (tag) => {
+    test('forwards assertion, parameters and request id', async () => {
       answer({});
-      const { response, status, body } = await get(HEART, { 'if-none-match': tag });
-      expect([status, body, response.headers.get('etag')]).toEqual([304, null, '"e1"']);
-      expect(response.headers.get('api-version')).toBe('1');
-      // The access is still recorded: health-data was called.
-      expect(gateway.backends.callsOf('read')).toHaveLength(1);
-    },
-  );
+      const query = 'from=2026-01-01T00:00:00+02:00&to=2026-02-01&type=heart%20rate&page=2&pageSize=500';
+      const { response } = await get(`${HEART}?${query}`);
+      expect(gateway.backends.callsOf('read')).toMatchObject([
+        {
+          assertion: 'assertion-1',
+          request: {
+            category: 'heart',
+            parameters: {
+              page: { page: 2, pageSize: 100 },
+              from: '2026-01-01T00:00:00+02:00',
+              to: '2026-02-01',
+              type: 'Heart Rate',
+            },
+            requestId: response.headers.get('x-request-id'),
+          },
+        },
+      ]);
+    });
 
-  test.each([['"e2"'], ['e1'], ['W/"e2"']])('%s is answered with the document', async (tag) => {
-    answer({});
-    expect((await get(HEART, { 'if-none-match': tag })).status).toBe(200);
+    test.each(DATA_PATHS.map((path) => [path.path.replace('{id}', 'med_1'), path] as const))(
+      '%s requires its scope and no other, and is requested by its endpoint',
+      async (path, { scope, endpoint, category }) => {
+        answer({ introspect: () => liveToken({ principal: { scopes: [scope] } }) });
+        expect((await get(path)).status).toBe(200);
+        expect(gateway.backends.callsOf('read')[0]?.request).toMatchObject({
+          endpoint: toReadEndpoint(endpoint),
+          category: category ?? '',
+          medicationId: endpoint === 'adherence' ? 'med_1' : '',
+        });
+        const others = SCOPE_NAMES.filter((name) => name !== scope);
+        answer({ introspect: () => liveToken({ principal: { scopes: others } }) });
+        const { status, body } = await get(path);
+        expect([status, body.code, body.requiredScope]).toEqual([403, 'INSUFFICIENT_SCOPE', scope]);
+      },
+    );
+
+    test('forwards a medication id decoded', async () => {
+      answer({ read: () => documentOf({ data: [] }) });
+      await get('/api/v1/medications/a%20b%2Fc+d/adherence');
+      expect(gateway.backends.callsOf('read')[0]?.request).toMatchObject({ medicationId: 'a b/c+d' });
+    });
+  });
+
+  describe('Link', () => {
+    test('links the first, previous, next and last page and keeps the other parameters', async () => {
+      answer({});
+      const { response } = await get(`${HEART}?type=HRV&page=2&from=2026-01-01`);
+      const link = (page: number, rel: string) =>
+        `<${HEART}?type=HRV&from=2026-01-01&page=${page}>; rel="${rel}"`;
+      expect(response.headers.get('link')).toBe(
+        [link(1, 'first'), link(1, 'prev'), link(3, 'next'), link(3, 'last')].join(', '),
+      );
+    });
+
+    test('links back from a page beyond the end, and has no Link for single objects', async () => {
+      answer({});
+      const { response } = await get(`${HEART}?page=9`);
+      expect(response.headers.get('link')).toBe(
+        `<${HEART}?page=1>; rel="first", <${HEART}?page=3>; rel="prev", <${HEART}?page=3>; rel="last"`,
+      );
+      expect((await get('/api/v1/profile')).response.headers.has('link')).toBe(false);
+    });
+  });
+
+  describe('If-None-Match', () => {
+    test.each([['"e1"'], ['W/"e1"'], ['"x", "e1"'], ['*']])(
+      '%s is answered with 304 and no body',
+      async (tag) => {
+        answer({});
+        const { response, status, body } = await get(HEART, { 'if-none-match': tag });
+        expect([status, body, response.headers.get('etag')]).toEqual([304, null, '"e1"']);
+        expect(response.headers.get('api-version')).toBe('1');
+        // The access is still recorded: health-data was called.
+        expect(gateway.backends.callsOf('read')).toHaveLength(1);
+      },
+    );
+
+    test.each([['"e2"'], ['e1'], ['W/"e2"']])('%s is answered with the document', async (tag) => {
+      answer({});
+      expect((await get(HEART, { 'if-none-match': tag })).status).toBe(200);
+    });
+  });
+
+  describe('an error of health-data', () => {
+    test.each<[string, AppError, number, string]>([
+      ['not found', notFound(), 404, 'NOT_FOUND'],
+      ['invalid', invalidRequest('type', 'no'), 400, 'INVALID_REQUEST'],
+      ['not recorded', new AppError('access_not_recorded'), 503, 'ACCESS_NOT_RECORDED'],
+      ['unavailable', unavailable(), 503, 'INTERNAL_ERROR'],
+      ['internal', new AppError('internal'), 500, 'INTERNAL_ERROR'],
+      ['consent', new AppError('consent_required'), 403, 'CONSENT_REQUIRED'],
+      ['unauthorized', unauthorized(), 401, 'UNAUTHORIZED'],
+      ['token expired', new AppError('token_expired'), 401, 'TOKEN_EXPIRED'],
+    ])('%s becomes its status and code', async (_, error, status, code) => {
+      answer({
+        read: throwing(error),
+      });
+      const { response, body, ...rest } = await get(HEART);
+      expect([rest.status, body.code]).toEqual([status, code]);
+      if (status === 503) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      if (code !== 'UNAUTHORIZED') {
+        expect(response.headers.get('content-type')).toBe('application/problem+json');
+        expect(body).toMatchObject({ requestId: response.headers.get('x-request-id'), status });
+      }
+    });
+
+    test('a stale assertion is renewed and the call repeated once', async () => {
+      let assertion = 0;
+      answer({
+        introspect: () => {
+          assertion += 1;
+          return { ...liveToken(), assertion: `assertion-${assertion}` };
+        },
+        read: (_, context) => {
+          if (context.findMetadata('phds-assertion') === 'assertion-1') throw new AppError('assertion_stale');
+          return READINGS;
+        },
+      });
+      expect((await get(HEART)).status).toBe(200);
+      expect(gateway.backends.callsOf('read').map((call) => call.assertion)).toEqual([
+        'assertion-1',
+        'assertion-2',
+      ]);
+    });
+
+    test('an assertion that stays stale is answered with 503 after one retry', async () => {
+      answer({
+        read: throwing(new AppError('assertion_stale')),
+      });
+      expect((await get(HEART)).body).toMatchObject({ status: 503, code: 'INTERNAL_ERROR' });
+      expect(gateway.backends.callsOf('read')).toHaveLength(2);
+    });
+  });
+
+  describe('without facts about consent', () => {
+    test('a request proceeds when consent could not be reached, and nothing is cached', async () => {
+      answer({ introspect: () => ({ ...liveToken({ grant: null }), ledgerChecked: false }) });
+      expect((await get(HEART)).status).toBe(200);
+      expect(gateway.service.cache.size).toBe(0);
+    });
+
+    test('a userless token gets 403 and never data', async () => {
+      const userless = { userId: '', grantId: '', familyId: '' };
+      answer({ introspect: () => ({ ...liveToken({ principal: userless }), assertion: '' }) });
+      expect((await get(HEART)).body).toMatchObject({ status: 403, code: 'CONSENT_REQUIRED' });
+      expect(gateway.backends.callsOf('read')).toHaveLength(0);
+    });
+
+    test('a token whose grant has lost the scope gets CONSENT_REQUIRED', async () => {
+      answer({ introspect: () => liveToken({ grant: { scopes: ['read:mood'] } }) });
+      expect((await get(HEART)).body).toMatchObject({
+        code: 'CONSENT_REQUIRED',
+        requiredScope: 'read:health-data:heart',
+      });
+    });
+
+    test('a request gets 503 when authorization is unavailable', async () => {
+      answer({
+        introspect: throwing(unavailable()),
+      });
+      expect((await get(HEART)).body).toMatchObject({ status: 503, code: 'INTERNAL_ERROR' });
+    });
   });
 });
 
-describe('an error of health-data', () => {
-  test.each<[string, AppError, number, string]>([
-    ['not found', notFound(), 404, 'NOT_FOUND'],
-    ['invalid', invalidRequest('type', 'no'), 400, 'INVALID_REQUEST'],
-    ['not recorded', new AppError('access_not_recorded'), 503, 'ACCESS_NOT_RECORDED'],
-    ['unavailable', unavailable(), 503, 'INTERNAL_ERROR'],
-    ['internal', new AppError('internal'), 500, 'INTERNAL_ERROR'],
-    ['consent', new AppError('consent_required'), 403, 'CONSENT_REQUIRED'],
-    ['unauthorized', unauthorized(), 401, 'UNAUTHORIZED'],
-    ['token expired', new AppError('token_expired'), 401, 'TOKEN_EXPIRED'],
-  ])('%s becomes its status and code', async (_, error, status, code) => {
-    answer({
-      read: () => {
-        throw error;
-      },
-    });
-    const { response, body, ...rest } = await get(HEART);
-    expect([rest.status, body.code]).toEqual([status, code]);
-    if (status === 503) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-    if (code !== 'UNAUTHORIZED') {
-      expect(response.headers.get('content-type')).toBe('application/problem+json');
-      expect(body).toMatchObject({ requestId: response.headers.get('x-request-id'), status });
-    }
+describe('the order of checks', () => {
+  const HEART = '/api/v1/health-data/heart';
+  const READINGS = documentOf({ data: [], pagination: {} }, { total: 45 });
+
+  beforeEach(() => {
+    gateway.backends.calls.length = 0;
+    gateway.service.cache.clear();
   });
 
-  test('a stale assertion is renewed and the call repeated once', async () => {
-    let assertion = 0;
-    answer({
-      introspect: () => {
-        assertion += 1;
-        return { ...liveToken(), assertion: `assertion-${assertion}` };
-      },
-      read: (_, context) => {
-        if (context.findMetadata('phds-assertion') === 'assertion-1') throw new AppError('assertion_stale');
-        return READINGS;
-      },
+  interface Init {
+    readonly method?: string;
+    readonly headers?: Record<string, string>;
+  }
+
+  function answer(answers: Answers): void {
+    gateway.backends.answer({ introspect: () => liveToken(), read: () => READINGS, ...answers });
+  }
+
+  async function get(path: string, headers: Record<string, string> = {}) {
+    const response = await gateway.fetch(path, { headers: { ...bearer(), ...headers } });
+    const text = await response.text();
+    return { response, status: response.status, body: text === '' ? null : JSON.parse(text) };
+  }
+
+  describe('the order of checks', () => {
+    const expired = () => ({ status: TokenStatus.EXPIRED });
+    const noScope = () => liveToken({ principal: { scopes: ['read:mood'] } });
+    const away = () => {
+      throw unavailable();
+    };
+    const ended = () => liveToken({ grant: { status: GrantStatus.REVOKED } });
+
+    test.each<[string, string, Init, Answers, number, string]>([
+      ['authentication before version', '/api/v2/x', { headers: bearer('x') }, {}, 401, 'UNAUTHORIZED'],
+      ['an expired token before version', '/api/v2/x', {}, { introspect: expired }, 401, 'TOKEN_EXPIRED'],
+      ['version before route', '/api/v2/nothing', {}, {}, 400, 'UNSUPPORTED_VERSION'],
+      ['version before method', '/api/v2/profile', { method: 'POST' }, {}, 400, 'UNSUPPORTED_VERSION'],
+      [
+        'version field before route',
+        '/api/v1/x',
+        { headers: { 'api-version': '2' } },
+        {},
+        400,
+        'UNSUPPORTED_VERSION',
+      ],
+      ['route before method', '/api/v1/nothing', { method: 'POST' }, {}, 404, 'NOT_FOUND'],
+      ['category before method', '/api/v1/health-data/nails', { method: 'PUT' }, {}, 404, 'NOT_FOUND'],
+      [
+        'method before scope',
+        HEART,
+        { method: 'DELETE' },
+        { introspect: noScope },
+        405,
+        'METHOD_NOT_ALLOWED',
+      ],
+      ['scope before consent', HEART, {}, { introspect: noScope }, 403, 'INSUFFICIENT_SCOPE'],
+      ['consent before parameters', `${HEART}?page=0`, {}, { introspect: ended }, 403, 'CONSENT_REQUIRED'],
+      ['parameters before data', `${HEART}?page=0`, {}, { read: away }, 400, 'INVALID_REQUEST'],
+    ])('is %s', async (_, path, init, answers, status, code) => {
+      answer(answers);
+      const response = await gateway.fetch(path, { ...init, headers: { ...bearer(), ...init.headers } });
+      const body = JSON.parse(await response.text());
+      expect([response.status, body.code]).toEqual([status, code]);
+      expect(gateway.backends.callsOf('read')).toHaveLength(0);
+      if (status !== 401) expect(response.headers.get('api-version')).toBe('1');
+      if (status !== 401) expect(response.headers.has('ratelimit')).toBe(true);
     });
-    expect((await get(HEART)).status).toBe(200);
-    expect(gateway.backends.callsOf('read').map((call) => call.assertion)).toEqual([
-      'assertion-1',
-      'assertion-2',
+
+    test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])(
+      '%s on a data route is 405',
+      async (method) => {
+        answer({});
+        const response = await gateway.fetch(HEART, { method, headers: bearer() });
+        expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
+      },
+    );
+
+    test.each([
+      '/api',
+      '/api/',
+      '/api/v1',
+      '/api/v1/',
+      '/api/v1/profile/',
+      '/api/v1/Profile',
+      '/api/vx/profile',
+    ])('%s is not a route', async (path) => {
+      answer({});
+      expect((await get(path)).body).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    });
+
+    test('an unsupported version is answered with the list of supported versions', async () => {
+      answer({});
+      expect((await get('/api/v3/profile')).body).toMatchObject({ supportedVersions: ['1'], status: 400 });
+      expect((await get(HEART, { 'api-version': '1' })).status).toBe(200);
+    });
+
+    test('a URL over the length limit is an invalid request', async () => {
+      answer({});
+      expect((await get(`${HEART}?from=${'1'.repeat(9_000)}`)).body).toMatchObject({
+        code: 'INVALID_REQUEST',
+      });
+    });
+  });
+
+  test('the list of versions is public and open to every origin', async () => {
+    const response = await gateway.fetch('/api/versions');
+    expect(await response.json()).toEqual({
+      data: [{ version: '1', status: 'current', path: '/api/v1', deprecatedAt: null, sunsetAt: null }],
+    });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect((await gateway.fetch('/api/versions', { method: 'POST' })).status).toBe(401);
+  });
+
+  test('deprecation and sunset headers are sent as configured', async () => {
+    await using retiring = await startTestGateway({
+      API_V1_DEPRECATION: '2026-01-01T00:00:00Z',
+      API_V1_SUNSET: '2027-01-01T00:00:00Z',
+    });
+    retiring.backends.answer({ introspect: () => liveToken(), read: () => READINGS });
+    const { headers } = await retiring.fetch(HEART, { headers: bearer() });
+    expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([
+      '@1767225600',
+      'Fri, 01 Jan 2027 00:00:00 GMT',
+    ]);
+  });
+});
+
+describe('consent is told', () => {
+  const NOW = new Date('2026-03-01T12:00:00Z');
+  const facts = {
+    userId: 'ada',
+    name: null,
+    authTime: null,
+    acr: null,
+    claims: {},
+    expiresAt: new Date('2026-03-01T13:00:00Z'),
+  };
+  const session = { ...facts, subject: 'sub-1', sid: 'sid-1', issuedAt: new Date('2026-03-01T11:00:00Z') };
+  const JWT = 'header.payload.signature';
+  const told: object[] = [];
+  const sessions = createEndedSessions({
+    checkSession: async (request) => {
+      told.push(request);
+      return create(CheckSessionResponseSchema, { ended: true });
+    },
+    endSessions: async (request) => {
+      told.push(request);
+      return create(EndSessionsResponseSchema);
+    },
+  });
+  const tokenHash = sha256('header.payload');
+  const at = timestampFromDate;
+
+  beforeEach(() => {
+    told.length = 0;
+  });
+
+  test('the names of a session that is checked', async () => {
+    expect(await sessions.isEnded(session, JWT)).toBe(true);
+    await sessions.isEnded({ ...session, sid: null }, JWT);
+    const { subject } = session;
+    const issuedAt = at(session.issuedAt);
+    expect(told).toEqual([
+      { tokenHash, sid: 'sid-1', subject, issuedAt },
+      { tokenHash, sid: '', subject, issuedAt },
     ]);
   });
 
-  test('an assertion that stays stale is answered with 503 after one retry', async () => {
-    answer({
-      read: () => {
-        throw new AppError('assertion_stale');
-      },
-    });
-    expect((await get(HEART)).body).toMatchObject({ status: 503, code: 'INTERNAL_ERROR' });
-    expect(gateway.backends.callsOf('read')).toHaveLength(2);
-  });
-});
-
-describe('without facts about consent', () => {
-  test('a request proceeds when consent could not be reached, and nothing is cached', async () => {
-    answer({ introspect: () => ({ ...liveToken({ grant: null }), ledgerChecked: false }) });
-    expect((await get(HEART)).status).toBe(200);
-    expect(gateway.service.cache.size).toBe(0);
+  test('the token and the sid of a sign-out, so that no other session of the person ends', async () => {
+    await sessions.end(session, JWT, NOW);
+    await sessions.end({ ...session, sid: null }, JWT, NOW);
+    expect(told).toEqual([
+      { tokenHash, sid: 'sid-1', endedAt: at(NOW) },
+      { tokenHash, sid: '', endedAt: at(NOW) },
+    ]);
   });
 
-  test('a userless token gets 403 and never data', async () => {
-    const userless = { userId: '', grantId: '', familyId: '' };
-    answer({ introspect: () => ({ ...liveToken({ principal: userless }), assertion: '' }) });
-    expect((await get(HEART)).body).toMatchObject({ status: 403, code: 'CONSENT_REQUIRED' });
-    expect(gateway.backends.callsOf('read')).toHaveLength(0);
+  test('a time of a sign-out that covers the session even if the clock of the provider is ahead', async () => {
+    const issuedAt = new Date(NOW.getTime() + 30_000);
+    await sessions.end({ ...session, issuedAt }, JWT, NOW);
+    expect(told).toEqual([{ tokenHash, sid: 'sid-1', endedAt: at(issuedAt) }]);
   });
 
-  test('a token whose grant has lost the scope gets CONSENT_REQUIRED', async () => {
-    answer({ introspect: () => liveToken({ grant: { scopes: ['read:mood'] } }) });
-    expect((await get(HEART)).body).toMatchObject({
-      code: 'CONSENT_REQUIRED',
-      requiredScope: 'read:health-data:heart',
-    });
-  });
-
-  test('a request gets 503 when authorization is unavailable', async () => {
-    answer({
-      introspect: () => {
-        throw unavailable();
-      },
-    });
-    expect((await get(HEART)).body).toMatchObject({ status: 503, code: 'INTERNAL_ERROR' });
+  test('the sid, the subject and the time of a logout at the provider', async () => {
+    await sessions.endByLogout({ sid: 'sid-1', subject: 'sub-1', issuedAt: NOW });
+    await sessions.endByLogout({ sid: null, subject: 'sub-1', issuedAt: NOW });
+    await sessions.endByLogout({ sid: 'sid-1', subject: null, issuedAt: NOW });
+    expect(told).toEqual([
+      { sid: 'sid-1', subject: 'sub-1', endedAt: at(NOW) },
+      { sid: '', subject: 'sub-1', endedAt: at(NOW) },
+      { sid: 'sid-1', subject: '', endedAt: at(NOW) },
+    ]);
   });
 });

@@ -1,37 +1,18 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, type Reason } from '@phds/service-kit/errors';
-import { startTestGateway, type TestGateway } from './test-gateway.ts';
+import { shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
 
-let gateway: TestGateway;
-let session: string;
+const gateway = shareTestGateway({ LIMIT_REGISTRATIONS_PER_MINUTE: '100' });
+const { call, session } = shareCaller(gateway, 'ada');
 const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
 const INSTANT = '2026-03-01T10:00:00.500Z';
 
-beforeAll(async () => {
-  gateway = await startTestGateway({ LIMIT_REGISTRATIONS_PER_MINUTE: '100' });
-  session = await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 });
-});
-afterAll(async () => gateway[Symbol.asyncDispose]());
 beforeEach(() => {
   gateway.backends.calls.length = 0;
   gateway.backends.answer({});
 });
-
-async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-  const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
-  const type = body === undefined ? {} : { 'content-type': 'application/json' };
-  const authorization = `Bearer ${session}`;
-  const response = await gateway.fetch(path, {
-    method,
-    headers: { authorization, ...type, ...headers },
-    ...sent,
-  });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json');
-  return { response, status: response.status, body: isJson ? JSON.parse(text) : text };
-}
 
 const app = {
   clientId: 'app_1',
@@ -90,7 +71,7 @@ describe('developers', () => {
     expect([status, response.headers.get('location')]).toEqual([201, '/developer/apps/app_1']);
     expect(body).toEqual({ data: { ...appJson, clientSecret: 'phds_cs_x' } });
     expect(gateway.backends.callsOf('registerApp')[0]).toMatchObject({
-      session,
+      session: session(),
       request: {
         settings: { ...sent, description: '' },
       },
@@ -215,9 +196,7 @@ describe('developers', () => {
     ['caller_not_admitted', 500, 'INTERNAL_ERROR'],
   ])('the error %s is answered with %i %s', async (reason, status, code) => {
     gateway.backends.answer({
-      rotateSecret: () => {
-        throw new AppError(reason, 'Text of the service.');
-      },
+      rotateSecret: throwing(new AppError(reason, 'Text of the service.')),
     });
     const { response, body, ...rest } = await call('POST', '/developer/apps/app_1/rotate-secret');
     expect([rest.status, body.code]).toEqual([status, code]);

@@ -6,7 +6,14 @@ import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import type { Answers } from './fake-backends.ts';
 import { exchangeRaw, UNIFORM_PROBLEM } from './raw-exchange.ts';
-import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import {
+  bearer,
+  documentOf,
+  liveToken,
+  startTestGateway,
+  type TestGateway,
+  throwing,
+} from './test-gateway.ts';
 
 const OPENID = {
   OIDC_ISSUER: 'https://id.test',
@@ -165,9 +172,7 @@ test('without consent, a request with a session is answered 503, and what was en
   const [jwt, live] = [await issueIdToken(), await issueIdToken()];
   end(jwt);
   answer({
-    checkSession: () => {
-      throw unavailable();
-    },
+    checkSession: throwing(unavailable()),
   });
   for (const token of [jwt, live]) {
     const response = await gateway.fetch('/developer/apps', withToken(token));

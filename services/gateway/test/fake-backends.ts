@@ -11,11 +11,9 @@ import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxService as SandboxDataService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
-import type { RpcContext } from '@phds/service-kit/rpc/context';
-import { ASSERTION_METADATA, SESSION_METADATA } from '@phds/service-kit/rpc/context';
+import { ASSERTION_METADATA, type RpcContext, SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
-import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
-import { implement } from '@phds/service-kit/rpc/service';
+import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
 

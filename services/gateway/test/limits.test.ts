@@ -1,173 +1,320 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ClientCredentials } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
+import { unauthorized } from '@phds/service-kit/errors';
+import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
 import { Redis } from 'ioredis';
 import { toCacheKey } from '../src/cache/authenticator.ts';
+import { type Bucket, createBucket, createLeasingBucket } from '../src/limits/bucket.ts';
 import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 
-const HEART = '/api/v1/health-data/heart';
-const token = newSecret('access_token');
+describe('buckets', () => {
+  const silent = createLogger({ service: 'gateway', level: 'silent' });
+  // With the default limit, a busy machine could make a bucket count locally.
+  const PATIENT = { commandTimeoutMs: 30_000 };
 
-function answer(gateway: TestGateway, users: Readonly<Record<string, string>> = {}): void {
-  const byHash = new Map(Object.entries(users));
-  gateway.backends.answer({
-    introspect: ({ tokenHash }) => {
-      const userId = byHash.get(Buffer.from(tokenHash).toString('hex')) ?? 'ada';
-      return liveToken({ principal: { userId } });
-    },
-    read: () => documentOf({ data: [] }),
-  });
-}
-
-const statuses = async (
-  gateway: TestGateway,
-  count: number,
-  init: RequestInit = { headers: bearer(token) },
-) => {
-  const seen: number[] = [];
-  for (let i = 0; i < count; i += 1) seen.push((await gateway.fetch(HEART, init)).status);
-  return seen;
-};
-
-describe('requests of an app', () => {
-  test('beyond the limit for one user are refused and told when to retry', async () => {
-    await using gateway = await startTestGateway({ LIMIT_APP_USER_PER_MINUTE: '3' });
-    answer(gateway);
-    expect(await statuses(gateway, 4)).toEqual([200, 200, 200, 429]);
-    const response = await gateway.fetch(HEART, { headers: bearer(token) });
-    expect(await response.json()).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
-    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(response.headers.get('ratelimit-policy')).toBe('"app-user";q=3;w=60');
-    expect(response.headers.get('ratelimit')).toMatch(/^"app-user";r=0;t=\d+$/);
-    expect(response.headers.get('api-version')).toBe('1');
-    // Version, route and method are checked before the limit.
-    expect((await gateway.fetch('/api/v1/nothing', { headers: bearer(token) })).status).toBe(404);
-  });
-
-  test('beyond the limit of the app over all users are refused', async () => {
-    await using gateway = await startTestGateway({ LIMIT_APP_PER_MINUTE: '2' });
-    answer(gateway);
-    expect(await statuses(gateway, 3)).toEqual([200, 200, 429]);
-    const { headers } = await gateway.fetch(HEART, { headers: bearer(token) });
-    expect(headers.get('ratelimit-policy')).toBe('"app";q=2;w=60');
-  });
-
-  test("for a user over its limit do not use up the app's limit for other users", async () => {
-    await using gateway = await startTestGateway({
-      LIMIT_APP_USER_PER_MINUTE: '2',
-      LIMIT_APP_PER_MINUTE: '4',
-    });
-    const ofGrace = newSecret('access_token');
-    answer(gateway, { [sha256(ofGrace).toString('hex')]: 'grace' });
-    expect(await statuses(gateway, 20)).toEqual([200, 200, ...Array(18).fill(429)]);
-    expect(await statuses(gateway, 2, { headers: bearer(ofGrace) })).toEqual([200, 200]);
-  });
-});
-
-describe('requests of all apps for one person', () => {
-  const ENV = {
-    LIMIT_USER_ALL_APPS_PER_MINUTE: '3',
-    LIMIT_APP_USER_PER_MINUTE: '2',
-    LIMIT_APP_PER_MINUTE: '4',
-  };
-
-  /** Gives each app and user one token; the apps' own tokens have no user. */
-  function connect(gateway: TestGateway) {
-    const principals = new Map<string, { clientId: string; userId: string }>();
-    gateway.backends.answer({
-      introspect: ({ tokenHash }) =>
-        liveToken({ principal: principals.get(Buffer.from(tokenHash).toString('hex')) ?? {} }),
-      read: () => documentOf({ data: [] }),
-    });
-    return (clientId: string, userId: string) => {
-      const issued = newSecret('access_token');
-      principals.set(sha256(issued).toString('hex'), { clientId, userId });
-      return { headers: bearer(issued) };
-    };
+  async function countAllowed(bucket: Bucket, attempts: number, key = 'k'): Promise<number> {
+    const quotas = await Promise.all(Array.from({ length: attempts }, () => bucket.take(key)));
+    return quotas.filter(({ allowed }) => allowed).length;
   }
 
-  test("are refused beyond a limit of their own, which the response names, and do not use up any app's limit", async () => {
-    await using gateway = await startTestGateway(ENV);
-    const tokenOf = connect(gateway);
-    expect(await statuses(gateway, 3, tokenOf('app_1', 'ada'))).toEqual([200, 200, 429]);
-    expect(await statuses(gateway, 1, tokenOf('app_2', 'ada'))).toEqual([200]);
-    const refused = await gateway.fetch(HEART, tokenOf('app_3', 'ada'));
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get('ratelimit-policy')).toBe('"user-all-apps";q=3;w=60');
-    expect(refused.headers.get('ratelimit')).toMatch(/^"user-all-apps";r=0;t=\d+$/);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await refused.json()).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
-    for (const userId of ['grace', 'emmy']) {
-      expect(await statuses(gateway, 2, tokenOf('app_3', userId))).toEqual([200, 200]);
-    }
+  async function countCommands(client: RedisConnection['client']): Promise<number> {
+    return Number(/total_commands_processed:(\d+)/.exec(await client.info('stats'))?.[1]);
+  }
+
+  describe.each([
+    ['one by one', createBucket],
+    ['by shares', createLeasingBucket],
+  ])('a bucket that counts %s', (_, create) => {
+    test.each([1, 3, 99, 250, 1_050])('allows exactly its limit of %i', async (perMinute) => {
+      expect(await countAllowed(create({ name: 'b', perMinute, redis: null }), perMinute + 50)).toBe(
+        perMinute,
+      );
+    });
+
+    test('counts keys separately and reports what is left', async () => {
+      const bucket = create({ name: 'b', perMinute: 400, redis: null });
+      expect((await bucket.take('one')).remaining).toBe(399);
+      expect((await bucket.take('one')).remaining).toBe(398);
+      const other = await bucket.take('other');
+      expect(other.remaining).toBe(399);
+      expect(other.resetSeconds).toBeGreaterThan(0);
+      expect(other.resetSeconds).toBeLessThanOrEqual(60);
+    });
   });
 
-  test("do not include an app's own requests, which have no user", async () => {
-    await using gateway = await startTestGateway(ENV);
-    const tokenOf = connect(gateway);
-    for (const clientId of ['app_1', 'app_2']) {
-      const seen = await statuses(gateway, 2, tokenOf(clientId, ''));
-      expect(seen).not.toContain(429);
-    }
+  describeWithRedis('buckets of several gateways', () => {
+    test('never allow more than the limit in total, and waste at most one lease each', async () => {
+      await using server = await createTestRedis();
+      await using one = openRedis(server.url, silent, PATIENT);
+      await using two = openRedis(server.url, silent, PATIENT);
+      await eventually(() => one.isReady() && two.isReady());
+      const options = { name: 'shared', perMinute: 1_000 };
+      const buckets = [one, two].map((redis) => createLeasingBucket({ ...options, redis }));
+      const allowed = await Promise.all(buckets.map((bucket) => countAllowed(bucket, 900)));
+      const together = allowed.reduce((sum, count) => sum + count, 0);
+      expect(together).toBeLessThanOrEqual(1_000);
+      expect(together).toBeGreaterThanOrEqual(980);
+    });
+
+    test.each([
+      ['one by one', createBucket, 3],
+      ['by shares', createLeasingBucket, 1_000],
+    ])('refuse a caller over the limit without a call to Redis (%s)', async (_, create, perMinute) => {
+      await using server = await createTestRedis();
+      await using redis = openRedis(server.url, silent, PATIENT);
+      await eventually(() => redis.isReady());
+      const bucket = create({ name: 'b', perMinute, redis });
+      expect(await countAllowed(bucket, perMinute + 1)).toBe(perMinute);
+      const before = await countCommands(redis.client);
+      expect(await countAllowed(bucket, 50)).toBe(0);
+      // INFO itself counts as a command.
+      expect(await countCommands(redis.client)).toBe(before + 1);
+      // Other keys still need a call.
+      expect((await bucket.take('other')).allowed).toBe(true);
+    });
+
+    test('count locally when Redis is unavailable', async () => {
+      await using server = await createTestRedis();
+      await using redis = openRedis(server.url, silent, PATIENT);
+      await eventually(() => redis.isReady());
+      const bucket = createLeasingBucket({ name: 'b', perMinute: 5, redis });
+      await server.stop();
+      expect(await countAllowed(bucket, 10)).toBe(5);
+    });
   });
 });
 
-describeWithRedis('with Redis', () => {
-  test('gateways share limits through Redis, and count separately when Redis is unavailable', async () => {
-    await using redis = await createTestRedis();
-    const env = { REDIS_URL: redis.url, LIMIT_APP_USER_PER_MINUTE: '4' };
-    await using one = await startTestGateway(env);
-    await using two = await startTestGateway(env);
-    // Each token belongs to a user who has not been counted before.
-    for (const gateway of [one, two]) {
-      gateway.backends.answer({
-        introspect: ({ tokenHash }) =>
-          liveToken({ principal: { userId: Buffer.from(tokenHash).toString('hex') } }),
-        read: () => documentOf({ data: [] }),
+describe('limits of data requests', () => {
+  const HEART = '/api/v1/health-data/heart';
+  const token = newSecret('access_token');
+
+  function answer(gateway: TestGateway, users: Readonly<Record<string, string>> = {}): void {
+    const byHash = new Map(Object.entries(users));
+    gateway.backends.answer({
+      introspect: ({ tokenHash }) => {
+        const userId = byHash.get(Buffer.from(tokenHash).toString('hex')) ?? 'ada';
+        return liveToken({ principal: { userId } });
+      },
+      read: () => documentOf({ data: [] }),
+    });
+  }
+
+  const statuses = async (
+    gateway: TestGateway,
+    count: number,
+    init: RequestInit = { headers: bearer(token) },
+  ) => {
+    const seen: number[] = [];
+    for (let i = 0; i < count; i += 1) seen.push((await gateway.fetch(HEART, init)).status);
+    return seen;
+  };
+
+  describe('requests of an app', () => {
+    test('beyond the limit for one user are refused and told when to retry', async () => {
+      await using gateway = await startTestGateway({ LIMIT_APP_USER_PER_MINUTE: '3' });
+      answer(gateway);
+      expect(await statuses(gateway, 4)).toEqual([200, 200, 200, 429]);
+      const response = await gateway.fetch(HEART, { headers: bearer(token) });
+      expect(await response.json()).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(response.headers.get('ratelimit-policy')).toBe('"app-user";q=3;w=60');
+      expect(response.headers.get('ratelimit')).toMatch(/^"app-user";r=0;t=\d+$/);
+      expect(response.headers.get('api-version')).toBe('1');
+      // Version, route and method are checked before the limit.
+      expect((await gateway.fetch('/api/v1/nothing', { headers: bearer(token) })).status).toBe(404);
+    });
+
+    test('beyond the limit of the app over all users are refused', async () => {
+      await using gateway = await startTestGateway({ LIMIT_APP_PER_MINUTE: '2' });
+      answer(gateway);
+      expect(await statuses(gateway, 3)).toEqual([200, 200, 429]);
+      const { headers } = await gateway.fetch(HEART, { headers: bearer(token) });
+      expect(headers.get('ratelimit-policy')).toBe('"app";q=2;w=60');
+    });
+
+    test("for a user over its limit do not use up the app's limit for other users", async () => {
+      await using gateway = await startTestGateway({
+        LIMIT_APP_USER_PER_MINUTE: '2',
+        LIMIT_APP_PER_MINUTE: '4',
       });
-    }
-    const admin = new Redis(redis.url);
-    // A gateway counts by itself until it is connected.
-    for (const gateway of [one, two]) {
-      await eventually(async () => {
-        await admin.flushdb();
-        await statuses(gateway, 1, { headers: bearer() });
-        return (await admin.dbsize()) > 0;
-      });
-    }
-    const init = { headers: bearer() };
-    const seen = [...(await statuses(one, 2, init)), ...(await statuses(two, 3, init))];
-    expect(seen).toEqual([200, 200, 200, 200, 429]);
-    admin.disconnect();
-    await redis.stop();
-    await eventually(async () => expect(await statuses(two, 1)).toEqual([200]));
+      const ofGrace = newSecret('access_token');
+      answer(gateway, { [sha256(ofGrace).toString('hex')]: 'grace' });
+      expect(await statuses(gateway, 20)).toEqual([200, 200, ...Array(18).fill(429)]);
+      expect(await statuses(gateway, 2, { headers: bearer(ofGrace) })).toEqual([200, 200]);
+    });
   });
 
-  test('an eviction removes a cache entry, and a reconnection clears the cache', async () => {
-    await using redis = await createTestRedis();
-    await using gateway = await startTestGateway({ REDIS_URL: redis.url });
-    answer(gateway);
-    const admin = new Redis(redis.url);
-    const isCached = () => gateway.service.cache.find(toCacheKey(sha256(token))) !== null;
-    const eviction = create(EvictionSchema, { subject: { case: 'grantId', value: 'grt_one' } });
-    await eventually(async () => {
-      await statuses(gateway, 1);
-      await admin.publish('phds.events.v1', Buffer.from(toBinary(EvictionSchema, eviction)));
-      return eventually(() => !isCached(), { timeoutMs: 1_000 });
+  describe('requests of all apps for one person', () => {
+    const ENV = {
+      LIMIT_USER_ALL_APPS_PER_MINUTE: '3',
+      LIMIT_APP_USER_PER_MINUTE: '2',
+      LIMIT_APP_PER_MINUTE: '4',
+    };
+
+    /** Gives each app and user one token; the apps' own tokens have no user. */
+    function connect(gateway: TestGateway) {
+      const principals = new Map<string, { clientId: string; userId: string }>();
+      gateway.backends.answer({
+        introspect: ({ tokenHash }) =>
+          liveToken({ principal: principals.get(Buffer.from(tokenHash).toString('hex')) ?? {} }),
+        read: () => documentOf({ data: [] }),
+      });
+      return (clientId: string, userId: string) => {
+        const issued = newSecret('access_token');
+        principals.set(sha256(issued).toString('hex'), { clientId, userId });
+        return { headers: bearer(issued) };
+      };
+    }
+
+    test("are refused beyond a limit of their own, which the response names, and do not use up any app's limit", async () => {
+      await using gateway = await startTestGateway(ENV);
+      const tokenOf = connect(gateway);
+      expect(await statuses(gateway, 3, tokenOf('app_1', 'ada'))).toEqual([200, 200, 429]);
+      expect(await statuses(gateway, 1, tokenOf('app_2', 'ada'))).toEqual([200]);
+      const refused = await gateway.fetch(HEART, tokenOf('app_3', 'ada'));
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get('ratelimit-policy')).toBe('"user-all-apps";q=3;w=60');
+      expect(refused.headers.get('ratelimit')).toMatch(/^"user-all-apps";r=0;t=\d+$/);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(await refused.json()).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
+      for (const userId of ['grace', 'emmy']) {
+        expect(await statuses(gateway, 2, tokenOf('app_3', userId))).toEqual([200, 200]);
+      }
     });
-    // An eviction of an earlier round may still arrive.
-    await eventually(async () => {
-      await statuses(gateway, 1);
-      return isCached();
+
+    test("do not include an app's own requests, which have no user", async () => {
+      await using gateway = await startTestGateway(ENV);
+      const tokenOf = connect(gateway);
+      for (const clientId of ['app_1', 'app_2']) {
+        const seen = await statuses(gateway, 2, tokenOf(clientId, ''));
+        expect(seen).not.toContain(429);
+      }
     });
-    admin.disconnect();
-    await redis.stop();
-    await statuses(gateway, 1);
-    expect(gateway.service.cache.size).toBe(1);
-    await redis.start();
-    await eventually(() => gateway.service.cache.size === 0);
+  });
+
+  describeWithRedis('with Redis', () => {
+    test('gateways share limits through Redis, and count separately when Redis is unavailable', async () => {
+      await using redis = await createTestRedis();
+      const env = { REDIS_URL: redis.url, LIMIT_APP_USER_PER_MINUTE: '4' };
+      await using one = await startTestGateway(env);
+      await using two = await startTestGateway(env);
+      // Each token belongs to a user who has not been counted before.
+      for (const gateway of [one, two]) {
+        gateway.backends.answer({
+          introspect: ({ tokenHash }) =>
+            liveToken({ principal: { userId: Buffer.from(tokenHash).toString('hex') } }),
+          read: () => documentOf({ data: [] }),
+        });
+      }
+      const admin = new Redis(redis.url);
+      // A gateway counts by itself until it is connected.
+      for (const gateway of [one, two]) {
+        await eventually(async () => {
+          await admin.flushdb();
+          await statuses(gateway, 1, { headers: bearer() });
+          return (await admin.dbsize()) > 0;
+        });
+      }
+      const init = { headers: bearer() };
+      const seen = [...(await statuses(one, 2, init)), ...(await statuses(two, 3, init))];
+      expect(seen).toEqual([200, 200, 200, 200, 429]);
+      admin.disconnect();
+      await redis.stop();
+      await eventually(async () => expect(await statuses(two, 1)).toEqual([200]));
+    });
+
+    test('an eviction removes a cache entry, and a reconnection clears the cache', async () => {
+      await using redis = await createTestRedis();
+      await using gateway = await startTestGateway({ REDIS_URL: redis.url });
+      answer(gateway);
+      const admin = new Redis(redis.url);
+      const isCached = () => gateway.service.cache.find(toCacheKey(sha256(token))) !== null;
+      const eviction = create(EvictionSchema, { subject: { case: 'grantId', value: 'grt_one' } });
+      await eventually(async () => {
+        await statuses(gateway, 1);
+        await admin.publish('phds.events.v1', Buffer.from(toBinary(EvictionSchema, eviction)));
+        return eventually(() => !isCached(), { timeoutMs: 1_000 });
+      });
+      // An eviction of an earlier round may still arrive.
+      await eventually(async () => {
+        await statuses(gateway, 1);
+        return isCached();
+      });
+      admin.disconnect();
+      await redis.stop();
+      await statuses(gateway, 1);
+      expect(gateway.service.cache.size).toBe(1);
+      await redis.start();
+      await eventually(() => gateway.service.cache.size === 0);
+    });
+  });
+});
+
+describe('known clients', () => {
+  let gateway: TestGateway;
+  /** The secret that authorization accepts. */
+  let secret: string;
+
+  beforeAll(async () => {
+    gateway = await startTestGateway({ LIMIT_CLIENT_PER_MINUTE: '5' });
+    const judge = (client: ClientCredentials | undefined) => {
+      if (client?.clientSecret !== secret) throw unauthorized();
+      return { clientId: client.clientId ?? '' };
+    };
+    gateway.backends.answer({
+      authenticateClient: ({ client }) => judge(client),
+      issueToken: ({ client }) => judge(client) && { accessToken: 'x' },
+      introspectOwnToken: ({ client }) => judge(client) && { active: false },
+      openAuthorization: ({ client }) => judge(client) && { pendingId: 'apr_1' },
+    });
+  });
+  beforeEach(() => {
+    secret = 'first';
+  });
+  afterAll(async () => {
+    await gateway?.[Symbol.asyncDispose]();
+  });
+
+  function send(clientId: string, clientSecret: string, path = 'token'): Promise<Response> {
+    const body = new URLSearchParams({ client_id: clientId, client_secret: clientSecret });
+    return gateway.fetch(`/oauth/${path}`, { method: 'POST', body });
+  }
+
+  const remaining = (answer: Response) => /r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1];
+  const countAuthentications = () => gateway.backends.callsOf('authenticateClient').length;
+
+  test('credentials that were right before are counted without being authenticated twice', async () => {
+    const before = countAuthentications();
+    const answers = [await send('app_1', 'first'), await send('app_1', 'first', 'introspect')];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers.map(remaining)).toEqual(['4', '3']);
+    expect(countAuthentications() - before).toBe(1);
+  });
+
+  test.each(['token', 'introspect', 'par'])(
+    'a replaced secret gets the uniform 401 at /oauth/%s, and takes at most one request from the limit of its app',
+    async (path) => {
+      const app = `app_of_${path}`;
+      expect(remaining(await send(app, 'first'))).toBe('4');
+      secret = 'second';
+      for (let attempt = 1; attempt <= 3; attempt += 1) {
+        const refused = await send(app, 'first', path);
+        expect(refused.status).toBe(401);
+        expect([...refused.headers.keys()].filter((name) => name.startsWith('ratelimit'))).toEqual([]);
+      }
+      expect(remaining(await send(app, 'second'))).toBe('2');
+    },
+  );
+
+  test('other credentials of a known app are authenticated first and take nothing from its limit', async () => {
+    expect(remaining(await send('app_3', 'first'))).toBe('4');
+    for (const wrong of ['', 'second', 'first ']) expect((await send('app_3', wrong)).status).toBe(401);
+    expect(remaining(await send('app_3', 'first'))).toBe('3');
   });
 });

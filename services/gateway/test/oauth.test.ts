@@ -1,208 +1,390 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
-import { startTestGateway, type TestGateway } from './test-gateway.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { AppError, notFound, type Reason, unauthorized } from '@phds/service-kit/errors';
+import { bearer, liveToken, shareTestGateway } from './test-gateway.ts';
 
-let gateway: TestGateway;
-const JSON_TYPE = { 'content-type': 'application/json' };
-const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
+const gateway = shareTestGateway();
 
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(async () => gateway[Symbol.asyncDispose]());
-beforeEach(() => {
-  gateway.backends.calls.length = 0;
-  gateway.backends.answer({});
-});
+describe('tokens', () => {
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 
-async function post(path: string, headers: Record<string, string>, body?: string) {
-  const init = { method: 'POST', headers, ...(body === undefined ? {} : { body }) };
-  const response = await gateway.fetch(`/oauth/${path}`, init);
-  const text = await response.text();
-  return { response, status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text };
-}
+  beforeEach(() => {
+    gateway.backends.calls.length = 0;
+    gateway.backends.answer({});
+  });
 
-const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
-const throwing =
-  (reason: Reason, message = '') =>
-  () => {
-    throw reason === 'unauthorized' ? unauthorized() : new AppError(reason, message);
-  };
+  async function post(path: string, headers: Record<string, string>, body?: string) {
+    const init = { method: 'POST', headers, ...(body === undefined ? {} : { body }) };
+    const response = await gateway.fetch(`/oauth/${path}`, init);
+    const text = await response.text();
+    return { response, status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text };
+  }
 
-describe('a body', () => {
-  test.each<[string, Record<string, string>, string]>([
-    [
-      'JSON',
-      JSON_TYPE,
-      '{"client_id":"app_1","client_secret":"s","grant_type":"refresh_token","refresh_token":"r"}',
-    ],
-    ['a form', FORM_TYPE, 'client_id=app_1&client_secret=s&grant_type=refresh_token&refresh_token=r'],
-    [
-      'a form with a charset',
-      { 'content-type': 'Application/X-WWW-Form-urlencoded; charset=UTF-8' },
-      'client_id=app%5F1&client_secret=s&grant_type=refresh_token&refresh_token=r&other=1',
-    ],
-    ['Basic and a form', { ...FORM_TYPE, ...basic('app%5F1:s') }, 'grant_type=refresh_token&refresh_token=r'],
-    [
-      'Basic and an equal client_id',
-      { ...FORM_TYPE, ...basic('app_1:s') },
-      'grant_type=refresh_token&refresh_token=r&client_id=app_1',
-    ],
-    [
-      'Basic in small letters',
-      { ...JSON_TYPE, authorization: `basic ${btoa('app_1:s')}` },
-      '{"grant_type":"refresh_token","refresh_token":"r"}',
-    ],
-  ])('of %s is accepted', async (_, headers, body) => {
-    gateway.backends.answer({
-      issueToken: () => ({
-        accessToken: 'a',
-        expiresInSeconds: 60,
-        refreshToken: 'r2',
+  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+  const throwing =
+    (reason: Reason, message = '') =>
+    () => {
+      throw reason === 'unauthorized' ? unauthorized() : new AppError(reason, message);
+    };
+
+  describe('a body', () => {
+    test.each<[string, Record<string, string>, string]>([
+      [
+        'JSON',
+        JSON_TYPE,
+        '{"client_id":"app_1","client_secret":"s","grant_type":"refresh_token","refresh_token":"r"}',
+      ],
+      ['a form', FORM_TYPE, 'client_id=app_1&client_secret=s&grant_type=refresh_token&refresh_token=r'],
+      [
+        'a form with a charset',
+        { 'content-type': 'Application/X-WWW-Form-urlencoded; charset=UTF-8' },
+        'client_id=app%5F1&client_secret=s&grant_type=refresh_token&refresh_token=r&other=1',
+      ],
+      [
+        'Basic and a form',
+        { ...FORM_TYPE, ...basic('app%5F1:s') },
+        'grant_type=refresh_token&refresh_token=r',
+      ],
+      [
+        'Basic and an equal client_id',
+        { ...FORM_TYPE, ...basic('app_1:s') },
+        'grant_type=refresh_token&refresh_token=r&client_id=app_1',
+      ],
+      [
+        'Basic in small letters',
+        { ...JSON_TYPE, authorization: `basic ${btoa('app_1:s')}` },
+        '{"grant_type":"refresh_token","refresh_token":"r"}',
+      ],
+    ])('of %s is accepted', async (_, headers, body) => {
+      gateway.backends.answer({
+        issueToken: () => ({
+          accessToken: 'a',
+          expiresInSeconds: 60,
+          refreshToken: 'r2',
+          scope: 's',
+          grantId: 'grt_1',
+          sub: 'sub_1',
+        }),
+      });
+      const { response, body: answer } = await post('token', headers, body);
+      expect(gateway.backends.callsOf('issueToken')[0]?.request).toMatchObject({
+        client: { clientId: 'app_1', clientSecret: 's' },
+        grantType: 'refresh_token',
+        refreshToken: 'r',
+      });
+      expect(answer).toEqual({
+        access_token: 'a',
+        token_type: 'Bearer',
+        expires_in: 60,
+        refresh_token: 'r2',
         scope: 's',
-        grantId: 'grt_1',
+        grant_id: 'grt_1',
         sub: 'sub_1',
-      }),
+      });
+      expect([response.headers.get('cache-control'), response.headers.get('pragma')]).toEqual([
+        'no-store',
+        'no-cache',
+      ]);
     });
-    const { response, body: answer } = await post('token', headers, body);
-    expect(gateway.backends.callsOf('issueToken')[0]?.request).toMatchObject({
-      client: { clientId: 'app_1', clientSecret: 's' },
-      grantType: 'refresh_token',
-      refreshToken: 'r',
+
+    test.each<[string, Record<string, string>, string, number]>([
+      ['that is no JSON', JSON_TYPE, '{', 400],
+      ['that is a list', JSON_TYPE, '[]', 400],
+      ['that is null', JSON_TYPE, 'null', 400],
+      ['with a number', JSON_TYPE, '{"client_id":1}', 400],
+      ['with null', JSON_TYPE, '{"state":null}', 400],
+      ['with an object', JSON_TYPE, '{"scope":{"a":"b"}}', 400],
+      ['with a JSON member twice', JSON_TYPE, '{"client_id":"a","client_id":"b"}', 400],
+      ['with a JSON member twice, once no text', JSON_TYPE, '{"client_id":1,"client_id":"b"}', 400],
+      ['with half a surrogate pair', JSON_TYPE, '{"state":"\\ud800"}', 400],
+      ['with a NUL', JSON_TYPE, '{"state":"\\u0000"}', 400],
+      ['with a form parameter twice', FORM_TYPE, 'client_id=a&client_id=a', 400],
+      ['with a bad percent escape', FORM_TYPE, 'client_id=%zz', 400],
+      ['with two secrets', { ...FORM_TYPE, ...basic('a:b') }, 'client_secret=b', 400],
+      ['with two client ids', { ...FORM_TYPE, ...basic('a:b') }, 'client_id=c', 400],
+      ['of plain text', { 'content-type': 'text/plain' }, 'client_id=a', 415],
+      ['in another charset', { 'content-type': 'application/json; charset=latin1' }, '{}', 415],
+      ['that is compressed', { ...JSON_TYPE, 'content-encoding': 'gzip' }, '{}', 415],
+      ['beyond the cap', FORM_TYPE, `state=${'x'.repeat(70_000)}`, 413],
+    ])('%s is refused before authorization is called', async (_, headers, body, status) => {
+      const answer = await post('token', headers, body);
+      expect([answer.status, answer.body.error, answer.body.code]).toEqual([
+        status,
+        'invalid_request',
+        'INVALID_REQUEST',
+      ]);
+      expect(typeof answer.body.error_description).toBe('string');
+      expect(answer.response.headers.get('content-type')).toMatch(/^application\/json/);
+      expect(gateway.backends.calls).toEqual([]);
     });
-    expect(answer).toEqual({
-      access_token: 'a',
-      token_type: 'Bearer',
-      expires_in: 60,
-      refresh_token: 'r2',
-      scope: 's',
-      grant_id: 'grt_1',
-      sub: 'sub_1',
+
+    test('that is not UTF-8 is refused', async () => {
+      const body = new Uint8Array([0x61, 0x3d, 0xff]);
+      const response = await gateway.fetch('/oauth/token', { method: 'POST', headers: FORM_TYPE, body });
+      expect(response.status).toBe(400);
     });
-    expect([response.headers.get('cache-control'), response.headers.get('pragma')]).toEqual([
-      'no-store',
-      'no-cache',
-    ]);
+
+    test('keeps parameters that were sent empty and omits those that were not sent', async () => {
+      await post('token', FORM_TYPE, 'client_id=a&client_secret=&code=');
+      const { request } = gateway.backends.callsOf('issueToken')[0] ?? {};
+      expect(request).toMatchObject({ client: { clientId: 'a', clientSecret: '' }, code: '' });
+      expect(request).not.toHaveProperty('scope');
+    });
   });
 
-  test.each<[string, Record<string, string>, string, number]>([
-    ['that is no JSON', JSON_TYPE, '{', 400],
-    ['that is a list', JSON_TYPE, '[]', 400],
-    ['that is null', JSON_TYPE, 'null', 400],
-    ['with a number', JSON_TYPE, '{"client_id":1}', 400],
-    ['with null', JSON_TYPE, '{"state":null}', 400],
-    ['with an object', JSON_TYPE, '{"scope":{"a":"b"}}', 400],
-    ['with a JSON member twice', JSON_TYPE, '{"client_id":"a","client_id":"b"}', 400],
-    ['with a JSON member twice, once no text', JSON_TYPE, '{"client_id":1,"client_id":"b"}', 400],
-    ['with half a surrogate pair', JSON_TYPE, '{"state":"\\ud800"}', 400],
-    ['with a NUL', JSON_TYPE, '{"state":"\\u0000"}', 400],
-    ['with a form parameter twice', FORM_TYPE, 'client_id=a&client_id=a', 400],
-    ['with a bad percent escape', FORM_TYPE, 'client_id=%zz', 400],
-    ['with two secrets', { ...FORM_TYPE, ...basic('a:b') }, 'client_secret=b', 400],
-    ['with two client ids', { ...FORM_TYPE, ...basic('a:b') }, 'client_id=c', 400],
-    ['of plain text', { 'content-type': 'text/plain' }, 'client_id=a', 415],
-    ['in another charset', { 'content-type': 'application/json; charset=latin1' }, '{}', 415],
-    ['that is compressed', { ...JSON_TYPE, 'content-encoding': 'gzip' }, '{}', 415],
-    ['beyond the cap', FORM_TYPE, `state=${'x'.repeat(70_000)}`, 413],
-  ])('%s is refused before authorization is called', async (_, headers, body, status) => {
-    const answer = await post('token', headers, body);
-    expect([answer.status, answer.body.error, answer.body.code]).toEqual([
-      status,
-      'invalid_request',
-      'INVALID_REQUEST',
-    ]);
-    expect(typeof answer.body.error_description).toBe('string');
-    expect(answer.response.headers.get('content-type')).toMatch(/^application\/json/);
-    expect(gateway.backends.calls).toEqual([]);
+  describe('an error of authorization', () => {
+    test.each<[Reason, number, string, string]>([
+      ['invalid_grant', 400, 'invalid_grant', 'INVALID_GRANT'],
+      ['invalid_scope', 400, 'invalid_scope', 'INVALID_SCOPE'],
+      ['invalid_request', 400, 'invalid_request', 'INVALID_REQUEST'],
+      ['unsupported_grant_type', 400, 'unsupported_grant_type', 'UNSUPPORTED_GRANT_TYPE'],
+      ['rate_limited', 429, 'temporarily_unavailable', 'RATE_LIMITED'],
+      ['unavailable', 503, 'temporarily_unavailable', 'INTERNAL_ERROR'],
+      ['internal', 500, 'temporarily_unavailable', 'INTERNAL_ERROR'],
+      ['app_not_active', 400, 'invalid_request', 'INVALID_REQUEST'],
+    ])('%s', async (reason, status, error, code) => {
+      gateway.backends.answer({ issueToken: throwing(reason, 'Because of "this" — so.') });
+      const answer = await post('token', FORM_TYPE, 'client_id=a&client_secret=b');
+      expect([answer.status, answer.body.error, answer.body.code]).toEqual([status, error, code]);
+      expect(answer.body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/);
+      const isOurFault = status >= 500;
+      if (!isOurFault) expect(answer.body.error_description).toContain('Because of');
+      if (status >= 429) expect(answer.response.headers.has('retry-after')).toBe(status !== 500);
+    });
+
+    test.each([
+      ['GET', 'token', 405, 'POST'],
+      ['HEAD', 'token', 405, 'POST'],
+      ['DELETE', 'authorize', 405, 'GET, POST'],
+      ['POST', 'scopes', 405, 'GET, OPTIONS'],
+      ['GET', 'nothing', 404, null],
+      ['POST', 'token/', 404, null],
+    ])('%s /oauth/%s is %i', async (method, path, status, allow) => {
+      const response = await gateway.fetch(`/oauth/${path}`, { method });
+      expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
+      if (method === 'HEAD') return;
+      const body = (await response.json()) as Record<string, unknown>;
+      expect(typeof body['error']).toBe('string');
+      expect(body['code']).toBe(status === 404 ? 'NOT_FOUND' : 'INVALID_REQUEST');
+    });
   });
 
-  test('that is not UTF-8 is refused', async () => {
-    const body = new Uint8Array([0x61, 0x3d, 0xff]);
-    const response = await gateway.fetch('/oauth/token', { method: 'POST', headers: FORM_TYPE, body });
-    expect(response.status).toBe(400);
-  });
+  describe('revocation and introspection', () => {
+    test('a revocation returns an empty object, or 503 when it may not have taken effect', async () => {
+      const body = 'client_id=a&client_secret=b&token=t&token_type_hint=refresh_token';
+      expect((await post('revoke', FORM_TYPE, body)).body).toEqual({});
+      expect(gateway.backends.callsOf('revokeToken')[0]?.request).toMatchObject({ token: 't' });
+      gateway.backends.answer({ revokeToken: throwing('unavailable') });
+      expect((await post('revoke', FORM_TYPE, body)).status).toBe(503);
+    });
 
-  test('keeps parameters that were sent empty and omits those that were not sent', async () => {
-    await post('token', FORM_TYPE, 'client_id=a&client_secret=&code=');
-    const { request } = gateway.backends.callsOf('issueToken')[0] ?? {};
-    expect(request).toMatchObject({ client: { clientId: 'a', clientSecret: '' }, code: '' });
-    expect(request).not.toHaveProperty('scope');
-  });
-});
+    test('introspection of an inactive token returns only active: false', async () => {
+      gateway.backends.answer({
+        introspectOwnToken: () => ({ active: false, clientId: 'app_1', scope: 'x' }),
+      });
+      expect((await post('introspect', FORM_TYPE, 'token=t')).body).toEqual({ active: false });
+    });
 
-describe('an error of authorization', () => {
-  test.each<[Reason, number, string, string]>([
-    ['invalid_grant', 400, 'invalid_grant', 'INVALID_GRANT'],
-    ['invalid_scope', 400, 'invalid_scope', 'INVALID_SCOPE'],
-    ['invalid_request', 400, 'invalid_request', 'INVALID_REQUEST'],
-    ['unsupported_grant_type', 400, 'unsupported_grant_type', 'UNSUPPORTED_GRANT_TYPE'],
-    ['rate_limited', 429, 'temporarily_unavailable', 'RATE_LIMITED'],
-    ['unavailable', 503, 'temporarily_unavailable', 'INTERNAL_ERROR'],
-    ['internal', 500, 'temporarily_unavailable', 'INTERNAL_ERROR'],
-    ['app_not_active', 400, 'invalid_request', 'INVALID_REQUEST'],
-  ])('%s', async (reason, status, error, code) => {
-    gateway.backends.answer({ issueToken: throwing(reason, 'Because of "this" — so.') });
-    const answer = await post('token', FORM_TYPE, 'client_id=a&client_secret=b');
-    expect([answer.status, answer.body.error, answer.body.code]).toEqual([status, error, code]);
-    expect(answer.body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/);
-    const isOurFault = status >= 500;
-    if (!isOurFault) expect(answer.body.error_description).toContain('Because of');
-    if (status >= 429) expect(answer.response.headers.has('retry-after')).toBe(status !== 500);
-  });
-
-  test.each([
-    ['GET', 'token', 405, 'POST'],
-    ['HEAD', 'token', 405, 'POST'],
-    ['DELETE', 'authorize', 405, 'GET, POST'],
-    ['POST', 'scopes', 405, 'GET, OPTIONS'],
-    ['GET', 'nothing', 404, null],
-    ['POST', 'token/', 404, null],
-  ])('%s /oauth/%s is %i', async (method, path, status, allow) => {
-    const response = await gateway.fetch(`/oauth/${path}`, { method });
-    expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
-    if (method === 'HEAD') return;
-    const body = (await response.json()) as Record<string, unknown>;
-    expect(typeof body['error']).toBe('string');
-    expect(body['code']).toBe(status === 404 ? 'NOT_FOUND' : 'INVALID_REQUEST');
-  });
-});
-
-describe('revocation and introspection', () => {
-  test('a revocation returns an empty object, or 503 when it may not have taken effect', async () => {
-    const body = 'client_id=a&client_secret=b&token=t&token_type_hint=refresh_token';
-    expect((await post('revoke', FORM_TYPE, body)).body).toEqual({});
-    expect(gateway.backends.callsOf('revokeToken')[0]?.request).toMatchObject({ token: 't' });
-    gateway.backends.answer({ revokeToken: throwing('unavailable') });
-    expect((await post('revoke', FORM_TYPE, body)).status).toBe(503);
-  });
-
-  test('introspection of an inactive token returns only active: false', async () => {
-    gateway.backends.answer({ introspectOwnToken: () => ({ active: false, clientId: 'app_1', scope: 'x' }) });
-    expect((await post('introspect', FORM_TYPE, 'token=t')).body).toEqual({ active: false });
-  });
-
-  test('introspection of an active token returns the members of RFC 7662', async () => {
-    const time = (seconds: number) => timestampFromDate(new Date(seconds * 1000));
-    gateway.backends.answer({
-      introspectOwnToken: () => ({
+    test('introspection of an active token returns the members of RFC 7662', async () => {
+      const time = (seconds: number) => timestampFromDate(new Date(seconds * 1000));
+      gateway.backends.answer({
+        introspectOwnToken: () => ({
+          active: true,
+          scope: 'read:mood',
+          clientId: 'app_1',
+          tokenType: 'access_token',
+          issuedAt: time(100),
+          expiresAt: time(200),
+          grantId: 'grt_1',
+        }),
+      });
+      expect((await post('introspect', FORM_TYPE, 'token=t')).body).toEqual({
         active: true,
         scope: 'read:mood',
-        clientId: 'app_1',
-        tokenType: 'access_token',
-        issuedAt: time(100),
-        expiresAt: time(200),
-        grantId: 'grt_1',
-      }),
+        client_id: 'app_1',
+        token_type: 'Bearer',
+        iat: 100,
+        exp: 200,
+        grant_id: 'grt_1',
+      });
     });
-    expect((await post('introspect', FORM_TYPE, 'token=t')).body).toEqual({
-      active: true,
-      scope: 'read:mood',
-      client_id: 'app_1',
-      token_type: 'Bearer',
-      iat: 100,
-      exp: 200,
-      grant_id: 'grt_1',
+  });
+});
+
+describe('own grants', () => {
+  const SUB = 'sub_0123456789ABCDEFGHIJkl';
+  const time = timestampFromDate(new Date('2026-03-01T10:00:00Z'));
+
+  beforeEach(() => {
+    gateway.backends.calls.length = 0;
+  });
+
+  describe('own grants', () => {
+    test('are listed for a userless token', async () => {
+      gateway.backends.answer({
+        introspect: () => liveToken({ principal: { userId: '' } }),
+        listOwnGrants: () => ({
+          grants: [
+            {
+              id: 'grt_2',
+              sub: SUB,
+              scopes: [],
+              status: GrantStatus.REVOKED,
+              endedAt: time,
+              endedBy: 'person',
+              dataFrom: '2026-01-01',
+              deletionRequestedAt: time,
+            },
+            { id: 'grt_1', scopes: ['read:mood'], status: GrantStatus.ACTIVE },
+          ],
+          total: 2,
+        }),
+      });
+      const response = await gateway.fetch('/oauth/grants', { headers: bearer() });
+      expect(await response.json()).toEqual({
+        data: [
+          {
+            id: 'grt_2',
+            sub: SUB,
+            scopes: [],
+            status: 'revoked',
+            granted_at: null,
+            expires_at: null,
+            data_from: '2026-01-01',
+            ended_at: '2026-03-01T10:00:00.000Z',
+            ended_by: 'person',
+            deletion_requested_at: '2026-03-01T10:00:00.000Z',
+          },
+          {
+            id: 'grt_1',
+            sub: null,
+            scopes: ['read:mood'],
+            status: 'active',
+            granted_at: null,
+            expires_at: null,
+            data_from: null,
+            ended_at: null,
+            ended_by: null,
+            deletion_requested_at: null,
+          },
+        ],
+        pagination: { page: 1, pageSize: 20, total: 2, totalPages: 1 },
+      });
+    });
+
+    test('are restricted by status and sub, and bad values are named', async () => {
+      const userless = { introspect: () => liveToken({ principal: { userId: '' } }) };
+      gateway.backends.answer(userless);
+      const headers = bearer();
+      await gateway.fetch(`/oauth/grants?status=revoked&sub=${SUB}&page=2`, { headers });
+      expect(gateway.backends.callsOf('listOwnGrants').at(-1)?.request).toMatchObject({
+        status: GrantStatus.REVOKED,
+        sub: SUB,
+        page: { page: 2 },
+      });
+      for (const [query, text] of [
+        ['status=ended', 'status: must be one of active, expired, revoked'],
+        ['sub=ada', 'sub: must be a `sub` that this service sent'],
+        ['stauts=active', 'stauts: '],
+      ] as const) {
+        const response = await gateway.fetch(`/oauth/grants?${query}`, { headers });
+        expect([response.status, await response.json()]).toEqual([
+          400,
+          expect.objectContaining({
+            error: 'invalid_request',
+            code: 'INVALID_REQUEST',
+            error_description: expect.stringContaining(text),
+          }),
+        ]);
+      }
+    });
+
+    test('are read and ended one by one', async () => {
+      gateway.backends.answer({
+        introspect: () => liveToken({ principal: { userId: '' } }),
+        getOwnGrant: () => ({ grant: { id: 'grt_1', sub: SUB, status: GrantStatus.ACTIVE } }),
+        endOwnGrant: () => ({ revokedAt: time }),
+      });
+      const headers = bearer();
+      const read = await gateway.fetch('/oauth/grants/grt_1', { headers });
+      expect(await read.json()).toMatchObject({ data: { id: 'grt_1', sub: SUB, status: 'active' } });
+      const ended = await gateway.fetch('/oauth/grants/grt_1', { method: 'DELETE', headers });
+      expect([ended.status, await ended.json()]).toEqual([
+        200,
+        { data: { id: 'grt_1', status: 'revoked', revoked_at: '2026-03-01T10:00:00.000Z' } },
+      ]);
+      expect(gateway.backends.callsOf('endOwnGrant')[0]?.request).toMatchObject({ id: 'grt_1' });
+    });
+
+    test('that authorization does not know are 404', async () => {
+      const unknown = () => {
+        throw notFound();
+      };
+      gateway.backends.answer({
+        introspect: () => liveToken({ principal: { userId: '' } }),
+        getOwnGrant: unknown,
+        endOwnGrant: unknown,
+      });
+      for (const method of ['GET', 'DELETE']) {
+        const response = await gateway.fetch('/oauth/grants/grt_9', { method, headers: bearer() });
+        expect([response.status, await response.json()]).toEqual([
+          404,
+          expect.objectContaining({ code: 'NOT_FOUND' }),
+        ]);
+      }
+    });
+
+    test("refuse to be ended with a person's token, also by its own app", async () => {
+      gateway.backends.answer({ introspect: () => liveToken() });
+      const response = await gateway.fetch('/oauth/grants/grt_1', { method: 'DELETE', headers: bearer() });
+      expect([response.status, await response.json()]).toEqual([
+        403,
+        expect.objectContaining({ code: 'UNAUTHORIZED_CLIENT' }),
+      ]);
+      expect(gateway.backends.callsOf('endOwnGrant')).toEqual([]);
+    });
+
+    test("refuse a person's token with 403 and name the kind of token required", async () => {
+      gateway.backends.answer({ introspect: () => liveToken() });
+      const response = await gateway.fetch('/oauth/grants?page=0', { headers: bearer() });
+      expect([response.status, await response.json()]).toEqual([
+        403,
+        {
+          error: 'unauthorized_client',
+          error_description: expect.stringContaining('client_credentials'),
+          code: 'UNAUTHORIZED_CLIENT',
+        },
+      ]);
+      expect(gateway.backends.callsOf('listOwnGrants')).toEqual([]);
+    });
+
+    test("refuse a person's token with the uniform 401 once it is dead, even while it is cached", async () => {
+      const headers = bearer();
+      gateway.backends.answer({ introspect: () => liveToken() });
+      expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(403);
+      gateway.backends.answer({ introspect: () => ({ status: TokenStatus.DEAD }) });
+      const response = await gateway.fetch('/oauth/grants', { headers });
+      expect([response.status, await response.text()]).toEqual([
+        401,
+        '{"error":"invalid_client","error_description":"Client authentication failed.","code":"UNAUTHORIZED"}',
+      ]);
+      expect(response.headers.has('ratelimit')).toBe(false);
+    });
+
+    test("refuse a person's token with 503 while authorization cannot tell whether it is revoked", async () => {
+      const headers = bearer();
+      const unchecked = { introspect: () => ({ ...liveToken({ grant: null }), ledgerChecked: false }) };
+      gateway.backends.answer(unchecked);
+      const response = await gateway.fetch('/oauth/grants', { headers });
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await response.json()).toMatchObject({ code: 'INTERNAL_ERROR' });
+      gateway.backends.answer({ introspect: () => liveToken() });
+      expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(403);
+      gateway.backends.answer(unchecked);
+      expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(503);
     });
   });
 });

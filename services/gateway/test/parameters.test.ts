@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { toAddressKey } from '../src/domain/client-address.ts';
-import { matchesEntityTag } from '../src/domain/entity-tag.ts';
 import { findSuggestion } from '../src/domain/suggestion.ts';
-import { createNetworkNames } from '../src/limits/network-names.ts';
-import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { matchesEntityTag } from '../src/http/api/document-answer.ts';
+import { createNetworkNames, toAddressKey } from '../src/limits/addresses.ts';
+import { bearer, documentOf, liveToken, shareTestGateway } from './test-gateway.ts';
 
-let gateway: TestGateway;
+const gateway = shareTestGateway();
 
 beforeAll(async () => {
-  gateway = await startTestGateway();
   gateway.backends.answer({ introspect: () => liveToken(), read: () => documentOf({ data: [] }) });
 });
-afterAll(async () => gateway[Symbol.asyncDispose]());
 
 async function get(path: string) {
   const response = await gateway.fetch(`/api/v1${path}`, { headers: bearer() });

@@ -1,153 +1,411 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Need, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppError, notFound } from '@phds/service-kit/errors';
-import { startTestGateway, type TestGateway } from './test-gateway.ts';
+import { shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
 
-let gateway: TestGateway;
-let session: string;
-const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
-const INSTANT = '2026-03-01T10:00:00.500Z';
+const gateway = shareTestGateway();
 
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  session = await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 });
-});
-afterAll(async () => gateway[Symbol.asyncDispose]());
-beforeEach(() => {
-  gateway.backends.calls.length = 0;
-  gateway.backends.answer({});
-});
+describe('pending approvals', () => {
+  const { call, session } = shareCaller(gateway, 'ada');
+  const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
+  const INSTANT = '2026-03-01T10:00:00.500Z';
 
-async function call(method: string, path: string) {
-  const response = await gateway.fetch(path, { method, headers: { authorization: `Bearer ${session}` } });
-  return { status: response.status, body: JSON.parse(await response.text()) };
-}
+  beforeEach(() => {
+    gateway.backends.calls.length = 0;
+    gateway.backends.answer({});
+  });
 
-const profile = {
-  clientId: 'app_1',
-  name: 'One',
-  ownerId: 'grace',
-  developerName: 'One GmbH',
-  homepageUrl: 'https://a.test',
-};
-const profileJson = {
-  clientId: 'app_1',
-  name: 'One',
-  description: null,
-  developerName: 'One GmbH',
-  homepageUrl: 'https://a.test',
-  privacyPolicyUrl: null,
-  logoUrl: null,
-};
+  const profile = {
+    clientId: 'app_1',
+    name: 'One',
+    ownerId: 'grace',
+    developerName: 'One GmbH',
+    homepageUrl: 'https://a.test',
+  };
+  const profileJson = {
+    clientId: 'app_1',
+    name: 'One',
+    description: null,
+    developerName: 'One GmbH',
+    homepageUrl: 'https://a.test',
+    privacyPolicyUrl: null,
+    logoUrl: null,
+  };
 
-test('people see pending approvals with the texts of the catalog, without the owner', async () => {
-  const pendingApproval = {
-    id: 'apr_1',
-    status: PendingStatus.PENDING,
-    app: profile,
-    redirectHost: 'a.test',
-    requestedScopes: [{ scope: 'read:mood', alreadyShared: true, need: Need.NEEDED }],
-    createdAt: time,
-    expiresAt: time,
-    revision: 'r1',
-    connection: {
-      grantId: 'grt_1',
-      appName: 'One before',
-      scopes: ['read:mood'],
+  test('people see pending approvals with the texts of the catalog, without the owner', async () => {
+    const pendingApproval = {
+      id: 'apr_1',
+      status: PendingStatus.PENDING,
+      app: profile,
+      redirectHost: 'a.test',
+      requestedScopes: [{ scope: 'read:mood', alreadyShared: true, need: Need.NEEDED }],
+      createdAt: time,
       expiresAt: time,
-      dataFrom: '2026-01-01',
-    },
-  };
-  gateway.backends.answer({
-    listPendingApprovals: () => ({ pendingApprovals: [pendingApproval], total: 1 }),
-    getPendingApproval: () => ({ pendingApproval }),
-  });
-  const expected = {
-    id: 'apr_1',
-    status: 'pending',
-    app: { ...profileJson, redirectHost: 'a.test' },
-    requestedScopes: [
-      {
-        scope: 'read:mood',
-        title: 'Mood',
-        description: expect.any(String),
-        sensitive: true,
-        alreadyShared: true,
-        need: 'needed',
+      revision: 'r1',
+      connection: {
+        grantId: 'grt_1',
+        appName: 'One before',
+        scopes: ['read:mood'],
+        expiresAt: time,
+        dataFrom: '2026-01-01',
       },
-    ],
-    purpose: null,
-    clientAuthenticated: false,
-    createdAt: INSTANT,
-    expiresAt: INSTANT,
-    revision: 'r1',
-    connection: {
-      grantId: 'grt_1',
-      appName: 'One before',
-      scopes: ['read:mood'],
+    };
+    gateway.backends.answer({
+      listPendingApprovals: () => ({ pendingApprovals: [pendingApproval], total: 1 }),
+      getPendingApproval: () => ({ pendingApproval }),
+    });
+    const expected = {
+      id: 'apr_1',
+      status: 'pending',
+      app: { ...profileJson, redirectHost: 'a.test' },
+      requestedScopes: [
+        {
+          scope: 'read:mood',
+          title: 'Mood',
+          description: expect.any(String),
+          sensitive: true,
+          alreadyShared: true,
+          need: 'needed',
+        },
+      ],
+      purpose: null,
+      clientAuthenticated: false,
+      createdAt: INSTANT,
       expiresAt: INSTANT,
-      dataFrom: '2026-01-01',
-    },
-  };
-  expect((await call('GET', '/partner/consent/pending?status=pending')).body.data).toEqual([expected]);
-  expect((await call('GET', '/partner/consent/pending/apr_1')).body.data).toEqual(expected);
+      revision: 'r1',
+      connection: {
+        grantId: 'grt_1',
+        appName: 'One before',
+        scopes: ['read:mood'],
+        expiresAt: INSTANT,
+        dataFrom: '2026-01-01',
+      },
+    };
+    expect((await call('GET', '/partner/consent/pending?status=pending')).body.data).toEqual([expected]);
+    expect((await call('GET', '/partner/consent/pending/apr_1')).body.data).toEqual(expected);
+  });
+
+  describe('a person who reads a request', () => {
+    test('gets more time', async () => {
+      gateway.backends.answer({ extendAuthorization: () => ({ expiresAt: time }) });
+      expect(await call('POST', '/partner/consent/pending/apr_1/extend')).toMatchObject({
+        status: 200,
+        body: { data: { id: 'apr_1', expiresAt: INSTANT } },
+      });
+      expect(gateway.backends.callsOf('extendAuthorization')).toMatchObject([
+        { request: { pendingId: 'apr_1' }, session: session() },
+      ]);
+    });
+
+    test('gives it back', async () => {
+      expect(await call('POST', '/partner/consent/pending/apr_1/release')).toMatchObject({
+        status: 200,
+        body: { data: { id: 'apr_1' } },
+      });
+      expect(gateway.backends.callsOf('releasePendingApproval')).toMatchObject([
+        { request: { id: 'apr_1' }, session: session() },
+      ]);
+    });
+
+    test.each([
+      ['pending_expired', 409, 'PENDING_EXPIRED'],
+      ['already_decided', 409, 'ALREADY_DECIDED'],
+      ['conflict', 409, 'CONFLICT'],
+      ['not_found', 404, 'NOT_FOUND'],
+    ] as const)('is told why neither is possible: %s', async (reason, status, code) => {
+      const refuse = () => {
+        throw reason === 'not_found' ? notFound() : new AppError(reason, 'This is why.');
+      };
+      gateway.backends.answer({ extendAuthorization: refuse, releasePendingApproval: refuse });
+      // Releasing never conflicts.
+      for (const what of reason === 'conflict' ? ['extend'] : ['extend', 'release']) {
+        expect(await call('POST', `/partner/consent/pending/apr_1/${what}`)).toMatchObject({
+          status,
+          body: { code },
+        });
+      }
+    });
+
+    test.each(['extend', 'release'])('needs a session, and the method POST, for %s', async (what) => {
+      const path = `/partner/consent/pending/apr_1/${what}`;
+      expect((await gateway.fetch(path, { method: 'POST' })).status).toBe(401);
+      expect((await call('GET', path)).status).toBe(405);
+      expect(gateway.backends.calls).toEqual([]);
+    });
+
+    test.each(['extend', 'release'])('is not made to %s by another site', async (what) => {
+      const response = await gateway.fetch(`/partner/consent/pending/apr_1/${what}`, {
+        method: 'POST',
+        headers: { cookie: `session=${session()}`, 'sec-fetch-site': 'cross-site' },
+      });
+      expect(response.status).toBe(401);
+      expect(gateway.backends.calls).toEqual([]);
+    });
+  });
 });
 
-describe('a person who reads a request', () => {
-  test('gets more time', async () => {
-    gateway.backends.answer({ extendAuthorization: () => ({ expiresAt: time }) });
-    expect(await call('POST', '/partner/consent/pending/apr_1/extend')).toEqual({
-      status: 200,
-      body: { data: { id: 'apr_1', expiresAt: INSTANT } },
-    });
-    expect(gateway.backends.callsOf('extendAuthorization')).toMatchObject([
-      { request: { pendingId: 'apr_1' }, session },
-    ]);
+describe('claims', () => {
+  const OWN = 'http://localhost:8080';
+
+  let session: string;
+
+  beforeAll(async () => {
+    session = await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 });
+  });
+  beforeEach(() => {
+    const pendingApproval = { id: 'apr_1', status: PendingStatus.PENDING };
+    gateway.backends.calls.length = 0;
+    gateway.backends.answer({ getPendingApproval: () => ({ pendingApproval }) });
   });
 
-  test('gives it back', async () => {
-    expect(await call('POST', '/partner/consent/pending/apr_1/release')).toEqual({
-      status: 200,
-      body: { data: { id: 'apr_1' } },
-    });
-    expect(gateway.backends.callsOf('releasePendingApproval')).toMatchObject([
-      { request: { id: 'apr_1' }, session },
-    ]);
-  });
+  type Fields = Record<string, string>;
 
-  test.each([
-    ['pending_expired', 409, 'PENDING_EXPIRED'],
-    ['already_decided', 409, 'ALREADY_DECIDED'],
-    ['conflict', 409, 'CONFLICT'],
-    ['not_found', 404, 'NOT_FOUND'],
-  ] as const)('is told why neither is possible: %s', async (reason, status, code) => {
-    const refuse = () => {
-      throw reason === 'not_found' ? notFound() : new AppError(reason, 'This is why.');
-    };
-    gateway.backends.answer({ extendAuthorization: refuse, releasePendingApproval: refuse });
-    // Releasing never conflicts.
-    for (const what of reason === 'conflict' ? ['extend'] : ['extend', 'release']) {
-      expect(await call('POST', `/partner/consent/pending/apr_1/${what}`)).toMatchObject({
-        status,
-        body: { code },
-      });
-    }
-  });
+  const claim = (headers: Fields) => gateway.fetch('/partner/consent/pending/apr_1', { headers });
 
-  test.each(['extend', 'release'])('needs a session, and the method POST, for %s', async (what) => {
-    const path = `/partner/consent/pending/apr_1/${what}`;
-    expect((await gateway.fetch(path, { method: 'POST' })).status).toBe(401);
-    expect((await call('GET', path)).status).toBe(405);
+  test.each<Fields>([
+    {},
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': 'same-site', referer: `${OWN}/approve/apr_1` },
+    { origin: 'https://evil.test', referer: `${OWN}/approve/apr_1` },
+    { origin: 'null' },
+    { referer: 'https://evil.test/approve/apr_1' },
+    { referer: `${OWN}.evil.test/` },
+    { referer: 'nonsense' },
+  ])('a cookie cannot claim a pending approval in a request with %j', async (headers) => {
+    const response = await claim({ cookie: `session=${session}`, ...headers });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ code: 'UNAUTHORIZED' });
     expect(gateway.backends.calls).toEqual([]);
   });
 
-  test.each(['extend', 'release'])('is not made to %s by another site', async (what) => {
-    const response = await gateway.fetch(`/partner/consent/pending/apr_1/${what}`, {
-      method: 'POST',
-      headers: { cookie: `session=${session}`, 'sec-fetch-site': 'cross-site' },
-    });
+  test.each<Fields>([
+    { 'sec-fetch-site': 'same-origin' },
+    { origin: OWN },
+    // A browser without Fetch Metadata.
+    { referer: `${OWN}/approve/apr_1` },
+  ])('a cookie claims a pending approval in a request from our own page, with %j', async (headers) => {
+    expect((await claim({ cookie: `session=${session}`, ...headers })).status).toBe(200);
+  });
+
+  test.each<Fields>([{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.test' }])(
+    'a bearer session claims a pending approval in any request, with %j',
+    async (headers) => {
+      expect((await claim({ authorization: `Bearer ${session}`, ...headers })).status).toBe(200);
+    },
+  );
+
+  test('a Referer of our own is accepted for GET only', async () => {
+    const headers = { cookie: `session=${session}`, referer: `${OWN}/approve/apr_1` };
+    const response = await gateway.fetch('/partner/consent/pending/apr_1/deny', { method: 'POST', headers });
     expect(response.status).toBe(401);
     expect(gateway.backends.calls).toEqual([]);
+  });
+});
+
+describe('decisions', () => {
+  let cookie: string;
+  const REDIRECT = 'https://a.test/cb?code=c&state=s';
+  const BROWSER = { accept: 'text/html,*/*;q=0.8', 'sec-fetch-site': 'same-origin' };
+
+  beforeAll(async () => {
+    cookie = `session=${await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 })}`;
+  });
+  beforeEach(() => {
+    gateway.backends.calls.length = 0;
+  });
+
+  const completeAuthorization = () => ({
+    grantId: 'grt_1',
+    scopes: ['read:mood'],
+    grantExpiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
+    redirectUri: REDIRECT,
+  });
+
+  function decide(decision: string, init: { headers?: Record<string, string>; body?: string } = {}) {
+    return gateway.fetch(`/partner/consent/pending/apr_1/${decision}`, {
+      method: 'POST',
+      ...init,
+      headers: { cookie, 'sec-fetch-site': 'same-origin', ...init.headers },
+    });
+  }
+
+  describe('a decision', () => {
+    test('approves all requested scopes when none are named', async () => {
+      gateway.backends.answer({ completeAuthorization });
+      const response = await decide('approve');
+      expect(await response.json()).toEqual({
+        data: {
+          id: 'apr_1',
+          status: 'approved',
+          grantId: 'grt_1',
+          scopes: ['read:mood'],
+          grantExpiresAt: '2026-06-01T00:00:00.000Z',
+          redirectUri: REDIRECT,
+        },
+      });
+      expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({
+        pendingId: 'apr_1',
+        allRequested: true,
+      });
+    });
+
+    test('can approve a subset of scopes, with an expiry and a first day of data', async () => {
+      gateway.backends.answer({ completeAuthorization });
+      const body = JSON.stringify({
+        scopes: ['read:mood'],
+        expiresInDays: 30,
+        dataFrom: '2026-01-01',
+        language: 'de',
+        revision: 'r1',
+      });
+      await decide('approve', { headers: { 'content-type': 'application/json' }, body });
+      expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({
+        scopes: ['read:mood'],
+        allRequested: false,
+        expiresInDays: 30,
+        dataFrom: '2026-01-01',
+        language: 'de',
+        revision: 'r1',
+      });
+    });
+
+    test.each(['', 'x'.repeat(129)])(
+      'with a revision that cannot be one is refused by name',
+      async (revision) => {
+        const init = { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ revision }) };
+        const response = await decide('approve', init);
+        expect(await response.json()).toMatchObject({ status: 400, errors: [{ parameter: 'revision' }] });
+        expect(gateway.backends.calls).toEqual([]);
+      },
+    );
+
+    test('about terms that have changed is a 409 that says so', async () => {
+      gateway.backends.answer({
+        completeAuthorization: throwing(
+          new AppError('conflict', 'What you share with this app has changed.'),
+        ),
+      });
+      expect(await (await decide('approve')).json()).toMatchObject({
+        status: 409,
+        code: 'CONFLICT',
+        detail: 'What you share with this app has changed.',
+      });
+      const page = await decide('approve', { headers: BROWSER });
+      expect([page.status, page.headers.get('location')]).toEqual([303, '/approve/apr_1?problem=conflict']);
+    });
+
+    test('in a language without texts is refused by name and changes nothing', async () => {
+      const init = { headers: { 'content-type': 'application/json' }, body: '{"language":"fr"}' };
+      const response = await decide('approve', init);
+      expect(await response.json()).toMatchObject({
+        status: 400,
+        code: 'INVALID_REQUEST',
+        errors: [{ parameter: 'language', message: 'must be a tag of one of en, de' }],
+      });
+      expect(gateway.backends.calls).toEqual([]);
+    });
+
+    test('with an empty list of scopes is refused and changes nothing', async () => {
+      const init = { headers: { 'content-type': 'application/json' }, body: '{"scopes":[]}' };
+      const response = await decide('approve', init);
+      expect(await response.json()).toMatchObject({ status: 400, code: 'NO_SCOPES_APPROVED' });
+      expect(gateway.backends.calls).toEqual([]);
+    });
+
+    test('denies', async () => {
+      gateway.backends.answer({ denyAuthorization: () => ({ redirectUri: REDIRECT }) });
+      const response = await decide('deny');
+      expect(await response.json()).toEqual({
+        data: { id: 'apr_1', status: 'denied', redirectUri: REDIRECT },
+      });
+    });
+
+    test.each(['pending_expired', 'already_decided', 'app_not_active'] as const)(
+      'too late: %s',
+      async (reason) => {
+        gateway.backends.answer({
+          completeAuthorization: throwing(new AppError(reason)),
+        });
+        const response = await decide('approve');
+        expect(await response.json()).toMatchObject({ status: 409, code: reason.toUpperCase() });
+        const page = await decide('approve', { headers: BROWSER });
+        expect([page.status, page.headers.get('location')]).toEqual([
+          303,
+          `/approve/apr_1?problem=${reason}`,
+        ]);
+      },
+    );
+  });
+
+  test('an approval that needs a new sign-in is a 403 that says which, and the page of a form shows it', async () => {
+    gateway.backends.answer({
+      completeAuthorization: throwing(
+        new AppError('step_up_required', 'This needs a sign-in at most 300 seconds old. Sign in again.'),
+      ),
+    });
+    expect(await (await decide('approve')).json()).toMatchObject({
+      status: 403,
+      code: 'STEP_UP_REQUIRED',
+      type: '/problems/step-up-required',
+      detail: 'This needs a sign-in at most 300 seconds old. Sign in again.',
+    });
+    const page = await decide('approve', { headers: BROWSER });
+    expect([page.status, page.headers.get('location')]).toEqual([
+      303,
+      '/approve/apr_1?problem=step_up_required',
+    ]);
+  });
+
+  test('an approval with the null revision that a consent service of the release before leads to is sent without one', async () => {
+    gateway.backends.answer({ completeAuthorization });
+    const body = JSON.stringify({ revision: null });
+    const response = await decide('approve', { headers: { 'content-type': 'application/json' }, body });
+    expect(response.status).toBe(200);
+    expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({ revision: '' });
+  });
+
+  describe('the approval form', () => {
+    const form = (body: string) =>
+      decide('approve', {
+        headers: { ...BROWSER, 'content-type': 'application/x-www-form-urlencoded' },
+        body,
+      });
+
+    test('redirects the browser to the app', async () => {
+      gateway.backends.answer({ completeAuthorization });
+      const response = await form(
+        'scopes=read%3Amood&scopes=read%3Aehr&expiresInDays=90&dataFrom=&revision=r1',
+      );
+      expect([response.status, response.headers.get('location')]).toEqual([303, REDIRECT]);
+      expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({
+        scopes: ['read:mood', 'read:ehr'],
+        allRequested: false,
+        expiresInDays: 90,
+        dataFrom: '',
+        revision: 'r1',
+      });
+    });
+
+    test.each([['true'], ['yes']])(
+      'with keepExpiry=%s keeps the end or is refused by name',
+      async (given) => {
+        gateway.backends.answer({ completeAuthorization });
+        const response = await form(`scopes=read%3Amood&keepExpiry=${given}`);
+        const location = given === 'true' ? REDIRECT : '/approve/apr_1?problem=invalid_request';
+        expect([response.status, response.headers.get('location')]).toEqual([303, location]);
+        const kept = gateway.backends
+          .callsOf('completeAuthorization')
+          .map(({ request }) => request as { keepExpiry: boolean });
+        expect(kept).toMatchObject(given === 'true' ? [{ keepExpiry: true, expiresInDays: 0 }] : []);
+      },
+    );
+
+    test('with nothing ticked shares nothing', async () => {
+      const response = await form('expiresInDays=90');
+      expect(response.headers.get('location')).toBe('/approve/apr_1?problem=no_scopes_approved');
+      expect(gateway.backends.calls).toEqual([]);
+    });
   });
 });

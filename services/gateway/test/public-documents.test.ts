@@ -1,143 +1,176 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { unavailable } from '@phds/service-kit/errors';
 import { eventually } from '@phds/test-kit/conditions';
 import { scrape } from '@phds/test-kit/scrape';
-import { startTestGateway, type TestGateway } from './test-gateway.ts';
+import { OPERATIONS, SURFACES, toOpenApiDocument } from '../src/http/operations.ts';
+import { SIGN_IN_PAGES } from '../src/http/sign-in/sign-in.ts';
+import { shareTestGateway, startTestGateway } from './test-gateway.ts';
 
-let gateway: TestGateway;
+describe('public documents', () => {
+  const gateway = shareTestGateway({ PUBLIC_URL: 'https://health.test/' });
 
-beforeAll(async () => {
-  gateway = await startTestGateway({ PUBLIC_URL: 'https://health.test/' });
-});
-afterAll(async () => gateway[Symbol.asyncDispose]());
+  const json = async (path: string) =>
+    (await (await gateway.fetch(path)).json()) as Record<string, unknown[] | undefined>;
 
-const json = async (path: string) =>
-  (await (await gateway.fetch(path)).json()) as Record<string, unknown[] | undefined>;
-
-test('the server metadata of RFC 8414 names every endpoint under the issuer', async () => {
-  const metadata = await json('/.well-known/oauth-authorization-server');
-  expect(metadata).toMatchObject({
-    issuer: 'https://health.test',
-    token_endpoint: 'https://health.test/oauth/token',
-    pushed_authorization_request_endpoint: 'https://health.test/oauth/par',
-    code_challenge_methods_supported: ['S256'],
-    authorization_response_iss_parameter_supported: true,
-    request_parameter_supported: false,
-    request_uri_parameter_supported: false,
-    scopes_supported: [...SCOPE_NAMES],
+  test('the server metadata of RFC 8414 names every endpoint under the issuer', async () => {
+    const metadata = await json('/.well-known/oauth-authorization-server');
+    expect(metadata).toMatchObject({
+      issuer: 'https://health.test',
+      token_endpoint: 'https://health.test/oauth/token',
+      pushed_authorization_request_endpoint: 'https://health.test/oauth/par',
+      code_challenge_methods_supported: ['S256'],
+      authorization_response_iss_parameter_supported: true,
+      request_parameter_supported: false,
+      request_uri_parameter_supported: false,
+      scopes_supported: [...SCOPE_NAMES],
+    });
   });
-});
 
-describe('the receipt keys', () => {
-  const jwk = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+  describe('the receipt keys', () => {
+    const jwk = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
 
-  test('are published without additional members of the setting', async () => {
-    const RECEIPT_PUBLIC_KEYS = JSON.stringify({ keys: [{ ...jwk, kid: 'a', note: 'internal' }] });
-    await using publishing = await startTestGateway({ RECEIPT_PUBLIC_KEYS });
-    const response = await publishing.fetch('/.well-known/jwks.json');
-    expect(await response.json()).toEqual({ keys: [{ ...jwk, kid: 'a', alg: 'EdDSA', use: 'sig' }] });
-    expect(await json('/.well-known/jwks.json')).toEqual({ keys: [] });
+    test('are published without additional members of the setting', async () => {
+      const RECEIPT_PUBLIC_KEYS = JSON.stringify({ keys: [{ ...jwk, kid: 'a', note: 'internal' }] });
+      await using publishing = await startTestGateway({ RECEIPT_PUBLIC_KEYS });
+      const response = await publishing.fetch('/.well-known/jwks.json');
+      expect(await response.json()).toEqual({ keys: [{ ...jwk, kid: 'a', alg: 'EdDSA', use: 'sig' }] });
+      expect(await json('/.well-known/jwks.json')).toEqual({ keys: [] });
+    });
+
+    test.each([
+      ['a private key', { keys: [{ ...jwk, kid: 'a', d: 'secret' }] }],
+      ['a key without a name', { keys: [jwk] }],
+      ['a secret of both sides', { keys: [{ kty: 'oct', k: 'secret', kid: 'a' }] }],
+      ['something else', 'keys'],
+    ])('%s stops start-up', async (_, keys) => {
+      await expect(startTestGateway({ RECEIPT_PUBLIC_KEYS: JSON.stringify(keys) })).rejects.toThrow(
+        /RECEIPT_PUBLIC_KEYS: must be a JWKS of Ed25519 public keys/,
+      );
+    });
+  });
+
+  test('the scopes are a paginated list', async () => {
+    expect(await json('/oauth/scopes?page=2&pageSize=15')).toMatchObject({
+      data: { length: 7 },
+      pagination: { page: 2, pageSize: 15, total: 22, totalPages: 2 },
+    });
+    const { data } = await json('/oauth/scopes');
+    expect(Object.keys(data?.[0] ?? {})).toEqual([
+      'scope',
+      'title',
+      'description',
+      'category',
+      'sensitive',
+      'endpoints',
+    ]);
+  });
+
+  test('every reference in the OpenAPI document resolves', async () => {
+    const document = await json('/openapi.json');
+    for (const [, path] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const target = (path ?? '')
+        .split('/')
+        .reduce<unknown>((node, key) => (node as Record<string, unknown>)?.[key], document);
+      expect([path, target]).toEqual([path, expect.any(Object)]);
+    }
+  });
+
+  describe('cross-origin', () => {
+    test.each([
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/jwks.json',
+      '/catalog.json',
+      '/openapi.json',
+      '/oauth/scopes',
+      '/api/versions',
+    ])('%s is readable from every origin', async (path) => {
+      const asked = await gateway.fetch(path, { method: 'OPTIONS', headers: { origin: 'https://a.test' } });
+      expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+      const { status, headers } = await gateway.fetch(path);
+      expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+    });
+
+    test.each([
+      '/oauth/token',
+      '/developer/apps',
+      '/partner/consent/grants',
+      '/api/v1/profile',
+      '/approve/apr_1',
+    ])('%s is closed', async (path) => {
+      for (const method of ['OPTIONS', 'POST']) {
+        const { headers } = await gateway.fetch(path, { method, headers: { origin: 'https://a.test' } });
+        expect(headers.has('access-control-allow-origin')).toBe(false);
+      }
+    });
+  });
+
+  describe('probes', () => {
+    test('a gateway is ready once authorization has answered, and stays in service when it fails later', async () => {
+      await using another = await startTestGateway();
+      const readinessAfter = async (introspect: () => object) => {
+        another.backends.answer({ introspect });
+        another.clock.advance(2_000);
+        const metrics = await scrape(`http://127.0.0.1:${another.service.probePort}`);
+        return [(await another.fetch('/readyz')).status, metrics.sum('phds_ready')];
+      };
+      const fail = () => {
+        throw unavailable();
+      };
+      expect((await another.fetch('/livez')).status).toBe(200);
+      expect(await readinessAfter(fail)).toEqual([503, 0]);
+      await eventually(async () => expect(await readinessAfter(() => ({}))).toEqual([200, 1]));
+      expect(await readinessAfter(fail)).toEqual([200, 0]);
+    });
   });
 
   test.each([
-    ['a private key', { keys: [{ ...jwk, kid: 'a', d: 'secret' }] }],
-    ['a key without a name', { keys: [jwk] }],
-    ['a secret of both sides', { keys: [{ kty: 'oct', k: 'secret', kid: 'a' }] }],
-    ['something else', 'keys'],
-  ])('%s stops start-up', async (_, keys) => {
-    await expect(startTestGateway({ RECEIPT_PUBLIC_KEYS: JSON.stringify(keys) })).rejects.toThrow(
-      /RECEIPT_PUBLIC_KEYS: must be a JWKS of Ed25519 public keys/,
-    );
+    ['GET', '/nothing', 404],
+    ['GET', '/API/v1/profile', 404],
+    ['GET', '/apix', 404],
+    ['POST', '/livez', 405],
+    ['GET', '/approve/%zz', 400],
+    ['GET', `/${'x'.repeat(9_000)}`, 400],
+  ])('%s %s is a problem document of status %i', async (method, path, status) => {
+    const response = await gateway.fetch(path, { method });
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      status,
+      'application/problem+json',
+    ]);
   });
 });
 
-test('the scopes are a paginated list', async () => {
-  expect(await json('/oauth/scopes?page=2&pageSize=15')).toMatchObject({
-    data: { length: 7 },
-    pagination: { page: 2, pageSize: 15, total: 22, totalPages: 2 },
-  });
-  const { data } = await json('/oauth/scopes');
-  expect(Object.keys(data?.[0] ?? {})).toEqual([
-    'scope',
-    'title',
-    'description',
-    'category',
-    'sensitive',
-    'endpoints',
-  ]);
+test('every operation has its own id and one of the tags', () => {
+  const ids = OPERATIONS.map(({ operationId }) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  const { tags } = toOpenApiDocument({ PUBLIC_URL: 'https://health.test' });
+  expect(new Set(OPERATIONS.map(({ tag }) => tag as string))).toEqual(new Set(tags.map(({ name }) => name)));
 });
 
-test('every reference in the OpenAPI document resolves', async () => {
-  const document = await json('/openapi.json');
-  for (const [, path] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
-    const target = (path ?? '')
-      .split('/')
-      .reduce<unknown>((node, key) => (node as Record<string, unknown>)?.[key], document);
-    expect([path, target]).toEqual([path, expect.any(Object)]);
+test('every operation is below the prefix at which it is mounted', () => {
+  for (const [prefix, operations] of Object.entries(SURFACES)) {
+    for (const { path } of operations) expect(path.startsWith(`${prefix}/`)).toBe(true);
   }
 });
 
-describe('cross-origin', () => {
-  test.each([
-    '/.well-known/oauth-authorization-server',
-    '/.well-known/jwks.json',
-    '/catalog.json',
-    '/openapi.json',
-    '/oauth/scopes',
-    '/api/versions',
-  ])('%s is readable from every origin', async (path) => {
-    const asked = await gateway.fetch(path, { method: 'OPTIONS', headers: { origin: 'https://a.test' } });
-    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
-    const { status, headers } = await gateway.fetch(path);
-    expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+test('every sign-in, sign-out, registration, rotation, approval and revocation is in the security log', () => {
+  const routes = [...SIGN_IN_PAGES, ...Object.values(SURFACES).flat()];
+  const logged = routes.filter(({ securityEvent }) => securityEvent !== undefined);
+  const events = logged.map(({ method, path, securityEvent }) => [`${method} ${path}`, securityEvent]);
+  expect(Object.fromEntries(events)).toEqual({
+    'GET /sign-in/callback': 'sign-in',
+    'POST /sign-out': 'sign-out',
+    'POST /sign-out/back-channel': 'sign-out',
+    'POST /developer/apps': 'registration',
+    'POST /developer/apps/:clientId/rotate-secret': 'rotation',
+    'POST /developer/apps/:clientId/webhook/rotate-secret': 'rotation',
+    'POST /developer/apps/:clientId/status': 'revocation',
+    'POST /partner/consent/pending/:id/approve': 'approval',
+    'PATCH /partner/consent/grants/:id': 'revocation',
+    'DELETE /partner/consent/grants/:id': 'revocation',
+    'POST /partner/consent/grants/revoke-all': 'revocation',
+    'POST /oauth/revoke': 'revocation',
+    'DELETE /oauth/grants/:id': 'revocation',
   });
-
-  test.each([
-    '/oauth/token',
-    '/developer/apps',
-    '/partner/consent/grants',
-    '/api/v1/profile',
-    '/approve/apr_1',
-  ])('%s is closed', async (path) => {
-    for (const method of ['OPTIONS', 'POST']) {
-      const { headers } = await gateway.fetch(path, { method, headers: { origin: 'https://a.test' } });
-      expect(headers.has('access-control-allow-origin')).toBe(false);
-    }
-  });
-});
-
-describe('probes', () => {
-  test('a gateway is ready once authorization has answered, and stays in service when it fails later', async () => {
-    await using another = await startTestGateway();
-    const readinessAfter = async (introspect: () => object) => {
-      another.backends.answer({ introspect });
-      another.clock.advance(2_000);
-      const metrics = await scrape(`http://127.0.0.1:${another.service.probePort}`);
-      return [(await another.fetch('/readyz')).status, metrics.sum('phds_ready')];
-    };
-    const fail = () => {
-      throw unavailable();
-    };
-    expect((await another.fetch('/livez')).status).toBe(200);
-    expect(await readinessAfter(fail)).toEqual([503, 0]);
-    await eventually(async () => expect(await readinessAfter(() => ({}))).toEqual([200, 1]));
-    expect(await readinessAfter(fail)).toEqual([200, 0]);
-  });
-});
-
-test.each([
-  ['GET', '/nothing', 404],
-  ['GET', '/API/v1/profile', 404],
-  ['GET', '/apix', 404],
-  ['POST', '/livez', 405],
-  ['GET', '/approve/%zz', 400],
-  ['GET', `/${'x'.repeat(9_000)}`, 400],
-])('%s %s is a problem document of status %i', async (method, path, status) => {
-  const response = await gateway.fetch(path, { method });
-  expect([response.status, response.headers.get('content-type')]).toEqual([
-    status,
-    'application/problem+json',
-  ]);
 });

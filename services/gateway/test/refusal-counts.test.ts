@@ -7,7 +7,14 @@ import { newSecret } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { RefusalCounts } from '../src/usage/refusal-counts.ts';
-import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import {
+  bearer,
+  documentOf,
+  liveToken,
+  startTestGateway,
+  type TestGateway,
+  throwing,
+} from './test-gateway.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -157,9 +164,7 @@ describe('a gateway', () => {
   test('include a token that the record step found revoked, and exclude tokens that were never live', async () => {
     gateway.backends.answer({
       introspect: () => liveToken(),
-      read: () => {
-        throw unauthorized();
-      },
+      read: throwing(unauthorized()),
     });
     expect(await read('/api/v1/mood')).toBe(401);
     await eventually(() => expect(told()).toEqual({ '401 /api/v1/mood': 1 }));

@@ -2,163 +2,330 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { AppError, unavailable } from '@phds/service-kit/errors';
+import { AppError, invalidRequest, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { API_OPERATIONS } from '../src/http/api/operations.ts';
+import { OPERATIONS } from '../src/http/operations.ts';
 import { FORCED_DATA_ERRORS } from '../src/http/sandbox/forced-data-errors.ts';
+import { FORCED_GRANT_ERRORS, FORCED_TOKEN_ERRORS } from '../src/http/sandbox/forced-errors.ts';
 import type { Answers } from './fake-backends.ts';
-import { exchangeRaw, withoutVariations as normalise, UNIFORM_PROBLEM } from './raw-exchange.ts';
-import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import {
+  exchangeRaw,
+  withoutVariations as normalise,
+  UNIFORM_PROBLEM,
+  withoutVariations,
+} from './raw-exchange.ts';
+import {
+  bearer,
+  documentOf,
+  liveToken,
+  shareTestGateway,
+  startTestGateway,
+  type TestGateway,
+} from './test-gateway.ts';
 
-let gateway: TestGateway;
+describe('forced errors of data requests', () => {
+  let gateway: TestGateway;
 
-const CLIENT = 'app_sandbox_1';
-const HEART = '/api/v1/health-data/heart';
-const READINGS = documentOf({ data: [], pagination: {} }, { total: 45 });
+  const CLIENT = 'app_sandbox_1';
+  const HEART = '/api/v1/health-data/heart';
+  const READINGS = documentOf({ data: [], pagination: {} }, { total: 45 });
 
-beforeAll(async () => {
-  // A sandbox app has no limit here; failed authentications have a small one.
-  gateway = await startTestGateway({
-    LIMIT_SANDBOX_APP_USER_PER_MINUTE: '100000',
-    LIMIT_SANDBOX_APP_PER_MINUTE: '100000',
-    LIMIT_AUTH_FAILURES_PER_MINUTE: '20',
+  beforeAll(async () => {
+    // A sandbox app has no limit here; failed authentications have a small one.
+    gateway = await startTestGateway({
+      LIMIT_SANDBOX_APP_USER_PER_MINUTE: '100000',
+      LIMIT_SANDBOX_APP_PER_MINUTE: '100000',
+      LIMIT_AUTH_FAILURES_PER_MINUTE: '20',
+    });
   });
-});
-afterAll(async () => gateway[Symbol.asyncDispose]());
-beforeEach(() => {
-  gateway.service.cache.clear();
-  gateway.backends.calls.length = 0;
-  answer({});
-});
-
-const tokenOf = (clientId: string, more: object = {}) =>
-  liveToken({ principal: { clientId, userId: `sandbox:${clientId}:ada`, ...more } });
-
-function answer(answers: Answers): void {
-  gateway.backends.answer({ introspect: () => tokenOf(CLIENT), read: () => READINGS, ...answers });
-}
-
-/** The bytes of an answer, without what differs from request to request. */
-async function getRaw(path: string, fields: readonly string[] = [], method = 'GET'): Promise<string> {
-  const head = [`${method} ${path} HTTP/1.1`, `Authorization: ${bearer()['authorization']}`, ...fields];
-  return normalise(await exchangeRaw(gateway.port, head.join('\r\n')));
-}
-
-const force = (code: string) => [`Sandbox-Force: ${code}`];
-const throwing = (error: AppError) => () => Promise.reject(error);
-
-describe('a forced error of the data API', () => {
-  const noScope = { introspect: () => tokenOf(CLIENT, { scopes: ['read:mood'] }) };
-  const withdrawn = {
-    introspect: () => liveToken({ principal: { clientId: CLIENT }, grant: { status: GrantStatus.EXPIRED } }),
-  };
-  const notRecorded = new AppError('access_not_recorded', 'No.', { retryAfterSeconds: 1 });
-  const real: readonly [code: string, provoke: () => Promise<string>][] = [
-    ['UNAUTHORIZED', () => provoke({ introspect: () => ({ status: TokenStatus.UNKNOWN }) })],
-    ['TOKEN_EXPIRED', () => provoke({ introspect: () => ({ status: TokenStatus.EXPIRED }) })],
-    ['UNSUPPORTED_VERSION', () => getRaw(HEART, ['API-Version: 2'])],
-    ['NOT_FOUND', () => getRaw('/api/v1/nothing')],
-    ['INSUFFICIENT_SCOPE', () => provoke(noScope)],
-    ['CONSENT_REQUIRED', () => provoke(withdrawn)],
-    ['INVALID_REQUEST', () => getRaw(`${HEART}?fromm=2026-03-01`)],
-    [
-      'CURSOR_EXPIRED',
-      () => provoke({ read: throwing(new AppError('cursor_expired', CURSOR_EXPIRED_DETAIL)) }),
-    ],
-    ['ACCESS_NOT_RECORDED', () => provoke({ read: throwing(notRecorded) })],
-    ['INTERNAL_ERROR', () => provoke({ read: throwing(new AppError('internal')) })],
-    ['INTERNAL_ERROR/503', () => provoke({ read: throwing(unavailable()) })],
-  ];
-
-  async function provoke(answers: Answers): Promise<string> {
-    answer(answers);
-    const raw = await getRaw(HEART);
-    answer({});
+  afterAll(async () => gateway[Symbol.asyncDispose]());
+  beforeEach(() => {
     gateway.service.cache.clear();
-    return raw;
+    gateway.backends.calls.length = 0;
+    answer({});
+  });
+
+  const tokenOf = (clientId: string, more: object = {}) =>
+    liveToken({ principal: { clientId, userId: `sandbox:${clientId}:ada`, ...more } });
+
+  function answer(answers: Answers): void {
+    gateway.backends.answer({ introspect: () => tokenOf(CLIENT), read: () => READINGS, ...answers });
   }
 
-  test.each(real)('%s is the real one, byte for byte', async (code, provokeReal) => {
-    const expected = await provokeReal();
-    expect(expected).not.toMatch(/^HTTP\/1.1 200/);
-    expect(await getRaw(HEART, force(code))).toBe(expected);
-    expect(await getRaw(HEART, force(` ${code} `))).toBe(expected);
-  });
+  /** The bytes of an answer, without what differs from request to request. */
+  async function getRaw(path: string, fields: readonly string[] = [], method = 'GET'): Promise<string> {
+    const head = [`${method} ${path} HTTP/1.1`, `Authorization: ${bearer()['authorization']}`, ...fields];
+    return normalise(await exchangeRaw(gateway.port, head.join('\r\n')));
+  }
 
-  test('RATE_LIMITED is the real one, byte for byte', async () => {
-    await using limited = await startTestGateway({ LIMIT_SANDBOX_APP_USER_PER_MINUTE: '2' });
-    limited.backends.answer({ introspect: () => tokenOf(CLIENT), read: () => READINGS });
-    const head = `GET ${HEART} HTTP/1.1\r\nAuthorization: ${bearer()['authorization']}`;
-    const forced = await exchangeRaw(limited.port, `${head}\r\nSandbox-Force: RATE_LIMITED`);
-    await exchangeRaw(limited.port, head);
-    const real = await exchangeRaw(limited.port, head);
-    expect(real).toMatch(/^HTTP\/1.1 429/);
-    expect(normalise(forced)).toBe(normalise(real));
-    // Beyond the limit, it is the real one.
-    const beyond = await exchangeRaw(limited.port, `${head}\r\nSandbox-Force: NOT_FOUND`);
-    expect(beyond).toMatch(/^HTTP\/1.1 429/);
-  });
+  const force = (code: string) => [`Sandbox-Force: ${code}`];
+  const throwing = (error: AppError) => () => Promise.reject(error);
 
-  test('exists for every code that is documented for a data endpoint, and the reads do not happen', async () => {
-    const documented = API_OPERATIONS.filter(({ path }) => path !== '/api/versions').flatMap(({ errors }) =>
-      errors.map((error) => (Array.isArray(error) ? String(error[0]) : String(error))),
-    );
-    expect(documented.filter((code) => !(code in FORCED_DATA_ERRORS))).toEqual([]);
-    for (const code of Object.keys(FORCED_DATA_ERRORS)) {
-      expect(await getRaw(HEART, force(code))).not.toMatch(/^HTTP\/1.1 200/);
+  describe('a forced error of the data API', () => {
+    const noScope = { introspect: () => tokenOf(CLIENT, { scopes: ['read:mood'] }) };
+    const withdrawn = {
+      introspect: () =>
+        liveToken({ principal: { clientId: CLIENT }, grant: { status: GrantStatus.EXPIRED } }),
+    };
+    const notRecorded = new AppError('access_not_recorded', 'No.', { retryAfterSeconds: 1 });
+    const real: readonly [code: string, provoke: () => Promise<string>][] = [
+      ['UNAUTHORIZED', () => provoke({ introspect: () => ({ status: TokenStatus.UNKNOWN }) })],
+      ['TOKEN_EXPIRED', () => provoke({ introspect: () => ({ status: TokenStatus.EXPIRED }) })],
+      ['UNSUPPORTED_VERSION', () => getRaw(HEART, ['API-Version: 2'])],
+      ['NOT_FOUND', () => getRaw('/api/v1/nothing')],
+      ['INSUFFICIENT_SCOPE', () => provoke(noScope)],
+      ['CONSENT_REQUIRED', () => provoke(withdrawn)],
+      ['INVALID_REQUEST', () => getRaw(`${HEART}?fromm=2026-03-01`)],
+      [
+        'CURSOR_EXPIRED',
+        () => provoke({ read: throwing(new AppError('cursor_expired', CURSOR_EXPIRED_DETAIL)) }),
+      ],
+      ['ACCESS_NOT_RECORDED', () => provoke({ read: throwing(notRecorded) })],
+      ['INTERNAL_ERROR', () => provoke({ read: throwing(new AppError('internal')) })],
+      ['INTERNAL_ERROR/503', () => provoke({ read: throwing(unavailable()) })],
+    ];
+
+    async function provoke(answers: Answers): Promise<string> {
+      answer(answers);
+      const raw = await getRaw(HEART);
+      answer({});
+      gateway.service.cache.clear();
+      return raw;
     }
-    expect(gateway.backends.callsOf('read')).toEqual([]);
-  });
 
-  test.each(['rate_limited', 'INVALID_GRANT', 'toString', 'NOPE', 'NOT_FOUND, RATE_LIMITED'])(
-    'that is no code of the data API (%s) is answered with 400 and the list of codes',
-    async (code) => {
-      const response = await gateway.fetch(HEART, { headers: { ...bearer(), 'Sandbox-Force': code } });
-      const body = await response.json();
-      expect(response.status).toBe(400);
-      expect(body).toMatchObject({
-        code: 'INVALID_REQUEST',
-        errors: [
-          { parameter: 'Sandbox-Force', message: expect.stringContaining('UNAUTHORIZED, TOKEN_EXPIRED') },
-        ],
-      });
-    },
-  );
-
-  test.each(['CURSOR_EXPIRED', 'NOT_FOUND', 'METHOD_NOT_ALLOWED'])(
-    'that the endpoint cannot answer (%s) is refused, with the list of those that it can',
-    async (code) => {
-      const raw = await getRaw('/api/v1/profile', force(code));
-      expect(raw).toMatch(/^HTTP\/1.1 400/);
-      const profile = API_OPERATIONS.find(({ path }) => path === '/api/v1/profile');
-      const listed = /must be one of ([A-Z_/0-9, ]+) here/.exec(raw)?.[1]?.split(', ') ?? [];
-      const documented = [...(profile?.errors ?? []), 'INTERNAL_ERROR/503'];
-      expect(listed.toSorted()).toEqual(documented.map(String).toSorted());
-    },
-  );
-
-  test('does not count as a failed authentication, however often', async () => {
-    for (let count = 0; count < 40; count += 1) {
-      expect(await getRaw(HEART, force('UNAUTHORIZED'))).toBe(UNIFORM_PROBLEM);
-    }
-  });
-
-  test('is logged neither as an error nor as a warning', async () => {
-    gateway.log.length = 0;
-    await getRaw(HEART, force('INTERNAL_ERROR'));
-    await getRaw(HEART, force('INTERNAL_ERROR/503'));
-    expect(gateway.log.filter((line) => /"level":(40|50|60|"(warn|error)")/.test(line))).toEqual([]);
-  });
-
-  test('is never answered to a live app, whose answers stay the same byte for byte', async () => {
-    answer({ introspect: () => liveToken({ principal: { clientId: 'app_1', userId: 'ada' } }) });
-    const expected = await getRaw(HEART);
-    for (const code of [...Object.keys(FORCED_DATA_ERRORS), 'NOPE', '']) {
+    test.each(real)('%s is the real one, byte for byte', async (code, provokeReal) => {
+      const expected = await provokeReal();
+      expect(expected).not.toMatch(/^HTTP\/1.1 200/);
       expect(await getRaw(HEART, force(code))).toBe(expected);
+      expect(await getRaw(HEART, force(` ${code} `))).toBe(expected);
+    });
+
+    test('RATE_LIMITED is the real one, byte for byte', async () => {
+      await using limited = await startTestGateway({ LIMIT_SANDBOX_APP_USER_PER_MINUTE: '2' });
+      limited.backends.answer({ introspect: () => tokenOf(CLIENT), read: () => READINGS });
+      const head = `GET ${HEART} HTTP/1.1\r\nAuthorization: ${bearer()['authorization']}`;
+      const forced = await exchangeRaw(limited.port, `${head}\r\nSandbox-Force: RATE_LIMITED`);
+      await exchangeRaw(limited.port, head);
+      const real = await exchangeRaw(limited.port, head);
+      expect(real).toMatch(/^HTTP\/1.1 429/);
+      expect(normalise(forced)).toBe(normalise(real));
+      // Beyond the limit, it is the real one.
+      const beyond = await exchangeRaw(limited.port, `${head}\r\nSandbox-Force: NOT_FOUND`);
+      expect(beyond).toMatch(/^HTTP\/1.1 429/);
+    });
+
+    test('exists for every code that is documented for a data endpoint, and the reads do not happen', async () => {
+      const documented = API_OPERATIONS.filter(({ path }) => path !== '/api/versions').flatMap(({ errors }) =>
+        errors.map((error) => (Array.isArray(error) ? String(error[0]) : String(error))),
+      );
+      expect(documented.filter((code) => !(code in FORCED_DATA_ERRORS))).toEqual([]);
+      for (const code of Object.keys(FORCED_DATA_ERRORS)) {
+        expect(await getRaw(HEART, force(code))).not.toMatch(/^HTTP\/1.1 200/);
+      }
+      expect(gateway.backends.callsOf('read')).toEqual([]);
+    });
+
+    test.each(['rate_limited', 'INVALID_GRANT', 'toString', 'NOPE', 'NOT_FOUND, RATE_LIMITED'])(
+      'that is no code of the data API (%s) is answered with 400 and the list of codes',
+      async (code) => {
+        const response = await gateway.fetch(HEART, { headers: { ...bearer(), 'Sandbox-Force': code } });
+        const body = await response.json();
+        expect(response.status).toBe(400);
+        expect(body).toMatchObject({
+          code: 'INVALID_REQUEST',
+          errors: [
+            { parameter: 'Sandbox-Force', message: expect.stringContaining('UNAUTHORIZED, TOKEN_EXPIRED') },
+          ],
+        });
+      },
+    );
+
+    test.each(['CURSOR_EXPIRED', 'NOT_FOUND', 'METHOD_NOT_ALLOWED'])(
+      'that the endpoint cannot answer (%s) is refused, with the list of those that it can',
+      async (code) => {
+        const raw = await getRaw('/api/v1/profile', force(code));
+        expect(raw).toMatch(/^HTTP\/1.1 400/);
+        const profile = API_OPERATIONS.find(({ path }) => path === '/api/v1/profile');
+        const listed = /must be one of ([A-Z_/0-9, ]+) here/.exec(raw)?.[1]?.split(', ') ?? [];
+        const documented = [...(profile?.errors ?? []), 'INTERNAL_ERROR/503'];
+        expect(listed.toSorted()).toEqual(documented.map(String).toSorted());
+      },
+    );
+
+    test('does not count as a failed authentication, however often', async () => {
+      for (let count = 0; count < 40; count += 1) {
+        expect(await getRaw(HEART, force('UNAUTHORIZED'))).toBe(UNIFORM_PROBLEM);
+      }
+    });
+
+    test('is logged neither as an error nor as a warning', async () => {
+      gateway.log.length = 0;
+      await getRaw(HEART, force('INTERNAL_ERROR'));
+      await getRaw(HEART, force('INTERNAL_ERROR/503'));
+      expect(gateway.log.filter((line) => /"level":(40|50|60|"(warn|error)")/.test(line))).toEqual([]);
+    });
+
+    test('is never answered to a live app, whose answers stay the same byte for byte', async () => {
+      answer({ introspect: () => liveToken({ principal: { clientId: 'app_1', userId: 'ada' } }) });
+      const expected = await getRaw(HEART);
+      for (const code of [...Object.keys(FORCED_DATA_ERRORS), 'NOPE', '']) {
+        expect(await getRaw(HEART, force(code))).toBe(expected);
+      }
+    });
+
+    test('is never answered without a live token', async () => {
+      answer({ introspect: () => ({ status: TokenStatus.UNKNOWN }) });
+      expect(await getRaw(HEART, force('RATE_LIMITED'))).toBe(UNIFORM_PROBLEM);
+    });
+  });
+});
+
+describe('forced errors under /oauth', () => {
+  const gateway = shareTestGateway();
+
+  const CLIENT = 'app_sandbox_1';
+
+  const force = (code: string) => [`Sandbox-Force: ${code}`];
+
+  describe('a forced error of the token endpoints', () => {
+    const credentials = (clientId: string) =>
+      `client_id=${clientId}&client_secret=s&grant_type=refresh_token&token=t`;
+
+    async function postRaw(path: string, fields: readonly string[], clientId = CLIENT): Promise<string> {
+      const head = [
+        `POST /oauth/${path} HTTP/1.1`,
+        'Content-Type: application/x-www-form-urlencoded',
+        ...fields,
+      ].join('\r\n');
+      return withoutVariations(await exchangeRaw(gateway.port, head, credentials(clientId)));
     }
+
+    function reply(clientId: string, error?: AppError) {
+      const act = () => (error === undefined ? Promise.resolve({}) : Promise.reject(error));
+      gateway.backends.answer({
+        authenticateClient: () => ({ clientId }),
+        issueToken: act,
+        revokeToken: act,
+        introspectOwnToken: act,
+      } as Answers);
+    }
+
+    const ERRORS: readonly [code: string, AppError][] = [
+      ['UNAUTHORIZED', unauthorized()],
+      ['INTERNAL_ERROR', new AppError('internal')],
+      ['INTERNAL_ERROR/503', unavailable()],
+      [
+        'INVALID_GRANT',
+        new AppError('invalid_grant', 'The grant is invalid, expired, revoked or already used.'),
+      ],
+      ['INVALID_SCOPE', new AppError('invalid_scope', 'The scope exceeds what the person shares.')],
+      [
+        'UNSUPPORTED_GRANT_TYPE',
+        new AppError(
+          'unsupported_grant_type',
+          'The grant_type must be one of authorization_code, refresh_token, client_credentials.',
+        ),
+      ],
+    ];
+
+    const cases = [
+      ...ERRORS.map(([code, error]) => ['token', code, error] as const),
+      ['token', 'INVALID_REQUEST', invalidRequest('code', 'is required')] as const,
+      ...['revoke', 'introspect'].flatMap((path) => [
+        ...ERRORS.slice(0, 3).map(([code, error]) => [path, code, error] as const),
+        [path, 'INVALID_REQUEST', invalidRequest('token', 'is required')] as const,
+      ]),
+    ];
+
+    test.each(cases)('/oauth/%s: %s is the real one, byte for byte', async (path, code, error) => {
+      reply(CLIENT, error);
+      const expected = await postRaw(path, []);
+      expect(expected).not.toMatch(/^HTTP\/1.1 200/);
+      reply(CLIENT);
+      expect(await postRaw(path, force(code))).toBe(expected);
+    });
+
+    test.each(['token', 'revoke', 'introspect'])(
+      '/oauth/%s: credentials that were right before get the uniform 401, byte for byte, whatever they ask for',
+      async (path) => {
+        const replaced = {
+          authenticateClient: () => Promise.reject(unauthorized()),
+          issueToken: () => Promise.reject(unauthorized()),
+          revokeToken: () => Promise.reject(unauthorized()),
+          introspectOwnToken: () => Promise.reject(unauthorized()),
+        };
+        const postReplaced = async (fields: readonly string[]) => {
+          reply(CLIENT);
+          await postRaw(path, []);
+          gateway.backends.answer(replaced);
+          return [await postRaw(path, fields), await postRaw(path, fields)];
+        };
+        const expected = await postReplaced([]);
+        expect(expected[0]).toMatch(/^HTTP\/1.1 401/);
+        for (const code of ['INTERNAL_ERROR', 'RATE_LIMITED', 'NO_SUCH_CODE']) {
+          expect(await postReplaced(force(code))).toEqual(expected);
+        }
+      },
+    );
+
+    test('RATE_LIMITED says that the limit is used up, and when to try again', async () => {
+      reply(CLIENT);
+      const raw = await postRaw('token', force('RATE_LIMITED'));
+      expect(raw).toMatch(/^HTTP\/1.1 429/);
+      expect(raw).toContain('RateLimit: "client";r=0;t=s');
+      expect(raw).toMatch(/Retry-After: /);
+      expect(raw).toContain('"code":"RATE_LIMITED"');
+    });
+
+    test('exists for every code that is documented for them', () => {
+      for (const [id, table] of [
+        ['issueTokens', FORCED_GRANT_ERRORS],
+        ['revokeToken', FORCED_TOKEN_ERRORS],
+        ['introspectToken', FORCED_TOKEN_ERRORS],
+      ] as const) {
+        const errors = OPERATIONS.find(({ operationId }) => operationId === id)?.errors ?? [];
+        expect(errors.length).toBeGreaterThan(3);
+        expect(errors.filter((code) => !(String(code) in table))).toEqual([]);
+      }
+    });
+
+    test('is never answered to a live app, and a value that is no code is refused for a sandbox app', async () => {
+      reply('app_1');
+      const expected = await postRaw('token', [], 'app_1');
+      for (const code of [...Object.keys(FORCED_GRANT_ERRORS), 'NOPE']) {
+        expect(await postRaw('token', force(code), 'app_1')).toBe(expected);
+      }
+      reply(CLIENT);
+      for (const code of ['NOPE', 'NOT_FOUND', 'constructor']) {
+        const raw = await postRaw('token', force(code));
+        expect(raw).toMatch(/^HTTP\/1.1 400/);
+        expect(raw).toContain('must be one of UNAUTHORIZED');
+      }
+      expect(await postRaw('revoke', force('INVALID_GRANT'))).toMatch(/^HTTP\/1.1 400/);
+    });
   });
 
-  test('is never answered without a live token', async () => {
-    answer({ introspect: () => ({ status: TokenStatus.UNKNOWN }) });
-    expect(await getRaw(HEART, force('RATE_LIMITED'))).toBe(UNIFORM_PROBLEM);
+  test('sandbox apps have limits of their own', async () => {
+    await using limited = await startTestGateway({
+      LIMIT_SANDBOX_APP_USER_PER_MINUTE: '1',
+      LIMIT_SANDBOX_CLIENT_PER_MINUTE: '1',
+    });
+    for (const [clientId, expected] of [
+      [CLIENT, [200, 429]],
+      ['app_1', [200, 200]],
+    ] as const) {
+      limited.backends.answer({
+        introspect: () => liveToken({ principal: { clientId, userId: 'u' } }),
+        read: () => documentOf({ data: [] }),
+        authenticateClient: () => ({ clientId }),
+      });
+      limited.service.cache.clear();
+      const read = async () =>
+        (await limited.fetch('/api/v1/health-data/heart', { headers: bearer() })).status;
+      expect([await read(), await read()]).toEqual(expected);
+      const body = new URLSearchParams({ client_id: clientId, client_secret: 's', token: 't' });
+      const revoke = async () => (await limited.fetch('/oauth/revoke', { method: 'POST', body })).status;
+      expect([await revoke(), await revoke()]).toEqual(expected);
+    }
   });
 });

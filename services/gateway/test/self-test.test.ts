@@ -6,8 +6,7 @@ import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { Scrape } from '@phds/test-kit/scrape';
-import { startSelfTest, toOwnUrl } from '../src/self-test/self-test.ts';
-import { runSelfTestRound } from '../src/self-test/self-test-round.ts';
+import { runSelfTestRound, startSelfTest, toOwnUrl } from '../src/self-test/self-test.ts';
 
 const TOKEN = 'phds_at_0123456789abcdef';
 const SECRET = 'phds_cs_0123456789abcdef';

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { type Deviation, type FakeOpenidProvider, startFakeOpenidProvider } from './fake-openid-provider.ts';
 import type { TestBrowser } from './test-browser.ts';
-import { startTestGateway, type TestGateway } from './test-gateway.ts';
+import { share, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 export const SESSION = '__Host-session';
 export const ATTEMPT = '__Host-sign-in-';
@@ -50,6 +50,11 @@ export async function startSignInGateway(env: Readonly<Record<string, string>> =
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** One such gateway for all tests of a file or a `describe`. */
+export function shareSignInGateway(env: Readonly<Record<string, string>> = {}): SignInGateway {
+  return share(() => startSignInGateway(env));
 }
 
 const NOT_ACCEPTED = 'We could not accept the answer';

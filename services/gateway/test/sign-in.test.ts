@@ -1,237 +1,296 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { PUBLIC_URL } from './fake-openid-provider.ts';
-import { ATTEMPT, SESSION, type SignInGateway, startSignInGateway } from './sign-in-gateway.ts';
+import { ATTEMPT, SESSION, shareSignInGateway, startSignInGateway } from './sign-in-gateway.ts';
 import { TestBrowser } from './test-browser.ts';
 import { startTestGateway } from './test-gateway.ts';
 
-let at: SignInGateway;
-beforeAll(async () => {
-  at = await startSignInGateway();
-});
-afterAll(async () => at[Symbol.asyncDispose]());
+const at = shareSignInGateway();
 
-const newBrowser = () => new TestBrowser();
-const TEN_MINUTES = 10 * 60_000;
+describe('signing in', () => {
+  const newBrowser = () => new TestBrowser();
+  const TEN_MINUTES = 10 * 60_000;
 
-describe('a sign-in', () => {
-  test('sends the person to the provider with code, PKCE, state and nonce', async () => {
-    const url = new URL(await at.begin(newBrowser()));
-    expect(url.origin + url.pathname).toBe(`${at.provider.issuer}/authorize`);
-    expect(Object.fromEntries(url.searchParams)).toEqual({
-      tenant: '1',
-      client_id: 'phds web',
-      response_type: 'code',
-      redirect_uri: `${PUBLIC_URL}/sign-in/callback`,
-      scope: 'openid',
-      state: expect.stringMatching(/^[\w-]{43}$/),
-      nonce: expect.stringMatching(/^[\w-]{43}$/),
-      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
-      code_challenge_method: 'S256',
+  describe('a sign-in', () => {
+    test('sends the person to the provider with code, PKCE, state and nonce', async () => {
+      const url = new URL(await at.begin(newBrowser()));
+      expect(url.origin + url.pathname).toBe(`${at.provider.issuer}/authorize`);
+      expect(Object.fromEntries(url.searchParams)).toEqual({
+        tenant: '1',
+        client_id: 'phds web',
+        response_type: 'code',
+        redirect_uri: `${PUBLIC_URL}/sign-in/callback`,
+        scope: 'openid',
+        state: expect.stringMatching(/^[\w-]{43}$/),
+        nonce: expect.stringMatching(/^[\w-]{43}$/),
+        code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+        code_challenge_method: 'S256',
+      });
+    });
+
+    test('keeps state, nonce and code verifier encrypted in a cookie of this host', async () => {
+      const browser = newBrowser();
+      const response = await browser.open(at.gateway, '/sign-in');
+      const { searchParams } = new URL(response.headers.get('location') ?? '');
+      const [field = ''] = response.headers.getSetCookie();
+      expect(field).toMatch(
+        /^__Host-sign-in-[\w-]{16}=[\w.-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+      );
+      for (const name of ['state', 'nonce']) expect(field).not.toContain(searchParams.get(name));
+      expect(response.headers.get('cache-control')).toBe('no-store');
+    });
+
+    test('ends with the ID token in the session cookie, at the page where it began', async () => {
+      const browser = newBrowser();
+      const response = await at.signIn(browser, { parameters: { return_to: '/approve/apr_1?x=%2F1' } });
+      expect([response.status, response.headers.get('location')]).toEqual([
+        303,
+        `${PUBLIC_URL}/approve/apr_1?x=%2F1`,
+      ]);
+      expect(response.headers.getSetCookie()).toEqual([
+        expect.stringMatching(/^__Host-sign-in-[\w-]{16}=; Path=\/; Max-Age=0; /),
+        expect.stringMatching(
+          /^__Host-session=ey[\w-]+\.ey[\w-]+\.[\w-]+; Path=\/; Max-Age=3(?:599|600); HttpOnly; SameSite=Lax; Secure$/,
+        ),
+      ]);
+      expect(browser.names('')).toEqual([SESSION]);
+      const session = await browser.open(at.gateway, '/partner/session');
+      expect([session.status, await session.json()]).toMatchObject([200, { data: { userId: 'ada' } }]);
+    });
+
+    test('is finished by any replica with the same key', async () => {
+      const replica = await at.startReplica();
+      const browser = newBrowser();
+      const callback = at.provider.authorize(await at.begin(browser, { return_to: '/apps' }), 'grace');
+      const response = await browser.open(replica, callback);
+      expect([response.status, response.headers.get('location')]).toEqual([303, `${PUBLIC_URL}/apps`]);
+      expect((await browser.open(at.gateway, '/partner/session')).status).toBe(200);
+    });
+
+    test('in one tab does not disturb one in another tab', async () => {
+      const browser = newBrowser();
+      const first = await at.begin(browser, { return_to: '/apps' });
+      const second = await at.begin(browser, { return_to: '/data' });
+      for (const [location, path] of [
+        [second, '/data'],
+        [first, '/apps'],
+      ] as const) {
+        const response = await browser.open(at.gateway, at.provider.authorize(location, 'ada'));
+        expect([response.status, response.headers.get('location')]).toEqual([303, PUBLIC_URL + path]);
+      }
+      expect(browser.names(ATTEMPT)).toEqual([]);
+    });
+
+    test('is one of at most three at a time: a fourth replaces the oldest', async () => {
+      const browser = newBrowser();
+      const locations: string[] = [];
+      for (let i = 0; i < 4; i += 1) {
+        locations.push(await at.begin(browser));
+        at.gateway.clock.advance(1_000);
+      }
+      expect(browser.names(ATTEMPT)).toHaveLength(3);
+      const statuses: number[] = [];
+      for (const location of locations) {
+        const response = await browser.open(at.gateway, at.provider.authorize(location, 'ada'));
+        statuses.push(response.status);
+      }
+      expect(statuses).toEqual([400, 303, 303, 303]);
+    });
+
+    test('reads and answers at most eight cookies, however many are sent', async () => {
+      const cookies = Array.from({ length: 500 }, (_, index) => `${ATTEMPT}${index}=x`).join('; ');
+      const response = await at.gateway.fetch('/sign-in', { headers: { cookie: cookies } });
+      expect(response.headers.getSetCookie()).toHaveLength(9);
+    });
+
+    test('removes cookies of sign-ins that this gateway cannot read', async () => {
+      const browser = newBrowser();
+      browser.cookies.set(`${ATTEMPT}0123456789abcdef`, 'of-another-key');
+      await at.begin(browser);
+      expect(browser.names(ATTEMPT)).toEqual([expect.not.stringContaining('0123456789abcdef')]);
+    });
+
+    test('sends the client secret in the body if the provider supports only that', async () => {
+      await using other = await startSignInGateway();
+      other.provider.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_post'];
+      expect((await other.signIn(newBrowser())).status).toBe(303);
+      expect(other.provider.tokenRequests).toMatchObject([{ client_id: 'phds web', authorization: '' }]);
     });
   });
 
-  test('keeps state, nonce and code verifier encrypted in a cookie of this host', async () => {
-    const browser = newBrowser();
-    const response = await browser.open(at.gateway, '/sign-in');
-    const { searchParams } = new URL(response.headers.get('location') ?? '');
-    const [field = ''] = response.headers.getSetCookie();
-    expect(field).toMatch(
-      /^__Host-sign-in-[\w-]{16}=[\w.-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
-    );
-    for (const name of ['state', 'nonce']) expect(field).not.toContain(searchParams.get(name));
-    expect(response.headers.get('cache-control')).toBe('no-store');
-  });
+  describe('a silent sign-in', () => {
+    const SILENT = { silent: '1', return_to: '/apps?page=2' };
+    const refuse = (error: string) => ({ callback: { code: undefined, error } });
 
-  test('ends with the ID token in the session cookie, at the page where it began', async () => {
-    const browser = newBrowser();
-    const response = await at.signIn(browser, { parameters: { return_to: '/approve/apr_1?x=%2F1' } });
-    expect([response.status, response.headers.get('location')]).toEqual([
-      303,
-      `${PUBLIC_URL}/approve/apr_1?x=%2F1`,
-    ]);
-    expect(response.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-sign-in-[\w-]{16}=; Path=\/; Max-Age=0; /),
-      expect.stringMatching(
-        /^__Host-session=ey[\w-]+\.ey[\w-]+\.[\w-]+; Path=\/; Max-Age=3(?:599|600); HttpOnly; SameSite=Lax; Secure$/,
-      ),
-    ]);
-    expect(browser.names('')).toEqual([SESSION]);
-    const session = await browser.open(at.gateway, '/partner/session');
-    expect([session.status, await session.json()]).toMatchObject([200, { data: { userId: 'ada' } }]);
-  });
+    test('asks the provider not to ask the person anything', async () => {
+      const { searchParams } = new URL(await at.begin(newBrowser(), SILENT));
+      expect(searchParams.get('prompt')).toBe('none');
+    });
 
-  test('is finished by any replica with the same key', async () => {
-    const replica = await at.startReplica();
-    const browser = newBrowser();
-    const callback = at.provider.authorize(await at.begin(browser, { return_to: '/apps' }), 'grace');
-    const response = await browser.open(replica, callback);
-    expect([response.status, response.headers.get('location')]).toEqual([303, `${PUBLIC_URL}/apps`]);
-    expect((await browser.open(at.gateway, '/partner/session')).status).toBe(200);
-  });
-
-  test('in one tab does not disturb one in another tab', async () => {
-    const browser = newBrowser();
-    const first = await at.begin(browser, { return_to: '/apps' });
-    const second = await at.begin(browser, { return_to: '/data' });
-    for (const [location, path] of [
-      [second, '/data'],
-      [first, '/apps'],
-    ] as const) {
-      const response = await browser.open(at.gateway, at.provider.authorize(location, 'ada'));
-      expect([response.status, response.headers.get('location')]).toEqual([303, PUBLIC_URL + path]);
-    }
-    expect(browser.names(ATTEMPT)).toEqual([]);
-  });
-
-  test('is one of at most three at a time: a fourth replaces the oldest', async () => {
-    const browser = newBrowser();
-    const locations: string[] = [];
-    for (let i = 0; i < 4; i += 1) {
-      locations.push(await at.begin(browser));
-      at.gateway.clock.advance(1_000);
-    }
-    expect(browser.names(ATTEMPT)).toHaveLength(3);
-    const statuses: number[] = [];
-    for (const location of locations) {
-      const response = await browser.open(at.gateway, at.provider.authorize(location, 'ada'));
-      statuses.push(response.status);
-    }
-    expect(statuses).toEqual([400, 303, 303, 303]);
-  });
-
-  test('reads and answers at most eight cookies, however many are sent', async () => {
-    const cookies = Array.from({ length: 500 }, (_, index) => `${ATTEMPT}${index}=x`).join('; ');
-    const response = await at.gateway.fetch('/sign-in', { headers: { cookie: cookies } });
-    expect(response.headers.getSetCookie()).toHaveLength(9);
-  });
-
-  test('removes cookies of sign-ins that this gateway cannot read', async () => {
-    const browser = newBrowser();
-    browser.cookies.set(`${ATTEMPT}0123456789abcdef`, 'of-another-key');
-    await at.begin(browser);
-    expect(browser.names(ATTEMPT)).toEqual([expect.not.stringContaining('0123456789abcdef')]);
-  });
-
-  test('sends the client secret in the body if the provider supports only that', async () => {
-    await using other = await startSignInGateway();
-    other.provider.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_post'];
-    expect((await other.signIn(newBrowser())).status).toBe(303);
-    expect(other.provider.tokenRequests).toMatchObject([{ client_id: 'phds web', authorization: '' }]);
-  });
-});
-
-describe('a silent sign-in', () => {
-  const SILENT = { silent: '1', return_to: '/apps?page=2' };
-  const refuse = (error: string) => ({ callback: { code: undefined, error } });
-
-  test('asks the provider not to ask the person anything', async () => {
-    const { searchParams } = new URL(await at.begin(newBrowser(), SILENT));
-    expect(searchParams.get('prompt')).toBe('none');
-  });
-
-  test('with a session at the provider signs in', async () => {
-    const browser = newBrowser();
-    const response = await at.signIn(browser, { parameters: SILENT });
-    expect(response.headers.get('location')).toBe(`${PUBLIC_URL}/apps?page=2`);
-    expect(browser.cookies.has(SESSION)).toBe(true);
-  });
-
-  test.each(['login_required', 'interaction_required', 'consent_required', 'server_error'])(
-    'that the provider answers with %s returns to the page, which then offers to sign in',
-    async (error) => {
+    test('with a session at the provider signs in', async () => {
       const browser = newBrowser();
-      const response = await at.signIn(browser, { parameters: SILENT, deviation: refuse(error) });
-      expect([response.status, response.headers.get('location')]).toEqual([
-        303,
-        `${PUBLIC_URL}/apps?page=2#sign-in-required`,
-      ]);
-      expect(browser.names('')).toEqual([]);
-    },
-  );
+      const response = await at.signIn(browser, { parameters: SILENT });
+      expect(response.headers.get('location')).toBe(`${PUBLIC_URL}/apps?page=2`);
+      expect(browser.cookies.has(SESSION)).toBe(true);
+    });
 
-  test('returns to the page when the provider is away, and when none is set', async () => {
-    await using other = await startSignInGateway();
-    await other.provider.stop();
-    await using bare = await startTestGateway({ PUBLIC_URL });
-    for (const gateway of [other.gateway, bare]) {
-      const { status, headers } = await gateway.fetch('/sign-in?silent=1&return_to=/data');
-      expect([status, headers.get('location')]).toEqual([303, `${PUBLIC_URL}/data#sign-in-required`]);
+    test.each(['login_required', 'interaction_required', 'consent_required', 'server_error'])(
+      'that the provider answers with %s returns to the page, which then offers to sign in',
+      async (error) => {
+        const browser = newBrowser();
+        const response = await at.signIn(browser, { parameters: SILENT, deviation: refuse(error) });
+        expect([response.status, response.headers.get('location')]).toEqual([
+          303,
+          `${PUBLIC_URL}/apps?page=2#sign-in-required`,
+        ]);
+        expect(browser.names('')).toEqual([]);
+      },
+    );
+
+    test('returns to the page when the provider is away, and when none is set', async () => {
+      await using other = await startSignInGateway();
+      await other.provider.stop();
+      await using bare = await startTestGateway({ PUBLIC_URL });
+      for (const gateway of [other.gateway, bare]) {
+        const { status, headers } = await gateway.fetch('/sign-in?silent=1&return_to=/data');
+        expect([status, headers.get('location')]).toEqual([303, `${PUBLIC_URL}/data#sign-in-required`]);
+      }
+    });
+  });
+
+  describe('while the provider is away', () => {
+    test('signing in says so, sessions go on, and the gateway recovers without a restart', async () => {
+      await using other = await startSignInGateway();
+      const browser = newBrowser();
+      await other.signIn(browser);
+      const begun = other.provider.authorize(await other.begin(browser), 'ada');
+      await other.provider.stop();
+      other.gateway.clock.advance(10_000);
+
+      const page = await browser.open(other.gateway, '/sign-in');
+      expect([page.status, page.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await page.text()).toContain('Signing in is not possible right now');
+      expect((await browser.open(other.gateway, begun)).status).toBe(503);
+      expect((await browser.open(other.gateway, '/partner/session')).status).toBe(200);
+
+      await other.provider.start();
+      expect((await other.signIn(newBrowser())).status).toBe(303);
+    });
+
+    test('the gateway starts, and signs in once the provider is there', async () => {
+      await using other = await startSignInGateway();
+      await other.provider.stop();
+      await using late = await startTestGateway(other.provider.settings);
+      expect((await late.fetch('/sign-in')).status).toBe(503);
+      await other.provider.start();
+      expect((await late.fetch('/sign-in')).status).toBe(303);
+    });
+
+    test('a sign-in is finished with the discovery of before', async () => {
+      await using other = await startSignInGateway();
+      const browser = newBrowser();
+      const begun = other.provider.authorize(await other.begin(browser), 'ada');
+      other.provider.metadata['issuer'] = 'https://other.test';
+      other.gateway.clock.advance(TEN_MINUTES - 1_000);
+      expect((await browser.open(other.gateway, begun)).status).toBe(303);
+    });
+  });
+
+  test('without a provider, the sign-in page says so and the callback too', async () => {
+    await using bare = await startTestGateway();
+    for (const path of ['/sign-in', '/sign-in/callback?code=1&state=2']) {
+      const response = await bare.fetch(path);
+      expect([response.status, await response.text()]).toEqual([
+        503,
+        expect.stringContaining('Signing in is not set up'),
+      ]);
     }
   });
-});
 
-describe('while the provider is away', () => {
-  test('signing in says so, sessions go on, and the gateway recovers without a restart', async () => {
-    await using other = await startSignInGateway();
-    const browser = newBrowser();
-    await other.signIn(browser);
-    const begun = other.provider.authorize(await other.begin(browser), 'ada');
-    await other.provider.stop();
-    other.gateway.clock.advance(10_000);
+  describe('limits', () => {
+    test('beginning and finishing sign-ins are limited by address, each for itself', async () => {
+      await using other = await startSignInGateway({ LIMIT_SIGN_INS_PER_MINUTE: '2', TRUST_PROXY: '1' });
+      const open = async (path: string, address = '192.0.2.1') => {
+        const response = await other.gateway.fetch(path, { headers: { 'x-forwarded-for': address } });
+        return [response.status, response.headers.get('retry-after') !== null];
+      };
+      expect([await open('/sign-in'), await open('/sign-in'), await open('/sign-in')]).toEqual([
+        [303, false],
+        [303, false],
+        [429, true],
+      ]);
+      expect(await open('/sign-in', '192.0.2.2')).toEqual([303, false]);
+      const callback = '/sign-in/callback?state=x';
+      expect([await open(callback), await open(callback), await open(callback)]).toEqual([
+        [400, false],
+        [400, false],
+        [429, true],
+      ]);
+    });
 
-    const page = await browser.open(other.gateway, '/sign-in');
-    expect([page.status, page.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(await page.text()).toContain('Signing in is not possible right now');
-    expect((await browser.open(other.gateway, begun)).status).toBe(503);
-    expect((await browser.open(other.gateway, '/partner/session')).status).toBe(200);
-
-    await other.provider.start();
-    expect((await other.signIn(newBrowser())).status).toBe(303);
-  });
-
-  test('the gateway starts, and signs in once the provider is there', async () => {
-    await using other = await startSignInGateway();
-    await other.provider.stop();
-    await using late = await startTestGateway(other.provider.settings);
-    expect((await late.fetch('/sign-in')).status).toBe(503);
-    await other.provider.start();
-    expect((await late.fetch('/sign-in')).status).toBe(303);
-  });
-
-  test('a sign-in is finished with the discovery of before', async () => {
-    await using other = await startSignInGateway();
-    const browser = newBrowser();
-    const begun = other.provider.authorize(await other.begin(browser), 'ada');
-    other.provider.metadata['issuer'] = 'https://other.test';
-    other.gateway.clock.advance(TEN_MINUTES - 1_000);
-    expect((await browser.open(other.gateway, begun)).status).toBe(303);
+    test.each(['/sign-in', '/sign-in/callback'])('%s answers GET only', async (path) => {
+      const response = await at.gateway.fetch(path, { method: 'POST' });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
+    });
   });
 });
 
-test('without a provider, the sign-in page says so and the callback too', async () => {
-  await using bare = await startTestGateway();
-  for (const path of ['/sign-in', '/sign-in/callback?code=1&state=2']) {
-    const response = await bare.fetch(path);
-    expect([response.status, await response.text()]).toEqual([
-      503,
-      expect.stringContaining('Signing in is not set up'),
-    ]);
-  }
-});
-
-describe('limits', () => {
-  test('beginning and finishing sign-ins are limited by address, each for itself', async () => {
-    await using other = await startSignInGateway({ LIMIT_SIGN_INS_PER_MINUTE: '2', TRUST_PROXY: '1' });
-    const open = async (path: string, address = '192.0.2.1') => {
-      const response = await other.gateway.fetch(path, { headers: { 'x-forwarded-for': address } });
-      return [response.status, response.headers.get('retry-after') !== null];
-    };
-    expect([await open('/sign-in'), await open('/sign-in'), await open('/sign-in')]).toEqual([
-      [303, false],
-      [303, false],
-      [429, true],
-    ]);
-    expect(await open('/sign-in', '192.0.2.2')).toEqual([303, false]);
-    const callback = '/sign-in/callback?state=x';
-    expect([await open(callback), await open(callback), await open(callback)]).toEqual([
-      [400, false],
-      [400, false],
-      [429, true],
-    ]);
+describe('the return of a sign-in', () => {
+  let browser: TestBrowser;
+  beforeEach(() => {
+    browser = new TestBrowser();
   });
 
-  test.each(['/sign-in', '/sign-in/callback'])('%s answers GET only', async (path) => {
-    const response = await at.gateway.fetch(path, { method: 'POST' });
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
+  test.each([
+    ['/apps', '/apps'],
+    ['/history?from=2026-01-01&app=a%2Fb', '/history?from=2026-01-01&app=a%2Fb'],
+    ['/a/../data', '/data'],
+    ['/data#part', '/data'],
+    ['/%2F%2Fevil.test', '/%2F%2Fevil.test'],
+    ['/@evil.test', '/@evil.test'],
+    ['', '/'],
+    ['apps', '/'],
+    ['https://evil.test/', '/'],
+    ['https:evil.test', '/'],
+    [`${PUBLIC_URL}.evil.test/`, '/'],
+    [`${PUBLIC_URL}@evil.test/`, '/'],
+    ['//evil.test', '/'],
+    ['///evil.test', '/'],
+    ['/\\evil.test', '/'],
+    ['\\\\evil.test', '/'],
+    ['\\/evil.test', '/'],
+    ['/./\\evil.test', '/'],
+    ['/.//evil.test', '/'],
+    ['/x/..//evil.test', '/'],
+    ['/%2e%2e//evil.test', '/'],
+    ['/\t/evil.test', '/'],
+    ['/\n/evil.test', '/'],
+    ['\u0001//evil.test', '/'],
+    [' //evil.test', '/'],
+    ['/\u2028/evil.test', '/'],
+    ['/\r\nSet-Cookie: x=1', '/'],
+    ['javascript:alert(1)', '/'],
+    ['data:text/html,x', '/'],
+    ['/sign-in?return_to=/apps', '/'],
+    ['/x/../sign-in', '/'],
+    ['/sign-out', '/'],
+    [`/${'x'.repeat(1_000)}`, '/'],
+  ])('signing in with the return_to %j leads to our own %s', async (returnTo, path) => {
+    const response = await at.signIn(browser, { parameters: { return_to: returnTo } });
+    expect([response.status, response.headers.get('location')]).toEqual([303, PUBLIC_URL + path]);
+  });
+
+  test('return_to is the first one when it is given twice, and `/` when its escapes are bad', async () => {
+    for (const [query, path] of [
+      ['return_to=/apps&return_to=//evil.test', '/apps'],
+      ['return_to=//evil.test&return_to=/apps', '/'],
+      ['return_to=%2F%ff%2Fevil.test', '/'],
+      ['return_to=%5C%5Cevil.test', '/'],
+      ['return_to=%2F%2Fevil.test', '/'],
+    ]) {
+      const { headers } = await browser.open(at.gateway, `/sign-in?${query}`);
+      const callback = at.provider.authorize(headers.get('location') ?? '', 'ada');
+      const response = await browser.open(at.gateway, callback);
+      expect([query, response.headers.get('location')]).toEqual([query, `${PUBLIC_URL}${path}`]);
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import {
   IntrospectResponseSchema,
@@ -87,6 +88,51 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
+
+/** One gateway for all tests of a file or a `describe`. It runs from their `beforeAll` to their end. */
+export function shareTestGateway(env: Readonly<Record<string, string>> = {}): TestGateway {
+  return share(() => startTestGateway(env));
+}
+
+type Claims = NonNullable<Parameters<SessionIssuer['issueSession']>[1]>['claims'];
+
+/** Sends requests with the session of a person. `session()` is the session, from `beforeAll` on. */
+export function shareCaller(gateway: TestGateway, userId: string, claims: Claims = {}) {
+  let session = '';
+  beforeAll(async () => {
+    session = await gateway.sessions.issueSession(userId, { expiresInSeconds: 86_400, claims });
+  });
+  const call = async (method: string, path: string, body?: unknown, headers: object = {}) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const sent = body === undefined ? {} : { body: text };
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const response = await gateway.fetch(path, {
+      method,
+      headers: { authorization: `Bearer ${session}`, ...type, ...headers },
+      ...sent,
+    });
+    const answer = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json');
+    return { response, status: response.status, body: isJson ? JSON.parse(answer) : answer };
+  };
+  return { call, session: () => session };
+}
+
+/** Stands for what `start` returns, from `beforeAll` on. */
+export function share<T extends object & AsyncDisposable>(start: () => Promise<T>): T {
+  let started: T | undefined;
+  beforeAll(async () => {
+    started = await start();
+  });
+  afterAll(async () => started?.[Symbol.asyncDispose]());
+  const get = (_: T, name: string | symbol) => Reflect.get(started ?? {}, name) as unknown;
+  return new Proxy({} as T, { get });
+}
+
+/** An rpc that fails with this error. */
+export const throwing = (error: Error) => (): never => {
+  throw error;
+};
 
 export interface Facts {
   readonly principal?: Partial<Omit<Principal, 'grant'>>;

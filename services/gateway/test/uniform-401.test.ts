@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { unauthorized } from '@phds/service-kit/errors';
 import { newSecret } from '@phds/service-kit/secrets';
 import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
 import type { Answers } from './fake-backends.ts';
 import { exchangeRaw, UNIFORM_PROBLEM as PROBLEM } from './raw-exchange.ts';
-import { liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { liveToken, shareTestGateway, startTestGateway } from './test-gateway.ts';
 
-let gateway: TestGateway;
+const gateway = shareTestGateway();
 const refuse = () => {
   throw unauthorized('a cause that must not show');
 };
 
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(async () => gateway[Symbol.asyncDispose]());
 beforeEach(() => gateway.backends.answer({}));
 
 const exchange = (head: string, body = '') => exchangeRaw(gateway.port, head, body);

@@ -1,190 +1,412 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { REFUSAL_REASONS } from '@phds/catalog/wire-names';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { Verdict, VerdictSchema } from '@phds/contracts/phds/consent/v1/access_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { invalidRequest, notFound } from '@phds/service-kit/errors';
-import { startTestGateway, type TestGateway } from './test-gateway.ts';
+import { ReportReason } from '@phds/contracts/phds/consent/v1/reports_pb';
+import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
+import { bearer, liveToken, shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
 
-let gateway: TestGateway;
-let session: string;
-const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
-const INSTANT = '2026-03-01T10:00:00.500Z';
+const gateway = shareTestGateway();
 
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  session = await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 });
-});
-afterAll(async () => gateway[Symbol.asyncDispose]());
-beforeEach(() => {
-  gateway.backends.calls.length = 0;
-  gateway.backends.answer({});
-});
+describe('grants and accesses', () => {
+  const { call } = shareCaller(gateway, 'ada');
+  const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
+  const INSTANT = '2026-03-01T10:00:00.500Z';
 
-async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-  const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
-  const type = body === undefined ? {} : { 'content-type': 'application/json' };
-  const authorization = `Bearer ${session}`;
-  const response = await gateway.fetch(path, {
-    method,
-    headers: { authorization, ...type, ...headers },
-    ...sent,
-  });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json');
-  return { response, status: response.status, body: isJson ? JSON.parse(text) : text };
-}
-
-describe('users', () => {
-  const profile = { clientId: 'app_1', name: 'One', ownerId: 'grace', description: 'Draws a diary.' };
-  const profileJson = {
-    clientId: 'app_1',
-    name: 'One',
-    description: 'Draws a diary.',
-    developerName: null,
-    homepageUrl: null,
-    privacyPolicyUrl: null,
-    logoUrl: null,
-  };
-
-  test('list, narrow and end grants', async () => {
-    const grant = {
-      id: 'grt_1',
-      app: profile,
-      scopes: ['read:mood'],
-      status: GrantStatus.ACTIVE,
-      grantedAt: time,
-      redirectHost: 'a.test',
-      purpose: 'To find patterns.',
-    };
-    gateway.backends.answer({
-      listGrants: () => ({ grants: [grant], total: 1 }),
-      getGrant: () => ({ grant }),
-      narrowGrant: () => ({ grant }),
-      revokeGrant: () => ({ revokedAt: time }),
-      revokeAllGrants: () => ({ revoked: 3 }),
-      getReceipt: () => ({ receipt: 'a.b.c' }),
-    });
-    const expected = {
-      id: 'grt_1',
-      app: { ...profileJson, redirectHost: 'a.test' },
-      purpose: 'To find patterns.',
-      scopes: ['read:mood'],
-      status: 'active',
-      grantedAt: INSTANT,
-      expiresAt: null,
-      revokedAt: null,
-      revokedBy: null,
-      endedBy: null,
-      lastAccessAt: null,
-      accessCount: 0,
-      dataFrom: null,
-      deletionRequestedAt: null,
-    };
-    expect((await call('GET', '/partner/consent/grants?status=active')).body.data).toEqual([expected]);
-    expect((await call('GET', '/partner/consent/grants/grt_1')).body).toEqual({ data: expected });
-    const narrowing = { scopes: ['read:mood'], expiresAt: '2026-06-01T00:00:00Z', dataFrom: '2026-01-01' };
-    expect((await call('PATCH', '/partner/consent/grants/grt_1', narrowing)).body).toEqual({
-      data: expected,
-    });
-    expect(gateway.backends.callsOf('narrowGrant')[0]?.request).toMatchObject({
-      setScopes: true,
-      scopes: ['read:mood'],
-      dataFrom: '2026-01-01',
-      expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
-    });
-    // An unencoded `+` arrives as a space.
-    await call('PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01T02:00:00 02:00' });
-    expect(gateway.backends.callsOf('narrowGrant')[1]?.request).toMatchObject({
-      expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
-    });
-    expect((await call('DELETE', '/partner/consent/grants/grt_1')).body).toEqual({
-      data: { id: 'grt_1', status: 'revoked', revokedAt: INSTANT },
-    });
-    expect((await call('POST', '/partner/consent/grants/revoke-all')).body).toEqual({ data: { revoked: 3 } });
-    expect((await call('GET', '/partner/consent/grants/grt_1/receipt')).body.data.receipt).toBe('a.b.c');
+  beforeEach(() => {
+    gateway.backends.calls.length = 0;
+    gateway.backends.answer({});
   });
 
-  test('list who read what', async () => {
-    const refused = VerdictSchema.values.map(({ number }) => number).slice(2);
-    const record = (verdict: Verdict) => ({
-      id: 'acc_1',
-      at: time,
+  describe('users', () => {
+    const profile = { clientId: 'app_1', name: 'One', ownerId: 'grace', description: 'Draws a diary.' };
+    const profileJson = {
       clientId: 'app_1',
-      appName: 'One',
-      verdict,
+      name: 'One',
+      description: 'Draws a diary.',
+      developerName: null,
+      homepageUrl: null,
+      privacyPolicyUrl: null,
+      logoUrl: null,
+    };
+
+    test('list, narrow and end grants', async () => {
+      const grant = {
+        id: 'grt_1',
+        app: profile,
+        scopes: ['read:mood'],
+        status: GrantStatus.ACTIVE,
+        grantedAt: time,
+        redirectHost: 'a.test',
+        purpose: 'To find patterns.',
+      };
+      gateway.backends.answer({
+        listGrants: () => ({ grants: [grant], total: 1 }),
+        getGrant: () => ({ grant }),
+        narrowGrant: () => ({ grant }),
+        revokeGrant: () => ({ revokedAt: time }),
+        revokeAllGrants: () => ({ revoked: 3 }),
+        getReceipt: () => ({ receipt: 'a.b.c' }),
+      });
+      const expected = {
+        id: 'grt_1',
+        app: { ...profileJson, redirectHost: 'a.test' },
+        purpose: 'To find patterns.',
+        scopes: ['read:mood'],
+        status: 'active',
+        grantedAt: INSTANT,
+        expiresAt: null,
+        revokedAt: null,
+        revokedBy: null,
+        endedBy: null,
+        lastAccessAt: null,
+        accessCount: 0,
+        dataFrom: null,
+        deletionRequestedAt: null,
+      };
+      expect((await call('GET', '/partner/consent/grants?status=active')).body.data).toEqual([expected]);
+      expect((await call('GET', '/partner/consent/grants/grt_1')).body).toEqual({ data: expected });
+      const narrowing = { scopes: ['read:mood'], expiresAt: '2026-06-01T00:00:00Z', dataFrom: '2026-01-01' };
+      expect((await call('PATCH', '/partner/consent/grants/grt_1', narrowing)).body).toEqual({
+        data: expected,
+      });
+      expect(gateway.backends.callsOf('narrowGrant')[0]?.request).toMatchObject({
+        setScopes: true,
+        scopes: ['read:mood'],
+        dataFrom: '2026-01-01',
+        expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
+      });
+      // An unencoded `+` arrives as a space.
+      await call('PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01T02:00:00 02:00' });
+      expect(gateway.backends.callsOf('narrowGrant')[1]?.request).toMatchObject({
+        expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
+      });
+      expect((await call('DELETE', '/partner/consent/grants/grt_1')).body).toEqual({
+        data: { id: 'grt_1', status: 'revoked', revokedAt: INSTANT },
+      });
+      expect((await call('POST', '/partner/consent/grants/revoke-all')).body).toEqual({
+        data: { revoked: 3 },
+      });
+      expect((await call('GET', '/partner/consent/grants/grt_1/receipt')).body.data.receipt).toBe('a.b.c');
     });
-    gateway.backends.answer({
-      listAccesses: () => ({ accesses: [Verdict.RELEASED, ...refused].map(record), total: 10 }),
+
+    test('list who read what', async () => {
+      const refused = VerdictSchema.values.map(({ number }) => number).slice(2);
+      const record = (verdict: Verdict) => ({
+        id: 'acc_1',
+        at: time,
+        clientId: 'app_1',
+        appName: 'One',
+        verdict,
+      });
+      gateway.backends.answer({
+        listAccesses: () => ({ accesses: [Verdict.RELEASED, ...refused].map(record), total: 10 }),
+      });
+      const { body } = await call(
+        'GET',
+        '/partner/consent/grants/grt_1/accesses?scope=read:mood&from=2026-01-01',
+      );
+      expect(body.data[0]).toEqual({
+        id: 'acc_1',
+        at: INSTANT,
+        app: { clientId: 'app_1', name: 'One' },
+        grantId: '',
+        scope: '',
+        endpoint: '',
+        from: null,
+        to: null,
+        recordCount: 0,
+        outcome: 'released',
+        reason: null,
+      });
+      expect(body.data.slice(1)).toMatchObject(
+        REFUSAL_REASONS.map((reason) => ({ outcome: 'refused', reason })),
+      );
+      expect(gateway.backends.callsOf('listAccesses')[0]?.request).toMatchObject({
+        grantId: 'grt_1',
+        scope: 'read:mood',
+      });
+      expect((await call('GET', '/partner/consent/accesses?clientId=app_1')).status).toBe(200);
     });
-    const { body } = await call(
-      'GET',
-      '/partner/consent/grants/grt_1/accesses?scope=read:mood&from=2026-01-01',
-    );
-    expect(body.data[0]).toEqual({
-      id: 'acc_1',
-      at: INSTANT,
-      app: { clientId: 'app_1', name: 'One' },
-      grantId: '',
-      scope: '',
-      endpoint: '',
-      from: null,
-      to: null,
-      recordCount: 0,
-      outcome: 'released',
-      reason: null,
+
+    test.each<[string, string, unknown, string]>([
+      ['GET', '/partner/consent/grants?status=done', undefined, 'status'],
+      ['GET', '/partner/consent/pending?status=active', undefined, 'status'],
+      ['GET', '/partner/consent/accesses?from=x', undefined, 'from'],
+      ['GET', '/partner/consent/accesses?from=2026-03-02&to=2026-03-01', undefined, 'from'],
+      [
+        'GET',
+        '/partner/consent/grants/grt_1/accesses?from=2026-03-01&to=2026-03-01T00:00:00Z',
+        undefined,
+        'from',
+      ],
+      ['PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01' }, 'expiresAt'],
+      ['PATCH', '/partner/consent/grants/grt_1', { status: 'revoked' }, 'status'],
+      ['POST', '/partner/consent/pending/apr_1/approve', { expiresInDays: 7 }, 'expiresInDays'],
+      ['POST', '/partner/consent/pending/apr_1/approve', { scopes: 'read:mood' }, 'scopes'],
+      ['POST', '/partner/consent/pending/apr_1/approve', { dataFrom: '2026-02-30' }, 'dataFrom'],
+      ['POST', '/partner/consent/pending/apr_1/approve', { scope: ['read:mood'] }, 'scope'],
+    ])('%s %s with %j reports a violation of %s', async (method, path, sent, parameter) => {
+      const { status, body } = await call(method, path, sent);
+      expect([status, body.errors[0].parameter]).toEqual([400, parameter]);
     });
-    expect(body.data.slice(1)).toMatchObject(
-      REFUSAL_REASONS.map((reason) => ({ outcome: 'refused', reason })),
-    );
-    expect(gateway.backends.callsOf('listAccesses')[0]?.request).toMatchObject({
-      grantId: 'grt_1',
-      scope: 'read:mood',
+
+    test("another person's id is answered as not found, whatever its form", async () => {
+      gateway.backends.answer({
+        getGrant: throwing(notFound()),
+      });
+      const bodies = await Promise.all(
+        ['grt_1', 'x', '..%2f'].map((id) => call('GET', `/partner/consent/grants/${id}`)),
+      );
+      expect(new Set(bodies.map(({ body: { requestId: _, ...body } }) => JSON.stringify(body))).size).toBe(1);
     });
-    expect((await call('GET', '/partner/consent/accesses?clientId=app_1')).status).toBe(200);
+
+    test('violations found by the called service are reported unchanged', async () => {
+      gateway.backends.answer({
+        completeAuthorization: throwing(invalidRequest('scopes', 'was not requested')),
+      });
+      const { body } = await call('POST', '/partner/consent/pending/apr_1/approve', { scopes: ['read:ehr'] });
+      expect(body.errors).toEqual([{ parameter: 'scopes', message: 'was not requested' }]);
+    });
+  });
+});
+
+describe("people's requests", () => {
+  const { call, session } = shareCaller(gateway, 'ada', { name: ' Ada\u202E Sommer ' });
+  const at = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
+  const INSTANT = '2026-03-01T10:00:00.500Z';
+
+  beforeEach(() => {
+    gateway.backends.calls.length = 0;
+    gateway.backends.answer({});
   });
 
-  test.each<[string, string, unknown, string]>([
-    ['GET', '/partner/consent/grants?status=done', undefined, 'status'],
-    ['GET', '/partner/consent/pending?status=active', undefined, 'status'],
-    ['GET', '/partner/consent/accesses?from=x', undefined, 'from'],
-    ['GET', '/partner/consent/accesses?from=2026-03-02&to=2026-03-01', undefined, 'from'],
-    [
-      'GET',
-      '/partner/consent/grants/grt_1/accesses?from=2026-03-01&to=2026-03-01T00:00:00Z',
-      undefined,
-      'from',
-    ],
-    ['PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01' }, 'expiresAt'],
-    ['PATCH', '/partner/consent/grants/grt_1', { status: 'revoked' }, 'status'],
-    ['POST', '/partner/consent/pending/apr_1/approve', { expiresInDays: 7 }, 'expiresInDays'],
-    ['POST', '/partner/consent/pending/apr_1/approve', { scopes: 'read:mood' }, 'scopes'],
-    ['POST', '/partner/consent/pending/apr_1/approve', { dataFrom: '2026-02-30' }, 'dataFrom'],
-    ['POST', '/partner/consent/pending/apr_1/approve', { scope: ['read:mood'] }, 'scope'],
-  ])('%s %s with %j reports a violation of %s', async (method, path, sent, parameter) => {
-    const { status, body } = await call(method, path, sent);
-    expect([status, body.errors[0].parameter]).toEqual([400, parameter]);
+  describe('GET /partner/session', () => {
+    test('names the person as the identity provider does, without invisible characters', async () => {
+      expect((await call('GET', '/partner/session')).body.data).toMatchObject({
+        userId: 'ada',
+        name: 'Ada Sommer',
+      });
+    });
+
+    test('has the name null when the identity provider gives none', async () => {
+      const nameless = await gateway.sessions.issueSession('grace');
+      expect(
+        (await call('GET', '/partner/session', undefined, { authorization: `Bearer ${nameless}` })).body.data,
+      ).toMatchObject({
+        userId: 'grace',
+        name: null,
+      });
+    });
   });
 
-  test("another person's id is answered as not found, whatever its form", async () => {
-    gateway.backends.answer({
-      getGrant: () => {
-        throw notFound();
+  describe('GET /partner/consent/apps', () => {
+    test('lists the apps of the person, with the present name if it differs', async () => {
+      const apps = [
+        { clientId: 'app_2', name: 'Two', currentName: 'Broker', redirectHost: 'two.test' },
+        { clientId: 'app_1', name: 'One', currentName: 'One', redirectHost: '' },
+      ];
+      gateway.backends.answer({ listConnectedApps: () => ({ apps, total: 5 }) });
+      expect((await call('GET', '/partner/consent/apps?page=2&pageSize=2')).body).toEqual({
+        data: [
+          { clientId: 'app_2', name: 'Two', currentName: 'Broker', redirectHost: 'two.test' },
+          { clientId: 'app_1', name: 'One', redirectHost: null },
+        ],
+        pagination: { page: 2, pageSize: 2, total: 5, totalPages: 3 },
+      });
+      expect(gateway.backends.callsOf('listConnectedApps')[0]).toMatchObject({
+        session: session(),
+        request: { page: { page: 2, pageSize: 2 } },
+      });
+    });
+
+    test.each(['page=0', 'pageSize=x', 'status=active'])('refuses ?%s, naming it', async (query) => {
+      const { status, body } = await call('GET', `/partner/consent/apps?${query}`);
+      expect([status, body.errors[0].parameter]).toEqual([400, query.split('=')[0]]);
+    });
+  });
+
+  describe('POST /partner/consent/grants/:id/deletion-request', () => {
+    test('returns when the person first asked', async () => {
+      gateway.backends.answer({ requestDeletion: () => ({ deletionRequestedAt: at }) });
+      const { status, body } = await call('POST', '/partner/consent/grants/grt_1/deletion-request');
+      expect([status, body]).toEqual([200, { data: { id: 'grt_1', deletionRequestedAt: INSTANT } }]);
+      expect(gateway.backends.callsOf('requestDeletion')[0]).toMatchObject({
+        session: session(),
+        request: { grantId: 'grt_1' },
+      });
+    });
+
+    test('is not found for a grant of somebody else', async () => {
+      gateway.backends.answer({
+        requestDeletion: throwing(notFound()),
+      });
+      const { status, body } = await call('POST', '/partner/consent/grants/grt_1/deletion-request');
+      expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+    });
+  });
+
+  describe.each([
+    ['grants', { case: 'grantId', value: 'grt_1' }],
+    ['pending', { case: 'pendingId', value: 'grt_1' }],
+  ])('POST /partner/consent/%s/:id/report', (list, subject) => {
+    const path = `/partner/consent/${list}/grt_1/report`;
+
+    test('passes reason and text on, and returns the id of the report', async () => {
+      gateway.backends.answer({ reportApp: () => ({ id: 'rpt_1', at }) });
+      const { status, body } = await call('POST', path, { reason: 'not_deleted', text: 'Still there.' });
+      expect([status, body]).toEqual([201, { data: { id: 'rpt_1', at: INSTANT } }]);
+      await call('POST', path, { reason: 'other', text: null });
+      await call('POST', path, { reason: 'other' });
+      expect(gateway.backends.callsOf('reportApp')).toMatchObject([
+        { session: session(), request: { subject, reason: ReportReason.NOT_DELETED, text: 'Still there.' } },
+        { session: session(), request: { subject, reason: ReportReason.OTHER, text: '' } },
+        { session: session(), request: { subject, reason: ReportReason.OTHER, text: '' } },
+      ]);
+    });
+
+    test.each<[string, object | undefined]>([
+      ['reason', {}],
+      ['reason', { reason: 'DATA_USE' }],
+      ['text', { reason: 'other', text: 7 }],
+      ['text', { reason: 'other', text: '\ud800' }],
+      ['comment', { reason: 'other', comment: 'x' }],
+      ['body', undefined],
+    ])('refuses a wrong %s, naming it: %j', async (parameter, sent) => {
+      const { status, body } = await call('POST', path, sent);
+      expect([status, body.errors[0].parameter]).toEqual([400, parameter]);
+      expect(gateway.backends.callsOf('reportApp')).toEqual([]);
+    });
+
+    test('says when the next report is possible after ten on a day', async () => {
+      gateway.backends.answer({
+        reportApp: throwing(new AppError('rate_limited', 'Enough for today.', { retryAfterSeconds: 3_600 })),
+      });
+      const { status, response, body } = await call('POST', path, { reason: 'other' });
+      expect([status, response.headers.get('retry-after'), body.code]).toEqual([429, '3600', 'RATE_LIMITED']);
+    });
+  });
+
+  describe('GET /partner/consent/preview', () => {
+    test('shows what an app would receive', async () => {
+      gateway.backends.answer({ preview: () => ({ body: Buffer.from('{"data":{"total":1}}') }) });
+      const mood = '/partner/consent/preview?scope=read:mood';
+      expect((await call('GET', mood)).body).toEqual({ data: { total: 1 } });
+      await call('GET', `${mood}&dataFrom=2026-02-28`);
+      const asked = gateway.backends.callsOf('preview').map(({ request }) => request['dataFrom']);
+      expect(asked).toEqual(['', '2026-02-28']);
+      const { body } = await call('GET', `${mood}&dataFrom=2026-02-30`);
+      expect(body.errors[0].parameter).toBe('dataFrom');
+      expect((await call('GET', '/partner/consent/preview')).body.errors[0].parameter).toBe('scope');
+      expect((await call('GET', '/partner/consent/preview?scope=read:all')).status).toBe(400);
+    });
+  });
+});
+
+describe('messages', () => {
+  beforeEach(() => gateway.backends.answer({ introspect: () => liveToken() }));
+
+  async function ask(path: string, method = 'GET') {
+    const response = await gateway.fetch(path, { method, headers: bearer() });
+    const body = (await response.json()) as Record<string, unknown>;
+    return { status: response.status, headers: response.headers, body };
+  }
+
+  describe('an unknown category', () => {
+    const CATEGORIES =
+      'heart, blood-pressure, oxygen, respiratory, glucose, temperature, activity, sleep, body-composition, mindfulness';
+
+    test.each([
+      ['heart-rate', 'did you mean "heart"?'],
+      ['Heart%20Rate', 'did you mean "heart"?'],
+      ['hart', 'did you mean "heart"?'],
+      ['heart-data', 'did you mean "heart"?'],
+      ['HEART', 'did you mean "heart"?'],
+      ['steps', 'did you mean "activity"?'],
+      ['spo2', 'did you mean "oxygen"?'],
+      ['bloodpressure', 'did you mean "blood-pressure"?'],
+      ['nails', `the categories are ${CATEGORIES}`],
+      ['__proto__', `the categories are ${CATEGORIES}`],
+    ])('%s is answered with the one that was probably meant', async (category, hint) => {
+      const { status, body } = await ask(`/api/v1/health-data/${category}`);
+      expect([status, body]).toEqual([
+        404,
+        expect.objectContaining({
+          code: 'NOT_FOUND',
+          detail: `No category "${category}"; ${hint}`,
+        }),
+      ]);
+    });
+
+    test('is named up to 64 characters', async () => {
+      const { body } = await ask(`/api/v1/health-data/${'q'.repeat(5_000)}`);
+      expect(body['detail']).toBe(`No category "${'q'.repeat(64)}"; the categories are ${CATEGORIES}`);
+    });
+  });
+
+  test.each([
+    '/api/v1/health-data/heart',
+    '/developer/apps',
+    '/partner/consent/grants',
+    '/problems',
+    '/livez',
+  ])('%s with another method is METHOD_NOT_ALLOWED, with the methods that it has', async (path) => {
+    const headers = path.startsWith('/api')
+      ? bearer()
+      : { authorization: `Bearer ${await gateway.sessions.issueSession('ada')}` };
+    const response = await gateway.fetch(path, { method: 'PUT', headers });
+    const allow = response.headers.get('allow');
+    expect([response.status, await response.json()]).toEqual([
+      405,
+      {
+        type: '/problems/method-not-allowed',
+        title: 'Method not allowed',
+        status: 405,
+        code: 'METHOD_NOT_ALLOWED',
+        detail: `This resource answers ${allow} only.`,
+        requestId: expect.stringMatching(/^req_/),
       },
-    });
-    const bodies = await Promise.all(
-      ['grt_1', 'x', '..%2f'].map((id) => call('GET', `/partner/consent/grants/${id}`)),
-    );
-    expect(new Set(bodies.map(({ body: { requestId: _, ...body } }) => JSON.stringify(body))).size).toBe(1);
+    ]);
   });
 
-  test('violations found by the called service are reported unchanged', async () => {
-    gateway.backends.answer({
-      completeAuthorization: () => {
-        throw invalidRequest('scopes', 'was not requested');
-      },
-    });
-    const { body } = await call('POST', '/partner/consent/pending/apr_1/approve', { scopes: ['read:ehr'] });
-    expect(body.errors).toEqual([{ parameter: 'scopes', message: 'was not requested' }]);
+  test.each(['0', '-1', '1.5', '', 'ten'])(
+    'a pageSize of %j is refused with the range, and with what happens above it',
+    async (pageSize) => {
+      const { status, body } = await ask(`/api/v1/health-data/heart?pageSize=${pageSize}`);
+      expect([status, body['errors']]).toEqual([
+        400,
+        [
+          {
+            parameter: 'pageSize',
+            message: 'must be a whole number from 1 to 100; more is taken as 100',
+          },
+        ],
+      ]);
+    },
+  );
+
+  test('a userless token is told that it has no user', async () => {
+    const userless = { userId: '', grantId: '', familyId: '' };
+    gateway.backends.answer({ introspect: () => liveToken({ principal: userless }) });
+    const { status, body } = await ask('/api/v1/health-data/heart');
+    expect([status, body]).toEqual([
+      403,
+      expect.objectContaining({
+        code: 'CONSENT_REQUIRED',
+        detail: 'This token has no user. Use one from the authorization code flow.',
+      }),
+    ]);
+  });
+
+  test('an expired access token gets the challenge invalid_token, by which OAuth clients know to refresh', async () => {
+    gateway.backends.answer({ introspect: () => ({ status: TokenStatus.EXPIRED }) });
+    const { status, headers, body } = await ask('/api/v1/health-data/heart');
+    expect([status, body['code'], headers.get('www-authenticate')]).toEqual([
+      401,
+      'TOKEN_EXPIRED',
+      'Bearer realm="phds", error="invalid_token"',
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 import { newSecret } from '@phds/service-kit/secrets';
-import type { Operation } from '../src/http/openapi/operation.ts';
+import type { Operation } from '../src/http/operation.ts';
 import { SESSION } from './sign-in-gateway.ts';
 
 /** What an operation is asked with. */

@@ -1,6 +1,8 @@
+import type { Clock } from '@phds/service-kit/clock';
+import { MAX_CLOCK_DIFFERENCE_SECONDS } from '@phds/service-kit/trust/session';
 import * as client from 'openid-client';
-import { Discovery, type DiscoveryOptions } from './openid-discovery.ts';
-import { toSignInFailure } from './sign-in-failure.ts';
+import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
+import type { OpenidSettings } from '../config.ts';
 
 /** What the provider is asked, and what its answer must match. */
 export interface SignInRequest {
@@ -94,4 +96,143 @@ async function translateErrors<T>(call: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw toSignInFailure(error);
   }
+}
+
+/** Before people are sent to the provider, it must have answered within this time. */
+const REACHABLE_MS = 10_000;
+const FRESH_MS = 10 * 60_000;
+
+export interface DiscoveryOptions extends OpenidSettings {
+  readonly deadlineMs: number;
+  readonly clock: Clock;
+}
+
+/** The metadata of the provider with the gateway's client, fetched when it is needed. */
+export class Discovery {
+  readonly #options: DiscoveryOptions;
+  #found: { readonly config: client.Configuration; readonly at: number } | null = null;
+  #pending: Promise<client.Configuration> | null = null;
+
+  constructor(options: DiscoveryOptions) {
+    this.#options = options;
+  }
+
+  /** For requests that follow an answer of the provider: at most ten minutes old, older if the provider does not answer. */
+  async find(): Promise<client.Configuration> {
+    try {
+      return await this.#findSince(FRESH_MS);
+    } catch (error) {
+      if (this.#found === null) throw error;
+      return this.#found.config;
+    }
+  }
+
+  /** For people about to be sent to the provider: throws a `SignInFailure` unless it answered in the last ten seconds. */
+  findReachable(): Promise<client.Configuration> {
+    return this.#findSince(REACHABLE_MS);
+  }
+
+  async #findSince(maxAgeMs: number): Promise<client.Configuration> {
+    const age = this.#options.clock.now().getTime() - (this.#found?.at ?? 0);
+    if (this.#found !== null && age >= 0 && age < maxAgeMs) return this.#found.config;
+    // Calls at the same time share one request.
+    this.#pending ??= this.#fetch().finally(() => {
+      this.#pending = null;
+    });
+    return this.#pending;
+  }
+
+  async #fetch(): Promise<client.Configuration> {
+    const config = await discover(this.#options);
+    this.#found = { config, at: this.#options.clock.now().getTime() };
+    return config;
+  }
+}
+
+async function discover(options: DiscoveryOptions): Promise<client.Configuration> {
+  const { issuer, clientId, clientSecret, deadlineMs } = options;
+  const config = await client
+    .discovery(
+      new URL(issuer),
+      clientId,
+      { client_secret: clientSecret, [client.clockTolerance]: MAX_CLOCK_DIFFERENCE_SECONDS },
+      authenticateBySecret(clientSecret),
+      {
+        timeout: deadlineMs / 1000,
+        // The settings allow http only for a provider on this machine.
+        execute: issuer.startsWith('http:') ? [client.allowInsecureRequests] : [],
+      },
+    )
+    .catch((error: unknown) => {
+      throw new SignInFailure('unavailable', toSignInFailure(error).detail);
+    });
+  // The library ignores a slash at the end, but tokens are compared exactly.
+  const named = config.serverMetadata().issuer;
+  if (named !== issuer) throw new SignInFailure('unavailable', 'issuer_differs');
+  return config;
+}
+
+/** Sends the client secret in `Authorization`, the default of OpenID Connect, or in the body if the provider only supports that. */
+function authenticateBySecret(clientSecret: string): client.ClientAuth {
+  const basic = client.ClientSecretBasic(clientSecret);
+  const post = client.ClientSecretPost(clientSecret);
+  return (server, ...rest) => {
+    const supported = server.token_endpoint_auth_methods_supported;
+    const useBody = supported?.includes('client_secret_post') && !supported.includes('client_secret_basic');
+    (useBody ? post : basic)(server, ...rest);
+  };
+}
+
+/**
+ * Why a sign-in failed: the provider refused it, the provider cannot be reached or cannot answer now, its answer is not
+ * acceptable, its ID token does not fit in a cookie, or it did not confirm the person as a step-up demands.
+ */
+export type SignInFailureKind = 'refused' | 'unavailable' | 'invalid' | 'too_long' | 'not_confirmed';
+
+/** Contains neither a token nor a code, so it may be logged. It has no cause: the library's errors contain whole answers. */
+export class SignInFailure extends Error {
+  readonly kind: SignInFailureKind;
+  /** An error code of the provider or of the library, or the reason why the ID token is not a session. */
+  readonly detail: string;
+
+  constructor(kind: SignInFailureKind, detail: string) {
+    super(`sign-in failed: ${kind} (${detail})`);
+    this.name = 'SignInFailure';
+    this.kind = kind;
+    this.detail = detail;
+  }
+}
+
+const TEMPORARY: ReadonlySet<string> = new Set(['server_error', 'temporarily_unavailable']);
+const NO_ANSWER: ReadonlySet<string> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
+const CODE = /^\w{1,64}$/;
+
+/** Translates an error of `openid-client`. */
+export function toSignInFailure(caught: unknown): SignInFailure {
+  if (caught instanceof SignInFailure) return caught;
+  if (caught instanceof AuthorizationResponseError) {
+    return new SignInFailure(TEMPORARY.has(caught.error) ? 'unavailable' : 'refused', toCode(caught.error));
+  }
+  if (caught instanceof ResponseBodyError) {
+    return new SignInFailure(isTemporary(caught.status) ? 'unavailable' : 'invalid', toCode(caught.error));
+  }
+  // An error that the library does not know is one of the network.
+  if (!(caught instanceof ClientError) || caught.code === undefined) return unreachable();
+  const { code, cause } = caught;
+  const status = cause instanceof Response ? cause.status : 0;
+  if (NO_ANSWER.has(code) || isTemporary(status)) return new SignInFailure('unavailable', toCode(code));
+  return new SignInFailure('invalid', toCode(code));
+}
+
+function unreachable(): SignInFailure {
+  return new SignInFailure('unavailable', 'unreachable');
+}
+
+function isTemporary(status: number): boolean {
+  return status >= 500 || status === 429;
+}
+
+/** The provider's codes come from a URL or a body, which may contain anything. */
+function toCode(code: string): string {
+  return CODE.test(code) ? code : 'other';
 }

@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '@phds/service-kit/errors';
-import type { Allowance } from '../limits/limit.ts';
-import type { CostlyRequest } from '../limits/surface-limits.ts';
+import type { Allowance, CostlyRequest } from '../limits/limits.ts';
 import type { Exchange } from './exchange.ts';
-import type { Gateway } from './gateway.ts';
 
 /** Adds the rate limit header fields to the response. Not used for the uniform 401. Throws `rate_limited` beyond the limit. */
 export function applyAllowance(response: ServerResponse, allowance: Allowance): void {
@@ -25,8 +23,7 @@ export function withdrawAllowance(response: ServerResponse): void {
  * Throws `rate_limited` beyond it.
  */
 export async function limitCostly(
-  gateway: Gateway,
-  { response }: Exchange,
+  { gateway, response }: Exchange,
   request: CostlyRequest,
   key: string,
 ): Promise<void> {

@@ -1,24 +1,20 @@
-import type { ProblemCode } from '@phds/catalog/problems';
 import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/errors';
 import { withoutRedaction } from '@phds/service-kit/telemetry/log';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { applyAllowance } from './allowance.ts';
 import { createApiHandler } from './api/handler.ts';
-import { createDeveloperRouter } from './developer/router.ts';
-import { createDocsRouter } from './docs/router.ts';
-import { credentialOf, type Exchange, exchangeOf } from './exchange.ts';
+import { exchangeOf, startExchange } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
-import { urlTooLong } from './http-error.ts';
-import { createOauthRouter } from './oauth/router.ts';
-import { createPartnerRouter } from './partner/router.ts';
-import { createPublicRouter } from './public/router.ts';
+import { isUnder, urlTooLong } from './http-error.ts';
+import { addToRequestLog, noteSecurityEvent, withinRequest } from './observation.ts';
+import { createRouter, mountNotFound, type Route } from './operation.ts';
+import { SURFACES } from './operations.ts';
+import { sendStyle } from './pages/page.ts';
 import { refuse } from './refusal.ts';
-import { addToRequestLog } from './request-log-entry.ts';
-import { withinRequest } from './request-origin.ts';
 import { transportHeaders } from './respond.ts';
-import { noteSecurityEvent } from './security-events.ts';
-import { createSignInRouter } from './sign-in/router.ts';
-import { isUnder, surfaceOf } from './surface.ts';
-import { createWebRouter } from './web/router.ts';
+import { SIGN_IN_PAGES } from './sign-in/sign-in.ts';
+import { createDocumentation } from './web/documentation.ts';
+import { createWebRouter } from './web/web-app.ts';
 
 /** Builds the public interface. `/api` is the hot path and has its own handler; Express routers serve the rest. */
 export function createApp(gateway: Gateway): Express {
@@ -32,45 +28,49 @@ export function createApp(gateway: Gateway): Express {
     if (isUnder('/api', request.url)) api(request, response);
     else next();
   });
-  app.use(logExchange(gateway), limitUrl(gateway));
-  for (const { prefix, router } of createRouters(gateway)) app.use(prefix, router);
-  app.use(handleError(gateway));
+  app.use(observe(gateway), limitUrl(gateway));
+  const surface = (prefix: keyof typeof SURFACES) => mountNotFound(createRouter(prefix, SURFACES[prefix]));
+  app.use('/oauth', surface('/oauth'));
+  app.use('/developer', requireSession(gateway), surface('/developer'));
+  app.use('/partner', requireSession(gateway), surface('/partner'));
+  const style: Route = { method: 'GET', path: '/page.css', handle: ({ response }) => sendStyle(response) };
+  const { config } = gateway;
+  app.use(createRouter('', [...SURFACES[''], ...SIGN_IN_PAGES, style, ...createDocumentation(config)]));
+  app.use(createWebRouter(config));
+  app.use(handleError);
   return app;
 }
 
-/** Everything outside of `/api`, in the order in which it is asked. */
-export function createRouters(gateway: Gateway): readonly { prefix: string; router: Router }[] {
-  return [
-    { prefix: '/oauth', router: createOauthRouter(gateway) },
-    { prefix: '/developer', router: createDeveloperRouter(gateway) },
-    { prefix: '/partner', router: createPartnerRouter(gateway) },
-    { prefix: '/', router: createPublicRouter(gateway) },
-    { prefix: '/', router: createSignInRouter(gateway) },
-    { prefix: '/', router: createDocsRouter(gateway) },
-    { prefix: '/', router: createWebRouter(gateway) },
-  ];
+/** A person's session. Without one every path of a surface is answered alike, so that not even the routes are disclosed. */
+function requireSession(gateway: Gateway): RequestHandler {
+  return async (request, response, next) => {
+    const session = await gateway.readSession(request);
+    exchangeOf(request).session = session;
+    applyAllowance(response, await gateway.surfaceLimits.takeForUser(session.userId, request.method));
+    next();
+  };
 }
 
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 /** Measures and logs each request outside the data API. Never logs a path, a query or a body. */
-function logExchange(gateway: Gateway): RequestHandler {
+function observe(gateway: Gateway): RequestHandler {
   const log = withoutRedaction(gateway.log);
   return (request, response, next) => {
-    const exchange = exchangeOf(request, response);
-    gateway.measure(request, response, () => exchange.route);
+    const exchange = startExchange(gateway, request, response);
+    const { requestId, startedAt } = exchange;
+    const routeOf = () => exchange.route;
+    gateway.measure(request, response, routeOf);
     response.once('finish', () => {
-      const { requestId, route, startedAt } = exchange;
+      const { route } = exchange;
       const ms = Math.round(performance.now() - startedAt);
       const line = { requestId, method: request.method, route, status: response.statusCode, ms };
       if (PROBES.has(route)) log.debug(line, 'probe');
       else log.info(line, 'request');
-      noteSecurityEvent(gateway, exchange);
-      if (response.statusCode < 400) noteAnswer(gateway, exchange, null);
+      noteSecurityEvent(exchange);
+      if (response.statusCode < 400) addToRequestLog(exchange, null);
     });
-    const { requestId } = exchange;
-    const isTraced = !PROBES.has(request.path);
-    withinRequest({ request, response, requestId, isTraced, routeOf: () => exchange.route }, next);
+    withinRequest({ request, response, requestId, isTraced: !PROBES.has(request.path), routeOf }, next);
   };
 }
 
@@ -81,28 +81,11 @@ function limitUrl({ config }: Gateway): RequestHandler {
   };
 }
 
-function handleError(gateway: Gateway): ErrorRequestHandler {
-  return async (caught: unknown, request, response, _next) => {
-    const exchange = exchangeOf(request, response);
-    const code = await refuse(gateway, response, toHttpError(caught), {
-      surface: surfaceOf(request.originalUrl),
-      requestId: exchange.requestId,
-      startedAt: exchange.startedAt,
-      address: request.ip ?? '',
-      route: exchange.route,
-      credential: credentialOf(exchange),
-    });
-    if (code !== null) noteAnswer(gateway, exchange, code);
-  };
-}
-
-/** Adds an answer to an authenticated app to the app's request log. */
-function noteAnswer(gateway: Gateway, exchange: Exchange, code: ProblemCode | null): void {
-  const { clientId, requestId, startedAt, route, request, response } = exchange;
-  if (clientId === undefined) return;
-  const { method } = request;
-  addToRequestLog(gateway, clientId, { requestId, startedAt, method, endpoint: route, response, code });
-}
+const handleError: ErrorRequestHandler = async (caught: unknown, request, _response, _next) => {
+  const exchange = exchangeOf(request);
+  const code = await refuse(exchange, toHttpError(caught));
+  if (code !== null) addToRequestLog(exchange, code);
+};
 
 /** Express throws an error with status 400 for a path with a bad percent escape. */
 function toHttpError(caught: unknown): AppError {

@@ -1,21 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import type { CallOptions } from '@connectrpc/connect';
-import { unauthorized } from '@phds/service-kit/errors';
+import { notFound, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
+import type { SecurityEvent } from '@phds/service-kit/telemetry/security-log';
 import type { Request, Response } from 'express';
-import { findAccessToken } from './bearer.ts';
-import type { SignedIn } from './session.ts';
+import { findAccessToken, type SignedIn } from './credentials.ts';
+import type { Gateway } from './gateway.ts';
+import type { Headers } from './respond.ts';
 
-/** One request and its response on the surfaces outside the data API. */
+/** One request, its response and what is known about them so far. */
 export interface Exchange {
+  readonly gateway: Gateway;
   readonly request: Request;
   readonly response: Response;
   readonly requestId: string;
   /** `performance.now()` when the request arrived. */
   readonly startedAt: number;
+  /** The values of `Authorization`. */
+  readonly authorization: readonly string[];
   /** Pattern of the matched route, for the log. The path itself may contain a secret id. */
   route: string;
+  /** What the security log calls a request of this route, whatever its outcome. */
+  securityEvent: SecurityEvent | undefined;
   /** The app that the path names, whoever asks. */
   appInPath: string | undefined;
   /** The client id that the request presented, not yet verified. */
@@ -24,32 +31,64 @@ export interface Exchange {
   clientId: string | undefined;
   /** Set on routes that require a session. */
   session: SignedIn | undefined;
+  /** Header fields of every answer except the uniform 401 and the 429 in its place. */
+  headers: Headers;
 }
 
-const exchanges = new WeakMap<IncomingMessage, Exchange>();
-
-/** Returns the exchange of a request, creating it on first use. */
-export function exchangeOf(request: Request, response: Response): Exchange {
-  const known = exchanges.get(request);
-  if (known !== undefined) return known;
-  const exchange: Exchange = {
+export function createExchange(
+  gateway: Gateway,
+  request: Request,
+  response: Response,
+  authorization: readonly string[],
+): Exchange {
+  return {
+    gateway,
     request,
     response,
     requestId: newId('req', 96),
     startedAt: performance.now(),
+    authorization,
     route: '',
+    securityEvent: undefined,
     appInPath: undefined,
     presentedClientId: undefined,
     clientId: undefined,
     session: undefined,
+    headers: {},
   };
+}
+
+const exchanges = new WeakMap<IncomingMessage, Exchange>();
+
+/** Starts the exchange of a request that Express routes. */
+export function startExchange(gateway: Gateway, request: Request, response: Response): Exchange {
+  const exchange = createExchange(gateway, request, response, request.headersDistinct['authorization'] ?? []);
   exchanges.set(request, exchange);
   return exchange;
 }
 
+/** The exchange of a request that Express routes. */
+export function exchangeOf(request: Request): Exchange {
+  const exchange = exchanges.get(request);
+  if (exchange === undefined) throw new Error('a request without an exchange');
+  return exchange;
+}
+
+/** The client's address according to the trusted proxies. */
+export function addressOf({ request }: Exchange): string {
+  return request.ip ?? request.socket.remoteAddress ?? '';
+}
+
 /** The presented credential, in the form that `FailedAuthentication` needs. */
-export function credentialOf({ presentedClientId, request }: Exchange): string | undefined {
-  return presentedClientId ?? findAccessToken(request.headersDistinct['authorization'] ?? []) ?? undefined;
+export function credentialOf({ presentedClientId, authorization }: Exchange): string | undefined {
+  return presentedClientId ?? findAccessToken(authorization) ?? undefined;
+}
+
+/** A named path parameter; empty when the route has none. Throws `not_found` for values that cannot be an id. */
+export function pathParameter({ request }: Exchange, name: string): string {
+  const value = request.params[name] ?? '';
+  if (typeof value !== 'string' || value.includes('\0')) throw notFound();
+  return value;
 }
 
 /** Id of the signed-in person. Throws `unauthorized` without a session. */

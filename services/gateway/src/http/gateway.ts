@@ -1,21 +1,42 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { SecurityLog } from '@phds/service-kit/telemetry/security-log';
+import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { Authenticator } from '../cache/authenticator.ts';
 import type { Backends } from '../clients/backends.ts';
+import type { LogoutTokenVerifier } from '../clients/ended-sessions.ts';
+import type { OpenidProvider } from '../clients/openid-provider.ts';
 import type { Config } from '../config.ts';
 import type { FailedAuthentications } from '../limits/failed-authentications.ts';
 import type { KnownClients } from '../limits/known-clients.ts';
-import type { RequestLimits } from '../limits/request-limits.ts';
-import type { SurfaceLimits } from '../limits/surface-limits.ts';
+import type { RequestLimits, SurfaceLimits } from '../limits/limits.ts';
 import type { RefusalCounts } from '../usage/refusal-counts.ts';
 import type { RequestLog } from '../usage/request-log.ts';
-import type { MeasureRequest } from './request-metrics.ts';
-import type { SessionReader } from './session.ts';
-import type { SignIn } from './sign-in/sign-in.ts';
+import type { SessionReader } from './credentials.ts';
+import type { AttemptCookies } from './sign-in/attempt-cookies.ts';
 
 /** Waits this many milliseconds; injected so that tests do not wait. */
 export type Pause = (milliseconds: number) => Promise<void>;
+
+/**
+ * Measures a request until its answer is sent or its client is gone. `endpointOf` is called then, and returns the pattern of the matched
+ * route, never the path; empty for none.
+ */
+export type MeasureRequest = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  endpointOf: () => string,
+) => void;
+
+/** What the pages of signing in and out need. */
+export interface SignIn {
+  readonly provider: OpenidProvider;
+  readonly attempts: AttemptCookies;
+  /** Verifies an ID token as the services will. */
+  readonly verify: SessionVerifier;
+  readonly verifyLogout: LogoutTokenVerifier;
+}
 
 /** The dependencies of the HTTP surfaces. */
 export interface Gateway {

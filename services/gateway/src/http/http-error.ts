@@ -1,5 +1,7 @@
-import type { ProblemCode, ProblemStatus } from '@phds/catalog/problems';
+import type { ServerResponse } from 'node:http';
+import { type ProblemCode, type ProblemStatus, toProblemType } from '@phds/catalog/problems';
 import { AppError, type Reason } from '@phds/service-kit/errors';
+import { type Headers, send } from './respond.ts';
 
 /** An error with HTTP-specific parts: its own status, header fields, or additional members of the body. */
 export class HttpError extends AppError {
@@ -116,4 +118,144 @@ export function errorHeaders(error: AppError): Record<string, string> {
     headers['Retry-After'] = String(error.retryAfterSeconds ?? DEFAULT_RETRY_SECONDS);
   }
   return headers;
+}
+
+/** The error format: RFC 6749 under `/oauth`, RFC 9457 elsewhere. */
+export type Surface = 'oauth' | 'problem';
+
+export function surfaceOf(url: string): Surface {
+  return isUnder('/oauth', url) ? 'oauth' : 'problem';
+}
+
+/** Whether the path of a URL is `prefix` or is below it. */
+export function isUnder(prefix: string, url: string): boolean {
+  if (!url.startsWith(prefix)) return false;
+  const next = url[prefix.length];
+  return next === undefined || next === '/' || next === '?';
+}
+
+interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** An error in the format of its surface. */
+export function toErrorAnswer(surface: Surface, error: AppError, requestId: string): ErrorAnswer {
+  return surface === 'oauth' ? toOauthError(error, requestId) : toProblem(error, requestId);
+}
+
+/** Sends an error in the format of its surface. Authentication failures get the uniform 401 instead. */
+export function sendError(
+  response: ServerResponse,
+  surface: Surface,
+  error: AppError,
+  requestId: string,
+  extra: Headers = {},
+): void {
+  const { status, headers, body } = toErrorAnswer(surface, error, requestId);
+  send(response, status, { ...headers, ...extra }, body);
+}
+
+/** Default detail for errors without a message. */
+const DETAILS: Partial<Record<ProblemCode, string>> = {
+  TOKEN_EXPIRED: 'The access token is past its expiry. Refresh it.',
+  INSUFFICIENT_SCOPE: 'The access token does not carry the scope of this endpoint.',
+  CONSENT_REQUIRED: 'No active consent of the user covers this endpoint.',
+  ACCESS_NOT_RECORDED: 'The access could not be recorded, so no data was released. Try again later.',
+  INTERNAL_ERROR: 'Something went wrong on our side. Try again later.',
+  RATE_LIMITED: 'Too many requests. Try again after the time in Retry-After.',
+  NOT_FOUND: 'There is nothing here.',
+  INVALID_REQUEST: 'The request is not valid.',
+  CONFLICT: 'The state of the resource does not allow this.',
+  PENDING_EXPIRED: 'The time to decide on this request is over.',
+  ALREADY_DECIDED: 'This request was decided already.',
+  APP_NOT_ACTIVE: 'The app is not active.',
+  NO_SCOPES_APPROVED: 'At least one scope has to be approved.',
+};
+
+/** An error as RFC 9457 `application/problem+json`. */
+function toProblem(error: AppError, requestId: string): ErrorAnswer {
+  const { status, code, title } = meaningOf(error);
+  const { requiredScope, violations } = error;
+  const body = {
+    type: toProblemType(code),
+    title,
+    status,
+    code,
+    detail: error.message === '' || status >= 500 ? (DETAILS[code] ?? title) : error.message,
+    requestId,
+    ...(code === 'INVALID_REQUEST' ? { errors: violations } : {}),
+    ...(requiredScope === undefined ? {} : { requiredScope }),
+    ...(error instanceof HttpError ? error.members : {}),
+  };
+  const headers = {
+    'Content-Type': 'application/problem+json',
+    'X-Request-Id': requestId,
+    ...challenge(error),
+    ...errorHeaders(error),
+  };
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+/** A `WWW-Authenticate` challenge for a valid but insufficient token (RFC 6750 section 3.1). */
+function challenge({ reason, requiredScope }: AppError): Headers {
+  if (reason === 'token_expired') {
+    return { 'WWW-Authenticate': 'Bearer realm="phds", error="invalid_token"' };
+  }
+  if (reason !== 'insufficient_scope' || requiredScope === undefined) return {};
+  return { 'WWW-Authenticate': `Bearer realm="phds", error="insufficient_scope", scope="${requiredScope}"` };
+}
+
+/** The `error` of RFC 6749 4.1.2.1 and 5.2 for each code, and the default description. */
+const ERRORS: Partial<Record<ProblemCode, readonly [error: string, description: string]>> = {
+  UNAUTHORIZED: ['invalid_client', 'Client authentication failed.'],
+  INVALID_GRANT: ['invalid_grant', 'The grant is not valid.'],
+  INVALID_SCOPE: ['invalid_scope', 'The scope is not valid.'],
+  UNSUPPORTED_GRANT_TYPE: ['unsupported_grant_type', 'The grant type is not supported.'],
+  UNAUTHORIZED_CLIENT: ['unauthorized_client', 'The app may not do this.'],
+  RATE_LIMITED: ['temporarily_unavailable', 'Too many requests. Try again after the time in Retry-After.'],
+  INTERNAL_ERROR: ['temporarily_unavailable', 'Temporarily not available. Try again later.'],
+};
+
+const MALFORMED_OAUTH = ['invalid_request', 'The request is not valid.'] as const;
+
+/** The `error` that a code has under `/oauth`. */
+export function toOauthErrorName(code: ProblemCode): string {
+  return (ERRORS[code] ?? MALFORMED_OAUTH)[0];
+}
+
+/** Sent with every response of the OAuth endpoints (RFC 6749 5.1). */
+export const OAUTH_HEADERS: Headers = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+
+/** An error as RFC 6749 JSON. */
+function toOauthError(error: AppError, requestId: string): ErrorAnswer {
+  const { status, code } = toOauthMeaning(error);
+  const [name, description] = ERRORS[code] ?? MALFORMED_OAUTH;
+  const body = {
+    error: name,
+    error_description: error.message === '' || status >= 500 ? description : clean(error.message),
+    code,
+  };
+  const headers = {
+    ...OAUTH_HEADERS,
+    'Content-Type': 'application/json; charset=utf-8',
+    'X-Request-Id': requestId,
+    ...errorHeaders(error),
+  };
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+/** Under /oauth there is no code for a conflict; it becomes an invalid request. */
+export function toOauthMeaning(error: AppError): { status: number; code: ProblemCode } {
+  const { status, code } = meaningOf(error);
+  if (code in ERRORS || code === 'NOT_FOUND') return { status, code };
+  return status >= 500
+    ? { status, code: 'INTERNAL_ERROR' }
+    : { status: status === 409 ? 400 : status, code: 'INVALID_REQUEST' };
+}
+
+/** Restricts `error_description` to printable ASCII without quotes and backslashes (RFC 6749 5.2). */
+function clean(text: string): string {
+  return text.replaceAll('"', "'").replaceAll(/[^\x20-\x5B\x5D-\x7E]/g, '?');
 }

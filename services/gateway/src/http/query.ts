@@ -1,4 +1,8 @@
-import { invalidRequest } from '@phds/service-kit/errors';
+import { isDate } from '@phds/catalog/instants';
+import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, toPagination } from '@phds/catalog/pagination';
+import { type AppError, invalidRequest, MAX_VIOLATIONS, type Violation } from '@phds/service-kit/errors';
+import { findSuggestion } from '../domain/suggestion.ts';
+import { date, type Fields } from './openapi/fields.ts';
 
 /** A parsed query string. */
 export interface Query {
@@ -20,10 +24,13 @@ export function splitUrl(url: string): { path: string; rawQuery: string } {
 
 /** Parses `application/x-www-form-urlencoded` text. Throws `invalid_request` naming the parameter with a bad percent escape. */
 export function parseQuery(raw: string): Query {
-  if (raw === '') return EMPTY;
+  return raw === '' ? EMPTY : toQuery(parsePairs(raw));
+}
+
+function toQuery(pairs: readonly (readonly [name: string, value: string])[]): Query {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
-  for (const [name, value] of parsePairs(raw)) {
+  for (const [name, value] of pairs) {
     if (values.has(name)) repeated.add(name);
     else values.set(name, value);
   }
@@ -53,4 +60,145 @@ export function decode(text: string, parameter: string): string {
     // Reported below.
   }
   throw invalidRequest(parameter, 'has a bad percent escape');
+}
+
+/** Suggestions are searched for this many unknown names only, because the search is expensive. */
+const MAX_SUGGESTIONS = 5;
+
+/** Collects the violations of one request, up to `MAX_VIOLATIONS`, so that one response reports them all. */
+export class Violations {
+  readonly #found: Violation[] = [];
+  #unknown = 0;
+
+  add(parameter: string, message: string): void {
+    if (this.#found.length < MAX_VIOLATIONS) this.#found.push({ parameter, message });
+  }
+
+  /** Adds an unknown name, with a suggestion for the first few. */
+  addUnknown(name: string, known: readonly string[], kind: 'parameter' | 'field' = 'parameter'): void {
+    if (this.#found.length >= MAX_VIOLATIONS) return;
+    this.#unknown += 1;
+    const suggestion = this.#unknown > MAX_SUGGESTIONS ? null : findSuggestion(name, known);
+    this.add(name, `unknown ${kind}${toHint(suggestion, known, kind)}`);
+  }
+
+  /** Throws `invalid_request` if anything was added. */
+  throwIfAny(): void {
+    if (this.#found.length > 0) throw this.toError();
+  }
+
+  /** The collected violations as an `invalid_request` error. */
+  toError(): AppError {
+    return invalidRequest(this.#found);
+  }
+}
+
+function toHint(suggestion: string | null, known: readonly string[], kind: 'parameter' | 'field'): string {
+  if (suggestion !== null) return `; did you mean "${suggestion}"?`;
+  if (kind === 'field') return '';
+  return `; this endpoint ${known.length === 0 ? 'takes none' : `takes ${known.join(', ')}`}`;
+}
+
+const DIGITS = /^\d{1,10}$/;
+const LARGEST = 2_147_483_647;
+
+/** Reads `page` and `pageSize`: whole numbers from 1; `pageSize` is clamped to its maximum. */
+export function readPage(query: Query, violations: Violations): { page: number; pageSize: number } {
+  return {
+    page: readCount(query, 'page', PAGE_DEFAULT, `from 1 to ${LARGEST}`, violations),
+    pageSize: Math.min(readCount(query, 'pageSize', PAGE_SIZE_DEFAULT, SIZES, violations), PAGE_SIZE_MAX),
+  };
+}
+
+const SIZES = `from 1 to ${PAGE_SIZE_MAX}; more is taken as ${PAGE_SIZE_MAX}`;
+
+function readCount(
+  query: Query,
+  name: string,
+  fallback: number,
+  range: string,
+  violations: Violations,
+): number {
+  const text = query.values.get(name);
+  if (text === undefined) return fallback;
+  const value = DIGITS.test(text) ? Number(text) : 0;
+  if (value >= 1 && value <= LARGEST) return value;
+  violations.add(name, `must be a whole number ${range}`);
+  return fallback;
+}
+
+/** The requested page of a list. */
+export interface Page {
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+/** A query whose unknown and repeated parameters have been reported. The caller reads its own parameters, then calls `check`. */
+export interface ListQuery {
+  readonly page: Page;
+  find(name: string): string | undefined;
+  /** Reports an invalid parameter. */
+  fault(name: string, message: string): void;
+  /** Throws `invalid_request` naming every invalid parameter. */
+  check(): void;
+}
+
+/** Reads the query of an operation: only its parameters are allowed. Throws on a bad percent escape; values are not checked here. */
+export function readQuery(url: string, parameters: Fields): ListQuery {
+  const known = Object.keys(parameters);
+  const query = parseQuery(splitUrl(url).rawQuery);
+  const violations = new Violations();
+  for (const name of query.values.keys()) {
+    if (!known.includes(name)) violations.addUnknown(name, known);
+    else if (query.repeated.has(name)) violations.add(name, 'must be given once');
+  }
+  return {
+    page: readPage(query, violations),
+    find: (name) => query.values.get(name),
+    fault: (name, message) => violations.add(name, message),
+    check: () => violations.throwIfAny(),
+  };
+}
+
+/** Reads a filter that takes one of a fixed set of values; undefined when absent. */
+export function findChoice<T extends string>(
+  query: ListQuery,
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  const text = query.find(name);
+  if (text === undefined) return undefined;
+  const choice = choices.find((value) => value === text);
+  if (choice === undefined) query.fault(name, `must be one of ${choices.join(', ')}`);
+  return choice;
+}
+
+/** The requested page of a list that was read whole. */
+export function sliceOf<T>(items: readonly T[], { page, pageSize }: Page): T[] {
+  return items.slice((page - 1) * pageSize, page * pageSize);
+}
+
+/** The list envelope. */
+export function toList<T>(data: T[], { page, pageSize }: Page, total: number) {
+  return { data, pagination: toPagination({ page, pageSize, total }) };
+}
+
+/** The parameters that `readDayRange` reads. */
+export const DAY_RANGE_QUERY = {
+  from: date.meta({ description: 'First day, inclusive.' }),
+  to: date.meta({ description: 'Last day, inclusive.' }),
+} as const;
+
+/** Reads `from` and `to` (dates, both inclusive) of a list of days; empty when absent. Invalid values are reported to the query. */
+export function readDayRange(query: ListQuery): { from: string; to: string } {
+  const [from, to] = [readDate(query, 'from'), readDate(query, 'to')];
+  if (from !== '' && to !== '' && from > to) query.fault('from', 'must not be after "to"');
+  return { from, to };
+}
+
+function readDate(query: ListQuery, name: string): string {
+  const text = query.find(name);
+  if (text === undefined) return '';
+  if (!isDate(text)) query.fault(name, 'must be a date (2026-03-01)');
+  return text;
 }

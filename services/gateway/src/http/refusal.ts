@@ -3,97 +3,70 @@ import type { ProblemCode } from '@phds/catalog/problems';
 import { AppError } from '@phds/service-kit/errors';
 import { toCauseText } from '@phds/service-kit/telemetry/security-log';
 import { DeadToken } from '../cache/authenticator.ts';
-import type { Gateway } from './gateway.ts';
-import { meaningOf } from './http-error.ts';
-import { sendOauthError, toOauthMeaning } from './oauth-error.ts';
-import { sendProblem } from './problem.ts';
+import { addressOf, credentialOf, type Exchange } from './exchange.ts';
+import { meaningOf, type Surface, sendError, surfaceOf, toOauthMeaning } from './http-error.ts';
 import { type Headers, transportHeaders } from './respond.ts';
 import { isForced } from './sandbox/forced-errors.ts';
-import type { Surface } from './surface.ts';
-import { sendUniform401 } from './uniform-401.ts';
 
 const CLIENT_ID = /^app_(sandbox_)?[0-9A-Za-z]{1,40}$/;
-
-/** The parts of a request that `refuse` needs. */
-export interface RefusedRequest {
-  readonly surface: Surface;
-  readonly requestId: string;
-  readonly startedAt: number;
-  readonly address: string;
-  readonly route: string;
-  /** The presented credential, if any. */
-  readonly credential: string | undefined;
-  /** The app, if its credential had already been verified when the request was refused. */
-  readonly clientId?: string | null;
-  /** Header fields for every response except the uniform 401 and the 429 in its place. */
-  readonly headers?: Headers;
-}
 
 /**
  * Answers an error in the format of its surface and logs it. Only our own failures are logged as warnings or errors. Returns the code of
  * the answer, null when the response had begun already.
  */
-export async function refuse(
-  gateway: Gateway,
-  response: ServerResponse,
-  error: AppError,
-  request: RefusedRequest,
-): Promise<ProblemCode | null> {
-  logRefusal(gateway, error, request);
+export async function refuse(exchange: Exchange, error: AppError): Promise<ProblemCode | null> {
+  const { request, response, requestId, headers } = exchange;
+  logRefusal(exchange, error);
   if (response.headersSent) {
     response.destroy();
     return null;
   }
-  const { surface } = request;
+  const surface = surfaceOf(request.originalUrl ?? request.url);
   const failed = error.reason === 'unauthorized' || (surface === 'oauth' && error.reason === 'token_expired');
-  if (failed) {
-    const how = { issued: isIssued(error, request), forced: isForced(error) };
-    return refuseAuthentication(gateway, response, { ...request, error }, how);
-  }
-  if (surface === 'oauth') sendOauthError(response, error, request.requestId);
-  else sendProblem(response, error, request.requestId, request.headers);
+  if (failed) return refuseAuthentication(exchange, surface, error);
+  sendError(response, surface, error, requestId, headers);
   return (surface === 'oauth' ? toOauthMeaning(error) : meaningOf(error)).code;
 }
 
-function isIssued(error: AppError, { clientId = null }: RefusedRequest): boolean {
-  return clientId !== null || error instanceof DeadToken || error.reason === 'token_expired';
-}
-
 async function refuseAuthentication(
-  gateway: Gateway,
-  response: ServerResponse,
-  request: RefusedRequest & { readonly error: AppError },
-  { issued, forced }: { readonly issued: boolean; readonly forced: boolean },
+  exchange: Exchange,
+  surface: Surface,
+  error: AppError,
 ): Promise<ProblemCode> {
-  const { surface, requestId, startedAt, address, credential } = request;
-  const retryAfterSeconds = forced ? null : await gateway.failures.count({ address, credential, issued });
-  if (!forced) noteRefused(gateway, request, retryAfterSeconds === null ? 401 : 429);
-  const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
-  if (early > 0) await gateway.pause(early);
+  const { gateway, response, requestId, startedAt } = exchange;
+  const { failures, config, pause } = gateway;
+  // Under /oauth an app authenticates itself again with each call, so the credential of the call decides.
+  const clientId = surface === 'oauth' ? undefined : exchange.clientId;
+  const issued = clientId !== undefined || error instanceof DeadToken || error.reason === 'token_expired';
+  const failure = { address: addressOf(exchange), credential: credentialOf(exchange), issued };
+  const forced = isForced(error);
+  const retryAfterSeconds = forced ? null : await failures.count(failure);
+  if (!forced) noteRefused(exchange, error, clientId, retryAfterSeconds === null ? 401 : 429);
+  const early = config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
+  if (early > 0) await pause(early);
   if (retryAfterSeconds === null) {
-    sendUniform401(response, surface, transportHeaders(gateway.config));
+    sendUniform401(response, surface, transportHeaders(config));
     return 'UNAUTHORIZED';
   }
   const limited = new AppError('rate_limited', '', { retryAfterSeconds });
-  const { LIMIT_AUTH_FAILURES_PER_MINUTE: quota } = gateway.config;
-  const headers = {
-    'RateLimit-Policy': `"failed-authentications";q=${quota};w=60`,
+  sendError(response, surface, limited, requestId, {
+    'RateLimit-Policy': `"failed-authentications";q=${config.LIMIT_AUTH_FAILURES_PER_MINUTE};w=60`,
     RateLimit: `"failed-authentications";r=0;t=${retryAfterSeconds}`,
-  };
-  if (surface === 'oauth') sendOauthError(response, limited, requestId, headers);
-  else sendProblem(response, limited, requestId, headers);
+  });
   return 'RATE_LIMITED';
 }
 
 function noteRefused(
-  { security }: Gateway,
-  request: RefusedRequest & { readonly error: AppError },
-  outcome: number,
-) {
-  const { requestId, route, address, clientId, credential, error } = request;
-  const client = clientId ?? findClientId(credential);
+  exchange: Exchange,
+  error: AppError,
+  clientId: string | undefined,
+  outcome: 401 | 429,
+): void {
+  const { gateway, requestId, route } = exchange;
+  const client = clientId ?? findClientId(credentialOf(exchange));
   const cause = toCauseText(error.cause, error.reason);
-  security('authentication-refused', { requestId, route, outcome, address, client, cause });
+  const address = addressOf(exchange);
+  gateway.security('authentication-refused', { requestId, route, outcome, address, client, cause });
 }
 
 /** The presented client id. Everything else may be a secret in its place. */
@@ -101,11 +74,67 @@ export function findClientId(credential: string | undefined): string | null {
   return credential !== undefined && CLIENT_ID.test(credential) ? credential : null;
 }
 
-function logRefusal({ log }: Gateway, error: AppError, { requestId, route }: RefusedRequest): void {
+function logRefusal({ gateway: { log }, requestId, route }: Exchange, error: AppError): void {
   const { status } = meaningOf(error);
-  if (isForced(error))
-    log.debug({ requestId, route, reason: error.reason }, 'error answered as a sandbox app asked');
+  const { reason } = error;
+  if (isForced(error)) log.debug({ requestId, route, reason }, 'error answered as a sandbox app asked');
   else if (status === 500) log.error({ requestId, route, err: error }, 'request failed');
   else if (status === 503) log.warn({ requestId, route, err: error }, 'request failed temporarily');
-  else log.debug({ requestId, route, reason: error.reason }, 'request refused');
+  else log.debug({ requestId, route, reason }, 'request refused');
+}
+
+interface Frozen {
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+function freeze(headers: readonly string[], text: string): Frozen {
+  const body = Buffer.from(text);
+  return Object.freeze({
+    headers: Object.freeze([...headers, 'Content-Length', String(body.length)]),
+    body,
+  });
+}
+
+const RESPONSES: Readonly<Record<Surface, Frozen>> = {
+  oauth: freeze(
+    [
+      'Content-Type',
+      'application/json; charset=utf-8',
+      'WWW-Authenticate',
+      'Basic realm="phds"',
+      'Cache-Control',
+      'no-store',
+      'Pragma',
+      'no-cache',
+      'X-Content-Type-Options',
+      'nosniff',
+    ],
+    '{"error":"invalid_client","error_description":"Client authentication failed.","code":"UNAUTHORIZED"}',
+  ),
+  problem: freeze(
+    [
+      'Content-Type',
+      'application/problem+json',
+      'WWW-Authenticate',
+      'Bearer realm="phds"',
+      'Cache-Control',
+      'no-store',
+      'X-Content-Type-Options',
+      'nosniff',
+    ],
+    '{"type":"/problems/unauthorized","title":"Unauthorized","status":401,"code":"UNAUTHORIZED","detail":"Authentication failed."}',
+  ),
+};
+
+/**
+ * Sends the surface's uniform authentication failure: the same bytes, header names, values and order for every cause; only `Date`
+ * differs. Written directly, bypassing anything that could add fields. `transport` depends only on the
+ * configuration.
+ */
+function sendUniform401(response: ServerResponse, surface: Surface, transport: Headers): void {
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  const { headers, body } = RESPONSES[surface];
+  response.writeHead(401, [...Object.entries(transport).flat(), ...headers]);
+  response.end(body);
 }

@@ -1,5 +1,5 @@
 import { sha256 } from '@phds/service-kit/secrets';
-import { toAddressKey } from '../domain/client-address.ts';
+import { toAddressKey } from './addresses.ts';
 import { type BucketOptions, type CountingBucket, createBucket } from './bucket.ts';
 
 const BY_ADDRESS = 'failed-address';

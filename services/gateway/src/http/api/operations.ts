@@ -13,11 +13,19 @@ import {
 } from '@phds/catalog/endpoints';
 import { TREND_BUCKET_DEFAULT, TREND_BUCKETS } from '@phds/catalog/wire-names';
 import { z } from 'zod';
-import { category, dataOf, type Fields, listOf, metricType, PAGE_QUERY, text } from '../openapi/fields.ts';
-import { type HeaderName, LIMITED } from '../openapi/headers.ts';
-import type { Operation } from '../openapi/operation.ts';
-import { publicDocument } from '../openapi/operation-kinds.ts';
-import { FORCE_HEADERS } from '../sandbox/force-header.ts';
+import {
+  category,
+  dataOf,
+  type Fields,
+  type HeaderName,
+  LIMITED,
+  listOf,
+  metricType,
+  PAGE_QUERY,
+  text,
+} from '../openapi/fields.ts';
+import { type Operation, PUBLIC_DOCUMENT, publicAnswers } from '../operation.ts';
+import { FORCE_HEADERS } from '../sandbox/forced-errors.ts';
 import { CHANGES, DATA_ITEMS } from './data-items.ts';
 import { VERSIONS_PATH } from './routes.ts';
 import { versionsJson } from './versions.ts';
@@ -74,14 +82,15 @@ const ALWAYS: readonly HeaderName[] = [
 /** The data API, derived from the catalog, and the list of its versions. */
 export const API_OPERATIONS: readonly Operation[] = [
   ...ENDPOINTS.map(toOperation),
-  publicDocument({
+  {
+    ...PUBLIC_DOCUMENT,
     path: VERSIONS_PATH,
     operationId: 'listVersions',
     summary: 'List the versions of the data API',
-    body: versionsJson,
+    answers: publicAnswers(versionsJson),
     // Answered before anything else, whatever the query.
     errors: [],
-  }),
+  },
 ];
 
 function toOperation(endpoint: Endpoint): Operation {

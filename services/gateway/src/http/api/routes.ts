@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { type Category, isCategory } from '@phds/catalog/categories';
 import {
   API_PREFIX,
@@ -11,10 +12,46 @@ import {
   scopeOfEndpoint,
 } from '@phds/catalog/endpoints';
 import { AppError, notFound } from '@phds/service-kit/errors';
-import { describeUnknownCategory } from '../../domain/category-suggestion.ts';
+import { describeUnknownCategory } from '../../domain/suggestion.ts';
 import { methodNotAllowed, unsupportedVersion, urlTooLong } from '../http-error.ts';
-import { decode } from '../query.ts';
-import type { ApiCall } from './api-call.ts';
+import { decode, type Query, splitUrl } from '../query.ts';
+/** The parts of a request that the data API uses. */
+export interface ApiCall {
+  readonly method: string;
+  readonly url: string;
+  readonly path: string;
+  readonly rawQuery: string;
+  readonly authorization: readonly string[];
+  /** Value of `API-Version`; several fields are joined by a comma. */
+  readonly version: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+  /** Value of `Sandbox-Force`, which sandbox apps send. */
+  readonly force: string | undefined;
+}
+
+const NONE: readonly string[] = [];
+
+/** Reads the raw header fields in one pass, which avoids Node's header object. */
+export function readApiCall({ method = '', url = '', rawHeaders }: IncomingMessage): ApiCall {
+  let authorization = NONE;
+  let version: string | undefined;
+  let ifNoneMatch: string | undefined;
+  let force: string | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    const value = rawHeaders[i + 1] ?? '';
+    if (name.length === 11 && name.toLowerCase() === 'api-version') version = join(version, value);
+    else if (name.length !== 13) continue;
+    else if (name.toLowerCase() === 'authorization') authorization = [...authorization, value];
+    else if (name.toLowerCase() === 'if-none-match') ifNoneMatch = join(ifNoneMatch, value);
+    else if (name.toLowerCase() === 'sandbox-force') force = join(force, value);
+  }
+  return { method, url, ...splitUrl(url), authorization, version, ifNoneMatch, force };
+}
+
+function join(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`;
+}
 
 export const VERSIONS_PATH = '/api/versions';
 
@@ -93,10 +130,10 @@ function findAdherenceRoute(path: string): Route | null {
  * The scopes of which each one opens the request, in order of preference. Depends on `type` for some endpoints; an invalid query is
  * reported later, in its place in the order of checks.
  */
-export function scopesOf({ endpoint, scopes }: Route, rawQuery: string): readonly string[] {
+export function scopesOf({ endpoint, scopes }: Route, { values }: Query): readonly string[] {
   const { id } = endpoint;
   if (id !== 'aggregations' && id !== 'trends' && id !== 'time-zone') return scopes;
-  return acceptedScopes({ endpoint: id, scope: scopes[0] }, new URLSearchParams(rawQuery).get('type') ?? '');
+  return acceptedScopes({ endpoint: id, scope: scopes[0] }, values.get('type') ?? '');
 }
 
 /** The pattern of a path's data endpoint; empty if it has none. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { instantOrNull, text } from '../openapi/fields.ts';
-import { answerPublicly } from '../public/public-document.ts';
+import { answerPublicly } from '../respond.ts';
 
 /** The configured `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) as raw fields, for every response under `/api`. */
 export function lifecycleHeaders(config: Config): Readonly<Record<string, string>> {

@@ -1,121 +1,308 @@
-import { isSandboxApp } from '@phds/catalog/sandbox';
-import type { App } from '@phds/contracts/phds/authorization/v1/apps_pb';
-import { AppError } from '@phds/service-kit/errors';
-import type { z } from 'zod';
-import { limitCostly } from '../allowance.ts';
-import { appStatusName, toAppStatus } from '../consent-names.ts';
-import { type Exchange, onBehalf, userOf } from '../exchange.ts';
-import type { Gateway } from '../gateway.ts';
-import { readJsonBody } from '../json-body.ts';
-import { readListQuery, toList } from '../list-query.ts';
-import { sendJson } from '../respond.ts';
-import { pathParameter } from '../routing.ts';
-import { toInstant } from '../timestamps.ts';
-import { changeBody, registrationBody, rotationBody, statusBody, toAppSettings } from './app-body.ts';
-import {
-  type changedStatusJson,
-  type rotatedSecretJson,
-  toAppJson,
-  toNewAppJson,
-  toPreviousSecretJson,
-} from './app-json.ts';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { SECRET_OVERLAP_MAX_SECONDS } from '@phds/catalog/lifetimes';
+import { ENVIRONMENTS, environmentOf, isSandboxApp } from '@phds/catalog/sandbox';
+import { APP_LOCK_KINDS, APP_STATUSES } from '@phds/catalog/wire-names';
+import type { App, AppSettingsSchema } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import type { AppLock } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { z } from 'zod';
+import { onBehalf, pathParameter } from '../exchange.ts';
+import { appLockKindName, appStatusName, required, toAppStatus, toInstant, toNullable } from '../messages.ts';
+import { dataOf, instant, instantOrNull, listOf, PAGE_QUERY, scope, text } from '../openapi/fields.ts';
+import { jsonOperation, type MountedOperation } from '../operation.ts';
+import { toList } from '../query.ts';
 
-/** `POST /developer/apps`: registers an app and returns its secret, which is never shown again. */
-export async function registerApp(gateway: Gateway, exchange: Exchange): Promise<void> {
-  await limitRegistration(gateway, exchange);
-  const { environment, ...settings } = await readJsonBody(
-    exchange.request,
-    registrationBody,
-    toBodyLimit(gateway),
-  );
-  const answer = await gateway.backends.apps.registerApp(
-    { settings: toAppSettings(settings), sandbox: environment === 'sandbox' },
-    onBehalf(exchange),
-  );
-  const app = required(answer.app);
-  const headers = { Location: `/developer/apps/${app.clientId}` };
-  sendJson(exchange.response, 201, { data: toNewAppJson(app, answer.clientSecret) }, headers);
+// Checks the JSON shape only. Authorization validates names, URLs and scopes.
+const wellFormed = z
+  .string('must be a text')
+  .refine((value) => value.isWellFormed(), 'must be well-formed Unicode');
+const texts = z.array(wellFormed, 'must be a list of texts').min(1, 'must name at least one');
+/** Null and the empty string both clear the value. */
+const optionalText = wellFormed.nullable().optional();
+
+const optionalSettings = {
+  scopes: texts.optional(),
+  description: optionalText,
+  developerName: optionalText,
+  homepageUrl: optionalText,
+  privacyPolicyUrl: optionalText,
+  logoUrl: optionalText,
+  requirePkce: z.boolean('must be true or false').optional(),
+};
+
+/** Body of a registration. */
+const registrationBody = z.strictObject({
+  name: wellFormed,
+  redirectUris: texts,
+  environment: z.enum(ENVIRONMENTS, `must be one of ${ENVIRONMENTS.join(', ')}`).optional(),
+  ...optionalSettings,
+});
+
+/** Body of a change. Absent fields keep their value. */
+const changeBody = z.strictObject({
+  name: wellFormed.optional(),
+  redirectUris: texts.optional(),
+  ...optionalSettings,
+});
+
+const statusBody = z.strictObject({
+  status: z.enum(APP_STATUSES, `must be one of ${APP_STATUSES.join(', ')}`),
+});
+
+const overlap = `must be a whole number from 0 to ${SECRET_OVERLAP_MAX_SECONDS}`;
+
+/** Body of a rotation of the secret of an app or of its webhook endpoint. */
+export const rotationBody = z.strictObject({
+  overlapSeconds: z
+    .int(overlap)
+    .min(0, overlap)
+    .max(SECRET_OVERLAP_MAX_SECONDS, overlap)
+    .optional()
+    .meta({ description: 'For so long the secret before works as well; 0 if absent.' }),
+});
+
+/** Converts a change to the settings message of authorization. */
+function toAppSettings(body: z.infer<typeof changeBody>): MessageInitShape<typeof AppSettingsSchema> {
+  const entries = Object.entries(body).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
 }
 
-/** `GET /developer/apps` */
-export async function listApps(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readListQuery(exchange.request.originalUrl);
-  query.check();
-  const { apps, total, registrationRefused } = await gateway.backends.apps.listApps(
-    { page: query.page },
-    onBehalf(exchange),
-  );
-  const list = toList(apps.map(toAppJson), query.page, total);
-  sendJson(exchange.response, 200, { ...list, mayRegister: !registrationRefused });
-}
+const textOrNull = text.nullable();
 
-/** `GET /developer/apps/:clientId` */
-export async function getApp(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const { app } = await gateway.backends.apps.getApp(
-    { clientId: pathParameter(exchange, 'clientId') },
-    onBehalf(exchange),
-  );
-  sendJson(exchange.response, 200, { data: toAppJson(required(app)) });
-}
+const previousSecret = {
+  previousSecretLast4: textOrNull.meta({ description: 'Of the secret before, while it still works.' }),
+  previousSecretExpiresAt: instantOrNull,
+};
 
-/** `PATCH /developer/apps/:clientId` */
-export async function changeApp(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const body = await readJsonBody(exchange.request, changeBody, toBodyLimit(gateway));
-  const { app } = await gateway.backends.apps.updateApp(
-    { clientId: pathParameter(exchange, 'clientId'), settings: toAppSettings(body) },
-    onBehalf(exchange),
-  );
-  sendJson(exchange.response, 200, { data: toAppJson(required(app)) });
-}
-
-/** `POST /developer/apps/:clientId/rotate-secret`: the old secret stops working immediately, or after `overlapSeconds`. */
-export async function rotateSecret(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const clientId = pathParameter(exchange, 'clientId');
-  await limitRegistration(gateway, exchange);
-  const { overlapSeconds = 0 } = await readJsonBody(exchange.request, rotationBody, {
-    ...toBodyLimit(gateway),
-    optional: true,
+const lockJson = z
+  .object({
+    kind: z.enum(APP_LOCK_KINDS).meta({
+      description: '`suspension`: an operator suspended the app. `approval`: it waits for an approval.',
+    }),
+    reason: textOrNull.meta({ description: 'Of a suspension, in the words of the operator.' }),
+    since: instant,
+  })
+  .nullable()
+  .meta({
+    description: 'While it is not null, the app cannot be `active`, and only an operator changes that.',
   });
-  const rotated = await gateway.backends.apps.rotateSecret({ clientId, overlapSeconds }, onBehalf(exchange));
-  const data: z.infer<typeof rotatedSecretJson> = {
-    clientId,
-    clientSecret: rotated.clientSecret,
-    secretLast4: rotated.secretLast4,
-    ...toPreviousSecretJson(rotated),
-    rotatedAt: toInstant(rotated.rotatedAt),
+
+const appJson = z
+  .object({
+    clientId: text,
+    environment: z.enum(ENVIRONMENTS),
+    secretLast4: text,
+    ...previousSecret,
+    name: text,
+    redirectUris: z.array(text),
+    scopes: z.array(scope),
+    description: textOrNull,
+    developerName: textOrNull,
+    homepageUrl: textOrNull,
+    privacyPolicyUrl: textOrNull,
+    logoUrl: textOrNull,
+    requirePkce: z.boolean(),
+    status: z.enum(APP_STATUSES),
+    lock: lockJson,
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'App' });
+
+const clientSecret = text.meta({ description: 'Shown once, here.' });
+
+const newAppJson = appJson.extend({ clientSecret }).meta({ id: 'NewApp' });
+
+const rotatedSecretJson = z.object({
+  clientId: text,
+  clientSecret,
+  secretLast4: text,
+  ...previousSecret,
+  rotatedAt: instant,
+});
+
+const changedStatusJson = z.object({
+  clientId: text,
+  status: z.enum(APP_STATUSES),
+  statusChangedAt: instant,
+});
+
+/** The secret before the current one; nulls when it no longer works. */
+function toPreviousSecretJson({
+  previousSecretLast4,
+  previousSecretExpiresAt,
+}: Pick<App, 'previousSecretLast4'> & { readonly previousSecretExpiresAt?: App['previousSecretExpiresAt'] }) {
+  return {
+    previousSecretLast4: toNullable(previousSecretLast4),
+    previousSecretExpiresAt: toInstant(previousSecretExpiresAt),
   };
-  sendJson(exchange.response, 200, { data });
 }
 
-/** `POST /developer/apps/:clientId/status`: takes effect everywhere before the response is sent. */
-export async function setStatus(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const clientId = pathParameter(exchange, 'clientId');
-  const body = await readJsonBody(exchange.request, statusBody, toBodyLimit(gateway));
-  const { status, statusChangedAt } = await gateway.backends.apps.setAppStatus(
-    { clientId, status: toAppStatus(body.status) },
-    onBehalf(exchange),
-  );
-  // If this fails, repeating the same status does it.
-  if (body.status === 'revoked' && isSandboxApp(clientId)) {
-    await gateway.backends.sandboxData.eraseSandboxPeople({ clientId });
-  }
-  const data: z.infer<typeof changedStatusJson> = {
-    clientId,
-    status: appStatusName(status),
-    statusChangedAt: toInstant(statusChangedAt),
+/** An app as its developer sees it, without the secret. */
+function toAppJson(app: App): z.infer<typeof appJson> {
+  return {
+    clientId: app.clientId,
+    environment: environmentOf(app.clientId),
+    secretLast4: app.secretLast4,
+    ...toPreviousSecretJson(app),
+    name: app.name,
+    redirectUris: app.redirectUris,
+    scopes: app.scopes,
+    description: toNullable(app.description),
+    developerName: toNullable(app.developerName),
+    homepageUrl: toNullable(app.homepageUrl),
+    privacyPolicyUrl: toNullable(app.privacyPolicyUrl),
+    logoUrl: toNullable(app.logoUrl),
+    requirePkce: app.requirePkce,
+    status: appStatusName(app.status),
+    lock: app.lock === undefined ? null : toLockJson(app.lock),
+    createdAt: toInstant(app.createdAt),
+    updatedAt: toInstant(app.updatedAt),
   };
-  sendJson(exchange.response, 200, { data });
 }
 
-async function limitRegistration(gateway: Gateway, exchange: Exchange): Promise<void> {
-  await limitCostly(gateway, exchange, 'registrations', userOf(exchange));
+function toLockJson({ kind, reason, since }: AppLock): z.infer<typeof lockJson> {
+  return { kind: appLockKindName(kind), reason: toNullable(reason), since: toInstant(since) };
 }
 
-function toBodyLimit({ config }: Gateway) {
-  return { maxBytes: config.MAX_BODY_BYTES };
-}
+const tag = 'Apps';
+const APPS = '/developer/apps';
+const APP = `${APPS}/:clientId`;
 
-function required(app: App | undefined): App {
-  if (app === undefined) throw new AppError('internal', '', { cause: 'answer without an app' });
-  return app;
-}
+/** The apps of a developer. Authorization answers NOT_FOUND for those of others. */
+export const APP_OPERATIONS: readonly MountedOperation[] = [
+  jsonOperation({
+    method: 'GET',
+    path: APPS,
+    operationId: 'listApps',
+    tag,
+    summary: 'List own apps',
+    query: PAGE_QUERY,
+    answer: {
+      description: 'The apps, newest first, and whether you may register others.',
+      body: listOf(appJson).extend({ mayRegister: z.boolean() }),
+    },
+    handle: async (exchange, { query }) => {
+      query.check();
+      const { apps, total, registrationRefused } = await exchange.gateway.backends.apps.listApps(
+        { page: query.page },
+        onBehalf(exchange),
+      );
+      return { ...toList(apps.map(toAppJson), query.page, total), mayRegister: !registrationRefused };
+    },
+  }),
+  jsonOperation({
+    method: 'POST',
+    path: APPS,
+    operationId: 'registerApp',
+    tag,
+    summary: 'Register an app',
+    description:
+      'Where live apps need an approval, a live app is `suspended` with a `lock` of the kind `approval` until an operator approves it.',
+    securityEvent: 'registration',
+    costly: 'registrations',
+    body: { schema: registrationBody },
+    status: 201,
+    answer: { description: 'The app with its secret.', body: dataOf(newAppJson), headers: ['Location'] },
+    errors: ['CONFLICT', 'NOT_A_DEVELOPER'],
+    handle: async (exchange, { body: { environment, ...settings } }) => {
+      const { app, clientSecret: secret } = await exchange.gateway.backends.apps.registerApp(
+        { settings: toAppSettings(settings), sandbox: environment === 'sandbox' },
+        onBehalf(exchange),
+      );
+      const { clientId, ...rest } = toAppJson(required(app));
+      exchange.response.setHeader('Location', `${APPS}/${clientId}`);
+      return { data: { clientId, clientSecret: secret, ...rest } };
+    },
+  }),
+  jsonOperation({
+    method: 'GET',
+    path: APP,
+    operationId: 'getApp',
+    tag,
+    summary: 'Read an own app',
+    answer: { description: 'The app.', body: dataOf(appJson) },
+    errors: ['NOT_FOUND'],
+    handle: async (exchange) => {
+      const clientId = pathParameter(exchange, 'clientId');
+      const { app } = await exchange.gateway.backends.apps.getApp({ clientId }, onBehalf(exchange));
+      return { data: toAppJson(required(app)) };
+    },
+  }),
+  jsonOperation({
+    method: 'PATCH',
+    path: APP,
+    operationId: 'changeApp',
+    tag,
+    summary: 'Change an own app',
+    description:
+      'Where live apps need an approval, suspend a live app before you change anything but `requirePkce`: it then waits for another approval.',
+    body: { schema: changeBody },
+    answer: { description: 'The changed app.', body: dataOf(appJson) },
+    errors: ['NOT_FOUND'],
+    handle: async (exchange, { body }) => {
+      const { app } = await exchange.gateway.backends.apps.updateApp(
+        { clientId: pathParameter(exchange, 'clientId'), settings: toAppSettings(body) },
+        onBehalf(exchange),
+      );
+      return { data: toAppJson(required(app)) };
+    },
+  }),
+  jsonOperation({
+    method: 'POST',
+    path: `${APP}/rotate-secret`,
+    operationId: 'rotateSecret',
+    tag,
+    summary: 'Replace the secret',
+    description:
+      'The old secret stops working at once, or after `overlapSeconds`; the one before it stops in any case. Issued tokens live on.',
+    securityEvent: 'rotation',
+    costly: 'registrations',
+    body: { schema: rotationBody, optional: true },
+    answer: { description: 'The new secret.', body: dataOf(rotatedSecretJson) },
+    errors: ['NOT_FOUND', 'STEP_UP_REQUIRED', 'APP_NOT_ACTIVE'],
+    handle: async (exchange, { body: { overlapSeconds = 0 } }) => {
+      const clientId = pathParameter(exchange, 'clientId');
+      const rotated = await exchange.gateway.backends.apps.rotateSecret(
+        { clientId, overlapSeconds },
+        onBehalf(exchange),
+      );
+      return {
+        data: {
+          clientId,
+          clientSecret: rotated.clientSecret,
+          secretLast4: rotated.secretLast4,
+          ...toPreviousSecretJson(rotated),
+          rotatedAt: toInstant(rotated.rotatedAt),
+        },
+      };
+    },
+  }),
+  jsonOperation({
+    method: 'POST',
+    path: `${APP}/status`,
+    operationId: 'setAppStatus',
+    tag,
+    summary: 'Suspend, revoke or reactivate an app',
+    description:
+      'Takes effect everywhere before it answers. `revoked` also ends all grants and tokens of the app. `active` is a CONFLICT while ' +
+      'an operator has locked the app.',
+    securityEvent: 'revocation',
+    body: { schema: statusBody },
+    answer: { description: 'The status.', body: dataOf(changedStatusJson) },
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: async (exchange, { body }) => {
+      const clientId = pathParameter(exchange, 'clientId');
+      const { apps, sandboxData } = exchange.gateway.backends;
+      const { status, statusChangedAt } = await apps.setAppStatus(
+        { clientId, status: toAppStatus(body.status) },
+        onBehalf(exchange),
+      );
+      // If this fails, repeating the same status does it.
+      if (body.status === 'revoked' && isSandboxApp(clientId))
+        await sandboxData.eraseSandboxPeople({ clientId });
+      return {
+        data: { clientId, status: appStatusName(status), statusChangedAt: toInstant(statusChangedAt) },
+      };
+    },
+  }),
+];

@@ -2,11 +2,9 @@ import { categoryOfScope } from '@phds/catalog/endpoints';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { z } from 'zod';
-import { type Exchange, onBehalf } from '../exchange.ts';
-import type { Gateway } from '../gateway.ts';
-import { readJsonBody } from '../json-body.ts';
-import { sendJson } from '../respond.ts';
-import { pathParameter } from '../routing.ts';
+import { type Exchange, onBehalf, pathParameter } from '../exchange.ts';
+import { dataOf } from '../openapi/fields.ts';
+import { jsonOperation } from '../operation.ts';
 
 const DATA_TRIGGERS = {
   'data.arrive': SandboxDataChange.ARRIVE,
@@ -26,9 +24,9 @@ type Trigger = keyof typeof DATA_TRIGGERS | keyof typeof GRANT_TRIGGERS;
 
 const trigger = z.enum(TRIGGERS, `must be one of ${TRIGGERS.join(', ')}`);
 
-export const triggerBody = z.strictObject({ trigger, grantId: z.string('must be the id of a grant') });
+const triggerBody = z.strictObject({ trigger, grantId: z.string('must be the id of a grant') });
 
-export const triggeredJson = z
+const triggeredJson = z
   .object({
     trigger,
     grantId: z.string(),
@@ -36,23 +34,13 @@ export const triggeredJson = z
   })
   .meta({ id: 'SandboxTrigger' });
 
-/** `POST /developer/apps/:clientId/sandbox/triggers`: lets something happen to a sandbox person's grant or data. */
-export async function pullTrigger(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const { MAX_BODY_BYTES: maxBytes } = gateway.config;
-  const body = await readJsonBody(exchange.request, triggerBody, { maxBytes });
-  const clientId = pathParameter(exchange, 'clientId');
-  const changed = await runTrigger(gateway, exchange, clientId, body);
-  const data: z.infer<typeof triggeredJson> = { ...body, changed };
-  sendJson(exchange.response, 200, { data });
-}
-
 /** Consent checks that the app is a sandbox app of the session's developer, and that the grant is the app's. */
 async function runTrigger(
-  { backends: { sandboxGrants, sandboxData } }: Gateway,
   exchange: Exchange,
   clientId: string,
   { trigger: name, grantId }: z.infer<typeof triggerBody>,
 ): Promise<boolean> {
+  const { sandboxGrants, sandboxData } = exchange.gateway.backends;
   if (isGrantTrigger(name)) {
     const request = { clientId, grantId, change: GRANT_TRIGGERS[name] };
     return (await sandboxGrants.changeSandboxGrant(request, onBehalf(exchange))).changed;
@@ -70,3 +58,21 @@ function isGrantTrigger(name: Trigger): name is keyof typeof GRANT_TRIGGERS {
 function toCategories(scopes: readonly string[]): string[] {
   return scopes.map(categoryOfScope).filter((category) => category !== null);
 }
+
+export const PULL_TRIGGER = jsonOperation({
+  method: 'POST',
+  path: '/developer/apps/:clientId/sandbox/triggers',
+  operationId: 'pullSandboxTrigger',
+  tag: 'Apps',
+  summary: 'Let something happen to a sandbox person',
+  description:
+    'For a live grant of an own sandbox app. A reading arrives, is corrected or deleted in the first category that the grant opens; ' +
+    'or the grant loses a scope, is revoked or expires.',
+  body: { schema: triggerBody },
+  answer: { description: 'What happened.', body: dataOf(triggeredJson) },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  handle: async (exchange, { body }) => {
+    const changed = await runTrigger(exchange, pathParameter(exchange, 'clientId'), body);
+    return { data: { ...body, changed } };
+  },
+});

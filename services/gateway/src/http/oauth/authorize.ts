@@ -1,52 +1,178 @@
-import { isSandboxApp } from '@phds/catalog/sandbox';
+import { isSandboxApp, SANDBOX_PEOPLE } from '@phds/catalog/sandbox';
 import type { OpenAuthorizationResponse } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { toAppError } from '@phds/service-kit/errors';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { applyAllowance } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Gateway } from '../gateway.ts';
-import { OAUTH_HEADERS } from '../oauth-error.ts';
-import { sendErrorPage } from '../pages/error-page.ts';
+import { OAUTH_HEADERS } from '../http-error.ts';
+import { count, LIMITED, text } from '../openapi/fields.ts';
+import type { Answer, MountedOperation } from '../operation.ts';
+import { wantsHtml } from '../pages/page.ts';
 import { splitUrl } from '../query.ts';
 import { redirect, sendJson } from '../respond.ts';
-import { wantsHtml } from '../wants-html.ts';
-import type { pushedJson } from './answers.ts';
-import { callAsClient, readCredentials } from './client-credentials.ts';
-import { type OauthParameters, parseFormParameters, pick, readOauthParameters } from './parameters.ts';
-import { returnToApp } from './return-to-app.ts';
-import { approveInSandbox } from './sandbox-approval.ts';
+import { approveInSandbox, returnToApp, sendErrorPage } from './browser-answers.ts';
+import {
+  ALWAYS,
+  BOTH_TYPES,
+  CREDENTIALS,
+  callAsClient,
+  clientOperation,
+  type OauthParameters,
+  parseFormParameters,
+  pick,
+  readCredentials,
+  readOauthParameters,
+  scopes,
+} from './client-operation.ts';
+
+const AUTHORIZATION = {
+  redirect_uri: text.meta({
+    description: 'One of the registered redirect URIs of the app, character by character.',
+  }),
+  scope: scopes,
+  state: text.max(1024).optional().meta({ description: 'Returned unchanged.' }),
+  response_type: z.literal('code').optional().meta({ description: '`code`, also if absent.' }),
+  code_challenge: text.optional().meta({ description: 'PKCE (RFC 7636).' }),
+  code_challenge_method: z
+    .literal('S256')
+    .optional()
+    .meta({ description: '`S256`; needed with `code_challenge`.' }),
+  purpose: text
+    .optional()
+    .meta({ description: 'Why the app asks, for the approval screen. Kept only with the secret.' }),
+  needed_scope: text.optional().meta({ description: 'Scopes without which the app does not work.' }),
+  login_hint: text.optional().meta({
+    description: `Sandbox apps only: who approves (${SANDBOX_PEOPLE.join(', ')}), or \`deny\`.`,
+  }),
+  include_granted_scopes: z.enum(['true', 'false']).optional().meta({
+    description:
+      '`true`: the tokens get every scope that the person shares with the app, not only those of this approval.',
+  }),
+};
+
+/** The query of `GET /oauth/authorize`. */
+const authorizationQuery = {
+  client_id: text.meta({ description: 'Client id of the app.' }),
+  ...AUTHORIZATION,
+  request_uri: text.meta({ description: 'From `POST /oauth/par`; then `client_id` is enough.' }),
+};
+
+/** `POST /oauth/authorize` and `POST /oauth/par`. */
+const authorizationRequest = z
+  .object({ ...CREDENTIALS, ...AUTHORIZATION })
+  .meta({ id: 'AuthorizationRequest' });
+
+/** `POST /oauth/authorize` and `POST /oauth/par` (RFC 9126 2.2, and what our approval screen needs). */
+const pushedJson = z
+  .object({
+    request_uri: text,
+    expires_in: count,
+    approval_uri: text.meta({ format: 'uri' }),
+    pending_id: text,
+    status: z.literal('pending'),
+  })
+  .meta({ id: 'PushedAuthorization' });
+
+const PUSHED = {
+  description: 'The request waits for the person, whom the app sends to `approval_uri`.',
+  body: pushedJson,
+  headers: ['Location'] as const,
+};
+
+const PAGE: Pick<Answer, 'body' | 'type' | 'headers' | 'sometimes'> = {
+  body: text,
+  type: 'text/html',
+  headers: ['Cache-Control'],
+  // A request with a URL that is too long gets the error of a program, with its id.
+  sometimes: ['Pragma', 'X-Request-Id', ...LIMITED],
+};
+const TRY_LATER: typeof PAGE = { ...PAGE, headers: ['Cache-Control', 'Retry-After'] };
+
+/** How an app asks a person for approval. */
+export const AUTHORIZE_OPERATIONS: readonly MountedOperation[] = [
+  {
+    tag: 'OAuth',
+    errorFormat: 'oauth',
+    method: 'GET',
+    path: '/oauth/authorize',
+    operationId: 'startAuthorization',
+    summary: 'Send a person to the approval screen',
+    description:
+      'The address to which the app sends the browser (RFC 6749 4.1.1). A mistake in `client_id` or `redirect_uri` shows a page; other ' +
+      'errors return to the app with `error`, `error_description`, `state` and `iss`, for people whom the app does not know through a ' +
+      'link on a page.',
+    security: 'none',
+    query: authorizationQuery,
+    requiredQuery: ['client_id'],
+    answers: {
+      200: { description: 'A page about a sandbox app: where the link leads.', ...PAGE },
+      303: {
+        description:
+          'To the approval screen, or back to the app with an error or, for a sandbox app, with a code.',
+        headers: [...ALWAYS, 'Location'],
+        sometimes: LIMITED,
+      },
+      400: { description: 'A page about a mistake in the request.', ...PAGE },
+      429: { description: 'A page: too many requests.', ...TRY_LATER },
+      500: { description: 'A page: something failed here.', ...PAGE },
+      503: { description: 'A page: try again.', ...TRY_LATER },
+    },
+    errors: ['INVALID_REQUEST'],
+    handle: startAuthorization,
+  },
+  clientOperation({
+    path: '/oauth/authorize',
+    operationId: 'requestAuthorization',
+    summary: 'Ask a person for approval',
+    description: 'The secret is optional; without it the requests of an address are limited.',
+    security: 'optional-client',
+    body: { schema: authorizationRequest, types: BOTH_TYPES },
+    answers: {
+      201: PUSHED,
+      303: { description: 'To the approval screen, for a browser.', headers: ['Location'] },
+    },
+    errors: ['INVALID_SCOPE'],
+    handle: (exchange) => pushAuthorization(exchange, false),
+  }),
+  clientOperation({
+    path: '/oauth/par',
+    operationId: 'pushAuthorization',
+    summary: 'Ask a person for approval, with the secret (RFC 9126)',
+    security: 'client',
+    body: { schema: authorizationRequest, types: BOTH_TYPES },
+    answers: { 201: PUSHED },
+    errors: ['INVALID_SCOPE'],
+    handle: (exchange) => pushAuthorization(exchange, true),
+  }),
+];
 
 /** URL of the approval screen of a pending approval. For a sandbox app, of the address that approves at once. */
 function approvalUri(
-  { config: { PUBLIC_URL } }: Gateway,
+  { gateway }: Exchange,
   { pendingId, requestUri, clientId = '' }: { pendingId: string; requestUri: string; clientId?: string },
 ): string {
+  const { PUBLIC_URL } = gateway.config;
   if (!isSandboxApp(clientId)) return `${PUBLIC_URL}/approve/${pendingId}`;
   return `${PUBLIC_URL}/oauth/authorize?${new URLSearchParams({ client_id: clientId, request_uri: requestUri })}`;
 }
 
-/** `POST /oauth/authorize`, and `POST /oauth/par` where the secret is required (RFC 9126). */
-export async function pushAuthorization(
-  gateway: Gateway,
-  exchange: Exchange,
-  requireAuthentication: boolean,
-): Promise<void> {
-  const { request, response } = exchange;
-  const parameters = await readOauthParameters(request, gateway.config.MAX_BODY_BYTES);
+/** At `/oauth/par` the secret is required (RFC 9126). */
+async function pushAuthorization(exchange: Exchange, requireAuthentication: boolean): Promise<void> {
+  const { gateway, request, response } = exchange;
+  const parameters = await readOauthParameters(exchange);
   const client = readCredentials(exchange, parameters);
   const open = () =>
     gateway.backends.authorization.openAuthorization({
-      ...toOpenRequest(parameters),
-      ...toRequestObjects(parameters),
+      ...pick(parameters, FIELDS),
       client,
-      network: networkOf(gateway, exchange),
+      network: networkOf(exchange),
       requireAuthentication,
     });
   const withSecret = requireAuthentication || client.clientSecret !== undefined;
-  if (!withSecret) await limitAddress(gateway, exchange);
-  const opened = await (withSecret ? callAsClient(gateway, exchange, client, open) : open());
+  if (!withSecret) await limitAddress(exchange);
+  const opened = await (withSecret ? callAsClient(exchange, client, open) : open());
   const { pendingId, requestUri, expiresInSeconds } = opened;
-  const location = approvalUri(gateway, { pendingId, requestUri, ...client });
+  const location = approvalUri(exchange, { pendingId, requestUri, ...client });
   if (!requireAuthentication && wantsHtml(request)) return redirect(response, location, OAUTH_HEADERS);
   const body: z.infer<typeof pushedJson> = {
     request_uri: requestUri,
@@ -59,20 +185,20 @@ export async function pushAuthorization(
 }
 
 /**
- * `GET /oauth/authorize`: the address to which OAuth clients redirect the browser. A bad client or redirect URI shows one identical
+ * The address to which OAuth clients redirect the browser. A bad client or redirect URI shows one identical
  * error page. Other errors are returned to the app: by redirect when the person shares data with it, otherwise through a link on a
  * page.
  */
-export async function startAuthorization(gateway: Gateway, exchange: Exchange): Promise<void> {
+async function startAuthorization(exchange: Exchange): Promise<void> {
   const { response } = exchange;
   try {
     const parameters = parseFormParameters(splitUrl(exchange.request.originalUrl).rawQuery);
-    const opened = await openFromBrowser(gateway, exchange, parameters);
-    if (opened.errorRedirect !== '') await returnToApp(gateway, exchange, opened);
-    else if (isSandboxApp(opened.clientId)) await approveInSandbox(gateway, exchange, opened);
-    else redirect(response, approvalUri(gateway, opened), OAUTH_HEADERS);
+    const opened = await openFromBrowser(exchange, parameters);
+    if (opened.errorRedirect !== '') await returnToApp(exchange, opened);
+    else if (isSandboxApp(opened.clientId)) await approveInSandbox(exchange, opened);
+    else redirect(response, approvalUri(exchange, opened), OAUTH_HEADERS);
   } catch (error) {
-    await sendErrorPage(gateway, exchange, toAppError(error));
+    await sendErrorPage(exchange, toAppError(error));
   }
 }
 
@@ -81,57 +207,49 @@ type Opened = Pick<
   'pendingId' | 'requestUri' | 'errorRedirect' | 'errorRedirectHost'
 > & { readonly clientId: string };
 
-async function openFromBrowser(
-  gateway: Gateway,
-  exchange: Exchange,
-  parameters: OauthParameters,
-): Promise<Opened> {
-  const { authorization } = gateway.backends;
+async function openFromBrowser(exchange: Exchange, parameters: OauthParameters): Promise<Opened> {
+  const { authorization } = exchange.gateway.backends;
   const clientId = parameters.get('client_id') ?? '';
   exchange.presentedClientId = parameters.get('client_id');
   const requestUri = parameters.get('request_uri');
   // A pushed request; other parameters beside it are ignored (RFC 9101 section 6.3). Request objects are refused by authorization.
   if (requestUri?.startsWith('urn:') && !parameters.get('request')) {
     // Opening it makes data of a sandbox person.
-    if (isSandboxApp(clientId)) await limitAddress(gateway, exchange);
+    if (isSandboxApp(clientId)) await limitAddress(exchange);
     const { pendingId } = await authorization.resolveRequestUri({ clientId, requestUri });
     return { clientId, pendingId, requestUri, errorRedirect: '', errorRedirectHost: '' };
   }
-  await limitAddress(gateway, exchange);
+  await limitAddress(exchange);
   const opened = await authorization.openAuthorization({
-    ...toOpenRequest(parameters),
-    ...toRequestObjects(parameters),
+    ...pick(parameters, FIELDS),
     client: clientId === '' ? {} : { clientId },
-    network: networkOf(gateway, exchange),
+    network: networkOf(exchange),
     frontChannel: true,
   });
   return { ...opened, clientId };
 }
 
-async function limitAddress(gateway: Gateway, { request, response }: Exchange): Promise<void> {
+async function limitAddress({ gateway, request, response }: Exchange): Promise<void> {
   applyAllowance(response, await gateway.surfaceLimits.takeForAddress(request.ip ?? ''));
 }
 
 /** Consent shares the places of requests without a secret among networks. */
-function networkOf(gateway: Gateway, { request }: Exchange): string {
+function networkOf({ gateway, request }: Exchange): string {
   return gateway.networkOf(request.ip ?? '');
 }
 
-function toRequestObjects(parameters: OauthParameters) {
-  return { ...pick(parameters, 'requestUri', 'request_uri'), ...pick(parameters, 'request', 'request') };
-}
-
-function toOpenRequest(parameters: OauthParameters) {
-  return {
-    ...pick(parameters, 'redirectUri', 'redirect_uri'),
-    ...pick(parameters, 'scope', 'scope'),
-    ...pick(parameters, 'state', 'state'),
-    ...pick(parameters, 'responseType', 'response_type'),
-    ...pick(parameters, 'codeChallenge', 'code_challenge'),
-    ...pick(parameters, 'codeChallengeMethod', 'code_challenge_method'),
-    ...pick(parameters, 'purpose', 'purpose'),
-    ...pick(parameters, 'neededScope', 'needed_scope'),
-    ...pick(parameters, 'loginHint', 'login_hint'),
-    ...pick(parameters, 'includeGrantedScopes', 'include_granted_scopes'),
-  };
-}
+/** Parameters of an authorization request, by their fields. Authorization refuses request objects. */
+const FIELDS = {
+  redirectUri: 'redirect_uri',
+  scope: 'scope',
+  state: 'state',
+  responseType: 'response_type',
+  codeChallenge: 'code_challenge',
+  codeChallengeMethod: 'code_challenge_method',
+  purpose: 'purpose',
+  neededScope: 'needed_scope',
+  loginHint: 'login_hint',
+  includeGrantedScopes: 'include_granted_scopes',
+  requestUri: 'request_uri',
+  request: 'request',
+} as const;

@@ -1,12 +1,18 @@
 import { SCOPE_NAMES, SCOPES } from '@phds/catalog/scopes';
 import { z } from 'zod';
+import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
-import { scope, text } from '../openapi/fields.ts';
+import { OAUTH_HEADERS } from '../http-error.ts';
+import { listOf, PAGE_QUERY, scope, text } from '../openapi/fields.ts';
+import { type MountedOperation, publicDocument } from '../operation.ts';
+import { readQuery, sliceOf, toList } from '../query.ts';
+import { answerPublicly } from '../respond.ts';
+import { oauthOperation } from './client-operation.ts';
 
 const uri = text.meta({ format: 'uri' });
 const texts = z.array(text);
 
-export const serverMetadataJson = z
+const serverMetadataJson = z
   .object({
     issuer: uri,
     authorization_endpoint: uri,
@@ -31,9 +37,7 @@ export const serverMetadataJson = z
   .meta({ id: 'ServerMetadata' });
 
 /** `GET /.well-known/oauth-authorization-server` (RFC 8414). */
-export function toServerMetadata({
-  config: { PUBLIC_URL: issuer },
-}: Gateway): z.infer<typeof serverMetadataJson> {
+function toServerMetadata({ config: { PUBLIC_URL: issuer } }: Gateway): z.infer<typeof serverMetadataJson> {
   const clientAuthentication = ['client_secret_basic', 'client_secret_post'];
   return {
     issuer,
@@ -71,7 +75,7 @@ export const publicScope = z
   .meta({ id: 'ScopeDescription' });
 
 /** The 22 scopes as `GET /oauth/scopes` lists them. */
-export const PUBLIC_SCOPES: readonly z.infer<typeof publicScope>[] = SCOPES.map((entry) => ({
+const PUBLIC_SCOPES: readonly z.infer<typeof publicScope>[] = SCOPES.map((entry) => ({
   scope: entry.scope,
   title: entry.title,
   description: entry.description,
@@ -79,3 +83,37 @@ export const PUBLIC_SCOPES: readonly z.infer<typeof publicScope>[] = SCOPES.map(
   sensitive: entry.sensitive,
   endpoints: [...entry.endpoints],
 }));
+
+export const SERVER_METADATA = publicDocument({
+  path: '/.well-known/oauth-authorization-server',
+  operationId: 'getServerMetadata',
+  summary: 'Describe the authorization server (RFC 8414)',
+  body: serverMetadataJson,
+  toContent: toServerMetadata,
+});
+
+export const LIST_SCOPES: MountedOperation = oauthOperation({
+  method: 'GET',
+  path: '/oauth/scopes',
+  operationId: 'listScopes',
+  summary: 'List all scopes',
+  security: 'none',
+  query: PAGE_QUERY,
+  answers: {
+    200: {
+      description: 'The scopes.',
+      body: listOf(publicScope),
+      headers: ['Access-Control-Allow-Origin'],
+    },
+  },
+  errors: ['INVALID_REQUEST'],
+  also: ['OPTIONS'],
+  handle: listScopes,
+});
+
+function listScopes({ request, response }: Exchange): void {
+  const query = readQuery(request.originalUrl, PAGE_QUERY);
+  query.check();
+  const list = toList(sliceOf(PUBLIC_SCOPES, query.page), query.page, PUBLIC_SCOPES.length);
+  answerPublicly(response, request.method, JSON.stringify(list), OAUTH_HEADERS);
+}

@@ -1,32 +1,114 @@
 import { GRANT_STATUSES } from '@phds/catalog/wire-names';
 import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { AppError, unauthorized, unavailable } from '@phds/service-kit/errors';
+import { unauthorized, unavailable } from '@phds/service-kit/errors';
 import { sha256 } from '@phds/service-kit/secrets';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { applyAllowance, limitCostly } from '../allowance.ts';
-import { findAccessToken } from '../bearer.ts';
-import { grantStatusName, toGrantStatus } from '../consent-names.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Gateway } from '../gateway.ts';
-import { HttpError } from '../http-error.ts';
-import { findChoice, type ListQuery, readListQuery, toList } from '../list-query.ts';
-import { OAUTH_HEADERS } from '../oauth-error.ts';
+import { findAccessToken } from '../credentials.ts';
+import { type Exchange, pathParameter } from '../exchange.ts';
+import { HttpError, OAUTH_HEADERS } from '../http-error.ts';
+import { grantStatusName, required, toGrantStatus, toInstant, toNullable } from '../messages.ts';
+import {
+  dataFrom,
+  dataOf,
+  grantEnder,
+  instant,
+  instantOrNull,
+  LIMITED,
+  listOf,
+  PAGE_QUERY,
+  SUB,
+  scope,
+  sub,
+  text,
+} from '../openapi/fields.ts';
+import type { ErrorCode, MountedOperation } from '../operation.ts';
+import { findChoice, type ListQuery, readQuery, toList } from '../query.ts';
 import { sendJson } from '../respond.ts';
-import { pathParameter } from '../routing.ts';
-import { toInstant, toNullable } from '../timestamps.ts';
-import { type endedGrantJson, OWN_GRANTS_QUERY, type ownGrantJson, SUB } from './answers.ts';
+import { OAUTH_ERRORS, oauthOperation } from './client-operation.ts';
 
-/** `GET /oauth/grants`: the app's own grants, for its userless token. Of the people only their `sub` for this app. */
-export async function listOwnGrants(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const tokenHash = await authenticateApp(gateway, exchange);
-  const query = readListQuery(exchange.request.originalUrl, OWN_GRANTS_QUERY);
+/** An item of `GET /oauth/grants`. */
+const ownGrantJson = z
+  .object({
+    id: text,
+    sub: sub.nullable().meta({
+      description: 'Identifies the person to this app. Null only while the service is being updated.',
+    }),
+    scopes: z.array(scope),
+    status: z.enum(GRANT_STATUSES),
+    granted_at: instant,
+    expires_at: instant,
+    data_from: dataFrom,
+    ended_at: instantOrNull,
+    ended_by: grantEnder.nullable(),
+    deletion_requested_at: instantOrNull,
+  })
+  .meta({ id: 'OwnGrant' });
+
+const OWN_GRANTS_QUERY = {
+  ...PAGE_QUERY,
+  status: z.enum(GRANT_STATUSES).meta({ description: 'Only grants of this status.' }),
+  sub: sub.meta({ description: 'Only grants of this person.' }),
+  before: text.meta({
+    description:
+      'Id of a grant: only those that come after it. A list counts at most 10,000 grants; continue with the last one of its last page.',
+  }),
+} as const;
+
+/** `DELETE /oauth/grants/:id` */
+const endedGrantJson = z.object({ id: text, status: z.literal('revoked'), revoked_at: instant });
+
+const ERRORS: readonly ErrorCode[] = [...OAUTH_ERRORS, ['UNAUTHORIZED_CLIENT', 403]];
+
+/** The grants of an app, for its userless token. Of the people only their `sub` for this app. */
+export const OWN_GRANT_OPERATIONS: readonly MountedOperation[] = [
+  oauthOperation({
+    method: 'GET',
+    path: '/oauth/grants',
+    operationId: 'listOwnGrants',
+    summary: 'List the grants of the app',
+    security: 'app-token',
+    query: OWN_GRANTS_QUERY,
+    answers: {
+      200: { description: 'The grants, newest first.', body: listOf(ownGrantJson), headers: LIMITED },
+    },
+    errors: ERRORS,
+    handle: listOwnGrants,
+  }),
+  oauthOperation({
+    method: 'GET',
+    path: '/oauth/grants/:id',
+    operationId: 'getOwnGrant',
+    summary: 'Read a grant of the app',
+    security: 'app-token',
+    answers: { 200: { description: 'The grant.', body: dataOf(ownGrantJson), headers: LIMITED } },
+    errors: [...ERRORS, 'NOT_FOUND'],
+    handle: getOwnGrant,
+  }),
+  oauthOperation({
+    method: 'DELETE',
+    path: '/oauth/grants/:id',
+    operationId: 'endOwnGrant',
+    securityEvent: 'revocation',
+    summary: 'End a grant of the app',
+    description: 'As a revocation by the person: takes effect everywhere before it answers.',
+    security: 'app-token',
+    answers: { 200: { description: 'The end.', body: dataOf(endedGrantJson), headers: LIMITED } },
+    errors: [...ERRORS, 'NOT_FOUND'],
+    handle: endOwnGrant,
+  }),
+];
+
+async function listOwnGrants(exchange: Exchange): Promise<void> {
+  const tokenHash = await authenticateApp(exchange);
+  const query = readQuery(exchange.request.originalUrl, OWN_GRANTS_QUERY);
   const status = findChoice(query, 'status', GRANT_STATUSES);
   const sub = query.find('sub');
   if (sub !== undefined && !SUB.test(sub)) query.fault('sub', 'must be a `sub` that this service sent');
   const before = query.find('before');
-  await checkForApp(gateway, tokenHash, query);
-  await limitCostly(gateway, exchange, 'grant-lists', exchange.clientId ?? '');
-  const { grants, total } = await gateway.backends.tokens.listOwnGrants({
+  await checkForApp(exchange, tokenHash, query);
+  await limitCostly(exchange, 'grant-lists', exchange.clientId ?? '');
+  const { grants, total } = await exchange.gateway.backends.tokens.listOwnGrants({
     tokenHash,
     page: query.page,
     ...(status !== undefined && { status: toGrantStatus(status) }),
@@ -36,22 +118,19 @@ export async function listOwnGrants(gateway: Gateway, exchange: Exchange): Promi
   sendJson(exchange.response, 200, toList(grants.map(toOwnGrant), query.page, total), OAUTH_HEADERS);
 }
 
-/** `GET /oauth/grants/:id` */
-export async function getOwnGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const tokenHash = await authenticateApp(gateway, exchange);
-  const { grant } = await gateway.backends.tokens.getOwnGrant({
+async function getOwnGrant(exchange: Exchange): Promise<void> {
+  const tokenHash = await authenticateApp(exchange);
+  const { grant } = await exchange.gateway.backends.tokens.getOwnGrant({
     tokenHash,
     id: pathParameter(exchange, 'id'),
   });
-  if (grant === undefined) throw new AppError('internal', '', { cause: 'authorization sent no grant' });
-  sendJson(exchange.response, 200, { data: toOwnGrant(grant) }, OAUTH_HEADERS);
+  sendJson(exchange.response, 200, { data: toOwnGrant(required(grant)) }, OAUTH_HEADERS);
 }
 
-/** `DELETE /oauth/grants/:id`: takes effect everywhere before the response is sent. */
-export async function endOwnGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const tokenHash = await authenticateApp(gateway, exchange);
+async function endOwnGrant(exchange: Exchange): Promise<void> {
+  const tokenHash = await authenticateApp(exchange);
   const id = pathParameter(exchange, 'id');
-  const { revokedAt } = await gateway.backends.tokens.endOwnGrant({ tokenHash, id });
+  const { revokedAt } = await exchange.gateway.backends.tokens.endOwnGrant({ tokenHash, id });
   const data: z.infer<typeof endedGrantJson> = { id, status: 'revoked', revoked_at: toInstant(revokedAt) };
   sendJson(exchange.response, 200, { data }, OAUTH_HEADERS);
 }
@@ -59,9 +138,9 @@ export async function endOwnGrant(gateway: Gateway, exchange: Exchange): Promise
 /**
  * The hash of the presented userless token, after its app's limit was counted. authorization judges the token itself with every call.
  */
-async function authenticateApp(gateway: Gateway, exchange: Exchange): Promise<Uint8Array> {
-  const { request, response } = exchange;
-  const token = findAccessToken(request.headersDistinct['authorization'] ?? []);
+async function authenticateApp(exchange: Exchange): Promise<Uint8Array> {
+  const { gateway, response } = exchange;
+  const token = findAccessToken(exchange.authorization);
   if (token === null) throw unauthorized('not one access token');
   const who = await gateway.authenticator.authenticate(token);
   const { clientId, userId } = who.principal;
@@ -77,7 +156,7 @@ async function authenticateApp(gateway: Gateway, exchange: Exchange): Promise<Ui
 }
 
 /** Parameters are validated after authentication, so only an authenticated app sees what is wrong with them. */
-async function checkForApp(gateway: Gateway, tokenHash: Uint8Array, query: ListQuery): Promise<void> {
+async function checkForApp({ gateway }: Exchange, tokenHash: Uint8Array, query: ListQuery): Promise<void> {
   try {
     query.check();
   } catch (error) {

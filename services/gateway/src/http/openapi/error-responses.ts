@@ -1,10 +1,9 @@
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode, toProblemType } from '@phds/catalog/problems';
 import { z } from 'zod';
-import { toOauthErrorName } from '../oauth-error.ts';
-import { scope, text } from './fields.ts';
-import { type HeaderName, toHeaderReferences } from './headers.ts';
-import type { SchemaComponents } from './json-schema.ts';
-import type { ErrorCode, Operation } from './operation.ts';
+import { toOauthErrorName } from '../http-error.ts';
+import type { ErrorCode, Operation } from '../operation.ts';
+import { type HeaderName, scope, text, toHeaderReferences } from './fields.ts';
+import type { SchemaComponents } from './schemas.ts';
 
 const violations = z
   .array(z.object({ parameter: text, message: text }).meta({ id: 'Violation' }))

@@ -1,32 +1,128 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { ACCESS_CSV_HEADER, toAccessCsvLine } from '@phds/catalog/access-csv';
 import { findTimeBound, isDate } from '@phds/catalog/instants';
 import { isScope, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
+import { ADHERENCE_STATUSES, REFUSAL_REASONS } from '@phds/catalog/wire-names';
+import { type AccessDay, type AccessRecord, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { AppError } from '@phds/service-kit/errors';
+import { z } from 'zod';
 import { limitCostly } from '../allowance.ts';
-import { DAY_RANGE_QUERY, readDayRange } from '../day-range.ts';
-import { type Exchange, onBehalf, userOf } from '../exchange.ts';
-import type { Gateway } from '../gateway.ts';
-import { type ListQuery, readListQuery, readQuery, toList } from '../list-query.ts';
-import { scope, text } from '../openapi/fields.ts';
-import { send, sendJson } from '../respond.ts';
-import { pathParameter } from '../routing.ts';
-import { toAccessDayJson, toAccessJson } from './consent-json.ts';
+import { DATA_ITEMS } from '../api/data-items.ts';
+import { type Exchange, onBehalf, pathParameter, requireSession, userOf } from '../exchange.ts';
+import { refusalReason, toInstant, toNullable } from '../messages.ts';
+import {
+  count,
+  dataOf,
+  date,
+  instant,
+  instantOrNull,
+  listOf,
+  PAGE_QUERY,
+  scope,
+  text,
+} from '../openapi/fields.ts';
+import { jsonOperation, type MountedOperation, sessionOperation } from '../operation.ts';
+import { DAY_RANGE_QUERY, type ListQuery, readDayRange, readQuery, sliceOf, toList } from '../query.ts';
+import { GUARDS, send } from '../respond.ts';
+import { currentName, findCurrentName } from './apps.ts';
+
+const textOrNull = text.nullable();
+
+const namedApp = z.object({ clientId: text, name: text, currentName });
+
+const accessJson = z
+  .object({
+    id: text,
+    at: instant,
+    app: namedApp,
+    grantId: text,
+    scope,
+    endpoint: text,
+    from: textOrNull,
+    to: textOrNull,
+    recordCount: count,
+    outcome: z.enum(['released', 'refused']),
+    reason: z.enum(REFUSAL_REASONS).nullable(),
+  })
+  .meta({ id: 'Access', description: 'What an app read, or was refused; without values.' });
+
+const accessDayJson = z
+  .object({
+    date,
+    app: namedApp,
+    released: count,
+    refused: count,
+    scopes: z.array(z.object({ scope, released: count, refused: count })),
+  })
+  .meta({ id: 'AccessDay' });
+
+const sessionJson = z.object({ userId: text, name: textOrNull, expiresAt: instant });
+
+const dose = z.object({
+  medication: text,
+  scheduledAt: instantOrNull,
+  status: z.enum(ADHERENCE_STATUSES),
+  takenAt: instantOrNull,
+  dose: textOrNull,
+  reason: textOrNull,
+});
+
+/** health-data writes this body. The newest items are those of the endpoint that the scope opens. */
+const previewJson = z.object({
+  scope,
+  total: count,
+  newest: z.array(z.looseObject({})),
+  trend: z.array(DATA_ITEMS.trends),
+  doses: z
+    .object({ total: count, newest: z.array(dose) })
+    .optional()
+    .meta({ description: 'For `read:medications`.' }),
+});
+/** One access as the user sees it: what was read or refused, without values. */
+function toAccessJson(record: AccessRecord): z.infer<typeof accessJson> {
+  return {
+    id: record.id,
+    at: toInstant(record.at),
+    app: toNamedAppJson(record),
+    grantId: record.grantId,
+    scope: record.scope,
+    endpoint: record.endpoint,
+    from: toNullable(record.from),
+    to: toNullable(record.to),
+    recordCount: record.recordCount,
+    outcome: record.verdict === Verdict.RELEASED ? 'released' : 'refused',
+    reason: refusalReason(record.verdict),
+  };
+}
+
+/** The accesses of one app on one day as the user sees them. */
+function toAccessDayJson(day: AccessDay): z.infer<typeof accessDayJson> {
+  const scopes = day.scopes.map(({ scope, released, refused }) => ({ scope, released, refused }));
+  return { date: day.date, app: toNamedAppJson(day), released: day.released, refused: day.refused, scopes };
+}
+
+function toNamedAppJson({ clientId, appName, currentAppName }: AccessRecord | AccessDay) {
+  return { clientId, name: appName, ...findCurrentName(appName, currentAppName) };
+}
 
 const bound = text.meta({ description: 'A date (2026-03-01) or an RFC 3339 instant.' });
 const grantId = text.meta({ description: 'Of this grant only.' });
 const FILTERS = { clientId: text.meta({ description: 'Of this app only.' }), scope };
 
 /** The filters of the accesses of one grant. */
-export const GRANT_ACCESS_QUERY = { ...FILTERS, from: bound, to: bound };
+const GRANT_ACCESS_QUERY = { ...FILTERS, from: bound, to: bound };
 /** The filters of accesses. */
-export const ACCESS_QUERY = { ...GRANT_ACCESS_QUERY, grantId };
-export const SUMMARY_QUERY = {
+const ACCESS_QUERY = { ...GRANT_ACCESS_QUERY, grantId };
+const SUMMARY_QUERY = {
   ...FILTERS,
   ...DAY_RANGE_QUERY,
   grantId,
   timeZone: text.meta({ description: 'The IANA time zone of the days; UTC if absent.' }),
 };
-export const PREVIEW_QUERY = {
+const PREVIEW_QUERY = {
   scope,
   dataFrom: text.meta({
     format: 'date',
@@ -34,22 +130,8 @@ export const PREVIEW_QUERY = {
   }),
 };
 
-/** `GET /partner/consent/accesses` and the same list of one grant: who read what, newest first. */
-export async function listAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const ofGrant = pathParameter(exchange, 'id');
-  const filters = ofGrant === '' ? ACCESS_QUERY : GRANT_ACCESS_QUERY;
-  const query = readListQuery(exchange.request.originalUrl, filters);
-  const filter = readAccessFilter(query);
-  query.check();
-  const { accesses, total } = await gateway.backends.accesses.listAccesses(
-    { page: query.page, ...filter, ...(ofGrant === '' ? {} : { grantId: ofGrant }) },
-    onBehalf(exchange),
-  );
-  sendJson(exchange.response, 200, toList(accesses.map(toAccessJson), query.page, total));
-}
-
 /** Reads the filters for accesses and reports invalid ones to the query. */
-export function readAccessFilter(query: ListQuery) {
+function readAccessFilter(query: ListQuery) {
   const { from, to } = readPeriod(query);
   return {
     grantId: query.find('grantId') ?? '',
@@ -58,47 +140,6 @@ export function readAccessFilter(query: ListQuery) {
     ...(from === null ? {} : { from: timestampFromMs(from) }),
     ...(to === null ? {} : { to: timestampFromMs(to) }),
   };
-}
-
-/**
- * `GET /partner/consent/accesses/summary`: accesses by day and app, newest day first; the last 30 days by default. Days are those of
- * `timeZone`, by default UTC.
- */
-export async function summarizeAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readListQuery(exchange.request.originalUrl, SUMMARY_QUERY);
-  const range = readDayRange(query);
-  const scope = readScope(query);
-  const timeZone = readTimeZone(query);
-  query.check();
-  // Adding up quarter hours costs many times as much as reading UTC days.
-  if (timeZone !== '') await limitCostly(gateway, exchange, 'summaries', userOf(exchange));
-  const { days } = await gateway.backends.accesses.listAccessDays(
-    {
-      ...range,
-      scope,
-      timeZone,
-      grantId: query.find('grantId') ?? '',
-      clientId: query.find('clientId') ?? '',
-    },
-    onBehalf(exchange),
-  );
-  const { page, pageSize } = query.page;
-  const shown = days.slice((page - 1) * pageSize, page * pageSize);
-  sendJson(exchange.response, 200, toList(shown.map(toAccessDayJson), query.page, days.length));
-}
-
-/** `GET /partner/consent/preview?scope=&dataFrom=`: the user's own data as an app with that grant would receive it. */
-export async function showPreview(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readQuery(exchange.request.originalUrl, PREVIEW_QUERY);
-  const scope = readScope(query);
-  if (query.find('scope') === undefined) query.fault('scope', 'is required');
-  const dataFrom = query.find('dataFrom') ?? '';
-  if (dataFrom !== '' && !isDate(dataFrom)) query.fault('dataFrom', 'must be a date (2026-03-01)');
-  query.check();
-  await limitCostly(gateway, exchange, 'previews', userOf(exchange));
-  const { body } = await gateway.backends.previews.preview({ scope, dataFrom }, onBehalf(exchange));
-  const headers = { 'Content-Type': 'application/json; charset=utf-8' };
-  send(exchange.response, 200, headers, Buffer.from(body.buffer, body.byteOffset, body.byteLength));
 }
 
 /** `from` is inclusive, `to` exclusive, both in Unix milliseconds; null when absent. */
@@ -131,4 +172,224 @@ function readScope(query: ListQuery): string {
   if (text === undefined) return '';
   if (!isScope(text)) query.fault('scope', `must be one of ${SCOPE_NAMES.join(', ')}`);
   return text;
+}
+
+const tag = 'Consent';
+const ACCESSES = '/partner/consent/accesses';
+
+/** What apps have read, and what they would read. */
+export const ACCESS_OPERATIONS: readonly MountedOperation[] = [
+  jsonOperation({
+    method: 'GET',
+    path: ACCESSES,
+    operationId: 'listAccesses',
+    tag,
+    summary: 'List accesses',
+    query: { ...PAGE_QUERY, ...ACCESS_QUERY },
+    answer: { description: 'The accesses, newest first.', body: listOf(accessJson) },
+    errors: ['NOT_FOUND'],
+    handle: (exchange, { query }) => listAccesses(exchange, query),
+  }),
+  jsonOperation({
+    method: 'GET',
+    path: '/partner/consent/grants/:id/accesses',
+    operationId: 'listGrantAccesses',
+    tag,
+    summary: 'List the accesses of a grant',
+    query: { ...PAGE_QUERY, ...GRANT_ACCESS_QUERY },
+    answer: { description: 'The accesses, newest first.', body: listOf(accessJson) },
+    errors: ['NOT_FOUND'],
+    handle: (exchange, { query }) =>
+      listAccesses(exchange, query, { grantId: pathParameter(exchange, 'id') }),
+  }),
+  jsonOperation({
+    method: 'GET',
+    path: `${ACCESSES}/summary`,
+    operationId: 'summarizeAccesses',
+    tag,
+    summary: 'Count accesses by day and app',
+    description: 'The last 30 days, unless `from` and `to` say otherwise.',
+    query: { ...PAGE_QUERY, ...SUMMARY_QUERY },
+    answer: { description: 'By day and app, newest day first.', body: listOf(accessDayJson) },
+    errors: ['NOT_FOUND'],
+    handle: summarizeAccesses,
+  }),
+  sessionOperation({
+    method: 'GET',
+    path: `${ACCESSES}.csv`,
+    operationId: 'exportAccesses',
+    tag,
+    summary: 'Download accesses',
+    query: ACCESS_QUERY,
+    answers: {
+      200: {
+        description: 'All accesses as a file (RFC 4180), newest first.',
+        body: text,
+        type: 'text/csv',
+        headers: ['Content-Disposition'],
+      },
+    },
+    errors: ['NOT_FOUND'],
+    handle: exportAccesses,
+  }),
+  sessionOperation({
+    method: 'GET',
+    path: '/partner/consent/preview',
+    operationId: 'previewData',
+    tag,
+    summary: 'See own data as an app with one scope would',
+    query: PREVIEW_QUERY,
+    requiredQuery: ['scope'],
+    answers: { 200: { description: 'Newest items and a trend.', body: dataOf(previewJson) } },
+    errors: ['STEP_UP_REQUIRED'],
+    handle: showPreview,
+  }),
+  jsonOperation({
+    method: 'GET',
+    path: '/partner/session',
+    operationId: 'getSession',
+    tag: 'Session',
+    summary: 'Read who is signed in',
+    answer: { description: 'The person.', body: dataOf(sessionJson) },
+    handle: (exchange) => {
+      const { userId, name, expiresAt } = requireSession(exchange);
+      return { data: { userId, name, expiresAt: expiresAt.toISOString() } };
+    },
+  }),
+];
+
+async function listAccesses(exchange: Exchange, query: ListQuery, ofGrant: { grantId?: string } = {}) {
+  const filter = readAccessFilter(query);
+  query.check();
+  const { accesses, total } = await exchange.gateway.backends.accesses.listAccesses(
+    { page: query.page, ...filter, ...ofGrant },
+    onBehalf(exchange),
+  );
+  return toList(accesses.map(toAccessJson), query.page, total);
+}
+
+/** Days are those of `timeZone`, by default UTC. */
+async function summarizeAccesses(exchange: Exchange, { query }: { readonly query: ListQuery }) {
+  const range = readDayRange(query);
+  const wanted = readScope(query);
+  const timeZone = readTimeZone(query);
+  query.check();
+  // Adding up quarter hours costs many times as much as reading UTC days.
+  if (timeZone !== '') await limitCostly(exchange, 'summaries', userOf(exchange));
+  const { days } = await exchange.gateway.backends.accesses.listAccessDays(
+    {
+      ...range,
+      scope: wanted,
+      timeZone,
+      grantId: query.find('grantId') ?? '',
+      clientId: query.find('clientId') ?? '',
+    },
+    onBehalf(exchange),
+  );
+  return toList(sliceOf(days, query.page).map(toAccessDayJson), query.page, days.length);
+}
+
+/** health-data writes the body. */
+async function showPreview(exchange: Exchange): Promise<void> {
+  const query = readQuery(exchange.request.originalUrl, PREVIEW_QUERY);
+  const wanted = readScope(query);
+  if (query.find('scope') === undefined) query.fault('scope', 'is required');
+  const dataFrom = query.find('dataFrom') ?? '';
+  if (dataFrom !== '' && !isDate(dataFrom)) query.fault('dataFrom', 'must be a date (2026-03-01)');
+  query.check();
+  await limitCostly(exchange, 'previews', userOf(exchange));
+  const { body } = await exchange.gateway.backends.previews.preview(
+    { scope: wanted, dataFrom },
+    onBehalf(exchange),
+  );
+  const headers = { 'Content-Type': 'application/json; charset=utf-8' };
+  send(exchange.response, 200, headers, Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+}
+
+/** Concurrent exports allowed for one person; each holds a connection and memory. */
+const AT_ONCE = 2;
+const RETRY_AFTER_SECONDS = 5;
+
+/** A client that reads nothing for this long is treated as gone. */
+const IDLE_MS = 60_000;
+
+const HEAD = {
+  'Content-Type': 'text/csv; charset=utf-8; header=present',
+  'Content-Disposition': 'attachment; filename="access-history.csv"',
+  'Cache-Control': 'no-store',
+  ...GUARDS,
+};
+
+type ReadPiece = (afterId: string) => Promise<readonly AccessRecord[]>;
+
+/** Exports in progress in this process, by person. */
+const running = new Map<string, number>();
+
+async function exportAccesses(exchange: Exchange): Promise<void> {
+  const userId = userOf(exchange);
+  const others = running.get(userId) ?? 0;
+  if (others >= AT_ONCE) throw new AppError('rate_limited', '', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  running.set(userId, others + 1);
+  try {
+    await streamAccesses(exchange);
+  } finally {
+    const left = (running.get(userId) ?? 1) - 1;
+    if (left > 0) running.set(userId, left);
+    else running.delete(userId);
+  }
+}
+
+/**
+ * All accesses that match the list's filters, newest first. At most two pieces are in memory, and the next is requested when the client
+ * has read the previous one. If a piece cannot be read, the connection ends without the last chunk, so that no client takes the file for
+ * complete.
+ */
+async function streamAccesses(exchange: Exchange): Promise<void> {
+  const { gateway, request, response, requestId } = exchange;
+  const query = readQuery(request.originalUrl, ACCESS_QUERY);
+  const filter = readAccessFilter(query);
+  query.check();
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  // If the client disconnected during session and limit checks, 'close' has already been emitted.
+  if (response.destroyed) return;
+  const options = { ...onBehalf(exchange), signal: gone.signal };
+  const readPiece: ReadPiece = async (afterId) =>
+    (await gateway.backends.accesses.exportAccesses({ ...filter, afterId }, options)).accesses;
+  // Read before the head is sent, so that an error can still set the status.
+  const first = await readPiece('');
+  response.writeHead(200, HEAD);
+  response.setTimeout(IDLE_MS, () => response.destroy());
+  try {
+    await pipeline(Readable.from(toCsv(first, readPiece)), response);
+  } catch (err) {
+    if (!gone.signal.aborted) gateway.log.warn({ err, requestId }, 'an export of accesses broke off');
+    response.destroy();
+  }
+}
+
+async function* toCsv(first: readonly AccessRecord[], readPiece: ReadPiece): AsyncGenerator<string> {
+  yield ACCESS_CSV_HEADER;
+  for (let piece = first; ; ) {
+    const last = piece.at(-1);
+    if (last === undefined) return;
+    yield piece.map(toLine).join('');
+    piece = await readPiece(last.id);
+  }
+}
+
+function toLine(record: AccessRecord): string {
+  const { at, app, from, to, outcome, reason, ...access } = toAccessJson(record);
+  return toAccessCsvLine({
+    ...access,
+    at: at ?? '',
+    outcome: outcome === 'released' ? outcome : 'refused',
+    app: app.clientId,
+    appName: app.name,
+    from: from ?? '',
+    to: to ?? '',
+    page: record.page,
+    requestId: record.requestId,
+    reason: reason ?? '',
+  });
 }

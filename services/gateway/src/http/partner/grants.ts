@@ -1,28 +1,82 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { findTimeBound, isDate } from '@phds/catalog/instants';
 import { GRANT_STATUSES } from '@phds/catalog/wire-names';
+import type { AppChange, ConnectedApp, ConsentGrant } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { z } from 'zod';
-import { toGrantStatus } from '../consent-names.ts';
-import { type Exchange, onBehalf } from '../exchange.ts';
-import type { Gateway } from '../gateway.ts';
-import { readJsonBody } from '../json-body.ts';
-import { findChoice, readListQuery, toList } from '../list-query.ts';
-import { sendJson } from '../respond.ts';
-import { pathParameter } from '../routing.ts';
-import { toInstant } from '../timestamps.ts';
-import { required, toConnectedAppJson, toGrantJson } from './consent-json.ts';
+import { type Exchange, onBehalf, pathParameter } from '../exchange.ts';
+import { grantStatusName, required, toGrantStatus, toInstant, toNullable } from '../messages.ts';
+import {
+  count,
+  dataFrom,
+  dataOf,
+  grantEnder,
+  instant,
+  instantOrNull,
+  listOf,
+  PAGE_QUERY,
+  scope,
+  text,
+} from '../openapi/fields.ts';
+import { jsonOperation, type MountedOperation } from '../operation.ts';
+import { findChoice, toList } from '../query.ts';
+import {
+  appProfile,
+  currentName,
+  findCurrentName,
+  report,
+  reportBody,
+  reportJson,
+  toAppProfileJson,
+} from './apps.ts';
 
-const text = z.string('must be a text');
+const textOrNull = text.nullable();
 
-export const GRANTS_QUERY = {
+const appChange = z
+  .object({ field: text, from: textOrNull, to: textOrNull, at: instant })
+  .meta({ id: 'AppChange' });
+
+const grantJson = z
+  .object({
+    id: text,
+    app: appProfile.extend({ redirectHost: textOrNull, currentName }),
+    appChanges: z.array(appChange).optional(),
+    purpose: textOrNull,
+    scopes: z.array(scope),
+    status: z.enum(GRANT_STATUSES),
+    grantedAt: instant,
+    expiresAt: instant,
+    revokedAt: instantOrNull,
+    revokedBy: textOrNull,
+    endedBy: grantEnder.nullable(),
+    lastAccessAt: instantOrNull,
+    accessCount: count,
+    dataFrom,
+    deletionRequestedAt: instantOrNull,
+  })
+  .meta({ id: 'Grant' });
+
+const connectedAppJson = z
+  .object({ clientId: text, name: text, currentName, redirectHost: textOrNull })
+  .meta({ id: 'ConnectedApp' });
+
+const revocationJson = z.object({ id: text, status: z.literal('revoked'), revokedAt: instant });
+const revokedAllJson = z.object({ revoked: count });
+const deletionRequestJson = z.object({ id: text, deletionRequestedAt: instant });
+const receiptJson = z.object({
+  grantId: text,
+  receipt: text.meta({ description: 'A compact JWS (ISO/IEC 27560 field names).' }),
+});
+const GRANTS_QUERY = {
   status: z.enum(GRANT_STATUSES).meta({ description: 'Only grants of this status.' }),
 } as const;
 
-export const narrowingBody = z.strictObject({
-  scopes: z.array(text, 'must be a list of scopes').optional(),
+const sentText = z.string('must be a text');
+
+const narrowingBody = z.strictObject({
+  scopes: z.array(sentText, 'must be a list of scopes').optional(),
   /** Transformed to Unix milliseconds. */
-  expiresAt: text
+  expiresAt: sentText
     .meta({ format: 'date-time' })
     .transform((value, { addIssue }) => {
       const bound = findTimeBound(value);
@@ -31,85 +85,206 @@ export const narrowingBody = z.strictObject({
       return z.NEVER;
     })
     .optional(),
-  dataFrom: text.refine(isDate, 'must be a date (2026-03-01)').meta({ format: 'date' }).optional(),
+  dataFrom: sentText.refine(isDate, 'must be a date (2026-03-01)').meta({ format: 'date' }).optional(),
 });
 
-/** `GET /partner/consent/grants` */
-export async function listGrants(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readListQuery(exchange.request.originalUrl, GRANTS_QUERY);
-  const status = findChoice(query, 'status', GRANT_STATUSES);
-  query.check();
-  const { grants, total } = await gateway.backends.consent.listGrants(
-    { page: query.page, status: status === undefined ? GrantStatus.UNSPECIFIED : toGrantStatus(status) },
-    onBehalf(exchange),
-  );
-  sendJson(exchange.response, 200, toList(grants.map(toGrantJson), query.page, total));
-}
-
-/** `GET /partner/consent/grants/:id` */
-export async function getGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const { grant } = await gateway.backends.consent.getGrant(
-    { id: pathParameter(exchange, 'id') },
-    onBehalf(exchange),
-  );
-  sendJson(exchange.response, 200, { data: toGrantJson(required(grant)) });
-}
-
-/** `PATCH /partner/consent/grants/:id`: can only narrow a grant; takes effect everywhere before the response is sent. */
-export async function narrowGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const { scopes, expiresAt, dataFrom } = await readJsonBody(exchange.request, narrowingBody, {
-    maxBytes: gateway.config.MAX_BODY_BYTES,
-  });
-  const { grant } = await gateway.backends.consent.narrowGrant(
-    {
-      id: pathParameter(exchange, 'id'),
-      scopes: scopes ?? [],
-      setScopes: scopes !== undefined,
-      dataFrom: dataFrom ?? '',
-      ...(expiresAt === undefined ? {} : { expiresAt: timestampFromMs(expiresAt) }),
+/**
+ * A consent grant as its user sees it. `app` is as shown at approval time; later changes are in separate
+ * fields.
+ */
+function toGrantJson(grant: ConsentGrant): z.infer<typeof grantJson> {
+  return {
+    id: grant.id,
+    app: {
+      ...toAppProfileJson(grant.app),
+      redirectHost: toNullable(grant.redirectHost),
+      ...findCurrentName(grant.app?.name ?? '', grant.currentAppName),
     },
-    onBehalf(exchange),
-  );
-  sendJson(exchange.response, 200, { data: toGrantJson(required(grant)) });
+    ...(grant.appChanges.length === 0 ? {} : { appChanges: grant.appChanges.map(toAppChangeJson) }),
+    purpose: toNullable(grant.purpose),
+    scopes: grant.scopes,
+    status: grantStatusName(grant.status),
+    grantedAt: toInstant(grant.grantedAt),
+    expiresAt: toInstant(grant.expiresAt),
+    revokedAt: toInstant(grant.revokedAt),
+    revokedBy: toNullable(grant.revokedBy),
+    endedBy: toNullable(grant.endedBy),
+    lastAccessAt: toInstant(grant.lastAccessAt),
+    accessCount: grant.accessCount,
+    dataFrom: toNullable(grant.dataFrom),
+    deletionRequestedAt: toInstant(grant.deletionRequestedAt),
+  };
 }
 
-/** `DELETE /partner/consent/grants/:id`: takes effect everywhere before the response is sent. */
-export async function revokeGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const id = pathParameter(exchange, 'id');
-  const { revokedAt } = await gateway.backends.consent.revokeGrant({ id }, onBehalf(exchange));
-  sendJson(exchange.response, 200, { data: { id, status: 'revoked', revokedAt: toInstant(revokedAt) } });
+/** An app that the person has or had a grant for. */
+function toConnectedAppJson({
+  clientId,
+  name,
+  currentName,
+  redirectHost,
+}: ConnectedApp): z.infer<typeof connectedAppJson> {
+  return { clientId, name, ...findCurrentName(name, currentName), redirectHost: toNullable(redirectHost) };
 }
 
-/** `POST /partner/consent/grants/revoke-all`: takes effect everywhere before the response is sent. */
-export async function revokeAllGrants(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const { revoked } = await gateway.backends.consent.revokeAllGrants({}, onBehalf(exchange));
-  sendJson(exchange.response, 200, { data: { revoked } });
+function toAppChangeJson({ field, from, to, at }: AppChange) {
+  return { field, from: toNullable(from), to: toNullable(to), at: toInstant(at) };
 }
 
-/** `GET /partner/consent/apps`: every app that the person has or had a grant for. */
-export async function listConnectedApps(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readListQuery(exchange.request.originalUrl);
-  query.check();
-  const { apps, total } = await gateway.backends.consent.listConnectedApps(
-    { page: query.page },
-    onBehalf(exchange),
-  );
-  sendJson(exchange.response, 200, toList(apps.map(toConnectedAppJson), query.page, total));
-}
+const consentOf = ({ gateway }: Exchange) => gateway.backends.consent;
+const idOf = (exchange: Exchange) => pathParameter(exchange, 'id');
 
-/** `POST /partner/consent/grants/:id/deletion-request`: asks the app to delete what it has read. Any body is ignored. */
-export async function requestDeletion(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const id = pathParameter(exchange, 'id');
-  const { deletionRequestedAt } = await gateway.backends.consent.requestDeletion(
-    { grantId: id },
-    onBehalf(exchange),
-  );
-  sendJson(exchange.response, 200, { data: { id, deletionRequestedAt: toInstant(deletionRequestedAt) } });
-}
+const tag = 'Consent';
+const GRANTS = '/partner/consent/grants';
+const GRANT = `${GRANTS}/:id`;
 
-/** `GET /partner/consent/grants/:id/receipt`: the consent receipt as a compact JWS. */
-export async function getReceipt(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const grantId = pathParameter(exchange, 'id');
-  const { receipt } = await gateway.backends.consent.getReceipt({ grantId }, onBehalf(exchange));
-  sendJson(exchange.response, 200, { data: { grantId, receipt } });
-}
+/** What a person shares with apps. */
+export const GRANT_OPERATIONS: readonly MountedOperation[] = [
+  jsonOperation({
+    method: 'GET',
+    path: GRANTS,
+    operationId: 'listGrants',
+    tag,
+    summary: 'List grants',
+    query: { ...PAGE_QUERY, ...GRANTS_QUERY },
+    answer: { description: 'The grants, newest first.', body: listOf(grantJson) },
+    handle: async (exchange, { query }) => {
+      const status = findChoice(query, 'status', GRANT_STATUSES);
+      query.check();
+      const wanted = status === undefined ? GrantStatus.UNSPECIFIED : toGrantStatus(status);
+      const { grants, total } = await consentOf(exchange).listGrants(
+        { page: query.page, status: wanted },
+        onBehalf(exchange),
+      );
+      return toList(grants.map(toGrantJson), query.page, total);
+    },
+  }),
+  jsonOperation({
+    method: 'GET',
+    path: GRANT,
+    operationId: 'getGrant',
+    tag,
+    summary: 'Read a grant',
+    answer: { description: 'The grant.', body: dataOf(grantJson) },
+    errors: ['NOT_FOUND'],
+    handle: async (exchange) => {
+      const { grant } = await consentOf(exchange).getGrant({ id: idOf(exchange) }, onBehalf(exchange));
+      return { data: toGrantJson(required(grant)) };
+    },
+  }),
+  jsonOperation({
+    method: 'PATCH',
+    path: GRANT,
+    operationId: 'narrowGrant',
+    tag,
+    summary: 'Narrow a grant',
+    description:
+      'Withdraws scopes, shortens the life, or moves the first day. Takes effect everywhere before it answers.',
+    securityEvent: 'revocation',
+    body: { schema: narrowingBody },
+    answer: { description: 'The narrowed grant.', body: dataOf(grantJson) },
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: async (exchange, { body: { scopes, expiresAt, dataFrom: from = '' } }) => {
+      const { grant } = await consentOf(exchange).narrowGrant(
+        {
+          id: idOf(exchange),
+          scopes: scopes ?? [],
+          setScopes: scopes !== undefined,
+          dataFrom: from,
+          ...(expiresAt === undefined ? {} : { expiresAt: timestampFromMs(expiresAt) }),
+        },
+        onBehalf(exchange),
+      );
+      return { data: toGrantJson(required(grant)) };
+    },
+  }),
+  jsonOperation({
+    method: 'DELETE',
+    path: GRANT,
+    operationId: 'revokeGrant',
+    tag,
+    summary: 'Revoke a grant',
+    description: 'Takes effect everywhere before it answers.',
+    securityEvent: 'revocation',
+    answer: { description: 'The revocation.', body: dataOf(revocationJson) },
+    errors: ['NOT_FOUND'],
+    handle: async (exchange) => {
+      const id = idOf(exchange);
+      const { revokedAt } = await consentOf(exchange).revokeGrant({ id }, onBehalf(exchange));
+      return { data: { id, status: 'revoked', revokedAt: toInstant(revokedAt) } };
+    },
+  }),
+  jsonOperation({
+    method: 'POST',
+    path: `${GRANTS}/revoke-all`,
+    operationId: 'revokeAllGrants',
+    tag,
+    summary: 'Revoke every grant',
+    description: 'Takes effect everywhere before it answers.',
+    securityEvent: 'revocation',
+    answer: { description: 'How many were revoked.', body: dataOf(revokedAllJson) },
+    handle: async (exchange) => {
+      const { revoked } = await consentOf(exchange).revokeAllGrants({}, onBehalf(exchange));
+      return { data: { revoked } };
+    },
+  }),
+  jsonOperation({
+    method: 'POST',
+    path: `${GRANT}/deletion-request`,
+    operationId: 'requestDeletion',
+    tag,
+    summary: 'Ask the app to delete what it has read',
+    answer: { description: 'When the app was asked.', body: dataOf(deletionRequestJson) },
+    errors: ['NOT_FOUND'],
+    handle: async (exchange) => {
+      const id = idOf(exchange);
+      const { deletionRequestedAt } = await consentOf(exchange).requestDeletion(
+        { grantId: id },
+        onBehalf(exchange),
+      );
+      return { data: { id, deletionRequestedAt: toInstant(deletionRequestedAt) } };
+    },
+  }),
+  jsonOperation({
+    method: 'POST',
+    path: `${GRANT}/report`,
+    operationId: 'reportGrant',
+    tag,
+    summary: 'Report the app of a grant',
+    body: { schema: reportBody },
+    status: 201,
+    answer: { description: 'The report.', body: dataOf(reportJson) },
+    errors: ['NOT_FOUND'],
+    handle: (exchange, { body }) => report(exchange, { case: 'grantId', value: idOf(exchange) }, body),
+  }),
+  jsonOperation({
+    method: 'GET',
+    path: `${GRANT}/receipt`,
+    operationId: 'getReceipt',
+    tag,
+    summary: 'Get the receipt of a consent',
+    answer: { description: 'The signed receipt.', body: dataOf(receiptJson) },
+    errors: ['NOT_FOUND'],
+    handle: async (exchange) => {
+      const grantId = idOf(exchange);
+      const { receipt } = await consentOf(exchange).getReceipt({ grantId }, onBehalf(exchange));
+      return { data: { grantId, receipt } };
+    },
+  }),
+  jsonOperation({
+    method: 'GET',
+    path: '/partner/consent/apps',
+    operationId: 'listConnectedApps',
+    tag,
+    summary: 'List apps with a present or past grant',
+    query: PAGE_QUERY,
+    answer: { description: 'The apps.', body: listOf(connectedAppJson) },
+    handle: async (exchange, { query }) => {
+      query.check();
+      const { apps, total } = await consentOf(exchange).listConnectedApps(
+        { page: query.page },
+        onBehalf(exchange),
+      );
+      return toList(apps.map(toConnectedAppJson), query.page, total);
+    },
+  }),
+];

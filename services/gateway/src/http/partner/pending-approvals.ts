@@ -1,39 +1,120 @@
 import { isDate } from '@phds/catalog/instants';
 import { findLanguage, LANGUAGES } from '@phds/catalog/languages';
 import { GRANT_DAYS_CHOICES, isGrantDays } from '@phds/catalog/lifetimes';
+import { findScope } from '@phds/catalog/scopes';
 import { PENDING_STATUSES } from '@phds/catalog/wire-names';
-import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import {
+  type ApprovedTerms,
+  type Connection,
+  type PendingApproval,
+  PendingStatus,
+  type RequestedScope,
+} from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppError, toAppError } from '@phds/service-kit/errors';
 import { z } from 'zod';
-import { toPendingStatus } from '../consent-names.ts';
-import { type Exchange, onBehalf } from '../exchange.ts';
-import type { Gateway } from '../gateway.ts';
+import { FORM_TYPE, JSON_TYPE, readJsonBody } from '../body.ts';
+import { requireChange } from '../credentials.ts';
+import { type Exchange, onBehalf, pathParameter } from '../exchange.ts';
 import { meaningOf } from '../http-error.ts';
-import { readJsonBody } from '../json-body.ts';
-import { findChoice, readListQuery, toList } from '../list-query.ts';
+import {
+  needName,
+  pendingStatusName,
+  required,
+  toInstant,
+  toNullable,
+  toPendingStatus,
+} from '../messages.ts';
+import { count, dataFrom, dataOf, instant, listOf, PAGE_QUERY, scope, text } from '../openapi/fields.ts';
+import { type ErrorCode, jsonOperation, type MountedOperation, sessionOperation } from '../operation.ts';
+import { wantsHtml } from '../pages/page.ts';
+import { findChoice, toList } from '../query.ts';
 import { redirect, sendJson } from '../respond.ts';
-import { pathParameter } from '../routing.ts';
-import { requireChange } from '../session.ts';
-import { toInstant, toNullable } from '../timestamps.ts';
-import { wantsHtml } from '../wants-html.ts';
-import type { approvalJson } from './answers.ts';
-import { required, toPendingJson } from './consent-json.ts';
+import { appProfile, report, reportBody, reportJson, toAppProfileJson } from './apps.ts';
 
-const text = z.string('must be a text');
+const textOrNull = text.nullable();
 
-export const approvalTerms = z.strictObject({
-  scopes: z.array(text, 'must be a list of scopes').optional(),
+const requestedScope = z
+  .object({
+    scope,
+    title: text,
+    description: textOrNull,
+    sensitive: z.boolean(),
+    alreadyShared: z.boolean(),
+    need: z.enum(['needed', 'optional']).nullable(),
+  })
+  .meta({ id: 'RequestedScope' });
+
+const connection = z
+  .object({
+    grantId: text,
+    appName: text,
+    scopes: z.array(scope),
+    expiresAt: instant,
+    dataFrom: textOrNull,
+  })
+  .meta({ id: 'Connection', description: 'What the person shares with the app now.' });
+
+const approvedTerms = z
+  .object({
+    scopes: z.array(scope),
+    expiresInDays: count.optional(),
+    keepExpiry: z.literal(true).optional(),
+    dataFrom,
+  })
+  .meta({ id: 'ApprovedTerms', description: 'The body of `approve` that repeats the approval.' });
+
+const pendingJson = z
+  .object({
+    id: text,
+    status: z.enum(PENDING_STATUSES),
+    app: appProfile.extend({ redirectHost: text }),
+    requestedScopes: z.array(requestedScope),
+    purpose: textOrNull,
+    clientAuthenticated: z.boolean(),
+    createdAt: instant,
+    expiresAt: instant,
+    revision: textOrNull.meta({ description: 'Sent back with the decision, names what the screen showed.' }),
+    connection: connection.nullable(),
+    approved: approvedTerms.optional(),
+  })
+  .meta({ id: 'PendingApproval' });
+
+const approvalJson = z.object({
+  id: text,
+  status: z.literal('approved'),
+  grantId: text,
+  scopes: z.array(scope),
+  grantExpiresAt: instant,
+  redirectUri: text,
+});
+
+const denialJson = z.object({
+  id: text,
+  status: z.literal('denied'),
+  redirectUri: textOrNull.meta({ description: 'Null if the app has removed the address since.' }),
+});
+
+const extensionJson = z.object({ id: text, expiresAt: instant });
+const releasedJson = z.object({ id: text });
+const sentText = z.string('must be a text');
+
+const approvalTerms = z.strictObject({
+  scopes: z.array(sentText, 'must be a list of scopes').optional(),
   expiresInDays: z
     .number('must be a number')
     .refine(isGrantDays, `must be one of ${GRANT_DAYS_CHOICES.join(', ')}`)
     .meta({ enum: GRANT_DAYS_CHOICES })
     .optional(),
   keepExpiry: z.boolean('must be true or false').optional(),
-  dataFrom: text.refine(isDate, 'must be a date (2026-03-01)').meta({ format: 'date' }).nullable().optional(),
-  language: text
+  dataFrom: sentText
+    .refine(isDate, 'must be a date (2026-03-01)')
+    .meta({ format: 'date' })
+    .nullable()
+    .optional(),
+  language: sentText
     .refine((tag) => findLanguage(tag) !== null, `must be a tag of one of ${LANGUAGES.join(', ')}`)
     .optional(),
-  revision: text.min(1, 'must not be empty').max(128, 'must have at most 128 characters').nullish(),
+  revision: sentText.min(1, 'must not be empty').max(128, 'must have at most 128 characters').nullish(),
 });
 
 const approvalBody = approvalTerms.refine(
@@ -41,107 +122,217 @@ const approvalBody = approvalTerms.refine(
   { path: ['keepExpiry'], error: 'must not come with expiresInDays' },
 );
 
-export const PENDING_QUERY = {
+const PENDING_QUERY = {
   status: z.enum(PENDING_STATUSES).meta({ description: 'Only requests of this status.' }),
 } as const;
 
-/** `GET /partner/consent/pending` */
-export async function listPending(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readListQuery(exchange.request.originalUrl, PENDING_QUERY);
-  const status = findChoice(query, 'status', PENDING_STATUSES);
-  query.check();
-  const { pendingApprovals, total } = await gateway.backends.consent.listPendingApprovals(
-    { page: query.page, status: status === undefined ? PendingStatus.UNSPECIFIED : toPendingStatus(status) },
+/** A pending approval for the approval screen, with scope texts from the catalog. */
+function toPendingJson(pending: PendingApproval): z.infer<typeof pendingJson> {
+  return {
+    id: pending.id,
+    status: pendingStatusName(pending.status),
+    app: { ...toAppProfileJson(pending.app), redirectHost: pending.redirectHost },
+    requestedScopes: pending.requestedScopes.map(toRequestedScopeJson),
+    purpose: toNullable(pending.purpose),
+    clientAuthenticated: pending.clientAuthenticated,
+    createdAt: toInstant(pending.createdAt),
+    expiresAt: toInstant(pending.expiresAt),
+    // Empty from a consent service of the release before.
+    revision: toNullable(pending.revision),
+    connection: pending.connection === undefined ? null : toConnectionJson(pending.connection),
+    ...(pending.approved === undefined ? {} : { approved: toApprovedJson(pending.approved) }),
+  };
+}
+
+/** What the person shares with the app now. A decision with `revision` is refused when this has changed. */
+function toConnectionJson({ grantId, appName, scopes, expiresAt, dataFrom }: Connection) {
+  return { grantId, appName, scopes, expiresAt: toInstant(expiresAt), dataFrom: toNullable(dataFrom) };
+}
+
+/** The body of `…/approve` that repeats an approval. A page that lost the response sends it to get the code. */
+function toApprovedJson({ scopes, expiresInDays, keepExpiry, dataFrom }: ApprovedTerms) {
+  return {
+    scopes,
+    ...(keepExpiry ? { keepExpiry: true as const } : { expiresInDays }),
+    dataFrom: toNullable(dataFrom),
+  };
+}
+
+function toRequestedScopeJson({ scope, alreadyShared, need }: RequestedScope) {
+  const entry = findScope(scope);
+  return {
+    scope,
+    title: entry?.title ?? scope,
+    description: entry?.description ?? null,
+    sensitive: entry?.sensitive ?? true,
+    alreadyShared,
+    need: needName(need),
+  };
+}
+
+const idOf = (exchange: Exchange) => pathParameter(exchange, 'id');
+
+const tag = 'Consent';
+const PENDING = '/partner/consent/pending';
+const FINAL: readonly ErrorCode[] = ['NOT_FOUND', 'PENDING_EXPIRED', 'ALREADY_DECIDED'];
+const TO_A_PAGE = {
+  description: 'For a browser that sent the form: to the app, or back to the page with the error.',
+  headers: ['Location'] as const,
+};
+
+/** The requests of apps that wait for a person's decision. */
+export const PENDING_OPERATIONS: readonly MountedOperation[] = [
+  jsonOperation({
+    method: 'GET',
+    path: PENDING,
+    operationId: 'listPendingApprovals',
+    tag,
+    summary: 'List requests of apps',
+    query: { ...PAGE_QUERY, ...PENDING_QUERY },
+    answer: { description: 'The requests, newest first.', body: listOf(pendingJson) },
+    handle: async (exchange, { query }) => {
+      const status = findChoice(query, 'status', PENDING_STATUSES);
+      query.check();
+      const wanted = status === undefined ? PendingStatus.UNSPECIFIED : toPendingStatus(status);
+      const { pendingApprovals, total } = await exchange.gateway.backends.consent.listPendingApprovals(
+        { page: query.page, status: wanted },
+        onBehalf(exchange),
+      );
+      return toList(pendingApprovals.map(toPendingJson), query.page, total);
+    },
+  }),
+  jsonOperation({
+    method: 'GET',
+    path: `${PENDING}/:id`,
+    operationId: 'getPendingApproval',
+    tag,
+    summary: 'Read a request of an app',
+    description: 'The first person who reads it claims it.',
+    answer: { description: 'The request.', body: dataOf(pendingJson) },
+    errors: ['NOT_FOUND'],
+    handle: async (exchange) => {
+      // Reading claims the request, so cross-site requests are refused.
+      requireChange(exchange.session);
+      const { pendingApproval } = await exchange.gateway.backends.consent.getPendingApproval(
+        { id: idOf(exchange) },
+        onBehalf(exchange),
+      );
+      return { data: toPendingJson(required(pendingApproval)) };
+    },
+  }),
+  sessionOperation({
+    method: 'POST',
+    path: `${PENDING}/:id/approve`,
+    operationId: 'approve',
+    tag,
+    summary: 'Approve a request',
+    description:
+      'Without `scopes`, all requested ones are approved. The same approval again gets the same answer.',
+    securityEvent: 'approval',
+    body: { schema: approvalTerms, optional: true, types: [JSON_TYPE, FORM_TYPE] },
+    answers: {
+      200: { description: 'The grant, and where the app waits for the code.', body: dataOf(approvalJson) },
+      303: TO_A_PAGE,
+    },
+    errors: [...FINAL, 'NO_SCOPES_APPROVED', 'CONFLICT', 'APP_NOT_ACTIVE', 'STEP_UP_REQUIRED'],
+    handle: (exchange) => decide(exchange, approve),
+  }),
+  sessionOperation({
+    method: 'POST',
+    path: `${PENDING}/:id/deny`,
+    operationId: 'deny',
+    tag,
+    summary: 'Deny a request',
+    answers: { 200: { description: 'The denial.', body: dataOf(denialJson) }, 303: TO_A_PAGE },
+    errors: FINAL,
+    handle: (exchange) => decide(exchange, deny),
+  }),
+  jsonOperation({
+    method: 'POST',
+    path: `${PENDING}/:id/extend`,
+    operationId: 'extendPendingApproval',
+    tag,
+    summary: 'Take more time to decide',
+    answer: { description: 'The new end.', body: dataOf(extensionJson) },
+    errors: [...FINAL, 'CONFLICT'],
+    handle: async (exchange) => {
+      const id = idOf(exchange);
+      const { expiresAt } = await exchange.gateway.backends.authorization.extendAuthorization(
+        { pendingId: id },
+        onBehalf(exchange),
+      );
+      return { data: { id, expiresAt: toInstant(expiresAt) } };
+    },
+  }),
+  jsonOperation({
+    method: 'POST',
+    path: `${PENDING}/:id/release`,
+    operationId: 'releasePendingApproval',
+    tag,
+    summary: 'Give a request back, for another account',
+    answer: { description: 'The request is claimed by nobody.', body: dataOf(releasedJson) },
+    errors: FINAL,
+    handle: async (exchange) => {
+      const id = idOf(exchange);
+      await exchange.gateway.backends.consent.releasePendingApproval({ id }, onBehalf(exchange));
+      return { data: { id } };
+    },
+  }),
+  jsonOperation({
+    method: 'POST',
+    path: `${PENDING}/:id/report`,
+    operationId: 'reportPendingApproval',
+    tag,
+    summary: 'Report the app of a request',
+    body: { schema: reportBody },
+    status: 201,
+    answer: { description: 'The report.', body: dataOf(reportJson) },
+    errors: ['NOT_FOUND'],
+    handle: (exchange, { body }) => report(exchange, { case: 'pendingId', value: idOf(exchange) }, body),
+  }),
+];
+
+async function approve(exchange: Exchange, id: string): Promise<z.infer<typeof approvalJson>> {
+  const given = { schema: approvalBody, optional: true, fromForm: fromApprovalForm };
+  const body = await readJsonBody(exchange, given);
+  if (body.scopes?.length === 0) throw new AppError('no_scopes_approved');
+  const answer = await exchange.gateway.backends.authorization.completeAuthorization(
+    {
+      pendingId: id,
+      scopes: body.scopes ?? [],
+      allRequested: body.scopes === undefined,
+      expiresInDays: body.expiresInDays ?? 0,
+      keepExpiry: body.keepExpiry ?? false,
+      dataFrom: body.dataFrom ?? '',
+      language: body.language ?? '',
+      revision: body.revision ?? '',
+    },
     onBehalf(exchange),
   );
-  sendJson(exchange.response, 200, toList(pendingApprovals.map(toPendingJson), query.page, total));
+  const { grantId, scopes, grantExpiresAt, redirectUri } = answer;
+  return { id, status: 'approved', grantId, scopes, grantExpiresAt: toInstant(grantExpiresAt), redirectUri };
 }
 
-/** `GET /partner/consent/pending/:id`. The first session that reads it claims it, so cross-site requests are refused. */
-export async function getPending(gateway: Gateway, exchange: Exchange): Promise<void> {
-  requireChange(exchange.session);
-  const { pendingApproval } = await gateway.backends.consent.getPendingApproval(
-    { id: pathParameter(exchange, 'id') },
-    onBehalf(exchange),
-  );
-  sendJson(exchange.response, 200, { data: toPendingJson(required(pendingApproval)) });
-}
-
-/** `POST /partner/consent/pending/:id/approve` */
-export async function approve(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const id = pathParameter(exchange, 'id');
-  await decide(exchange, id, async () => {
-    const body = await readJsonBody(exchange.request, approvalBody, {
-      maxBytes: gateway.config.MAX_BODY_BYTES,
-      optional: true,
-      fromForm: fromApprovalForm,
-    });
-    if (body.scopes?.length === 0) throw new AppError('no_scopes_approved');
-    const answer = await gateway.backends.authorization.completeAuthorization(
-      {
-        pendingId: id,
-        scopes: body.scopes ?? [],
-        allRequested: body.scopes === undefined,
-        expiresInDays: body.expiresInDays ?? 0,
-        keepExpiry: body.keepExpiry ?? false,
-        dataFrom: body.dataFrom ?? '',
-        language: body.language ?? '',
-        revision: body.revision ?? '',
-      },
-      onBehalf(exchange),
-    );
-    const { grantId, scopes, grantExpiresAt, redirectUri } = answer;
-    const approval: z.infer<typeof approvalJson> = {
-      id,
-      status: 'approved',
-      grantId,
-      scopes,
-      grantExpiresAt: toInstant(grantExpiresAt),
-      redirectUri,
-    };
-    return approval;
-  });
-}
-
-/** `POST /partner/consent/pending/:id/deny`; any body is ignored. The redirect URI is null if the app has removed it since. */
-export async function deny(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const id = pathParameter(exchange, 'id');
-  await decide(exchange, id, async () => {
-    const { redirectUri } = await gateway.backends.authorization.denyAuthorization(
-      { pendingId: id },
-      onBehalf(exchange),
-    );
-    return { id, status: 'denied', redirectUri: toNullable(redirectUri) };
-  });
-}
-
-/** `POST /partner/consent/pending/:id/extend`: more time to decide; any body is ignored. */
-export async function extend(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const id = pathParameter(exchange, 'id');
-  const { expiresAt } = await gateway.backends.authorization.extendAuthorization(
+/** Any body is ignored. */
+async function deny(exchange: Exchange, id: string): Promise<z.infer<typeof denialJson>> {
+  const { redirectUri } = await exchange.gateway.backends.authorization.denyAuthorization(
     { pendingId: id },
     onBehalf(exchange),
   );
-  sendJson(exchange.response, 200, { data: { id, expiresAt: toInstant(expiresAt) } });
-}
-
-/** `POST /partner/consent/pending/:id/release`: gives the request back, for another account; any body is ignored. */
-export async function release(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const id = pathParameter(exchange, 'id');
-  await gateway.backends.consent.releasePendingApproval({ id }, onBehalf(exchange));
-  sendJson(exchange.response, 200, { data: { id } });
+  return { id, status: 'denied', redirectUri: toNullable(redirectUri) };
 }
 
 /** Answers a decision. A browser that submitted the page's form is redirected to the app, or back to the page with the error. */
-async function decide<T extends { redirectUri: string | null }>(
-  { request, response }: Exchange,
-  id: string,
-  decision: () => Promise<T>,
+async function decide(
+  exchange: Exchange,
+  decision: (exchange: Exchange, id: string) => Promise<{ readonly redirectUri: string | null }>,
 ): Promise<void> {
-  if (!wantsHtml(request)) return sendJson(response, 200, { data: await decision() });
+  const { request, response } = exchange;
+  const id = idOf(exchange);
+  if (!wantsHtml(request)) return sendJson(response, 200, { data: await decision(exchange, id) });
   const page = `/approve/${encodeURIComponent(id)}`;
   try {
-    redirect(response, (await decision()).redirectUri ?? page);
+    redirect(response, (await decision(exchange, id)).redirectUri ?? page);
   } catch (caught) {
     const error = toAppError(caught);
     const { status, code } = meaningOf(error);

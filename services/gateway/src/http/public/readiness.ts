@@ -1,4 +1,7 @@
 import type { Gateway } from '../gateway.ts';
+import { text } from '../openapi/fields.ts';
+import type { Answer, MountedOperation } from '../operation.ts';
+import { send } from '../respond.ts';
 
 const PROBE_DEADLINE_MS = 1_000;
 const REMEMBERED_MS = 1_000;
@@ -39,4 +42,40 @@ export function createReadiness({
     return hasAnswered && !isLeaving();
   };
   return { isReady, canWork };
+}
+
+const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' } as const;
+
+/** Probes on the public port. */
+export const PROBES: readonly MountedOperation[] = [
+  {
+    ...probe('/livez', 'getLiveness', 'Tell whether the process runs'),
+    answers: { 200: probeAnswer('It does.') },
+    handle: ({ response }) => send(response, 200, PLAIN, 'ok\n'),
+  },
+  {
+    ...probe('/readyz', 'getReadiness', 'Tell whether the process can serve'),
+    answers: { 200: probeAnswer('It can.'), 503: probeAnswer('It cannot.') },
+    handle: async ({ gateway, response }) => {
+      const ready = await gateway.isReady();
+      send(response, ready ? 200 : 503, PLAIN, ready ? 'ok\n' : 'not ready\n');
+    },
+  },
+];
+
+function probe(path: string, operationId: string, summary: string) {
+  return {
+    method: 'GET',
+    path,
+    operationId,
+    tag: 'Probes',
+    summary,
+    security: 'none',
+    errorFormat: 'problem',
+    errors: ['INVALID_REQUEST'],
+  } as const;
+}
+
+function probeAnswer(description: string): Answer {
+  return { description, body: text, type: 'text/plain', headers: ['Cache-Control'] };
 }

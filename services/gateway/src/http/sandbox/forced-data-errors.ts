@@ -1,15 +1,13 @@
 import { errorsOfEndpoint } from '@phds/catalog/data-errors';
 import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
 import { AppError, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
-import type { ApiCall } from '../api/api-call.ts';
-import { parseQueryParameters } from '../api/query-parameters.ts';
+import { parseQueryParameters, readDataQuery } from '../api/query-parameters.ts';
 import type { Route } from '../api/routes.ts';
 import { unsupportedVersion } from '../http-error.ts';
 import { parseForced, toForced, toUsedUp } from './forced-errors.ts';
 
 /** What a forced error of the data API depends on. */
 export interface ForcedCall {
-  readonly call: ApiCall;
   /** Throws what is wrong with version, path or method, as for every request. */
   readonly route: () => Route;
   readonly headers: Readonly<Record<string, string>>;
@@ -78,7 +76,7 @@ function onRoute(toError: (route: Route) => AppError): Force {
 /** As for a misspelled parameter. */
 function toInvalidRequest({ endpoint, category }: Route): AppError {
   try {
-    parseQueryParameters(endpoint, category, 'fromm=2026-03-01');
+    parseQueryParameters(endpoint, category, readDataQuery('fromm=2026-03-01'));
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;

@@ -4,7 +4,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import { z } from 'zod';
 import type { SignInAttempt } from '../../domain/sign-in-attempt.ts';
-import { findCookie, listCookies, toClearCookie, toCookieName, toSetCookie } from '../cookies.ts';
+import { findCookie, listCookies, toClearCookie, toCookieName, toSetCookie } from '../credentials.ts';
 
 const LIFE_SECONDS = 10 * 60;
 const MOST_AT_ONCE = 3;

@@ -1,10 +1,8 @@
-import type { AppError } from '@phds/service-kit/errors';
-import { unavailable } from '@phds/service-kit/errors';
+import { type AppError, unavailable } from '@phds/service-kit/errors';
 import type { SignInAttempt } from '../../domain/sign-in-attempt.ts';
 import type { Exchange } from '../exchange.ts';
 import { errorHeaders } from '../http-error.ts';
-import { type Html, html } from '../pages/html.ts';
-import { type Page, sendPage } from '../pages/page.ts';
+import { type Html, html, type Page, sendPage } from '../pages/page.ts';
 
 // docs/signing-in.md lists these pages.
 

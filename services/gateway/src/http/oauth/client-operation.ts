@@ -1,0 +1,183 @@
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
+import { applyAllowance } from '../allowance.ts';
+import { FORM_TYPE, JSON_TYPE, parseJsonObject, readBody } from '../body.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { type HeaderName, LIMITED, text } from '../openapi/fields.ts';
+import { type ErrorCode, type MountedOperation, withHeaders } from '../operation.ts';
+import { decode, parseQuery } from '../query.ts';
+
+export const BOTH_TYPES = [JSON_TYPE, FORM_TYPE];
+export const ALWAYS: readonly HeaderName[] = ['Cache-Control', 'Pragma'];
+export const OAUTH_ERRORS: readonly ErrorCode[] = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+];
+
+type Given = Omit<MountedOperation, 'tag' | 'errorFormat'>;
+
+export function oauthOperation(given: Given): MountedOperation {
+  return { tag: 'OAuth', errorFormat: 'oauth', ...given, answers: withHeaders(given.answers, ALWAYS) };
+}
+
+/** An operation for an app that authenticates with its secret, within the limit of the app. */
+export function clientOperation(
+  given: Omit<Given, 'method' | 'errors'> & { errors?: readonly ErrorCode[] },
+): MountedOperation {
+  const answers = withHeaders(given.answers, LIMITED);
+  const errors = [...OAUTH_ERRORS, ...(given.errors ?? [])];
+  return oauthOperation({ method: 'POST', ...given, answers, errors });
+}
+
+// Parameters of the OAuth requests, for the document. All are strings, and unknown ones are ignored (RFC 6749 3.1), so authorization
+// checks them.
+
+/** Credentials in a body. They may be in `Authorization` instead. */
+export const CREDENTIALS = {
+  client_id: text.optional(),
+  client_secret: text.optional(),
+};
+
+export const scopes = text.meta({
+  description: 'One or more scopes, separated by spaces.',
+  examples: [SCOPE_NAMES[0]],
+});
+
+/** Parameters of an OAuth request. A parameter that was sent empty has an empty value; one that was not sent is missing. */
+export type OauthParameters = ReadonlyMap<string, string>;
+
+const STRING_TOKEN = /"(?:[^"\\]|\\.)*"/g;
+
+/**
+ * Reads the JSON or form body of an OAuth request. Throws 413, 415, or `invalid_request` for a body that does not parse, a repeated
+ * parameter, or a value that is not a string.
+ */
+export async function readOauthParameters({ gateway, request }: Exchange): Promise<OauthParameters> {
+  const { type, text } = await readBody(request, gateway.config.MAX_BODY_BYTES);
+  return type === JSON_TYPE ? parseJsonParameters(text) : parseFormParameters(text);
+}
+
+/** Parses form text, as in a body or a query string. */
+export function parseFormParameters(text: string): OauthParameters {
+  const { values, repeated } = parseQuery(text);
+  if (repeated.size > 0) throw givenTwice([...repeated]);
+  return values;
+}
+
+/** The sent parameters, keyed by their proto field names. */
+export function pick<Field extends string>(
+  parameters: OauthParameters,
+  names: Readonly<Record<Field, string>>,
+): { [K in Field]?: string } {
+  const found: { [K in Field]?: string } = {};
+  for (const field in names) {
+    const value = parameters.get(names[field]);
+    if (value !== undefined) found[field] = value;
+  }
+  return found;
+}
+
+function parseJsonParameters(text: string): OauthParameters {
+  const entries = Object.entries(parseJsonObject(text));
+  const notText = entries.filter(([, value]) => typeof value !== 'string' || !value.isWellFormed());
+  if (notText.length > 0) {
+    throw invalidRequest(notText.map(([parameter]) => ({ parameter, message: 'must be a string' })));
+  }
+  // JSON.parse silently keeps the last of two equal names. In an object of strings, each member has two string tokens, so a
+  // different count shows a repetition.
+  const tokens = text.match(STRING_TOKEN)?.length ?? 0;
+  if (tokens !== entries.length * 2) throw givenTwice(['body']);
+  return new Map(entries as [string, string][]);
+}
+
+function givenTwice(parameters: readonly string[]) {
+  return invalidRequest(parameters.map((parameter) => ({ parameter, message: 'has a parameter twice' })));
+}
+
+/** The credentials that an app presents, which authorization verifies. */
+export interface Credentials {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+}
+
+/**
+ * Counts a request against the limit of its app, then runs `call`, which sends the credentials to authorization. Throws
+ * `unauthorized` before anything is counted, then `rate_limited`. Credentials that were right before are counted without asking
+ * authorization first; when `call` finds that they no longer are, they are forgotten. So a replaced secret can use up one request
+ * of the limit at each gateway.
+ */
+export async function callAsClient<T>(
+  exchange: Exchange,
+  client: Credentials,
+  call: (clientId: string) => Promise<T>,
+): Promise<T> {
+  const { gateway, response } = exchange;
+  const { knownClients, surfaceLimits } = gateway;
+  const clientId = knownClients.find(client) ?? (await authenticate(gateway, client));
+  exchange.clientId = clientId;
+  applyAllowance(response, await surfaceLimits.takeForClient(clientId));
+  try {
+    return await call(clientId);
+  } catch (error) {
+    if (error instanceof AppError && error.reason === 'unauthorized') {
+      knownClients.forget(client);
+      exchange.clientId = undefined;
+    }
+    throw error;
+  }
+}
+
+async function authenticate({ backends, knownClients }: Gateway, client: Credentials): Promise<string> {
+  const { clientId } = await backends.authorization.authenticateClient({ client });
+  knownClients.add(client, clientId);
+  return clientId;
+}
+
+const BASIC = /^Basic +([A-Za-z0-9+/]+=*)$/i;
+
+/**
+ * The credentials of a request, from HTTP Basic (form-decoded, RFC 6749 2.3.1) or from the body. Throws `invalid_request` for two
+ * secrets or two client ids, `unauthorized` for an `Authorization` that is not Basic.
+ */
+export function readCredentials(exchange: Exchange, parameters: OauthParameters): Credentials {
+  const clientId = parameters.get('client_id');
+  const clientSecret = parameters.get('client_secret');
+  const { authorization } = exchange;
+  exchange.presentedClientId = clientId;
+  if (authorization.length === 0) return toCredentials(clientId, clientSecret);
+  const basic = parseBasic(authorization);
+  exchange.presentedClientId = basic.clientId;
+  if (clientSecret !== undefined) {
+    throw invalidRequest('client_secret', 'must not be sent both in the body and in Authorization');
+  }
+  if (clientId !== undefined && clientId !== basic.clientId) {
+    throw invalidRequest('client_id', 'differs from the one in Authorization');
+  }
+  return toCredentials(basic.clientId, basic.clientSecret);
+}
+
+function parseBasic(fields: readonly string[]): { clientId: string; clientSecret: string } {
+  const encoded = fields.length === 1 ? BASIC.exec(fields[0] ?? '')?.[1] : undefined;
+  if (encoded === undefined) throw unauthorized('not one Basic field');
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon === -1) throw unauthorized('Basic without a colon');
+  try {
+    return {
+      clientId: decode(text.slice(0, colon), 'client_id'),
+      clientSecret: decode(text.slice(colon + 1), 'client_secret'),
+    };
+  } catch (cause) {
+    throw unauthorized(cause);
+  }
+}
+
+function toCredentials(clientId: string | undefined, clientSecret: string | undefined): Credentials {
+  return {
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+  };
+}

@@ -1,0 +1,221 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type {
+  IntrospectOwnTokenResponse,
+  IssueTokenResponse,
+} from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { z } from 'zod';
+import { limitCostly } from '../allowance.ts';
+import type { Exchange } from '../exchange.ts';
+import { OAUTH_HEADERS } from '../http-error.ts';
+import { count, sub, text } from '../openapi/fields.ts';
+import type { MountedOperation } from '../operation.ts';
+import { sendJson } from '../respond.ts';
+import {
+  asksForError,
+  FORCE_HEADERS,
+  FORCED_GRANT_ERRORS,
+  FORCED_TOKEN_ERRORS,
+  throwForced,
+} from '../sandbox/forced-errors.ts';
+import {
+  BOTH_TYPES,
+  CREDENTIALS,
+  type Credentials,
+  callAsClient,
+  clientOperation,
+  type OauthParameters,
+  pick,
+  readCredentials,
+  readOauthParameters,
+  scopes,
+} from './client-operation.ts';
+
+/** `POST /oauth/token`. */
+const tokenRequest = z
+  .discriminatedUnion('grant_type', [
+    z.object({
+      grant_type: z.literal('authorization_code'),
+      ...CREDENTIALS,
+      code: text,
+      redirect_uri: text,
+      code_verifier: text.optional(),
+    }),
+    z.object({
+      grant_type: z.literal('refresh_token'),
+      ...CREDENTIALS,
+      refresh_token: text,
+      scope: scopes.optional(),
+    }),
+    z.object({ grant_type: z.literal('client_credentials'), ...CREDENTIALS, scope: scopes.optional() }),
+  ])
+  .meta({ id: 'TokenRequest' });
+
+/** `POST /oauth/revoke` and `POST /oauth/introspect`. */
+const ownTokenRequest = z
+  .object({ ...CREDENTIALS, token: text, token_type_hint: text.optional() })
+  .meta({ id: 'OwnTokenRequest' });
+
+/** `POST /oauth/token` (RFC 6749 5.1). */
+const tokenJson = z
+  .object({
+    access_token: text,
+    token_type: z.literal('Bearer'),
+    expires_in: count,
+    refresh_token: text.optional().meta({ description: 'Absent for client credentials.' }),
+    scope: text.meta({ description: 'The scopes that work now, separated by spaces.' }),
+    grant_id: text.optional().meta({ description: 'Absent for client credentials.' }),
+    sub: sub.optional().meta({ description: 'The person. Absent for client credentials.' }),
+  })
+  .meta({ id: 'Tokens' });
+
+/** `POST /oauth/introspect` (RFC 7662 2.2). */
+const introspectionJson = z
+  .union([
+    z.object({ active: z.literal(false) }),
+    z.object({
+      active: z.literal(true),
+      scope: text,
+      client_id: text,
+      token_type: text,
+      iat: count.optional(),
+      exp: count.optional(),
+      grant_id: text.optional(),
+      sub: sub.optional(),
+    }),
+  ])
+  .meta({ id: 'Introspection' });
+
+const TOKEN_FIELDS = {
+  grantType: 'grant_type',
+  code: 'code',
+  redirectUri: 'redirect_uri',
+  codeVerifier: 'code_verifier',
+  refreshToken: 'refresh_token',
+  scope: 'scope',
+} as const;
+const OWN_TOKEN_FIELDS = { token: 'token' } as const;
+
+/** How an app gets, renews, revokes and examines its tokens. */
+export const TOKEN_OPERATIONS: readonly MountedOperation[] = [
+  clientOperation({
+    path: '/oauth/token',
+    operationId: 'issueTokens',
+    summary: 'Exchange a code, refresh, or get a token of the app itself',
+    security: 'client',
+    requestHeaders: FORCE_HEADERS,
+    body: { schema: tokenRequest, types: BOTH_TYPES },
+    answers: { 200: { description: 'The tokens.', body: tokenJson } },
+    errors: ['INVALID_GRANT', 'INVALID_SCOPE', 'UNSUPPORTED_GRANT_TYPE'],
+    handle: issueToken,
+  }),
+  clientOperation({
+    path: '/oauth/revoke',
+    operationId: 'revokeToken',
+    securityEvent: 'revocation',
+    summary: 'Revoke a token (RFC 7009)',
+    description: 'Takes effect everywhere before it answers. The answer is the same for unknown tokens.',
+    security: 'client',
+    requestHeaders: FORCE_HEADERS,
+    body: { schema: ownTokenRequest, types: BOTH_TYPES },
+    answers: { 200: { description: 'The token does not work, or never did.', body: z.object({}) } },
+    handle: revokeToken,
+  }),
+  clientOperation({
+    path: '/oauth/introspect',
+    operationId: 'introspectToken',
+    summary: 'Ask about an own token (RFC 7662)',
+    security: 'client',
+    requestHeaders: FORCE_HEADERS,
+    body: { schema: ownTokenRequest, types: BOTH_TYPES },
+    answers: { 200: { description: 'What the token may do now.', body: introspectionJson } },
+    handle: introspectToken,
+  }),
+];
+
+/** `POST /oauth/token` (RFC 6749 3.2). */
+async function issueToken(exchange: Exchange): Promise<void> {
+  const answer = await callForClient(
+    exchange,
+    FORCED_GRANT_ERRORS,
+    async ({ clientId, client, parameters }) => {
+      // The number of tokens by code or refresh is bounded by the people who approved; client-credentials tokens have no such bound.
+      if (parameters.get('grant_type') === 'client_credentials') {
+        await limitCostly(exchange, 'client-credentials', clientId);
+      }
+      const request = { client, ...pick(parameters, TOKEN_FIELDS) };
+      return exchange.gateway.backends.tokenCalls.issueToken({ request, key: clientId });
+    },
+  );
+  sendJson(exchange.response, 200, toTokenAnswer(answer), OAUTH_HEADERS);
+}
+
+/** `POST /oauth/revoke` (RFC 7009): takes effect everywhere before the response is sent. */
+async function revokeToken(exchange: Exchange): Promise<void> {
+  await callForClient(exchange, FORCED_TOKEN_ERRORS, ({ client, parameters }) =>
+    exchange.gateway.backends.tokens.revokeToken({ client, ...pick(parameters, OWN_TOKEN_FIELDS) }),
+  );
+  sendJson(exchange.response, 200, {}, OAUTH_HEADERS);
+}
+
+/** `POST /oauth/introspect` (RFC 7662) for the app's own tokens. */
+async function introspectToken(exchange: Exchange): Promise<void> {
+  const answer = await callForClient(exchange, FORCED_TOKEN_ERRORS, ({ clientId, client, parameters }) => {
+    const request = { client, ...pick(parameters, OWN_TOKEN_FIELDS) };
+    return exchange.gateway.backends.tokenCalls.introspectOwnToken({ request, key: clientId });
+  });
+  sendJson(exchange.response, 200, toIntrospection(answer), OAUTH_HEADERS);
+}
+
+interface ClientRequest {
+  readonly clientId: string;
+  readonly client: Credentials;
+  readonly parameters: OauthParameters;
+}
+
+/**
+ * Reads a request and runs `call` within the limit of its app, unless a sandbox app asks for one of the errors `forced`. It gets the
+ * error only after authorization has verified the credentials, because those that were right before may have been replaced.
+ */
+async function callForClient<T>(
+  exchange: Exchange,
+  forced: typeof FORCED_TOKEN_ERRORS,
+  call: (request: ClientRequest) => Promise<T>,
+): Promise<T> {
+  const parameters = await readOauthParameters(exchange);
+  const client = readCredentials(exchange, parameters);
+  return callAsClient(exchange, client, async (clientId) => {
+    if (asksForError(exchange, clientId)) {
+      await exchange.gateway.backends.authorization.authenticateClient({ client });
+      throwForced(exchange, forced);
+    }
+    return call({ clientId, client, parameters });
+  });
+}
+
+function toTokenAnswer(answer: IssueTokenResponse): z.infer<typeof tokenJson> {
+  const { accessToken, expiresInSeconds, refreshToken, scope, grantId, sub } = answer;
+  return {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: expiresInSeconds,
+    ...(refreshToken === '' ? {} : { refresh_token: refreshToken }),
+    scope,
+    ...(grantId === '' ? {} : { grant_id: grantId }),
+    ...(sub === '' ? {} : { sub }),
+  };
+}
+
+function toIntrospection(answer: IntrospectOwnTokenResponse): z.infer<typeof introspectionJson> {
+  if (!answer.active) return { active: false };
+  const { scope, clientId, tokenType, issuedAt, expiresAt, grantId, sub } = answer;
+  return {
+    active: true,
+    scope,
+    client_id: clientId,
+    token_type: tokenType === 'access_token' ? 'Bearer' : tokenType,
+    ...(issuedAt === undefined ? {} : { iat: Math.floor(timestampMs(issuedAt) / 1000) }),
+    ...(expiresAt === undefined ? {} : { exp: Math.floor(timestampMs(expiresAt) / 1000) }),
+    ...(grantId === '' ? {} : { grant_id: grantId }),
+    ...(sub === '' ? {} : { sub }),
+  };
+}

@@ -1,0 +1,142 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ProblemCode } from '@phds/catalog/problems';
+import { withinOrigin } from '@phds/service-kit/deadline';
+import type { Metrics } from '@phds/service-kit/telemetry/metrics';
+import { endRequestSpan, startRequestTrace } from '@phds/service-kit/telemetry/spans';
+import type { Exchange } from './exchange.ts';
+import type { MeasureRequest } from './gateway.ts';
+import { findClientId } from './refusal.ts';
+
+/** Label of requests that match no route. */
+const OTHER = 'other';
+/** Label `status` of a request whose client was gone before the answer was sent. */
+const ABORTED = 'aborted';
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Measures the requests of the public port. */
+export function measureRequests(metrics: Metrics): MeasureRequest {
+  let inFlight = 0;
+  metrics.readGauge(
+    { name: 'phds_http_requests_in_flight', help: 'Requests being answered now.' },
+    () => inFlight,
+  );
+  const durations = metrics.histogram({
+    name: 'phds_http_request_duration_seconds',
+    help: 'Duration of requests, from their head to the end of the answer.',
+    labels: ['endpoint', 'method', 'status'],
+  });
+  const childOf = keepingChildren((endpoint, method, status) => durations.labels(endpoint, method, status));
+  return (request, response, endpointOf) => {
+    const startedAt = performance.now();
+    const method = request.method ?? '';
+    inFlight += 1;
+    whenOver(request, response, () => {
+      inFlight -= 1;
+      const status = response.writableFinished ? String(response.statusCode) : ABORTED;
+      const child = childOf(endpointOf() || OTHER, METHODS.has(method) ? method : OTHER, status);
+      child.observe((performance.now() - startedAt) / 1000);
+    });
+  };
+}
+
+/** Keeps the children of a metric, because the library joins all labels to find one. */
+function keepingChildren<Child>(
+  create: (endpoint: string, method: string, status: string) => Child,
+): typeof create {
+  const kept = new Map<string, Map<string, Map<string, Child>>>();
+  return (endpoint, method, status) => {
+    const byMethod = getOrAdd(kept, endpoint, () => new Map<string, Map<string, Child>>());
+    const byStatus = getOrAdd(byMethod, method, () => new Map<string, Child>());
+    return getOrAdd(byStatus, status, () => create(endpoint, method, status));
+  };
+}
+
+function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}
+
+/** Pipelined requests whose responses wait behind others, by connection. */
+const queued = new WeakMap<Socket, Set<() => void>>();
+
+/** Calls `end` once, when the answer is sent or the client is gone. */
+function whenOver(request: IncomingMessage, response: ServerResponse, end: () => void): void {
+  if (response.socket !== null) {
+    response.once('close', end);
+    return;
+  }
+  // A response that waits behind another has no connection yet. It never closes if the connection ends first.
+  const { socket } = request;
+  const waiting = queued.get(socket) ?? new Set();
+  if (!queued.has(socket)) {
+    queued.set(socket, waiting);
+    socket.once('close', () => {
+      for (const endOne of [...waiting]) endOne();
+    });
+  }
+  const endOnce = () => {
+    if (waiting.delete(endOnce)) end();
+  };
+  waiting.add(endOnce);
+  response.once('close', endOnce);
+}
+
+/** A request and how it is named. */
+interface NamedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  /** Whether it gets a trace. Default: it does. */
+  readonly isTraced?: boolean;
+  /** The pattern of the matched route, never the path; empty for none. Called at the end. */
+  readonly routeOf: () => string;
+}
+
+/**
+ * Handles a request so that every line of the log about it has its id, here and in the called services, and starts its trace. Nothing of
+ * either is sent to the client here.
+ */
+export function withinRequest<T>(
+  { request, response, requestId, isTraced = true, routeOf }: NamedRequest,
+  handle: () => T,
+): T {
+  const method = request.method ?? '';
+  const traced = isTraced ? startRequestTrace(method, findTraceparent(request)) : undefined;
+  const span = traced?.span;
+  if (span !== undefined) {
+    whenOver(request, response, () =>
+      endRequestSpan(span, { method, route: routeOf(), status: response.statusCode, requestId }),
+    );
+  }
+  return withinOrigin({ requestIds: [requestId], trace: traced?.context }, handle);
+}
+
+function findTraceparent({ headers: { traceparent } }: IncomingMessage): string | undefined {
+  return typeof traceparent === 'string' ? traceparent : undefined;
+}
+
+/** Adds an answered request to the request log of its app, if it has authenticated itself. `code` is null for an answer that is no error. */
+export function addToRequestLog(exchange: Exchange, code: ProblemCode | null): void {
+  const { gateway, request, response, requestId, startedAt, route: endpoint, clientId } = exchange;
+  if (clientId === undefined) return;
+  const ms = Math.round(performance.now() - startedAt);
+  const at = gateway.clock.now().getTime() - ms;
+  const { method } = request;
+  gateway.requests.add(clientId, { requestId, at, method, endpoint, status: response.statusCode, code, ms });
+}
+
+/** Writes an answered request to the security log if its route is in it. Refused authentications of all routes have lines of their own. */
+export function noteSecurityEvent(exchange: Exchange): void {
+  const { gateway, request, response, requestId, route, securityEvent: event, presentedClientId } = exchange;
+  const outcome = response.statusCode;
+  if (event === undefined || outcome === 401) return;
+  const client = exchange.clientId ?? findClientId(exchange.appInPath ?? presentedClientId);
+  const cause = outcome < 400 ? {} : { cause: `answered with ${outcome}` };
+  gateway.security(event, { requestId, route, outcome, address: request.ip ?? '', client, ...cause });
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { Config } from '../config.ts';
+import { API_OPERATIONS } from './api/operations.ts';
+import { ACTIVITY_OPERATIONS } from './developer/activity.ts';
+import { APP_OPERATIONS } from './developer/apps.ts';
+import { PULL_TRIGGER } from './developer/sandbox.ts';
+import { WEBHOOK_BODIES, WEBHOOK_OPERATIONS } from './developer/webhook.ts';
+import { AUTHORIZE_OPERATIONS } from './oauth/authorize.ts';
+import { LIST_SCOPES, SERVER_METADATA } from './oauth/metadata.ts';
+import { OWN_GRANT_OPERATIONS } from './oauth/own-grants.ts';
+import { TOKEN_OPERATIONS } from './oauth/tokens.ts';
+import { describe, toDocument } from './openapi/document.ts';
+import { type MountedOperation, type Operation, publicDocument } from './operation.ts';
+import { ACCESS_OPERATIONS } from './partner/accesses.ts';
+import { GRANT_OPERATIONS } from './partner/grants.ts';
+import { PENDING_OPERATIONS } from './partner/pending-approvals.ts';
+import { CATALOG, RECEIPT_KEYS } from './public/documents.ts';
+import { PROBES } from './public/readiness.ts';
+import { SIGN_OUT_OPERATIONS } from './sign-in/sign-out.ts';
+
+const OPEN_API = publicDocument({
+  path: '/openapi.json',
+  operationId: 'getOpenApi',
+  summary: 'Describe this interface (OpenAPI 3.1)',
+  body: z.looseObject({ openapi: z.literal('3.1.1'), paths: z.looseObject({}) }),
+  toContent: ({ config }) => toOpenApiDocument(config),
+});
+
+/** The mounted operations by the prefix of their paths. */
+export const SURFACES = {
+  '/oauth': [...AUTHORIZE_OPERATIONS, ...TOKEN_OPERATIONS, ...OWN_GRANT_OPERATIONS, LIST_SCOPES],
+  '/developer': [...APP_OPERATIONS, ...ACTIVITY_OPERATIONS, PULL_TRIGGER, ...WEBHOOK_OPERATIONS],
+  '/partner': [...PENDING_OPERATIONS, ...GRANT_OPERATIONS, ...ACCESS_OPERATIONS],
+  '': [...SIGN_OUT_OPERATIONS, SERVER_METADATA, RECEIPT_KEYS, CATALOG, OPEN_API, ...PROBES],
+} as const satisfies Readonly<Record<string, readonly MountedOperation[]>>;
+
+/** Every operation of the public interface. Only pages for browsers are missing. */
+export const OPERATIONS: readonly Operation[] = [...API_OPERATIONS, ...Object.values(SURFACES).flat()];
+
+const DESCRIBED = describe(OPERATIONS, WEBHOOK_BODIES);
+
+/** `GET /openapi.json`: the public interface in OpenAPI 3.1. */
+export function toOpenApiDocument(config: Pick<Config, 'PUBLIC_URL'>) {
+  return toDocument(DESCRIBED, config);
+}

@@ -1,0 +1,67 @@
+import { REPORT_REASONS } from '@phds/catalog/wire-names';
+import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import type { ReportAppRequest } from '@phds/contracts/phds/consent/v1/reports_pb';
+import { toReportReasonMessage } from '@phds/service-kit/report-reasons';
+import { z } from 'zod';
+import { type Exchange, onBehalf } from '../exchange.ts';
+import { toInstant, toNullable } from '../messages.ts';
+import { instant, text } from '../openapi/fields.ts';
+
+const textOrNull = text.nullable();
+
+export const currentName = text
+  .optional()
+  .meta({ description: 'The present name of the app, if it is another one.' });
+
+/** An app in a request or a grant. Null is unknown. */
+export const appProfile = z.object({
+  clientId: textOrNull,
+  name: textOrNull,
+  description: textOrNull,
+  developerName: textOrNull,
+  homepageUrl: textOrNull,
+  privacyPolicyUrl: textOrNull,
+  logoUrl: textOrNull,
+});
+
+export function toAppProfileJson(app: AppProfile | undefined) {
+  return {
+    clientId: app?.clientId ?? null,
+    name: app?.name ?? null,
+    description: toNullable(app?.description ?? ''),
+    developerName: toNullable(app?.developerName ?? ''),
+    homepageUrl: toNullable(app?.homepageUrl ?? ''),
+    privacyPolicyUrl: toNullable(app?.privacyPolicyUrl ?? ''),
+    logoUrl: toNullable(app?.logoUrl ?? ''),
+  };
+}
+
+/** The app's current name if it differs from the approved one, else null. */
+export function findCurrentName(name: string, currentName: string): { currentName?: string } {
+  return currentName === '' || currentName === name ? {} : { currentName };
+}
+
+// Consent limits the text and removes invisible characters.
+export const reportBody = z.strictObject({
+  reason: z.enum(REPORT_REASONS, `must be one of ${REPORT_REASONS.join(', ')}`),
+  text: z
+    .string('must be a text')
+    .refine((value) => value.isWellFormed(), 'must be well-formed Unicode')
+    .nullable()
+    .optional(),
+});
+
+export const reportJson = z.object({ id: text, at: instant });
+
+/** Sends a person's report about the app of a grant or of a pending approval to consent. */
+export async function report(
+  exchange: Exchange,
+  subject: ReportAppRequest['subject'],
+  body: z.infer<typeof reportBody>,
+): Promise<{ data: z.infer<typeof reportJson> }> {
+  const { id, at } = await exchange.gateway.backends.reports.reportApp(
+    { subject, reason: toReportReasonMessage(body.reason), text: body.text ?? '' },
+    onBehalf(exchange),
+  );
+  return { data: { id, at: toInstant(at) } };
+}

@@ -1,0 +1,260 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { IntrospectResponseSchema, TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
+import { AppError, unauthorized, unavailable } from '@phds/service-kit/errors';
+import { newSecret, sha256 } from '@phds/service-kit/secrets';
+import { createLogger } from '@phds/service-kit/telemetry/log';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import { Authenticator } from '../src/cache/authenticator.ts';
+import { applyEviction } from '../src/cache/evictions.ts';
+import { PrincipalCache } from '../src/cache/principal-cache.ts';
+import { bearer, documentOf, liveToken, shareTestGateway } from './test-gateway.ts';
+
+describe('a cached token in steady use', () => {
+  const dead = () => create(IntrospectResponseSchema, { status: TokenStatus.DEAD });
+  let clock: FakeClock;
+  let cache: PrincipalCache;
+  let authenticator: Authenticator;
+  let token: string;
+  let asked: Uint8Array[];
+  let turns: string[];
+  let answer: () => ReturnType<typeof liveToken>;
+
+  beforeEach(async () => {
+    clock = new FakeClock(new Date());
+    cache = new PrincipalCache({ maxTokens: 10, ttlMs: 50_000, clock });
+    const tokens = {
+      introspect: async ({ request, key = '' }: { request: { tokenHash?: Uint8Array }; key?: string }) => {
+        asked.push(request.tokenHash ?? new Uint8Array());
+        turns.push(key);
+        return answer();
+      },
+    };
+    authenticator = new Authenticator({ tokens, cache, clock });
+    token = newSecret('access_token');
+    asked = [];
+    turns = [];
+    answer = () => liveToken();
+    await authenticator.authenticate(token);
+  });
+
+  /** Uses the token each second, and renews what is due, until something was. */
+  const useUntilRenewed = async () => {
+    const before = asked.length;
+    for (let second = 0; second < 50 && asked.length === before; second += 1) {
+      clock.advance(1_000);
+      expect((await authenticator.authenticate(token)).fromCache).toBe(true);
+      await authenticator.renewDue();
+    }
+  };
+
+  test('is renewed by its hash before its entry ends, so that no request waits for authorization', async () => {
+    for (let renewals = 1; renewals <= 5; renewals += 1) {
+      await useUntilRenewed();
+      expect(asked).toHaveLength(renewals + 1);
+    }
+    for (const hash of asked) expect(Buffer.from(hash)).toEqual(sha256(token));
+    // So no waiting request is behind all renewals.
+    expect(turns).toEqual(['', ...Array(5).fill('renewals')]);
+  });
+
+  test.each<[string, () => ReturnType<typeof liveToken>]>([
+    ['says that it is dead', dead],
+    [
+      'refuses it',
+      () => {
+        throw unauthorized();
+      },
+    ],
+  ])('is asked about at its next use when authorization %s', async (_, refusal) => {
+    answer = refusal;
+    await useUntilRenewed();
+    expect(cache.size).toBe(0);
+    await expect(authenticator.authenticate(token)).rejects.toMatchObject({ reason: 'unauthorized' });
+    expect(asked).toHaveLength(3);
+  });
+
+  test('keeps its facts until they end when authorization is away, and is then asked about', async () => {
+    answer = () => {
+      throw unavailable(new Error('away'));
+    };
+    await useUntilRenewed();
+    expect((await authenticator.authenticate(token)).fromCache).toBe(true);
+    await authenticator.renewDue();
+    expect(asked).toHaveLength(2);
+    clock.advance(10_000);
+    await expect(authenticator.authenticate(token)).rejects.toMatchObject({ reason: 'unavailable' });
+  });
+
+  test('that is evicted during its renewal is asked about at its next use', async () => {
+    answer = () => {
+      cache.evict({ kind: 'grant', value: 'grt_one' });
+      return liveToken();
+    };
+    await useUntilRenewed();
+    answer = dead;
+    await expect(authenticator.authenticate(token)).rejects.toMatchObject({ reason: 'unauthorized' });
+  });
+});
+
+describe('the token cache', () => {
+  const silent = createLogger({ service: 'gateway', level: 'silent' });
+  const noReadings = () => documentOf({ data: [] });
+  const gateway = shareTestGateway();
+  let token: string;
+
+  beforeEach(() => {
+    gateway.service.cache.clear();
+    gateway.backends.calls.length = 0;
+    gateway.backends.answer({ introspect: () => liveToken(), read: noReadings });
+    token = newSecret('access_token');
+  });
+
+  const read = async (presented = token) =>
+    (await gateway.fetch('/api/v1/health-data/heart', { headers: bearer(presented) })).status;
+  const introspections = () => gateway.backends.callsOf('introspect').length;
+  const evict = (subject: Parameters<typeof create<typeof EvictionSchema>>[1]) =>
+    applyEviction(toBinary(EvictionSchema, create(EvictionSchema, subject)), gateway.service.cache, silent);
+
+  describe('the facts about a live token', () => {
+    test("are requested once, by the token's hash only", async () => {
+      expect([await read(), await read(), await read()]).toEqual([200, 200, 200]);
+      expect(introspections()).toBe(1);
+      const tokenHash = gateway.backends.callsOf('introspect')[0]?.request['tokenHash'];
+      expect(Buffer.from(tokenHash as Uint8Array)).toEqual(sha256(token));
+    });
+
+    test('are requested once for concurrent requests', async () => {
+      const gate = Promise.withResolvers<void>();
+      gateway.backends.answer({
+        introspect: async () => {
+          await gate.promise;
+          return liveToken();
+        },
+        read: noReadings,
+      });
+      const reads = Array.from({ length: 20 }, () => read());
+      gate.resolve();
+      expect(new Set(await Promise.all(reads))).toEqual(new Set([200]));
+      expect(introspections()).toBeLessThanOrEqual(2);
+    });
+
+    test('expire before the 60-second assertion does', async () => {
+      await read();
+      gateway.clock.advance(25_000);
+      await read();
+      expect(introspections()).toBe(1);
+      gateway.clock.advance(25_000);
+      await read();
+      expect(introspections()).toBe(2);
+    });
+
+    test('expire with the token', async () => {
+      const expiresAt = timestampFromDate(new Date(gateway.clock.now().getTime() + 10_000));
+      gateway.backends.answer({
+        introspect: () => liveToken({ principal: { expiresAt } }),
+        read: noReadings,
+      });
+      expect(await read()).toBe(200);
+      gateway.clock.advance(10_000);
+      gateway.backends.answer({ introspect: () => ({ status: TokenStatus.EXPIRED }) });
+      expect(await read()).toBe(401);
+      expect(introspections()).toBe(2);
+    });
+
+    test.each([TokenStatus.DEAD, TokenStatus.EXPIRED, TokenStatus.UNSPECIFIED])(
+      'are not cached for status %i: each request asks again',
+      async (status) => {
+        gateway.backends.answer({ introspect: () => ({ status }) });
+        expect([await read(), await read()]).toEqual([401, 401]);
+        expect(introspections()).toBe(2);
+      },
+    );
+
+    test.each(['unauthorized', 'token_expired', 'consent_required'] as const)(
+      'are dropped when the record step answers %s',
+      async (reason) => {
+        gateway.backends.answer({
+          introspect: () => liveToken(),
+          read: () => {
+            throw reason === 'unauthorized' ? unauthorized() : new AppError(reason);
+          },
+        });
+        await read();
+        expect(gateway.service.cache.size).toBe(0);
+      },
+    );
+
+    test('are always renewed before CONSENT_REQUIRED is returned', async () => {
+      gateway.backends.answer({
+        introspect: () => liveToken({ grant: { scopes: ['read:mood'] } }),
+        read: noReadings,
+      });
+      expect(await read()).toBe(403);
+      gateway.backends.answer({ introspect: () => liveToken(), read: noReadings });
+      expect(await read()).toBe(200);
+    });
+  });
+
+  describe('an eviction', () => {
+    const owned = (clientId: string, familyId: string, grantId: string) => () =>
+      liveToken({ principal: { clientId, familyId, grantId } });
+
+    test.each<[string, () => void, boolean]>([
+      ['its token', () => evict({ subject: { case: 'tokenHash', value: sha256(token) } }), true],
+      ['its family', () => evict({ subject: { case: 'familyId', value: 'fam_a' } }), true],
+      ['its grant', () => evict({ subject: { case: 'grantId', value: 'grt_a' } }), true],
+      ['its app', () => evict({ subject: { case: 'clientId', value: 'app_a' } }), true],
+      ['another token', () => evict({ subject: { case: 'tokenHash', value: sha256('x') } }), false],
+      ['another family', () => evict({ subject: { case: 'familyId', value: 'fam_b' } }), false],
+      ['another grant', () => evict({ subject: { case: 'grantId', value: 'fam_a' } }), false],
+      ['nothing at all', () => evict({}), true],
+    ])('of %s', async (_, apply, forgotten) => {
+      gateway.backends.answer({ introspect: owned('app_a', 'fam_a', 'grt_a'), read: noReadings });
+      await read();
+      apply();
+      await read();
+      expect(introspections()).toBe(forgotten ? 2 : 1);
+    });
+
+    test('that is unreadable clears the whole cache', async () => {
+      await read();
+      applyEviction(Buffer.from([0xff, 0xff, 0xff]), gateway.service.cache, silent);
+      expect(gateway.service.cache.size).toBe(0);
+    });
+
+    test('during a call to authorization keeps that answer out of the cache and away from later requests', async () => {
+      const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      gateway.backends.answer({
+        introspect: async () => {
+          asked.resolve();
+          await gate.promise;
+          return liveToken();
+        },
+        read: noReadings,
+      });
+      const first = read();
+      await asked.promise;
+      evict({ subject: { case: 'grantId', value: 'grt_one' } });
+      gateway.backends.answer({ introspect: () => liveToken({ grant: { status: GrantStatus.REVOKED } }) });
+      expect(await read()).toBe(403);
+      gateway.backends.answer({ introspect: () => liveToken(), read: noReadings });
+      gateway.service.cache.clear();
+      gate.resolve();
+      expect(await first).toBe(200);
+      expect(gateway.service.cache.size).toBe(0);
+    });
+
+    test('of an app makes the next request of each of its tokens ask again', async () => {
+      const tokens = Array.from({ length: 5 }, () => newSecret('access_token'));
+      for (const each of tokens) await read(each);
+      expect(introspections()).toBe(5);
+      evict({ subject: { case: 'clientId', value: 'app_one' } });
+      for (const each of [...tokens, ...tokens]) expect(await read(each)).toBe(200);
+      expect(introspections()).toBe(10);
+    });
+  });
+});
