@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { findSuggestion } from '../src/domain/suggestion.ts';
 import { matchesEntityTag } from '../src/http/api/document-answer.ts';
@@ -7,7 +7,7 @@ import { bearer, documentOf, liveToken, shareTestGateway } from './test-gateway.
 
 const gateway = shareTestGateway();
 
-beforeAll(async () => {
+beforeEach(() => {
   gateway.backends.answer({ introspect: () => liveToken(), read: () => documentOf({ data: [] }) });
 });
 
@@ -125,6 +125,14 @@ describe('an invalid parameter is reported', () => {
     expect([status, body['code']]).toEqual([400, 'INVALID_REQUEST']);
     expect(body['errors']).toEqual([{ parameter, message: expect.any(String) }]);
     expect(body['detail']).toContain(parameter);
+  });
+
+  test('with a bad percent escape by name, after the scope that another parameter needs', async () => {
+    const introspect = () => liveToken({ principal: { scopes: ['read:health-data:heart'] } });
+    gateway.backends.answer({ introspect, read: () => documentOf({ data: [] }) });
+    const { body } = await get('/trends?type=Heart%20Rate&from=%zz');
+    expect(body['errors']).toEqual([{ parameter: 'from', message: 'has a bad percent escape' }]);
+    expect((await get('/trends?from=%zz')).status).toBe(403);
   });
 
   test('together with all other invalid ones', async () => {

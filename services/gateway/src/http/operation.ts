@@ -1,12 +1,14 @@
+import type { CallOptions } from '@connectrpc/connect';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { notFound } from '@phds/service-kit/errors';
 import type { SecurityEvent } from '@phds/service-kit/telemetry/security-log';
 import { Router } from 'express';
 import type { z } from 'zod';
+import type { Backends } from '../clients/backends.ts';
 import type { CostlyRequest } from '../limits/limits.ts';
 import { limitCostly } from './allowance.ts';
 import { readJsonBody } from './body.ts';
-import { type Exchange, exchangeOf, userOf } from './exchange.ts';
+import { type Exchange, exchangeOf, onBehalf, pathParameter, userOf } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { methodNotAllowed } from './http-error.ts';
 import { type Fields, type HeaderName, LIMITED } from './openapi/fields.ts';
@@ -164,10 +166,18 @@ export function sessionOperation(given: Given<'security' | 'errorFormat' | 'erro
   };
 }
 
-interface Input<Body> {
+/** What the handler of a `jsonOperation` works with. */
+export interface Call<Body = unknown> {
+  readonly exchange: Exchange;
+  readonly backends: Backends;
+  /** Forwards the session of the person to the called service. */
+  readonly caller: CallOptions;
   readonly body: Body;
   /** The query, if the operation has parameters. The handler reads their values and calls `check`. */
   readonly query: ListQuery;
+  /** Path parameters of these names. */
+  readonly clientId: string;
+  readonly id: string;
 }
 
 type JsonOperation<Body extends z.ZodObject, Result> = Omit<
@@ -180,7 +190,7 @@ type JsonOperation<Body extends z.ZodObject, Result> = Omit<
   readonly answer: Answer & { readonly body: z.ZodType<Result> };
   /** The limit of its own that a change takes from before its body is read. */
   readonly costly?: CostlyRequest;
-  readonly handle: (exchange: Exchange, input: Input<z.infer<Body>>) => Promise<Result> | Result;
+  readonly handle: (call: Call<z.infer<Body>>) => Promise<Result> | Result;
 };
 
 /** An operation of people's surfaces with one answer, which is JSON. The handler returns it. */
@@ -194,15 +204,32 @@ export function jsonOperation<Body extends z.ZodObject, Result>(
     answers: { [status]: answer },
     handle: async (exchange) => {
       if (costly !== undefined) await limitCostly(exchange, costly, userOf(exchange));
-      const input = {
-        body: (body === undefined ? {} : await readJsonBody(exchange, body)) as z.infer<Body>,
-        get query() {
-          return readQuery(exchange.request.originalUrl, query);
-        },
-      };
-      sendJson(exchange.response, status, await handle(exchange, input));
+      const parsed = body === undefined ? {} : await readJsonBody(exchange, body);
+      const result = await handle(toCall(exchange, parsed as z.infer<Body>, query));
+      sendJson(exchange.response, status, result);
     },
   });
+}
+
+/** What is not asked for is not read. */
+function toCall<Body>(exchange: Exchange, body: Body, parameters: Fields): Call<Body> {
+  return {
+    exchange,
+    backends: exchange.gateway.backends,
+    body,
+    get caller() {
+      return onBehalf(exchange);
+    },
+    get query() {
+      return readQuery(exchange.request.originalUrl, parameters);
+    },
+    get clientId() {
+      return pathParameter(exchange, 'clientId');
+    },
+    get id() {
+      return pathParameter(exchange, 'id');
+    },
+  };
 }
 
 interface PublicDocument<Content> {

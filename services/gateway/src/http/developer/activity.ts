@@ -3,7 +3,7 @@ import { isId } from '@phds/service-kit/ids';
 import { z } from 'zod';
 import type { LoggedRequest } from '../../usage/request-log.ts';
 import { limitCostly } from '../allowance.ts';
-import { onBehalf, pathParameter, userOf } from '../exchange.ts';
+import { userOf } from '../exchange.ts';
 import { count, date, instant, listOf, PAGE_QUERY, text } from '../openapi/fields.ts';
 import { jsonOperation, type MountedOperation } from '../operation.ts';
 import { DAY_RANGE_QUERY, findChoice, type ListQuery, readDayRange, sliceOf, toList } from '../query.ts';
@@ -70,14 +70,11 @@ export const ACTIVITY_OPERATIONS: readonly MountedOperation[] = [
     query: { ...PAGE_QUERY, ...DAY_RANGE_QUERY },
     answer: { description: 'By day and endpoint, newest day first.', body: listOf(usageJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange, { query }) => {
+    handle: async ({ exchange, backends, caller, query, clientId }) => {
       const { from, to } = readDayRange(query);
       query.check();
       await limitCostly(exchange, 'usage', userOf(exchange));
-      const { usage } = await exchange.gateway.backends.accesses.getAppUsage(
-        { clientId: pathParameter(exchange, 'clientId'), from, to },
-        onBehalf(exchange),
-      );
+      const { usage } = await backends.accesses.getAppUsage({ clientId, from, to }, caller);
       const data = sliceOf(usage, query.page).map(({ refusals, date: day, endpoint, released, refused }) => ({
         date: day,
         endpoint,
@@ -102,14 +99,12 @@ export const ACTIVITY_OPERATIONS: readonly MountedOperation[] = [
       body: listOf(requestJson).extend({ complete: z.boolean() }),
     },
     errors: ['NOT_FOUND'],
-    handle: async (exchange, { query }) => {
+    handle: async ({ exchange, backends, caller, query, clientId }) => {
       const isWanted = readFilters(query);
       query.check();
-      const clientId = pathParameter(exchange, 'clientId');
-      const { backends, requests: log } = exchange.gateway;
       // Authorization throws `not_found` unless the app belongs to the developer.
-      await backends.apps.getApp({ clientId }, onBehalf(exchange));
-      const { requests, complete } = await log.find(clientId);
+      await backends.apps.getApp({ clientId }, caller);
+      const { requests, complete } = await exchange.gateway.requests.find(clientId);
       const found = requests.filter(isWanted);
       const shown = sliceOf(found, query.page).map((request) => ({
         ...request,

@@ -5,7 +5,6 @@ import { APP_LOCK_KINDS, APP_STATUSES } from '@phds/catalog/wire-names';
 import type { App, AppSettingsSchema } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import type { AppLock } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { z } from 'zod';
-import { onBehalf, pathParameter } from '../exchange.ts';
 import { appLockKindName, appStatusName, required, toAppStatus, toInstant, toNullable } from '../messages.ts';
 import { dataOf, instant, instantOrNull, listOf, PAGE_QUERY, scope, text } from '../openapi/fields.ts';
 import { jsonOperation, type MountedOperation } from '../operation.ts';
@@ -181,12 +180,9 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
       description: 'The apps, newest first, and whether you may register others.',
       body: listOf(appJson).extend({ mayRegister: z.boolean() }),
     },
-    handle: async (exchange, { query }) => {
+    handle: async ({ backends, caller, query }) => {
       query.check();
-      const { apps, total, registrationRefused } = await exchange.gateway.backends.apps.listApps(
-        { page: query.page },
-        onBehalf(exchange),
-      );
+      const { apps, total, registrationRefused } = await backends.apps.listApps({ page: query.page }, caller);
       return { ...toList(apps.map(toAppJson), query.page, total), mayRegister: !registrationRefused };
     },
   }),
@@ -204,10 +200,10 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     status: 201,
     answer: { description: 'The app with its secret.', body: dataOf(newAppJson), headers: ['Location'] },
     errors: ['CONFLICT', 'NOT_A_DEVELOPER'],
-    handle: async (exchange, { body: { environment, ...settings } }) => {
-      const { app, clientSecret: secret } = await exchange.gateway.backends.apps.registerApp(
+    handle: async ({ exchange, backends, caller, body: { environment, ...settings } }) => {
+      const { app, clientSecret: secret } = await backends.apps.registerApp(
         { settings: toAppSettings(settings), sandbox: environment === 'sandbox' },
-        onBehalf(exchange),
+        caller,
       );
       const { clientId, ...rest } = toAppJson(required(app));
       exchange.response.setHeader('Location', `${APPS}/${clientId}`);
@@ -222,9 +218,8 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Read an own app',
     answer: { description: 'The app.', body: dataOf(appJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange) => {
-      const clientId = pathParameter(exchange, 'clientId');
-      const { app } = await exchange.gateway.backends.apps.getApp({ clientId }, onBehalf(exchange));
+    handle: async ({ backends, caller, clientId }) => {
+      const { app } = await backends.apps.getApp({ clientId }, caller);
       return { data: toAppJson(required(app)) };
     },
   }),
@@ -239,11 +234,8 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     body: { schema: changeBody },
     answer: { description: 'The changed app.', body: dataOf(appJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange, { body }) => {
-      const { app } = await exchange.gateway.backends.apps.updateApp(
-        { clientId: pathParameter(exchange, 'clientId'), settings: toAppSettings(body) },
-        onBehalf(exchange),
-      );
+    handle: async ({ backends, caller, body, clientId }) => {
+      const { app } = await backends.apps.updateApp({ clientId, settings: toAppSettings(body) }, caller);
       return { data: toAppJson(required(app)) };
     },
   }),
@@ -260,12 +252,8 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     body: { schema: rotationBody, optional: true },
     answer: { description: 'The new secret.', body: dataOf(rotatedSecretJson) },
     errors: ['NOT_FOUND', 'STEP_UP_REQUIRED', 'APP_NOT_ACTIVE'],
-    handle: async (exchange, { body: { overlapSeconds = 0 } }) => {
-      const clientId = pathParameter(exchange, 'clientId');
-      const rotated = await exchange.gateway.backends.apps.rotateSecret(
-        { clientId, overlapSeconds },
-        onBehalf(exchange),
-      );
+    handle: async ({ backends, caller, body: { overlapSeconds = 0 }, clientId }) => {
+      const rotated = await backends.apps.rotateSecret({ clientId, overlapSeconds }, caller);
       return {
         data: {
           clientId,
@@ -290,12 +278,11 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     body: { schema: statusBody },
     answer: { description: 'The status.', body: dataOf(changedStatusJson) },
     errors: ['NOT_FOUND', 'CONFLICT'],
-    handle: async (exchange, { body }) => {
-      const clientId = pathParameter(exchange, 'clientId');
-      const { apps, sandboxData } = exchange.gateway.backends;
+    handle: async ({ backends, caller, body, clientId }) => {
+      const { apps, sandboxData } = backends;
       const { status, statusChangedAt } = await apps.setAppStatus(
         { clientId, status: toAppStatus(body.status) },
-        onBehalf(exchange),
+        caller,
       );
       // If this fails, repeating the same status does it.
       if (body.status === 'revoked' && isSandboxApp(clientId))

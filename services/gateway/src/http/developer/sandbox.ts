@@ -2,9 +2,8 @@ import { categoryOfScope } from '@phds/catalog/endpoints';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { z } from 'zod';
-import { type Exchange, onBehalf, pathParameter } from '../exchange.ts';
 import { dataOf } from '../openapi/fields.ts';
-import { jsonOperation } from '../operation.ts';
+import { type Call, jsonOperation } from '../operation.ts';
 
 const DATA_TRIGGERS = {
   'data.arrive': SandboxDataChange.ARRIVE,
@@ -35,19 +34,16 @@ const triggeredJson = z
   .meta({ id: 'SandboxTrigger' });
 
 /** Consent checks that the app is a sandbox app of the session's developer, and that the grant is the app's. */
-async function runTrigger(
-  exchange: Exchange,
-  clientId: string,
-  { trigger: name, grantId }: z.infer<typeof triggerBody>,
-): Promise<boolean> {
-  const { sandboxGrants, sandboxData } = exchange.gateway.backends;
+async function runTrigger({ backends, caller, clientId, body }: Call<z.infer<typeof triggerBody>>) {
+  const { sandboxGrants, sandboxData } = backends;
+  const { trigger: name, grantId } = body;
   if (isGrantTrigger(name)) {
     const request = { clientId, grantId, change: GRANT_TRIGGERS[name] };
-    return (await sandboxGrants.changeSandboxGrant(request, onBehalf(exchange))).changed;
+    return sandboxGrants.changeSandboxGrant(request, caller);
   }
-  const { userId, scopes } = await sandboxGrants.findSandboxGrant({ clientId, grantId }, onBehalf(exchange));
+  const { userId, scopes } = await sandboxGrants.findSandboxGrant({ clientId, grantId }, caller);
   const request = { userId, change: DATA_TRIGGERS[name], categories: toCategories(scopes) };
-  return (await sandboxData.changeSandboxData(request)).changed;
+  return sandboxData.changeSandboxData(request);
 }
 
 function isGrantTrigger(name: Trigger): name is keyof typeof GRANT_TRIGGERS {
@@ -71,8 +67,8 @@ export const PULL_TRIGGER = jsonOperation({
   body: { schema: triggerBody },
   answer: { description: 'What happened.', body: dataOf(triggeredJson) },
   errors: ['NOT_FOUND', 'CONFLICT'],
-  handle: async (exchange, { body }) => {
-    const changed = await runTrigger(exchange, pathParameter(exchange, 'clientId'), body);
-    return { data: { ...body, changed } };
+  handle: async (call) => {
+    const { changed } = await runTrigger(call);
+    return { data: { ...call.body, changed } };
   },
 });

@@ -195,8 +195,8 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Read the webhook endpoint of an app',
     answer: { description: 'The endpoint.', body: dataOf(webhookJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange) => {
-      const { webhook } = await webhooksOf(exchange).getWebhook(appOf(exchange), onBehalf(exchange));
+    handle: async ({ backends, caller, clientId }) => {
+      const { webhook } = await backends.webhooks.getWebhook({ clientId }, caller);
       return { data: toWebhookJson(required(webhook)) };
     },
   }),
@@ -241,9 +241,9 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     body: { schema: rotationBody, optional: true },
     answer: { description: 'The endpoint with the new secret.', body: dataOf(newWebhookJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange, { body: { overlapSeconds = 0 } }) => {
-      const request = { ...appOf(exchange), overlapSeconds };
-      const rotated = await webhooksOf(exchange).rotateWebhookSecret(request, onBehalf(exchange));
+    handle: async ({ backends, caller, body: { overlapSeconds = 0 }, clientId }) => {
+      const request = { clientId, overlapSeconds };
+      const rotated = await backends.webhooks.rotateWebhookSecret(request, caller);
       return { data: { ...toWebhookJson(required(rotated.webhook)), secret: rotated.secret } };
     },
   }),
@@ -257,8 +257,8 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     status: 202,
     answer: { description: 'The id of the event.', body: dataOf(sentEventJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange) => {
-      const { eventId } = await webhooksOf(exchange).sendTestEvent(appOf(exchange), onBehalf(exchange));
+    handle: async ({ backends, caller, clientId }) => {
+      const { eventId } = await backends.webhooks.sendTestEvent({ clientId }, caller);
       return { data: { id: eventId } };
     },
   }),
@@ -271,12 +271,12 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     query: { ...PAGE_QUERY, ...DELIVERIES_QUERY },
     answer: { description: 'The events, newest first.', body: listOf(deliveryJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange, { query }) => {
+    handle: async ({ backends, caller, query, clientId }) => {
       const wanted = findChoice(query, 'state', WEBHOOK_STATES) ?? '';
       query.check();
-      const { deliveries, total } = await webhooksOf(exchange).listDeliveries(
-        { ...appOf(exchange), page: query.page, state: wanted },
-        onBehalf(exchange),
+      const { deliveries, total } = await backends.webhooks.listDeliveries(
+        { clientId, page: query.page, state: wanted },
+        caller,
       );
       return toList(deliveries.map(toDeliveryJson), query.page, total);
     },
@@ -292,10 +292,9 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     status: 202,
     answer: { description: 'The id of the event.', body: dataOf(sentEventJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange) => {
-      const eventId = pathParameter(exchange, 'id');
-      await webhooksOf(exchange).redeliverEvent({ ...appOf(exchange), eventId }, onBehalf(exchange));
-      return { data: { id: eventId } };
+    handle: async ({ backends, caller, clientId, id }) => {
+      await backends.webhooks.redeliverEvent({ clientId, eventId: id }, caller);
+      return { data: { id } };
     },
   }),
 ];

@@ -11,7 +11,7 @@ import { AppError } from '@phds/service-kit/errors';
 import { z } from 'zod';
 import { limitCostly } from '../allowance.ts';
 import { DATA_ITEMS } from '../api/data-items.ts';
-import { type Exchange, onBehalf, pathParameter, requireSession, userOf } from '../exchange.ts';
+import { type Exchange, onBehalf, requireSession, userOf } from '../exchange.ts';
 import { refusalReason, toInstant, toNullable } from '../messages.ts';
 import {
   count,
@@ -24,7 +24,7 @@ import {
   scope,
   text,
 } from '../openapi/fields.ts';
-import { jsonOperation, type MountedOperation, sessionOperation } from '../operation.ts';
+import { type Call, jsonOperation, type MountedOperation, sessionOperation } from '../operation.ts';
 import { DAY_RANGE_QUERY, type ListQuery, readDayRange, readQuery, sliceOf, toList } from '../query.ts';
 import { GUARDS, send } from '../respond.ts';
 import { currentName, findCurrentName } from './apps.ts';
@@ -188,7 +188,7 @@ export const ACCESS_OPERATIONS: readonly MountedOperation[] = [
     query: { ...PAGE_QUERY, ...ACCESS_QUERY },
     answer: { description: 'The accesses, newest first.', body: listOf(accessJson) },
     errors: ['NOT_FOUND'],
-    handle: (exchange, { query }) => listAccesses(exchange, query),
+    handle: (call) => listAccesses(call),
   }),
   jsonOperation({
     method: 'GET',
@@ -199,8 +199,7 @@ export const ACCESS_OPERATIONS: readonly MountedOperation[] = [
     query: { ...PAGE_QUERY, ...GRANT_ACCESS_QUERY },
     answer: { description: 'The accesses, newest first.', body: listOf(accessJson) },
     errors: ['NOT_FOUND'],
-    handle: (exchange, { query }) =>
-      listAccesses(exchange, query, { grantId: pathParameter(exchange, 'id') }),
+    handle: (call) => listAccesses(call, { grantId: call.id }),
   }),
   jsonOperation({
     method: 'GET',
@@ -251,32 +250,32 @@ export const ACCESS_OPERATIONS: readonly MountedOperation[] = [
     tag: 'Session',
     summary: 'Read who is signed in',
     answer: { description: 'The person.', body: dataOf(sessionJson) },
-    handle: (exchange) => {
+    handle: ({ exchange }) => {
       const { userId, name, expiresAt } = requireSession(exchange);
       return { data: { userId, name, expiresAt: expiresAt.toISOString() } };
     },
   }),
 ];
 
-async function listAccesses(exchange: Exchange, query: ListQuery, ofGrant: { grantId?: string } = {}) {
+async function listAccesses({ backends, caller, query }: Call, ofGrant: { grantId?: string } = {}) {
   const filter = readAccessFilter(query);
   query.check();
-  const { accesses, total } = await exchange.gateway.backends.accesses.listAccesses(
+  const { accesses, total } = await backends.accesses.listAccesses(
     { page: query.page, ...filter, ...ofGrant },
-    onBehalf(exchange),
+    caller,
   );
   return toList(accesses.map(toAccessJson), query.page, total);
 }
 
 /** Days are those of `timeZone`, by default UTC. */
-async function summarizeAccesses(exchange: Exchange, { query }: { readonly query: ListQuery }) {
+async function summarizeAccesses({ exchange, backends, caller, query }: Call) {
   const range = readDayRange(query);
   const wanted = readScope(query);
   const timeZone = readTimeZone(query);
   query.check();
   // Adding up quarter hours costs many times as much as reading UTC days.
   if (timeZone !== '') await limitCostly(exchange, 'summaries', userOf(exchange));
-  const { days } = await exchange.gateway.backends.accesses.listAccessDays(
+  const { days } = await backends.accesses.listAccessDays(
     {
       ...range,
       scope: wanted,
@@ -284,7 +283,7 @@ async function summarizeAccesses(exchange: Exchange, { query }: { readonly query
       grantId: query.find('grantId') ?? '',
       clientId: query.find('clientId') ?? '',
     },
-    onBehalf(exchange),
+    caller,
   );
   return toList(sliceOf(days, query.page).map(toAccessDayJson), query.page, days.length);
 }

@@ -3,9 +3,9 @@ import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { ReportAppRequest } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { toReportReasonMessage } from '@phds/service-kit/report-reasons';
 import { z } from 'zod';
-import { type Exchange, onBehalf } from '../exchange.ts';
 import { toInstant, toNullable } from '../messages.ts';
 import { instant, text } from '../openapi/fields.ts';
+import type { Call } from '../operation.ts';
 
 const textOrNull = text.nullable();
 
@@ -55,13 +55,10 @@ export const reportJson = z.object({ id: text, at: instant });
 
 /** Sends a person's report about the app of a grant or of a pending approval to consent. */
 export async function report(
-  exchange: Exchange,
+  { backends, caller, body }: Call<z.infer<typeof reportBody>>,
   subject: ReportAppRequest['subject'],
-  body: z.infer<typeof reportBody>,
 ): Promise<{ data: z.infer<typeof reportJson> }> {
-  const { id, at } = await exchange.gateway.backends.reports.reportApp(
-    { subject, reason: toReportReasonMessage(body.reason), text: body.text ?? '' },
-    onBehalf(exchange),
-  );
+  const reason = toReportReasonMessage(body.reason);
+  const { id, at } = await backends.reports.reportApp({ subject, reason, text: body.text ?? '' }, caller);
   return { data: { id, at: toInstant(at) } };
 }

@@ -4,7 +4,6 @@ import { GRANT_STATUSES } from '@phds/catalog/wire-names';
 import type { AppChange, ConnectedApp, ConsentGrant } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { z } from 'zod';
-import { type Exchange, onBehalf, pathParameter } from '../exchange.ts';
 import { grantStatusName, required, toGrantStatus, toInstant, toNullable } from '../messages.ts';
 import {
   count,
@@ -130,9 +129,6 @@ function toAppChangeJson({ field, from, to, at }: AppChange) {
   return { field, from: toNullable(from), to: toNullable(to), at: toInstant(at) };
 }
 
-const consentOf = ({ gateway }: Exchange) => gateway.backends.consent;
-const idOf = (exchange: Exchange) => pathParameter(exchange, 'id');
-
 const tag = 'Consent';
 const GRANTS = '/partner/consent/grants';
 const GRANT = `${GRANTS}/:id`;
@@ -147,13 +143,13 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     summary: 'List grants',
     query: { ...PAGE_QUERY, ...GRANTS_QUERY },
     answer: { description: 'The grants, newest first.', body: listOf(grantJson) },
-    handle: async (exchange, { query }) => {
+    handle: async ({ backends, caller, query }) => {
       const status = findChoice(query, 'status', GRANT_STATUSES);
       query.check();
       const wanted = status === undefined ? GrantStatus.UNSPECIFIED : toGrantStatus(status);
-      const { grants, total } = await consentOf(exchange).listGrants(
+      const { grants, total } = await backends.consent.listGrants(
         { page: query.page, status: wanted },
-        onBehalf(exchange),
+        caller,
       );
       return toList(grants.map(toGrantJson), query.page, total);
     },
@@ -166,8 +162,8 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Read a grant',
     answer: { description: 'The grant.', body: dataOf(grantJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange) => {
-      const { grant } = await consentOf(exchange).getGrant({ id: idOf(exchange) }, onBehalf(exchange));
+    handle: async ({ backends, caller, id }) => {
+      const { grant } = await backends.consent.getGrant({ id }, caller);
       return { data: toGrantJson(required(grant)) };
     },
   }),
@@ -183,16 +179,16 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     body: { schema: narrowingBody },
     answer: { description: 'The narrowed grant.', body: dataOf(grantJson) },
     errors: ['NOT_FOUND', 'CONFLICT'],
-    handle: async (exchange, { body: { scopes, expiresAt, dataFrom: from = '' } }) => {
-      const { grant } = await consentOf(exchange).narrowGrant(
+    handle: async ({ backends, caller, body: { scopes, expiresAt, dataFrom: from = '' }, id }) => {
+      const { grant } = await backends.consent.narrowGrant(
         {
-          id: idOf(exchange),
+          id,
           scopes: scopes ?? [],
           setScopes: scopes !== undefined,
           dataFrom: from,
           ...(expiresAt === undefined ? {} : { expiresAt: timestampFromMs(expiresAt) }),
         },
-        onBehalf(exchange),
+        caller,
       );
       return { data: toGrantJson(required(grant)) };
     },
@@ -207,9 +203,8 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     securityEvent: 'revocation',
     answer: { description: 'The revocation.', body: dataOf(revocationJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange) => {
-      const id = idOf(exchange);
-      const { revokedAt } = await consentOf(exchange).revokeGrant({ id }, onBehalf(exchange));
+    handle: async ({ backends, caller, id }) => {
+      const { revokedAt } = await backends.consent.revokeGrant({ id }, caller);
       return { data: { id, status: 'revoked', revokedAt: toInstant(revokedAt) } };
     },
   }),
@@ -222,8 +217,8 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     description: 'Takes effect everywhere before it answers.',
     securityEvent: 'revocation',
     answer: { description: 'How many were revoked.', body: dataOf(revokedAllJson) },
-    handle: async (exchange) => {
-      const { revoked } = await consentOf(exchange).revokeAllGrants({}, onBehalf(exchange));
+    handle: async ({ backends, caller }) => {
+      const { revoked } = await backends.consent.revokeAllGrants({}, caller);
       return { data: { revoked } };
     },
   }),
@@ -235,12 +230,8 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Ask the app to delete what it has read',
     answer: { description: 'When the app was asked.', body: dataOf(deletionRequestJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange) => {
-      const id = idOf(exchange);
-      const { deletionRequestedAt } = await consentOf(exchange).requestDeletion(
-        { grantId: id },
-        onBehalf(exchange),
-      );
+    handle: async ({ backends, caller, id }) => {
+      const { deletionRequestedAt } = await backends.consent.requestDeletion({ grantId: id }, caller);
       return { data: { id, deletionRequestedAt: toInstant(deletionRequestedAt) } };
     },
   }),
@@ -254,7 +245,7 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     status: 201,
     answer: { description: 'The report.', body: dataOf(reportJson) },
     errors: ['NOT_FOUND'],
-    handle: (exchange, { body }) => report(exchange, { case: 'grantId', value: idOf(exchange) }, body),
+    handle: (call) => report(call, { case: 'grantId', value: call.id }),
   }),
   jsonOperation({
     method: 'GET',
@@ -264,10 +255,9 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Get the receipt of a consent',
     answer: { description: 'The signed receipt.', body: dataOf(receiptJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange) => {
-      const grantId = idOf(exchange);
-      const { receipt } = await consentOf(exchange).getReceipt({ grantId }, onBehalf(exchange));
-      return { data: { grantId, receipt } };
+    handle: async ({ backends, caller, id }) => {
+      const { receipt } = await backends.consent.getReceipt({ grantId: id }, caller);
+      return { data: { grantId: id, receipt } };
     },
   }),
   jsonOperation({
@@ -278,12 +268,9 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     summary: 'List apps with a present or past grant',
     query: PAGE_QUERY,
     answer: { description: 'The apps.', body: listOf(connectedAppJson) },
-    handle: async (exchange, { query }) => {
+    handle: async ({ backends, caller, query }) => {
       query.check();
-      const { apps, total } = await consentOf(exchange).listConnectedApps(
-        { page: query.page },
-        onBehalf(exchange),
-      );
+      const { apps, total } = await backends.consent.listConnectedApps({ page: query.page }, caller);
       return toList(apps.map(toConnectedAppJson), query.page, total);
     },
   }),

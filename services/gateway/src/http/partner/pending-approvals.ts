@@ -190,13 +190,13 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     summary: 'List requests of apps',
     query: { ...PAGE_QUERY, ...PENDING_QUERY },
     answer: { description: 'The requests, newest first.', body: listOf(pendingJson) },
-    handle: async (exchange, { query }) => {
+    handle: async ({ backends, caller, query }) => {
       const status = findChoice(query, 'status', PENDING_STATUSES);
       query.check();
       const wanted = status === undefined ? PendingStatus.UNSPECIFIED : toPendingStatus(status);
-      const { pendingApprovals, total } = await exchange.gateway.backends.consent.listPendingApprovals(
+      const { pendingApprovals, total } = await backends.consent.listPendingApprovals(
         { page: query.page, status: wanted },
-        onBehalf(exchange),
+        caller,
       );
       return toList(pendingApprovals.map(toPendingJson), query.page, total);
     },
@@ -210,13 +210,10 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     description: 'The first person who reads it claims it.',
     answer: { description: 'The request.', body: dataOf(pendingJson) },
     errors: ['NOT_FOUND'],
-    handle: async (exchange) => {
+    handle: async ({ exchange, backends, caller, id }) => {
       // Reading claims the request, so cross-site requests are refused.
       requireChange(exchange.session);
-      const { pendingApproval } = await exchange.gateway.backends.consent.getPendingApproval(
-        { id: idOf(exchange) },
-        onBehalf(exchange),
-      );
+      const { pendingApproval } = await backends.consent.getPendingApproval({ id }, caller);
       return { data: toPendingJson(required(pendingApproval)) };
     },
   }),
@@ -255,12 +252,8 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Take more time to decide',
     answer: { description: 'The new end.', body: dataOf(extensionJson) },
     errors: [...FINAL, 'CONFLICT'],
-    handle: async (exchange) => {
-      const id = idOf(exchange);
-      const { expiresAt } = await exchange.gateway.backends.authorization.extendAuthorization(
-        { pendingId: id },
-        onBehalf(exchange),
-      );
+    handle: async ({ backends, caller, id }) => {
+      const { expiresAt } = await backends.authorization.extendAuthorization({ pendingId: id }, caller);
       return { data: { id, expiresAt: toInstant(expiresAt) } };
     },
   }),
@@ -272,9 +265,8 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Give a request back, for another account',
     answer: { description: 'The request is claimed by nobody.', body: dataOf(releasedJson) },
     errors: FINAL,
-    handle: async (exchange) => {
-      const id = idOf(exchange);
-      await exchange.gateway.backends.consent.releasePendingApproval({ id }, onBehalf(exchange));
+    handle: async ({ backends, caller, id }) => {
+      await backends.consent.releasePendingApproval({ id }, caller);
       return { data: { id } };
     },
   }),
@@ -288,7 +280,7 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     status: 201,
     answer: { description: 'The report.', body: dataOf(reportJson) },
     errors: ['NOT_FOUND'],
-    handle: (exchange, { body }) => report(exchange, { case: 'pendingId', value: idOf(exchange) }, body),
+    handle: (call) => report(call, { case: 'pendingId', value: call.id }),
   }),
 ];
 
