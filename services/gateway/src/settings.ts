@@ -18,7 +18,7 @@ import {
 import { z } from 'zod';
 
 /** What a connection and its requests may take of the gateway. */
-export const connectionSettings = {
+const connectionSettings = {
   MAX_BODY_BYTES: integer(64 * 1024, { min: 1, unit: 'bytes' }).describe('Maximum size of a request body.'),
   MAX_URL_BYTES: integer(8 * 1024, { min: 256, unit: 'bytes' }).describe(
     'Maximum length of a request target.',

@@ -40,7 +40,7 @@ type Implementations = UnaryRpcs<typeof AppService> &
 export type Answers = Partial<Implementations>;
 
 /** One received call. */
-export interface Call {
+interface Call {
   readonly rpc: string;
   readonly request: Record<string, unknown>;
   readonly session: string | null;

@@ -222,9 +222,9 @@ describe("people's requests", () => {
       });
     });
 
-    test.each(['page=0', 'pageSize=x', 'status=active'])('refuses ?%s, naming it', async (query) => {
-      const { status, body } = await call('GET', `/partner/consent/apps?${query}`);
-      expect([status, body.errors[0].parameter]).toEqual([400, query.split('=')[0]]);
+    test('refuses a filter of another list, naming it', async () => {
+      const { status, body } = await call('GET', '/partner/consent/apps?status=active');
+      expect([status, body.errors[0].parameter]).toEqual([400, 'status']);
     });
   });
 
@@ -370,22 +370,6 @@ describe('messages', () => {
       },
     ]);
   });
-
-  test.each(['0', '-1', '1.5', '', 'ten'])(
-    'a pageSize of %j is refused with the range, and with what happens above it',
-    async (pageSize) => {
-      const { status, body } = await ask(`/api/v1/health-data/heart?pageSize=${pageSize}`);
-      expect([status, body['errors']]).toEqual([
-        400,
-        [
-          {
-            parameter: 'pageSize',
-            message: 'must be a whole number from 1 to 100; more is taken as 100',
-          },
-        ],
-      ]);
-    },
-  );
 
   test('a userless token is told that it has no user', async () => {
     const userless = { userId: '', grantId: '', familyId: '' };

@@ -37,7 +37,7 @@ interface Flight {
   readonly answer: Promise<Principal>;
 }
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   readonly tokens: Pick<TokenCalls, 'introspect'>;
   readonly cache: PrincipalCache;
   readonly clock: Clock;

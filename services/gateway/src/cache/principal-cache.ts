@@ -18,7 +18,7 @@ export interface EvictionSubject {
   readonly value: string;
 }
 
-export interface PrincipalCacheOptions {
+interface PrincipalCacheOptions {
   readonly maxTokens: number;
   /** Maximum lifetime of an entry, in milliseconds. */
   readonly ttlMs: number;

@@ -37,7 +37,7 @@ type ReadStreams = OpenStreams<ReadDesc['input'], ReadDesc['output']>;
 /** A stream that accepts batches of reads. */
 export type ReadStream = ReadStreams['open'][number];
 
-export interface BatchedReadsOptions {
+interface BatchedReadsOptions {
   /** The unary rpc. */
   readonly healthData: Pick<Client<typeof HealthDataService>, 'read'>;
   readonly streams: ReadStreams;

@@ -25,7 +25,7 @@ export interface EndedSessions {
 }
 
 /** A verified logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4). At least one of `sid` and `subject` is not null. */
-export interface ProviderLogout {
+interface ProviderLogout {
   readonly sid: string | null;
   readonly subject: string | null;
   readonly issuedAt: Date;
@@ -75,7 +75,7 @@ const TYPES: ReadonlySet<string> = new Set(['logout+jwt', 'jwt']);
  */
 export type LogoutTokenVerifier = (token: string) => Promise<ProviderLogout>;
 
-export interface LogoutTokenOptions {
+interface LogoutTokenOptions {
   readonly issuer: string;
   readonly clientId: string;
   readonly keys: SessionKeys;

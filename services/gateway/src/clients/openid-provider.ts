@@ -29,7 +29,7 @@ export interface OpenidProvider {
   findEndSessionUrl(idToken: string | null): Promise<string | null>;
 }
 
-export interface OpenidProviderOptions extends DiscoveryOptions {
+interface OpenidProviderOptions extends DiscoveryOptions {
   /** Public base URL of this service. */
   readonly publicUrl: string;
 }
@@ -102,13 +102,13 @@ async function translateErrors<T>(call: () => Promise<T>): Promise<T> {
 const REACHABLE_MS = 10_000;
 const FRESH_MS = 10 * 60_000;
 
-export interface DiscoveryOptions extends OpenidSettings {
+interface DiscoveryOptions extends OpenidSettings {
   readonly deadlineMs: number;
   readonly clock: Clock;
 }
 
 /** The metadata of the provider with the gateway's client, fetched when it is needed. */
-export class Discovery {
+class Discovery {
   readonly #options: DiscoveryOptions;
   #found: { readonly config: client.Configuration; readonly at: number } | null = null;
   #pending: Promise<client.Configuration> | null = null;
@@ -187,7 +187,7 @@ function authenticateBySecret(clientSecret: string): client.ClientAuth {
  * Why a sign-in failed: the provider refused it, the provider cannot be reached or cannot answer now, its answer is not
  * acceptable, its ID token does not fit in a cookie, or it did not confirm the person as a step-up demands.
  */
-export type SignInFailureKind = 'refused' | 'unavailable' | 'invalid' | 'too_long' | 'not_confirmed';
+type SignInFailureKind = 'refused' | 'unavailable' | 'invalid' | 'too_long' | 'not_confirmed';
 
 /** Contains neither a token nor a code, so it may be logged. It has no cause: the library's errors contain whole answers. */
 export class SignInFailure extends Error {
@@ -208,7 +208,7 @@ const NO_ANSWER: ReadonlySet<string> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT'])
 const CODE = /^\w{1,64}$/;
 
 /** Translates an error of `openid-client`. */
-export function toSignInFailure(caught: unknown): SignInFailure {
+function toSignInFailure(caught: unknown): SignInFailure {
   if (caught instanceof SignInFailure) return caught;
   if (caught instanceof AuthorizationResponseError) {
     return new SignInFailure(TEMPORARY.has(caught.error) ? 'unavailable' : 'refused', toCode(caught.error));

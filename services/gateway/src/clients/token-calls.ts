@@ -4,7 +4,7 @@ import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import type { StreamOfCalls } from '@phds/service-kit/rpc/calls';
 import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc/streamed-calls';
 
-export interface TokenCallsOptions {
+interface TokenCallsOptions {
   /** The unary rpcs. */
   readonly tokens: Pick<Client<typeof TokenService>, 'issueToken' | 'introspectOwnToken' | 'introspect'>;
   /** Opens streams of calls of a unary rpc. */

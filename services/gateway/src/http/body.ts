@@ -10,7 +10,7 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded';
 const BOTH_TYPES = `${JSON_TYPE} or ${FORM_TYPE}`;
 
 /** The text of a body and its media type. An empty body may have no type. */
-export interface Body {
+interface Body {
   readonly type: typeof JSON_TYPE | typeof FORM_TYPE;
   readonly text: string;
 }
@@ -88,7 +88,7 @@ export function parseJsonObject(text: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-export interface JsonBody<S extends z.ZodObject> {
+interface JsonBody<S extends z.ZodObject> {
   readonly schema: S;
   /** Treats an absent body as `{}`. */
   readonly optional?: boolean;

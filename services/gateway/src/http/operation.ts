@@ -99,7 +99,7 @@ export interface Answer {
   readonly sometimes?: readonly HeaderName[];
 }
 
-export interface RequestBody {
+interface RequestBody {
   /** The very schema that the handler parses. */
   readonly schema: z.ZodType;
   /** Whether the body may be absent. */
@@ -237,33 +237,24 @@ interface PublicDocument<Content> {
   readonly operationId: string;
   readonly summary: string;
   readonly body: z.ZodType<Content>;
+  readonly errors?: readonly ErrorCode[];
   readonly toContent: (gateway: Gateway) => Content;
 }
 
-/** How `GET` of a document that is open to every origin is described. Only a URL that is too long is refused. */
-export const PUBLIC_DOCUMENT = {
-  method: 'GET',
-  tag: 'Documents',
-  security: 'none',
-  errorFormat: 'problem',
-  errors: ['INVALID_REQUEST'],
-} as const;
-
-export function publicAnswers(body: z.ZodType): Operation['answers'] {
-  return {
-    200: { description: 'The document.', body, headers: ['Cache-Control', 'Access-Control-Allow-Origin'] },
-  };
-}
-
-/** `GET` of a document that is open to every origin. It is written once for each gateway. */
+/** `GET` of a document that is open to every origin. It is written once for each gateway. Only a URL that is too long is refused. */
 export function publicDocument<Content>(given: PublicDocument<Content>): MountedOperation {
   const { body, toContent, ...described } = given;
   const written = new WeakMap<Gateway, Buffer>();
+  const headers: readonly HeaderName[] = ['Cache-Control', 'Access-Control-Allow-Origin'];
   return {
-    ...PUBLIC_DOCUMENT,
-    ...described,
-    answers: publicAnswers(body),
+    method: 'GET',
     also: ['HEAD', 'OPTIONS'],
+    tag: 'Documents',
+    security: 'none',
+    answers: { 200: { description: 'The document.', body, headers } },
+    errorFormat: 'problem',
+    errors: ['INVALID_REQUEST'],
+    ...described,
     handle: ({ gateway, request, response }) => {
       const json = written.get(gateway) ?? Buffer.from(JSON.stringify(toContent(gateway)));
       written.set(gateway, json);

@@ -128,7 +128,7 @@ function readCount(
 }
 
 /** The requested page of a list. */
-export interface Page {
+interface Page {
   readonly page: number;
   readonly pageSize: number;
 }

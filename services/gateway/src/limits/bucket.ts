@@ -8,7 +8,7 @@ const SHARES = 100;
 const KEYS = { maxSize: 100_000, sizeCalculation: () => 1 };
 
 /** The state of a bucket after a request was counted. */
-export interface Quota {
+interface Quota {
   readonly allowed: boolean;
   readonly remaining: number;
   /** Seconds until the bucket is full again; at least 1. */

@@ -5,7 +5,7 @@ import { type BucketOptions, type CountingBucket, createBucket } from './bucket.
 const BY_ADDRESS = 'failed-address';
 const BY_CREDENTIAL = 'failed-credential';
 
-export interface FailedAuthentication {
+interface FailedAuthentication {
   readonly address: string;
   /** The presented client id, existing or not, or token with the form of an access token; undefined otherwise. */
   readonly credential: string | undefined;

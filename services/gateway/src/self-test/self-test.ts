@@ -50,33 +50,33 @@ export function toOwnUrl(host: string, port: number): string {
 }
 
 /** The steps of a round, in order. */
-export const SELF_TEST_STEPS = ['grant', 'read', 'revoke', 'refused'] as const;
-export type SelfTestStep = (typeof SELF_TEST_STEPS)[number];
+const SELF_TEST_STEPS = ['grant', 'read', 'revoke', 'refused'] as const;
+type SelfTestStep = (typeof SELF_TEST_STEPS)[number];
 
 /** `stale`: data was answered after the end of the grant was acknowledged. */
-export const SELF_TEST_OUTCOMES = ['ok', 'failed', 'stale'] as const;
+const SELF_TEST_OUTCOMES = ['ok', 'failed', 'stale'] as const;
 
 /** How a round ended, for the log. */
-export type SelfTestResult =
+type SelfTestResult =
   | { readonly outcome: 'ok' | 'stale' }
   | { readonly outcome: 'failed'; readonly step: SelfTestStep; readonly cause: Error };
 
 /** The sandbox app that a round acts for, and the gateway. */
-export interface SelfTestApp {
+interface SelfTestApp {
   /** Base URL of the gateway under test. */
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-export interface SelfTestRoundOptions {
+interface SelfTestRoundOptions {
   readonly signal: AbortSignal;
   /** Receives the duration of each step that was completed. */
   readonly onStep: (step: SelfTestStep, seconds: number) => void;
 }
 
 /** The redirect URI that the app registers. Nothing listens there: the code is taken from the redirect. */
-export const SELF_TEST_REDIRECT_URI = 'http://127.0.0.1/self-test';
+const SELF_TEST_REDIRECT_URI = 'http://127.0.0.1/self-test';
 
 const SCOPE = 'read:health-data:heart';
 /** A sandbox person with few readings. */
@@ -187,7 +187,7 @@ function bearer(token: string): Record<string, string> {
 }
 
 /** Exports the results of the self-test. */
-export function measureSelfTest(metrics: Metrics, clock: Clock) {
+function measureSelfTest(metrics: Metrics, clock: Clock) {
   const stale = metrics.counter({
     name: 'phds_stale_after_ack_total',
     help: 'Rounds of the self-test in which data was answered after the end of the grant was acknowledged.',

@@ -12,7 +12,7 @@ const MAX_KEPT = 20_000;
 const DAY_MS = 86_400_000;
 
 /** One refused request of an authenticated app. */
-export interface Refusal {
+interface Refusal {
   readonly clientId: string;
   /** One of a fixed set of names, so that callers cannot create counters. */
   readonly endpoint: string;
@@ -26,7 +26,7 @@ interface Count extends Refusal {
   count: number;
 }
 
-export interface RefusalCountsOptions {
+interface RefusalCountsOptions {
   readonly accesses: Pick<Client<typeof AccessService>, 'countRefusals'>;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;

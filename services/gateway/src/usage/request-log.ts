@@ -5,9 +5,9 @@ import type { Logger } from '@phds/service-kit/telemetry/log';
 import { z } from 'zod';
 
 /** Number of requests kept for each app. */
-export const KEPT_REQUESTS = 200;
+const KEPT_REQUESTS = 200;
 /** How long a request is kept. */
-export const KEPT_HOURS = 24;
+const KEPT_HOURS = 24;
 /** Number of apps whose requests are kept in memory while they are not stored in Redis. */
 const MAX_APPS = 1_000;
 
@@ -34,13 +34,13 @@ export interface SharedRequestLog {
   find(clientId: string): Promise<LoggedRequest[] | null>;
 }
 
-export interface RequestLogOptions {
+interface RequestLogOptions {
   /** Null without Redis: then this process has only its own requests. */
   readonly shared: SharedRequestLog | null;
   readonly clock: Clock;
 }
 
-export interface RequestsOfApp {
+interface RequestsOfApp {
   /** Newest first. */
   readonly requests: readonly LoggedRequest[];
   /** Whether the requests at all gateways are included. */

@@ -10,11 +10,19 @@ import {
   TREND_BUCKETS,
 } from '@phds/catalog/wire-names';
 import { z } from 'zod';
-import { category, count, date, instant, instantOrNull, metricType, text } from '../openapi/fields.ts';
+import {
+  category,
+  count,
+  date,
+  instant,
+  instantOrNull,
+  metricType,
+  text,
+  textOrNull,
+} from '../openapi/fields.ts';
 
 // health-data writes these bodies, and the gateway passes them on unread. Tests compare real answers with the document.
 
-const textOrNull = text.nullable();
 const number = z.number();
 const timeZone = text.meta({ description: 'IANA time zone of the person; UTC for a person who has none.' });
 const id = text.meta({ description: 'Stable for one app; other apps get other ids for the same item.' });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ReadResponse } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 
-export interface DocumentAnswer {
+interface DocumentAnswer {
   readonly document: ReadResponse;
   /** The page of a list, for `Link`; null for a single object. */
   readonly links: {

@@ -27,7 +27,7 @@ import {
   toUsageName,
   VERSIONS_PATH,
 } from './routes.ts';
-import { lifecycleHeaders, sendVersions } from './versions.ts';
+import { LIST_VERSIONS, lifecycleHeaders } from './versions.ts';
 
 /** A request under `/api`. */
 interface DataExchange extends Exchange {
@@ -43,7 +43,7 @@ export function createApiHandler(gateway: Gateway): (request: Request, response:
     const call = readApiCall(request);
     if (call.path === VERSIONS_PATH && (call.method === 'GET' || call.method === 'OPTIONS')) {
       gateway.measure(request, response, () => VERSIONS_PATH);
-      return sendVersions(response, call.method, gateway.config);
+      return void LIST_VERSIONS.handle(createExchange(gateway, request, response, []));
     }
     const exchange = createExchange(gateway, request, response, call.authorization);
     const data: DataExchange = Object.assign(exchange, { call, endpoint: undefined });

@@ -24,11 +24,10 @@ import {
   PAGE_QUERY,
   text,
 } from '../openapi/fields.ts';
-import { type Operation, PUBLIC_DOCUMENT, publicAnswers } from '../operation.ts';
+import type { Operation } from '../operation.ts';
 import { FORCE_HEADERS } from '../sandbox/forced-errors.ts';
 import { CHANGES, DATA_ITEMS } from './data-items.ts';
-import { VERSIONS_PATH } from './routes.ts';
-import { versionsJson } from './versions.ts';
+import { LIST_VERSIONS } from './versions.ts';
 
 /** Every query parameter of the data API. Which of them an endpoint accepts is in the catalog. */
 const QUERY: Readonly<Record<QueryParameter, z.ZodType>> = {
@@ -80,18 +79,7 @@ const ALWAYS: readonly HeaderName[] = [
 ];
 
 /** The data API, derived from the catalog, and the list of its versions. */
-export const API_OPERATIONS: readonly Operation[] = [
-  ...ENDPOINTS.map(toOperation),
-  {
-    ...PUBLIC_DOCUMENT,
-    path: VERSIONS_PATH,
-    operationId: 'listVersions',
-    summary: 'List the versions of the data API',
-    answers: publicAnswers(versionsJson),
-    // Answered before anything else, whatever the query.
-    errors: [],
-  },
-];
+export const API_OPERATIONS: readonly Operation[] = [...ENDPOINTS.map(toOperation), LIST_VERSIONS];
 
 function toOperation(endpoint: Endpoint): Operation {
   const { id, path, query, envelope } = endpoint;

@@ -9,7 +9,7 @@ import { type AppError, toAppError } from '@phds/service-kit/errors';
 import { parseQuery, type Query, readPage, Violations } from '../query.ts';
 
 /** The validated query parameters of a data request, as sent to health-data. */
-export interface QueryParameters {
+interface QueryParameters {
   /** Undefined for endpoints without pages. */
   readonly page: { readonly page: number; readonly pageSize: number } | undefined;
   /** Empty when absent, like all following fields. */
@@ -30,7 +30,7 @@ const BUCKETS: Readonly<Record<TrendBucket, WireTrendBucket>> = {
 };
 
 /** The query of a data request, split into parameters once. A bad percent escape is reported later, in its place in the order of checks. */
-export interface DataQuery extends Query {
+interface DataQuery extends Query {
   readonly fault: AppError | null;
 }
 

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { instantOrNull, text } from '../openapi/fields.ts';
-import { answerPublicly } from '../respond.ts';
+import { publicDocument } from '../operation.ts';
+import { VERSIONS_PATH } from './routes.ts';
 
 /** The configured `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) as raw fields, for every response under `/api`. */
 export function lifecycleHeaders(config: Config): Readonly<Record<string, string>> {
@@ -13,7 +13,7 @@ export function lifecycleHeaders(config: Config): Readonly<Record<string, string
   };
 }
 
-export const versionsJson = z.object({
+const versionsJson = z.object({
   data: z.array(
     z
       .object({
@@ -27,15 +27,18 @@ export const versionsJson = z.object({
   ),
 });
 
-/** `GET /api/versions`: the versions, with their deprecation and removal dates. Public. */
-export function sendVersions(response: ServerResponse, method: string, config: Config): void {
-  const { API_V1_DEPRECATION: deprecation, API_V1_SUNSET: sunset } = config;
-  const version: z.infer<typeof versionsJson>['data'][number] = {
-    version: '1',
-    status: deprecation === undefined ? 'current' : 'deprecated',
-    path: '/api/v1',
-    deprecatedAt: deprecation?.toISOString() ?? null,
-    sunsetAt: sunset?.toISOString() ?? null,
-  };
-  answerPublicly(response, method, JSON.stringify({ data: [version] }));
-}
+/** The versions, with their deprecation and removal dates. */
+export const LIST_VERSIONS = publicDocument({
+  path: VERSIONS_PATH,
+  operationId: 'listVersions',
+  summary: 'List the versions of the data API',
+  body: versionsJson,
+  // Answered before anything else, whatever the query.
+  errors: [],
+  toContent: ({ config: { API_V1_DEPRECATION: deprecation, API_V1_SUNSET: sunset } }) => {
+    const status: 'current' | 'deprecated' = deprecation === undefined ? 'current' : 'deprecated';
+    const deprecatedAt = deprecation?.toISOString() ?? null;
+    const sunsetAt = sunset?.toISOString() ?? null;
+    return { data: [{ version: '1', status, path: '/api/v1', deprecatedAt, sunsetAt }] };
+  },
+});

@@ -6,7 +6,16 @@ import type { App, AppSettingsSchema } from '@phds/contracts/phds/authorization/
 import type { AppLock } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { z } from 'zod';
 import { appLockKindName, appStatusName, required, toAppStatus, toInstant, toNullable } from '../messages.ts';
-import { dataOf, instant, instantOrNull, listOf, PAGE_QUERY, scope, text } from '../openapi/fields.ts';
+import {
+  dataOf,
+  instant,
+  instantOrNull,
+  listOf,
+  PAGE_QUERY,
+  scope,
+  text,
+  textOrNull,
+} from '../openapi/fields.ts';
 import { jsonOperation, type MountedOperation } from '../operation.ts';
 import { toList } from '../query.ts';
 
@@ -64,8 +73,6 @@ function toAppSettings(body: z.infer<typeof changeBody>): MessageInitShape<typeo
   const entries = Object.entries(body).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
 }
-
-const textOrNull = text.nullable();
 
 const previousSecret = {
   previousSecretLast4: textOrNull.meta({ description: 'Of the secret before, while it still works.' }),

@@ -9,6 +9,7 @@ import { z } from 'zod';
 export type Fields = Readonly<Record<string, z.ZodType>>;
 
 export const text = z.string();
+export const textOrNull = text.nullable();
 export const count = z.int().min(0);
 export const date = z.string().meta({ format: 'date' });
 
@@ -78,7 +79,7 @@ interface HeaderField {
 }
 
 /** The header fields of answers that a client may want to read. Fields of HTTP itself and those for browsers are not listed. */
-export const HEADERS = {
+const HEADERS = {
   'API-Version': { description: 'The version of the API that answered.', schema: z.literal('1') },
   ETag: {
     description:

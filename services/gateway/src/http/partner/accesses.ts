@@ -23,13 +23,12 @@ import {
   PAGE_QUERY,
   scope,
   text,
+  textOrNull,
 } from '../openapi/fields.ts';
 import { type Call, jsonOperation, type MountedOperation, sessionOperation } from '../operation.ts';
 import { DAY_RANGE_QUERY, type ListQuery, readDayRange, readQuery, sliceOf, toList } from '../query.ts';
 import { GUARDS, send } from '../respond.ts';
 import { currentName, findCurrentName } from './apps.ts';
-
-const textOrNull = text.nullable();
 
 const namedApp = z.object({ clientId: text, name: text, currentName });
 

@@ -4,10 +4,8 @@ import type { ReportAppRequest } from '@phds/contracts/phds/consent/v1/reports_p
 import { toReportReasonMessage } from '@phds/service-kit/report-reasons';
 import { z } from 'zod';
 import { toInstant, toNullable } from '../messages.ts';
-import { instant, text } from '../openapi/fields.ts';
+import { instant, text, textOrNull } from '../openapi/fields.ts';
 import type { Call } from '../operation.ts';
-
-const textOrNull = text.nullable();
 
 export const currentName = text
   .optional()

@@ -16,6 +16,7 @@ import {
   PAGE_QUERY,
   scope,
   text,
+  textOrNull,
 } from '../openapi/fields.ts';
 import { jsonOperation, type MountedOperation } from '../operation.ts';
 import { findChoice, toList } from '../query.ts';
@@ -28,8 +29,6 @@ import {
   reportJson,
   toAppProfileJson,
 } from './apps.ts';
-
-const textOrNull = text.nullable();
 
 const appChange = z
   .object({ field: text, from: textOrNull, to: textOrNull, at: instant })

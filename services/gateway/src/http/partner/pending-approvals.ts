@@ -24,14 +24,22 @@ import {
   toNullable,
   toPendingStatus,
 } from '../messages.ts';
-import { count, dataFrom, dataOf, instant, listOf, PAGE_QUERY, scope, text } from '../openapi/fields.ts';
+import {
+  count,
+  dataFrom,
+  dataOf,
+  instant,
+  listOf,
+  PAGE_QUERY,
+  scope,
+  text,
+  textOrNull,
+} from '../openapi/fields.ts';
 import { type ErrorCode, jsonOperation, type MountedOperation, sessionOperation } from '../operation.ts';
 import { wantsHtml } from '../pages/page.ts';
 import { findChoice, toList } from '../query.ts';
 import { redirect, sendJson } from '../respond.ts';
 import { appProfile, report, reportBody, reportJson, toAppProfileJson } from './apps.ts';
-
-const textOrNull = text.nullable();
 
 const requestedScope = z
   .object({

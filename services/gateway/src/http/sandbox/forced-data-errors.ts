@@ -7,14 +7,14 @@ import { unsupportedVersion } from '../http-error.ts';
 import { parseForced, toForced, toUsedUp } from './forced-errors.ts';
 
 /** What a forced error of the data API depends on. */
-export interface ForcedCall {
+interface ForcedCall {
   /** Throws what is wrong with version, path or method, as for every request. */
   readonly route: () => Route;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** An error, and the header fields that come with it. */
-export interface ForcedAnswer {
+interface ForcedAnswer {
   readonly error: AppError;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -40,7 +40,7 @@ export interface AttemptCookies {
   remove(attempt: SignInAttempt): string;
 }
 
-export interface AttemptCookiesOptions {
+interface AttemptCookiesOptions {
   readonly key: Uint8Array;
   readonly publicUrl: string;
   readonly clock: Clock;

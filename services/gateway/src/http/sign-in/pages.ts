@@ -1,16 +1,9 @@
-import { type AppError, unavailable } from '@phds/service-kit/errors';
 import type { SignInAttempt } from '../../domain/sign-in-attempt.ts';
-import type { Exchange } from '../exchange.ts';
-import { errorHeaders } from '../http-error.ts';
-import { type Html, html, type Page, sendPage } from '../pages/page.ts';
+import { type Html, html, type Page } from '../pages/page.ts';
 
 // docs/signing-in.md lists these pages.
 
-export function sendNotSetUp(exchange: Exchange): void {
-  sendPage(exchange, NOT_SET_UP, 503);
-}
-
-const NOT_SET_UP: Page = {
+export const NOT_SET_UP: Page = {
   en: {
     title: 'Signing in is not set up',
     content: html`<p>The operator of this server has not set up where people sign in. Its programming interfaces work.</p>`,
@@ -21,11 +14,7 @@ const NOT_SET_UP: Page = {
   },
 };
 
-export function sendUnknownAttempt(exchange: Exchange): void {
-  sendPage(exchange, UNKNOWN_ATTEMPT, 400);
-}
-
-const UNKNOWN_ATTEMPT: Page = {
+export const UNKNOWN_ATTEMPT: Page = {
   en: {
     title: 'This sign-in has ended',
     content: html`<p>It took longer than ten minutes, was already finished, or started in another browser. Nothing has changed.</p>
@@ -39,9 +28,9 @@ ${toLink('/', 'Anmelden')}`,
   },
 };
 
-export function sendRefused(exchange: Exchange, attempt: SignInAttempt, reason: string): void {
+export function toRefused(attempt: SignInAttempt, reason: string): Page {
   const { en, de } = toRetry(attempt);
-  const page: Page = {
+  return {
     en: {
       title: 'You are not signed in',
       content: html`<p>The sign-in service ended the sign-in. Its reason: <code>${reason}</code>.</p>
@@ -53,12 +42,11 @@ ${en}`,
 ${de}`,
     },
   };
-  sendPage(exchange, page, 403);
 }
 
-export function sendNotConfirmed(exchange: Exchange, attempt: SignInAttempt): void {
+export function toNotConfirmed(attempt: SignInAttempt): Page {
   const { en, de } = toRetry(attempt);
-  const page: Page = {
+  return {
     en: {
       title: 'A stronger sign-in is needed',
       content: html`<p>For this step, you need to confirm who you are in a stronger way than the sign-in service asked for. You are still signed in as
@@ -72,12 +60,11 @@ zuvor angemeldet.</p>
 ${de}`,
     },
   };
-  sendPage(exchange, page, 403);
 }
 
-export function sendUnavailable(exchange: Exchange, attempt: SignInAttempt): void {
+export function toUnavailable(attempt: SignInAttempt): Page {
   const { en, de } = toRetry(attempt);
-  const page: Page = {
+  return {
     en: {
       title: 'Signing in is not possible right now',
       content: html`<p>The sign-in service does not answer. Please try again in a minute. If you are already signed in, you can continue.</p>
@@ -90,14 +77,13 @@ weitermachen.</p>
 ${de}`,
     },
   };
-  sendPage(exchange, page, 503, errorHeaders(unavailable()));
 }
 
 /** The request id leads the operator to the reason in the log. */
-export function sendInvalid(exchange: Exchange, attempt: SignInAttempt): void {
+export function toInvalid(attempt: SignInAttempt, requestId: string): Page {
   const { en, de } = toRetry(attempt);
-  const id = html`<code>${exchange.requestId}</code>`;
-  const page: Page = {
+  const id = html`<code>${requestId}</code>`;
+  return {
     en: {
       title: 'Signing in did not work',
       content: html`<p>We could not accept the answer of the sign-in service. Nothing has changed.</p>
@@ -111,14 +97,9 @@ ${de}
 <p class="quiet">Wenn es wieder geschieht, nennen Sie dem Betreiber dieses Dienstes diese Nummer: ${id}</p>`,
     },
   };
-  sendPage(exchange, page, 502);
 }
 
-export function sendTooLong(exchange: Exchange): void {
-  sendPage(exchange, TOO_LONG, 502);
-}
-
-const TOO_LONG: Page = {
+export const TOO_LONG: Page = {
   en: {
     title: 'Signing in did not work',
     content: html`<p>The sign-in service sends more about you than a browser can store. Trying again does not help: the operator of this service must
@@ -131,11 +112,7 @@ Dienstes muss seine ID-Tokens verkürzen.</p>`,
   },
 };
 
-export function sendTooMany(exchange: Exchange, error: AppError): void {
-  sendPage(exchange, TOO_MANY, 429, errorHeaders(error));
-}
-
-const TOO_MANY: Page = {
+export const TOO_MANY: Page = {
   en: {
     title: 'Please try again',
     content: html`<p>Too many people are signing in from your network right now. Please try again in a minute.</p>`,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { type AppError, toAppError } from '@phds/service-kit/errors';
+import { type AppError, toAppError, unavailable } from '@phds/service-kit/errors';
 import { MAX_SESSION_SECONDS } from '@phds/service-kit/trust/session';
 import { SignInFailure, type SignInRequest } from '../../clients/openid-provider.ts';
 import type { Config } from '../../config.ts';
@@ -9,18 +9,20 @@ import { applyAllowance } from '../allowance.ts';
 import { sessionCookieName, toSetCookie } from '../credentials.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway, SignIn } from '../gateway.ts';
+import { errorHeaders } from '../http-error.ts';
 import type { Route } from '../operation.ts';
+import { sendPage } from '../pages/page.ts';
 import { splitUrl } from '../query.ts';
 import { redirect } from '../respond.ts';
 import {
-  sendInvalid,
-  sendNotConfirmed,
-  sendNotSetUp,
-  sendRefused,
-  sendTooLong,
-  sendTooMany,
-  sendUnavailable,
-  sendUnknownAttempt,
+  NOT_SET_UP,
+  TOO_LONG,
+  TOO_MANY,
+  toInvalid,
+  toNotConfirmed,
+  toRefused,
+  toUnavailable,
+  UNKNOWN_ATTEMPT,
 } from './pages.ts';
 
 /** Signing in happens on pages. */
@@ -39,7 +41,8 @@ async function beginSignIn(exchange: Exchange): Promise<void> {
   if (!(await limitSignIns(exchange, 'begin'))) return;
   const attempt = newAttempt(splitUrl(request.originalUrl).rawQuery);
   const { signIn, config } = gateway;
-  if (signIn === null) return attempt.silent ? sendBack(config, response, attempt) : sendNotSetUp(exchange);
+  if (signIn === null)
+    return attempt.silent ? sendBack(config, response, attempt) : sendPage(exchange, NOT_SET_UP, 503);
   try {
     const location = await signIn.provider.findAuthorizationUrl(toSignInRequest(config, attempt));
     response.setHeader('Set-Cookie', await signIn.attempts.keep(request, attempt));
@@ -75,11 +78,11 @@ async function finishSignIn(exchange: Exchange): Promise<void> {
   const { gateway, request, response } = exchange;
   if (!(await limitSignIns(exchange, 'finish'))) return;
   const { signIn, config } = gateway;
-  if (signIn === null) return sendNotSetUp(exchange);
+  if (signIn === null) return sendPage(exchange, NOT_SET_UP, 503);
   const { rawQuery } = splitUrl(request.originalUrl);
   const state = new URLSearchParams(rawQuery).get('state') ?? '';
   const attempt = await signIn.attempts.find(request, state);
-  if (attempt === null) return sendUnknownAttempt(exchange);
+  if (attempt === null) return sendPage(exchange, UNKNOWN_ATTEMPT, 400);
   // Each attempt ends with its first answer.
   const ended = signIn.attempts.remove(attempt);
   response.setHeader('Set-Cookie', ended);
@@ -126,11 +129,12 @@ function answerFailure(exchange: Exchange, attempt: SignInAttempt, caught: unkno
   if (kind === 'refused') gateway.log.info(line, 'the provider refused a sign-in');
   else gateway.log.warn(line, 'sign-in failed');
   if (attempt.silent) sendBack(gateway.config, response, attempt);
-  else if (kind === 'refused') sendRefused(exchange, attempt, detail);
-  else if (kind === 'unavailable') sendUnavailable(exchange, attempt);
-  else if (kind === 'too_long') sendTooLong(exchange);
-  else if (kind === 'not_confirmed') sendNotConfirmed(exchange, attempt);
-  else sendInvalid(exchange, attempt);
+  else if (kind === 'refused') sendPage(exchange, toRefused(attempt, detail), 403);
+  else if (kind === 'unavailable') {
+    sendPage(exchange, toUnavailable(attempt), 503, errorHeaders(unavailable()));
+  } else if (kind === 'too_long') sendPage(exchange, TOO_LONG, 502);
+  else if (kind === 'not_confirmed') sendPage(exchange, toNotConfirmed(attempt), 403);
+  else sendPage(exchange, toInvalid(attempt, requestId), 502);
 }
 
 /** Our own verification of the ID token throws `unauthorized`, or `unavailable` when the provider's keys cannot be fetched. */
@@ -156,7 +160,7 @@ async function limitSignIns(exchange: Exchange, step: 'begin' | 'finish'): Promi
   } catch (caught) {
     const error: AppError = toAppError(caught);
     if (error.reason !== 'rate_limited') throw error;
-    sendTooMany(exchange, error);
+    sendPage(exchange, TOO_MANY, 429, errorHeaders(error));
     return false;
   }
 }

@@ -64,9 +64,7 @@ function toHeaders(nonce: string) {
 }
 
 /** How long the gateway works on a change: consent checks the session, then authorization or consent makes the change. */
-export function toChangeLimitMs(
-  config: Pick<Config, 'AUTHORIZATION_DEADLINE_MS' | 'CONSENT_DEADLINE_MS'>,
-): number {
+function toChangeLimitMs(config: Pick<Config, 'AUTHORIZATION_DEADLINE_MS' | 'CONSENT_DEADLINE_MS'>): number {
   const { AUTHORIZATION_DEADLINE_MS, CONSENT_DEADLINE_MS } = config;
   return CONSENT_DEADLINE_MS + Math.max(AUTHORIZATION_DEADLINE_MS, CONSENT_DEADLINE_MS);
 }
