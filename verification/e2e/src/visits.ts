@@ -1,8 +1,10 @@
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { findChromium } from '@phds/running-system/chromium';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
-import { openRealBrowser, type RealBrowser, type Screen, Visitor } from '@phds/running-system/visitor';
+import { findSharedBrowser, type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { type RealBrowser, type Screen, Visitor } from '@phds/running-system/visitor';
 import { describeWith } from '@phds/test-kit/requirements';
+import { chromium, type Download } from 'playwright-core';
 
 /** `describe` for tests that need a real browser; skipped when none can be installed. */
 export const describeWithChromium = describeWith('Chromium', (await findChromium()) !== null);
@@ -18,8 +20,8 @@ export interface Visits {
 }
 
 /**
- * Opens a browser for the tests of this file, on the shared stack or on one that `start` returns. After each test, checks that no page
- * reported an error.
+ * Opens windows of this worker's browser for the tests of this file, on the shared stack or on one that `start` returns. After each
+ * test, checks that no page reported an error.
  */
 export function prepareVisits(start: () => Promise<SharedStack> = useSharedStack): Visits {
   let stack: SharedStack | undefined;
@@ -34,7 +36,7 @@ export function prepareVisits(start: () => Promise<SharedStack> = useSharedStack
     return browser;
   };
   beforeAll(async () => {
-    browser = await openRealBrowser();
+    browser = await chromium.connect(await findSharedBrowser());
     stack = await start();
   });
   afterEach(async () => {
@@ -43,6 +45,7 @@ export function prepareVisits(start: () => Promise<SharedStack> = useSharedStack
     expect(complaints).toEqual([]);
   });
   afterAll(async () => {
+    // Closes this connection and its windows; the browser stays for the worker's next file.
     await browser?.close();
   });
   return {
@@ -64,4 +67,9 @@ export function prepareVisits(start: () => Promise<SharedStack> = useSharedStack
       return visitor;
     },
   };
+}
+
+/** The content of a file that a page offered. */
+export async function readDownload(download: Promise<Download>): Promise<string> {
+  return text(await (await download).createReadStream());
 }

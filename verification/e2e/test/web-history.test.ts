@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { Visitor } from '@phds/running-system/visitor';
 import { signInReader } from '../src/history-readers.ts';
-import { describeWithChromium, prepareVisits } from '../src/visits.ts';
+import { describeWithChromium, prepareVisits, readDownload } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 const SUMMARY = '**/partner/consent/accesses/summary*';
@@ -64,7 +63,7 @@ function accessHistory(): void {
     await page.getByText('Page 1 of 2').waitFor({ state: 'detached' });
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Export as CSV' }).click();
-    const text = await readFile(await (await download).path(), 'utf8');
+    const text = await readDownload(download);
     expect(text.split('\r\n')).toHaveLength(3);
     expect(text).toContain('/api/v1/mood');
   });

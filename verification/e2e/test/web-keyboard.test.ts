@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { expectStatus, PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -6,7 +5,7 @@ import { send } from '@phds/running-system/request';
 import { dayOfBrowser } from '../src/day-texts.ts';
 import { signInReader } from '../src/history-readers.ts';
 import { Keyboard } from '../src/keyboard.ts';
-import { describeWithChromium, prepareVisits } from '../src/visits.ts';
+import { describeWithChromium, prepareVisits, readDownload } from '../src/visits.ts';
 
 const DAY_MS = 86_400_000;
 const HEART = 'read:health-data:heart';
@@ -133,7 +132,7 @@ function keyboardAlone(): void {
 
     const download = page.waitForEvent('download');
     await keyboard.activate(link('Export as CSV'), 'Shift+Tab');
-    expect((await readFile(await (await download).path(), 'utf8')).split('\r\n')).toHaveLength(24);
+    expect((await readDownload(download)).split('\r\n')).toHaveLength(24);
   });
 
   test('each part of my data can be opened', async () => {

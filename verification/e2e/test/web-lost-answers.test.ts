@@ -119,7 +119,7 @@ function lostAnswers(): void {
     const looked = page.waitForResponse(url);
     await confirm(page, 'Stop sharing', 'Stop sharing');
     await (await looked).finished();
-    // The stack's gateway gives up after 20 s.
+    // By the settings of the stack, its gateway gives up later than this.
     for (let second = 0; second < 15; second += 1) await page.clock.runFor(1_000);
     const claims = await page.getByRole('alert').allTextContents();
     expectStatus(200, await send(url, { method: 'DELETE', bearer: owner }));

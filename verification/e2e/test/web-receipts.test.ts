@@ -1,12 +1,11 @@
 import { Buffer } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { Page } from 'playwright-core';
 import { Connections, expectToFit, PURPOSE } from '../src/connections.ts';
-import { describeWithChromium, prepareVisits } from '../src/visits.ts';
+import { describeWithChromium, prepareVisits, readDownload } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 const MOOD = 'read:mood';
@@ -66,7 +65,7 @@ function pagesOfReceipts(): void {
     await expectToFit(visitor);
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download receipt' }).click();
-    const saved = JSON.parse(await readFile(await (await download).path(), 'utf8'));
+    const saved = JSON.parse(await readDownload(download));
     expect(saved).toEqual({
       grantId: tokens.grantId,
       receipt: expect.stringMatching(/^[\w-]+(\.[\w-]+){2}$/),
@@ -147,7 +146,7 @@ function pagesOfReceipts(): void {
     await expectToFit(visitor);
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download receipt' }).click();
-    expect(JSON.parse(await readFile(await (await download).path(), 'utf8'))).toEqual(data);
+    expect(JSON.parse(await readDownload(download))).toEqual(data);
   });
 
   test('sharing that ended with its app is explained on the page and on the receipt', async () => {

@@ -1,4 +1,5 @@
 import { findProgram, installPackage } from '@phds/local-stack/servers/system-programs';
+import { type BrowserServer, chromium, type LaunchOptions } from 'playwright-core';
 
 // The shell, Chromium without a user interface, comes first: it needs half the processor time.
 const PROGRAMS = [
@@ -8,6 +9,9 @@ const PROGRAMS = [
   'google-chrome-stable',
   'google-chrome',
 ];
+
+// A busy machine needs many times what a quiet one does. Only a failing test waits this long.
+const START_LIMIT_MS = 120_000;
 
 // Not every distribution has the shell.
 const PACKAGES = ['chromium-headless-shell', 'chromium'];
@@ -22,4 +26,22 @@ export async function findChromium(): Promise<string | null> {
     if (await installPackage(name, 'the tests of the web app', console.warn)) return findProgram(PROGRAMS);
   }
   return null;
+}
+
+/** How to start a Chromium; null when none can be installed. */
+export async function findLaunchOptions(): Promise<LaunchOptions | null> {
+  const executablePath = await findChromium();
+  if (executablePath === null) return null;
+  const args = ['--no-sandbox', '--disable-background-networking', '--disable-dev-shm-usage'];
+  // Without libfaketime, which makes Chromium hang. `toSkewScript` shifts the clock of its pages instead.
+  const { LD_PRELOAD: _, ...environment } = process.env;
+  const env = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value ?? '']));
+  return { executablePath, args, env, timeout: START_LIMIT_MS };
+}
+
+/** Starts a Chromium to which other processes connect. Throws when none can be installed. */
+export async function serveChromium(): Promise<BrowserServer> {
+  const options = await findLaunchOptions();
+  if (options === null) throw new Error('no Chromium on this machine: use describeWithChromium');
+  return chromium.launchServer(options);
 }

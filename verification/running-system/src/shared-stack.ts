@@ -2,7 +2,10 @@ import { createServiceTokens } from '@phds/local-stack/key-files';
 import { findGivenDeployment } from './given-deployment.ts';
 import type { RunningStack } from './running-stack.ts';
 
-/** Set by the test run that serves the stacks: a base URL that returns a stack's description at `/<worker>`. */
+/**
+ * Set by the test run that serves stacks and browsers: a base URL that returns the description of a worker's stack at
+ * `/stacks/<worker>`, and the address of its Chromium at `/browsers/<worker>`.
+ */
 export const SHARED_STACKS_VARIABLE = 'PHDS_TEST_SHARED_STACKS';
 
 /** A stack shared with other test files: tests must not stop it or parts of it. */
@@ -36,11 +39,20 @@ export function toStackDescription(stack: RunningStack): StackDescription {
 export async function useSharedStack(): Promise<SharedStack> {
   const given = findGivenDeployment(process.env);
   if (given !== null) return given;
+  const description = (await askForShared('stacks')) as StackDescription;
+  return { ...description, serviceTokens: createServiceTokens(description.keys) };
+}
+
+/** The address of this worker's Chromium, to which `chromium.connect` connects. */
+export async function findSharedBrowser(): Promise<string> {
+  return (await askForShared('browsers')) as string;
+}
+
+async function askForShared(what: 'stacks' | 'browsers'): Promise<unknown> {
   const base = process.env[SHARED_STACKS_VARIABLE];
   if (!base)
-    throw new Error('no shared stacks: run the tests with jest and the jest.config.js of the workspace');
-  const response = await fetch(`${base}/${process.env['JEST_WORKER_ID'] ?? 1}`);
-  if (!response.ok) throw new Error(`the shared stack did not start: ${await response.text()}`);
-  const description = (await response.json()) as StackDescription;
-  return { ...description, serviceTokens: createServiceTokens(description.keys) };
+    throw new Error(`no shared ${what}: run the tests with jest and the jest.config.js of the workspace`);
+  const response = await fetch(`${base}/${what}/${process.env['JEST_WORKER_ID'] ?? 1}`);
+  if (!response.ok) throw new Error(`the shared ${what} did not start: ${await response.text()}`);
+  return response.json();
 }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
+import type { BrowserServer } from 'playwright-core';
 import { type RunningStack, startRunningStack } from './running-stack.ts';
 import { SHARED_STACKS_VARIABLE, type StackDescription, toStackDescription } from './shared-stack.ts';
 
@@ -8,28 +9,45 @@ export interface SharedStacks extends AsyncDisposable {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The gateways export the metrics of the self-test. No test runs long enough for a first round. */
-const SELF_TEST = {
-  SELF_TEST_CLIENT_ID: 'app_sandbox_of_no_round',
-  SELF_TEST_CLIENT_SECRET: 'phds_cs_unused',
-  SELF_TEST_INTERVAL_MS: '86400000',
+// Many requests at once on a busy machine must not turn the answer of a race's loser into a 503.
+const PATIENT_MS = '30000';
+
+const ENVIRONMENT = {
+  gateway: {
+    AUTHORIZATION_DEADLINE_MS: PATIENT_MS,
+    CONSENT_DEADLINE_MS: PATIENT_MS,
+    // The gateways export the metrics of the self-test. No test runs long enough for a first round.
+    SELF_TEST_CLIENT_ID: 'app_sandbox_of_no_round',
+    SELF_TEST_CLIENT_SECRET: 'phds_cs_unused',
+    SELF_TEST_INTERVAL_MS: '86400000',
+  },
+  authorization: { CONSENT_DEADLINE_MS: PATIENT_MS, DATABASE_CONNECT_TIMEOUT_MS: PATIENT_MS },
+  consent: { DATABASE_CONNECT_TIMEOUT_MS: PATIENT_MS },
 };
 
 /**
- * Serves one stack for each worker of a test run, with the synthetic users' data, started on the first request. Files of one worker
- * run in sequence and share its stack. Disposal stops all stacks.
+ * Serves one stack and one Chromium for each worker of a test run, each started on the first request. A stack has two gateways and the
+ * synthetic users' data. Files of one worker run in sequence and share both. Disposal stops everything.
  */
 export async function serveSharedStacks(): Promise<SharedStacks> {
   const stacks = new Map<string, Promise<RunningStack>>();
+  const browsers = new Map<string, Promise<BrowserServer>>();
   const describeStack = async (worker: string): Promise<StackDescription> => {
     const stack =
-      stacks.get(worker) ?? startRunningStack({ seed: true, environment: { gateway: SELF_TEST } });
+      stacks.get(worker) ?? startRunningStack({ seed: true, gateways: 2, environment: ENVIRONMENT });
     stacks.set(worker, stack);
     return toStackDescription(await stack);
   };
+  const findBrowser = async (worker: string): Promise<string> => {
+    const browser = browsers.get(worker) ?? startBrowser();
+    browsers.set(worker, browser);
+    return (await browser).wsEndpoint();
+  };
   const server = createServer((request, response) => {
-    describeStack(request.url ?? '').then(
-      (description) => response.end(JSON.stringify(description)),
+    const [, part, worker = ''] = (request.url ?? '').split('/');
+    const answer = part === 'browsers' ? findBrowser(worker) : describeStack(worker);
+    answer.then(
+      (found) => response.end(JSON.stringify(found)),
       (error: Error) => response.writeHead(500).end(error.message),
     );
   });
@@ -43,10 +61,22 @@ export async function serveSharedStacks(): Promise<SharedStacks> {
     [Symbol.asyncDispose]: async () => {
       server.close();
       server.closeAllConnections();
-      const started = await Promise.allSettled(stacks.values());
-      for (const stack of started) {
-        if (stack.status === 'fulfilled') await stack.value[Symbol.asyncDispose]();
-      }
+      await forEachStarted(browsers, (browser) => browser.close());
+      await forEachStarted(stacks, (stack) => stack[Symbol.asyncDispose]());
     },
   };
+}
+
+/** Loaded only when a test needs a browser, because every test run loads this file. */
+async function startBrowser(): Promise<BrowserServer> {
+  return (await import('./chromium.ts')).serveChromium();
+}
+
+async function forEachStarted<T>(
+  started: ReadonlyMap<string, Promise<T>>,
+  end: (each: T) => PromiseLike<void>,
+): Promise<void> {
+  for (const each of await Promise.allSettled(started.values())) {
+    if (each.status === 'fulfilled') await end(each.value);
+  }
 }

@@ -8,7 +8,7 @@ import {
   type Page,
   type Browser as RealBrowser,
 } from 'playwright-core';
-import { findChromium } from './chromium.ts';
+import { findLaunchOptions } from './chromium.ts';
 import { REDIRECT_URI } from './partner-app.ts';
 
 export type { RealBrowser };
@@ -30,7 +30,6 @@ const PICTURES = [
 ] as const;
 
 // A busy machine needs many times what a quiet one does. Only a failing test waits this long.
-const START_LIMIT_MS = 120_000;
 const STEP_LIMIT_MS = 60_000;
 
 /** A page checks whether a change was made whose answer was lost for as long as the gateway may work on it, and for less than this. */
@@ -58,13 +57,8 @@ type ScreenSettings = Pick<BrowserContextOptions, 'colorScheme'> & {
 
 /** Starts a real browser; null when none can be installed. */
 export async function openRealBrowser(): Promise<RealBrowser | null> {
-  const executablePath = await findChromium();
-  if (executablePath === null) return null;
-  const args = ['--no-sandbox', '--disable-background-networking', '--disable-dev-shm-usage'];
-  // Without libfaketime, which makes Chromium hang. `toSkewScript` shifts the clock of its pages instead.
-  const { LD_PRELOAD: _, ...environment } = process.env;
-  const env = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value ?? '']));
-  return chromium.launch({ executablePath, args, env, timeout: START_LIMIT_MS });
+  const options = await findLaunchOptions();
+  return options === null ? null : chromium.launch(options);
 }
 
 /** A person using a real browser. Everything that the browser reports as wrong is collected in `complaints`. */
