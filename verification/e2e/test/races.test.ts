@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
 import {
   expectStatus,
@@ -10,29 +10,21 @@ import {
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
 import { HEART, PROFILE } from '@phds/running-system/revocation-ways';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { HEART_PATH } from '@phds/running-system/working-system';
 
 const MANY = 50;
 
-// The test is about who wins, not about speed: a busy machine must not turn a loser's 400 into a 503.
-const PATIENT = {
-  gateway: { AUTHORIZATION_DEADLINE_MS: '30000', CONSENT_DEADLINE_MS: '30000' },
-  authorization: { CONSENT_DEADLINE_MS: '30000', DATABASE_CONNECT_TIMEOUT_MS: '30000' },
-  consent: { DATABASE_CONNECT_TIMEOUT_MS: '30000' },
-};
-
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 let session: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack({ gateways: 2, environment: PATIENT });
-  session = await signIn(stack, 'ada');
+  stack = await useSharedStack();
+  session = await signIn(stack, 'races-ada');
   app = await registerApp(stack.gateway, session);
-  await giveFirstReadings(stack, ['ada']);
+  await giveFirstReadings(stack, ['races-ada']);
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 /** Starts all of them at once, alternating between the gateways. */
 function atOnce(times: number, run: (app: PartnerApp) => Promise<Answer>): Promise<Answer[]> {
@@ -161,7 +153,7 @@ describe('one pending approval', () => {
   });
 
   test('approved by two people at once belongs to one of them and is invisible to the other', async () => {
-    const other = await signIn(stack, 'grace');
+    const other = await signIn(stack, 'races-grace');
     for (let round = 0; round < 10; round += 1) {
       const pendingId = await open();
       const answers = await Promise.all([
@@ -173,7 +165,7 @@ describe('one pending approval', () => {
   });
 
   test('several approvals of one user at once result in one grant with the scopes of all', async () => {
-    const user = await signIn(stack, 'several');
+    const user = await signIn(stack, 'races-several');
     const scopes = [HEART, PROFILE, 'read:mood', 'read:weight', 'read:ehr'];
     const pending = await Promise.all(scopes.map((scope) => open([scope])));
     const answers = await Promise.all(pending.map((id) => app.approveAs(user, id)));

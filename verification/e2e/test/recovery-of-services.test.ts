@@ -1,5 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CATEGORY_SLUGS } from '@phds/catalog/categories';
+import { API_PREFIX, ENDPOINTS } from '@phds/catalog/endpoints';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import type { ManagedProcess } from '@phds/local-stack/managed-process';
+import { ingestReadings } from '@phds/running-system/ingestion';
+import { freezeDatabaseSessions, lockOutOfDatabase } from '@phds/running-system/outages';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import {
@@ -10,6 +17,9 @@ import {
   useEverything,
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
+import pg from 'pg';
+import { runAsOperator } from '../src/operator-command.ts';
+import { signOut, statusWith } from '../src/sessions.ts';
 
 type Name = 'authorization' | 'consent' | 'health-data' | 'gateway-1';
 
@@ -23,6 +33,10 @@ beforeAll(async () => {
   person = await connectPerson(stack, 'connected');
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
+
+async function recover(): Promise<void> {
+  await eventually(() => useEverything(person), { intervalMs: 100 });
+}
 
 function processOf(name: string): ManagedProcess {
   const found = stack.processes.get(name);
@@ -72,7 +86,7 @@ async function killAndStart(killed: readonly Name[], order: readonly Name[]): Pr
   const ready: Promise<void>[] = [];
   for (const name of order) ready.push((await startUntilAlive(name)).ready);
   await Promise.all(ready);
-  await eventually(() => useEverything(person), { intervalMs: 100 });
+  await recover();
 }
 
 const pairs = SERVICES.flatMap((one, index) =>
@@ -82,9 +96,25 @@ const pairs = SERVICES.flatMap((one, index) =>
 // All of them with `pnpm prove:recovery`. By default the pair that stores what a read needs.
 const chosenPairs = process.env['E2E_RECOVERIES'] === 'all' ? pairs : [['authorization', 'consent'] as const];
 
-test.each(SERVICES)('%s recovers from being killed without a manual step', async (name) => {
-  await killAndStart([name], [name]);
-});
+/** The ids of the person's readings, for their app, through each gateway. */
+function readIds(): Promise<string[]> {
+  const { app, tokens } = person;
+  const ids = stack.gatewayUrls.map(async (gateway) => {
+    const { body } = expectStatus(200, await app.at(gateway).read(tokens.accessToken, HEART_PATH));
+    return body.data[0].id;
+  });
+  return Promise.all(ids);
+}
+
+test.each(SERVICES)(
+  '%s recovers from being killed without a manual step, and data has the same ids on every gateway',
+  async (name) => {
+    const before = await readIds();
+    expect(new Set(before).size).toBe(1);
+    await killAndStart([name], [name]);
+    expect(await eventually(readIds)).toEqual(before);
+  },
+);
 
 test.each(chosenPairs)('%s and %s recover from a kill when the second starts first', async (one, other) => {
   await killAndStart([one, other], [other, one]);
@@ -96,4 +126,206 @@ test('all four services recover when callers start first', async () => {
 
 test('all four services recover when dependencies start first', async () => {
   await killAndStart(SERVICES, ['consent', 'health-data', 'authorization', 'gateway-1']);
+});
+
+/** Every endpoint that needs an access record. */
+const DATA_PATHS = ENDPOINTS.flatMap(({ path }) =>
+  path.includes(':category')
+    ? CATEGORY_SLUGS.map((category) => path.replace(':category', category))
+    : [path.replace(/:\w+/, 'nobodys')],
+).map((path) => API_PREFIX + path);
+
+function read(token: string, path: string): Promise<Answer> {
+  return sendWithLimit(stack.gateway + path, { bearer: token });
+}
+
+function expectNothing(answer: Answer): void {
+  expect(answer.body).toEqual({
+    type: '/problems/access-not-recorded',
+    title: 'Access not recorded',
+    status: 503,
+    code: 'ACCESS_NOT_RECORDED',
+    detail: expect.any(String),
+    requestId: expect.any(String),
+  });
+  expect(answer.status).toBe(503);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(answer.headers.get('etag')).toBeNull();
+}
+
+test("without consent's database every data endpoint answers ACCESS_NOT_RECORDED, and recovers automatically", async () => {
+  const { app, session } = person;
+  const known = await app.connect(session, SCOPE_NAMES);
+  expectStatus(200, await read(known.accessToken, HEART_PATH));
+  const unseen = await app.connect(session, ['read:health-data:heart']);
+  expect(DATA_PATHS.length).toBe(24);
+
+  const giveBack = await lockOutOfDatabase(stack, 'phds_consent');
+  for (const path of DATA_PATHS) expectNothing(await read(known.accessToken, path));
+  expectNothing(await read(unseen.accessToken, HEART_PATH));
+  // An unknown token still gets 401.
+  expect((await read(`${unseen.accessToken.slice(0, -1)}!`, HEART_PATH)).status).toBe(401);
+  // A revocation that cannot be made is not acknowledged.
+  const grant = `${stack.gateway}/partner/consent/grants/${known.grantId}`;
+  expect((await sendWithLimit(grant, { method: 'DELETE', bearer: session })).status).toBe(503);
+  expect((await app.revoke(unseen.accessToken)).status).toBe(503);
+  expect((await app.refresh(unseen.refreshToken)).status).toBe(503);
+  expectNothing(await read(unseen.accessToken, HEART_PATH));
+  await giveBack();
+
+  await recover();
+  await eventually(async () => expectStatus(200, await read(known.accessToken, HEART_PATH)));
+});
+
+test('a consent database that hangs delays no request beyond its limit and releases no data', async () => {
+  const { tokens } = person;
+  await useEverything(person);
+  // Ensures that the other services have the sessions they need, because new ones are blocked.
+  await Promise.all(Array.from({ length: 10 }, () => read(tokens.accessToken, HEART_PATH)));
+  const thaw = await freezeDatabaseSessions(stack, 'phds_consent');
+  try {
+    const answers = await Promise.all(Array.from({ length: 3 }, () => read(tokens.accessToken, HEART_PATH)));
+    for (const answer of answers) expectNothing(answer);
+  } finally {
+    thaw();
+  }
+  await recover();
+});
+
+test('a consent service that hangs delays no request beyond its limit and releases no data', async () => {
+  const { tokens } = person;
+  const pid = stack.processes.get('consent')?.pid ?? 0;
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => read(tokens.accessToken, HEART_PATH)));
+    for (const answer of answers) expectNothing(answer);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await recover();
+});
+
+/** The statuses of a request with this session at every gateway. */
+function statusesOf(session: string): Promise<number[]> {
+  return Promise.all(stack.gatewayUrls.map((url) => statusWith(url, session)));
+}
+
+test('a session that signed out is refused at every gateway, also after consent was killed, and others are not', async () => {
+  const [session, other] = [await signIn(stack, 'ended-ada'), await signIn(stack, 'ended-grace')];
+  expect(await statusesOf(session)).toEqual([200, 200]);
+  expectStatus(200, await signOut(stack.gateway, session));
+  expect(await statusesOf(session)).toEqual([401, 401]);
+
+  await stack.processes.get('consent')?.kill('SIGKILL');
+  expect(await statusesOf(session)).toEqual([503, 503]);
+  await stack.processes.get('consent')?.start();
+  await eventually(async () => expect(await statusesOf(other)).toEqual([200, 200]));
+  expect(await statusesOf(session)).toEqual([401, 401]);
+  await recover();
+});
+
+const START = Date.parse('2026-03-01T00:00:00Z');
+const READINGS = 60;
+const PAGE_SIZE = 10;
+
+test('a restart of any service in the middle of an iteration costs nothing', async () => {
+  const session = await signIn(stack, 'iterating');
+  const readings = Array.from({ length: READINGS }, (_, minute) => ({
+    type: 'Heart Rate',
+    start: new Date(START + minute * 60_000).toISOString(),
+    value: 60 + (minute % 30),
+  }));
+  await ingestReadings(stack, 'iterating', readings);
+  const app = await registerApp(stack.gateway, session);
+  const client = app.client({ retryBudgetMs: 120_000 });
+  const { callbackUrl, kept } = await app.ask(session, { scopes: ['read:health-data:heart'] }, {}, client);
+  const connection = await client.exchange(callbackUrl, kept);
+  const restarts: Promise<void>[] = [];
+  const services = ['gateway-1', 'health-data', 'consent', 'authorization'];
+  const times: string[] = [];
+  for await (const { timestamp } of connection.healthData('heart', { pageSize: PAGE_SIZE })) {
+    times.push(timestamp);
+    if (times.length % PAGE_SIZE !== 0) continue;
+    // The last reading of a page was seen, so the next page is requested while this service is down.
+    const name = services.shift();
+    if (name !== undefined) {
+      const service = stack.processes.get(name);
+      await service?.kill('SIGKILL');
+      restarts.push(service?.start() ?? Promise.reject(new Error(`no process ${name}`)));
+    }
+  }
+  await Promise.all(restarts);
+  expect(restarts.length).toBe(4);
+  const all = Array.from({ length: READINGS }, (_, minute) =>
+    new Date(START + minute * 60_000).toISOString(),
+  );
+  expect(times).toEqual(all.reverse());
+  await recover();
+});
+
+describe('an erasure', () => {
+  const PERSON = 'person-to-erase';
+
+  let database: pg.Client;
+  let erased: ConnectedPerson;
+
+  /** Tables of all services that contain the person's id. */
+  async function findTraces(): Promise<string[]> {
+    const { rows } = await database.query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+       WHERE schemaname IN ('authorization', 'consent', 'consent_audit', 'health_data')`,
+    );
+    const found: string[] = [];
+    for (const { name } of rows) {
+      const { rowCount } = await database.query(`SELECT 1 FROM ${name} t WHERE t::text LIKE $1 LIMIT 1`, [
+        `%${PERSON}%`,
+      ]);
+      if (rowCount !== 0) found.push(name);
+    }
+    return found;
+  }
+
+  const erase = (...more: string[]) =>
+    runAsOperator(stack, ['erase', '--user', PERSON, '--confirm', PERSON, ...more]);
+
+  beforeAll(async () => {
+    const { pathname } = new URL(stack.databases.consent.url);
+    const url = new URL(stack.adminDatabaseUrl);
+    url.pathname = pathname;
+    database = new pg.Client({ connectionString: url.href });
+    await database.connect();
+    // An app of another developer: the person's own apps are removed with the person.
+    const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+    erased = { ...(await connectPerson(stack, PERSON)), app };
+    erased.tokens = await app.connect(erased.session, ['read:health-data:heart', 'read:profile']);
+    await useEverything(erased);
+  });
+  afterAll(async () => {
+    await database?.end();
+  });
+
+  test('a person is removed from every service, and a repeated run completes an interrupted one', async () => {
+    expect((await findTraces()).length).toBeGreaterThan(5);
+    expect(await erase()).toMatchObject({ code: 1, errors: expect.stringContaining('owns 1 apps') });
+    expectStatus(200, await erased.app.read(erased.tokens.accessToken, HEART_PATH));
+
+    await stack.processes.get('health-data')?.stop();
+    const cutShort = await erase('--revoke-apps');
+    expect(cutShort).toMatchObject({ code: 1, errors: expect.stringContaining('run it again') });
+    expect(cutShort.document.removed).toMatchObject({ authorization: { apps: 1 }, consent: { grants: 2 } });
+    await stack.processes.get('health-data')?.start();
+
+    expect(await erase('--revoke-apps')).toMatchObject({ code: 0, errors: '' });
+    expect(await findTraces()).toEqual([]);
+    // The gateway reconnects to health-data after a while; until then, a 503 says nothing about the person.
+    await recover();
+    expectStatus(401, await erased.app.read(erased.tokens.accessToken, HEART_PATH));
+    expect(await erase()).toMatchObject({ code: 0 });
+  });
+
+  test('a person is not erased without confirmation', async () => {
+    const args = ['erase', '--user', 'connected', '--confirm', 'connectet'];
+    expect(await runAsOperator(stack, args)).toMatchObject({ code: 2, document: null });
+    await useEverything(person);
+  });
 });

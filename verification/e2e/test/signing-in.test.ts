@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { eventually } from '@phds/test-kit/conditions';
 import { signOut } from '../src/sessions.ts';
 import { SignInVisit } from '../src/sign-in-visit.ts';
 
-const EVERY_SECOND = { intervalMs: 1_000 };
-
-let stack: RunningStack;
+let stack: SharedStack;
 let visit: SignInVisit;
 
 beforeAll(async () => {
-  stack = await startRunningStack({ gateways: 2 });
+  stack = await useSharedStack();
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 beforeEach(() => {
   visit = new SignInVisit();
 });
@@ -28,90 +25,74 @@ const statusesOf = async (session: string) => {
   return (await Promise.all(answers)).map(({ status }) => status);
 };
 
-describe('with a certified provider', () => {
-  test('a person signs in and returns to the page; the session works at every gateway', async () => {
-    const place = await visit.signIn(stack.gateway, 'ada', '/approve/apr_1?x=1');
-    expect([place.url.href, place.status]).toEqual([`${stack.gateway}/approve/apr_1?x=1`, 200]);
-    expect(await statusesOf(sessionOf(visit))).toEqual([200, 200]);
-    expect(visit.list(stack.gateway).map(({ name }) => name)).toEqual(['session']);
-  });
-
-  test('another gateway finishes the sign-in that the first began', async () => {
-    const asking = await visit.open(`${stack.gateway}/sign-in`);
-    const { url } = await visit.pick(asking, 'ada', '/sign-in/callback');
-    const cookie = visit
-      .list(stack.gateway)
-      .map(({ name, value }) => `${name}=${value}`)
-      .join('; ');
-    const other = stack.gatewayUrls[1] ?? '';
-    const answer = await send(`${other}${url.pathname}${url.search}`, { headers: { Cookie: cookie } });
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, `${stack.gateway}/`]);
-    expect(answer.headers.get('set-cookie')).toContain('session=ey');
-  });
-
-  test('a silent sign-in works while the person has a session there, and returns to the page otherwise', async () => {
-    const silent = `${stack.gateway}/sign-in?silent=1&return_to=/data`;
-    expect((await visit.open(silent)).url.href).toBe(`${stack.gateway}/data#sign-in-required`);
-    await visit.signIn(stack.gateway, 'ada');
-    const first = sessionOf(visit);
-    expect((await visit.open(silent)).url.href).toBe(`${stack.gateway}/data`);
-    expect(sessionOf(visit)).not.toBe(first);
-    expect(await statusesOf(sessionOf(visit))).toEqual([200, 200]);
-  });
-
-  test('a person switches the account, and the page returned to belongs to the other one', async () => {
-    await visit.signIn(stack.gateway, 'ada');
-    const first = sessionOf(visit);
-    const choice = await visit.open(`${stack.gateway}/sign-in?switch=1&return_to=/approve/apr_1`);
-    expect(choice.url.origin).toBe(stack.identityProviderUrl);
-    expect(choice.text).toContain('Signed in as ada');
-    const signedOut = await visit.pick(choice, 'grace');
-    // The provider signs the first person out before it signs the second one in, by a form that sends itself.
-    const place = await visit.submit(signedOut, {});
-    expect(place.url.href).toBe(`${stack.gateway}/approve/apr_1`);
-    const headers = { Cookie: `session=${sessionOf(visit)}` };
-    const { body } = await send(`${stack.gateway}/partner/session`, { headers });
-    expect(body.data.userId).toBe('grace');
-    await eventually(async () => expect(await statusesOf(first)).toEqual([401, 401]));
-  });
-
-  test('a cancelled sign-in shows a page with a way to try again', async () => {
-    const asking = await visit.open(`${stack.gateway}/sign-in?return_to=/data`);
-    const place = await visit.submit(asking, { cancel: 'yes' });
-    expect([place.status, place.url.pathname]).toEqual([403, '/sign-in/callback']);
-    expect(place.text).toContain('href="/sign-in?return_to=%2Fdata"');
-  });
-
-  test('signing out ends the session at every gateway, and leads to the logout of the provider and back', async () => {
-    await visit.signIn(stack.gateway, 'ada');
-    const session = sessionOf(visit);
-    const { status, body } = await signOut(stack.gateway, session);
-    expect(status).toBe(200);
-    expect(await statusesOf(session)).toEqual([401, 401]);
-    const target = new URL(body.data.continueTo);
-    expect(target.origin).toBe(stack.identityProviderUrl);
-    expect(target.searchParams.get('post_logout_redirect_uri')).toBe(`${stack.gateway}/`);
-    expect((await visit.open(target)).status).toBe(200);
-  });
-
-  test('a logout at the provider ends the session at every gateway', async () => {
-    await visit.signIn(stack.gateway, 'grace');
-    const session = sessionOf(visit);
-    await visit.submit(await visit.open(`${stack.identityProviderUrl}/session/end`), { logout: 'yes' });
-    await eventually(async () => expect(await statusesOf(session)).toEqual([401, 401]));
-  });
+test('a person signs in and returns to the page; the session works at every gateway', async () => {
+  const place = await visit.signIn(stack.gateway, 'signing-in-ada', '/approve/apr_1?x=1');
+  expect([place.url.href, place.status]).toEqual([`${stack.gateway}/approve/apr_1?x=1`, 200]);
+  expect(await statusesOf(sessionOf(visit))).toEqual([200, 200]);
+  expect(visit.list(stack.gateway).map(({ name }) => name)).toEqual(['session']);
 });
 
-test('while the provider is away, sessions go on and signing in says so; after that it works again', async () => {
-  await visit.signIn(stack.gateway, 'ada');
-  const provider = stack.processes.get('identity-provider');
-  await provider?.kill();
+test('another gateway finishes the sign-in that the first began', async () => {
+  const asking = await visit.open(`${stack.gateway}/sign-in`);
+  const { url } = await visit.pick(asking, 'signing-in-ada', '/sign-in/callback');
+  const cookie = visit
+    .list(stack.gateway)
+    .map(({ name, value }) => `${name}=${value}`)
+    .join('; ');
+  const other = stack.gatewayUrls[1] ?? '';
+  const answer = await send(`${other}${url.pathname}${url.search}`, { headers: { Cookie: cookie } });
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, `${stack.gateway}/`]);
+  expect(answer.headers.get('set-cookie')).toContain('session=ey');
+});
+
+test('a silent sign-in works while the person has a session there, and returns to the page otherwise', async () => {
+  const silent = `${stack.gateway}/sign-in?silent=1&return_to=/data`;
+  expect((await visit.open(silent)).url.href).toBe(`${stack.gateway}/data#sign-in-required`);
+  await visit.signIn(stack.gateway, 'signing-in-ada');
+  const first = sessionOf(visit);
+  expect((await visit.open(silent)).url.href).toBe(`${stack.gateway}/data`);
+  expect(sessionOf(visit)).not.toBe(first);
   expect(await statusesOf(sessionOf(visit))).toEqual([200, 200]);
-  // The gateway asks the provider again when its last answer is ten seconds old.
-  await eventually(async () => {
-    const { status, text } = await new SignInVisit().open(`${stack.gateway}/sign-in`, '/auth');
-    expect([status, text]).toEqual([503, expect.stringContaining('not possible right now')]);
-  }, EVERY_SECOND);
-  await provider?.start();
-  expect((await new SignInVisit().signIn(stack.gateway, 'grace')).status).toBe(200);
+});
+
+test('a person switches the account, and the page returned to belongs to the other one', async () => {
+  await visit.signIn(stack.gateway, 'signing-in-ada');
+  const first = sessionOf(visit);
+  const choice = await visit.open(`${stack.gateway}/sign-in?switch=1&return_to=/approve/apr_1`);
+  expect(choice.url.origin).toBe(stack.identityProviderUrl);
+  expect(choice.text).toContain('Signed in as signing-in-ada');
+  const signedOut = await visit.pick(choice, 'signing-in-grace');
+  // The provider signs the first person out before it signs the second one in, by a form that sends itself.
+  const place = await visit.submit(signedOut, {});
+  expect(place.url.href).toBe(`${stack.gateway}/approve/apr_1`);
+  const headers = { Cookie: `session=${sessionOf(visit)}` };
+  const { body } = await send(`${stack.gateway}/partner/session`, { headers });
+  expect(body.data.userId).toBe('signing-in-grace');
+  await eventually(async () => expect(await statusesOf(first)).toEqual([401, 401]));
+});
+
+test('a cancelled sign-in shows a page with a way to try again', async () => {
+  const asking = await visit.open(`${stack.gateway}/sign-in?return_to=/data`);
+  const place = await visit.submit(asking, { cancel: 'yes' });
+  expect([place.status, place.url.pathname]).toEqual([403, '/sign-in/callback']);
+  expect(place.text).toContain('href="/sign-in?return_to=%2Fdata"');
+});
+
+test('signing out ends the session at every gateway, and leads to the logout of the provider and back', async () => {
+  await visit.signIn(stack.gateway, 'signing-in-ada');
+  const session = sessionOf(visit);
+  const { status, body } = await signOut(stack.gateway, session);
+  expect(status).toBe(200);
+  expect(await statusesOf(session)).toEqual([401, 401]);
+  const target = new URL(body.data.continueTo);
+  expect(target.origin).toBe(stack.identityProviderUrl);
+  expect(target.searchParams.get('post_logout_redirect_uri')).toBe(`${stack.gateway}/`);
+  expect((await visit.open(target)).status).toBe(200);
+});
+
+test('a logout at the provider ends the session at every gateway', async () => {
+  await visit.signIn(stack.gateway, 'signing-in-grace');
+  const session = sessionOf(visit);
+  await visit.submit(await visit.open(`${stack.identityProviderUrl}/session/end`), { logout: 'yes' });
+  await eventually(async () => expect(await statusesOf(session)).toEqual([401, 401]));
 });

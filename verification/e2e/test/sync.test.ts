@@ -1,26 +1,25 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { ingest, ingestReadings } from '@phds/running-system/ingestion';
 import { expectStatus, type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
 const USER = 'subject-sync';
 const HEART = '/api/v1/health-data/heart';
 const SCOPES = ['read:health-data:heart', 'read:health-data:activity'];
 
-let stack: RunningStack;
+let stack: SharedStack;
 let session: string;
 let app: PartnerApp;
 let tokens: Tokens;
 
 beforeAll(async () => {
-  stack = await startRunningStack({ gateways: 1 });
+  stack = await useSharedStack();
   session = await signIn(stack, USER);
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   tokens = await app.connect(session, SCOPES);
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const at = (day: number) => `2026-03-0${day}T08:00:00.000Z`;
 const heart = (day: number, value: number) => {
