@@ -2,12 +2,14 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type RequestOptions, send } from '@phds/running-system/request';
+import { type Answer, type RequestOptions, send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { isId } from '@phds/service-kit/ids';
 import { isSecret } from '@phds/service-kit/secrets';
+import { eventually } from '@phds/test-kit/conditions';
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+const SCOPES = ['read:health-data:heart', 'read:profile'];
 const APP_FIELDS = [
   'clientId',
   'createdAt',
@@ -32,11 +34,13 @@ const APP_FIELDS = [
 let stack: SharedStack;
 let developer: string;
 let stranger: string;
+let user: string;
 
 beforeAll(async () => {
   stack = await useSharedStack();
   developer = await signIn(stack, 'developer');
   stranger = await signIn(stack, 'stranger');
+  user = await signIn(stack, 'developer-apps-ada');
 });
 
 const call = (path: string, options: RequestOptions = {}) =>
@@ -48,6 +52,25 @@ async function blamed(json: unknown, path = '', method = 'POST'): Promise<string
   const { status, body } = await call(path, { json, method });
   expect([status, body.code]).toEqual([400, 'INVALID_REQUEST']);
   return body.errors.map(({ parameter }: { parameter: string }) => parameter);
+}
+
+const newApp = () => registerApp(stack.gateway, developer);
+const post = ({ clientId }: PartnerApp, path: string, json: unknown = {}) =>
+  send(`${stack.gateway}/developer/apps/${clientId}/${path}`, { bearer: developer, json });
+const setStatus = async (app: PartnerApp, status: string) =>
+  expectStatus(200, await post(app, 'status', { status })).body.data;
+
+async function readStatus(app: PartnerApp, token: string): Promise<number> {
+  return (await app.read(token, '/api/v1/profile')).status;
+}
+
+function codeOf({ status, body }: Answer): [number, string] {
+  return [status, body.code];
+}
+
+async function grantOf(grantId: string): Promise<Answer['body']> {
+  const url = `${stack.gateway}/partner/consent/grants/${grantId}`;
+  return expectStatus(200, await send(url, { bearer: user })).body.data;
 }
 
 describe('POST /developer/apps', () => {
@@ -95,97 +118,9 @@ describe('POST /developer/apps', () => {
       requirePkce: false,
     });
   });
-
-  const badUris = [
-    'http://app.example/callback',
-    'https://app.example/callback#part',
-    'https://user@app.example/callback',
-    'https://*.example/callback',
-    'https://app.example/a/../b',
-    'https://app.example/a\nb',
-    'https://app.example/%00',
-    'https://mychart.org%2eevil.example/callback',
-    'https://App.example/callback',
-    'https://0x7f.1/callback',
-    'https://bücher.example/callback',
-    'javascript:alert(1)',
-    'myapp://callback',
-    '/callback',
-    '',
-    `https://app.example/${'x'.repeat(512)}`,
-  ];
-
-  test.each(badUris)('refuses the redirect URI %j', async (uri) => {
-    expect(await blamed({ name: 'Bad', redirectUris: [uri] })).toEqual(['redirectUris']);
-  });
-
-  test('names every invalid field', async () => {
-    expect(await blamed({})).toEqual(expect.arrayContaining(['name', 'redirectUris']));
-    expect(await blamed({ name: '', redirectUris: [REDIRECT_URI] })).toEqual(['name']);
-    expect(await blamed({ name: 'x'.repeat(101), redirectUris: [REDIRECT_URI] })).toEqual(['name']);
-    const many = Array.from({ length: 11 }, (_, index) => `https://app.example/${index}`);
-    expect(await blamed({ name: 'Many', redirectUris: many })).toEqual(['redirectUris']);
-    const good = { name: 'Good', redirectUris: [REDIRECT_URI] };
-    expect(await blamed({ ...good, scopes: ['read:everything'] })).toEqual(['scopes']);
-    expect(await blamed({ ...good, scopes: [] })).toEqual(['scopes']);
-    expect(await blamed({ ...good, homepageUrl: 'javascript:alert(1)' })).toEqual(['homepageUrl']);
-    expect(await blamed({ ...good, developerName: 'x'.repeat(101) })).toEqual(['developerName']);
-    expect(await blamed({ ...good, requirePkce: 'yes' })).toEqual(['requirePkce']);
-    const { body } = await register({ ...good, redirectUri: REDIRECT_URI });
-    expect(body.errors).toEqual([
-      { parameter: 'redirectUri', message: expect.stringContaining('redirectUris') },
-    ]);
-  });
-
-  test('refuses a body that is not a JSON object, and other media types', async () => {
-    const headers = { 'Content-Type': 'application/json' };
-    for (const raw of ['{', '[]', '"x"', 'null', '']) {
-      const { status, body } = await call('', { raw, method: 'POST', headers });
-      expect([raw, status, body.code]).toEqual([raw, 400, 'INVALID_REQUEST']);
-    }
-    const xml = await call('', { raw: '<x/>', headers: { 'Content-Type': 'text/xml' } });
-    expect([xml.status, xml.body.code]).toEqual([415, 'INVALID_REQUEST']);
-    const form = await call('', { form: { name: 'x' } });
-    expect([form.status, form.body.code]).toEqual([415, 'INVALID_REQUEST']);
-  });
 });
 
 describe('GET and PATCH /developer/apps', () => {
-  test('list own apps only, newest first, without secrets', async () => {
-    const owner = await signIn(stack, 'owner-of-three');
-    const apps: PartnerApp[] = [];
-    for (const name of ['A', 'B', 'C']) apps.push(await registerApp(stack.gateway, owner, { name }));
-    const list = expectStatus(200, await call('?pageSize=2', { bearer: owner })).body;
-    expect(list.data.map(({ name }: { name: string }) => name)).toEqual(['C', 'B']);
-    expect(list.pagination).toEqual({ page: 1, pageSize: 2, total: 3, totalPages: 2 });
-    for (const item of list.data) expect(Object.keys(item).sort()).toEqual(APP_FIELDS);
-    const answers = await Promise.all(
-      ['', `/${apps[0]?.clientId}`].map((path) => call(path, { bearer: owner })),
-    );
-    for (const { text } of answers) for (const app of apps) expect(text).not.toContain(app.clientSecret);
-  });
-
-  test('change the fields sent and keep the rest', async () => {
-    const app = await registerApp(stack.gateway, developer, { name: 'Before' });
-    const before = expectStatus(200, await call(`/${app.clientId}`)).body.data;
-    const changed = await call(`/${app.clientId}`, {
-      method: 'PATCH',
-      json: { name: 'After', scopes: ['read:profile'], description: 'Now with words', requirePkce: true },
-    });
-    const { updatedAt, ...rest } = expectStatus(200, changed).body.data;
-    expect({ ...rest, updatedAt: before.updatedAt }).toEqual({
-      ...before,
-      name: 'After',
-      scopes: ['read:profile'],
-      description: 'Now with words',
-      requirePkce: true,
-    });
-    expect(Date.parse(updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
-    const cleared = await call(`/${app.clientId}`, { method: 'PATCH', json: { description: null } });
-    expect(cleared.body.data).toMatchObject({ name: 'After', description: null });
-    expect((await call(`/${app.clientId}`)).body).toEqual(cleared.body);
-  });
-
   test('refuse an invalid change completely', async () => {
     const app = await registerApp(stack.gateway, developer, { name: 'Steady' });
     const path = `/${app.clientId}`;
@@ -221,26 +156,118 @@ describe('ownership of apps', () => {
       expect(await app.userlessToken()).toMatch(/^phds_at_/);
     },
   );
+});
 
-  test.each([...requests, ['GET', '/', {}] as const])(
-    '%s …%s requires a session',
-    async (method, path, rest) => {
-      const app = await registerApp(stack.gateway, developer);
-      const token = await app.userlessToken();
-      for (const bearer of [undefined, token, 'x']) {
-        const answer = await send(`${stack.gateway}/developer/apps/${app.clientId}${path}`, {
-          method,
-          ...rest,
-          bearer,
-        });
-        expect([answer.status, answer.body.code]).toEqual([401, 'UNAUTHORIZED']);
-      }
+describe('an app that imitates another app', () => {
+  test.each(['\u3164', '\u2800', '\u115F\u1160\uFFA0', 'Diary\u{E0042}', '\u202EyraiD', 'Di\u200Bary'])(
+    'cannot call itself %j',
+    async (name) => {
+      const { status, body } = await register({ name, redirectUris: [REDIRECT_URI] });
+      expect([status, body.code, body.errors]).toEqual([
+        400,
+        'INVALID_REQUEST',
+        [{ parameter: 'name', message: expect.stringMatching(/invisible or change the direction.*U\+/) }],
+      ]);
     },
   );
+});
 
-  test('an unknown route is 404 and another method 405 with Allow', async () => {
-    expect((await send(`${stack.gateway}/developer/nothing`, { bearer: developer })).status).toBe(404);
-    const { status, headers, body } = await call('', { method: 'DELETE' });
-    expect([status, headers.get('allow'), body.code]).toEqual([405, 'GET, POST', 'METHOD_NOT_ALLOWED']);
+describe('rotate-secret with an overlap', () => {
+  test('lets both secrets work, shows the end of the old one, and is over with the next rotation', async () => {
+    const app = await newApp();
+    const old = app.clientSecret;
+    const authenticates = async (clientSecret: string) =>
+      (await app.post('/oauth/token', { grant_type: 'client_credentials', client_secret: clientSecret }))
+        .status;
+    const rotated = expectStatus(200, await post(app, 'rotate-secret', { overlapSeconds: 3_600 })).body.data;
+    const previous = {
+      previousSecretLast4: old.slice(-4),
+      previousSecretExpiresAt: expect.stringMatching(INSTANT),
+    };
+    expect(rotated).toMatchObject(previous);
+    const url = `${stack.gateway}/developer/apps/${app.clientId}`;
+    const shown = expectStatus(200, await send(url, { bearer: developer })).body.data;
+    expect(shown).toMatchObject({ secretLast4: rotated.secretLast4, ...previous });
+    expect([await authenticates(old), await authenticates(rotated.clientSecret)]).toEqual([200, 200]);
+    const next = expectStatus(200, await post(app, 'rotate-secret')).body.data;
+    expect(await Promise.all([old, rotated.clientSecret, next.clientSecret].map(authenticates))).toEqual([
+      401, 401, 200,
+    ]);
+  });
+});
+
+describe('status', () => {
+  test('revoked ends grants, tokens, pending approvals and secrets permanently', async () => {
+    const app = await newApp();
+    const tokens = await app.connect(user, SCOPES);
+    const { code } = await app.expectCode(await signIn(stack, 'developer-apps-grace'), SCOPES);
+    const pendingId: string = expectStatus(201, await app.authorize(SCOPES)).body.pending_id;
+    const pendingUrl = `${stack.gateway}/partner/consent/pending/${pendingId}`;
+    expectStatus(200, await send(pendingUrl, { bearer: user }));
+
+    await setStatus(app, 'revoked');
+    expect(await readStatus(app, tokens.accessToken)).toBe(401);
+    expect(codeOf(await app.refresh(tokens.refreshToken))).toEqual([401, 'UNAUTHORIZED']);
+    expect(await grantOf(tokens.grantId)).toMatchObject({
+      status: 'revoked',
+      revokedBy: 'app',
+      revokedAt: expect.stringMatching(INSTANT),
+    });
+    expect((await send(pendingUrl, { bearer: user })).body.data.status).toBe('cancelled');
+    expect(codeOf(await post(app, 'rotate-secret'))).toEqual([409, 'APP_NOT_ACTIVE']);
+
+    await setStatus(app, 'active');
+    expect(codeOf(await app.refresh(tokens.refreshToken))).toEqual([401, 'UNAUTHORIZED']);
+    app.clientSecret = expectStatus(200, await post(app, 'rotate-secret')).body.data.clientSecret;
+    expect(codeOf(await app.refresh(tokens.refreshToken))).toEqual([400, 'INVALID_GRANT']);
+    expect(codeOf(await app.exchange(code))).toEqual([400, 'INVALID_GRANT']);
+    expect(await readStatus(app, tokens.accessToken)).toBe(401);
+    expect(codeOf(await app.approveAs(user, pendingId))).toEqual([409, 'ALREADY_DECIDED']);
+    expect((await grantOf(tokens.grantId)).status).toBe('revoked');
+
+    const again = await app.connect(user, SCOPES);
+    expect(again.grantId).not.toBe(tokens.grantId);
+    expect(await readStatus(app, again.accessToken)).toBe(200);
+  });
+});
+
+type StatusCount = { status: number; count: number };
+
+describe('usage', () => {
+  test('counts requests refused before any data was read, by endpoint and status', async () => {
+    const app = await newApp();
+    const { accessToken } = await app.connect(user, SCOPES);
+    const refused = [
+      'health-data/heart?page=0',
+      'health-data/heart?from=x',
+      'ehr',
+      'medications/x/adherence',
+      'no',
+    ];
+    const statuses: number[] = [];
+    for (const path of refused) statuses.push((await app.read(accessToken, `/api/v1/${path}`)).status);
+    expect(statuses).toEqual([400, 400, 403, 403, 404]);
+    const url = `${stack.gateway}/developer/apps/${app.clientId}/usage`;
+    type Row = { endpoint: string; released: number; refused: number; refusals: StatusCount[] };
+    await eventually(
+      async () => {
+        const rows: Row[] = expectStatus(200, await send(url, { bearer: developer })).body.data;
+        // Summed over all days, because midnight may pass during the test.
+        const counts: Record<string, number> = {};
+        for (const { endpoint, released, refused, refusals } of rows) {
+          expect([released, refused]).toEqual([0, refusals.reduce((sum, { count }) => sum + count, 0)]);
+          for (const { status, count } of refusals) {
+            counts[`${status} ${endpoint}`] = (counts[`${status} ${endpoint}`] ?? 0) + count;
+          }
+        }
+        expect(counts).toEqual({
+          '400 /api/v1/health-data/heart': 2,
+          '403 /api/v1/ehr': 1,
+          '403 /api/v1/medications/{id}/adherence': 1,
+          '404 /api/*': 1,
+        });
+      },
+      { intervalMs: 200 },
+    );
   });
 });

@@ -3,12 +3,12 @@ import { metricsOfCategory } from '@phds/catalog/metrics';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
+import type { Answer } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import {
   DATA_ROWS,
   expectMedication,
   LIST_ROWS,
-  NO_MEDICATION,
   narrowFilterOf,
   readAll,
   toPath,
@@ -86,16 +86,6 @@ describe('200 for a person with data of every kind', () => {
     const times = items.map((item) => toTime(item[timeField] ?? item.takenAt));
     expect(times).toEqual([...times].sort((a, b) => b - a));
   });
-
-  test('as-needed doses have no schedule and are counted by the time of intake', async () => {
-    const { data } = (await read('ada', '/api/v1/medications')).body;
-    const asNeeded = data.find(({ pattern }: { pattern: string }) => pattern === 'PRN');
-    const doses = await readAll(app, tokenOf('ada'), `/api/v1/medications/${asNeeded.id}/adherence`);
-    expect(doses).not.toHaveLength(0);
-    for (const dose of doses) expect(dose).toMatchObject({ scheduledAt: null, status: 'taken' });
-    const times = doses.map(({ takenAt }) => toTime(takenAt));
-    expect(times).toEqual([...times].sort((a, b) => b - a));
-  });
 });
 
 describe("200 contains only the person's own data", () => {
@@ -107,31 +97,6 @@ describe("200 contains only the person's own data", () => {
     }
     expect(status).toBe(200);
     expect(body).toEqual({ data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } });
-  });
-
-  test('profile and aggregations of a person without data have every field', async () => {
-    expect((await read('empty', '/api/v1/profile')).body).toEqual({
-      data: { name: null, gender: null, dateOfBirth: null, bloodType: null },
-    });
-    const { data } = (await read('empty', '/api/v1/aggregations')).body;
-    expect(findFaults(data, RESOURCE_SHAPES.aggregations)).toEqual([]);
-    expect(data.metrics).toEqual([]);
-  });
-
-  test('a person with little data gets exactly that', async () => {
-    const totals = await Promise.all(
-      LIST_ROWS.filter(([path]) => !path.includes('{id}')).map(async ([path]) => {
-        const { body } = await read('sparse', path);
-        return [path.slice('/api/v1/'.length), body.pagination.total] as const;
-      }),
-    );
-    expect(Object.fromEntries(totals.filter(([, total]) => total > 0))).toEqual({
-      'health-data/heart': 3,
-      'health-data/body-composition': 2,
-      trends: 5,
-      conditions: 1,
-      weight: 2,
-    });
   });
 
   test.each(LIST_ROWS.filter(([path]) => path !== '/api/v1/trends'))(
@@ -148,25 +113,83 @@ describe("200 contains only the person's own data", () => {
       expect([...(adas ?? [])].filter((id) => graces?.has(id))).toEqual([]);
     },
   );
-
-  test("the adherence of another person's medication and of an unknown one get the same 404", async () => {
-    const answers = await Promise.all(
-      [medications.get('ada') ?? '', NO_MEDICATION, 'x', 'a%2Fb', 'm%20%C3%A4', 'm'.repeat(2_000)].map((id) =>
-        app.read(tokenOf('grace'), `/api/v1/medications/${id}/adherence`),
-      ),
-    );
-    const seen = answers.map(({ status, body, headers }) => ({
-      status,
-      ...body,
-      requestId: typeof body.requestId,
-      headers: [...headers.keys()],
-    }));
-    expect(seen[0]).toMatchObject({ status: 404, code: 'NOT_FOUND', requestId: 'string' });
-    for (const each of seen) expect(each).toEqual(seen[0]);
-  });
 });
 
 /** Milliseconds; a partial date means its first day, and null sorts before everything. */
 function toTime(value: string | null): number {
   return value === null ? Number.NEGATIVE_INFINITY : Date.parse(value);
+}
+
+/** The links of a list as page numbers by relation. */
+function pagesOf(answer: Answer, path: string, rest: string): Record<string, number> {
+  const links = (answer.headers.get('link') ?? '').split(', ').map((link) => {
+    const [, target = '', relation = ''] = /^<([^>]+)>; rel="(\w+)"$/.exec(link) ?? [];
+    const prefix = `${path}?${rest}page=`;
+    expect(target.slice(0, prefix.length)).toBe(prefix);
+    return [relation, Number(target.slice(prefix.length))] as const;
+  });
+  return Object.fromEntries(links);
+}
+
+describe('pages', () => {
+  test.each(LIST_ROWS)('%s is split into pages that together make up the whole list', async (path) => {
+    const filter = narrowFilterOf(path);
+    const whole = await readAll(app, tokenOf('ada'), pathOf('ada', path), filter);
+    const size = Math.max(1, Math.ceil(whole.length / 3));
+    const pageSize = Math.min(size, 100);
+    const last = Math.ceil(whole.length / pageSize);
+    for (const page of new Set([1, Math.min(2, last), last])) {
+      const answer = await read('ada', `${path}?page=${page}&pageSize=${pageSize}${filter}`);
+      const start = (page - 1) * pageSize;
+      expect(answer.body).toEqual({
+        data: whole.slice(start, start + pageSize),
+        pagination: { page, pageSize, total: whole.length, totalPages: last },
+      });
+      expect(pagesOf(answer, pathOf('ada', path), `pageSize=${pageSize}${filter}&`)).toEqual({
+        first: 1,
+        ...(page > 1 ? { prev: page - 1 } : {}),
+        ...(page < last ? { next: page + 1 } : {}),
+        last,
+      });
+    }
+  });
+});
+
+describe('windows', () => {
+  const rows = LIST_ROWS.filter(([, { definition }]) => definition.query.includes('from'));
+
+  test.each(rows.filter(([path]) => path !== '/api/v1/trends'))(
+    '%s includes from and excludes to',
+    async (path, { definition }) => {
+      const timeField = definition.timeField ?? '';
+      const filter = narrowFilterOf(path);
+      const all = await readAll(app, tokenOf('ada'), pathOf('ada', path), filter);
+      const whole = all.filter((item) => item[timeField] !== null);
+      const times = [...new Set<string>(whole.map((item) => item[timeField]))];
+      expect(times.length).toBeGreaterThan(1);
+      const [to, from] = [times[0], times[Math.min(times.length - 1, 40)]] as [string, string];
+      const isInside = (time: string) =>
+        toFullTime(time) >= toFullTime(from) && toFullTime(time) < toFullTime(to);
+      const wanted = whole.filter((item) => isInside(item[timeField]));
+      const query = `${filter}&from=${encodeURIComponent(toFullTime(from))}&to=${encodeURIComponent(toFullTime(to))}`;
+      expect(await readAll(app, tokenOf('ada'), pathOf('ada', path), query)).toEqual(wanted);
+    },
+  );
+
+  test('a plus sign that arrives as a space means the same instant', async () => {
+    const at = (text: string) => read('ada', `/api/v1/health-data/heart?pageSize=5&to=${text}`);
+    const instant = new Date(Date.now() - 86_400_000).toISOString().slice(0, 19);
+    const answers = await Promise.all(
+      [`${instant}%2B02:00`, `${instant}+02:00`, `${instant}%2b02%3A00`].map(at),
+    );
+    const [encoded] = answers;
+    expect(encoded?.body.data).toHaveLength(5);
+    for (const { body } of answers) expect(body).toEqual(encoded?.body);
+  });
+});
+
+/** The first instant of a time, a date or a partial date. */
+function toFullTime(text: string): string {
+  if (text.length === 4) return `${text}-01-01`;
+  return text.length === 7 ? `${text}-01` : text;
 }

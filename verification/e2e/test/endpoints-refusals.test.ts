@@ -4,7 +4,6 @@ import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
-import { newSecret } from '@phds/service-kit/secrets';
 import { DATA_ROWS, toPath } from '../src/data-requests.ts';
 
 let stack: SharedStack;
@@ -12,19 +11,14 @@ let app: PartnerApp;
 /** Tokens by their defect; `whole` has every scope. */
 let tokens: Readonly<Record<'whole' | 'profileOnly' | 'ehrOnly' | 'narrowed' | 'narrowedToEhr', string>>;
 let userless: string;
-let session: string;
-let refreshToken: string;
 
 beforeAll(async () => {
   stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
-  session = await signIn(stack, 'refusals-ada');
   const connect = async (user: string, scopes: readonly string[]) =>
     app.connect(await signIn(stack, user), scopes);
-  const whole = await connect('refusals-ada', SCOPE_NAMES);
-  refreshToken = whole.refreshToken;
   tokens = {
-    whole: whole.accessToken,
+    whole: (await connect('refusals-ada', SCOPE_NAMES)).accessToken,
     profileOnly: (await connect('u1', ['read:profile'])).accessToken,
     ehrOnly: (await connect('u2', ['read:ehr'])).accessToken,
     narrowed: await connectAndNarrow('u3', 'read:profile'),
@@ -58,41 +52,25 @@ function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer.headers.get('ratelimit')).toMatch(/^"app-user";r=\d+;t=\d+$/);
 }
 
-describe('401', () => {
-  const strangers: [string, () => string | undefined][] = [
-    ['no token', () => undefined],
-    ['garbage', () => 'garbage'],
-    ['an access token that was never issued', () => newSecret('access_token')],
-    ['a session', () => session],
-    ['a refresh token', () => refreshToken],
-  ];
+describe('400', () => {
+  /** Expects the query to be refused with exactly this parameter named. */
+  async function expectRefusal(path: string, query: string, parameter: string): Promise<void> {
+    const answer = await app.read(tokens.whole, `${toPath(path)}?${query}`);
+    expectProblem(answer, 400, 'INVALID_REQUEST');
+    expect([query, answer.body.errors]).toEqual([query, [{ parameter, message: expect.any(String) }]]);
+  }
 
-  test.each(DATA_ROWS)('%s is refused without valid authentication', async (path) => {
-    for (const [what, tokenOf] of strangers) {
-      const bearer = tokenOf();
-      const answer = await send(stack.gateway + toPath(path), { bearer });
-      expect({ what, status: answer.status, ...answer.body }).toEqual({
-        what,
-        type: '/problems/unauthorized',
-        title: 'Unauthorized',
-        status: 401,
-        code: 'UNAUTHORIZED',
-        detail: 'Authentication failed.',
-      });
-    }
-  });
-
-  test('is checked before version, route and method', async () => {
-    const requests = [
-      send(`${stack.gateway}/api/v2/profile`),
-      send(`${stack.gateway}/api/v1/profile`, { headers: { 'API-Version': '7' } }),
-      send(`${stack.gateway}/api/v1/nothing`),
-      send(`${stack.gateway}/api`),
-      send(`${stack.gateway}/api/v1/profile`, { method: 'DELETE' }),
-      send(`${stack.gateway}/api/v1/profile?%zz=`),
-    ];
-    for (const { status, body } of await Promise.all(requests)) {
-      expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
+  test.each(DATA_ROWS)('%s refuses what it does not support, by name', async (path, { definition }) => {
+    await expectRefusal(path, 'nothing=1', 'nothing');
+    for (const [name, query] of [
+      ['page', 'page=0'],
+      ['from', 'from=yesterday'],
+      ['type', 'type=Pulse'],
+      ['timeZone', 'timeZone=Mars/Olympus'],
+      ['bucket', 'bucket=week'],
+    ] as const) {
+      await expectRefusal(path, query, name);
+      if (definition.query.includes(name)) await expectRefusal(path, `${name}=%E0%A4`, name);
     }
   });
 });
@@ -167,27 +145,5 @@ describe('405', () => {
     }
     const { status, headers, text } = await app.read(tokens.whole, toPath(path), { method: 'HEAD' });
     expect([status, headers.get('allow'), text]).toEqual([405, 'GET', '']);
-  });
-});
-
-describe('UNSUPPORTED_VERSION', () => {
-  test.each(DATA_ROWS)('%s exists in version 1 only', async (path) => {
-    const inPath = await app.read(tokens.whole, toPath(path).replace('/api/v1/', '/api/v2/'));
-    const inHeader = await app.read(tokens.whole, toPath(path), { headers: { 'API-Version': '2' } });
-    for (const answer of [inPath, inHeader]) {
-      expectProblem(answer, 400, 'UNSUPPORTED_VERSION');
-      expect(answer.body.supportedVersions).toEqual(['1']);
-    }
-  });
-
-  test('is checked before route and method, and version 1 may be named explicitly', async () => {
-    const refused = [
-      app.read(tokens.whole, '/api/v3/nothing'),
-      app.read(tokens.whole, '/api/v0/profile', { method: 'POST' }),
-      app.read(tokens.whole, '/api/v1/nothing', { headers: { 'API-Version': '' } }),
-    ];
-    for (const answer of await Promise.all(refused)) expectProblem(answer, 400, 'UNSUPPORTED_VERSION');
-    const named = await app.read(tokens.whole, '/api/v1/profile', { headers: { 'API-Version': '1' } });
-    expect(named.status).toBe(200);
   });
 });

@@ -1,28 +1,81 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findScope, SCOPE_NAMES } from '@phds/catalog/scopes';
-import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
-import { compactVerify, createRemoteJWKSet, decodeProtectedHeader } from 'jose';
-import { findFaults, RESOURCE_SHAPES } from '../src/resource-shapes.ts';
+import { compactVerify, createRemoteJWKSet, decodeJwt, decodeProtectedHeader } from 'jose';
 
 const HEART = 'read:health-data:heart';
 const MOOD = 'read:mood';
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
+const DIARY = {
+  name: 'Diabetes Diary',
+  description: 'Keeps a diary of your glucose.',
+  developerName: 'Diary GmbH',
+  homepageUrl: 'https://diary.example/',
+  privacyPolicyUrl: 'https://diary.example/privacy',
+};
+const BROKER = {
+  name: 'Data Broker',
+  description: 'Finds buyers for your data.',
+  developerName: 'Broker Ltd',
+  homepageUrl: 'https://broker.example/',
+  privacyPolicyUrl: 'https://broker.example/terms',
+};
+/** The party named on a receipt. */
+const partyOf = ({ name, description, developerName, homepageUrl, privacyPolicyUrl }: typeof DIARY) => ({
+  party_name: name,
+  party_developer: developerName,
+  party_description: description,
+  party_url: homepageUrl,
+  privacy_notice: privacyPolicyUrl,
+});
+
 let stack: SharedStack;
+let developer: string;
 let app: PartnerApp;
 let ada: string;
 
 beforeAll(async () => {
   stack = await useSharedStack();
-  app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Pulse' });
+  developer = await signIn(stack, 'developer');
+  app = await registerApp(stack.gateway, developer, { name: 'Pulse' });
   ada = await signIn(stack, 'ada');
 });
 
-const get = (bearer: string, path: string) => send(`${stack.gateway}/partner/consent${path}`, { bearer });
-const list = async (bearer: string, path: string) => expectStatus(200, await get(bearer, path)).body;
+let people = 0;
+function somebody(): Promise<string> {
+  people += 1;
+  return signIn(stack, `partner-receipts-${people}`);
+}
+
+const registerDiary = () => registerApp(stack.gateway, developer, DIARY);
+
+async function change(app: PartnerApp, profile: Partial<typeof DIARY>): Promise<void> {
+  const url = `${stack.gateway}/developer/apps/${app.clientId}`;
+  expectStatus(200, await send(url, { method: 'PATCH', bearer: developer, json: profile }));
+}
+
+const get = async (bearer: string, path: string) =>
+  expectStatus(200, await send(`${stack.gateway}/partner/consent${path}`, { bearer })).body;
+
+/** Approves everything and returns the id of the grant. */
+async function approve(bearer: string, pendingId: string): Promise<string> {
+  const url = `${stack.gateway}/partner/consent/pending/${pendingId}/approve`;
+  return expectStatus(200, await send(url, { bearer, json: {} })).body.data.grantId;
+}
+
+interface Receipt {
+  readonly privacy_notice: string;
+  readonly party_identification: readonly Record<string, unknown>[];
+  readonly purposes: readonly Record<string, unknown>[];
+}
+
+async function receiptOf(user: string, grantId: string): Promise<Receipt> {
+  return decodeJwt<Receipt>((await get(user, `/grants/${grantId}/receipt`)).data.receipt);
+}
 
 describe('receipt', () => {
   test('is a signed JWS that states who, what (in the words shown), for how long and when', async () => {
@@ -32,7 +85,7 @@ describe('receipt', () => {
     expectStatus(200, await send(url, { method: 'PATCH', bearer: user, json: { scopes: [HEART] } }));
     expectStatus(200, await send(url, { method: 'DELETE', bearer: user }));
 
-    const { data } = await list(user, `/grants/${grantId}/receipt`);
+    const { data } = await get(user, `/grants/${grantId}/receipt`);
     expect(Object.keys(data)).toEqual(['grantId', 'receipt']);
     const header = decodeProtectedHeader(data.receipt);
     expect(header.alg).toBe('EdDSA');
@@ -77,7 +130,7 @@ describe('accesses', () => {
     await own.read(accessToken, '/api/v1/mood');
     await own.read(accessToken, '/api/v1/health-data/heart?page=0');
 
-    const { data, pagination } = await list(ada, `/grants/${grantId}/accesses`);
+    const { data, pagination } = await get(ada, `/grants/${grantId}/accesses`);
     expect(pagination).toEqual({ page: 1, pageSize: 20, total: 4, totalPages: 1 });
     const common = {
       id: expect.stringMatching(/^[a-z]+_\w+$/),
@@ -104,71 +157,20 @@ describe('accesses', () => {
     const times = data.map(({ at }: { at: string }) => Date.parse(at));
     expect(times).toEqual([...times].sort((a, b) => b - a));
   });
-
-  test('can be filtered, and are visible to their user only', async () => {
-    const user = await signIn(stack, 'filtered-history');
-    const [one, two] = [await registerApp(stack.gateway, user), await registerApp(stack.gateway, user)];
-    const first = await one.connect(user, [HEART, MOOD]);
-    const second = await two.connect(user, [MOOD]);
-    await one.read(first.accessToken, '/api/v1/health-data/heart');
-    await one.read(first.accessToken, '/api/v1/mood');
-    await two.read(second.accessToken, '/api/v1/mood');
-    const totalOf = async (query: string) => (await list(user, `/accesses${query}`)).pagination.total;
-    expect(await totalOf('')).toBe(3);
-    expect(await totalOf(`?clientId=${one.clientId}`)).toBe(2);
-    expect(await totalOf(`?grantId=${second.grantId}`)).toBe(1);
-    expect(await totalOf(`?scope=${MOOD}`)).toBe(2);
-    expect(await totalOf('?to=2020-01-01')).toBe(0);
-    expect((await list(user, '/accesses?pageSize=2&page=2')).data).toHaveLength(1);
-    for (const query of ['?scope=read:all', '?from=x', '?user=ada']) {
-      const { status, body } = await get(user, `/accesses${query}`);
-      expect([status, body.code]).toEqual([400, 'INVALID_REQUEST']);
-    }
-    expect((await list(await signIn(stack, 'no-history'), '/accesses')).data).toEqual([]);
-    expect((await get(ada, `/accesses?grantId=${second.grantId}`)).status).toBe(404);
-  });
 });
 
 const withoutId = ({ id: _, ...shown }: { id: string }) => shown;
 
 describe('preview', () => {
-  test.each(SCOPE_NAMES)('shows the newest data that an app with %s would receive', async (scope) => {
-    const { data } = await list(ada, `/preview?scope=${scope}`);
-    const more = scope === 'read:medications' ? ['doses'] : [];
-    expect(Object.keys(data)).toEqual(['scope', 'total', 'newest', 'trend', ...more]);
-    expect(data.scope).toBe(scope);
-    expect(data.total).toBeGreaterThan(0);
-    expect(data.newest.length).toBe(Math.min(data.total, 5));
-    for (const point of data.trend) expect(findFaults(point, RESOURCE_SHAPES.trends)).toEqual([]);
-    expect(data.doses?.newest.length).toBe(scope === 'read:medications' ? 5 : undefined);
-    const days = new Set(data.trend.map(({ start }: { start: string }) => start.slice(0, 10)));
-    expect(days.size).toBeLessThanOrEqual(30);
-  });
-
   test('shows what the app itself would read, with ids that no app receives', async () => {
     const { accessToken } = await app.connect(ada, [HEART]);
     const { data, pagination } = (await app.read(accessToken, '/api/v1/health-data/heart?pageSize=5')).body;
-    const preview = (await list(ada, `/preview?scope=${HEART}`)).data;
+    const preview = (await get(ada, `/preview?scope=${HEART}`)).data;
     expect([preview.total, preview.newest.map(withoutId)]).toEqual([pagination.total, data.map(withoutId)]);
     const ids = [...preview.newest, ...data].map(({ id }: { id: string }) => id);
     expect(new Set(ids).size).toBe(10);
     expect(preview.trend.length).toBeGreaterThan(20);
   });
-
-  test('creates no access record, and is empty without data', async () => {
-    const user = await signIn(stack, 'preview-without-data');
-    const { data } = await list(user, `/preview?scope=${HEART}`);
-    expect(data).toEqual({ scope: HEART, total: 0, newest: [], trend: [] });
-    expect((await list(user, '/accesses')).data).toEqual([]);
-  });
-
-  test.each(['', '?scope=', '?scope=read:all', `?scope=${HEART}&scope=${MOOD}`, `?scopes=${HEART}`])(
-    'refuses %j',
-    async (query) => {
-      const { status, body } = await get(ada, `/preview${query}`);
-      expect([status, body.code]).toEqual([400, 'INVALID_REQUEST']);
-    },
-  );
 });
 
 describe('dataFrom', () => {
@@ -193,7 +195,84 @@ describe('dataFrom', () => {
       return body.data.metrics[0].count;
     };
     expect(await count(own, cut.accessToken)).toBeLessThan(await count(app, whole.accessToken));
-    const grant = await list(ada, `/grants/${cut.grantId}`);
+    const grant = await get(ada, `/grants/${cut.grantId}`);
     expect(grant.data.dataFrom).toBe(dataFrom);
+  });
+});
+
+describe('the purpose of a request', () => {
+  /** Sends a request that needs only the client id, and returns the id of the pending approval. */
+  async function askWithoutSecret(method: string, parameters: Record<string, string>): Promise<string> {
+    const url = `${stack.gateway}/oauth/authorize`;
+    if (method === 'POST') return expectStatus(201, await send(url, { json: parameters })).body.pending_id;
+    const answer = expectStatus(303, await send(`${url}?${new URLSearchParams(parameters)}`));
+    return answer.headers.get('location')?.split('/').at(-1) ?? '';
+  }
+
+  test.each(['GET', 'POST'])(
+    'is neither shown nor put on the receipt when %s /oauth/authorize was sent without the secret',
+    async (method) => {
+      const [app, user] = [await registerApp(stack.gateway, developer), await somebody()];
+      const parameters = {
+        client_id: app.clientId,
+        redirect_uri: REDIRECT_URI,
+        scope: HEART,
+        purpose: 'Required by your doctor',
+      };
+      const id = await askWithoutSecret(method, parameters);
+      const { data } = await get(user, `/pending/${id}`);
+      expect(data).toMatchObject({ clientAuthenticated: false, purpose: null });
+      const receipt = await receiptOf(user, await approve(user, id));
+      expect(receipt.purposes).toMatchObject([{ purpose: null }]);
+    },
+  );
+});
+
+describe('an app that changes its name and links after a consent', () => {
+  test('has on the receipt, for each decision, the name shown at that decision', async () => {
+    const [app, user] = [await registerDiary(), await somebody()];
+    const { grantId } = await app.connect(user, [HEART]);
+    await change(app, BROKER);
+    expect((await app.connect(user, [MOOD])).grantId).toBe(grantId);
+    const receipt = await receiptOf(user, grantId);
+    expect(receipt.purposes).toMatchObject([{ recipient: partyOf(DIARY) }, { recipient: partyOf(BROKER) }]);
+    expect(receipt.party_identification).toMatchObject([{ party_name: BROKER.name }]);
+    expect((await get(user, `/grants/${grantId}`)).data.app.name).toBe(BROKER.name);
+  });
+
+  test('appears in the access history, by day and in the file, under the approved name', async () => {
+    const [app, user] = [await registerDiary(), await somebody()];
+    const { accessToken } = await app.connect(user, [HEART]);
+    await app.read(accessToken, '/api/v1/health-data/heart');
+    const { clientId } = app;
+    const shown = async () => [
+      (await get(user, '/accesses')).data[0].app,
+      (await get(user, '/accesses/summary')).data[0].app,
+    ];
+    expect(await shown()).toEqual(Array(2).fill({ clientId, name: DIARY.name }));
+    await change(app, BROKER);
+    const both = { clientId, name: DIARY.name, currentName: BROKER.name };
+    expect(await shown()).toEqual(Array(2).fill(both));
+    const { text } = await send(`${stack.gateway}/partner/consent/accesses.csv`, { bearer: user });
+    expect(text).toContain(`,${DIARY.name},`);
+    expect(text).not.toContain(BROKER.name);
+  });
+});
+
+describe('an app that changes its name while a person reads the approval screen', () => {
+  test('keeps its earlier name on the screen, the grant and the receipt', async () => {
+    const [app, user] = [await registerDiary(), await somebody()];
+    const { pending_id: id } = expectStatus(201, await app.authorize([HEART])).body;
+    const opened = (await get(user, `/pending/${id}`)).data;
+    await change(app, BROKER);
+    expect((await get(user, `/pending/${id}`)).data).toEqual(opened);
+    expect((await get(user, '/pending')).data).toEqual([opened]);
+    const grantId = await approve(user, id);
+    const receipt = await receiptOf(user, grantId);
+    expect(receipt.purposes).toMatchObject([{ recipient: partyOf(DIARY) }]);
+    expect(receipt.party_identification).toMatchObject([{ party_name: DIARY.name }]);
+    const { data } = await get(user, `/grants/${grantId}`);
+    expect(data.app).toMatchObject({ name: DIARY.name, currentName: BROKER.name });
+    expect(data.appChanges).toHaveLength(5);
   });
 });

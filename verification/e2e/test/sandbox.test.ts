@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { expectStatus, PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
+import { expectStatus, PartnerApp, REDIRECT_URI } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
@@ -90,35 +90,6 @@ describe('openid-client with a sandbox app', () => {
   );
 });
 
-describe('a real person and a sandbox app', () => {
-  test('cannot meet: the request is not found in any way to decide it', async () => {
-    const { body } = expectStatus(201, await app.authorize([HEART]));
-    for (const person of ['sandbox-developer', 'sandbox-person']) {
-      const bearer = await signIn(stack, person);
-      const pending = `${stack.gateway}/partner/consent/pending`;
-      expectStatus(404, await send(`${pending}/${body.pending_id}`, { bearer }));
-      for (const decision of ['approve', 'deny', 'extend', 'release']) {
-        expectStatus(404, await send(`${pending}/${body.pending_id}/${decision}`, { bearer, json: {} }));
-      }
-      expect((await send(pending, { bearer })).body.data).toEqual([]);
-    }
-    await connect('ben');
-    const grants = await send(`${stack.gateway}/partner/consent/grants`, { bearer: developer });
-    expect(grants.body.data).toEqual([]);
-  });
-});
-
-test('each person of the sandbox has the data that the documents promise', async () => {
-  const totals: Record<string, number> = {};
-  for (const person of ['ada', 'ben', 'cleo', 'dora']) {
-    const { accessToken } = await connect(person);
-    totals[person] = expectStatus(200, await read(accessToken)).body.pagination.total;
-  }
-  expect(totals).toMatchObject({ ben: 3, cleo: 0 });
-  expect(totals['ada']).toBeGreaterThan(3_000);
-  expect(totals['dora']).toBeGreaterThan(200);
-});
-
 async function pull(trigger: string, grantId: string, bearer = developer, clientId = app.clientId) {
   const url = `${stack.gateway}/developer/apps/${clientId}/sandbox/triggers`;
   return send(url, { json: { trigger, grantId }, bearer });
@@ -143,14 +114,6 @@ describe('a trigger', () => {
     expect(await readings()).toEqual([]);
   });
 
-  test('narrows, and the scope is gone at the next read', async () => {
-    const { accessToken, grantId } = await connect('ben');
-    expectStatus(200, await read(accessToken, 'glucose'));
-    expectStatus(200, await pull('grant.narrow', grantId));
-    expectStatus(403, await read(accessToken, 'glucose'));
-    expectStatus(200, await read(accessToken));
-  });
-
   test.each([
     ['grant.revoke', 401, 'UNAUTHORIZED'],
     ['grant.expire', 403, 'CONSENT_REQUIRED'],
@@ -161,15 +124,6 @@ describe('a trigger', () => {
     expect(expectStatus(status, await read(accessToken)).body.code).toBe(code);
     expect(expectStatus(200, await pull(trigger, grantId)).body.data.changed).toBe(false);
     expectStatus(409, await pull('data.arrive', grantId));
-  });
-
-  test("is not found for other developers, other apps' grants and live apps of others", async () => {
-    const { grantId } = await connect('ben');
-    const other = await registerSandboxApp();
-    expectStatus(404, await pull('grant.revoke', grantId, await signIn(stack, 'another-developer')));
-    expectStatus(404, await pull('grant.revoke', grantId, developer, other.clientId));
-    const live = await registerApp(stack.gateway, developer);
-    expectStatus(409, await pull('grant.revoke', grantId, developer, live.clientId));
   });
 });
 
@@ -186,27 +140,6 @@ describe('rehearsing errors', () => {
     expectStatus(503, await rehearse(accessToken, 'ACCESS_NOT_RECORDED'));
     expectStatus(400, await rehearse(accessToken, 'NO_SUCH_CODE'));
     expectStatus(200, await read(accessToken));
-  });
-
-  test.each([
-    ['rotated', 'rotate-secret', {}],
-    ['suspended', 'status', { status: 'suspended' }],
-    ['revoked', 'status', { status: 'revoked' }],
-  ])('is not for a secret that was right before: %s', async (_, path, json) => {
-    const other = await registerSandboxApp();
-    const headers = { 'Sandbox-Force': 'INTERNAL_ERROR' };
-    const form = { ...other.credentials, token: 'unknown' };
-    const rehearseWith = () => send(`${stack.gateway}/oauth/introspect`, { form, headers });
-    expectStatus(500, await rehearseWith());
-    const change = `${stack.gateway}/developer/apps/${other.clientId}/${path}`;
-    expectStatus(200, await send(change, { json, bearer: developer }));
-    expect(expectStatus(401, await rehearseWith()).body.code).toBe('UNAUTHORIZED');
-    expectStatus(401, await rehearseWith());
-  });
-
-  test('meets the limits of a deployment', async () => {
-    const { accessToken } = await connect('ben');
-    expect((await read(accessToken)).headers.get('ratelimit-policy')).toBe('"app-user";q=300;w=60');
   });
 });
 

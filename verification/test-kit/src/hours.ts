@@ -14,8 +14,8 @@ export const DATE_SUITES: readonly Suite[] = [
   {
     files: [
       'verification/e2e/test/web-keyboard.test.ts',
-      'verification/e2e/test/endpoints-lists.test.ts',
-      'verification/e2e/test/developer-secret-and-status.test.ts',
+      'verification/e2e/test/endpoints-answers.test.ts',
+      'verification/e2e/test/developer-apps.test.ts',
     ],
     names: 'gets less, and then nothing|access history is filtered|windows|usage counts',
   },

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type Answer, type RequestOptions, send } from '@phds/running-system/request';
+import { type RequestOptions, send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { runAsOperator } from '../src/operator-command.ts';
 
@@ -19,7 +19,6 @@ beforeAll(async () => {
 const partner = (bearer: string, path: string, options: RequestOptions = {}) =>
   send(`${stack.gateway}/partner${path}`, { bearer, ...options });
 const post = (bearer: string, path: string, json: unknown = {}) => partner(bearer, path, { json });
-const codeOf = ({ status, body }: Answer): [number, string] => [status, body.code];
 const register = (name: string): Promise<PartnerApp> => registerApp(stack.gateway, developer, { name });
 
 test('the session names the person', async () => {
@@ -88,33 +87,43 @@ describe('a person who no longer trusts an app', () => {
       },
     ]);
   });
+});
 
-  test('gets the same 404 for what belongs to somebody else and for what does not exist', async () => {
-    const [user, stranger] = [await signIn(stack, 'peoples-requests-3'), await signIn(stack, 'stranger')];
-    const app = await register('Pulse');
-    const { grantId, pendingId } = await app.expectCode(user, [HEART]);
-    for (const [list, foreign] of [
-      ['grants', grantId],
-      ['pending', pendingId],
-    ] as const) {
-      for (const id of [foreign, `${foreign.slice(0, 4)}0000000000000000000000`, 'x']) {
-        const report = await post(stranger, `/consent/${list}/${id}/report`, { reason: 'other' });
-        expect(codeOf(report)).toEqual([404, 'NOT_FOUND']);
-      }
-    }
-    for (const id of [grantId, 'grt_0000000000000000000000', 'x']) {
-      expect(codeOf(await post(stranger, `/consent/grants/${id}/deletion-request`))).toEqual([
-        404,
-        'NOT_FOUND',
-      ]);
-    }
-    const wrong = await post(user, `/consent/grants/${grantId}/report`, { reason: 'bad', text: 7 });
-    expect([
-      wrong.status,
-      wrong.body.errors.map(({ parameter }: { parameter: string }) => parameter),
-    ]).toEqual([400, ['reason', 'text']]);
-    const long = { reason: 'other', text: 'x'.repeat(1_001) };
-    const tooLong = await post(user, `/consent/grants/${grantId}/report`, long);
-    expect([tooLong.status, tooLong.body.errors[0].parameter]).toEqual([400, 'text']);
+const operate = (...args: string[]) => runAsOperator(stack, ['apps', ...args]);
+
+test('an app that an operator suspends is refused everywhere, and only an operator brings it back', async () => {
+  const owner = await signIn(stack, 'operators-and-apps-developer');
+  const app = await registerApp(stack.gateway, owner);
+  const tokens = await app.connect(await signIn(stack, 'operators-and-apps-ada'), ['read:profile']);
+  const url = `${stack.gateway}/developer/apps/${app.clientId}`;
+  const reason = 'It pretends to be a ministry.';
+  const suspended = await operate('suspend', app.clientId, '--reason', reason);
+  expect(suspended).toMatchObject({ code: 0, document: { status: 'suspended', lock: { reason } } });
+
+  const garbage = await app.read('phds_at_garbage', '/api/v1/profile');
+  for (const gateway of stack.gatewayUrls) {
+    const refused = await send(`${gateway}/api/v1/profile`, { bearer: tokens.accessToken });
+    expect([refused.status, refused.body]).toEqual([401, garbage.body]);
+  }
+  expect((await app.refresh(tokens.refreshToken)).status).toBe(401);
+  expect((await app.authorize(['read:profile'])).status).toBe(401);
+
+  const shown = expectStatus(200, await send(url, { bearer: owner })).body.data;
+  expect(shown).toMatchObject({ status: 'suspended', lock: { kind: 'suspension', reason } });
+  const undone = await send(`${url}/status`, { bearer: owner, json: { status: 'active' } });
+  expect([undone.status, undone.body.code]).toEqual([409, 'CONFLICT']);
+  expect(undone.body.detail).toContain(reason);
+  const listed = await operate('list', '--locked', 'suspension', '--owner', 'operators-and-apps-developer');
+  expect(listed.document).toMatchObject({ total: 1, apps: [{ clientId: app.clientId, lock: { reason } }] });
+
+  expect(await operate('resume', app.clientId)).toMatchObject({
+    code: 0,
+    document: { status: 'active', lock: null },
+  });
+  expectStatus(200, await app.read(tokens.accessToken, '/api/v1/profile'));
+  expectStatus(200, await app.refresh(tokens.refreshToken));
+  expect(await operate('show', 'app_0000000000000000000000')).toMatchObject({
+    code: 1,
+    document: { error: expect.stringContaining('no such app') },
   });
 });
