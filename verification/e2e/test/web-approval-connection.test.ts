@@ -144,32 +144,6 @@ function existingConnection(): void {
     expect(await find()).toMatchObject({ scopes: [WEIGHT, MOOD], dataFrom: '2026-02-01' });
   });
 
-  test('of two windows with different terms only the first decides; the second shows them and asks again', async () => {
-    const { screen, visitor, find, session } = await open('web-two-tabs', [HEART], { expiresInDays: 1 }, [
-      WEIGHT,
-    ]);
-    const other = expectStatus(201, await app.authorize([MOOD])).body;
-    const second = await visits.open(other.approval_uri, { session });
-    const secondScreen = new ApprovalScreen(second.page);
-    await secondScreen.toggle('Mood');
-    await screen.toggle('Weight by day');
-    await screen.chooseLife('90 days');
-    await visitor.leave(() => screen.share.click());
-    const first = await find();
-    expect(first.scopes).toEqual([HEART, WEIGHT]);
-    await secondScreen.share.click();
-    await second.page.getByRole('alert').getByText('Nothing was changed').waitFor();
-    expect(await find()).toEqual(first);
-    const end = dayText(Date.parse(first.expiresAt));
-    await secondScreen.summary
-      .getByText(`your heart, weight by day and mood, including new data, until ${end}`)
-      .waitFor();
-    await secondScreen.share.click();
-    await secondScreen.summary.and(second.page.locator(':focus')).waitFor();
-    await second.leave(() => secondScreen.share.click());
-    expect(await find()).toMatchObject({ scopes: [HEART, WEIGHT, MOOD], expiresAt: first.expiresAt });
-  });
-
   test('that was changed while the screen is read is not decided by a second press that comes at once', async () => {
     const { screen, find, session, url } = await open(
       'web-second-press',

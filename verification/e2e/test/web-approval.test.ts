@@ -1,10 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
+import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { type Screen, Visitor } from '@phds/running-system/visitor';
-import * as client from 'openid-client';
 import { ApprovalScreen } from '../src/approval-screen.ts';
 import { pickPerson } from '../src/sign-in-page.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
@@ -73,33 +72,6 @@ function approvalScreen(): void {
     expect(tokens.scope.split(' ').toSorted()).toEqual([HEART, 'read:weight']);
     expect((await app.read(tokens.access_token, '/api/v1/health-data/heart')).status).toBe(200);
     expect((await app.read(tokens.access_token, '/api/v1/profile')).status).toBe(403);
-  });
-
-  test('serves a stock client, from sign-in to data', async () => {
-    const config = await client.discovery(
-      new URL(visits.stack.gateway),
-      app.clientId,
-      undefined,
-      client.ClientSecretPost(app.clientSecret),
-      { algorithm: 'oauth2', execute: [client.allowInsecureRequests] },
-    );
-    const pkceCodeVerifier = client.randomPKCECodeVerifier();
-    const expectedState = client.randomState();
-    const url = client.buildAuthorizationUrl(config, {
-      redirect_uri: REDIRECT_URI,
-      scope: `${HEART} read:profile`,
-      state: expectedState,
-      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
-      code_challenge_method: 'S256',
-    });
-    const visitor = await visits.open(url.href, {});
-    await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
-    await pickPerson(visitor.page, 'web-approval-grace');
-    await new ApprovalScreen(visitor.page).choose('Heart', 'Profile');
-    const callback = await press(visitor, /^Share 2 types of data$/);
-    const tokens = await client.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState });
-    const heart = new URL('/api/v1/health-data/heart', visits.stack.gateway);
-    expect((await client.fetchProtectedResource(config, tokens.access_token, heart, 'GET')).status).toBe(200);
   });
 
   test('of an app with the longest name and all scopes fits a small phone', async () => {

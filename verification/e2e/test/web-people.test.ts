@@ -70,28 +70,6 @@ function pagesOfPeople(): void {
     await visitor.page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
   });
 
-  test("a connected app's scopes can be reduced with immediate effect", async () => {
-    const { user, tokens } = await connect('narrower', [HEART, 'read:weight']);
-    const visitor = await visits.open(`/apps/${tokens.grantId}`, { session: user });
-    const { page } = visitor;
-    await visitor.takePictures('connected-app');
-    await page.getByText('Heart', { exact: true }).first().click();
-    await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByRole('checkbox').nth(1).waitFor({ state: 'detached' });
-    await visitor.takePictures('connected-app-narrowed');
-    expect((await readHeart(tokens)).status).toBe(403);
-    expect((await app.read(tokens.accessToken, '/api/v1/weight')).status).toBe(200);
-    const lastDay = page.getByLabel('Last day of sharing');
-    await lastDay.fill((await lastDay.getAttribute('max')) ?? '');
-    await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('Saved.', { exact: true }).waitFor();
-    await page.context().clearCookies();
-    await page.getByLabel('Earliest data shared').fill('2026-01-01');
-    await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByRole('alertdialog', { name: 'Your session has ended' }).waitFor();
-    expect(await page.getByLabel('Earliest data shared').inputValue()).toBe('2026-01-01');
-  });
-
   test('sharing stops only after confirmation', async () => {
     const { user, tokens } = await connect('stopper', [HEART]);
     const visitor = await visits.open('/apps', { session: user });

@@ -93,12 +93,4 @@ function requestLog(): void {
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('request-log-incomplete');
   });
-
-  test("shows nothing of another developer's app", async () => {
-    const { stack } = visits;
-    const app = await registerApp(stack.gateway, await signIn(stack, 'web-request-log-owner'));
-    const session = await signIn(stack, 'web-request-log-mallory');
-    const { page } = await visits.open(`/console/${app.clientId}/requests`, { session });
-    await page.getByRole('heading', { name: 'You have no such app' }).waitFor();
-  });
 }

@@ -71,25 +71,6 @@ function signingIn(): void {
     expect((await app.read(body.access_token, HEART_PATH)).status).toBe(200);
   });
 
-  test('an expired session in the middle of an approval loses nothing, and a provider that knows the person does not ask', async () => {
-    const visitor = await openSignedIn(await ask(), 'sign-in-grace');
-    const { page } = visitor;
-    const screen = new ApprovalScreen(page);
-    await screen.choose('Mood');
-    await screen.chooseLife('30 days');
-    await dropSession(page);
-    await screen.share.click();
-    const dialog = page.getByRole('alertdialog', { name: 'Your session has ended' });
-    await dialog.waitFor();
-    const tab = await openSignInTab(page);
-    if (!tab.isClosed()) await tab.waitForEvent('close');
-    await dialog.waitFor({ state: 'detached' });
-    expect(await screen.limits()).toEqual(['30 days', 'Last 30 days']);
-    const callback = await visitor.leave(() => screen.share.click());
-    const { body } = expectStatus(200, await app.exchange(callback.searchParams.get('code') ?? ''));
-    expect(body.scope.split(' ')).toContain('read:mood');
-  });
-
   test("a sign-out at the provider ends an open page's session at the next request on every gateway", async () => {
     const visitor = await openSignedIn('/apps', 'sign-in-leaver');
     const { page } = visitor;
@@ -111,18 +92,6 @@ function signingIn(): void {
       const answer = await send(`${url}/partner/session`, { bearer: session ?? '' });
       expect(answer.status).toBe(401);
     }
-  });
-
-  test('when another person signs in instead, the page reloads and shows nothing of the first', async () => {
-    const { page } = await openSignedIn(await ask(), 'sign-in-first');
-    await page.getByRole('heading', { name: WAITING_FOR }).waitFor();
-    await signOutAtProvider(page, stack.identityProviderUrl);
-    await page.getByRole('button', { name: "Don't share" }).click();
-    await page.getByRole('alertdialog').waitFor();
-    await pickPerson(await openSignInTab(page), 'sign-in-second');
-    await page.getByRole('heading', { name: "This request isn't available" }).waitFor();
-    await page.getByText('sign-in-second', { exact: true }).waitFor();
-    expect(await page.content()).not.toContain('Morning Run');
   });
 
   test('a sign-out ends the session everywhere, and the next sign-in asks who the person is', async () => {

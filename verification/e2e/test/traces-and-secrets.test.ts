@@ -1,15 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { ingestReadings } from '@phds/running-system/ingestion';
 import { expectStatus, type Tokens } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import { OtlpReceiver } from '@phds/test-kit/otlp-receiver';
-import { findLeaks, readLogs } from '../src/leak-search.ts';
+import { findLeaks, type Place, readLogs, readRedis, readScrapes, readTables } from '../src/leak-search.ts';
 import { SecretCollector } from '../src/secret-collector.ts';
 import { findTrace, listSteps } from '../src/trace-search.ts';
 
 const HEART = '/api/v1/health-data/heart';
+const POSTGRES = { ...THROWAWAY_SETTINGS, log_statement: 'all' };
 const ROUTE = 'GET /api/v1/health-data/:category';
 const SERVICES = ['authorization', 'consent', 'gateway', 'health-data'];
 const VALUE = 361.7;
@@ -22,7 +26,8 @@ let tokens: Tokens;
 beforeAll(async () => {
   receiver = await OtlpReceiver.start();
   const traced = {
-    LOG_LEVEL: 'debug',
+    // The most verbose logging, also of the database: statements and parameters are logged.
+    LOG_LEVEL: 'trace',
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_BSP_SCHEDULE_DELAY: '50',
@@ -33,7 +38,7 @@ beforeAll(async () => {
     consent: traced,
     'health-data': traced,
   };
-  stack = await startRunningStack({ environment });
+  stack = await startRunningStack({ environment, postgresSettings: POSTGRES });
   collector = new SecretCollector(stack.gateway);
   await collector.begin(stack);
   const start = '2026-03-01T08:00:00Z';
@@ -95,7 +100,9 @@ test('a request with a body, outside of the data interface, is one trace too', a
 test('every service logs the id of the request, and of its trace', async () => {
   expect(firstRequest).not.toBe('');
   const [{ traceId = '' } = {}] = findTrace(receiver, firstRequest);
-  const lines = (await readLogs(stack)).flatMap(({ text }) => text.split('\n'));
+  // The database logs statements with their parameters, and not as JSON.
+  const logs = (await readLogs(stack)).filter(({ name }) => name !== 'log postgres.log');
+  const lines = logs.flatMap(({ text }) => text.split('\n'));
   const ofRequest = lines.filter((line) => line.includes(firstRequest)).map((line) => JSON.parse(line));
   expect([...new Set(ofRequest.map(({ service }) => service))].toSorted()).toEqual(SERVICES);
   expect(new Set(ofRequest.map((line) => line.traceId))).toEqual(new Set([traceId]));
@@ -163,7 +170,8 @@ test('no secret, no value, no id of a person and no parameter is exported', asyn
   const url = `${stack.gateway}${HEART}?from=${from}`;
   const answer = expectStatus(200, await send(url, { bearer: tokens.accessToken }));
   for (const secret of [...collector.collected.secrets.values()]) await collector.misplace(secret);
-  await stack.processes.get('gateway-1')?.stop();
+  const gateway = stack.processes.get('gateway-1');
+  await gateway?.stop();
   expect(findTrace(receiver, idOf(answer)).length).toBeGreaterThan(3);
   const canaries = new Map([
     ...collector.collected.secrets,
@@ -177,4 +185,141 @@ test('no secret, no value, no id of a person and no parameter is exported', asyn
   expect(text).toContain('readings-newest');
   expect(findLeaks([{ name: 'traces', text }], canaries)).toEqual([]);
   expect(text).not.toMatch(/\bada\b|url\.|[?&]from=/);
+  await gateway?.start();
+});
+
+describe('after a life with outages', () => {
+  let scrapes: Place[];
+
+  async function liveOn(): Promise<void> {
+    const { app } = collector;
+    const first = await collector.newCode();
+    const tokens = await collector.exchange(first);
+    expectStatus(200, await app.read(tokens.accessToken, HEART));
+    const next = await collector.refresh(tokens.refreshToken);
+    const again = await collector.refresh(tokens.refreshToken);
+    expect(again).toEqual(next);
+    collector.remember('access token', await app.userlessToken());
+    expectStatus(200, await app.introspect(next.accessToken));
+    await collector.rotate();
+    // Replays a code and reuses a refresh token, because error paths log other texts.
+    expectStatus(400, await app.exchange(first.code, { code_verifier: first.verifier }));
+    expectStatus(400, await app.refresh(tokens.refreshToken));
+    expectStatus(401, await app.read(next.accessToken, HEART));
+    const receipt = `${stack.gateway}/partner/consent/grants/${tokens.grantId}/receipt`;
+    expectStatus(200, await send(receipt, { bearer: collector.session }));
+    const others = await collector.exchange(await collector.newCode());
+    expectStatus(200, await app.revoke(others.accessToken));
+    expectStatus(200, await app.revoke(others.refreshToken));
+    await signInAndOut();
+  }
+
+  async function signInAndOut(): Promise<void> {
+    for (const name of ['oidcClientSecret', 'signInKey'] as const) {
+      collector.remember(name, (await readFile(stack.keys[name], 'utf8')).trim());
+    }
+    const idToken = await collector.signInAtProvider('ada');
+    expectStatus(
+      200,
+      await send(`${stack.gateway}/partner/session`, { headers: { Cookie: `session=${idToken}` } }),
+    );
+    expectStatus(200, await collector.signOut(idToken));
+  }
+
+  /** While a service is down, errors and their causes are logged. */
+  async function liveThroughOutages(): Promise<void> {
+    const code = await collector.newCode();
+    const tokens = await collector.exchange(await collector.newCode());
+    const idToken = await collector.signInAtProvider('ada');
+    for (const name of ['health-data', 'consent', 'authorization']) {
+      const process = stack.processes.get(name);
+      await process?.kill();
+      await collector.app.read(tokens.accessToken, HEART);
+      await collector.app.exchange(code.code, { code_verifier: code.verifier });
+      await collector.app.refresh(tokens.refreshToken);
+      await collector.app.revoke(tokens.refreshToken);
+      await send(`${stack.gateway}/partner/consent/grants`, { bearer: collector.session });
+      await collector.signOut(idToken);
+      await process?.start();
+    }
+  }
+
+  beforeAll(async () => {
+    await liveOn();
+    for (const secret of [...collector.collected.secrets.values()]) await collector.misplace(secret);
+    scrapes = await readScrapes(stack);
+    await liveThroughOutages();
+    scrapes.push(...(await readScrapes(stack)));
+    await Promise.all([...stack.processes.values()].map((process) => process.stop()));
+  });
+
+  test('no secret, token, code, verifier or session is in any column of any table', async () => {
+    const { secrets } = collector.collected;
+    expect(secrets.size).toBeGreaterThan(20);
+    const tables = await readTables(stack);
+    expect(tables.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['authorization.access_token', 'consent.access_record', 'health_data.reading']),
+    );
+    expect(findLeaks(tables, secrets)).toEqual([]);
+    // Finds secrets that were created without this test's knowledge.
+    expect(tables.filter(({ text }) => /phds_(cs|ac|at|rt)_/.test(text))).toEqual([]);
+  });
+
+  test('the search works: it finds the SHA-256 of each secret, token and code, and the states', async () => {
+    const { secrets, states } = collector.collected;
+    const kept = [...secrets].filter(([name]) =>
+      /^(client secret|code|access token|refresh token) \d/.test(name),
+    );
+    const tables = await readTables(stack);
+    const text = tables.map((table) => table.text).join('\n');
+    // Only the latest secret of an app is stored.
+    const missing = kept.filter(([, secret]) => !text.includes(`\\x${sha256(secret).toString('hex')}`));
+    expect(missing.map(([name]) => name.replace(/ \d+$/, ''))).toEqual(['client secret']);
+    expect(findLeaks(tables, states).length).toBe(states.size);
+  });
+
+  test('no secret is in any line of any log, although the logs mention the requests', async () => {
+    const logs = await readLogs(stack);
+    const names = logs.map(({ name }) => name);
+    for (const name of ['gateway-1', 'authorization', 'consent', 'health-data', 'postgres']) {
+      expect(names).toContain(`log ${name}.log`);
+    }
+    const text = logs.map((log) => log.text).join('\n');
+    for (const said of [
+      '/oauth/token',
+      '/oauth/revoke',
+      '/sign-in/callback',
+      '/sign-out/back-channel',
+      'request failed temporarily',
+      'INSERT INTO access_record',
+    ]) {
+      expect(text).toContain(said);
+    }
+    expect(findLeaks(logs, collector.collected.secrets)).toEqual([]);
+    expect(logs.filter((log) => /phds_(cs|ac|at|rt)_[0-9A-Za-z]/.test(log.text))).toEqual([]);
+  });
+
+  test('no state is in the log of a service; the verbose database log shows that it would be found', async () => {
+    const logs = await readLogs(stack);
+    const { states } = collector.collected;
+    const isDatabase = ({ name }: { name: string }) => name === 'log postgres.log';
+    expect(findLeaks(logs.filter(isDatabase), states).length).toBe(states.size);
+    expect(
+      findLeaks(
+        logs.filter((log) => !isDatabase(log)),
+        states,
+      ),
+    ).toEqual([]);
+  });
+
+  test('no secret, token, code or state is in the metrics of any service', () => {
+    const { secrets, states } = collector.collected;
+    expect(new Set(scrapes.map(({ name }) => name)).size).toBe(4);
+    expect(findLeaks(scrapes, new Map([...secrets, ...states]))).toEqual([]);
+  });
+
+  test('Redis contains no secret', async () => {
+    const { url } = stack.redis;
+    if (url !== null) expect(findLeaks([await readRedis(url)], collector.collected.secrets)).toEqual([]);
+  });
 });
