@@ -74,42 +74,27 @@ function everyPage(): void {
   };
 
   test.each(PAGES)(
-    '%s fits on the narrowest phone, also with text twice as large, in each language',
+    '%s, unfolded, in each language, in light and dark, fits on the narrowest phone also with text twice as large, has no barrier, and shows the focus',
     async (path) => {
       const visitor = await openPage(path);
-      expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
+      const { page } = visitor;
+      expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+      const expectToFit = async () =>
+        expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
+      await expectToFit();
+      await unfold(page);
       for (const language of ['de', 'en'] as const) {
         await visitor.speak(language);
-        expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
+        await expectToFit();
+        expect(await findSmallTargets(page)).toEqual([]);
       }
-      await unfold(visitor.page);
-      for (const language of ['de', 'en'] as const) {
-        await visitor.speak(language);
-        expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
-        expect(await findSmallTargets(visitor.page)).toEqual([]);
-      }
-    },
-  );
-
-  test.each(PAGES)(
-    '%s shows each element that gets the focus by keyboard, on a small phone',
-    async (path) => {
-      const visitor = await openPage(path);
-      await unfold(visitor.page);
-      expect(await findHiddenStops(visitor.page)).toEqual([]);
-    },
-  );
-
-  test.each(PAGES)(
-    '%s has no barrier and readable texts, also disabled ones, in light and dark',
-    async (path) => {
-      const visitor = await openPage(path);
-      await unfold(visitor.page);
       for (const screen of ['narrow', 'dark'] as const) {
         await visitor.lookAs(screen);
         expect(await visitor.findBarriers()).toEqual([]);
-        expect(await findFaintDisabledTexts(visitor.page)).toEqual([]);
+        expect(await findFaintDisabledTexts(page)).toEqual([]);
       }
+      await visitor.lookAs('narrow');
+      expect(await findHiddenStops(page)).toEqual([]);
     },
   );
 
