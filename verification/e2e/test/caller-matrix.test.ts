@@ -7,11 +7,9 @@ import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { HEART } from '@phds/running-system/revocation-ways';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
-import { judgeGrpc, type Verdict } from '../src/admission-verdicts.ts';
-import { listAdmitted } from '../src/caller-matrix.ts';
+import { judgeGrpc, listAdmitted, listStrangers, type Verdict } from '../src/admissions.ts';
 import { RawGrpc } from '../src/raw-grpc.ts';
 import { readServiceKeys, signServiceToken } from '../src/service-tokens.ts';
-import { listStrangers } from '../src/strangers.ts';
 
 // Nothing of these calls takes effect: a caller that should be refused sends an empty message, and one that should be admitted bytes that
 // are no message. So an admitted call is answered INVALID_ARGUMENT, after its admission.

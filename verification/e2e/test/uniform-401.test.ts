@@ -5,8 +5,7 @@ import { send, toBasic } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret } from '@phds/service-kit/secrets';
-import { makeBadSessions } from '../src/bad-sessions.ts';
-import { type DeadTokens, endTokens, setStatus } from '../src/dead-credentials.ts';
+import { type DeadTokens, endTokens, makeBadSessions, setStatus } from '../src/bad-credentials.ts';
 import { type RawRequest, sendRaw, withoutDate } from '../src/raw-http.ts';
 
 const HEART = '/api/v1/health-data/heart';

@@ -1,3 +1,9 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
+import type { Caller } from '@phds/local-stack/key-files';
+import type { RawOutcome } from './raw-grpc.ts';
+import { signServiceToken } from './service-tokens.ts';
+
 type Table = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
 
 /** Who may call what: service, proto service, caller, and the rpcs that admit it. Nobody else may call anything. */
@@ -76,4 +82,83 @@ export function listAdmitted(service: string): Map<string, string[]> {
     }
   }
   return admitted;
+}
+
+interface StrangersOptions {
+  readonly service: string;
+  /** One that the rpcs admit. */
+  readonly caller: Caller;
+  readonly keys: Readonly<Record<Caller, KeyObject>>;
+  readonly session: string;
+  readonly accessToken: string;
+}
+
+const bearer = (token: string) => `Bearer ${token}`;
+
+/** An `Authorization` of every kind but a valid one, by what it is; null is none. */
+export async function listStrangers({
+  service,
+  caller,
+  keys,
+  session,
+  accessToken,
+}: StrangersOptions): Promise<Readonly<Record<string, string | null>>> {
+  const key = keys[caller];
+  const other = generateKeyPairSync('ed25519').privateKey;
+  const claims = { caller, audience: service };
+  const sign = async (changes: object, signer = key) =>
+    bearer(await signServiceToken(signer, { ...claims, ...changes }));
+  const elsewhere = service === 'consent' ? 'health-data' : 'consent';
+  const neighbour = caller === 'gateway' ? 'operator' : 'gateway';
+  const valid = await sign({});
+  const [header = '', payload = ''] = valid.slice('Bearer '.length).split('.');
+  const none = Buffer.from('{"alg":"none","typ":"service+jwt"}').toString('base64url');
+  return {
+    'no token': null,
+    'an empty token': 'Bearer ',
+    garbage: 'Bearer x.y.z',
+    'another scheme': valid.replace('Bearer', 'Basic'),
+    'a token for another service': await sign({ audience: elsewhere }),
+    'an expired token': await sign({ issuedIn: -600, lifetime: 300 }),
+    'a token of the future': await sign({ issuedIn: 120 }),
+    'a token that lives ten years': await sign({ lifetime: 315_360_000 }),
+    'another type of token': await sign({ typ: 'JWT' }),
+    'a token signed with an unknown key': await sign({}, other),
+    "a token signed with another caller's key": await sign({}, keys[neighbour]),
+    'an unknown caller': await sign({ caller: 'reporting' }, other),
+    'a caller under the name of another key': await sign({ caller: 'reporting', kid: caller }),
+    'a token without its signature': bearer(`${header}.${payload}.`),
+    'a token with the algorithm none': bearer(`${none}.${payload}.`),
+    "a person's session": bearer(session),
+    "an app's access token": bearer(accessToken),
+  };
+}
+
+/** How a call ended: `admitted`, `refused` with nothing but the refusal, or what else it showed. */
+export type Verdict = string;
+
+export function judgeGrpc({ code, text, fields, details, messages, isOpened }: RawOutcome): Verdict {
+  if (code === status.INVALID_ARGUMENT || (code === status.OK && isOpened)) return 'admitted';
+  const detail = details.toString('hex');
+  const isBare =
+    text === '' && messages === 0 && fields.every((name) => GRPC_FIELDS.includes(name)) && detail === REFUSAL;
+  return code === status.PERMISSION_DENIED && isBare
+    ? 'refused'
+    : `${status[code]} ${text} ${fields} ${detail}`;
+}
+
+const GRPC_FIELDS = ['content-type', 'date', 'grpc-status-details-bin'];
+/** google.rpc.Status: code 7, and an ErrorDetail of which only the reason is set. */
+const REFUSAL_DETAIL = Buffer.from([0x08, 3]);
+const REFUSAL = toStatus(REFUSAL_DETAIL).toString('hex');
+
+function toStatus(detail: Buffer): Buffer {
+  const url = Buffer.from('type.googleapis.com/phds.common.v1.ErrorDetail');
+  const any = Buffer.concat([
+    Buffer.from([0x0a, url.length]),
+    url,
+    Buffer.from([0x12, detail.length]),
+    detail,
+  ]);
+  return Buffer.concat([Buffer.from([0x08, status.PERMISSION_DENIED, 0x1a, any.length]), any]);
 }
