@@ -24,38 +24,28 @@ import { createApps } from './app/apps.ts';
 import { createAuthorizations } from './app/authorizations.ts';
 import { createClientAuthentication } from './app/client-authentication.ts';
 import { createCodeExchange } from './app/code-exchange.ts';
-import { createDecisions } from './app/decisions.ts';
+import { createDecisions, createIssueCode, createSandboxDecisions } from './app/decisions.ts';
 import { createDevelopers } from './app/developers.ts';
 import { createErasures } from './app/erasures.ts';
-import { createFamilyRevocation } from './app/family-revocation.ts';
-import { createIntrospection } from './app/introspection.ts';
-import { createIssueCode } from './app/issue-code.ts';
+import { createIntrospection, createOwnIntrospection } from './app/introspection.ts';
 import { createOwnGrants } from './app/own-grants.ts';
-import { createOwnIntrospection } from './app/own-introspection.ts';
-import { createOwnTokens } from './app/own-tokens.ts';
 import { createRefresh } from './app/refresh.ts';
-import { createSandboxDecisions } from './app/sandbox-decisions.ts';
-import { createTokenEndpoint } from './app/token-endpoint.ts';
+import { createFamilyRevocation } from './app/token-family.ts';
+import { createOwnTokens, createTokenEndpoint } from './app/token-grants.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
 import { connectConsent } from './clients/consent.ts';
 import type { Config } from './config.ts';
 import { type AuthorizationMetrics, createAuthorizationMetrics } from './metrics.ts';
-import { createAppOperatorService } from './rpc/app-operator-service.ts';
-import { createAppService } from './rpc/app-service.ts';
+import { createAppOperatorService, createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
 import { createTokenService, type TokenUseCases } from './rpc/token-service.ts';
 import { PrismaClient } from './store/generated/client.ts';
-import { createPgAccessTokens } from './store/pg-access-tokens.ts';
-import { createPgCodes } from './store/pg-codes.ts';
-import { createPgCredentials } from './store/pg-credentials.ts';
-import { createPgTokenFamilies } from './store/pg-token-families.ts';
-import { createPrismaApps } from './store/prisma-apps.ts';
-import { createPrismaAuthorizations } from './store/prisma-authorizations.ts';
+import { createPgAuthorizations } from './store/pg-authorizations.ts';
+import { createPgPeople } from './store/pg-people.ts';
+import { createPgPruner } from './store/pg-pruner.ts';
+import { createPgTokens } from './store/pg-tokens.ts';
+import { createPostgresApps } from './store/postgres-apps.ts';
 import { createPrismaDevelopers } from './store/prisma-developers.ts';
-import { createPrismaPeople } from './store/prisma-people.ts';
-import { createPrismaPruner } from './store/prisma-pruner.ts';
-import { createPrismaSuspensions } from './store/prisma-suspensions.ts';
-import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 
 const SERVICE = 'authorization';
 
@@ -86,7 +76,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   measured.measurePools({ ordinary: postgres.pool, restores: pool });
   const onFailure = failureOf('checking whether the database was restored');
   const guard = resources.use(
-    await startRestoreGuard({ pool, schema: RESTORE_SCHEMA, config, log, onFailure }),
+    await startRestoreGuard({ pool, schema: toSchemaName(SERVICE), config, log, onFailure }),
   );
   measured.measureRestores(guard);
   const consent = connectConsent(config, { clock, log, metrics }, resources);
@@ -101,7 +91,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     metrics: measured,
     verification: resources.use(openSessionVerification(config, { clock, failureOf })),
   };
-  const pruned = createPrismaPruner(prisma, clock);
+  const pruned = createPgPruner(postgres.pool, clock);
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
   const server = resources.use(
     await startRpcServer({
@@ -148,11 +138,10 @@ function openDatabase(config: Config, log: Logger, applicationName: string, pool
 
 function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGuard) {
   return {
-    apps: { ...createPrismaApps(prisma, guard), ...createPgCredentials(pool, guard) },
-    authorizations: { ...createPrismaAuthorizations(prisma, guard), ...createPgCodes(pool, guard) },
-    tokens: { ...createPgTokenFamilies(pool, guard), ...createPgAccessTokens(pool, guard) },
-    people: createPrismaPeople(prisma),
-    suspensions: createPrismaSuspensions(prisma),
+    apps: createPostgresApps(pool, prisma, guard),
+    authorizations: createPgAuthorizations(pool, guard),
+    tokens: createPgTokens(pool, guard),
+    people: createPgPeople(pool),
     developers: createPrismaDevelopers(prisma),
   };
 }
@@ -198,7 +187,7 @@ function createRpcServices(parts: Parts) {
       stepUp,
     }),
     createTokenService(acknowledging(guard, tokens, ['revoke'])),
-    createRestoreService({ guard, countSuspended: parts.suspensions.count }),
+    createRestoreService({ guard, countSuspended: parts.apps.countSuspended }),
   ];
 }
 

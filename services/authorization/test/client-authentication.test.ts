@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
-import type { AppStore, Credential } from '../src/app/app-ports.ts';
 import { createClientAuthentication } from '../src/app/client-authentication.ts';
+import type { AppStore, Credential } from '../src/app/ports.ts';
 import type { App, AppStatus } from '../src/domain/app.ts';
 import { reasonOf } from './harness.ts';
 

@@ -6,7 +6,7 @@ import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
 import type { Exchange, Rotation, TokenStore } from '../src/app/ports.ts';
-import { createPgTokenFamilies } from '../src/store/pg-token-families.ts';
+import { createPgTokens } from '../src/store/pg-tokens.ts';
 import { type Harness, HEART, SLEEP, startHarness, type TestApp } from './harness.ts';
 
 const LATER = new Date(Date.now() + 3_600_000);
@@ -37,7 +37,7 @@ beforeEach(async () => {
     verified: (operation) => operation(),
     noteProof: (position) => void noted.push(position),
   };
-  store = createPgTokenFamilies(pool, guard as RestoreGuard);
+  store = createPgTokens(pool, guard as RestoreGuard);
 });
 afterEach(() => admin.query('ROLLBACK'));
 afterAll(async () => {

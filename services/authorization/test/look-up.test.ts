@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createLookUp } from '../src/store/look-up.ts';
+import { createLookUp } from '../src/store/statements.ts';
 
 interface Row {
   readonly hash: Buffer;

@@ -4,8 +4,7 @@ import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
-import { PrismaClient } from '../src/store/generated/client.ts';
-import { createPrismaPruner } from '../src/store/prisma-pruner.ts';
+import { createPgPruner } from '../src/store/pg-pruner.ts';
 import type { Harness, TestApp } from './harness.ts';
 import { startHarness } from './harness.ts';
 
@@ -95,10 +94,9 @@ async function openPruner() {
     applicationName: 'test',
   };
   const postgres = stack.use(openPostgres({ connectionString, schema, ...limits }));
-  const prisma = stack.adopt(new PrismaClient(postgres.prisma), (it) => it.$disconnect());
   const later = new FakeClock();
   later.advance(60 * DAY);
-  const pruned = createPrismaPruner(prisma, later);
+  const pruned = createPgPruner(postgres.pool, later);
   const expired = new Date(later.now().getTime() - 30 * DAY);
   const { clientId } = await quiet.registerApp();
   const opened = stack.move();

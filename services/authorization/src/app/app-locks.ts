@@ -3,9 +3,8 @@ import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import type { App, AppLock, AppLockKind } from '../domain/app.ts';
-import type { AppCommand, AppFilter, AppStore } from './app-ports.ts';
-import { changeInLedger } from './ledger-changes.ts';
-import type { ConsentLedger } from './ports.ts';
+import { changeInLedger } from './apps.ts';
+import type { AppCommand, AppFilter, AppStore, ConsentLedger } from './ports.ts';
 
 /** Maximum length of an operator's reason, in characters. */
 const MAX_REASON_LENGTH = 500;

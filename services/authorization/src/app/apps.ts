@@ -10,14 +10,17 @@ import {
   type AppLock,
   type AppSettings,
   type AppStatus,
+  type ChangedState,
   withoutEndedSecret,
 } from '../domain/app.ts';
-import type { SettingsChange, SettingsInput } from '../domain/app-settings.ts';
-import { parseChange, parseRegistration } from '../domain/app-settings.ts';
+import {
+  parseChange,
+  parseRegistration,
+  type SettingsChange,
+  type SettingsInput,
+} from '../domain/app-settings.ts';
 import { addSeconds } from '../domain/token.ts';
-import type { AppCommand, AppStore, ReplacedSecret, SecretTrace } from './app-ports.ts';
-import { changeInLedger } from './ledger-changes.ts';
-import type { ConsentLedger } from './ports.ts';
+import type { AppCommand, AppStore, ConsentLedger, ReplacedSecret, SecretTrace } from './ports.ts';
 
 /** A new secret of an app in plain text, returned only once. */
 export interface IssuedSecret {
@@ -215,4 +218,30 @@ function makeSecret(): { clientSecret: string; trace: SecretTrace } {
 
 function tooMany(limit: number): AppError {
   return new AppError('conflict', `A developer may have at most ${limit} apps.`);
+}
+
+// A concurrent change costs one attempt; changes of one app are rare.
+const ATTEMPTS = 5;
+
+/**
+ * Changes an app in the ledger, then in our copy, until `isDone` is true of the ledger's state. It may throw to give up. The ledger
+ * is called even when nothing seems to change, so that a repeat completes a change that crashed between the two stores.
+ */
+export async function changeInLedger(
+  { apps }: { readonly apps: Pick<AppStore, 'applyLedgerState'> },
+  { clientId, epoch, ledgerRevision }: Pick<App, 'clientId' | 'epoch' | 'ledgerRevision'>,
+  change: (command: AppCommand) => Promise<ChangedState>,
+  isDone: (state: ChangedState) => boolean,
+): Promise<ChangedState> {
+  const known = { epoch, revision: ledgerRevision };
+  let expectedRevision = ledgerRevision;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const state = await change({ clientId, expectedRevision, known });
+    await apps.applyLedgerState(clientId, state);
+    // A restored ledger may have the wanted state from before, at a revision that is ignored here.
+    const isBehind = state.revision < known.revision || state.epoch < known.epoch;
+    if (isDone(state) && !isBehind) return state;
+    expectedRevision = state.revision;
+  }
+  throw new AppError('conflict', 'The status is being changed by another request.');
 }

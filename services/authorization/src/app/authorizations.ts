@@ -3,18 +3,21 @@ import type { Clock } from '@phds/service-kit/clock';
 import { type AppError, invalidRequest, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
 import type { App } from '../domain/app.ts';
-import type { AcceptedParameters, RequestParameters } from '../domain/authorization-request.ts';
-import { findSettingsFault, parseRequestParameters } from '../domain/authorization-request.ts';
+import {
+  type AcceptedParameters,
+  findSettingsFault,
+  parseRequestParameters,
+  type RequestParameters,
+} from '../domain/authorization-request.ts';
 import { addQuery, isRegistered, toRedirectHost } from '../domain/redirect-uri.ts';
 import { addSeconds } from '../domain/token.ts';
-import type { AppStore } from './app-ports.ts';
 import {
   type ClientAuthentication,
   type ClientCredentials,
   type PresentedClient,
   refusalOf,
 } from './client-authentication.ts';
-import type { AuthorizationStore, ConsentApprovals } from './ports.ts';
+import type { AppStore, AuthorizationStore, ConsentApprovals } from './ports.ts';
 
 /** Prefix of every `request_uri` (RFC 9126 section 2.2). */
 const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';

@@ -4,7 +4,7 @@ import { unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
-import type { AppStore, Credential } from './app-ports.ts';
+import type { AppStore, Credential } from './ports.ts';
 
 /** The presented credentials; absent values were not sent. */
 export interface ClientCredentials {

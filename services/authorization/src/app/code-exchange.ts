@@ -4,20 +4,25 @@ import { invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
-import { findSettingsFault } from '../domain/authorization-request.ts';
-import type { AuthorizationCode } from '../domain/code.ts';
-import { CODE_MAX_FAILED_ATTEMPTS, isCodeVerifier, isUsable } from '../domain/code.ts';
-import type { GrantFacts } from '../domain/liveness.ts';
-import { toAccessExpiry, toFamilyExpiry, widenScopes } from '../domain/token.ts';
-import type { FamilyRevocation } from './family-revocation.ts';
-import type { AuthorizationStore, ConsentLedger, TokenStore } from './ports.ts';
-import type { IssuedTokens, TokenGrant, TokenParameters } from './token-grants.ts';
 import {
+  type AuthorizationCode,
+  CODE_MAX_FAILED_ATTEMPTS,
+  findSettingsFault,
+  isCodeVerifier,
+  isUsable,
+} from '../domain/authorization-request.ts';
+import { type GrantFacts, toAccessExpiry, toFamilyExpiry, widenScopes } from '../domain/token.ts';
+import type { AuthorizationStore, ConsentLedger, TokenStore } from './ports.ts';
+import type { FamilyRevocation } from './token-family.ts';
+import {
+  type IssuedTokens,
   invalidGrant,
   ownInvalidGrant,
   requireLiveGrant,
   requireSeconds,
   requireWorkingScopes,
+  type TokenGrant,
+  type TokenParameters,
   toScopeText,
 } from './token-grants.ts';
 

@@ -1,12 +1,28 @@
-import { findScope, type Scope } from '@phds/catalog/scopes';
+import type { KeyObject } from 'node:crypto';
+import { isSandboxApp, mayShareWith, SANDBOX_PERSON_DEFAULT } from '@phds/catalog/sandbox';
+import { findScope, isScope, type Scope } from '@phds/catalog/scopes';
+import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
+import { deriveSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
-import { type AuthorizationRequest, findSettingsFault } from '../domain/authorization-request.ts';
-import { addQuery, isRegistered } from '../domain/redirect-uri.ts';
-import type { AppStore } from './app-ports.ts';
-import type { IssueCode } from './issue-code.ts';
-import type { Approval, AuthorizationStore, ConsentApprovals, Decision } from './ports.ts';
+import {
+  type AuthorizationCode,
+  type AuthorizationRequest,
+  findSettingsFault,
+  isUsable,
+  SANDBOX_DENIAL,
+} from '../domain/authorization-request.ts';
+import { addQuery, isRegistered, toRedirectHost } from '../domain/redirect-uri.ts';
+import { addSeconds } from '../domain/token.ts';
+import type {
+  Approval,
+  AppStore,
+  AuthorizationStore,
+  ConsentApprovals,
+  Decision,
+  SandboxApprovals,
+} from './ports.ts';
 
 /** The result of an approval for the user's browser. */
 export interface Completed extends Pick<Approval, 'grantId' | 'scopes' | 'grantExpiresAt'> {
@@ -121,4 +137,108 @@ function findChosen(
 export function settingsChanged(cause: string): AppError {
   const message = 'The app has changed its settings since it asked. Start again in the app.';
   return new AppError('conflict', message, { cause });
+}
+
+/** A decision in place of a sandbox person. */
+export interface SandboxDecision {
+  /** With code or error, state and iss; empty if the app has removed the URI since a denial. */
+  readonly redirectUri: string;
+  readonly redirectHost: string;
+  /** Empty if denied. */
+  readonly userId: string;
+}
+
+export interface SandboxDecisions {
+  /** Decides as the request's `login_hint` says. Throws as documented for the rpc CompleteSandboxAuthorization. */
+  complete(clientId: string, pendingId: string): Promise<SandboxDecision>;
+}
+
+export function createSandboxDecisions(dependencies: {
+  readonly apps: Pick<AppStore, 'findApp'>;
+  readonly authorizations: Pick<AuthorizationStore, 'findRequest'>;
+  readonly sandboxApprovals: SandboxApprovals;
+  readonly issueCode: IssueCode;
+  readonly issuer: string;
+}): SandboxDecisions {
+  const { apps, authorizations, sandboxApprovals, issueCode, issuer } = dependencies;
+  return {
+    async complete(clientId, pendingId) {
+      const request = await getRequest(authorizations, pendingId);
+      if (request.clientId !== clientId || !isSandboxApp(clientId)) throw notFound();
+      const app = await apps.findApp(clientId);
+      if (app === null) throw notFound();
+      const redirectHost = toRedirectHost(request.redirectUri);
+      if (request.sandboxPerson === SANDBOX_DENIAL) {
+        await sandboxApprovals.deny(clientId, pendingId);
+        const denied = { error: 'access_denied', state: request.state, iss: issuer };
+        const isKnown = isRegistered(app.redirectUris, request.redirectUri);
+        return {
+          redirectUri: isKnown ? addQuery(request.redirectUri, denied) : '',
+          redirectHost,
+          userId: '',
+        };
+      }
+      // The request may be repeated after its approval, when only consent can tell that it was decided; the code then is the same.
+      const fault = findSettingsFault(request, app);
+      if (fault !== null) throw settingsChanged(fault);
+      if (app.status !== 'active') throw new AppError('app_not_active', 'The app is not active.');
+      const person = request.sandboxPerson ?? SANDBOX_PERSON_DEFAULT;
+      const approval = await sandboxApprovals.approve(clientId, pendingId, person);
+      const redirectUri = await issueCode(request, approval);
+      return { redirectUri, redirectHost, userId: approval.userId };
+    },
+  };
+}
+
+/**
+ * Returns the app's redirect URI with the code of an approval, state and iss. The code is derived from the pending id, so a repeat
+ * returns the same one while it is unused; afterwards it throws `already_decided`.
+ */
+export type IssueCode = (request: AuthorizationRequest, approval: Approval) => Promise<string>;
+
+export function createIssueCode(dependencies: {
+  readonly authorizations: Pick<AuthorizationStore, 'putCode'>;
+  readonly clock: Clock;
+  readonly issuer: string;
+  readonly derivationKey: KeyObject;
+  readonly codeSeconds: number;
+}): IssueCode {
+  const { authorizations, clock, issuer, derivationKey, codeSeconds } = dependencies;
+  return async (request, approval) => {
+    if (approval.clientId !== request.clientId || !mayShareWith(approval.userId, request.clientId)) {
+      throw new AppError('internal', '', { cause: 'consent names another app or environment' });
+    }
+    const code = deriveSecret('authorization_code', derivationKey, 'code', request.pendingId);
+    const standing = await authorizations.putCode(toCode(request, approval, code, codeSeconds));
+    if (!isUsable(standing, clock.now())) {
+      throw new AppError('already_decided', 'The approval was decided and its code is used or expired.');
+    }
+    return addQuery(request.redirectUri, { code, state: request.state, iss: issuer });
+  };
+}
+
+function toCode(
+  request: AuthorizationRequest,
+  approval: Approval,
+  code: string,
+  codeSeconds: number,
+): AuthorizationCode {
+  return {
+    hash: sha256(code),
+    pendingId: request.pendingId,
+    clientId: request.clientId,
+    userId: approval.userId,
+    grantId: approval.grantId,
+    scopes: approval.scopes.filter(isScope),
+    includeGrantedScopes: request.includeGrantedScopes,
+    redirectUri: request.redirectUri,
+    codeChallenge: request.codeChallenge,
+    appEpoch: approval.appEpoch,
+    issuedAt: approval.decidedAt,
+    expiresAt: addSeconds(approval.decidedAt, codeSeconds),
+    consumedAt: null,
+    familyId: null,
+    failedAttempts: 0,
+    suspended: false,
+  };
 }

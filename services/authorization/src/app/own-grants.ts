@@ -3,8 +3,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound, unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { judgeAccessToken } from '../domain/token.ts';
-import type { ConsentGrants, OwnGrant, OwnGrantFilter } from './own-grant-ports.ts';
-import type { ConsentLedger, TokenStore } from './ports.ts';
+import type { ConsentGrants, ConsentLedger, OwnGrant, OwnGrantFilter, TokenStore } from './ports.ts';
 
 /**
  * The grants of the app behind an access token. Requires an app's own (client credentials) token. A user's token is `unauthorized`

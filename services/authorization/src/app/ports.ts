@@ -1,12 +1,12 @@
-// Interfaces that the use cases require, with their guarantees. Every method may throw `unavailable`.
-
+import type { Listed, Page } from '@phds/catalog/pagination';
 import type { Scope } from '@phds/catalog/scopes';
-import type { ChangedState, LedgerState } from '../domain/app.ts';
-import type { AuthorizationRequest } from '../domain/authorization-request.ts';
-import type { AuthorizationCode } from '../domain/code.ts';
-import type { Liveness } from '../domain/liveness.ts';
-import type { AccessToken, RefreshToken } from '../domain/token.ts';
-import type { AppProfile, LockCommand, StatusCommand } from './app-ports.ts';
+import type { GrantEnder } from '@phds/catalog/wire-names';
+import type { App, AppLock, AppLockKind, AppStatus, ChangedState, LedgerState } from '../domain/app.ts';
+import type { SettingsChange } from '../domain/app-settings.ts';
+import type { AuthorizationCode, AuthorizationRequest } from '../domain/authorization-request.ts';
+import type { AccessToken, GrantStatus, Liveness, RefreshToken } from '../domain/token.ts';
+
+// Interfaces that the use cases require, with their guarantees. Every method may throw `unavailable`.
 
 /** Authorization requests and their codes. */
 export interface AuthorizationStore {
@@ -179,3 +179,153 @@ export type SignAssertion = (assertion: {
   tokenExpiresAt: number;
   dataFrom: string | null;
 }) => Promise<string>;
+
+// The interfaces for registered apps. Every method may throw `unavailable`.
+
+/** The stored part of a client secret. */
+export interface SecretTrace {
+  readonly hash: Uint8Array;
+  readonly last4: string;
+}
+
+/** An app with the hashes of its secrets; null when it has none. */
+export interface Credential {
+  readonly app: App;
+  readonly secretHash: Uint8Array | null;
+  /** The secret that the current one replaced; its end may be over. */
+  readonly previous: { readonly hash: Uint8Array; readonly expiresAt: Date } | null;
+}
+
+/** What is kept of a secret that was replaced. */
+export type ReplacedSecret = Pick<App, 'previousSecretLast4' | 'previousSecretExpiresAt'>;
+
+/** Which apps are listed; null for all. */
+export interface AppFilter {
+  readonly ownerId: string | null;
+  readonly lockKind: AppLockKind | null;
+}
+
+/** The registered apps. */
+export interface AppStore {
+  /**
+   * Finds by client id with one indexed look-up, whether it exists or not. An app whose secret a restore suspends is returned as
+   * suspended.
+   */
+  findCredential(clientId: string): Promise<Credential | null>;
+  findApp(clientId: string): Promise<App | null>;
+  /** Newest first. */
+  listApps(filter: AppFilter, page: Page): Promise<Listed<App>>;
+  countApps(ownerId: string): Promise<number>;
+  /** How many active apps have a secret that an unconfirmed restore suspends. */
+  countSuspended(): Promise<number>;
+  /** Stores a new app unless its owner already has `limit` apps, in which case it returns false. Exact under concurrency. */
+  insertApp(app: App, secret: SecretTrace, limit: number): Promise<boolean>;
+  /** Replaces the given fields; null when the app is not this owner's. `updatedAt` increases with every change, whatever `now` is. */
+  updateSettings(clientId: string, ownerId: string, change: SettingsChange, now: Date): Promise<App | null>;
+  /**
+   * Replaces the secret; null if the app is revoked. The old one is kept until then, or fails from the commit on; the one before it
+   * fails in any case.
+   */
+  replaceSecret(
+    clientId: string,
+    secret: SecretTrace,
+    now: Date,
+    keptUntil: Date | null,
+  ): Promise<ReplacedSecret | null>;
+  /** Stores the ledger's state unless ours is newer. A new epoch removes the secrets. */
+  applyLedgerState(clientId: string, state: ChangedState): Promise<void>;
+}
+
+/** An app's public profile with the time of its last change; consent ignores older profiles than the stored one. */
+export type AppProfile = Pick<
+  App,
+  | 'clientId'
+  | 'ownerId'
+  | 'name'
+  | 'description'
+  | 'developerName'
+  | 'homepageUrl'
+  | 'privacyPolicyUrl'
+  | 'logoUrl'
+  | 'updatedAt'
+>;
+
+/** A change of an app that is at a certain revision. */
+export interface AppCommand {
+  readonly clientId: string;
+  readonly expectedRevision: number;
+  /** The state of our copy. A ledger restored from a backup continues above it. */
+  readonly known: Pick<LedgerState, 'epoch' | 'revision'>;
+}
+
+export interface StatusCommand extends AppCommand {
+  readonly status: AppStatus;
+}
+
+export interface LockCommand extends AppCommand {
+  /** Null lifts the lock. */
+  readonly lock: Pick<AppLock, 'kind' | 'reason'> | null;
+}
+
+/** Which grants of an app are listed; null for all. */
+export interface OwnGrantFilter {
+  readonly status: GrantStatus | null;
+  /** Of one person. */
+  readonly sub: string | null;
+  /** Only those after the grant with this id. */
+  readonly before: string | null;
+}
+
+/** One grant of an app; of the person only what identifies them to this app. */
+export interface OwnGrant {
+  readonly id: string;
+  readonly scopes: readonly string[];
+  readonly status: GrantStatus;
+  readonly grantedAt: Date;
+  readonly expiresAt: Date;
+  /** When the person asked the app to delete what it has read. */
+  readonly deletionRequestedAt: Date | null;
+  /** First day that the app may see (YYYY-MM-DD); null for no limit. */
+  readonly dataFrom: string | null;
+  /** Null while consent does not say. */
+  readonly sub: string | null;
+  /** Null while active, like the next one. */
+  readonly endedAt: Date | null;
+  readonly endedBy: GrantEnder | null;
+}
+
+/** The grants of one app in consent. Every method may throw `unavailable`. */
+export interface ConsentGrants {
+  /** Newest first. */
+  list(clientId: string, filter: OwnGrantFilter, page: Page): Promise<Listed<OwnGrant>>;
+  /** Throws `not_found`, also for another app's grant. */
+  get(clientId: string, id: string): Promise<OwnGrant>;
+  /** Ends a grant, in effect everywhere when it returns its time. Idempotent. Throws `not_found` as above. */
+  end(clientId: string, id: string): Promise<Date>;
+}
+
+/** Decisions in place of the made-up people of sandbox apps. Repeating one returns the same result. */
+export interface SandboxApprovals {
+  /** Approves all requested scopes. */
+  approve(clientId: string, pendingId: string, person: string): Promise<Approval>;
+  deny(clientId: string, pendingId: string): Promise<void>;
+}
+
+/** What the erasure of a person removed. */
+export interface Erasure {
+  readonly codes: number;
+  readonly families: number;
+  /** Number of apps that lost their owner. */
+  readonly apps: number;
+}
+
+/** The tables with user ids. */
+export interface PersonStore {
+  /** Client ids of the person's apps that are not revoked. */
+  findOpenApps(userId: string): Promise<string[]>;
+  /**
+   * Removes every row of the person, and the person from the apps, in steps that each commit. Returns when nothing is left; after an
+   * interruption a repeat continues.
+   */
+  erase(userId: string): Promise<Erasure>;
+}

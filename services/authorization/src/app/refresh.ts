@@ -5,28 +5,29 @@ import { AppError, invalidRequest, unavailable } from '@phds/service-kit/errors'
 import { sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
 import { parseKnownScopes } from '../domain/authorization-request.ts';
-import type { GrantFacts } from '../domain/liveness.ts';
-import type { AccessToken, RefreshToken } from '../domain/token.ts';
 import {
+  type AccessToken,
+  type GrantFacts,
   judgeRefresh,
+  type RefreshToken,
   toAccessExpiry,
   toFamilyExpiry,
   toWorkingScopes,
   widenScopes,
 } from '../domain/token.ts';
-import type { FamilyRevocation } from './family-revocation.ts';
 import type { ChangeProof, ConsentLedger, TokenStore } from './ports.ts';
-import type { IssuedTokens, TokenGrant } from './token-grants.ts';
+import { derivePair, type FamilyRevocation, findInLineage, type Pair } from './token-family.ts';
 import {
   FAMILY_REVOKED,
+  type IssuedTokens,
   invalidGrant,
   ownInvalidGrant,
   requireLiveGrant,
   requireSeconds,
   requireWorkingScopes,
+  type TokenGrant,
   toScopeText,
 } from './token-grants.ts';
-import { derivePair, findInLineage, type Pair } from './token-lineage.ts';
 
 export interface RefreshDependencies {
   readonly tokens: TokenStore;

@@ -1,11 +1,19 @@
-import type { Scope } from '@phds/catalog/scopes';
-import { formatScopeList } from '@phds/catalog/scopes';
-import { AppError, unauthorized } from '@phds/service-kit/errors';
+import { formatScopeList, type Scope } from '@phds/catalog/scopes';
+import type { Clock } from '@phds/service-kit/clock';
+import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
+import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
-import type { GrantFacts, Liveness } from '../domain/liveness.ts';
-import { findActiveGrant } from '../domain/liveness.ts';
-import { secondsLeft, toWorkingScopes } from '../domain/token.ts';
-import type { ConsentLedger, LivenessQuery } from './ports.ts';
+import { parseRequestedScopes } from '../domain/authorization-request.ts';
+import {
+  findActiveGrant,
+  type GrantFacts,
+  type Liveness,
+  secondsLeft,
+  toAccessExpiry,
+  toWorkingScopes,
+} from '../domain/token.ts';
+import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
+import type { ConsentLedger, LivenessQuery, TokenStore } from './ports.ts';
 
 /** The parameters of the token endpoint; absent ones were not sent. */
 export interface TokenParameters {
@@ -102,4 +110,63 @@ export function requireSeconds(expiresAt: Date, now: Date): number {
 /** The scope of a response (RFC 6749 section 3.3). */
 export function toScopeText(scopes: readonly Scope[]): string {
   return formatScopeList(scopes);
+}
+
+/** The token endpoint (RFC 6749 section 3.2). Authenticates the client before it checks any parameter. */
+export type TokenEndpoint = (
+  credentials: ClientCredentials,
+  parameters: TokenParameters,
+) => Promise<IssuedTokens>;
+
+export function createTokenEndpoint(dependencies: {
+  readonly clients: ClientAuthentication;
+  /** By `grant_type`. */
+  readonly grants: ReadonlyMap<string, TokenGrant>;
+}): TokenEndpoint {
+  const { clients, grants } = dependencies;
+  return async (credentials, parameters) => {
+    const app = await clients.authenticate(credentials);
+    const { grantType } = parameters;
+    if (!grantType) throw invalidRequest('grant_type', 'is required');
+    const grant = grants.get(grantType);
+    if (grant === undefined) {
+      const known = [...grants.keys()].join(', ');
+      throw new AppError('unsupported_grant_type', `The grant_type must be one of ${known}.`);
+    }
+    return grant(app, parameters);
+  };
+}
+
+/**
+ * The client_credentials grant (RFC 6749 section 4.4): an access token of the app itself, without a user and a refresh token. It
+ * opens no data, only the list of the app's own grants.
+ */
+export function createOwnTokens(dependencies: {
+  readonly tokens: TokenStore;
+  readonly ledger: ConsentLedger;
+  readonly clock: Clock;
+}): TokenGrant {
+  const { tokens, ledger, clock } = dependencies;
+  return async (app, { scope }) => {
+    const scopes = scope ? parseRequestedScopes(scope, app.scopes) : app.scopes;
+    const { clientId, epoch: appEpoch } = app;
+    const now = clock.now();
+    const expiresAt = toAccessExpiry(now, null);
+    const accessToken = newSecret('access_token');
+    const hash = sha256(accessToken);
+    // At the same time: a stored token that is not answered is of no use to anybody.
+    const [, stored] = await Promise.all([
+      requireLiveApp(ledger, { clientId, appEpoch, grantId: null, familyId: null }),
+      tokens.insertOwnToken({ hash, clientId, scopes, appEpoch, issuedAt: now, expiresAt }),
+    ]);
+    if (!stored) throw unauthorized('app no longer active');
+    return {
+      accessToken,
+      expiresInSeconds: requireSeconds(expiresAt, now),
+      refreshToken: null,
+      scope: toScopeText(scopes),
+      grantId: null,
+      sub: null,
+    };
+  };
 }

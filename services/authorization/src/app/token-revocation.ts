@@ -3,9 +3,8 @@ import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
-import type { FamilyRevocation } from './family-revocation.ts';
 import type { ConsentLedger, TokenStore } from './ports.ts';
-import { findInLineage } from './token-lineage.ts';
+import { type FamilyRevocation, findInLineage } from './token-family.ts';
 
 /**
  * Revokes a token (RFC 7009): a single access token, or a refresh token with its whole family. Unknown, other apps', expired and

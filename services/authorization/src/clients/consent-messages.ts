@@ -1,24 +1,20 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { ApproveResponse } from '@phds/contracts/phds/consent/v1/consent_pb';
-import type {
-  AppLock as AppLockMessage,
-  AppProfileSchema,
-  GrantFacts as GrantFactsMessage,
-  SetAppLockResponse,
-  SetAppStatusResponse,
-} from '@phds/contracts/phds/consent/v1/ledger_pb';
 import {
   AppLockKind as AppLockKindMessage,
+  type AppLock as AppLockMessage,
+  type AppProfileSchema,
   AppStatus as AppStatusMessage,
+  type GrantFacts as GrantFactsMessage,
   GrantStatus as GrantStatusMessage,
+  type SetAppLockResponse,
+  type SetAppStatusResponse,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
-import type { AppProfile } from '../app/app-ports.ts';
-import type { Approval } from '../app/ports.ts';
+import type { AppProfile, Approval } from '../app/ports.ts';
 import type { AppLock, AppLockKind, AppStatus, ChangedState } from '../domain/app.ts';
-import type { GrantFacts, GrantStatus } from '../domain/liveness.ts';
+import type { GrantFacts, GrantStatus } from '../domain/token.ts';
 
 const APP_STATUS: Readonly<Record<AppStatus, AppStatusMessage>> = {
   active: AppStatusMessage.ACTIVE,

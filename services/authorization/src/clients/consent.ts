@@ -1,18 +1,41 @@
-import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
-import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { Client } from '@connectrpc/connect';
+import { GRANT_ENDERS } from '@phds/catalog/wire-names';
+import { type AppGrant, ConsentService, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { GrantStatus, LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
+import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
+import { AppError } from '@phds/service-kit/errors';
 import { openCallStreams } from '@phds/service-kit/rpc/call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
-import { createStreamedCalls } from '@phds/service-kit/rpc/streamed-calls';
+import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
+import { createStreamedCalls, type StreamedCalls } from '@phds/service-kit/rpc/streamed-calls';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
+import type {
+  AppCommand,
+  ConsentApprovals,
+  ConsentGrants,
+  ConsentLedger,
+  LivenessQuery,
+  OwnGrant,
+  SandboxApprovals,
+} from '../app/ports.ts';
 import type { Config } from '../config.ts';
-import { createRpcConsentApprovals } from './rpc-consent-approvals.ts';
-import { createRpcConsentGrants } from './rpc-consent-grants.ts';
-import { createRpcConsentLedger } from './rpc-consent-ledger.ts';
-import { createRpcSandboxApprovals } from './rpc-sandbox-approvals.ts';
+import {
+  fromApprovalMessage,
+  fromAppStatusMessage,
+  fromGrantMessage,
+  fromGrantStatusMessage,
+  fromStateMessage,
+  fromTimestamp,
+  toAppProfileMessage,
+  toAppStatusMessage,
+  toGrantStatusMessage,
+  toLockKindMessage,
+} from './consent-messages.ts';
 
 /** Typed clients of consent, over one channel and a stream of liveness checks to each replica. */
 export function connectConsent(
@@ -41,5 +64,179 @@ export function connectConsent(
     approvals: createRpcConsentApprovals(channel.client(ConsentService)),
     grants: createRpcConsentGrants(channel.client(ConsentService)),
     sandboxApprovals: createRpcSandboxApprovals(channel.client(SandboxService)),
+  };
+}
+
+/** Consent's pending approvals and grants over rpc; forwards the person's session. */
+export function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
+  return {
+    async open({ app, scopes, neededScopes, ...pending }) {
+      const { removedIds } = await client.openPendingApproval({
+        ...pending,
+        app: toAppProfileMessage(app),
+        scopes: [...scopes],
+        neededScopes: [...neededScopes],
+      });
+      return removedIds;
+    },
+
+    async isUndecided(session, pendingId) {
+      const request = { id: pendingId, withoutClaiming: true };
+      const { pendingApproval } = await client.getPendingApproval(request, withSession(session));
+      return pendingApproval?.status === PendingStatus.PENDING;
+    },
+
+    async approve(
+      session,
+      { pendingId, scopes, allRequested, expiresInDays, keepExpiry, dataFrom, language, revision },
+    ) {
+      const request = {
+        id: pendingId,
+        scopes: [...scopes],
+        allRequested,
+        expiresInDays,
+        keepExpiry,
+        dataFrom,
+        language,
+        revision,
+      };
+      return fromApprovalMessage(await client.approve(request, withSession(session)));
+    },
+
+    async deny(session, pendingId) {
+      await client.deny({ id: pendingId }, withSession(session));
+    },
+
+    async extend(session, pendingId) {
+      const { expiresAt } = await client.extendPendingApproval({ id: pendingId }, withSession(session));
+      return fromTimestamp(expiresAt);
+    },
+  };
+}
+
+function withSession(session: string) {
+  return { headers: { [SESSION_METADATA]: session } };
+}
+
+/** The grants of an app over consent's rpc. */
+export function createRpcConsentGrants(client: Client<typeof ConsentService>): ConsentGrants {
+  return {
+    async list(clientId, { status, sub, before }, page) {
+      const { grants, total } = await client.listAppGrants({
+        clientId,
+        page,
+        status: status === null ? GrantStatus.UNSPECIFIED : toGrantStatusMessage(status),
+        sub: sub ?? '',
+        before: before ?? '',
+      });
+      return { items: grants.map(fromAppGrant), total };
+    },
+
+    async get(clientId, id) {
+      const { grant } = await client.getAppGrant({ clientId, id });
+      if (grant === undefined) throw new AppError('internal', '', { cause: 'consent sent no grant' });
+      return fromAppGrant(grant);
+    },
+
+    async end(clientId, id) {
+      return fromTimestamp((await client.revokeAppGrant({ clientId, id })).revokedAt);
+    },
+  };
+}
+
+function fromAppGrant(grant: AppGrant): OwnGrant {
+  const { deletionRequestedAt, endedAt } = grant;
+  return {
+    id: grant.id,
+    scopes: grant.scopes,
+    status: fromGrantStatusMessage(grant.status),
+    grantedAt: fromTimestamp(grant.grantedAt),
+    expiresAt: fromTimestamp(grant.expiresAt),
+    deletionRequestedAt: deletionRequestedAt === undefined ? null : fromTimestamp(deletionRequestedAt),
+    dataFrom: grant.dataFrom || null,
+    sub: grant.sub || null,
+    endedAt: endedAt === undefined ? null : fromTimestamp(endedAt),
+    endedBy: GRANT_ENDERS.find((ender) => ender === grant.endedBy) ?? null,
+  };
+}
+
+type CheckLivenesses = (typeof LedgerService)['method']['checkLivenesses'];
+
+/** What the rpc accepts. */
+const MAX_CHECKS = 64;
+
+/** Consent's ledger over rpc. Liveness checks at the same time share calls. */
+export function createRpcConsentLedger(
+  client: Client<typeof LedgerService>,
+  checkLivenesses: StreamedCalls<CheckLivenesses['input'], CheckLivenesses['output']>,
+): ConsentLedger {
+  return {
+    async putApp(profile) {
+      const { status, epoch, revision } = await client.putApp({ app: toAppProfileMessage(profile) });
+      return { status: fromAppStatusMessage(status), epoch, revision };
+    },
+
+    setAppStatus: async ({ status, ...command }) =>
+      fromStateMessage(
+        await client.setAppStatus({ ...toCommand(command), status: toAppStatusMessage(status) }),
+      ),
+
+    setAppLock: async ({ lock, ...command }) =>
+      fromStateMessage(
+        await client.setAppLock({
+          ...toCommand(command),
+          ...(lock !== null && { lock: { kind: toLockKindMessage(lock.kind), reason: lock.reason } }),
+        }),
+      ),
+
+    async revokeFamily(familyId, expiresAt) {
+      await client.revokeFamily({ familyId, expiresAt: timestampFromDate(expiresAt) });
+    },
+
+    async revokeToken(tokenHash, expiresAt) {
+      await client.revokeToken({ tokenHash, expiresAt: timestampFromDate(expiresAt) });
+    },
+
+    checkLiveness: batchingCalls(
+      async (queries) => {
+        const { results } = await checkLivenesses({ request: { checks: queries.map(toCheck) } });
+        return results.map(({ appAlive, familyAlive, tokenAlive, grant }) => ({
+          appAlive,
+          familyAlive,
+          tokenAlive,
+          grant: grant === undefined ? null : fromGrantMessage(grant),
+        }));
+      },
+      { ...SHORT_READS, maxCost: MAX_CHECKS },
+    ),
+  };
+}
+
+function toCommand({ clientId, expectedRevision, known }: AppCommand) {
+  return { clientId, expectedRevision, knownRevision: known.revision, knownEpoch: known.epoch };
+}
+
+function toCheck({ clientId, appEpoch, grantId, familyId, tokenHash, issuedAt }: LivenessQuery) {
+  return {
+    clientId,
+    appEpoch,
+    grantId: grantId ?? '',
+    familyId: familyId ?? '',
+    tokenHash: tokenHash ?? new Uint8Array(),
+    ...(issuedAt === undefined ? {} : { issuedAt: timestampFromDate(issuedAt) }),
+  };
+}
+
+/** Consent's decisions of sandbox people over rpc. */
+export function createRpcSandboxApprovals(client: Client<typeof SandboxService>): SandboxApprovals {
+  return {
+    async approve(clientId, id, person) {
+      const { approval } = await client.approveInSandbox({ clientId, id, person });
+      if (approval === undefined) throw new AppError('internal', '', { cause: 'consent sent no approval' });
+      return fromApprovalMessage(approval);
+    },
+    async deny(clientId, id) {
+      await client.denyInSandbox({ clientId, id });
+    },
   };
 }

@@ -6,7 +6,6 @@ import {
 } from '@phds/catalog/lifetimes';
 import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import type { AppStatus } from './app.ts';
-import type { GrantFacts } from './liveness.ts';
 
 /** Everything derived from one exchange of a code; reuse of a refresh token revokes it as a whole. */
 export interface TokenFamily {
@@ -139,4 +138,34 @@ export function addSeconds(time: Date, seconds: number): Date {
 
 function earlier(time: Date, limit: Date | null): Date {
   return limit !== null && limit < time ? limit : time;
+}
+
+/** Status of a consent grant. */
+export type GrantStatus = 'active' | 'expired' | 'revoked';
+
+/** The facts of a grant that decide about access. */
+export interface GrantFacts {
+  readonly status: GrantStatus;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date;
+  readonly userId: string;
+  /** First day that the app may see (YYYY-MM-DD); null for no limit. */
+  readonly dataFrom: string | null;
+  /** Identifies the person to this app only; null while consent does not say. */
+  readonly sub: string | null;
+}
+
+/** The ledger's statement about an app, a family, a token and a grant at one time. */
+export interface Liveness {
+  readonly appAlive: boolean;
+  readonly familyAlive: boolean;
+  readonly tokenAlive: boolean;
+  /** Null when not requested, or unknown. */
+  readonly grant: GrantFacts | null;
+}
+
+/** The grant if it is active and belongs to this user, else null. */
+export function findActiveGrant(liveness: Liveness, userId: string): GrantFacts | null {
+  const { grant } = liveness;
+  return grant !== null && grant.status === 'active' && grant.userId === userId ? grant : null;
 }

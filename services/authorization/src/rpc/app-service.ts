@@ -1,18 +1,28 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
-import type { AppSettings as AppSettingsMessage } from '@phds/contracts/phds/authorization/v1/apps_pb';
-import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import {
+  AppService,
+  type AppSettings as AppSettingsMessage,
+} from '@phds/contracts/phds/authorization/v1/apps_pb';
+import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
+import { AppLockKind } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { createUserOf, sessionOf } from '@phds/service-kit/rpc/context';
-import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
-import { implement } from '@phds/service-kit/rpc/service';
+import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
+import type { AppLocks } from '../app/app-locks.ts';
 import type { Apps } from '../app/apps.ts';
-import type { Developers } from '../app/developers.ts';
-import { findAppStatus, toAppStatusMessage } from '../clients/consent-messages.ts';
+import type { Developer, Developers } from '../app/developers.ts';
+import type { ReplacedSecret } from '../app/ports.ts';
+import {
+  findAppStatus,
+  findLockKind,
+  toAppLockMessage,
+  toAppStatusMessage,
+} from '../clients/consent-messages.ts';
+import type { App, AppLockKind as Kind } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
-import { toAppMessage, toPreviousSecret } from './app-messages.ts';
 
 /** Developers' apps, for a session that this service verifies itself. */
 export function createAppService(dependencies: {
@@ -89,4 +99,92 @@ function notADeveloper(): AppError {
 
 function toSettingsInput(settings: AppSettingsMessage | undefined): SettingsInput {
   return settings ?? { redirectUris: [], scopes: [] };
+}
+
+const OPERATOR = ['operator'];
+
+/** What operators do about everybody's apps. */
+export function createAppOperatorService(locks: AppLocks, developers: Omit<Developers, 'mayRegister'>) {
+  return implement(
+    AppOperatorService,
+    {
+      async listAllApps({ page, ownerId, lockKind }) {
+        const filter = {
+          ownerId: ownerId || null,
+          lockKind: lockKind === AppLockKind.UNSPECIFIED ? null : parseKind('lockKind', lockKind),
+        };
+        const { items, total } = await locks.list(filter, toPage(page));
+        return { apps: items.map(toOperatedApp), total };
+      },
+      getAnyApp: async ({ clientId }) => ({ app: toOperatedApp(await locks.get(clientId)) }),
+      suspendApp: async ({ clientId, reason }) => ({
+        app: toOperatedApp(await locks.suspend(clientId, reason)),
+      }),
+      async liftAppLock({ clientId, kind, seenUpdatedAt: seen }) {
+        const seenUpdatedAt = seen === undefined ? null : timestampDate(seen);
+        return { app: toOperatedApp(await locks.lift(clientId, parseKind('kind', kind), seenUpdatedAt)) };
+      },
+      async listDevelopers({ page }) {
+        const { items, total } = await developers.list(toPage(page));
+        const toMessage = ({ userId, addedAt }: Developer) => ({
+          userId,
+          addedAt: timestampFromDate(addedAt),
+        });
+        return { developers: items.map(toMessage), total };
+      },
+      addDeveloper: async ({ userId }) => developers.add(userId).then(() => ({})),
+      removeDeveloper: async ({ userId }) => developers.remove(userId).then(() => ({})),
+    },
+    {
+      listAllApps: OPERATOR,
+      getAnyApp: OPERATOR,
+      suspendApp: OPERATOR,
+      liftAppLock: OPERATOR,
+      listDevelopers: OPERATOR,
+      addDeveloper: OPERATOR,
+      removeDeveloper: OPERATOR,
+    },
+  );
+}
+
+function parseKind(parameter: string, message: AppLockKind): Kind {
+  const kind = findLockKind(message);
+  if (kind === null) throw invalidRequest(parameter, 'must be suspension or approval');
+  return kind;
+}
+
+function toOperatedApp(app: App) {
+  const { ownerId, statusChangedAt } = app;
+  return { app: toAppMessage(app), ownerId, statusChangedAt: timestampFromDate(statusChangedAt) };
+}
+
+/** The secret before the current one, while it still works. */
+export function toPreviousSecret({ previousSecretLast4, previousSecretExpiresAt }: ReplacedSecret) {
+  return {
+    previousSecretLast4,
+    ...(previousSecretExpiresAt !== null && {
+      previousSecretExpiresAt: timestampFromDate(previousSecretExpiresAt),
+    }),
+  };
+}
+
+export function toAppMessage(app: App) {
+  return {
+    clientId: app.clientId,
+    secretLast4: app.secretLast4,
+    ...toPreviousSecret(app),
+    name: app.name,
+    redirectUris: [...app.redirectUris],
+    scopes: [...app.scopes],
+    description: app.description,
+    developerName: app.developerName,
+    homepageUrl: app.homepageUrl,
+    privacyPolicyUrl: app.privacyPolicyUrl,
+    logoUrl: app.logoUrl,
+    requirePkce: app.requirePkce,
+    status: toAppStatusMessage(app.status),
+    ...(app.lock !== null && { lock: toAppLockMessage(app.lock) }),
+    createdAt: timestampFromDate(app.createdAt),
+    updatedAt: timestampFromDate(app.updatedAt),
+  };
 }

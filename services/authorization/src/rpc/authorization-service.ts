@@ -1,17 +1,14 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
-import type { RpcContext } from '@phds/service-kit/rpc/context';
-import { sessionOf } from '@phds/service-kit/rpc/context';
-import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
-import { implement } from '@phds/service-kit/rpc/service';
+import { type RpcContext, sessionOf } from '@phds/service-kit/rpc/context';
+import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
 import type { Authorizations } from '../app/authorizations.ts';
 import type { ClientAuthentication } from '../app/client-authentication.ts';
-import type { Decider, Decisions } from '../app/decisions.ts';
+import type { Decider, Decisions, SandboxDecisions } from '../app/decisions.ts';
 import type { Erasures } from '../app/erasures.ts';
-import type { SandboxDecisions } from '../app/sandbox-decisions.ts';
-import { toClientCredentials } from './parameters.ts';
+import { toClientCredentials } from './token-service.ts';
 
 /** The authorization-code flow up to the code, and the erasure of people. */
 export function createAuthorizationService(dependencies: {

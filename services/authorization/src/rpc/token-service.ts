@@ -2,6 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
 import { formatScopeList } from '@phds/catalog/scopes';
+import type { ClientCredentials as ClientCredentialsMessage } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import {
   type ListOwnGrantsRequest,
   type OwnGrantSchema,
@@ -9,16 +10,16 @@ import {
   TokenStatus,
 } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
-import type { Introspection, LiveToken } from '../app/introspection.ts';
-import type { OwnGrant, OwnGrantFilter } from '../app/own-grant-ports.ts';
+import type { ClientCredentials } from '../app/client-authentication.ts';
+import type { Introspection, LiveToken, OwnIntrospection } from '../app/introspection.ts';
 import type { OwnGrants } from '../app/own-grants.ts';
-import type { OwnIntrospection } from '../app/own-introspection.ts';
-import type { TokenEndpoint } from '../app/token-endpoint.ts';
+import type { OwnGrant, OwnGrantFilter } from '../app/ports.ts';
+import type { TokenEndpoint } from '../app/token-grants.ts';
 import type { TokenRevocation } from '../app/token-revocation.ts';
 import { fromGrantStatusMessage, toGrantStatusMessage } from '../clients/consent-messages.ts';
-import type { GrantFacts } from '../domain/liveness.ts';
-import { parseTokenHash, toClientCredentials } from './parameters.ts';
+import type { GrantFacts } from '../domain/token.ts';
 
 export interface TokenUseCases {
   readonly issue: TokenEndpoint;
@@ -150,4 +151,16 @@ function toGrantMessage(grant: GrantFacts) {
     userId: grant.userId,
     dataFrom: grant.dataFrom ?? '',
   };
+}
+
+const HASH_BYTES = 32;
+
+export function toClientCredentials(message: ClientCredentialsMessage | undefined): ClientCredentials {
+  return { clientId: message?.clientId, clientSecret: message?.clientSecret };
+}
+
+/** A SHA-256. Throws `invalid_request` for a wrong length. */
+export function parseTokenHash(hash: Uint8Array): Uint8Array {
+  if (hash.length !== HASH_BYTES) throw invalidRequest('token_hash', `must have ${HASH_BYTES} bytes`);
+  return hash;
 }

@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
+import type { Clock } from '@phds/service-kit/clock';
 import { deriveSecret, isSecret, sha256 } from '@phds/service-kit/secrets';
-import { KEPT_GENERATIONS, type RefreshToken } from '../domain/token.ts';
-import type { TokenStore } from './ports.ts';
+import { KEPT_GENERATIONS, type RefreshToken, toFamilyHorizon } from '../domain/token.ts';
+import type { ConsentLedger, TokenStore } from './ports.ts';
 
 /** The successor tokens of one refresh token, in plain text. */
 export interface Pair {
@@ -48,4 +49,23 @@ export async function findInLineage(
   const descendant = await tokens.findAnyRefreshToken(hashes);
   if (descendant === null) return null;
   return { ...descendant, hash, usedForMs: Number.POSITIVE_INFINITY, successorUsed: true };
+}
+
+/**
+ * Revokes a token family, first in the ledger and then in our own tables. The ledger applies everywhere, so a crash in between
+ * cannot leave the family alive. Throws `unavailable` when the revocation may not be durable. Idempotent.
+ */
+export type FamilyRevocation = (familyId: string) => Promise<void>;
+
+export function createFamilyRevocation(dependencies: {
+  readonly ledger: ConsentLedger;
+  readonly tokens: TokenStore;
+  readonly clock: Clock;
+}): FamilyRevocation {
+  const { ledger, tokens, clock } = dependencies;
+  return async (familyId) => {
+    const now = clock.now();
+    await ledger.revokeFamily(familyId, toFamilyHorizon(now));
+    await tokens.markFamilyRevoked(familyId, now);
+  };
 }

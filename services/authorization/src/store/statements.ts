@@ -1,10 +1,36 @@
-import { batchingCalls } from '@phds/service-kit/batcher';
+import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import { inTransaction, requireTimeLeft } from '@phds/service-kit/postgres/client';
 import type { Statement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified, Unverified } from '@phds/service-kit/restore/witness';
 import type pg from 'pg';
-import { toJsonRecords } from './json-records.ts';
+
+type Key = string | Uint8Array;
+
+/**
+ * A look-up by key. Callers at the same time share statements, none of which began before they asked. The statement takes an array
+ * of different keys and returns the rows that it finds, in any order.
+ */
+export function createLookUp<K extends Key, Row extends object, Found>(options: {
+  readonly pool: pg.Pool;
+  readonly guard: RestoreGuard;
+  readonly statement: Statement;
+  readonly keyOf: (row: Row) => K;
+  readonly fromRow: (row: Row) => Found;
+}): (key: K) => Promise<Found | null> {
+  const { pool, guard, statement, keyOf, fromRow } = options;
+  return batchingCalls(async (keys) => {
+    const asked = new Map(keys.map((key) => [toText(key), key]));
+    const values = [[...asked.values()]];
+    const rows = await guard.verified(() => queryVerified<Row>(pool, guard, statement, values));
+    const found = new Map(rows.map((row) => [toText(keyOf(row)), fromRow(row)]));
+    return keys.map((key) => found.get(toText(key)) ?? null);
+  }, SHORT_READS);
+}
+
+function toText(key: Key): string {
+  return typeof key === 'string' ? key : Buffer.from(key).toString('base64');
+}
 
 /**
  * Minimum remaining time of a caller, in milliseconds, when its change is committed. A commit takes a few milliseconds; a quarter of
@@ -67,4 +93,37 @@ export function createGroupedChange<Change extends object>(options: {
     const [alone] = await run(waiting, [change], () => requireTimeLeft(USE_MARGIN_MS));
     return alone?.changed === true;
   };
+}
+
+/**
+ * An array for `json_to_record`: objects with names in snake_case, and bytes in the form that Postgres reads. Postgres plans for ten
+ * elements of an array, but for a hundred rows of `json_to_recordset`, and would read whole indexes of tables that were once small.
+ */
+export function toJsonRecords(records: readonly object[]): string[] {
+  const toField = ([name, value]: [string, unknown]) => [
+    toColumnName(name),
+    value instanceof Uint8Array ? toHex(value) : value,
+  ];
+  return records.map((record) => JSON.stringify(Object.fromEntries(Object.entries(record).map(toField))));
+}
+
+/** The fields of a record as columns with names in snake_case. */
+export function toColumns(record: object) {
+  return { names: Object.keys(record).map(toColumnName), values: Object.values(record) as unknown[] };
+}
+
+/** Inserts a record. */
+export function toInsert(table: string, record: object) {
+  const { names, values } = toColumns(record);
+  const places = names.map((_, index) => `$${index + 1}`);
+  return { text: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')})`, values };
+}
+
+function toColumnName(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+}
+
+/** Bytes as a text that Postgres reads. */
+export function toHex(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString('hex')}`;
 }

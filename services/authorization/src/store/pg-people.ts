@@ -1,0 +1,57 @@
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import type pg from 'pg';
+import type { PersonStore } from '../app/ports.ts';
+
+/** Rows of one step, far from what a statement has time for. */
+const STEP_ROWS = 1_000;
+
+const keysOf = (table: string) => `
+  SELECT token.hash FROM token_family AS family JOIN ${table} AS token ON token.family_id = family.id WHERE family.user_id = $1`;
+
+/** The rows of a person: the key of a table, and the statement that finds keys. */
+const ROWS = {
+  authorization_code: ['hash', 'SELECT hash FROM authorization_code WHERE user_id = $1'],
+  refresh_token: ['hash', keysOf('refresh_token')],
+  access_token: ['hash', keysOf('access_token')],
+  token_family: ['id', 'SELECT id FROM token_family WHERE user_id = $1'],
+} as const;
+
+/** People in the tables with user ids. */
+export function createPgPeople(pool: pg.Pool): PersonStore {
+  const change = async (text: string, ...values: unknown[]) => (await pool.query(text, values)).rowCount ?? 0;
+
+  /** Repeats a step until it finds no more rows, and returns how many it removed. */
+  async function remove(table: keyof typeof ROWS, userId: string): Promise<number> {
+    const [key, keys] = ROWS[table];
+    const text = `DELETE FROM ${table} WHERE ${key} = ANY(ARRAY(${keys} LIMIT ${STEP_ROWS}))`;
+    let total = 0;
+    for (;;) {
+      const removed = await change(text, userId);
+      total += removed;
+      if (removed === 0) return total;
+    }
+  }
+
+  return translatingErrors({
+    async findOpenApps(userId) {
+      const text = `SELECT client_id FROM app WHERE owner_id = $1 AND status <> 'revoked'`;
+      const { rows } = await pool.query<{ client_id: string }>(text, [userId]);
+      return rows.map((row) => row.client_id);
+    },
+
+    async erase(userId) {
+      // Codes and refresh tokens first: afterwards nothing new can be issued.
+      const codes = await remove('authorization_code', userId);
+      await remove('refresh_token', userId);
+      await remove('access_token', userId);
+      const families = await remove('token_family', userId);
+      await change('DELETE FROM developer WHERE user_id = $1', userId);
+      // An app registered in the meantime is not revoked; it keeps its owner until the repeat.
+      const apps = await change(
+        `UPDATE app SET owner_id = '' WHERE owner_id = $1 AND status = 'revoked'`,
+        userId,
+      );
+      return { codes, families, apps };
+    },
+  });
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '@phds/service-kit/clock';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import type { PrunedTables } from '@phds/service-kit/pruning';
+import type pg from 'pg';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** How many days rows are kept after their end, until they can no longer matter. */
+const KEPT_DAYS = {
+  /** For 24 hours, an expired access token is distinguished from an unknown one. */
+  accessTokens: 2,
+  /** After this, a decided or expired approval is reported as not found. */
+  requests: 7,
+  /** A replay of its code can revoke a family for as long as the family can live without a refresh. */
+  codes: 31,
+  families: 7,
+} as const;
+
+/**
+ * Deletes rows in Postgres. The keys are an array, so that Postgres evaluates the subquery once; otherwise it could run it again
+ * and lock other rows.
+ */
+export function createPgPruner(pool: pg.Pool, clock: Clock) {
+  const deleteRows = async (text: string, days: number, limit: number) => {
+    const before = new Date(clock.now().getTime() - days * DAY_MS);
+    return (await pool.query(text, [before, limit])).rowCount ?? 0;
+  };
+  /** By the time in a column. */
+  const deleting = (table: string, key: string, column: string, days: number) => (limit: number) =>
+    deleteRows(
+      `DELETE FROM ${table} WHERE ${key} = ANY(ARRAY(
+         SELECT ${key} FROM ${table} WHERE ${column} < $1 ORDER BY ${column} LIMIT $2 FOR UPDATE SKIP LOCKED))`,
+      days,
+      limit,
+    );
+  return translatingErrors({
+    access_token: deleting('access_token', 'hash', 'expires_at', KEPT_DAYS.accessTokens),
+    authorization_request: deleting('authorization_request', 'pending_id', 'created_at', KEPT_DAYS.requests),
+    authorization_code: deleting('authorization_code', 'hash', 'expires_at', KEPT_DAYS.codes),
+    async token_family(limit) {
+      const tokens = await deleteRows(DELETE_REFRESH_TOKENS, KEPT_DAYS.families, limit);
+      return tokens >= limit ? tokens : deleteRows(DELETE_FAMILIES, KEPT_DAYS.families, limit);
+    },
+  } satisfies PrunedTables);
+}
+
+/**
+ * A family may have half a million refresh tokens, so these are deleted first, in batches, and a family only without tokens, so that
+ * nothing is left to the cascade.
+ */
+const DELETE_REFRESH_TOKENS = `
+  DELETE FROM refresh_token WHERE hash = ANY(ARRAY(
+    SELECT token.hash
+    FROM (SELECT id FROM token_family WHERE expires_at < $1 ORDER BY expires_at LIMIT $2) AS family
+    JOIN refresh_token AS token ON token.family_id = family.id
+    LIMIT $2 FOR UPDATE OF token SKIP LOCKED))`;
+
+const DELETE_FAMILIES = `
+  DELETE FROM token_family WHERE id = ANY(ARRAY(
+    SELECT id FROM token_family AS family
+    WHERE expires_at < $1
+      AND NOT EXISTS (SELECT FROM refresh_token WHERE family_id = family.id)
+      AND NOT EXISTS (SELECT FROM access_token WHERE family_id = family.id)
+    ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))`;

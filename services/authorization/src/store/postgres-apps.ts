@@ -1,0 +1,168 @@
+import { offsetOf } from '@phds/catalog/pagination';
+import { isScope } from '@phds/catalog/scopes';
+import { inTransaction } from '@phds/service-kit/postgres/client';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
+import type pg from 'pg';
+import type { AppStore, Credential, ReplacedSecret } from '../app/ports.ts';
+import type { App, AppLock } from '../domain/app.ts';
+import type { App as AppRow, PrismaClient } from './generated/client.ts';
+import { createLookUp, toColumns, toInsert } from './statements.ts';
+
+type Changes = Pick<AppStore, 'insertApp' | 'updateSettings' | 'replaceSecret' | 'applyLedgerState'>;
+
+/** Apps in Postgres. */
+export function createPostgresApps(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard): AppStore {
+  return translatingErrors({
+    findCredential: createLookUp({
+      pool,
+      guard,
+      statement: FIND_CREDENTIAL,
+      keyOf: ({ clientId }: CredentialRow) => clientId,
+      fromRow: fromCredentialRow,
+    }),
+
+    async findApp(clientId) {
+      const row = await prisma.app.findUnique({ where: { clientId } });
+      return row === null ? null : fromAppRow(row);
+    },
+
+    async listApps({ ownerId, lockKind }, page) {
+      const where = { ...(ownerId !== null && { ownerId }), ...(lockKind !== null && { lockKind }) };
+      const [rows, total] = await Promise.all([
+        prisma.app.findMany({
+          where,
+          orderBy: [{ createdAt: 'desc' }, { clientId: 'asc' }],
+          skip: offsetOf(page),
+          take: page.pageSize,
+        }),
+        prisma.app.count({ where }),
+      ]);
+      return { items: rows.map(fromAppRow), total };
+    },
+
+    countApps: (ownerId) => prisma.app.count({ where: { ownerId } }),
+
+    async countSuspended() {
+      const { rows } = await pool.query<{ count: number }>(COUNT_SUSPENDED);
+      return rows[0]?.count ?? 0;
+    },
+
+    ...createChanges(pool, prisma, guard),
+  });
+}
+
+const FIND_CREDENTIAL = readStatement(new URL('sql/find-credential.sql', import.meta.url));
+
+const COUNT_SUSPENDED = `
+  SELECT count(*)::int AS count FROM app JOIN suspension s ON app.secret_restore_number < s.below
+  WHERE app.status = 'active' AND app.secret_hash IS NOT NULL`;
+
+function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard): Changes {
+  /** A restore that is detected later would treat a secret created before as an older one. */
+  const inVerified = <T>(use: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
+    guard.verified(() =>
+      inTransaction(pool, async (client) => {
+        await guard.requireVerified(async (text, values) => (await client.query(text, [...values])).rows);
+        return use(client);
+      }),
+    );
+
+  return {
+    insertApp: ({ lock, previousSecretLast4: _4, previousSecretExpiresAt: _at, ...app }, secret, limit) =>
+      inVerified(async (client) => {
+        // Serialises the registrations of one developer, so that the count is exact.
+        const lockText = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+        await client.query(lockText, [`apps of ${app.ownerId}`]);
+        const { rowCount } = await client.query('SELECT FROM app WHERE owner_id = $1', [app.ownerId]);
+        if ((rowCount ?? 0) >= limit) return false;
+        const secretColumns = { secretHash: secret.hash, secretRotatedAt: app.createdAt };
+        await client.query(toInsert('app', { ...app, ...secretColumns, ...toLockColumns(lock) }));
+        return true;
+      }),
+
+    async updateSettings(clientId, ownerId, change, now) {
+      const { names, values } = toColumns(change);
+      // Uses the row's own time if the clock is behind, because consent orders changes by this time.
+      const set = [
+        "updated_at = greatest($3::timestamptz, updated_at + interval '1 millisecond')",
+        ...names.map((name, index) => `${name} = $${index + 4}`),
+      ];
+      const text = `UPDATE app SET ${set.join(', ')} WHERE client_id = $1 AND owner_id = $2`;
+      const { rowCount } = await pool.query(text, [clientId, ownerId, now, ...values]);
+      return rowCount === 0 ? null : fromAppRow(await prisma.app.findUniqueOrThrow({ where: { clientId } }));
+    },
+
+    // In a transaction, so that the commit is skipped when the developer, who would be the only one to get the new secret, has
+    // stopped waiting.
+    replaceSecret: (clientId, { hash, last4 }, now, keptUntil) =>
+      inVerified(async (client) => {
+        const values = [clientId, hash, last4, now, keptUntil];
+        const { rows } = await client.query<ReplacedSecret>(REPLACE_SECRET, values);
+        return rows[0] ?? null;
+      }),
+
+    async applyLedgerState(clientId, { status, epoch, revision, statusChangedAt, lock }) {
+      const { lockKind, lockReason, lockedAt } = toLockColumns(lock);
+      const state = [clientId, status, epoch, revision, statusChangedAt, lockKind, lockReason, lockedAt];
+      await pool.query(APPLY_LEDGER_STATE, state);
+    },
+  };
+}
+
+// A trigger completes and clears what is kept of the replaced secret.
+const REPLACE_SECRET = `
+  UPDATE app SET secret_hash = $2, secret_last4 = $3,
+    previous_secret_hash = CASE WHEN $5::timestamptz IS NULL THEN NULL ELSE secret_hash END,
+    previous_secret_last4 = secret_last4, previous_secret_expires_at = $5::timestamptz,
+    secret_rotated_at = $4, updated_at = greatest($4::timestamptz, updated_at)
+  WHERE client_id = $1 AND status <> 'revoked'
+  RETURNING previous_secret_last4 AS "previousSecretLast4", previous_secret_expires_at AS "previousSecretExpiresAt"`;
+
+// A revocation may be overtaken by a later re-activation, so any newer epoch removes the secret. An older epoch, from a restored ledger,
+// would bring dead credentials back and is ignored. The same revision is the same state, except for what an earlier release left out.
+const APPLY_LEDGER_STATE = `
+  UPDATE app SET status = $2::app_status, epoch = greatest(epoch, $3::int), ledger_revision = $4, status_changed_at = $5,
+    lock_kind = $6, lock_reason = $7, locked_at = $8, updated_at = greatest(updated_at, $5::timestamptz),
+    secret_hash = CASE WHEN epoch < $3::int THEN NULL ELSE secret_hash END,
+    secret_last4 = CASE WHEN epoch < $3::int THEN '' ELSE secret_last4 END
+  WHERE client_id = $1 AND ledger_revision <= $4`;
+
+function toLockColumns(lock: AppLock | null) {
+  return {
+    lockKind: lock?.kind ?? null,
+    lockReason: lock?.reason ?? null,
+    lockedAt: lock?.since ?? null,
+  };
+}
+
+function fromLockColumns({ lockKind: kind, lockReason: reason, lockedAt: since }: AppRow): AppLock | null {
+  return (kind === 'suspension' || kind === 'approval') && since !== null
+    ? { kind, reason: reason ?? '', since }
+    : null;
+}
+
+function fromAppRow(row: AppRow): App {
+  const { secretHash: _hash, secretRotatedAt: _rotatedAt, secretRestoreNumber: _number, ...others } = row;
+  const { previousSecretHash: _previous, previousSecretRestoreNumber: _previousNumber, ...unlocked } = others;
+  const { lockKind: _kind, lockReason: _reason, lockedAt: _lockedAt, ...app } = unlocked;
+  return { ...app, lock: fromLockColumns(row), scopes: row.scopes.filter(isScope) };
+}
+
+type CredentialRow = AppRow & {
+  readonly suspended: boolean;
+  readonly previousSuspended: boolean;
+  readonly unverified: boolean;
+};
+
+function fromCredentialRow(row: CredentialRow): Credential {
+  const { suspended, previousSuspended, unverified: _unverified, ...columns } = row;
+  const app = fromAppRow(columns);
+  const { secretHash, previousSecretHash: hash, previousSecretExpiresAt: expiresAt } = row;
+  return {
+    app: suspended && app.status === 'active' ? { ...app, status: 'suspended' } : app,
+    secretHash,
+    previous: hash === null || expiresAt === null || previousSuspended ? null : { hash, expiresAt },
+  };
+}
