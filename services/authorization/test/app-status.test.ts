@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { toDate } from './fake-consent.ts';
-import type { Harness, TestApp } from './harness.ts';
-import { reasonOf, refusalOf, startHarness } from './harness.ts';
+import { reasonOf, refusalOf, shareHarness, type TestApp } from './harness.ts';
 
-let harness: Harness;
-
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const harness = await shareHarness();
 
 const authenticates = async (client: TestApp) =>
   harness.tokens.issueToken({ client, grantType: 'client_credentials' }).then(
@@ -99,5 +91,110 @@ describe('the status of an app', () => {
     harness.consent.away.clear();
     expect(await authenticates(app)).toBe(true);
     expect(await reasonOf(setStatus(app, AppStatus.UNSPECIFIED))).toBe('invalid_request');
+  });
+});
+
+describe('operators', () => {
+  const find = async (clientId: string) =>
+    (await harness.apps.getApp({ clientId }, await harness.as('dev'))).app;
+  const setStatus = async (clientId: string, status: AppStatus) =>
+    harness.apps.setAppStatus({ clientId, status }, await harness.as('dev'));
+
+  describe('the lock of an operator', () => {
+    test('that only reached the ledger holds, and a repeat completes it', async () => {
+      const { clientId } = await harness.registerApp();
+      const suspend = () => harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
+      harness.consent.lost.add('setAppLock');
+      expect(await reasonOf(suspend())).toBe('unavailable');
+      harness.consent.lost.clear();
+      expect(await reasonOf(setStatus(clientId, AppStatus.ACTIVE))).toBe('conflict');
+      await suspend();
+      expect((await find(clientId))?.lock?.reason).toBe('No answer.');
+    });
+
+    test('holds when the ledger was restored to a state without it', async () => {
+      const { clientId } = await harness.registerApp();
+      const before = { ...harness.consent.app(clientId) };
+      await harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
+      harness.consent.apps.set(clientId, before);
+      expect(await reasonOf(setStatus(clientId, AppStatus.ACTIVE))).toBe('conflict');
+    });
+
+    test('is lifted only as what it is, and needs a reason that can be shown', async () => {
+      const { clientId } = await harness.registerApp();
+      await harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
+      const seenUpdatedAt = (await find(clientId))?.updatedAt ?? { seconds: 0n, nanos: 0 };
+      const approval = { clientId, kind: AppLockKind.APPROVAL, seenUpdatedAt };
+      expect(await reasonOf(harness.operatedApps.liftAppLock(approval))).toBe('conflict');
+      for (const reason of ['', ' ', 'x'.repeat(501), 'two\nlines']) {
+        expect(await reasonOf(harness.operatedApps.suspendApp({ clientId, reason }))).toBe('invalid_request');
+      }
+      const unknown = { clientId: 'app_0000000000000000000000', reason: 'x' };
+      expect(await reasonOf(harness.operatedApps.suspendApp(unknown))).toBe('not_found');
+    });
+  });
+});
+
+describe('a restored ledger', () => {
+  const { ACTIVE, REVOKED, SUSPENDED } = AppStatus;
+
+  let app: TestApp;
+
+  beforeEach(async () => {
+    app = await harness.registerApp();
+  });
+
+  const setStatus = async (status: AppStatus) =>
+    harness.apps.setAppStatus({ clientId: app.clientId, status }, await harness.as('dev'));
+  const readStatus = async () => {
+    const { app: read } = await harness.apps.getApp({ clientId: app.clientId }, await harness.as('dev'));
+    return read?.status;
+  };
+  const inLedger = () => harness.consent.apps.get(app.clientId)!;
+
+  /** Restores the ledger from a backup made right after the registration. */
+  function restoreLedger(): void {
+    Object.assign(inLedger(), { status: ACTIVE, epoch: 1, revision: 1 });
+  }
+
+  test.each([
+    ['suspended', [SUSPENDED, ACTIVE], SUSPENDED],
+    ['revoked', [SUSPENDED, ACTIVE], REVOKED],
+    ['active, which the restored ledger says already', [SUSPENDED], ACTIVE],
+    ['active after it was revoked', [REVOKED], ACTIVE],
+  ])(
+    'an app is set %s here too when the ledger was restored to a state before its changes',
+    async (_name, changes, status) => {
+      for (const change of changes) await setStatus(change);
+      restoreLedger();
+      expect((await setStatus(status)).status).toBe(status);
+      expect(await readStatus()).toBe(status);
+      expect(inLedger().status).toBe(status);
+    },
+  );
+
+  test('a revoked app regains nothing through changes of status on a restored ledger', async () => {
+    const issued = await harness.exchange(app, await harness.obtainCode(app));
+    await setStatus(REVOKED);
+    restoreLedger();
+    await setStatus(SUSPENDED);
+    await setStatus(ACTIVE);
+    expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.DEAD);
+    expect(inLedger().epoch).toBe(2);
+  });
+
+  test('an epoch never decreases here, even when the ledger fails during a change', async () => {
+    const issued = await harness.exchange(app, await harness.obtainCode(app));
+    await setStatus(REVOKED);
+    Object.assign(inLedger(), { status: ACTIVE, epoch: 1, revision: 7 });
+    // Its first response is adopted here; a second one does not arrive.
+    jest.spyOn(harness.consent, 'leave').mockImplementationOnce((rpc, answer) => {
+      harness.consent.away.add(rpc);
+      return answer;
+    });
+    expect(await reasonOf(setStatus(ACTIVE))).toBe('unavailable');
+    harness.consent.away.clear();
+    expect(await readStatus()).toBe(ACTIVE);
+    expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.DEAD);
   });
 });

@@ -1,36 +1,18 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
 import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
-import pg from 'pg';
-import type { Harness, TestApp } from './harness.ts';
-import { HEART, REDIRECT_URI, race, reasonOf, refusalOf, startHarness } from './harness.ts';
+import { HEART, REDIRECT_URI, race, reasonOf, refusalOf, shareHarness, type TestApp } from './harness.ts';
 
-let harness: Harness;
-
-beforeAll(async () => {
-  harness = await startHarness({ MAX_APPS_PER_DEVELOPER: '15' });
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const harness = await shareHarness({ MAX_APPS_PER_DEVELOPER: '15' });
 
 const register = async (settings: object, owner = newId('dev')) =>
   harness.apps.registerApp(
     { settings: { name: 'App', redirectUris: [REDIRECT_URI], ...settings } },
     await harness.as(owner),
   );
-async function withOwner(work: (owner: pg.Client) => Promise<unknown>): Promise<void> {
-  const owner = new pg.Client({ connectionString: harness.database.ownerUrl });
-  await owner.connect();
-  try {
-    await work(owner);
-  } finally {
-    await owner.end();
-  }
-}
 const authenticates = async (client: TestApp) =>
   harness.tokens.issueToken({ client, grantType: 'client_credentials' }).then(
     () => true,
@@ -184,12 +166,8 @@ describe('an update', () => {
     const { app } = await register({}, 'amy');
     const clientId = app!.clientId;
     const [old, added] = ['https://App.test/cb', 'https://app.test/added'];
-    await withOwner((owner) =>
-      owner.query('UPDATE "authorization".app SET redirect_uris = $1 WHERE client_id = $2', [
-        [old],
-        clientId,
-      ]),
-    );
+    const owner = await harness.connect();
+    await owner.query('UPDATE app SET redirect_uris = $1 WHERE client_id = $2', [[old], clientId]);
     const update = async (redirectUris: string[]) =>
       harness.apps.updateApp({ clientId, settings: { redirectUris } }, await harness.as('amy'));
     expect((await update([old, added])).app?.redirectUris).toEqual([old, added]);
@@ -240,5 +218,31 @@ describe('client authentication', () => {
     expect(await authenticates(client)).toBe(false);
     expect(await authenticates({ clientId, clientSecret: rotated.clientSecret })).toBe(true);
     expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.LIVE);
+  });
+});
+
+describe('the name of a developer', () => {
+  const register = async (settings: object, owner: string) =>
+    harness.apps.registerApp(
+      { settings: { name: 'App', redirectUris: [REDIRECT_URI], ...settings } },
+      await harness.as(owner),
+    );
+
+  test('an app takes the name of its developer by the rules of the app’s name, and reports it to consent with the description, also when they are removed', async () => {
+    const { app } = await register({ developerName: ' Pulse GmbH ', description: 'Draws a\ndiary.' }, 'amy');
+    expect(app).toMatchObject({ developerName: 'Pulse GmbH', description: 'Draws a\ndiary.' });
+    const profileAtConsent = () => harness.consent.apps.get(app!.clientId)?.profile;
+    expect(profileAtConsent()).toMatchObject({
+      developerName: 'Pulse GmbH',
+      description: 'Draws a\ndiary.',
+    });
+    for (const developerName of ['a\u202eb', 'One\nTwo', '···']) {
+      const refusal = await refusalOf(register({ developerName }, 'amy'));
+      expect(refusal.violations.map(({ parameter }) => parameter)).toEqual(['developerName']);
+    }
+    const settings = { developerName: '', description: '' };
+    await harness.apps.updateApp({ clientId: app!.clientId, settings }, await harness.as('amy'));
+    // Sent although it is empty: an absent text would mean that it is not known.
+    expect(profileAtConsent()).toMatchObject({ developerName: '', description: '' });
   });
 });

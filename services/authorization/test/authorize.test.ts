@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret } from '@phds/service-kit/secrets';
-import type { Harness, TestApp } from './harness.ts';
 import {
   createPkce,
   HEART,
@@ -11,19 +10,12 @@ import {
   race,
   reasonOf,
   refusalOf,
-  startHarness,
+  shareHarness,
 } from './harness.ts';
 
-let harness: Harness;
-let app: TestApp;
+const harness = await shareHarness();
 
-beforeAll(async () => {
-  harness = await startHarness();
-  app = await harness.registerApp();
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const app = await harness.registerApp();
 
 interface Request {
   readonly client?: { readonly clientId?: string; readonly clientSecret?: string };

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newSecret } from '@phds/service-kit/secrets';
-import type { Harness, TestApp } from './harness.ts';
-import { createPkce, HEART, race, reasonOf, refusalOf, SLEEP, startHarness } from './harness.ts';
+import { createPkce, HEART, race, reasonOf, refusalOf, SLEEP, shareHarness } from './harness.ts';
 
-let harness: Harness;
-let app: TestApp;
+const harness = await shareHarness();
 
-beforeAll(async () => {
-  harness = await startHarness();
-  app = await harness.registerApp();
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const app = await harness.registerApp();
 
 describe('an exchange', () => {
   test('returns a token pair for the approved scopes, valid for at most an hour', async () => {

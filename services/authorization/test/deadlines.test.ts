@@ -1,30 +1,20 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
-import pg from 'pg';
-import { type Harness, REDIRECT_URI, reasonOf, startHarness, type TestApp } from './harness.ts';
+import { REDIRECT_URI, reasonOf, shareHarness, startHarness } from './harness.ts';
 
-let harness: Harness;
-let app: TestApp;
-let admin: pg.Client;
+const harness = await shareHarness();
+
+const app = await harness.registerApp();
+const admin = await harness.connect('admin');
 let release: () => unknown = () => undefined;
 
 // Enough for everything before the slow dependency, even on a busy machine.
 const PATIENCE_MS = 1_000;
 
-beforeAll(async () => {
-  harness = await startHarness();
-  app = await harness.registerApp();
-  admin = new pg.Client({ connectionString: harness.database.adminUrl });
-  await admin.connect();
-});
 afterEach(async () => {
   await release();
   release = () => undefined;
   harness.consent.onCheckLiveness = () => Promise.resolve();
-});
-afterAll(async () => {
-  await admin?.end();
-  await harness?.[Symbol.asyncDispose]();
 });
 
 /** Consent judges, but does not respond before `release`. */
@@ -147,21 +137,16 @@ test('a waiting proof holds no connection that other work needs', async () => {
   await using narrow = await startHarness({ DATABASE_POOL_SIZE: '1' });
   const owner = await narrow.registerApp();
   const { accessToken } = await narrow.exchange(owner, await narrow.obtainCode(owner));
-  const locker = new pg.Client({ connectionString: narrow.database.adminUrl });
-  await locker.connect();
-  try {
-    await locker.query('BEGIN');
-    await locker.query('SELECT FROM "authorization".instance FOR UPDATE');
-    const revoked = narrow.tokens.revokeToken({ client: owner, token: 'unknown' });
-    await eventually(async () => {
-      const { rows } = await locker.query(`
-        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-      return rows.length > 0;
-    });
-    expect(await narrow.introspect(accessToken)).toMatchObject({ ledgerChecked: true });
-    await locker.query('ROLLBACK');
-    await revoked;
-  } finally {
-    await locker.end();
-  }
+  const locker = await narrow.connect('admin');
+  await locker.query('BEGIN');
+  await locker.query('SELECT FROM "authorization".instance FOR UPDATE');
+  const revoked = narrow.tokens.revokeToken({ client: owner, token: 'unknown' });
+  await eventually(async () => {
+    const { rows } = await locker.query(`
+      SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+    return rows.length > 0;
+  });
+  expect(await narrow.introspect(accessToken)).toMatchObject({ ledgerChecked: true });
+  await locker.query('ROLLBACK');
+  await revoked;
 });

@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { BAD_USER_IDS, GOOD_USER_IDS } from '@phds/test-kit/user-ids';
-import pg from 'pg';
-import { type Harness, REDIRECT_URI, reasonOf, startHarness } from './harness.ts';
+import { REDIRECT_URI, reasonOf, shareHarness } from './harness.ts';
 
-let harness: Harness;
-let owner: pg.Client;
+const harness = await shareHarness();
 
-beforeAll(async () => {
-  harness = await startHarness();
-  owner = new pg.Client({ connectionString: harness.database.ownerUrl });
-  await owner.connect();
-});
-afterAll(async () => {
-  await owner?.end();
-  await harness?.[Symbol.asyncDispose]();
-});
+const owner = await harness.connect();
 
 /** All texts in the tables of the schema. */
 async function everything(): Promise<string> {

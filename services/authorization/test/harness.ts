@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Client } from '@connectrpc/connect';
+import { afterAll } from '@jest/globals';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
@@ -16,6 +17,7 @@ import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases'
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer } from '@phds/test-kit/session-issuer';
+import pg from 'pg';
 import { readEnvironment } from '../src/config.ts';
 import { createService } from '../src/service.ts';
 import { FakeConsent } from './fake-consent.ts';
@@ -48,6 +50,8 @@ export interface Harness extends AsyncDisposable {
   readonly address: string;
   /** A service token of this caller. */
   callAs(service: string): Promise<string>;
+  /** A connection to the database until the end, as the owner of the tables or the administrator. */
+  connect(as?: 'owner' | 'admin'): Promise<pg.Client>;
   /** Everything that the service has logged so far. */
   logged(): string;
   /** Call options with a session of this person. */
@@ -80,6 +84,13 @@ export interface ObtainCode {
 export interface Exchange {
   readonly redirectUri: string;
   readonly codeVerifier: string;
+}
+
+/** Starts a harness for all tests of the file. */
+export async function shareHarness(settings: Record<string, string> = {}): Promise<Harness> {
+  const harness = await startHarness(settings);
+  afterAll(async () => harness[Symbol.asyncDispose]());
+  return harness;
 }
 
 export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {
@@ -160,7 +171,15 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     }),
   };
   const running = stack.move();
-  return { ...base, ...createFlow(base), [Symbol.asyncDispose]: () => running.disposeAsync() };
+  const connect = async (as: 'owner' | 'admin' = 'owner') => {
+    const connectionString = as === 'owner' ? database.ownerUrl : database.adminUrl;
+    const options = `-c search_path=${database.schema}`;
+    const client = running.adopt(new pg.Client({ connectionString, options }), (it) => it.end());
+    await client.connect();
+    return client;
+  };
+  const dispose = () => running.disposeAsync();
+  return { ...base, ...createFlow(base), connect, [Symbol.asyncDispose]: dispose };
 }
 
 type Base = Pick<Harness, 'apps' | 'authorizations' | 'tokens' | 'as'>;

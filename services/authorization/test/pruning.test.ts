@@ -1,35 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import pg from 'pg';
 import { createPgPruner } from '../src/store/pg-pruner.ts';
-import type { Harness, TestApp } from './harness.ts';
-import { startHarness } from './harness.ts';
+import { shareHarness, startHarness } from './harness.ts';
+
+const harness = await shareHarness({ PRUNE_INTERVAL_MS: '20' });
 
 const DAY = 86_400_000;
 
-let harness: Harness;
-let app: TestApp;
-let client: pg.Client;
-
-beforeAll(async () => {
-  harness = await startHarness({ PRUNE_INTERVAL_MS: '20' });
-  app = await harness.registerApp();
-  client = await connect(harness);
-});
-afterAll(async () => {
-  await client.end();
-  await harness[Symbol.asyncDispose]();
-});
-
-async function connect({ database }: Harness): Promise<pg.Client> {
-  const options = `-c search_path=${database.schema}`;
-  const connected = new pg.Client({ connectionString: database.ownerUrl, options });
-  await connected.connect();
-  return connected;
-}
+const app = await harness.registerApp();
+const client = await harness.connect();
 
 async function countRows(database = client): Promise<Record<string, number>> {
   const tables = [
@@ -85,7 +67,7 @@ test('a table whose rows cannot be deleted does not delay others', async () => {
 async function openPruner() {
   await using stack = new AsyncDisposableStack();
   const quiet = stack.use(await startHarness());
-  const owner = stack.adopt(await connect(quiet), (connected) => connected.end());
+  const owner = await quiet.connect();
   const { url: connectionString, schema } = quiet.database;
   const limits = {
     poolSize: 2,

@@ -1,17 +1,10 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { createDevelopers } from '../src/app/developers.ts';
-import { type Harness, REDIRECT_URI, reasonOf, refusalOf, startHarness } from './harness.ts';
+import { REDIRECT_URI, reasonOf, refusalOf, shareHarness } from './harness.ts';
 
-let harness: Harness;
-
-beforeAll(async () => {
-  harness = await startHarness({ DEVELOPERS: '', APP_APPROVAL: '' });
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const harness = await shareHarness({ DEVELOPERS: '', APP_APPROVAL: '' });
 
 const settings = { name: 'Ministry of Health', redirectUris: [REDIRECT_URI] };
 const register = async (userId: string, sandbox = false) =>

@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import pg from 'pg';
 import {
-  type Harness,
   HEART,
   ISSUER,
   REDIRECT_URI,
   reasonOf,
   refusalOf,
   SLEEP,
-  startHarness,
+  shareHarness,
   type TestApp,
 } from './harness.ts';
 
-let harness: Harness;
-
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+const harness = await shareHarness();
+const owner = await harness.connect();
 
 const settings = { name: 'App', redirectUris: [REDIRECT_URI] };
 
@@ -62,7 +56,7 @@ describe('a person and a sandbox app', () => {
       ['sandbox:app_sandbox_1:ada', sandboxApp.clientId],
     ]) {
       for (const table of ['authorization_code', 'token_family']) {
-        const moved = query(`UPDATE ${table} SET user_id = $1, client_id = $2 WHERE client_id = $3`, [
+        const moved = owner.query(`UPDATE ${table} SET user_id = $1, client_id = $2 WHERE client_id = $3`, [
           userId,
           clientId,
           app.clientId,
@@ -155,28 +149,17 @@ test('a live app may send any login_hint, which is ignored', async () => {
   const app = await harness.registerApp();
   const request = { client: app, redirectUri: REDIRECT_URI, scope: HEART, loginHint: 'somebody@example.com' };
   const { pendingId } = await harness.authorizations.openAuthorization(request);
-  const { rows } = await query('SELECT sandbox_person FROM authorization_request WHERE pending_id = $1', [
-    pendingId,
-  ]);
+  const { rows } = await owner.query(
+    'SELECT sandbox_person FROM authorization_request WHERE pending_id = $1',
+    [pendingId],
+  );
   expect(rows).toEqual([{ sandbox_person: null }]);
 });
 
 async function countCodes(clientId: string): Promise<number> {
-  const { rows } = await query('SELECT count(*)::int AS count FROM authorization_code WHERE client_id = $1', [
-    clientId,
-  ]);
+  const { rows } = await owner.query(
+    'SELECT count(*)::int AS count FROM authorization_code WHERE client_id = $1',
+    [clientId],
+  );
   return rows[0].count;
-}
-
-async function query(statement: string, values: unknown[]) {
-  const owner = new pg.Client({
-    connectionString: harness.database.ownerUrl,
-    options: '-c search_path=authorization',
-  });
-  await owner.connect();
-  try {
-    return await owner.query(statement, values);
-  } finally {
-    await owner.end();
-  }
 }

@@ -1,23 +1,13 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import pg from 'pg';
-import type { Harness, TestApp } from './harness.ts';
-import { refusalOf, startHarness } from './harness.ts';
+import { refusalOf, shareHarness, type TestApp } from './harness.ts';
 
-let harness: Harness;
-let owner: pg.Client;
+const harness = await shareHarness();
+
+const owner = await harness.connect();
 let app: TestApp;
 
-beforeAll(async () => {
-  harness = await startHarness();
-  owner = new pg.Client({ connectionString: harness.database.ownerUrl });
-  await owner.connect();
-});
-afterAll(async () => {
-  await owner.end();
-  await harness[Symbol.asyncDispose]();
-});
 beforeEach(async () => {
   app = await harness.registerApp();
 });

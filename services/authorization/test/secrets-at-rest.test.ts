@@ -1,36 +1,22 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import pg from 'pg';
-import type { Harness } from './harness.ts';
-import { createPkce, HEART, REDIRECT_URI, startHarness } from './harness.ts';
+import { expect, test } from '@jest/globals';
+import { createPkce, HEART, REDIRECT_URI, shareHarness } from './harness.ts';
 
-let harness: Harness;
-
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const harness = await shareHarness();
 
 /** The content of every table of the service, with bytes also as text. */
 async function dumpTables(): Promise<string> {
-  const client = new pg.Client({ connectionString: harness.database.ownerUrl });
-  await client.connect();
-  try {
-    const tables = await client.query<{ name: string }>(
-      `SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) AS name
-       FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'`,
-      [harness.database.schema],
-    );
-    const dumps: string[] = [];
-    for (const { name } of tables.rows) {
-      const { rows } = await client.query<Record<string, unknown>>(`SELECT * FROM ${name}`);
-      dumps.push(`${name} ${rows.length}`, ...rows.map(toText));
-    }
-    return dumps.join('\n');
-  } finally {
-    await client.end();
+  const owner = await harness.connect();
+  const tables = await owner.query<{ name: string }>(
+    `SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) AS name
+     FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'`,
+    [harness.database.schema],
+  );
+  const dumps: string[] = [];
+  for (const { name } of tables.rows) {
+    const { rows } = await owner.query<Record<string, unknown>>(`SELECT * FROM ${name}`);
+    dumps.push(`${name} ${rows.length}`, ...rows.map(toText));
   }
+  return dumps.join('\n');
 }
 
 function toText(row: Record<string, unknown>): string {

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Harness, HEART, REDIRECT_URI, reasonOf, startHarness, type TestApp } from './harness.ts';
+import { describe, expect, test } from '@jest/globals';
+import { HEART, REDIRECT_URI, reasonOf, shareHarness, startHarness } from './harness.ts';
+
+const harness = await shareHarness({
+  STEP_UP_FOR: 'sensitive-approval,secret-rotation',
+  STEP_UP_MAX_AGE_SECONDS: '300',
+  STEP_UP_ACR: 'gold',
+});
 
 const MOOD = 'read:mood';
 
-let harness: Harness;
-let app: TestApp;
-
-beforeAll(async () => {
-  harness = await startHarness({
-    STEP_UP_FOR: 'sensitive-approval,secret-rotation',
-    STEP_UP_MAX_AGE_SECONDS: '300',
-    STEP_UP_ACR: 'gold',
-  });
-  app = await harness.registerApp({ scopes: [HEART, MOOD] });
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+let app = await harness.registerApp({ scopes: [HEART, MOOD] });
 
 type Claims = Readonly<Record<string, unknown>>;
 

@@ -1,16 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Harness, TestApp } from './harness.ts';
-import { createPkce, HEART, REDIRECT_URI, reasonOf, refusalOf, SLEEP, startHarness } from './harness.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  createPkce,
+  HEART,
+  REDIRECT_URI,
+  reasonOf,
+  refusalOf,
+  SLEEP,
+  shareHarness,
+  type TestApp,
+} from './harness.ts';
+
+const harness = await shareHarness();
 
 const OTHER_URI = 'https://app.test/other';
 
-let harness: Harness;
 let app: TestApp;
 
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
 beforeEach(async () => {
   app = await harness.registerApp({ redirectUris: [REDIRECT_URI, OTHER_URI], scopes: [HEART, SLEEP] });
 });

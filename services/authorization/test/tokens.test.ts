@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newSecret } from '@phds/service-kit/secrets';
 import { decodeJwt } from 'jose';
 import { toDate } from './fake-consent.ts';
-import type { Harness, TestApp } from './harness.ts';
-import { reasonOf, startHarness, toHash } from './harness.ts';
+import { reasonOf, shareHarness, type TestApp, toHash } from './harness.ts';
 
-let harness: Harness;
+const harness = await shareHarness();
+
 let app: TestApp;
 
-beforeAll(async () => {
-  harness = await startHarness();
-});
 beforeEach(async () => {
   harness.consent.away.clear();
   app = await harness.registerApp();
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
 });
 
 const start = async () => harness.exchange(app, await harness.obtainCode(app));
