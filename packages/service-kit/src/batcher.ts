@@ -1,8 +1,13 @@
-import { currentDeadline, currentOrigin, type Deadline, withinLastDeadline } from './deadline.ts';
+import {
+  currentDeadline,
+  currentOrigin,
+  type Deadline,
+  type Origin,
+  withinLastDeadline,
+} from './deadline.ts';
 import { AppError, unavailable } from './errors.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
 import { withinOrigins } from './telemetry/current-origin.ts';
-import type { Origin } from './telemetry/origin.ts';
 
 /** An item of a batch. */
 export interface Batched<Item, Result> {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Origin } from './telemetry/origin.ts';
+import type { Context } from '@opentelemetry/api';
 
 /** Work that can be aborted. */
 export interface Ongoing {
@@ -41,6 +41,14 @@ export class Deadline {
     this.#hasEnded = true;
     for (const ongoing of this.#ongoing ?? []) ongoing.abandon();
   }
+}
+
+/** What work is done for: the request or, for work that serves several at once, the requests. */
+export interface Origin {
+  /** Their ids, for the log; a function if they are worth computing only then. Set again by `nameRequests`. */
+  requestIds: readonly string[] | (() => readonly string[]);
+  /** The place of the work in a trace. */
+  readonly trace: Context | undefined;
 }
 
 /** The context of the work in progress. */

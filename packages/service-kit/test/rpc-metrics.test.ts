@@ -4,7 +4,7 @@ import { eventually } from '@phds/test-kit/conditions';
 import { Scrape, scrape } from '@phds/test-kit/scrape';
 import { AppError } from '../src/errors.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
-import { measureCalledRpcs } from '../src/rpc/metrics.ts';
+import { measureCalledRpcs } from '../src/rpc/observer.ts';
 import type { RpcServer } from '../src/rpc/server.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';
 import { connection, openStreams, type Respond, sendReads, serve, whenOpen } from './call-stream-service.ts';

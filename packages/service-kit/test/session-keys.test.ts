@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { SignJWT } from 'jose';
+import { openSessionKeys } from '../src/trust/keys.ts';
 import { createSessionVerifier, SESSION_TOKEN_TYPE } from '../src/trust/session.ts';
-import { openSessionKeys } from '../src/trust/session-keys.ts';
 import { createKey, type Key, KeyProvider } from './key-provider.ts';
 
 const ISSUER = 'https://idp.example';

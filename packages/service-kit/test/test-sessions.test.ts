@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSessionIssuer } from '@phds/test-kit/session-issuer';
+import { openSessionKeys } from '../src/trust/keys.ts';
 import { createSessionVerifier } from '../src/trust/session.ts';
-import { openSessionKeys } from '../src/trust/session-keys.ts';
 
 describe('the session issuer of the tests', () => {
   test('issues sessions that its own keys verify, passed as text or served', async () => {

@@ -1,6 +1,5 @@
 import { AppError } from '@phds/service-kit/errors';
-import type { Metrics } from '@phds/service-kit/telemetry/metrics';
-import { measurePools, measureRestores } from '@phds/service-kit/telemetry/resource-metrics';
+import { type Metrics, measurePools, measureRestores } from '@phds/service-kit/telemetry/metrics';
 import type { ClientAuthentication } from './app/client-authentication.ts';
 import type { TokenGrant } from './app/token-grants.ts';
 

@@ -1,5 +1,10 @@
-import { type Metrics, SIZE_BUCKETS } from '@phds/service-kit/telemetry/metrics';
-import { measurePools, measureRedis, measureRestores } from '@phds/service-kit/telemetry/resource-metrics';
+import {
+  type Metrics,
+  measurePools,
+  measureRedis,
+  measureRestores,
+  SIZE_BUCKETS,
+} from '@phds/service-kit/telemetry/metrics';
 import type { AccessRecordStore } from './app/access-ports.ts';
 import type { AccessRecorder } from './app/access-recorder.ts';
 import type { Checkpoints } from './app/checkpoints.ts';

@@ -1,6 +1,5 @@
 import type { RedisConnection, RedisSubscriber } from '@phds/service-kit/redis';
-import type { Metrics } from '@phds/service-kit/telemetry/metrics';
-import { measureRedis } from '@phds/service-kit/telemetry/resource-metrics';
+import { type Metrics, measureRedis } from '@phds/service-kit/telemetry/metrics';
 import type { PrincipalCache } from './cache/principal-cache.ts';
 import { measureRequests } from './http/observation.ts';
 

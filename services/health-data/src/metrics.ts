@@ -1,5 +1,4 @@
-import { type Metrics, SIZE_BUCKETS } from '@phds/service-kit/telemetry/metrics';
-import { measurePools } from '@phds/service-kit/telemetry/resource-metrics';
+import { type Metrics, measurePools, SIZE_BUCKETS } from '@phds/service-kit/telemetry/metrics';
 import type { OutboxState } from './app/change-reports.ts';
 
 /** The metrics of health-data. docs/operations/observability.md describes all of them. */

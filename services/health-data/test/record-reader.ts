@@ -1,5 +1,5 @@
 import type { EndpointId } from '@phds/catalog/endpoints';
-import { toReadEndpoint } from '@phds/service-kit/postgres/read-endpoints';
+import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import { bodyOf, type Harness } from './harness.ts';
 
 /** Reads one resource of a user and returns the body. */

@@ -3,7 +3,7 @@ import {
   type Report,
   ReportService,
 } from '@phds/contracts/phds/consent/v1/reports_pb';
-import { findReportReason } from '@phds/service-kit/report-reasons';
+import { findReportReason } from '@phds/service-kit/wire-enums';
 import {
   callAsOperator,
   type OperatorSurroundings,

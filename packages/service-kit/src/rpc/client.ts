@@ -15,8 +15,7 @@ import type { ServiceTokenSource } from '../trust/service-token.ts';
 import { encode } from './calls.ts';
 import { REQUEST_ID_METADATA, TRACEPARENT_METADATA } from './context.ts';
 import { fromGrpcError } from './errors.ts';
-import { type RpcObserver, toRpcCode } from './observer.ts';
-import { inCallerSpan } from './span.ts';
+import { inCallerSpan, type RpcObserver, toRpcCode } from './observer.ts';
 import { channelCredentials, type TlsFiles } from './tls.ts';
 
 export interface RpcChannelOptions {

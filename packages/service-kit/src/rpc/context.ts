@@ -1,9 +1,8 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { Metadata } from '@grpc/grpc-js';
-import { Deadline } from '../deadline.ts';
+import { Deadline, type Origin } from '../deadline.ts';
 import { AppError, unauthorized } from '../errors.ts';
 import { fromCarriedOrigin } from '../telemetry/current-origin.ts';
-import type { Origin } from '../telemetry/origin.ts';
 import type { SessionVerifier } from '../trust/session.ts';
 
 /** Carries a person's session JWT to the called service. */

@@ -17,7 +17,7 @@ import { CallStreams } from './call-server.ts';
 import { decode, encode } from './calls.ts';
 import { RpcContext } from './context.ts';
 import { toGrpcError } from './errors.ts';
-import { measureServedRpcs } from './metrics.ts';
+import { measureServedRpcs } from './observer.ts';
 import type { RpcGuard, RpcService, UnaryHandler } from './service.ts';
 import { serverCredentials, type TlsFiles } from './tls.ts';
 

@@ -2,14 +2,12 @@ import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } fro
 import { withinCall } from '../deadline.ts';
 import { AppError, invalidRequest, toAppError } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
-import { sampledLogOf } from '../telemetry/sampled-log.ts';
-import { createSecurityLog, toCauseText } from '../telemetry/security-log.ts';
+import { createSecurityLog, sampledLogOf, toCauseText } from '../telemetry/security-log.ts';
 import type { ServiceTokenVerifier } from '../trust/service-token.ts';
 import { type StreamOfCalls, UNREADABLE } from './calls.ts';
 import { originOf, type RpcContext } from './context.ts';
 import { codeOf } from './errors.ts';
-import { type RpcObserver, toRpcName } from './observer.ts';
-import { inServerSpan } from './span.ts';
+import { inServerSpan, type RpcObserver, toRpcName } from './observer.ts';
 
 type NamesOf<Service extends DescService, Kind extends string> = {
   [Rpc in keyof Service['method']]: Service['method'][Rpc] extends { methodKind: Kind } ? Rpc : never;

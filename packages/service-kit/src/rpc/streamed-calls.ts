@@ -7,7 +7,7 @@ import { type CarriedOrigin, toCarriedOrigin } from '../telemetry/current-origin
 import { type CallStream, leastLoaded, type StreamedCall, StreamLost } from './call-stream.ts';
 import { toTimeLeft } from './client.ts';
 import { ASSERTION_METADATA } from './context.ts';
-import { inCallerSpan } from './span.ts';
+import { inCallerSpan } from './observer.ts';
 
 /** A call of an rpc that streams carry. */
 export interface CarriedCall<I extends DescMessage>

@@ -3,13 +3,13 @@ import type { FailureReports } from '../background-failures.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { RedisTls } from '../redis.ts';
 import type { RpcChannelOptions } from '../rpc/client.ts';
-import { measureCalledRpcs } from '../rpc/metrics.ts';
+import { measureCalledRpcs } from '../rpc/observer.ts';
 import type { RpcServerOptions } from '../rpc/server.ts';
 import { toTlsFiles } from '../rpc/tls.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { openSessionKeys, type SessionKeys } from '../trust/keys.ts';
 import { createServiceTokenSource, createServiceTokenVerifier } from '../trust/service-token.ts';
 import { createSessionVerifier, type SessionVerifier } from '../trust/session.ts';
-import { openSessionKeys, type SessionKeys } from '../trust/session-keys.ts';
 import type { StepUpOptions } from '../trust/step-up.ts';
 import type { commonSettings, redisSettings, rpcSettings, sessionSettings } from './settings.ts';
 

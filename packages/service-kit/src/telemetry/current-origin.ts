@@ -1,6 +1,5 @@
 import { type Context, type ContextManager, ROOT_CONTEXT } from '@opentelemetry/api';
-import { currentOrigin, keepContext, withinOrigin } from '../deadline.ts';
-import { type Origin, parseRequestIds, requestIdsOf } from './origin.ts';
+import { currentOrigin, keepContext, type Origin, withinOrigin } from '../deadline.ts';
 import { continueTrace, currentTraceparent, findTraceId, inSharedSpan } from './spans.ts';
 
 /** What a call carries to the called service: metadata of a unary call, fields of a call in a stream. Empty for none. */
@@ -26,6 +25,17 @@ export function fromCarriedOrigin(requestId: string | null, traceparent: string 
     requestIds: requestId === null || requestId === '' ? [] : () => parseRequestIds(requestId),
     trace: continueTrace(traceparent),
   };
+}
+
+function requestIdsOf({ requestIds }: Origin): readonly string[] {
+  return typeof requestIds === 'function' ? requestIds() : requestIds;
+}
+
+const REQUEST_ID = /^[\w-]{1,64}$/;
+
+/** Reads the ids that a caller sent, separated by commas, and drops what is none. */
+function parseRequestIds(text: string): readonly string[] {
+  return text.split(',').filter((id) => REQUEST_ID.test(id));
 }
 
 /** Names the requests of the current call, if only the called service finds them, in the call's message. */

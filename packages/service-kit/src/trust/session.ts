@@ -4,8 +4,7 @@ import { type JWTPayload, jwtVerify } from 'jose';
 import { type Clock, systemClock } from '../clock.ts';
 import { AppError, unauthorized } from '../errors.ts';
 import { isUserId } from '../user-id.ts';
-import { parseKeySet } from './keys.ts';
-import type { SessionKeys } from './session-keys.ts';
+import { parseKeySet, type SessionKeys } from './keys.ts';
 
 /** `typ` of a session JWT that the host application signs itself. An ID token has the `typ` JWT or none. */
 export const SESSION_TOKEN_TYPE = 'session+jwt';

@@ -12,38 +12,38 @@ import {
   type SetAppStatusResponse,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
+import { createWireEnum } from '@phds/service-kit/wire-enums';
 import type { AppProfile, Approval } from '../app/ports.ts';
 import type { AppLock, AppLockKind, AppStatus, ChangedState } from '../domain/app.ts';
 import type { GrantFacts, GrantStatus } from '../domain/token.ts';
 
-const APP_STATUS: Readonly<Record<AppStatus, AppStatusMessage>> = {
+export const { toMessage: toAppStatusMessage, find: findAppStatus } = createWireEnum<
+  AppStatus,
+  AppStatusMessage
+>({
   active: AppStatusMessage.ACTIVE,
   suspended: AppStatusMessage.SUSPENDED,
   revoked: AppStatusMessage.REVOKED,
-};
+});
 
-const GRANT_STATUS: Readonly<Record<GrantStatus, GrantStatusMessage>> = {
+const grantStatuses = createWireEnum<GrantStatus, GrantStatusMessage>({
   active: GrantStatusMessage.ACTIVE,
   expired: GrantStatusMessage.EXPIRED,
   revoked: GrantStatusMessage.REVOKED,
-};
+});
 
-const LOCK_KIND: Readonly<Record<AppLockKind, AppLockKindMessage>> = {
+export const toGrantStatusMessage = grantStatuses.toMessage;
+
+export const { toMessage: toLockKindMessage, find: findLockKind } = createWireEnum<
+  AppLockKind,
+  AppLockKindMessage
+>({
   suspension: AppLockKindMessage.SUSPENSION,
   approval: AppLockKindMessage.APPROVAL,
-};
-
-export function toLockKindMessage(kind: AppLockKind): AppLockKindMessage {
-  return LOCK_KIND[kind];
-}
-
-/** The kind, or null for an unknown number. */
-export function findLockKind(message: AppLockKindMessage): AppLockKind | null {
-  return findKey(LOCK_KIND, message);
-}
+});
 
 export function toAppLockMessage({ kind, reason, since }: AppLock) {
-  return { kind: LOCK_KIND[kind], reason, since: timestampFromDate(since) };
+  return { kind: toLockKindMessage(kind), reason, since: timestampFromDate(since) };
 }
 
 /** The state of an app in the ledger after a change. */
@@ -62,25 +62,12 @@ function fromAppLockMessage({ kind, reason, since }: AppLockMessage): AppLock {
   return { kind: findLockKind(kind) ?? refuse('kind of lock'), reason, since: fromTimestamp(since) };
 }
 
-export function toAppStatusMessage(status: AppStatus): AppStatusMessage {
-  return APP_STATUS[status];
-}
-
-/** The status, or null for an unknown number. */
-export function findAppStatus(message: AppStatusMessage): AppStatus | null {
-  return findKey(APP_STATUS, message);
-}
-
-export function toGrantStatusMessage(status: GrantStatus): GrantStatusMessage {
-  return GRANT_STATUS[status];
-}
-
 export function fromAppStatusMessage(message: AppStatusMessage): AppStatus {
   return findAppStatus(message) ?? refuse('app status');
 }
 
 export function fromGrantStatusMessage(message: GrantStatusMessage): GrantStatus {
-  return findKey(GRANT_STATUS, message) ?? refuse('grant status');
+  return grantStatuses.find(message) ?? refuse('grant status');
 }
 
 export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof AppProfileSchema> {
@@ -124,11 +111,6 @@ export function fromGrantMessage(grant: GrantFactsMessage): GrantFacts {
     dataFrom: grant.dataFrom || null,
     sub: grant.sub || null,
   };
-}
-
-function findKey<Key extends string, Value>(table: Readonly<Record<Key, Value>>, value: Value): Key | null {
-  const entry = (Object.entries(table) as [Key, Value][]).find(([, candidate]) => candidate === value);
-  return entry?.[0] ?? null;
 }
 
 /** Throws for a response of consent that violates the proto's documentation. */

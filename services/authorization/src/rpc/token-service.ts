@@ -45,6 +45,12 @@ const CARRIED = {
   introspectTokens: 'introspect',
 } as const;
 
+const STATUS = {
+  expired: TokenStatus.EXPIRED,
+  dead: TokenStatus.DEAD,
+  unknown: TokenStatus.UNKNOWN,
+} as const;
+
 /** Tokens: issue, refresh, revoke, introspect. */
 export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
   const implementation: UnaryRpcs<typeof TokenService> = {
@@ -84,16 +90,8 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
     },
     async introspect({ tokenHash }) {
       const introspected = await useCases.introspect(parseTokenHash(tokenHash));
-      switch (introspected.status) {
-        case 'live':
-          return toLiveTokenMessage(introspected);
-        case 'expired':
-          return { status: TokenStatus.EXPIRED };
-        case 'dead':
-          return { status: TokenStatus.DEAD };
-        case 'unknown':
-          return { status: TokenStatus.UNKNOWN };
-      }
+      if (introspected.status === 'live') return toLiveTokenMessage(introspected);
+      return { status: STATUS[introspected.status] };
     },
   };
 

@@ -9,9 +9,9 @@ import {
   ReportService,
 } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { findReportReason, toReportReasonMessage } from '@phds/service-kit/report-reasons';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
+import { findReportReason, toReportReasonMessage } from '@phds/service-kit/wire-enums';
 import type { Reports } from '../app/reports.ts';
 import type { AppReport, ReportSubject } from '../domain/app-report.ts';
 import { parseKnownId, parseText } from './parameters.ts';

@@ -4,6 +4,7 @@ import type { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { sha256 } from '@phds/service-kit/secrets';
+import type { SessionKeys } from '@phds/service-kit/trust/keys';
 import {
   isText,
   MAX_CLOCK_DIFFERENCE_SECONDS,
@@ -11,7 +12,6 @@ import {
   type Session,
   toMediaType,
 } from '@phds/service-kit/trust/session';
-import type { SessionKeys } from '@phds/service-kit/trust/session-keys';
 import { isUserId } from '@phds/service-kit/user-id';
 import { type JWTPayload, jwtVerify } from 'jose';
 

@@ -6,10 +6,10 @@ import {
   TrendBucket as TrendBucketMessage,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { findEndpointId } from '@phds/service-kit/postgres/read-endpoints';
 import { assertionOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { AssertionVerifier } from '@phds/service-kit/trust/access-assertion';
+import { findEndpointId } from '@phds/service-kit/wire-enums';
 import { type ReleasePorts, releaseData } from '../app/data-release.ts';
 import type { SentParameters } from '../app/data-request.ts';
 import { getDataPath } from '../app/resources.ts';

@@ -1,6 +1,6 @@
 import { isSandboxApp } from '@phds/catalog/sandbox';
 import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
-import { toReadEndpoint } from '@phds/service-kit/postgres/read-endpoints';
+import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import type { Request, Response } from 'express';
 import type { Authenticated } from '../../cache/authenticator.ts';
 import { ClientGone } from '../../clients/batched-reads.ts';

@@ -1,7 +1,7 @@
 import { REPORT_REASONS } from '@phds/catalog/wire-names';
 import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { ReportAppRequest } from '@phds/contracts/phds/consent/v1/reports_pb';
-import { toReportReasonMessage } from '@phds/service-kit/report-reasons';
+import { toReportReasonMessage } from '@phds/service-kit/wire-enums';
 import { z } from 'zod';
 import { toInstant, toNullable } from '../messages.ts';
 import { instant, text, textOrNull } from '../openapi/fields.ts';

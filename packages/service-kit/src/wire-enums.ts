@@ -1,0 +1,47 @@
+import { ENDPOINTS, type EndpointId } from '@phds/catalog/endpoints';
+import type { ReportReason } from '@phds/catalog/wire-names';
+import { ReportReason as ReportReasonMessage } from '@phds/contracts/phds/consent/v1/reports_pb';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+
+/** Converts between our names and an enum of a proto. */
+export function createWireEnum<Name extends string, Value extends number>(
+  values: Readonly<Record<Name, Value>>,
+) {
+  const names = new Map(Object.entries<Value>(values).map(([name, value]) => [value, name as Name]));
+  return {
+    toMessage: (name: Name): Value => values[name],
+    /** The name; null for none, and for a value of a later release. */
+    find: (value: Value): Name | null => names.get(value) ?? null,
+  };
+}
+
+/** The reason of a report. */
+export const { toMessage: toReportReasonMessage, find: findReportReason } = createWireEnum<
+  ReportReason,
+  ReportReasonMessage
+>({
+  data_use: ReportReasonMessage.DATA_USE,
+  impersonation: ReportReasonMessage.IMPERSONATION,
+  not_deleted: ReportReasonMessage.NOT_DELETED,
+  other: ReportReasonMessage.OTHER,
+});
+
+/** The proto names endpoints as the catalog does: `health-data` is HEALTH_DATA. */
+type MemberOf<Id extends string> = Id extends `${infer Head}-${infer Tail}`
+  ? `${Uppercase<Head>}_${MemberOf<Tail>}`
+  : Uppercase<Id>;
+
+function memberOf(id: EndpointId): MemberOf<EndpointId> {
+  return id.toUpperCase().replaceAll('-', '_') as MemberOf<EndpointId>;
+}
+
+// Does not compile, and names the endpoint, if the catalog has one that the proto lacks.
+const endpoints: Readonly<Record<MemberOf<EndpointId>, Endpoint>> = Endpoint;
+
+/** An endpoint of the catalog as requests to health-data name it. */
+export const { toMessage: toReadEndpoint, find: findEndpointId } = createWireEnum(
+  Object.fromEntries(ENDPOINTS.map(({ id }) => [id, endpoints[memberOf(id)]])) as Record<
+    EndpointId,
+    Endpoint
+  >,
+);
