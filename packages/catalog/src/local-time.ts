@@ -1,5 +1,5 @@
 import { withinCalendar } from './instants.ts';
-import { ZoneCache } from './zone-cache.ts';
+import { ZoneCache } from './time-zones.ts';
 
 // Local time by `Intl` (docs/decisions/0012).
 

@@ -1,5 +1,5 @@
 import { offsetMsAt } from '@phds/catalog/local-time';
-import { ZoneCache } from '@phds/catalog/zone-cache';
+import { ZoneCache } from '@phds/catalog/time-zones';
 
 /** The offset of local time from UTC at an instant, in whole minutes. Throws RangeError for an unknown zone. */
 export function offsetMinutesAt(at: Date, timeZone: string): number {
