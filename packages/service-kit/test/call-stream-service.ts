@@ -81,8 +81,8 @@ export function createHoldableTokens() {
   };
 }
 
-export function openUnary(ports: readonly number[]) {
-  const channel = openRpcChannel(connection(ports));
+export function openUnary(ports: readonly number[], deadlineMs = 20_000) {
+  const channel = openRpcChannel({ ...connection(ports), deadlineMs });
   return { read: channel.client(HealthDataService).read, [Symbol.dispose]: () => channel[Symbol.dispose]() };
 }
 

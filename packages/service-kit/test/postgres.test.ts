@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import type { TestDatabase } from '@phds/test-kit/databases';
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
@@ -252,4 +255,57 @@ describe('translateDatabaseError', () => {
   ])('maps %j to unavailable', (error) => {
     expect(translateDatabaseError(error).reason).toBe('unavailable');
   });
+});
+
+test("a transaction waits for its connection as long as the pool does, not as Prisma's own limit", async () => {
+  await using database = await createLibraryDatabase();
+  await using own = openPostgres({
+    connectionString: database.url,
+    schema: database.schema,
+    applicationName: 'postgres-transactions-test',
+    poolSize: 1,
+    statementTimeoutMs: 30_000,
+    connectTimeoutMs: 30_000,
+  });
+  const client = new PrismaClient(own.prisma);
+  await client.author.count();
+  const connection = await own.pool.connect();
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  try {
+    const counts = client.$transaction([client.author.count(), client.author.count()]);
+    const outcome = counts.then(
+      () => 'counted',
+      (error: Error) => error.message,
+    );
+    while (own.pool.waitingCount === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    jest.advanceTimersByTime(20_000);
+    connection.release();
+    expect(await outcome).toBe('counted');
+  } finally {
+    jest.useRealTimers();
+  }
+  await client.$disconnect();
+});
+
+test('a service is ready only with the newest migration of its release, and names the missing one', async () => {
+  await using database = await createLibraryDatabase();
+  await using workspace = await mkdtempDisposable(join(tmpdir(), 'phds-migrations-'));
+  const migrations = workspace.path;
+  for (const name of ['0001_init', '0002_rules']) await mkdir(join(migrations, name));
+  await writeFile(join(migrations, 'migration_lock.toml'), '');
+  const open = () =>
+    openPostgres({
+      connectionString: database.url,
+      schema: database.schema,
+      applicationName: 'schema-readiness-test',
+      poolSize: 1,
+      statementTimeoutMs: 20_000,
+      connectTimeoutMs: 20_000,
+      migrations,
+    });
+  await using current = open();
+  await current.ping();
+  await mkdir(join(migrations, '0003_shelves'));
+  await using tooNew = open();
+  await expect(tooNew.ping()).rejects.toThrow('the database lacks the migration 0003_shelves');
 });

@@ -1,62 +1,16 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ChannelCredentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
 import { expect, test } from '@jest/globals';
-import { AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { type RpcServerOptions, startRpcServer } from '../src/rpc/server.ts';
-import { implement } from '../src/rpc/service.ts';
-import { createLogger } from '../src/telemetry/log.ts';
-import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
-
-const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'health-data', alg: 'EdDSA' };
-const tokens = createServiceTokenSource({
-  service: 'health-data',
-  privateKeyPem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-});
+import type { RpcServerOptions } from '../src/rpc/server.ts';
+import { connection, serve } from './call-stream-service.ts';
 
 // A certificate for 127.0.0.1 and its authority, valid from 2000 to 2099, used only by this test.
 const readPem = (name: string) => readFileSync(new URL(`fixtures/tls/${name}`, import.meta.url), 'utf8');
 const tls = { ca: readPem('ca.pem'), cert: readPem('service.pem'), key: readPem('service.key') };
 
-const RPC = '/phds.consent.v1.AccessService/RecordAccess';
+const RPC = '/phds.healthdata.v1.HealthDataService/Read';
 
-function start(options: Partial<RpcServerOptions>) {
-  return startRpcServer({
-    services: [
-      implement(
-        AccessService,
-        {
-          recordAccess: () => ({ verdicts: [Verdict.RELEASED] }),
-          listAccesses: () => ({}),
-          exportAccesses: () => ({}),
-          listAccessDays: () => ({}),
-          getAppUsage: () => ({}),
-          countRefusals: () => ({}),
-        },
-        {
-          recordAccess: ['health-data'],
-          listAccesses: [],
-          exportAccesses: [],
-          listAccessDays: [],
-          getAppUsage: [],
-          countRefusals: [],
-        },
-        { recordAccesses: 'recordAccess' },
-      ),
-    ],
-    verifyCaller: createServiceTokenVerifier({
-      service: 'consent',
-      publicKeys: JSON.stringify({ keys: [jwk] }),
-    }),
-    log: createLogger({ service: 'consent', level: 'silent' }),
-    host: '127.0.0.1',
-    rpcPort: 0,
-    probePort: 0,
-    health: async () => true,
-    ...options,
-  });
-}
+const start = (options: Partial<RpcServerOptions>) => serve(async () => ({}), { probePort: 0, ...options });
 
 test('the probe port answers probes in plain HTTP and nothing else, with TLS or without', async () => {
   for (const secured of [{}, { tls }]) {
@@ -68,7 +22,9 @@ test('the probe port answers probes in plain HTTP and nothing else, with TLS or 
 
 test('with TLS the rpcs answer nobody without a certificate of the authority', async () => {
   await using server = await start({ tls });
-  const admitted = Metadata.fromHttp2Headers({ authorization: `Bearer ${await tokens('consent')}` });
+  const admitted = Metadata.fromHttp2Headers({
+    authorization: `Bearer ${await connection([]).tokens('health-data')}`,
+  });
   const codeFor = (how: ChannelCredentials) => {
     const grpc = new GrpcClient(`127.0.0.1:${server.rpcPort}`, how);
     const same = (bytes: Buffer) => bytes;

@@ -1,6 +1,6 @@
-import { createSecretKey } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { base62, isId, newId } from '../src/ids.ts';
+import { base62, findBase62Bytes, isId, newId } from '../src/ids.ts';
 import { deriveSecret, equalHash, formatSecret, isSecret, newSecret, sha256 } from '../src/secrets.ts';
 
 const KINDS = ['client_secret', 'authorization_code', 'access_token', 'refresh_token'] as const;
@@ -93,4 +93,23 @@ describe('ids', () => {
     expect(base62(Uint8Array.of(0, 62))).toBe('010');
     expect(base62(Uint8Array.of(255, 255))).toBe('H31');
   });
+});
+
+test('a base62 text of bytes gives the same bytes back', () => {
+  const samples = [
+    Buffer.alloc(16),
+    Buffer.alloc(16, 0xff),
+    ...Array.from({ length: 50 }, () => randomBytes(16)),
+  ];
+  for (const bytes of samples) expect(findBase62Bytes(base62(bytes), 16)).toEqual(bytes);
+});
+
+test.each([
+  ['too short', 'A'.repeat(21)],
+  ['too long', 'A'.repeat(23)],
+  ['with a foreign character', `${'A'.repeat(21)}_`],
+  ['larger than the bytes can be', 'z'.repeat(22)],
+  ['empty', ''],
+])('a text that is %s encodes no 16 bytes', (_, text) => {
+  expect(findBase62Bytes(text, 16)).toBeNull();
 });
