@@ -202,7 +202,7 @@ function isEqual(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 /** Reads pages of time-ordered items, one point in time after the other. */
-export class TimedPages<Item> {
+class TimedPages<Item> {
   readonly #pages: AsyncIterator<readonly Item[]>;
   readonly #timeOf: (item: Item) => number;
   #page: readonly Item[] = [];

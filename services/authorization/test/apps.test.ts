@@ -1,10 +1,8 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
-import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
-import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
-import { HEART, REDIRECT_URI, race, reasonOf, refusalOf, shareHarness, type TestApp } from './harness.ts';
+import { HEART, REDIRECT_URI, race, reasonOf, refusalOf, shareHarness } from './harness.ts';
 
 const harness = await shareHarness({ MAX_APPS_PER_DEVELOPER: '15' });
 
@@ -12,11 +10,6 @@ const register = async (settings: object, owner = newId('dev')) =>
   harness.apps.registerApp(
     { settings: { name: 'App', redirectUris: [REDIRECT_URI], ...settings } },
     await harness.as(owner),
-  );
-const authenticates = async (client: TestApp) =>
-  harness.tokens.issueToken({ client, grantType: 'client_credentials' }).then(
-    () => true,
-    () => false,
   );
 
 describe('registration', () => {
@@ -110,13 +103,6 @@ describe('registration', () => {
       'unauthorized',
     );
   });
-
-  test.each([...BAD_USER_IDS, ['with a lone surrogate', LONE_SURROGATE] as const])(
-    'refuses a session whose subject is a user id %s',
-    async (_, userId) => {
-      expect(await reasonOf(harness.apps.listApps({}, await harness.as(userId)))).toBe('unauthorized');
-    },
-  );
 });
 
 describe('the apps of a developer', () => {
@@ -188,36 +174,6 @@ describe('an update', () => {
     harness.consent.away.clear();
     await update();
     expect(harness.consent.apps.get(app!.clientId)?.profile?.name).toBe('New');
-  });
-});
-
-describe('client authentication', () => {
-  test('refuses unknown, wrong, empty and missing secrets with the same message after the same look-ups', async () => {
-    const client = await harness.registerApp();
-    const unknown = { ...client, clientId: newId('app') };
-    const attempts = [
-      unknown,
-      { ...client, clientSecret: 'wrong' },
-      { ...client, clientSecret: '' },
-      { clientId: client.clientId },
-      { clientSecret: client.clientSecret },
-      {},
-    ];
-    for (const attempt of attempts) {
-      const refusal = await refusalOf(harness.tokens.issueToken({ client: attempt, grantType: 'x' }));
-      expect(refusal).toMatchObject({ reason: 'unauthorized', message: '', violations: [] });
-    }
-  });
-
-  test('refuses the old secret from the rotation on; tokens stay valid', async () => {
-    const client = await harness.registerApp();
-    const issued = await harness.exchange(client, await harness.obtainCode(client));
-    const { clientId } = client;
-    const rotated = await harness.apps.rotateSecret({ clientId }, await harness.as('dev'));
-    expect(rotated.secretLast4).toBe(rotated.clientSecret.slice(-4));
-    expect(await authenticates(client)).toBe(false);
-    expect(await authenticates({ clientId, clientSecret: rotated.clientSecret })).toBe(true);
-    expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.LIVE);
   });
 });
 

@@ -4,7 +4,7 @@ import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import { createClientAuthentication } from '../src/app/client-authentication.ts';
 import type { AppStore, Credential } from '../src/app/ports.ts';
 import type { App, AppStatus } from '../src/domain/app.ts';
-import { reasonOf } from './harness.ts';
+import { reasonOf, refusalOf } from './harness.ts';
 
 const SECRET = newSecret('client_secret');
 const OLD_SECRET = newSecret('client_secret');
@@ -72,7 +72,8 @@ describe('client authentication', () => {
   ])('refuses %s after exactly one look-up', async (_cause, status, hash, presented) => {
     const { app, apps, lookups } = createStore(status, hash);
     const { authenticate } = createClientAuthentication({ apps, clock });
-    expect(await reasonOf(authenticate({ clientId: app.clientId, ...presented }))).toBe('unauthorized');
+    const refusal = await refusalOf(authenticate({ clientId: app.clientId, ...presented }));
+    expect(refusal).toMatchObject({ reason: 'unauthorized', message: '', violations: [] });
     expect(lookups).toHaveLength(1);
   });
 

@@ -104,22 +104,6 @@ describe('a refresh', () => {
     expect(await reasonOf(harness.refresh(app, first.refreshToken))).toBe('invalid_grant');
     expect(await statusOf(second.accessToken)).toBe(TokenStatus.DEAD);
   });
-
-  test('of a family that is revoked only in the ledger is refused', async () => {
-    const first = await start();
-    const { principal } = await harness.introspect(first.accessToken);
-    harness.consent.revokedFamilies.add(principal!.familyId);
-    expect(await reasonOf(harness.refresh(app, first.refreshToken))).toBe('invalid_grant');
-  });
-
-  test.each([
-    ['revoked', GrantStatus.REVOKED],
-    ['expired', GrantStatus.EXPIRED],
-  ])('is refused when the grant is %s', async (_name, status) => {
-    const first = await start();
-    lastGrant().status = status;
-    expect(await reasonOf(harness.refresh(app, first.refreshToken))).toBe('invalid_grant');
-  });
 });
 
 describe('the scope of a refresh', () => {

@@ -1,5 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { refusalOf, shareHarness, type TestApp } from './harness.ts';
 
@@ -117,9 +118,12 @@ describe('a rotation with an overlap', () => {
 });
 
 describe('a rotation without an overlap', () => {
-  test('ends the old secret before it answers', async () => {
-    const { clientSecret, previousSecretLast4, previousSecretExpiresAt } = await rotate();
+  test('ends the old secret before it answers, and no token', async () => {
+    const { accessToken } = await harness.exchange(app, await harness.obtainCode(app));
+    const { clientSecret, secretLast4, previousSecretLast4, previousSecretExpiresAt } = await rotate();
+    expect(secretLast4).toBe(clientSecret.slice(-4));
     expect([previousSecretLast4, previousSecretExpiresAt]).toEqual(['', undefined]);
     expect(await admitted(app.clientSecret, clientSecret)).toEqual([false, true]);
+    expect((await harness.introspect(accessToken)).status).toBe(TokenStatus.LIVE);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { HEART, REDIRECT_URI, reasonOf, shareHarness, startHarness } from './harness.ts';
+import { HEART, REDIRECT_URI, reasonOf, shareHarness } from './harness.ts';
 
 const harness = await shareHarness({
   STEP_UP_FOR: 'sensitive-approval,secret-rotation',
@@ -141,13 +141,4 @@ describe('a new secret of an app', () => {
       clientId: app.clientId,
     });
   });
-});
-
-test('by default neither needs a new sign-in', async () => {
-  await using ordinary = await startHarness();
-  const registered = await ordinary.registerApp({ scopes: [HEART, MOOD] });
-  expect(await ordinary.obtainCode(registered, { scope: MOOD })).not.toBe('');
-  const session = await ordinary.as('dev');
-  const rotated = await ordinary.apps.rotateSecret({ clientId: registered.clientId }, session);
-  expect(rotated.clientSecret).not.toBe(registered.clientSecret);
 });

@@ -52,7 +52,7 @@ type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 type Window = { written: number; omitted: number };
 
 /** Each `kind` has a limit of its own; there are only a few kinds. */
-export type SampledLog = (level: keyof Log, kind: string, fields: object, message: string) => void;
+type SampledLog = (level: keyof Log, kind: string, fields: object, message: string) => void;
 
 const sampledLogs = new WeakMap<Log, SampledLog>();
 

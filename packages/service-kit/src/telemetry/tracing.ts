@@ -153,10 +153,10 @@ const EXPORTED: ReadonlySet<string> = new Set([
 ]);
 
 /** Called after each export. */
-export type OnExported = (error: Error | undefined) => void;
+type OnExported = (error: Error | undefined) => void;
 
 /** Exports spans without anything that is not known to be harmless: other attributes, texts of errors, and names of events. */
-export function exportSafely(exporter: SpanExporter, onExported: OnExported): SpanExporter {
+function exportSafely(exporter: SpanExporter, onExported: OnExported): SpanExporter {
   return {
     export: (spans, done) =>
       exporter.export(spans.map(toSafeSpan), (result) => {

@@ -29,7 +29,7 @@ export function parseKeySet(text: string): JWTVerifyGetKey {
 }
 
 /** A look-up that picks the key that signed the token when several keys match its header. */
-export function findingSigner(findKey: JWTVerifyGetKey): JWTVerifyGetKey {
+function findingSigner(findKey: JWTVerifyGetKey): JWTVerifyGetKey {
   return async (header, token) => {
     try {
       return await findKey(header, token);

@@ -116,7 +116,7 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
 }
 
 /** Throws `not_found` for an unknown one. */
-export async function getRequest(
+async function getRequest(
   authorizations: Pick<AuthorizationStore, 'findRequest'>,
   pendingId: string,
 ): Promise<AuthorizationRequest> {
@@ -134,7 +134,7 @@ function findChosen(
 }
 
 /** The message for the person; the affected setting is logged only. */
-export function settingsChanged(cause: string): AppError {
+function settingsChanged(cause: string): AppError {
   const message = 'The app has changed its settings since it asked. Start again in the app.';
   return new AppError('conflict', message, { cause });
 }

@@ -84,7 +84,7 @@ function describeEnded({ grant }: Liveness): string {
 }
 
 /** The same check for an app only. */
-export async function requireLiveApp(
+async function requireLiveApp(
   ledger: ConsentLedger,
   query: Omit<LivenessQuery, 'tokenHash'>,
 ): Promise<Liveness> {

@@ -68,7 +68,7 @@ export function connectConsent(
 }
 
 /** Consent's pending approvals and grants over rpc; forwards the person's session. */
-export function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
+function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
   return {
     async open({ app, scopes, neededScopes, ...pending }) {
       const { removedIds } = await client.openPendingApproval({
@@ -119,7 +119,7 @@ function withSession(session: string) {
 }
 
 /** The grants of an app over consent's rpc. */
-export function createRpcConsentGrants(client: Client<typeof ConsentService>): ConsentGrants {
+function createRpcConsentGrants(client: Client<typeof ConsentService>): ConsentGrants {
   return {
     async list(clientId, { status, sub, before }, page) {
       const { grants, total } = await client.listAppGrants({
@@ -166,7 +166,7 @@ type CheckLivenesses = (typeof LedgerService)['method']['checkLivenesses'];
 const MAX_CHECKS = 64;
 
 /** Consent's ledger over rpc. Liveness checks at the same time share calls. */
-export function createRpcConsentLedger(
+function createRpcConsentLedger(
   client: Client<typeof LedgerService>,
   checkLivenesses: StreamedCalls<CheckLivenesses['input'], CheckLivenesses['output']>,
 ): ConsentLedger {
@@ -228,7 +228,7 @@ function toCheck({ clientId, appEpoch, grantId, familyId, tokenHash, issuedAt }:
 }
 
 /** Consent's decisions of sandbox people over rpc. */
-export function createRpcSandboxApprovals(client: Client<typeof SandboxService>): SandboxApprovals {
+function createRpcSandboxApprovals(client: Client<typeof SandboxService>): SandboxApprovals {
   return {
     async approve(clientId, id, person) {
       const { approval } = await client.approveInSandbox({ clientId, id, person });

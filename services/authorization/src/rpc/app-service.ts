@@ -159,7 +159,7 @@ function toOperatedApp(app: App) {
 }
 
 /** The secret before the current one, while it still works. */
-export function toPreviousSecret({ previousSecretLast4, previousSecretExpiresAt }: ReplacedSecret) {
+function toPreviousSecret({ previousSecretLast4, previousSecretExpiresAt }: ReplacedSecret) {
   return {
     previousSecretLast4,
     ...(previousSecretExpiresAt !== null && {
@@ -168,7 +168,7 @@ export function toPreviousSecret({ previousSecretLast4, previousSecretExpiresAt 
   };
 }
 
-export function toAppMessage(app: App) {
+function toAppMessage(app: App) {
   return {
     clientId: app.clientId,
     secretLast4: app.secretLast4,

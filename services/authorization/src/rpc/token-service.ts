@@ -158,7 +158,7 @@ export function toClientCredentials(message: ClientCredentialsMessage | undefine
 }
 
 /** A SHA-256. Throws `invalid_request` for a wrong length. */
-export function parseTokenHash(hash: Uint8Array): Uint8Array {
+function parseTokenHash(hash: Uint8Array): Uint8Array {
   if (hash.length !== HASH_BYTES) throw invalidRequest('token_hash', `must have ${HASH_BYTES} bytes`);
   return hash;
 }
