@@ -1,6 +1,13 @@
-import { expect, test } from '@jest/globals';
-import { Scrape } from '@phds/test-kit/scrape';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { eventually } from '@phds/test-kit/conditions';
+import { Scrape, scrape } from '@phds/test-kit/scrape';
+import { AppError } from '../src/errors.ts';
+import { openRpcChannel } from '../src/rpc/client.ts';
+import { measureCalledRpcs } from '../src/rpc/observer.ts';
+import type { RpcServer } from '../src/rpc/server.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';
+import { connection, openStreams, type Respond, sendReads, serve, whenOpen } from './call-stream-service.ts';
 
 test('two instances in one process count apart', async () => {
   const [one, two] = [new Metrics({ service: 'one' }), new Metrics({ service: 'two' })];
@@ -31,4 +38,121 @@ test('a background task has its counter before its first failure', async () => {
   failed();
   failed();
   expect((await read()).sum('phds_background_failures_total', { task: 'sweeping' })).toBe(2);
+});
+
+describe('rpcs', () => {
+  const RPC = 'phds.healthdata.v1.HealthDataService/Read';
+  const SERVED = 'phds_rpc_server_duration_seconds_count';
+  const CALLED = 'phds_rpc_client_duration_seconds_count';
+
+  let respond: Respond;
+  let isReady = true;
+  let server: RpcServer;
+  let called: Metrics;
+  let resources: DisposableStack;
+
+  beforeAll(async () => {
+    server = await serve((request, context) => respond(request, context), {
+      probePort: 0,
+      metrics: new Metrics({ service: 'health-data' }),
+      health: async () => isReady,
+    });
+  });
+  afterAll(async () => server[Symbol.asyncDispose]());
+  beforeEach(() => {
+    respond = async () => ({});
+    called = new Metrics({ service: 'gateway' });
+    resources = new DisposableStack();
+  });
+  afterEach(() => resources.dispose());
+
+  const readServed = () => scrape(`http://127.0.0.1:${server.probePort}`);
+  const readCalled = async () => new Scrape(await called.text());
+
+  /** Opens a unary client, as the caller and with deadlines of the given length. */
+  function open(caller = 'gateway', deadlineMs = 20_000) {
+    const observer = measureCalledRpcs(called);
+    const channel = openRpcChannel({ ...connection([server.rpcPort], caller), deadlineMs, observer });
+    resources.use(channel);
+    return channel.client(HealthDataService);
+  }
+
+  /** How many more calls the service has answered with each code. */
+  async function servedSince(before: Scrape): Promise<Record<string, number>> {
+    const now = await readServed();
+    const codes = now.valuesOf(SERVED, 'code');
+    const counts = codes.map((code) => [
+      code,
+      now.sum(SERVED, { rpc: RPC, code }) - before.sum(SERVED, { rpc: RPC, code }),
+    ]);
+    return Object.fromEntries(counts.filter(([, count]) => count !== 0));
+  }
+
+  test('a unary call is measured on both sides, with the code that it ended with', async () => {
+    const before = await readServed();
+    const client = open();
+    await client.read({});
+    respond = async () => {
+      throw new AppError('not_found');
+    };
+    await expect(client.read({})).rejects.toThrow();
+    const calls = await readCalled();
+    expect(await servedSince(before)).toEqual({ OK: 1, NOT_FOUND: 1 });
+    expect(['OK', 'NOT_FOUND'].map((code) => calls.sum(CALLED, { rpc: RPC, code }))).toEqual([1, 1]);
+  });
+
+  test('calls of a stream are measured as calls of the unary rpc on both sides', async () => {
+    const before = await readServed();
+    const streams = resources.use(openStreams([server.rpcPort], { observer: measureCalledRpcs(called) }));
+    respond = async ({ requestId }) => {
+      if (requestId === 'wrong') throw new AppError('invalid_request');
+      return {};
+    };
+    const reads = ['right', 'wrong', 'right'].map((requestId) => ({ request: { requestId } }));
+    await Promise.all(sendReads(await whenOpen(streams), reads));
+    const calls = await readCalled();
+    expect(await servedSince(before)).toEqual({ OK: 2, INVALID_ARGUMENT: 1 });
+    expect(['OK', 'INVALID_ARGUMENT'].map((code) => calls.sum(CALLED, { rpc: RPC, code }))).toEqual([2, 1]);
+  });
+
+  test('a caller that gives up is measured with its own code, and nothing stays in flight', async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    respond = async () => {
+      await held;
+      return {};
+    };
+    const streams = resources.use(openStreams([server.rpcPort], { observer: measureCalledRpcs(called) }));
+    const stream = await whenOpen(streams);
+    const late = sendReads(stream, [{ request: {}, timeoutMs: 30 }]);
+    await Promise.all(late);
+    expect((await readCalled()).sum(CALLED, { code: 'DEADLINE_EXCEEDED' })).toBe(1);
+    const lost = sendReads(stream, [{ request: {} }]);
+    stream.cancel();
+    await Promise.all(lost);
+    expect((await readCalled()).sum(CALLED, { code: 'UNAVAILABLE' })).toBe(1);
+    await eventually(async () => (await readServed()).sum('phds_rpc_server_in_flight') >= 1);
+    release();
+    await eventually(async () => (await readServed()).sum('phds_rpc_server_in_flight') === 0);
+  });
+
+  test('a refused caller is counted for its rpc', async () => {
+    const before = await readServed();
+    await expect(open('importer').read({})).rejects.toMatchObject({ reason: 'caller_not_admitted' });
+    const now = await readServed();
+    const refused = (at: Scrape) => at.sum('phds_rpc_caller_refused_total', { rpc: RPC });
+    expect(refused(now) - refused(before)).toBe(1);
+    expect(await servedSince(before)).toEqual({ PERMISSION_DENIED: 1 });
+  });
+
+  test('phds_ready follows the readiness of the service', async () => {
+    expect((await readServed()).sum('phds_ready')).toBe(1);
+    isReady = false;
+    await eventually(async () => (await readServed()).sum('phds_ready') === 0);
+    isReady = true;
+  });
+
+  test('a service without metrics has no /metrics', async () => {
+    await using bare = await serve(async () => ({}), { probePort: 0 });
+    expect((await fetch(`http://127.0.0.1:${bare.probePort}/metrics`)).status).toBe(404);
+  });
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppError, type Reason, unauthorized } from '../src/errors.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
+import { fromGrpcError } from '../src/rpc/errors.ts';
 import { type RpcServer, startRpcServer } from '../src/rpc/server.ts';
 import { implement } from '../src/rpc/service.ts';
 import { createLogger } from '../src/telemetry/log.ts';
@@ -241,4 +242,14 @@ describe('a typed call over gRPC', () => {
     const answer = callWithBytes(RECORD_ACCESS, Buffer.from([0x0a, 0xff]), admitted);
     await expect(answer).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
   });
+});
+
+test.each([
+  [13, 'Received RST_STREAM with code 2 triggered by internal client error: Session closed', 'unavailable'],
+  [13, 'Response message parsing error: index out of range', 'internal'],
+  [8, 'Bandwidth exhausted or memory limit exceeded', 'unavailable'],
+  [8, 'Received message larger than max (5242971 vs 4194304)', 'internal'],
+])('an error without details is classified as lost connection or fault: %d %s', (code, details, reason) => {
+  const error = Object.assign(new Error(details), { code, details, metadata: new Metadata() });
+  expect(fromGrpcError(error).reason).toBe(reason);
 });
