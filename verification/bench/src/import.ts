@@ -141,7 +141,8 @@ async function runPhds(
   onPoll: (pid: number) => void = () => undefined,
 ): Promise<string> {
   const { scripts } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8'));
-  const [, ...flags] = String(scripts.phds).split(' ');
+  // The last command of the script; the one before it generates code.
+  const [, ...flags] = String(scripts.phds).split('&& ').at(-1)?.split(' ') ?? [];
   const env = {
     ...process.env,
     HEALTH_DATA_ADDRESS: stack.rpcAddresses['health-data'],
