@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
-import { startThrowawayPostgres } from '../src/servers/scratch-database.ts';
+import { startThrowawayPostgres } from '../src/servers/embedded-postgres.ts';
 import { findViolations, type Violation } from './migration-rules.ts';
 import { findDrift } from './schema-engine.ts';
 

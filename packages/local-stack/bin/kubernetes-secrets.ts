@@ -4,9 +4,9 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toKubernetesSecrets, toSecretList } from '../src/container-secrets.ts';
 import { defaultDataDirectory } from '../src/data-directory.ts';
 import { ensureKeyFiles } from '../src/key-files.ts';
-import { toKubernetesSecrets, toSecretList } from '../src/kubernetes-secrets.ts';
 
 const directory = join(defaultDataDirectory, 'kubernetes');
 await mkdir(directory, { recursive: true });

@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { withScratchDatabase } from '../src/servers/scratch-database.ts';
+import { withScratchDatabase } from '../src/servers/embedded-postgres.ts';
 import { findDrift } from './schema-engine.ts';
 
 const workspace = resolve(import.meta.dirname, '../../..');

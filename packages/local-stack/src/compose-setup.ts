@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { closeDatabases, ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
-import { toComposeSecrets } from './compose-secrets.ts';
+import { toComposeSecrets } from './container-secrets.ts';
 import {
   DATABASE_SERVICES,
   type DatabaseRole,

@@ -1,7 +1,7 @@
 /** Entry point of `npm start`: runs the local stack until Ctrl-C. */
 import { CommanderError } from 'commander';
 import { defaultDataDirectory } from './data-directory.ts';
-import { DEMO_USERS } from './identity-provider/user-directory.ts';
+import { DEMO_USERS } from './identity-provider/users.ts';
 import { listenForSignals, untilAborted } from './interrupt.ts';
 import { parsePorts } from './ports.ts';
 import type { Stack } from './stack.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { toComposeSecrets } from '../src/compose-secrets.ts';
+import { toComposeSecrets } from '../src/container-secrets.ts';
 import { repositoryRoot } from '../src/data-directory.ts';
 import { ensureKeyFiles } from '../src/key-files.ts';
 

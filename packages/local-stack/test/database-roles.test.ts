@@ -13,7 +13,7 @@ import { repositoryRoot } from '../src/data-directory.ts';
 import { prepareDatabases } from '../src/databases.ts';
 import { ensureKeyFiles } from '../src/key-files.ts';
 import type { EmbeddedPostgres } from '../src/servers/embedded-postgres.ts';
-import { startThrowawayPostgres } from '../src/servers/scratch-database.ts';
+import { startThrowawayPostgres } from '../src/servers/embedded-postgres.ts';
 
 const passwords = { owner: "owner's", runtime: 'run/time' };
 let server: EmbeddedPostgres;

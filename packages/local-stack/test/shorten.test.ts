@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { shortenBody, shortenSecrets, toLine } from '../src/demo/shorten.ts';
+import { shortenBody, shortenSecrets, toLine } from '../src/demo/conversation.ts';
 
 const SECRET = `phds_at_${'x'.repeat(49)}`;
 const JWT = `eyJhbGciOiJFZERTQSJ9.${'p'.repeat(80)}.${'s'.repeat(40)}`;

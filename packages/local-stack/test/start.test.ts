@@ -1,15 +1,66 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { startFakeIngestion } from '../../cli/test/fake-ingestion.ts';
-import { lockDataDirectory } from '../src/data-directory.ts';
 import { parsePorts } from '../src/ports.ts';
 import { seedUntil } from '../src/seed.ts';
 import { startStack } from '../src/stack.ts';
+import { createStartCommand } from '../src/start-options.ts';
+import { renderWalkthrough } from '../src/walkthrough.ts';
+
+/** What the arguments mean, and what is printed about them. */
+function parse(...args: string[]) {
+  const printed: string[] = [];
+  const print = (text: string) => void printed.push(text);
+  const command = createStartCommand().configureOutput({ writeOut: print, writeErr: print });
+  try {
+    return { options: command.parse(args, { from: 'user' }).opts(), printed: printed.join('') };
+  } catch (error) {
+    return { exitCode: (error as { exitCode: number }).exitCode, printed: printed.join('') };
+  }
+}
+
+describe('the arguments of npm start', () => {
+  test('none mean one gateway on the existing data', () => {
+    expect(parse().options).toEqual({ fresh: false, gateways: 1 });
+  });
+
+  test('accept --fresh and --gateways', () => {
+    expect(parse('--fresh', '--gateways', '3').options).toEqual({ fresh: true, gateways: 3 });
+  });
+
+  test.each(['0', '17', '-1', '1.5', 'two', ''])('--gateways=%j is refused with the valid range', (count) => {
+    const { exitCode, printed } = parse(`--gateways=${count}`);
+    expect(exitCode).toBe(1);
+    expect(printed).toContain('It must be a number from 1 to 16.');
+  });
+
+  test.each([['--frehs'], ['fresh'], ['--gateways']])(
+    '%j is refused and names the known options',
+    (argument) => {
+      const { exitCode, printed } = parse(argument);
+      expect(exitCode).toBe(1);
+      expect(printed).toContain('error: ');
+      expect(printed).toContain('--gateways <n>');
+    },
+  );
+
+  test('the help names every option and every port', () => {
+    const { exitCode, printed } = parse('--help');
+    expect(exitCode).toBe(0);
+    for (const word of ['--fresh', '--gateways', 'GATEWAY_PORT', 'CONSENT_PROBE_PORT', '7432', 'REDIS_URL']) {
+      expect(printed).toContain(word);
+    }
+  });
+});
 
 let files: FilesOfTest;
 
@@ -34,27 +85,6 @@ test('a start that finds a port taken keeps the data, also with --fresh', async 
   expect(existsSync(key)).toBe(true);
 });
 
-describe('a data directory', () => {
-  test('is reserved by one of many starts at once, until that one ends', async () => {
-    const starts = await Promise.allSettled(
-      Array.from({ length: 20 }, () => lockDataDirectory(files.directory)),
-    );
-    const won = starts.filter((start) => start.status === 'fulfilled');
-    expect(won).toHaveLength(1);
-    await expect(lockDataDirectory(files.directory)).rejects.toThrow(
-      `A local stack is already running: it is starting (process ${process.pid}).`,
-    );
-    await won[0]?.value[Symbol.asyncDispose]();
-    await using _next = await lockDataDirectory(files.directory);
-  });
-
-  test('that a killed run reserved is free', async () => {
-    await writeFile(join(files.directory, 'stack.lock'), `${2 ** 22 + 1} an-earlier-boot 1`);
-    await using _lock = await lockDataDirectory(files.directory);
-    await expect(lockDataDirectory(files.directory)).rejects.toThrow('already running');
-  });
-});
-
 test('a later start adds the measurements since the last one, and no appointment twice', async () => {
   await using ingestion = await startFakeIngestion();
   const { SERVICE_PRIVATE_KEY: privateKeyPem = '', HEALTH_DATA_ADDRESS: address = '' } = ingestion.env;
@@ -76,4 +106,43 @@ test('a later start adds the measurements since the last one, and no appointment
   ingestion.readings.clear();
   await seedUntil(file, address, tokens, until);
   expect(ingestion.readings.size).toBe(0);
+});
+
+const ANSWERS: Readonly<Record<string, object>> = {
+  '/sessions': { token: 'session-of-somebody' },
+  '/developer/apps': { data: { clientId: 'app_1', clientSecret: 'phds_cs_1', name: 'Walk-through' } },
+  '/oauth/authorize': { approval_uri: 'http://localhost/approve/apr_1', pending_id: 'apr_1' },
+  '/partner/consent/pending/apr_1/approve': {
+    data: { grantId: 'grt_1', redirectUri: 'http://localhost:9999/callback?code=phds_ac_1&state=xyz' },
+  },
+  '/oauth/token': { access_token: 'phds_at_1', token_type: 'Bearer' },
+};
+
+test('the walk-through passes every answer on to the next request', async () => {
+  const seen: string[] = [];
+  const server = createHttpServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    seen.push(`${request.method} ${request.url} ${request.headers.authorization ?? '-'} ${body}`.trim());
+    response.end(JSON.stringify(ANSWERS[request.url ?? ''] ?? { data: [] }));
+  });
+  const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
+  const script = renderWalkthrough({ gatewayUrls: [url], identityProviderUrl: url });
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script]);
+  server.close();
+  expect(stderr).toBe('');
+  expect(stdout).toContain('http://localhost/approve/apr_1');
+  const session = 'Bearer session-of-somebody';
+  const client = '"client_id":"app_1","client_secret":"phds_cs_1"';
+  const redirect = '"redirect_uri":"http://localhost:9999/callback"';
+  expect(seen.slice(2)).toEqual([
+    `POST /developer/apps ${session} {"name":"Walk-through","redirectUris":["http://localhost:9999/callback"]}`,
+    `POST /oauth/authorize - {${client},${redirect},"scope":"read:health-data:heart read:profile","state":"xyz"}`,
+    `POST /partner/consent/pending/apr_1/approve ${session} {}`,
+    `POST /oauth/token - {"grant_type":"authorization_code","code":"phds_ac_1",${client},${redirect}}`,
+    'GET /api/v1/health-data/heart?pageSize=2 Bearer phds_at_1',
+    'GET /api/v1/profile Bearer phds_at_1',
+    `DELETE /partner/consent/grants/grt_1 ${session}`,
+    'GET /api/v1/profile Bearer phds_at_1',
+  ]);
 });

@@ -4,16 +4,24 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { repositoryRoot } from '@phds/house-rules/repository';
 import { toSettingRows } from '@phds/house-rules/settings-table';
+import { type SecretFiles, toKubernetesSecrets, toSecretList } from '@phds/local-stack/container-secrets';
 import { ensureKeyFiles } from '@phds/local-stack/key-files';
-import { type SecretFiles, toKubernetesSecrets, toSecretList } from '@phds/local-stack/kubernetes-secrets';
 import { readConfig } from '@phds/service-kit/settings/config';
 import { describeWith } from '@phds/test-kit/requirements';
 import { operatorSettings } from '../../../packages/cli/src/operator/connection.ts';
 import { recordsSettings } from '../../../packages/cli/src/records/connection.ts';
-import { build, hasKubectl, OVERLAYS, type Overlay } from '../src/kubernetes/builds.ts';
 import { SERVICES } from '../src/kubernetes/network.ts';
-import { containersOf, getObject, type KubernetesObject, listWorkloads } from '../src/kubernetes/objects.ts';
-import { findSchemaProblems } from '../src/kubernetes/schemas.ts';
+import {
+  build,
+  containersOf,
+  findSchemaProblems,
+  getObject,
+  hasKubectl,
+  type KubernetesObject,
+  listWorkloads,
+  OVERLAYS,
+  type Overlay,
+} from '../src/kubernetes/objects.ts';
 import { mainContainerOf, placeSecrets, secretMountsOf, toEnvironment } from '../src/kubernetes/settings.ts';
 
 const TLS_FILES = { 'ca.crt': 'authority', 'tls.crt': 'certificate', 'tls.key': 'key' };

@@ -10,8 +10,7 @@ import express, {
 import { errors, type InteractionResults, type Provider } from 'oidc-provider';
 import { ACR_VALUES, createOpenIdProvider, isAcr, type OpenIdProviderOptions } from './openid-provider.ts';
 import { renderErrorPage, renderHomePage, renderSignInPage } from './pages.ts';
-import { createSessionIssuer } from './session-issuer.ts';
-import { BadRequest, rememberUser, type UserDirectory } from './user-directory.ts';
+import { BadRequest, createSessionIssuer, rememberUser, type UserDirectory } from './users.ts';
 
 /** Sends the error as a page to browsers and as JSON to other clients. */
 function refuse(response: Response, status: number, message: string): void {

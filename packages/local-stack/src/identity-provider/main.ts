@@ -1,8 +1,7 @@
 /** The development identity provider as a process of its own. */
 import { readFile } from 'node:fs/promises';
 import { createIdentityProvider } from './identity-provider.ts';
-import { SESSION_SECONDS } from './session-issuer.ts';
-import { openUserDirectory } from './user-directory.ts';
+import { openUserDirectory, SESSION_SECONDS } from './users.ts';
 
 function readSetting(name: string): string {
   const value = process.env[name];

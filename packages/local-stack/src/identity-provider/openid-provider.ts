@@ -12,8 +12,8 @@ import {
   Provider,
 } from 'oidc-provider';
 import { renderErrorPage, renderSignedOutPage, renderSignOutPage } from './pages.ts';
-import { SESSION_SECONDS } from './session-issuer.ts';
-import type { UserDirectory } from './user-directory.ts';
+import type { UserDirectory } from './users.ts';
+import { SESSION_SECONDS } from './users.ts';
 
 const MAX_ITEMS = 10_000;
 

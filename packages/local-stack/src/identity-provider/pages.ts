@@ -1,4 +1,4 @@
-import type { User } from './user-directory.ts';
+import type { User } from './users.ts';
 
 const SHOWN_USERS = 50;
 

@@ -1,12 +1,13 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { arch, platform } from 'node:os';
+import { arch, platform, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { ensureServiceDatabase, type ServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { findFreePort } from './free-port.ts';
 import { identifySelf, isRunning } from './process-identity.ts';
 
@@ -360,4 +361,29 @@ async function stop(pid: number): Promise<void> {
     if (Date.now() > deadline) throw new Error(`Postgres server ${pid} of an earlier run did not stop`);
     await delay(POLL_MS);
   }
+}
+
+/** Starts a server in a temporary directory; its data is removed when it stops. */
+export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
+  const directory = await mkdtemp(join(tmpdir(), 'phds-postgres-'));
+  const server = await startEmbeddedPostgres({
+    directory: join(directory, 'data'),
+    port: 0,
+    settings: THROWAWAY_SETTINGS,
+  });
+  const stop = async () => {
+    await server.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { ...server, stop, [Symbol.asyncDispose]: stop };
+}
+
+/** Runs `use` with an empty database that has a service's roles and schema, and drops the database afterwards. */
+export async function withScratchDatabase<T>(
+  service: string,
+  use: (database: ServiceDatabase) => Promise<T>,
+): Promise<T> {
+  await using server = await startThrowawayPostgres();
+  const passwords = { owner: 'scratch-owner', runtime: 'scratch-runtime' };
+  return await use(await ensureServiceDatabase({ adminUrl: server.adminUrl, service, passwords }));
 }

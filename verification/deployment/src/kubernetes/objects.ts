@@ -1,3 +1,17 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { repositoryRoot } from '@phds/house-rules/repository';
+import { validate as deployment } from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment';
+import { validate as statefulSet } from 'kubernetes-models/_schemas/IoK8sApiAppsV1StatefulSet';
+import { validate as autoscaler } from 'kubernetes-models/_schemas/IoK8sApiAutoscalingV2HorizontalPodAutoscaler';
+import { validate as job } from 'kubernetes-models/_schemas/IoK8sApiBatchV1Job';
+import { validate as configMap } from 'kubernetes-models/_schemas/IoK8sApiCoreV1ConfigMap';
+import { validate as namespace } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Namespace';
+import { validate as secret } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Secret';
+import { validate as service } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Service';
+import { validate as ingress } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1Ingress';
+import { validate as networkPolicy } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1NetworkPolicy';
+import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget';
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import type { IStatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
@@ -8,6 +22,47 @@ import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodTemplateSpec } from 'kubernetes-models/v1/PodTemplateSpec';
 import type { IService } from 'kubernetes-models/v1/Service';
+import { parseAllDocuments } from 'yaml';
+
+/** The directories of deploy/kubernetes that are applied. */
+export const OVERLAYS = [
+  'single-node',
+  'single-node/migrations',
+  'production',
+  'production/migrations',
+  'production/command',
+] as const;
+
+export type Overlay = (typeof OVERLAYS)[number];
+
+/** The directory of the manifests. */
+export const manifests = join(repositoryRoot, 'deploy/kubernetes');
+
+/** Whether this machine can build manifests. */
+export function hasKubectl(): boolean {
+  try {
+    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const built = new Map<Overlay, readonly KubernetesObject[]>();
+
+/** The objects of an overlay, built once as `kubectl apply --kustomize` does. */
+export function build(overlay: Overlay): readonly KubernetesObject[] {
+  const known = built.get(overlay);
+  if (known !== undefined) return known;
+  // Newer versions warn on standard error that `bases` is deprecated. The text of an error is part of the exception.
+  const output = execFileSync('kubectl', ['kustomize', join(manifests, overlay)], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const objects = parseAllDocuments(output).map((document) => document.toJS() as KubernetesObject);
+  built.set(overlay, objects);
+  return objects;
+}
 
 /** What every object of a build has. */
 export interface KubernetesObject {
@@ -20,7 +75,7 @@ export interface KubernetesObject {
   };
 }
 
-/** The kinds that tests check. Their fields are typed once `schemas.ts` has accepted the object. */
+/** The kinds that tests check. Their fields are typed once `findSchemaProblems` has accepted the object. */
 interface Kinds {
   readonly ConfigMap: IConfigMap;
   readonly Deployment: IDeployment;
@@ -73,4 +128,61 @@ export function listWorkloads(objects: readonly KubernetesObject[]): Workload[] 
 /** The containers of a workload's pods. */
 export function containersOf({ template }: Workload): readonly IContainer[] {
   return template.spec?.containers ?? [];
+}
+
+interface SchemaError {
+  readonly instancePath: string;
+  readonly keyword: string;
+  readonly params: object;
+}
+
+/** A validator that ajv has compiled from a published schema. */
+type Validator = ((value: unknown) => boolean) & { readonly errors?: readonly SchemaError[] };
+
+/** The schemas by version and kind. Versions that the API server no longer has are left out. */
+const SCHEMAS: ReadonlyMap<string, Validator> = new Map([
+  ['v1 ConfigMap', configMap],
+  ['v1 Namespace', namespace],
+  ['v1 Secret', secret],
+  ['v1 Service', service],
+  ['apps/v1 Deployment', deployment],
+  ['apps/v1 StatefulSet', statefulSet],
+  ['autoscaling/v2 HorizontalPodAutoscaler', autoscaler],
+  ['batch/v1 Job', job],
+  ['networking.k8s.io/v1 Ingress', ingress],
+  ['networking.k8s.io/v1 NetworkPolicy', networkPolicy],
+  ['policy/v1 PodDisruptionBudget', disruptionBudget],
+]);
+
+/**
+ * What the published schema of an object's kind refuses, unknown fields included. The schemas accept unknown fields, as the API server
+ * does without strict validation. A compiled schema reads every field that it knows, so the fields that it has not read are unknown.
+ */
+export function findSchemaProblems(object: KubernetesObject): string[] {
+  const name = `${object.apiVersion} ${object.kind}`;
+  const validate = SCHEMAS.get(name);
+  if (validate === undefined) return [`no schema of ${name}`];
+  const unread = new Set<string>();
+  const isValid = validate(observe(object, '', unread));
+  const problems = (isValid ? [] : (validate.errors ?? [])).map(
+    ({ instancePath, keyword, params }) => `${instancePath} ${keyword} ${JSON.stringify(params)}`,
+  );
+  return [...problems, ...[...unread].map((path) => `${path} is unknown`)];
+}
+
+/** The same value, whose fields leave `unread` when they are read. */
+function observe(value: unknown, path: string, unread: Set<string>): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const at = (key: string) => `${path}/${key}`;
+  for (const key of Object.keys(value)) unread.add(at(key));
+  const observed = new Map<string, unknown>();
+  return new Proxy(value, {
+    get(target, key, receiver) {
+      const field: unknown = Reflect.get(target, key, receiver);
+      if (typeof key !== 'string' || !Object.hasOwn(target, key)) return field;
+      unread.delete(at(key));
+      if (!observed.has(key)) observed.set(key, observe(field, at(key), unread));
+      return observed.get(key);
+    },
+  });
 }

@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { findStackFile, removeStackFile, writeStackFile } from '../src/data-directory.ts';
-import { identifyProcess } from '../src/servers/process-identity.ts';
+import { findStackFile, lockDataDirectory, removeStackFile, writeStackFile } from '../src/data-directory.ts';
+import { identifyProcess, isRunning } from '../src/servers/process-identity.ts';
 
 const DESCRIPTION = {
   process: identifyProcess(process.pid) ?? '',
@@ -73,5 +75,49 @@ describe('the description of a running stack', () => {
   test('holds no secret', async () => {
     await writeStackFile(directory, DESCRIPTION);
     expect(await readFile(join(directory, 'stack.json'), 'utf8')).not.toMatch(/password|PRIVATE KEY|"d":/);
+  });
+});
+
+describe('a data directory', () => {
+  test('is reserved by one of many starts at once, until that one ends', async () => {
+    const starts = await Promise.allSettled(Array.from({ length: 20 }, () => lockDataDirectory(directory)));
+    const won = starts.filter((start) => start.status === 'fulfilled');
+    expect(won).toHaveLength(1);
+    await expect(lockDataDirectory(directory)).rejects.toThrow(
+      `A local stack is already running: it is starting (process ${process.pid}).`,
+    );
+    await won[0]?.value[Symbol.asyncDispose]();
+    await using _next = await lockDataDirectory(directory);
+  });
+
+  test('that a killed run reserved is free', async () => {
+    await writeFile(join(directory, 'stack.lock'), `${2 ** 22 + 1} an-earlier-boot 1`);
+    await using _lock = await lockDataDirectory(directory);
+    await expect(lockDataDirectory(directory)).rejects.toThrow('already running');
+  });
+});
+
+describe('the identity of a process', () => {
+  test('is constant while the process runs, and invalid after it ends', async () => {
+    const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    await once(child, 'spawn');
+    const identity = identifyProcess(child.pid ?? 0);
+    expect(identity).toMatch(new RegExp(`^${child.pid} .+`));
+    expect(isRunning(identity ?? '')).toBe(true);
+    child.stdin.end();
+    await once(child, 'exit');
+    expect(isRunning(identity ?? '')).toBe(false);
+  });
+
+  test('differs from that of another process with the same id', () => {
+    const identity = identifyProcess(process.pid) ?? '';
+    expect(isRunning(identity)).toBe(true);
+    expect(isRunning(`${identity}0`)).toBe(false);
+  });
+
+  test.each(['', 'nobody', '0', '-1', '99999999 x', `${process.pid}`])('names no process: %j', (text) => {
+    expect(isRunning(text)).toBe(false);
   });
 });

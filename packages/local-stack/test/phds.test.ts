@@ -5,7 +5,9 @@ import { openIngestion } from '@phds/cli/connection';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { CommanderError } from 'commander';
 import { type FakeIngestion, startFakeIngestion } from '../../cli/test/fake-ingestion.ts';
+import type { StackDescription } from '../src/data-directory.ts';
 import { createGenerateCommand, generate } from '../src/phds/generate.ts';
+import { findLocalSettings } from '../src/phds/local-settings.ts';
 
 const NOW = Date.parse('2026-03-31T10:00:00Z');
 
@@ -132,5 +134,49 @@ describe('wrong arguments', () => {
     const { code, errors } = await run(values);
     expect(code).toBe('wrong arguments');
     expect(errors).toContain(message);
+  });
+});
+
+const STACK: StackDescription = {
+  process: '1',
+  startedAt: '2026-03-01T12:00:00.000Z',
+  gatewayUrls: [],
+  identityProviderUrl: '',
+  rpcAddresses: { authorization: 'localhost:1', consent: 'localhost:2', 'health-data': 'localhost:3' },
+  probeUrls: { authorization: '', consent: '', 'health-data': '' },
+  gatewayProbeUrls: [],
+  keys: { directory: '/keys', importerPrivateKey: '/keys/importer.pem', servicePublicKeys: '' },
+  logs: '',
+};
+
+describe('the settings of a command in a checkout', () => {
+  test.each([
+    ['import', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
+    ['imports', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
+    ['generate', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
+    ['records', ['RECORDS_DATABASE_URL_FILE', 'RECORDS_PUBLIC_KEYS_FILE']],
+    ['reports', ['CONSENT_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
+    [
+      'erase',
+      ['AUTHORIZATION_ADDRESS', 'CONSENT_ADDRESS', 'HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE'],
+    ],
+    [
+      'restore',
+      ['AUTHORIZATION_ADDRESS', 'CONSENT_ADDRESS', 'HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE'],
+    ],
+  ])('%s uses the local stack when nothing is set', (command, names) => {
+    expect(Object.keys(findLocalSettings(command, {}, () => STACK) ?? {})).toEqual(names);
+    expect(findLocalSettings(command, {}, () => null)).toBeNull();
+  });
+
+  test.each([{ HEALTH_DATA_ADDRESS: 'far:7003' }, { SERVICE_PRIVATE_KEY_FILE: 'operator.pem' }])(
+    'come from the environment only when it sets any of them: %j',
+    (env) => {
+      expect(findLocalSettings('erase', env, () => STACK)).toEqual({});
+    },
+  );
+
+  test('are empty for an unknown command', () => {
+    expect(findLocalSettings('nope', {}, () => null)).toEqual({});
   });
 });
