@@ -1,5 +1,7 @@
+import { join, relative } from 'node:path';
 import type { DataDirectory } from './data-directory.ts';
-import { prepareLogFile } from './data-directory.ts';
+import { prepareLogFile, repositoryRoot } from './data-directory.ts';
+import type { DatabaseService } from './key-files.ts';
 import { ManagedProcess } from './managed-process.ts';
 import type { Environment, EnvironmentContext } from './service-environments.ts';
 import {
@@ -8,13 +10,12 @@ import {
   toGatewayEnvironment,
   toHealthDataEnvironment,
   toIdentityProviderEnvironment,
-  toProbeUrls,
 } from './service-environments.ts';
 
-/** Environment variables that a stack overrides, by process; those of `gateway` are for all gateways. */
-export type EnvironmentOverrides = {
-  readonly [process in 'gateway' | 'authorization' | 'consent' | 'health-data']?: Environment;
-};
+export type ServiceName = DatabaseService | 'gateway';
+
+/** Environment variables that a stack overrides, by service; those of `gateway` are for all gateways. */
+export type EnvironmentOverrides = { readonly [service in ServiceName]?: Environment };
 
 /** The processes of a stack. Gateways are named `gateway-1`, `gateway-2`, … */
 export interface StackProcesses {
@@ -23,6 +24,45 @@ export interface StackProcesses {
   readonly consent: ManagedProcess;
   readonly healthData: ManagedProcess;
   readonly gateways: readonly ManagedProcess[];
+}
+
+const ENVIRONMENTS: Readonly<
+  Record<ServiceName, (context: EnvironmentContext, index: number) => Environment>
+> = {
+  authorization: toAuthorizationEnvironment,
+  consent: toConsentEnvironment,
+  'health-data': toHealthDataEnvironment,
+  gateway: toGatewayEnvironment,
+};
+
+/** The setting with the port at which a service answers `/readyz`. */
+const READY_PORT = {
+  authorization: 'PROBE_PORT',
+  consent: 'PROBE_PORT',
+  'health-data': 'PROBE_PORT',
+  gateway: 'PORT',
+} as const;
+
+interface ServiceProcessOptions {
+  readonly context: EnvironmentContext;
+  readonly name: string;
+  /** Which gateway, from 0. */
+  readonly index?: number;
+  /** Settings in addition to those of the context. */
+  readonly environment?: Environment | undefined;
+  /** The checkout whose program runs. Default: this one. */
+  readonly checkout?: string;
+  readonly logFile: string;
+  readonly notice: (text: string) => void;
+}
+
+/** A process of a service at the ports of a context: one of a stack, another replica, or another build. It is not started. */
+export function createServiceProcess(service: ServiceName, options: ServiceProcessOptions): ManagedProcess {
+  const { context, name, index = 0, environment, checkout = repositoryRoot, logFile, notice } = options;
+  const env = { ...ENVIRONMENTS[service](context, index), ...environment };
+  const program = relative(repositoryRoot, join(checkout, 'services', service, 'src/main.ts'));
+  const readyUrl = `http://${env['HOST']}:${env[READY_PORT[service]]}/readyz`;
+  return new ManagedProcess({ name, program, env, readyUrl, notice, logFile });
 }
 
 /** Describes every process of a stack. Starts none. */
@@ -34,37 +74,31 @@ export async function createStackProcesses(options: {
 }): Promise<StackProcesses> {
   const { context, directory, overrides, notice } = options;
   const { ports } = context;
-  const probes = toProbeUrls(ports);
-  const create = async (name: string, program: string, env: Environment, readyUrl: string) =>
-    new ManagedProcess({
+  const create = async (service: ServiceName, name: string = service, index = 0) => {
+    const logFile = await prepareLogFile(directory, name);
+    return createServiceProcess(service, {
+      context,
       name,
-      program,
-      env,
-      readyUrl,
+      index,
+      environment: overrides[service],
+      logFile,
       notice,
-      logFile: await prepareLogFile(directory, name),
     });
-  const service = (name: 'authorization' | 'consent' | 'health-data', env: Environment) =>
-    create(name, `services/${name}/src/main.ts`, { ...env, ...overrides[name] }, `${probes[name]}/readyz`);
+  };
   return {
-    identityProvider: await create(
-      'identity-provider',
-      'packages/local-stack/src/identity-provider/main.ts',
-      toIdentityProviderEnvironment(context, directory.usersFile),
-      `http://127.0.0.1:${ports.identityProvider}/readyz`,
-    ),
-    authorization: await service('authorization', toAuthorizationEnvironment(context)),
-    consent: await service('consent', toConsentEnvironment(context)),
-    healthData: await service('health-data', toHealthDataEnvironment(context)),
+    identityProvider: new ManagedProcess({
+      name: 'identity-provider',
+      program: 'packages/local-stack/src/identity-provider/main.ts',
+      env: toIdentityProviderEnvironment(context, directory.usersFile),
+      readyUrl: `http://127.0.0.1:${ports.identityProvider}/readyz`,
+      logFile: await prepareLogFile(directory, 'identity-provider'),
+      notice,
+    }),
+    authorization: await create('authorization'),
+    consent: await create('consent'),
+    healthData: await create('health-data'),
     gateways: await Promise.all(
-      ports.gateways.map((port, index) =>
-        create(
-          `gateway-${index + 1}`,
-          'services/gateway/src/main.ts',
-          { ...toGatewayEnvironment(context, index), ...overrides.gateway },
-          `http://127.0.0.1:${port}/readyz`,
-        ),
-      ),
+      ports.gateways.map((_, index) => create('gateway', `gateway-${index + 1}`, index)),
     ),
   };
 }

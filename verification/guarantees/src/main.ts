@@ -1,8 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { chooseFaults, FAULTS } from './faults/catalogue.ts';
 import { boundFetch } from './load/wire.ts';
-import { runSuite } from './suite.ts';
-import { summarize, toSummaryLines } from './verdict.ts';
+import { runSuite, summarize, toSummaryLines } from './suite.ts';
 
 const DEFAULT_SECONDS = 30;
 const SHORT_SECONDS = 5;

@@ -7,11 +7,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newSecret } from '@phds/service-kit/secrets';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { LogWatch } from '../src/judge.ts';
-import { HEART, type HeldToken, PROFILE } from '../src/load/held-token.ts';
-import { Reads } from '../src/load/reads.ts';
-import { newTally, toSentences } from '../src/load/tally.ts';
+import { HEART, type HeldToken, newTally, PROFILE, Reads, toSentences } from '../src/load/reads.ts';
 import { openWire, type Wire } from '../src/load/wire.ts';
-import { notRun, summarize } from '../src/verdict.ts';
+import { notRun, summarize } from '../src/suite.ts';
 
 let directory: string;
 
@@ -49,7 +47,7 @@ test('a skewed clock shifts the wall clock and nothing else', async () => {
   await writeFile(clock, '-3600000');
   const program = `console.log(JSON.stringify([Date.now(), new Date().getTime(), new Date(5).getTime(),
     new Date() instanceof Date, Date.parse('1970-01-01T00:00:01Z'), Date.UTC(1970, 0)]))`;
-  const preload = join(import.meta.dirname, '../src/skewed-clock.ts');
+  const preload = join(import.meta.dirname, '../../running-system/src/skewed-clock.ts');
   const before = Date.now();
   const { stdout } = spawnSync(process.execPath, ['--import', preload, '-e', program], {
     env: { ...process.env, FAULTS_CLOCK_FILE: clock },

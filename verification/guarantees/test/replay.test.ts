@@ -2,9 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type History, histories, type Stop } from '../src/protocol/history.ts';
 import { type Run, replay } from '../src/protocol/replay.ts';
-import { approveSecond, history, requestAll, verifyAssertions } from '../src/protocol/short-histories.ts';
 import { type System, startSystem } from '../src/protocol/system.ts';
-import { BROKEN_VARIANTS, withMistake } from '../src/protocol/variants.ts';
+import {
+  approveSecond,
+  BROKEN_VARIANTS,
+  history,
+  requestAll,
+  verifyAssertions,
+  withMistake,
+} from '../src/protocol/variants.ts';
 
 /** `pnpm prove:protocol` runs many histories, with a new seed each time. */
 const HISTORIES = Number(process.env['PROTOCOL_HISTORIES'] ?? 40);

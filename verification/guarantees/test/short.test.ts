@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { chooseFaults, FAULTS, SHORT_FAULTS } from '../src/faults/catalogue.ts';
-import { runSuite } from '../src/suite.ts';
-import { summarize, toLines, type Verdict } from '../src/verdict.ts';
+import { runSuite, summarize, toLines, type Verdict } from '../src/suite.ts';
 
 const FAULT_MS = 4_000;
 // The promises are tested here, not the speed: a machine that runs other tests may need several times as long.

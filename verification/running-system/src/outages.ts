@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
 import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
+import type { Stack } from '@phds/local-stack/stack';
+import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
 import type { RunningStack } from './running-stack.ts';
@@ -49,6 +51,16 @@ export async function crashDatabase(stack: RunningStack): Promise<() => Promise<
   return () => start();
 }
 
+/** Ends the database servers that replaced that of a stack, after its processes, which would miss them. Dispose of the stack afterwards. */
+export async function stopReplacements(
+  { processes }: Pick<Stack, 'processes'>,
+  servers: readonly Pick<EmbeddedPostgres, 'stop'>[],
+): Promise<void> {
+  if (servers.length === 0) return;
+  await Promise.all([...processes.values()].map((each) => each.stop()));
+  for (const server of servers) await server.stop();
+}
+
 /** Shuts the database server down cleanly, so that its data directory is a complete backup. */
 export function stopDatabase(stack: RunningStack): Promise<StoppedDatabase> {
   return endDatabase(stack, 'SIGINT');
@@ -89,11 +101,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function asAdmin<T>(
-  { adminDatabaseUrl }: RunningStack,
+/** Runs `use` with a superuser session in the services' database. */
+export async function asAdmin<T>(
+  { adminDatabaseUrl }: Pick<Stack, 'adminDatabaseUrl'>,
   use: (admin: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const admin = new pg.Client({ connectionString: adminDatabaseUrl });
+  const admin = new pg.Client({ connectionString: toDatabaseUrl(adminDatabaseUrl, { database: 'phds' }) });
   await admin.connect();
   try {
     return await use(admin);

@@ -1,20 +1,18 @@
-import { join } from 'node:path';
 import type { DatabaseService } from '@phds/local-stack/key-files';
-import { ManagedProcess } from '@phds/local-stack/managed-process';
+import type { ManagedProcess } from '@phds/local-stack/managed-process';
 import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
-import {
-  type EnvironmentContext,
-  toAuthorizationEnvironment,
-  toConsentEnvironment,
-  toHealthDataEnvironment,
-} from '@phds/local-stack/service-environments';
+import type { ServiceName } from '@phds/local-stack/stack-processes';
 import { type NameServer, startNameServer } from '@phds/test-kit/name-server';
-import { type RunningStack, startRunningStack, withPatience } from './running-stack.ts';
-
-export type ReplicatedService = DatabaseService | 'gateway';
+import {
+  createFurtherProcess,
+  processOf,
+  type RunningStack,
+  startRunningStack,
+  withPatience,
+} from './running-stack.ts';
 
 export interface Replica {
-  readonly service: ReplicatedService;
+  readonly service: ServiceName;
   readonly process: ManagedProcess;
   /** Base URL of a gateway; null for the others. */
   readonly url: string | null;
@@ -33,17 +31,13 @@ const SECOND = '127.0.0.2';
 /** A process ends 10 s after the end of its delay at the latest; the rest is a margin for a busy machine. */
 const STOP_LIMIT_MS = 12_000;
 
-const SERVICES = {
-  consent: { toEnvironment: toConsentEnvironment, rpc: 'consentRpc', probe: 'consentProbe' },
-  authorization: {
-    toEnvironment: toAuthorizationEnvironment,
-    rpc: 'authorizationRpc',
-    probe: 'authorizationProbe',
-  },
-  'health-data': { toEnvironment: toHealthDataEnvironment, rpc: 'healthDataRpc', probe: 'healthDataProbe' },
-} as const;
+const RPC_PORTS = {
+  consent: 'consentRpc',
+  authorization: 'authorizationRpc',
+  'health-data': 'healthDataRpc',
+} as const satisfies Record<DatabaseService, keyof StackPorts>;
 
-const NAMES = Object.keys(SERVICES) as DatabaseService[];
+const NAMES = Object.keys(RPC_PORTS) as DatabaseService[];
 
 /**
  * Starts it, on Linux only: the second replicas listen on the same ports of 127.0.0.2. Callers find the replicas by a name, as in a cluster
@@ -58,18 +52,10 @@ export async function startReplicatedStack(options: {
   const ports = await findRandomPorts(2);
   const environment = withPatience(toOverrides(names, ports, options.shutdownDelayMs));
   const stack = cleanup.use(await startRunningStack({ ports, environment }));
-  const context: EnvironmentContext = { ports, keys: stack.keys, redisUrl: stack.redis.url };
   const graceMs = options.shutdownDelayMs + STOP_LIMIT_MS;
   const replicas = NAMES.flatMap((service) => {
-    const { toEnvironment, probe } = SERVICES[service];
-    const second = new ManagedProcess({
-      name: `${service}-2`,
-      program: `services/${service}/src/main.ts`,
-      env: { ...toEnvironment(context), ...environment[service], HOST: SECOND },
-      readyUrl: `http://${SECOND}:${ports[probe]}/readyz`,
-      logFile: join(stack.logs, `${service}-2.log`),
-      notice: () => undefined,
-    });
+    const own = { ...environment[service], HOST: SECOND };
+    const second = createFurtherProcess(stack, service, { name: `${service}-2`, ports, environment: own });
     const toReplica = (process: ManagedProcess, other: string): Replica => ({
       service,
       process,
@@ -95,7 +81,7 @@ export async function startReplicatedStack(options: {
 }
 
 function toOverrides(names: NameServer, ports: StackPorts, shutdownDelayMs: number) {
-  const at = (service: DatabaseService) => names.toAddress(service, ports[SERVICES[service].rpc]);
+  const at = (service: DatabaseService) => names.toAddress(service, ports[RPC_PORTS[service]]);
   const common = {
     SHUTDOWN_DELAY_MS: String(shutdownDelayMs),
     // gRPC asks the name server of an address only with this variable.
@@ -112,12 +98,6 @@ function toOverrides(names: NameServer, ports: StackPorts, shutdownDelayMs: numb
       HEALTH_DATA_ADDRESS: at('health-data'),
     },
   };
-}
-
-function processOf({ processes }: RunningStack, name: string): ManagedProcess {
-  const process = processes.get(name);
-  if (process === undefined) throw new Error(`the stack has no process ${name}`);
-  return process;
 }
 
 async function restart(

@@ -1,19 +1,29 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ManagedProcess } from '@phds/local-stack/managed-process';
 import type { StackPorts } from '@phds/local-stack/ports';
 import { THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { type Stack, type StackOptions, startStack } from '@phds/local-stack/stack';
+import {
+  createServiceProcess,
+  type EnvironmentOverrides,
+  type ServiceName,
+} from '@phds/local-stack/stack-processes';
 import { findGivenDeployment } from './given-deployment.ts';
 
 /** Options of a test's stack. Defaults: one gateway, its own Redis, no synthetic users. */
 export type RunningStackOptions = Pick<
   StackOptions,
-  'redis' | 'redisUrl' | 'seed' | 'environment' | 'postgresSettings'
+  'redis' | 'redisUrl' | 'databaseUrl' | 'seed' | 'postgresSettings' | 'say' | 'signal'
 > & {
   readonly gateways?: number;
   /** Default: free ports for so many gateways. */
   readonly ports?: StackPorts;
+  /** Settings of the services, or how they are made in the data directory before anything starts. */
+  readonly environment?: Environment | ((dataDirectory: string) => Promise<Environment>);
+  /** Whether the deadlines are longer than in a deployment. Default true. */
+  readonly patient?: boolean;
 };
 
 /** The whole service for one test file. */
@@ -22,9 +32,9 @@ export interface RunningStack extends Stack {
   readonly gateway: string;
 }
 
-const DAY_MS = 86_400_000;
+type Environment = EnvironmentOverrides;
 
-type Environment = NonNullable<StackOptions['environment']>;
+const DAY_MS = 86_400_000;
 
 const PATIENT_SESSIONS = { SESSION_JWKS_TIMEOUT_MS: '10000' };
 
@@ -80,20 +90,19 @@ function latestNoon(): Date {
 export async function startRunningStack(options: RunningStackOptions = {}): Promise<RunningStack> {
   const given = findGivenDeployment(process.env);
   if (given !== null) return given;
-  const { gateways = 1, seed = false, postgresSettings = THROWAWAY_SETTINGS, ...rest } = options;
+  const { gateways = 1, seed = false, patient = true, environment: settings, ...rest } = options;
   await using cleanup = new AsyncDisposableStack();
   const dataDirectory = await mkdtemp(join(tmpdir(), 'phds-e2e-'));
   cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 }));
-  const ports = options.ports ?? ({ random: true, gateways } as const);
-  const environment = withPatience(options.environment);
+  const environment = typeof settings === 'function' ? await settings(dataDirectory) : settings;
   const stack = await startStack({
+    postgresSettings: THROWAWAY_SETTINGS,
+    ports: { random: true, gateways },
     ...rest,
     dataDirectory,
-    ports,
     seed,
     seedUntil: latestNoon(),
-    postgresSettings,
-    environment,
+    environment: patient ? withPatience(environment) : (environment ?? {}),
   });
   cleanup.use(stack);
   const running = cleanup.move();
@@ -102,4 +111,44 @@ export async function startRunningStack(options: RunningStackOptions = {}): Prom
     gateway: stack.gatewayUrls[0] as string,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** The process of a stack with this name. Throws when there is none. */
+export function processOf({ processes }: Pick<Stack, 'processes'>, name: string): ManagedProcess {
+  const found = processes.get(name);
+  if (found === undefined) throw new Error(`the stack has no process ${name}`);
+  return found;
+}
+
+/** Stops a process of a stack and starts it again. */
+export async function restartProcess(stack: Pick<Stack, 'processes'>, name: string): Promise<void> {
+  const one = processOf(stack, name);
+  await one.stop();
+  await one.start();
+}
+
+/**
+ * A process of a service beside those of a stack, or in the place of one: with other ports, another host or settings, or from another
+ * checkout. It is not started, and does not end with the stack.
+ */
+export function createFurtherProcess(
+  { keys, redis, logs }: Pick<Stack, 'keys' | 'redis' | 'logs'>,
+  service: ServiceName,
+  options: {
+    readonly name: string;
+    readonly ports: StackPorts;
+    readonly environment?: EnvironmentOverrides[ServiceName];
+    readonly checkout?: string;
+    readonly notice?: (line: string) => void;
+  },
+): ManagedProcess {
+  const { name, ports, notice = () => undefined, ...others } = options;
+  const context = { ports, keys, redisUrl: redis.url };
+  return createServiceProcess(service, {
+    ...others,
+    context,
+    name,
+    logFile: join(logs, `${name}.log`),
+    notice,
+  });
 }

@@ -1,5 +1,5 @@
+import type { ProxiedStack } from '@phds/running-system/proxied-stack';
 import type { LoadProcess } from '../load/load-process.ts';
-import type { ProxiedStack } from '../proxied-stack.ts';
 
 /** The environment of a fault. */
 export interface Site {

@@ -1,9 +1,10 @@
+import type { DatabaseService } from '@phds/local-stack/key-files';
 import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
+import { EDGES, type Edge } from '@phds/running-system/proxied-stack';
 import { HEART } from '@phds/running-system/revocation-ways';
 import { connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import type { ProxyMode } from '@phds/test-kit/proxy-mode';
 import type { TcpProxy } from '@phds/test-kit/tcp-proxy';
-import { EDGES, type Edge, type ServiceName } from '../proxied-stack.ts';
 import { again, type Fault } from './fault.ts';
 
 const MODES: readonly ProxyMode[] = [
@@ -51,7 +52,7 @@ const SLOWER_EVERY_MS = 8_000;
  * Makes a service too slow for its callers. First its calls are delayed; then its database connection is, so that the service is
  * still working when its caller gives up.
  */
-function slow(service: Exclude<ServiceName, 'gateway'>, callers: readonly Edge[]): Fault {
+function slow(service: DatabaseService, callers: readonly Edge[]): Fault {
   const edges: readonly (readonly Edge[])[] = [callers, [`${service}→postgres`]];
   return {
     name: `slow-${service}`,

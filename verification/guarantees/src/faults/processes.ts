@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ManagedProcess } from '@phds/local-stack/managed-process';
+import type { ServiceName } from '@phds/local-stack/stack-processes';
+import { asAdmin } from '@phds/running-system/outages';
+import type { Doubled } from '@phds/running-system/proxied-stack';
+import { processOf, restartProcess } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
 import { Redis } from 'ioredis';
-import type { Tally } from '../load/tally.ts';
-import type { Doubled, ServiceName } from '../proxied-stack.ts';
+import type { Tally } from '../load/reads.ts';
 import { again, type Fault, type Site } from './fault.ts';
-import { asAdmin } from './stores.ts';
 
 const CRASH_EVERY_MS = 4_000;
 
@@ -82,16 +83,8 @@ const STORM_TOKENS = 10_000;
 /** Minimum duration of a fault with the full storm. Milliseconds. */
 const FULL_STORM_MS = 12_000;
 
-function processOf({ stack }: Site, name: string): ManagedProcess {
-  const found = stack.processes.get(name);
-  if (found === undefined) throw new Error(`no process ${name}`);
-  return found;
-}
-
 async function restart(site: Site, name: string): Promise<void> {
-  const one = processOf(site, name);
-  await one.stop();
-  await one.start();
+  await restartProcess(site.stack, name);
   site.say(`${name} restarted`);
 }
 
@@ -100,7 +93,7 @@ export const SERVICE_FAULTS: readonly Fault[] = [
     name: 'authorization-down',
     what: 'authorization is unavailable for the whole time',
     play: async (site) => {
-      const authorization = processOf(site, 'authorization');
+      const authorization = processOf(site.stack, 'authorization');
       await authorization.kill();
       try {
         await site.sleep(site.milliseconds);

@@ -1,24 +1,8 @@
-import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
+import { asAdmin } from '@phds/running-system/outages';
+import type { Edge } from '@phds/running-system/proxied-stack';
 import type { MessageMode } from '@phds/test-kit/published-message-fault';
 import { Redis } from 'ioredis';
-import pg from 'pg';
-import type { Edge, ProxiedStack } from '../proxied-stack.ts';
 import { again, type Fault, type Site } from './fault.ts';
-
-/** Runs `use` with a superuser session in the services' database, bypassing every proxy. */
-export async function asAdmin<T>(
-  { adminDatabaseUrl }: Pick<ProxiedStack, 'adminDatabaseUrl'>,
-  use: (admin: pg.Client) => Promise<T>,
-): Promise<T> {
-  const connectionString = toDatabaseUrl(adminDatabaseUrl, { database: 'phds' });
-  const admin = new pg.Client({ connectionString, application_name: 'phds-faults' });
-  await admin.connect();
-  try {
-    return await use(admin);
-  } finally {
-    await admin.end();
-  }
-}
 
 const SLOW_POSTGRES_MS = 80;
 const LOCK_MS = 3_000;

@@ -304,6 +304,12 @@ export class Cluster {
     this.replicasPort = parts.replicasPort;
   }
 
+  /** How the whole service starts on this cluster: with the deadlines of a deployment. */
+  get services() {
+    // A gateway without Redis knows nothing of a revocation until the database answers.
+    return { databaseUrl: this.adminUrl, gateways: 2, redis: false, patient: false } as const;
+  }
+
   /** Creates a cluster with a leader and two standbys, and an empty repository of backups. `resources` gets everything to stop. */
   static async start(programs: Programs, resources: AsyncDisposableStack): Promise<Cluster> {
     const directory = await programs.makeTemporaryDirectory();

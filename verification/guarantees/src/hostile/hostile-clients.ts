@@ -1,5 +1,16 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import type { Stack } from '@phds/local-stack/stack';
+import { RPCS } from '@phds/running-system/independent-grpc';
 import { openWire, type Wire, type WireAnswer } from '../load/wire.ts';
-import { type Credentials, createRandom, makeMalformedRequest, type Surface } from './malformed-requests.ts';
+import {
+  type Credentials,
+  createRandom,
+  makeMalformedRequest,
+  type Random,
+  type Surface,
+} from './malformed-requests.ts';
 
 /** Maximum size of the response to a malformed request, which must not amplify an attack. */
 const MOST_BYTES = 16_384;
@@ -79,4 +90,89 @@ function mask(request: string, { clientSecret, session, accessToken }: Credentia
   const secrets = [clientSecret, session, accessToken];
   const text = secrets.reduce((masked, secret) => masked.replaceAll(secret, '…'), request);
   return JSON.stringify(text.slice(0, SHOWN));
+}
+
+/** The result of a run. */
+export interface GarbageReport {
+  /** The number of responses by gRPC code name. */
+  readonly codes: Readonly<Record<string, number>>;
+  readonly violations: readonly string[];
+}
+
+type Target = Pick<Stack, 'rpcAddresses' | 'serviceTokens'>;
+type Service = keyof Stack['rpcAddresses'];
+
+const CALLERS = 16;
+const DEADLINE_MS = 10_000;
+const SOCKETS = 200;
+/** Codes that blame the service or say nothing. Garbage is the caller's fault and must be reported as such. */
+const WRONG: readonly number[] = [
+  status.UNKNOWN,
+  status.INTERNAL,
+  status.DEADLINE_EXCEEDED,
+  status.DATA_LOSS,
+];
+
+/** Calls every rpc with undecodable bytes, with a gateway's token and without one, and sends bytes that are not HTTP/2. */
+export async function callWithGarbage(stack: Target, calls: number): Promise<GarbageReport> {
+  const random = createRandom(7);
+  const codes: Record<string, number> = {};
+  const violations = new Set<string>();
+  const services = Object.keys(stack.rpcAddresses) as Service[];
+  const clients = Object.fromEntries(
+    services.map((each) => [each, new Client(stack.rpcAddresses[each], credentials.createInsecure())]),
+  ) as Record<Service, Client>;
+  const [gateway, importer] = [await stack.serviceTokens('gateway'), await stack.serviceTokens('importer')];
+  let made = 0;
+  const call = async () => {
+    while (made < calls) {
+      made += 1;
+      const { path, service } = random.of(RPCS);
+      // A read without an assertion is a fault of the gateway, so INTERNAL would be the right answer.
+      const tokens = path.includes('.HealthDataService/') ? importer : gateway;
+      const token = random.oneIn(4) ? 'garbage' : await tokens(service);
+      const code = await callOnce(clients[service], path, token, makeBytes(random));
+      codes[status[code] ?? code] = (codes[status[code] ?? code] ?? 0) + 1;
+      if (WRONG.includes(code)) violations.add(`${path} answers garbage with ${status[code]}`);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: CALLERS }, call));
+    for (let socket = 0; socket < SOCKETS; socket += 1) {
+      await sendBytes(stack.rpcAddresses[random.of(services)], makeBytes(random));
+    }
+  } finally {
+    for (const client of Object.values(clients)) client.close();
+  }
+  return { codes, violations: [...violations] };
+}
+
+function callOnce(client: Client, path: string, token: string, bytes: Buffer): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const metadata = Metadata.fromHttp2Headers({ authorization: `Bearer ${token}` });
+  const options = { deadline: Date.now() + DEADLINE_MS };
+  const same = (buffer: Buffer) => buffer;
+  client.makeUnaryRequest(path, same, same, bytes, metadata, options, (error: ServiceError | null) =>
+    resolve(error?.code ?? status.OK),
+  );
+  return promise;
+}
+
+/** Writes the bytes to a new connection and waits until the server has closed it or accepted them. */
+async function sendBytes(address: string, bytes: Buffer): Promise<void> {
+  const socket = connect({ port: Number(address.split(':').at(-1)), host: '127.0.0.1' });
+  socket.on('error', () => undefined);
+  socket.resume();
+  const closed = once(socket, 'close');
+  socket.end(bytes);
+  socket.setTimeout(1_000, () => socket.destroy());
+  await closed;
+}
+
+function makeBytes(random: Random): Buffer {
+  const length = random.oneIn(10) ? 1 + random.below(20_000) : 1 + random.below(60);
+  const bytes = Buffer.from(Array.from({ length }, () => random.below(256)));
+  // A decoder first meets a known field with a wrong length.
+  if (random.oneIn(2)) bytes[0] = random.of([0x0a, 0x12, 0x1a, 0x08, 0x0f]);
+  return bytes;
 }

@@ -217,61 +217,22 @@ export function makeMalformedRequest(surface: Surface, random: Random, credentia
   return MAKERS[surface](random, credentials);
 }
 
-const LIST_NAMES = [
-  'page',
-  'pageSize',
-  'from',
-  'to',
-  'type',
-  'bucket',
-  'timeZone',
-  'status',
-  'scope',
-  'format',
-];
-const API_PATHS = [
-  'health-data/heart',
-  'health-data/sleep',
-  'profile',
-  'trends',
-  'aggregations',
-  'reports',
-  'medications',
-  'weight',
-];
+const toWords = (text: string) => text.split(' ');
 
-const OAUTH_NAMES = [
-  'client_id',
-  'client_secret',
-  'redirect_uri',
-  'scope',
-  'state',
-  'response_type',
-  'code_challenge',
-  'code_challenge_method',
-  'purpose',
-  'grant_type',
-  'code',
-  'code_verifier',
-  'refresh_token',
-  'token',
-  'token_type_hint',
-  'request_uri',
-];
+const LIST_NAMES = toWords('page pageSize from to type bucket timeZone status scope format');
+const API_PATHS = toWords(
+  'health-data/heart health-data/sleep profile trends aggregations reports medications weight',
+);
+
+const OAUTH_NAMES = toWords(
+  'client_id client_secret redirect_uri scope state response_type code_challenge code_challenge_method purpose grant_type code code_verifier refresh_token token token_type_hint request_uri',
+);
 const OAUTH_POSTS = ['authorize', 'par', 'token', 'revoke', 'introspect'];
 const OAUTH_GETS = ['authorize', 'scopes', 'grants'];
 
-const APP_NAMES = [
-  'name',
-  'redirectUris',
-  'scopes',
-  'description',
-  'developerName',
-  'homepageUrl',
-  'logoUrl',
-  'requirePkce',
-  'status',
-];
+const APP_NAMES = toWords(
+  'name redirectUris scopes description developerName homepageUrl logoUrl requirePkce status',
+);
 const CONSENT_NAMES = ['scopes', 'expiresInDays', 'expiresAt', 'dataFrom'];
 
 const MAKERS: Readonly<Record<Surface, MakeRequest>> = {

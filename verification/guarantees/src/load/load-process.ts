@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { LoadOptions, LoadReport } from './load.ts';
-import type { Tally } from './tally.ts';
+import type { Tally } from './reads.ts';
 
 /** Commands to the load process. */
 export type LoadCommand =

@@ -1,7 +1,136 @@
-import type { TraceEvent } from '../protocol/trace.ts';
-import { HEART, type HeldToken, isOver, type Reading } from './held-token.ts';
-import { addViolation, count, DATA_AFTER_REVOCATION, type Tally } from './tally.ts';
+import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
+import { send } from '@phds/running-system/request';
+import type { AccessFacts, TraceEvent } from '../protocol/trace.ts';
 import type { Wire, WireAnswer } from './wire.ts';
+
+/** What the load observed during one fault. Sent between processes as JSON. */
+export interface Tally {
+  /** Reads that started after the acknowledged end of their access and were answered. */
+  trials: number;
+  /** The trials that were the first at their gateway, sent as soon as the acknowledgement arrived. */
+  firstTrials: number;
+  /** Reads by result: a status, or `none` for a broken or refused connection. */
+  readonly reads: Record<string, number>;
+  /** Acknowledged endings by their kind. */
+  readonly endings: Record<string, number>;
+  /** Rounds that a failed request interrupted and that were started again. */
+  setbacks: number;
+  /** The longest time until a response or refusal. Milliseconds. */
+  slowestMs: number;
+  /** Violations by the broken promise. */
+  readonly violations: Record<string, Violation>;
+}
+
+/** The number of violations of a promise, and the first one. */
+export interface Violation {
+  count: number;
+  readonly first: string;
+}
+
+/** The most important promise, by its name among the violations. */
+export const DATA_AFTER_REVOCATION = 'data after revocation';
+
+export function newTally(): Tally {
+  return { trials: 0, firstTrials: 0, reads: {}, endings: {}, setbacks: 0, slowestMs: 0, violations: {} };
+}
+
+/** Adds one to a named count. */
+export function count(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
+}
+
+/** Records a violation of a promise. */
+export function addViolation({ violations }: Tally, promise: string, how: string): void {
+  const violation = violations[promise];
+  if (violation === undefined) violations[promise] = { count: 1, first: how };
+  else violation.count += 1;
+}
+
+/** One sentence for each broken promise. */
+export function toSentences({ violations }: Tally): string[] {
+  return Object.entries(violations).map(([promise, { count: times, first }]) =>
+    times === 1 ? `${promise}: ${first}` : `${promise}, ${times} times; the first: ${first}`,
+  );
+}
+
+/** A scope and a path that it opens. */
+export interface Reading {
+  readonly scope: string;
+  readonly path: string;
+}
+
+export const HEART: Reading = { scope: 'read:health-data:heart', path: '/api/v1/health-data/heart' };
+export const PROFILE: Reading = { scope: 'read:profile', path: '/api/v1/profile' };
+
+/**
+ * `live`: opens data. `ending`: an end was requested, so any response is possible. `dead`: the end was acknowledged. `narrowed`:
+ * the withdrawal of heart rates was acknowledged. `void`: the end may be undone, so the token is not checked any more.
+ */
+type TokenState = 'live' | 'ending' | 'dead' | 'narrowed' | 'void';
+
+/** An access token and what is known about it. */
+export interface HeldToken {
+  readonly secret: string;
+  readonly facts: Omit<AccessFacts, 'scope'>;
+  state: TokenState;
+  /** The entity tag of its last read of heart rates. */
+  etag: string | null;
+}
+
+/** Whether this read must be refused from now on. */
+export function isOver({ state }: HeldToken, { scope }: Reading): boolean {
+  return state === 'dead' || (state === 'narrowed' && scope === HEART.scope);
+}
+
+const MOST_OVER = 400;
+const RECENT = 24;
+/** Share of the reads that use an ended token; those read several times at once. */
+const SHARE_OVER = 0.6;
+
+/** The tokens of the steady readers. */
+export class TokenPool {
+  readonly #live = new Set<HeldToken>();
+  /** Newest last. */
+  #over: HeldToken[] = [];
+
+  addLive(token: HeldToken): void {
+    this.#live.add(token);
+  }
+
+  /** Marks a token as ended after the acknowledgement. The oldest ended tokens are dropped. */
+  end(token: HeldToken): void {
+    this.#live.delete(token);
+    this.#over.push(token);
+    if (this.#over.length > 2 * MOST_OVER) this.#over = this.#over.slice(-MOST_OVER);
+  }
+
+  remove(token: HeldToken): void {
+    this.#live.delete(token);
+    this.#over = this.#over.filter((each) => each !== token);
+  }
+
+  /** A token to read with: mostly an ended one, half of those from the latest; null when there is none. */
+  pick(): HeldToken | null {
+    const over = this.#over.length > 0 && (this.#live.size === 0 || Math.random() < SHARE_OVER);
+    if (!over) return any([...this.#live]);
+    return any(Math.random() < 0.5 ? this.#over.slice(-RECENT) : this.#over);
+  }
+}
+
+function any<T>(values: readonly T[]): T | null {
+  return values[Math.floor(Math.random() * values.length)] ?? null;
+}
+
+/** Sets an app's status as its developer through this gateway. Throws unless acknowledged. */
+export async function setStatus(
+  gateway: string,
+  { clientId }: PartnerApp,
+  session: string,
+  status: 'active' | 'suspended' | 'revoked',
+): Promise<void> {
+  const url = `${gateway}/developer/apps/${clientId}/status`;
+  expectStatus(200, await send(url, { bearer: session, json: { status } }));
+}
 
 /** Maximum time until a response or refusal. Milliseconds. */
 export const ANSWER_LIMIT_MS = 10_000;

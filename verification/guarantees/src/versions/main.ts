@@ -1,6 +1,108 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { repositoryRoot } from '@phds/local-stack/data-directory';
+import { findRandomPorts } from '@phds/local-stack/ports';
+import {
+  createFurtherProcess,
+  processOf,
+  startRunningStack,
+  withPatience,
+} from '@phds/running-system/running-stack';
+import { connectPerson, useEverything } from '@phds/running-system/working-system';
+import { eventually } from '@phds/test-kit/conditions';
 import { Command } from 'commander';
-import { checkOut, findLastMigration, giveMigrations } from './checkout.ts';
-import { runMixes, type TestResult, testService } from './mixed-stack.ts';
+import { type Checkout, checkOut, findLastMigration, giveMigrations } from './checkout.ts';
+
+const SERVICES = ['consent', 'authorization', 'health-data', 'gateway'] as const;
+
+/** The earlier checkout has none. */
+const BUILT_PAGES = {
+  WEB_DIRECTORY: join(repositoryRoot, 'packages/web/dist'),
+  DOCS_DIRECTORY: join(repositoryRoot, 'packages/docs/dist'),
+};
+
+/**
+ * Starts the whole service of this checkout, and each of the four services of the earlier one in turn in the place of the new one: a person
+ * approves, and an app reads, refreshes, revokes and is refused, with tokens from before and from after the exchange. Returns what failed.
+ */
+async function runMixes(earlier: Checkout, say: (line: string) => void): Promise<string[]> {
+  const ports = await findRandomPorts(1);
+  await using stack = await startRunningStack({ ports });
+  const person = await connectPerson(stack, 'connected');
+  const failures: string[] = [];
+  for (const service of SERVICES) {
+    const current = processOf(stack, service === 'gateway' ? 'gateway-1' : service);
+    await current.stop();
+    const old = createFurtherProcess(stack, service, {
+      name: `earlier-${service}`,
+      ports,
+      environment: { ...withPatience()[service], ...BUILT_PAGES },
+      checkout: earlier.directory,
+    });
+    try {
+      await old.start();
+      await eventually(() => useEverything(person), { timeoutMs: 60_000, intervalMs: 500 });
+      say(`${service} of ${earlier.revision} beside the new services: everything works`);
+    } catch (error) {
+      failures.push(`${service} of ${earlier.revision}: ${(error as Error).message}`);
+      say(`${service} of ${earlier.revision} beside the new services: FAILED`);
+    } finally {
+      await old.stop();
+    }
+    await current.start();
+    await eventually(() => useEverything(person), { timeoutMs: 60_000, intervalMs: 500 });
+  }
+  return failures;
+}
+
+/** The result of a service's own tests in a checkout. */
+interface TestResult {
+  readonly passed: number;
+  /** Titles. */
+  readonly failed: readonly string[];
+}
+
+interface JestReport {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+/** Runs the tests of a service as the checkout has them. Throws if they do not run at all. */
+async function testService({ directory }: Checkout, service: string): Promise<TestResult> {
+  const output = await mkdtemp(join(tmpdir(), 'phds-versions-'));
+  try {
+    const file = join(output, 'report.json');
+    const words = [`services/${service}/test`, '--json', `--outputFile=${file}`];
+    const child = spawn(process.execPath, ['verification/test-kit/bin/run-tests.mjs', ...words], {
+      cwd: directory,
+      env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` },
+      stdio: 'ignore',
+    });
+    await new Promise((resolve) => child.once('exit', resolve));
+    const report: JestReport = JSON.parse(await readFile(file, 'utf8'));
+    return toResult(report);
+  } finally {
+    await rm(output, { recursive: true, force: true });
+  }
+}
+
+function toResult({ testResults }: JestReport): TestResult {
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const failed = results.flatMap(({ status, fullName }) => (status === 'failed' ? [fullName] : []));
+  // A file that cannot be loaded has no results of its own.
+  const broken = testResults.flatMap(({ name, message, assertionResults }) =>
+    assertionResults.length === 0 && message !== '' ? [`${name}: does not run`] : [],
+  );
+  return {
+    passed: results.filter(({ status }) => status === 'passed').length,
+    failed: [...failed, ...broken],
+  };
+}
 
 /** The commit of the last release. */
 const LAST_RELEASE = '0ec43fc0';

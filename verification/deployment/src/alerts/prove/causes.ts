@@ -4,16 +4,15 @@ import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
-import { asAdmin } from '@phds/guarantees/faults/stores';
 import { callInternally } from '@phds/running-system/ingestion';
-import { lockOutOfDatabase, type StoppedDatabase, stopDatabase } from '@phds/running-system/outages';
+import { asAdmin, lockOutOfDatabase, type StoppedDatabase, stopDatabase } from '@phds/running-system/outages';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import { HEART } from '@phds/running-system/revocation-ways';
+import { processOf, restartProcess } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
-import { readAtOnce, repeat } from './load.ts';
-import { processOf, restart, type Site } from './site.ts';
+import { readAtOnce, repeat, type Site } from './site.ts';
 
 /** Undoes a cause. */
 type End = () => Promise<void>;
@@ -114,7 +113,7 @@ async function receiveSlowly({ stack, developer }: Site): Promise<End> {
 
 async function breakBuild({ stack, brokenBuild }: Site): Promise<End> {
   const both = async () => {
-    for (const name of ['health-data', 'gateway-2']) await restart(stack, name);
+    for (const name of ['health-data', 'gateway-2']) await restartProcess(stack, name);
   };
   await writeFile(brokenBuild, '');
   await both();

@@ -1,12 +1,16 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type ProxiedStack, startProxiedStack } from '@phds/guarantees/proxied-stack';
-import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { ingestReadings } from '@phds/running-system/ingestion';
+import { stopReplacements } from '@phds/running-system/outages';
+import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
+import { type ProxiedStack, startProxiedStack } from '@phds/running-system/proxied-stack';
 import { HEART } from '@phds/running-system/revocation-ways';
-import { type ConnectedPerson, connectPerson } from '@phds/running-system/working-system';
+import { restartProcess } from '@phds/running-system/running-stack';
+import { type ConnectedPerson, connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import type { Target } from './prometheus.ts';
 
 /** Where alerts are caused: the whole service with two gateways. People and apps use the first one. */
@@ -63,11 +67,7 @@ export async function startSite(say: (line: string) => void, signal: AbortSignal
   });
   cleanup.use(stack);
   const servers: Site['servers'] = [];
-  cleanup.defer(async () => {
-    if (servers.length === 0) return;
-    for (const each of stack.processes.values()) await each.stop();
-    for (const server of servers) await server.stop();
-  });
+  cleanup.defer(() => stopReplacements(stack, servers));
   const developer = await signIn(stack, 'developer');
   const selfTest = await registerApp(stack.gateway, developer, {
     environment: 'sandbox',
@@ -76,7 +76,7 @@ export async function startSite(say: (line: string) => void, signal: AbortSignal
   });
   await writeFile(idFile, selfTest.clientId);
   await writeFile(secretFile, selfTest.clientSecret);
-  for (const name of ['gateway-1', 'gateway-2']) await restart(stack, name);
+  for (const name of ['gateway-1', 'gateway-2']) await restartProcess(stack, name);
   const person = await connectPerson(stack, 'person');
   const revoking = await connectPerson(stack, 'revoking');
   const running = cleanup.move();
@@ -92,18 +92,6 @@ export async function startSite(say: (line: string) => void, signal: AbortSignal
   };
 }
 
-export async function restart(stack: ProxiedStack, name: string): Promise<void> {
-  const one = processOf(stack, name);
-  await one.stop();
-  await one.start();
-}
-
-export function processOf({ processes }: ProxiedStack, name: string) {
-  const found = processes.get(name);
-  if (found === undefined) throw new Error(`no process ${name}`);
-  return found;
-}
-
 /** What Prometheus reads. */
 export function toTargets({ probeUrls, gatewayProbeUrls }: ProxiedStack): Target[] {
   const services = Object.entries(probeUrls).map(([name, url]) => [name, `${name}-1`, url] as const);
@@ -113,4 +101,58 @@ export function toTargets({ probeUrls, gatewayProbeUrls }: ProxiedStack): Target
     instance,
     address: new URL(url).host,
   }));
+}
+
+const READ_EVERY_MS = 100;
+const CHANGE_EVERY_MS = 500;
+
+/** A little steady use of the first gateway: reads, connections that are revoked, and readings that are imported. Disposal waits for it. */
+export function startLoad(site: Site): AsyncDisposable {
+  const ending = new AbortController();
+  const loops = [
+    repeat(READ_EVERY_MS, ending.signal, () => read(site)),
+    repeat(CHANGE_EVERY_MS, ending.signal, () => connectAndRevoke(site)),
+    repeat(CHANGE_EVERY_MS, ending.signal, (turn) => importReading(site, turn)),
+  ];
+  return {
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await Promise.all(loops);
+    },
+  };
+}
+
+/** Sends as many reads at once, again and again, until the signal. Never rejects. */
+export async function readAtOnce(site: Site, readers: number, signal: AbortSignal): Promise<void> {
+  await Promise.all(Array.from({ length: readers }, () => repeat(0, signal, () => read(site))));
+}
+
+/** Errors are what the alerts are about, so they are not reported here. */
+export async function repeat(
+  everyMs: number,
+  signal: AbortSignal,
+  act: (turn: number) => Promise<unknown>,
+): Promise<void> {
+  for (let turn = 0; !signal.aborted; turn += 1) {
+    await act(turn).catch(() => delay(READ_EVERY_MS));
+    if (everyMs > 0) await delay(everyMs);
+  }
+}
+
+async function read({ person: { app, tokens } }: Site): Promise<void> {
+  expectStatus(200, await app.read(tokens.accessToken, HEART_PATH));
+}
+
+async function connectAndRevoke({ stack, revoking: { app, session } }: Site): Promise<void> {
+  const code = await app.expectCode(session, [HEART]);
+  await app.expectTokens(code.code);
+  const url = `${stack.gateway}/partner/consent/grants/${code.grantId}`;
+  await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${session}` } });
+}
+
+async function importReading({ stack }: Site, turn: number): Promise<void> {
+  const at = new Date(Date.UTC(2026, 0, 1) + turn * 60_000).toISOString();
+  await ingestReadings(stack, 'imported', [
+    { type: 'Heart Rate', value: 60, start: at, end: at, source: 'apple-watch' },
+  ]);
 }

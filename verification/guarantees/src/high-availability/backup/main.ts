@@ -1,6 +1,6 @@
 import { expectStatus } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
-import type { RunningStack } from '@phds/running-system/running-stack';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { type ConnectedPerson, connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
 import { verifyChain } from '../../judge.ts';
@@ -8,7 +8,6 @@ import { Cluster, fillIn, readDeployed } from '../cluster.ts';
 import { confirmDatabases, readSuspension } from '../failover/revocations.ts';
 import { Programs } from '../programs.ts';
 import { type Proof, runProof } from '../proof.ts';
-import { startServices } from '../running-services.ts';
 
 /**
  * Creates the cluster anew from the backups, at its state at this time: docs/operations/postgres.md. The data of before is kept beside
@@ -69,7 +68,7 @@ interface Situation extends Pick<Proof, 'say'> {
 async function prove({ resources, say }: Proof): Promise<boolean> {
   const cluster = await Cluster.start(await Programs.find(), resources);
   say('three database nodes are running');
-  const stack = resources.use(await startServices(cluster, ENVIRONMENT));
+  const stack = resources.use(await startRunningStack({ ...cluster.services, environment: ENVIRONMENT }));
   const checks = new Checks();
   const early = await connectPerson(stack, 'connected-before-the-backup');
   const leaver = await connectPerson(stack, 'revokes-after-the-backup');

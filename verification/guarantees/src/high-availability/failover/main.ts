@@ -1,10 +1,10 @@
 /** Fails a cluster of databases over under load: docs/operations/postgres.md. Exits with 1 if a promise was broken. */
 
 import { parseArgs } from 'node:util';
+import { startRunningStack } from '@phds/running-system/running-stack';
 import { Cluster } from '../cluster.ts';
 import { Programs } from '../programs.ts';
 import { type Proof, runProof } from '../proof.ts';
-import { startServices } from '../running-services.ts';
 import { FAULTS, proveNothingLost, proveSuspension, toLines, watchReplayLag } from './revocations.ts';
 
 const LAGGING = 'lagging-standby';
@@ -19,7 +19,7 @@ async function prove(names: readonly string[], revocations: number, proof: Proof
   const { resources, signal, say } = proof;
   const cluster = await Cluster.start(await Programs.find(), resources);
   say('three database nodes are running');
-  const stack = resources.use(await startServices(cluster));
+  const stack = resources.use(await startRunningStack(cluster.services));
   say('the services are running');
   const lag = resources.use(watchReplayLag(cluster));
   let isKept = true;

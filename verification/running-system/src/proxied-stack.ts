@@ -1,6 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { toDataDirectory } from '@phds/local-stack/data-directory';
 import {
@@ -9,23 +8,18 @@ import {
   ensureKeyFiles,
   readDatabasePassword,
 } from '@phds/local-stack/key-files';
-import { ManagedProcess } from '@phds/local-stack/managed-process';
+import type { ManagedProcess } from '@phds/local-stack/managed-process';
 import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
-import {
-  type Environment,
-  toAuthorizationEnvironment,
-  toConsentEnvironment,
-  toProbeUrls,
-} from '@phds/local-stack/service-environments';
-import { type Stack, startStack } from '@phds/local-stack/stack';
-import type { EnvironmentOverrides } from '@phds/local-stack/stack-processes';
-import { crashDatabase } from '@phds/running-system/outages';
+import { toProbeUrls } from '@phds/local-stack/service-environments';
+import type { EnvironmentOverrides, ServiceName } from '@phds/local-stack/stack-processes';
 import { toDatabaseUrl, toRuntimeRole } from '@phds/service-kit/postgres/postgres-names';
 import {
   createPublishedMessageFault,
   type PublishedMessageFault,
 } from '@phds/test-kit/published-message-fault';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
+import { crashDatabase, stopReplacements } from './outages.ts';
+import { createFurtherProcess, type RunningStack, startRunningStack } from './running-stack.ts';
 
 /** A service of which there can be two replicas. */
 export type Doubled = 'authorization' | 'consent';
@@ -33,39 +27,6 @@ export type Doubled = 'authorization' | 'consent';
 interface SecondReplica {
   readonly process: ManagedProcess;
   readonly probeUrl: string;
-}
-
-interface SecondOptions {
-  readonly stack: Stack;
-  readonly ports: StackPorts;
-  /** Settings in addition to those of the stack. */
-  readonly environment: Readonly<Record<Doubled, Environment>>;
-  readonly say: (line: string) => void;
-}
-
-/** Prepares the second replicas; none is started. */
-function createSecondReplicas(
-  { stack, ports, environment, say }: SecondOptions,
-  cleanup: AsyncDisposableStack,
-): Readonly<Record<Doubled, SecondReplica>> {
-  const context = { ports, keys: stack.keys, redisUrl: stack.redis.url };
-  const create = (name: Doubled, own: Environment) => {
-    const probeUrl = toProbeUrls(ports)[name];
-    const process = new ManagedProcess({
-      name: `${name}-2`,
-      program: `services/${name}/src/main.ts`,
-      env: { ...own, ...environment[name] },
-      readyUrl: `${probeUrl}/readyz`,
-      logFile: join(stack.logs, `${name}-2.log`),
-      notice: say,
-    });
-    cleanup.defer(() => process.kill());
-    return { process, probeUrl };
-  };
-  return {
-    authorization: create('authorization', toAuthorizationEnvironment(context)),
-    consent: create('consent', toConsentEnvironment(context)),
-  };
 }
 
 /** The call edges; each has a proxy, shared by all gateways. */
@@ -86,13 +47,8 @@ export type Edge = (typeof EDGES)[number];
 
 const SERVICES = ['gateway', ...DATABASE_SERVICES] as const;
 
-/** A service; all gateways together count as one. */
-export type ServiceName = (typeof SERVICES)[number];
-
 /** The whole service with a fault proxy on every edge and a separate clock in every service. */
-export interface ProxiedStack extends Stack {
-  /** Base URL of the first gateway. */
-  readonly gateway: string;
+export interface ProxiedStack extends RunningStack {
   readonly proxies: Readonly<Record<Edge, TcpProxy>>;
   /** A second replica of each, which its callers know; it runs only during faults that start it. */
   readonly second: Readonly<Record<Doubled, SecondReplica>>;
@@ -100,7 +56,7 @@ export interface ProxiedStack extends Stack {
   readonly publishedMessages: PublishedMessageFault;
   /** Crashes the database server and returns a function that starts it again. */
   crashDatabase(): Promise<() => Promise<void>>;
-  /** Shifts a service's clock by milliseconds. */
+  /** Shifts a service's clock by milliseconds; all gateways together count as one. */
   skewClock(service: ServiceName, milliseconds: number): Promise<void>;
 }
 
@@ -115,10 +71,9 @@ export async function startProxiedStack(options: {
   /** Settings in addition to those that the proxies need. */
   readonly environment?: EnvironmentOverrides;
 }): Promise<ProxiedStack> {
+  const { gateways, say, signal, environment: added } = options;
   await using cleanup = new AsyncDisposableStack();
-  const root = await mkdtemp(join(tmpdir(), 'phds-faults-'));
-  cleanup.defer(() => rm(root, { recursive: true, force: true, maxRetries: 3 }));
-  const ports = await findRandomPorts(options.gateways);
+  const ports = await findRandomPorts(gateways);
   const secondPorts = { ...(await findRandomPorts(1)), identityProvider: ports.identityProvider };
   const publishedMessages = createPublishedMessageFault();
   const proxies = {} as Record<Edge, TcpProxy>;
@@ -127,32 +82,37 @@ export async function startProxiedStack(options: {
     proxies[edge] = await startTcpProxy(`tcp://127.0.0.1:${portBehind(edge, ports)}`, edit);
     cleanup.use(proxies[edge]);
   }
-  // We must stop a restarted server ourselves: after the services, before its directory is removed.
-  const restarted: { stop(): Promise<void> }[] = [];
-  cleanup.defer(async () => void (await restarted.at(-1)?.stop()));
-  const settings = await toEnvironment(root, proxies, secondPorts);
-  const environment = merge(settings, options.environment);
-  const stack = await startStack({
-    dataDirectory: root,
+  let environment: EnvironmentOverrides = {};
+  const stack = await startRunningStack({
     ports,
-    seed: false,
-    say: options.say,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    patient: false,
     postgresSettings: POSTGRES_SETTINGS,
-    environment,
+    say,
+    ...(signal === undefined ? {} : { signal }),
+    environment: async (root) => {
+      environment = merge(await toEnvironment(root, proxies, secondPorts), added);
+      return environment;
+    },
   });
   cleanup.use(stack);
-  const second = createSecondReplicas({ stack, ports: secondPorts, environment, say: options.say }, cleanup);
+  const restarted: { stop(): Promise<void> }[] = [];
+  cleanup.defer(() => stopReplacements(stack, restarted));
+  const createSecond = (name: Doubled): SecondReplica => {
+    const own = { name: `${name}-2`, ports: secondPorts, environment: environment[name] ?? {}, notice: say };
+    const process = createFurtherProcess(stack, name, own);
+    cleanup.defer(() => process.kill());
+    return { process, probeUrl: toProbeUrls(secondPorts)[name] };
+  };
+  const second = { authorization: createSecond('authorization'), consent: createSecond('consent') };
+  const root = dirname(stack.logs);
   const running = cleanup.move();
-  const gateway = stack.gatewayUrls[0] as string;
   return {
     ...stack,
-    gateway,
     proxies,
     second,
     publishedMessages,
     crashDatabase: async () => {
-      const start = await crashDatabase({ ...stack, gateway });
+      const start = await crashDatabase(stack);
       return async () => void restarted.push(await start());
     },
     skewClock: (service, milliseconds) => writeFile(clockFile(root, service), String(milliseconds)),
