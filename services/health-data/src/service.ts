@@ -36,10 +36,9 @@ import { createPreviewService } from './rpc/preview-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
 import { POOL_SETTINGS } from './store/database.ts';
 import { FairTurns } from './store/fair-turns.ts';
-import { PrismaClient } from './store/generated/client.ts';
 import { createPgChangeOutbox } from './store/pg-change-outbox.ts';
 import { createPgChangePruning } from './store/pg-change-pruning.ts';
-import { createPgHealthRecordWriter } from './store/pg-health-record-writer.ts';
+import { createPgHealthRecords, createPgHealthRecordWriter } from './store/pg-health-records.ts';
 import { createPgImports } from './store/pg-imports.ts';
 import { createPgProfileWriter } from './store/pg-profile-writer.ts';
 import { createPgProfiles } from './store/pg-profiles.ts';
@@ -51,7 +50,6 @@ import { createPgSandboxPeople } from './store/pg-sandbox-people.ts';
 import { createPgSummaries, type ScanLimits } from './store/pg-summaries.ts';
 import { createPgUserEraser } from './store/pg-user-eraser.ts';
 import { createPgWeights } from './store/pg-weights.ts';
-import { createPrismaHealthRecords } from './store/prisma-health-records.ts';
 
 const SERVICE = 'health-data';
 
@@ -83,7 +81,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(openDatabase(config, log));
   measured.measurePools({ ordinary: postgres.pool });
-  const prisma = resources.adopt(new PrismaClient(postgres.prisma), (client) => client.$disconnect());
   const consent = resources.use(connectConsent(config, { service: SERVICE, clock, log, metrics }));
   const recorder = openAccessRecorder(config, overrides.accessLog ?? consent.accessLog);
   const outbox = createPgChangeOutbox(postgres.pool);
@@ -110,7 +107,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
         clock,
         verification,
         pool: postgres.pool,
-        prisma,
         recorder,
         sandbox,
         imports,
@@ -143,7 +139,6 @@ interface Parts {
   readonly clock: Clock;
   readonly verification: SessionVerification;
   readonly pool: Postgres['pool'];
-  readonly prisma: PrismaClient;
   readonly recorder: AccessRecorder;
   readonly sandbox: SandboxPorts;
   readonly imports: ImportStore;
@@ -172,7 +167,7 @@ function toScanLimits({ SUMMARY_SCAN_TIMEOUT_MS: statementTimeoutMs }: Config): 
 }
 
 function createRpcServices(parts: Parts) {
-  const { config, clock, verification, pool, prisma, recorder, sandbox, imports, metrics } = parts;
+  const { config, clock, verification, pool, recorder, sandbox, imports, metrics } = parts;
   const profiles = createPgProfiles(pool);
   const data = {
     readings: createPgReadings(pool, metrics.onReadBatch),
@@ -180,7 +175,7 @@ function createRpcServices(parts: Parts) {
     changeDays: config.READING_CHANGE_DAYS,
     summaries: createPgSummaries(pool, toScanLimits(config)),
     weights: createPgWeights(pool),
-    healthRecords: createPrismaHealthRecords(prisma),
+    healthRecords: createPgHealthRecords(pool),
     profiles,
     clock,
   };

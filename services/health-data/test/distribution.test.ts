@@ -5,7 +5,6 @@ import { readStatement } from '@phds/service-kit/postgres/statement';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { readSqlFiles } from '@phds/test-kit/sql-files';
 import { POOL_SETTINGS } from '../src/store/database.ts';
-import { PrismaClient } from '../src/store/generated/client.ts';
 import { createStores, observe, readAll, USER, writeAll } from './every-store.ts';
 import { captureTexts, findReach, type Reach } from './shards.ts';
 
@@ -52,7 +51,6 @@ const INLINE_SPLIT = [/^WITH written AS \( INSERT INTO \w+ \(user_id, id, source
 
 let database: TestDatabase;
 let postgres: Postgres;
-let prisma: PrismaClient;
 
 beforeAll(async () => {
   database = await createTestDatabase('health-data');
@@ -65,10 +63,8 @@ beforeAll(async () => {
     applicationName: 'distribution',
     settings: POOL_SETTINGS,
   });
-  prisma = new PrismaClient(postgres.prisma);
 });
 afterAll(async () => {
-  await prisma.$disconnect();
   await postgres[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
 });
@@ -101,7 +97,7 @@ test('the check notices a statement that reads rows of another person, finds row
 });
 
 test('every other statement of the stores does so too, except those that are named here', async () => {
-  const { stores, uncalled } = observe(createStores(postgres.pool, prisma));
+  const { stores, uncalled } = observe(createStores(postgres.pool));
   const texts = await captureTexts(async () => {
     await writeAll(stores);
     await readAll(stores);

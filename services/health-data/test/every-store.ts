@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { getMetric } from '@phds/catalog/metrics';
 import type pg from 'pg';
-import type { PrismaClient } from '../src/store/generated/client.ts';
 import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
 import { createPgChangePruning } from '../src/store/pg-change-pruning.ts';
-import { createPgHealthRecordWriter } from '../src/store/pg-health-record-writer.ts';
+import { createPgHealthRecords, createPgHealthRecordWriter } from '../src/store/pg-health-records.ts';
 import { createPgImports } from '../src/store/pg-imports.ts';
 import { createPgProfileWriter } from '../src/store/pg-profile-writer.ts';
 import { createPgProfiles } from '../src/store/pg-profiles.ts';
@@ -16,7 +15,6 @@ import { createPgSandboxPeople } from '../src/store/pg-sandbox-people.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
 import { createPgWeights } from '../src/store/pg-weights.ts';
-import { createPrismaHealthRecords } from '../src/store/prisma-health-records.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 
 /** A sandbox person, so that every store accepts the id. */
@@ -28,7 +26,7 @@ const PAGE = { limit: 20, offset: 0 };
 export type Stores = ReturnType<typeof createStores>;
 
 /** Every store of the service. */
-export function createStores(pool: pg.Pool, prisma: PrismaClient) {
+export function createStores(pool: pg.Pool) {
   const later = () => undefined;
   return {
     readings: createPgReadings(pool),
@@ -36,7 +34,7 @@ export function createStores(pool: pg.Pool, prisma: PrismaClient) {
     changePruning: createPgChangePruning(pool),
     summaries: createPgSummaries(pool, PATIENT_SCANS),
     weights: createPgWeights(pool),
-    healthRecords: createPrismaHealthRecords(prisma),
+    healthRecords: createPgHealthRecords(pool),
     profiles: createPgProfiles(pool),
     profileWriter: createPgProfileWriter(pool, later),
     readingWriter: createPgReadingWriter(pool, later),

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases'
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import type pg from 'pg';
 import { POOL_SETTINGS } from '../src/store/database.ts';
-import { toUpsert } from '../src/store/pg-health-record-writer.ts';
+import { toUpsert } from '../src/store/pg-health-records.ts';
 
 const FILES = readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement);
 

@@ -1,7 +1,6 @@
 import type { EndpointId } from '@phds/catalog/endpoints';
 import { type AppError, notFound } from '@phds/service-kit/errors';
-import { toDateText } from '../domain/dates.ts';
-import type { HealthRecordKind, StandingFact, Stored } from '../domain/health-records.ts';
+import { fieldsOf, type HealthRecordKind, type Stored } from '../domain/health-records.ts';
 import type { IdPrefix } from '../domain/public-id.ts';
 import { formatWithOffset } from '../domain/time-zone.ts';
 import { EVERYTHING, notBefore, toDates, toInstants } from '../domain/window.ts';
@@ -24,8 +23,8 @@ interface HealthRecordList<Kind extends HealthRecordKind> {
    * allergy known since childhood is current, so a grant that starts later includes it.
    */
   readonly judgedBy: 'instant' | 'report' | 'date' | 'none';
-  /** The visible fields of an item besides its id. */
-  readonly present: (record: Stored<Kind>) => object;
+  /** The visible fields of an item besides its id; default: each under its name. */
+  readonly present?: (record: Stored<Kind>) => object;
 }
 
 type ReadList = (ports: HealthRecordPorts, request: DataRequest) => Promise<Answer>;
@@ -37,40 +36,10 @@ export type HealthRecordEndpoint = Extract<
 >;
 
 const LISTS: Readonly<Record<HealthRecordEndpoint, ReadList>> = {
-  symptoms: listOf({
-    kind: 'symptom',
-    prefix: 'sym',
-    judgedBy: 'instant',
-    present: ({ description, severity, occurredAt }) => ({
-      description,
-      severity,
-      timestamp: occurredAt,
-    }),
-  }),
-  medications: listOf({
-    kind: 'medication',
-    prefix: 'med',
-    judgedBy: 'none',
-    present: ({ name, dosage, frequency, condition, pattern }) => ({
-      name,
-      dosage,
-      frequency,
-      condition,
-      pattern,
-    }),
-  }),
-  conditions: listOf({
-    kind: 'condition',
-    prefix: 'cnd',
-    judgedBy: 'date',
-    present: presentFact,
-  }),
-  allergies: listOf({
-    kind: 'allergy',
-    prefix: 'alg',
-    judgedBy: 'date',
-    present: presentFact,
-  }),
+  symptoms: listOf({ kind: 'symptom', prefix: 'sym', judgedBy: 'instant' }),
+  medications: listOf({ kind: 'medication', prefix: 'med', judgedBy: 'none' }),
+  conditions: listOf({ kind: 'condition', prefix: 'cnd', judgedBy: 'date' }),
+  allergies: listOf({ kind: 'allergy', prefix: 'alg', judgedBy: 'date' }),
   appointments: listOf({
     kind: 'appointment',
     prefix: 'apt',
@@ -82,36 +51,18 @@ const LISTS: Readonly<Record<HealthRecordEndpoint, ReadList>> = {
       location,
     }),
   }),
-  mood: listOf({
-    kind: 'mood-entry',
-    prefix: 'mood',
-    judgedBy: 'instant',
-    present: ({ mood, note, occurredAt }) => ({
-      mood,
-      note,
-      timestamp: occurredAt,
-    }),
-  }),
+  mood: listOf({ kind: 'mood-entry', prefix: 'mood', judgedBy: 'instant' }),
   reports: listOf({
     kind: 'report',
     prefix: 'rpt',
     judgedBy: 'report',
     present: ({ generatedAt, rangeFrom, rangeTo, summary }) => ({
       generatedAt,
-      dateRange: { from: toDateText(rangeFrom), to: toDateText(rangeTo) },
+      dateRange: { from: rangeFrom, to: rangeTo },
       summary,
     }),
   }),
-  ehr: listOf({
-    kind: 'ehr-record',
-    prefix: 'ehr',
-    judgedBy: 'instant',
-    present: ({ resourceType, summary, occurredAt }) => ({
-      resourceType,
-      summary,
-      timestamp: occurredAt,
-    }),
-  }),
+  ehr: listOf({ kind: 'ehr-record', prefix: 'ehr', judgedBy: 'instant' }),
 };
 
 /** The list of one resource, in its public order. */
@@ -132,7 +83,8 @@ export async function readAdherence(
   if (medicationId === null || !(await ports.healthRecords.hasMedication(request.userId, medicationId))) {
     return notFound();
   }
-  return listOf({ ...DOSES, medicationId })(ports, request);
+  const doses = { kind: 'adherence-entry', prefix: 'adh', judgedBy: 'instant', medicationId } as const;
+  return listOf(doses)(ports, request);
 }
 
 /** The newest doses of all medications as their adherence shows them, with the names of the medications. */
@@ -141,13 +93,18 @@ export async function readNewestDoses(
   query: DoseQuery,
 ): Promise<{ total: number; newest: object[] }> {
   const { items, total } = await healthRecords.listDoses(query);
-  return { total, newest: items.map((dose) => ({ medication: dose.medication, ...DOSES.present(dose) })) };
+  const newest = items.map((dose) => ({
+    medication: dose.medication,
+    ...presentFields('adherence-entry', dose),
+  }));
+  return { total, newest };
 }
 
 function listOf<Kind extends HealthRecordKind>(
   list: HealthRecordList<Kind> & { readonly medicationId?: string },
 ): ReadList {
-  const { kind, prefix, present, judgedBy, medicationId } = list;
+  const { kind, prefix, judgedBy, medicationId } = list;
+  const { present = (record) => presentFields(kind, record) } = list;
   return async (ports, request) => {
     const page = await ports.healthRecords.list(kind, {
       ...(await toHealthRecordQuery(judgedBy, ports.profiles, request)),
@@ -177,19 +134,10 @@ async function toHealthRecordQuery(
 
 const EVERYTHING_RANGE = toInstants(EVERYTHING);
 
-function presentFact({ name, severity, sinceDate }: StandingFact) {
-  return { name, severity, sinceDate };
+function presentFields(kind: HealthRecordKind, record: object): object {
+  const values = new Map<string, unknown>(Object.entries(record));
+  const shown = fieldsOf(kind).flatMap(([field, { name }]) =>
+    name === null ? [] : [[name, values.get(field)]],
+  );
+  return Object.fromEntries(shown);
 }
-
-const DOSES: HealthRecordList<'adherence-entry'> = {
-  kind: 'adherence-entry',
-  prefix: 'adh',
-  judgedBy: 'instant',
-  present: ({ scheduledAt, status, takenAt, dose, reason }) => ({
-    scheduledAt,
-    status,
-    takenAt,
-    dose,
-    reason,
-  }),
-};

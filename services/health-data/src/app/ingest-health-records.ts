@@ -1,8 +1,6 @@
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { HealthRecordDraft, HealthRecordDraftTypes } from '../domain/health-record-drafts.ts';
-import { HEALTH_RECORD_PARSERS, type IntakeContext } from '../domain/health-record-intake.ts';
-import type { HealthRecordKind } from '../domain/health-records.ts';
+import { type HealthRecordDraft, type HealthRecordKind, parseFields } from '../domain/health-records.ts';
 import type { ImportKey } from '../domain/import-progress.ts';
 import { checkSource, RefusedItem } from '../domain/refusal.ts';
 import { checkBatch, type IngestionPorts, type PutResult, parseAll, parseBatch } from './ingestion.ts';
@@ -51,26 +49,12 @@ export async function deleteHealthRecords(
 }
 
 function parseHealthRecord(userId: string, draft: HealthRecordDraft, now: Date): NewHealthRecord {
-  const { source, key } = draft;
-  if (draft.kind === null) throw new RefusedItem('record is missing');
+  const { source, key, kind } = draft;
+  if (kind === null) throw new RefusedItem('record is missing');
   checkKey(source, key);
-  const rowIdOf: IntakeContext['rowIdOf'] = (kind, other) => toHealthRecordId(userId, kind, source, other);
-  return toNewHealthRecord(
-    draft.kind,
-    draft.fields,
-    { id: rowIdOf(draft.kind, key), source },
-    { now, rowIdOf },
-  );
-}
-
-/** Uses the parser of the record's kind. */
-function toNewHealthRecord<Kind extends HealthRecordKind>(
-  kind: Kind,
-  fields: HealthRecordDraftTypes[Kind],
-  row: { readonly id: string; readonly source: string },
-  context: IntakeContext,
-): NewHealthRecord<Kind> {
-  return { kind, ...row, fields: HEALTH_RECORD_PARSERS[kind](fields, context) };
+  const medicationIdOf = (other: string) => toHealthRecordId(userId, 'medication', source, other);
+  const fields = parseFields(kind, draft.fields, { now, medicationIdOf });
+  return { kind, id: toHealthRecordId(userId, kind, source, key), source, fields };
 }
 
 function checkKey(source: string, key: string): void {

@@ -1,7 +1,7 @@
 import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
 import type { TrendBucket } from '@phds/catalog/wire-names';
-import type { HealthRecordKind, HealthRecordTypes, Stored, WeightEntry } from '../domain/health-records.ts';
+import type { HealthRecordKind, HealthRecordTypes, Stored } from '../domain/health-records.ts';
 import type { ImportKey } from '../domain/import-progress.ts';
 import type { Profile, ProfileChanges } from '../domain/profile.ts';
 import type { NewReading, Reading, ReadingKey } from '../domain/reading.ts';
@@ -71,6 +71,15 @@ export interface WeightQuery extends Slice {
   readonly dates: Range;
   /** Readings that start earlier do not count. */
   readonly since: Date | null;
+}
+
+/** One weight for each local day, from the Weight readings. */
+export interface WeightEntry {
+  /** Id of the reading. */
+  readonly id: string;
+  readonly weightKg: number;
+  /** YYYY-MM-DD in the user's zone. */
+  readonly date: string;
 }
 
 export interface WeightReader {
@@ -175,14 +184,12 @@ export interface ReadingWriter {
 }
 
 /** A validated record. */
-export type NewHealthRecord<Kind extends HealthRecordKind = HealthRecordKind> = {
-  [K in Kind]: {
-    readonly kind: K;
-    readonly id: string;
-    readonly source: string;
-    readonly fields: HealthRecordTypes[K];
-  };
-}[Kind];
+export interface NewHealthRecord {
+  readonly kind: HealthRecordKind;
+  readonly id: string;
+  readonly source: string;
+  readonly fields: HealthRecordTypes[HealthRecordKind];
+}
 
 export interface HealthRecordWriter {
   /** Kind and id together are unique. An existing row gets the new content. */

@@ -1,6 +1,6 @@
 import type { Category } from '@phds/catalog/categories';
 import type { SandboxPerson } from '@phds/catalog/sandbox';
-import type { HealthRecordDraft } from '../domain/health-record-drafts.ts';
+import type { HealthRecordDraft } from '../domain/health-records.ts';
 import type { ProfileDraft } from '../domain/profile.ts';
 import type { ReadingDraft } from '../domain/reading.ts';
 

@@ -9,7 +9,7 @@ import type { SyntheticReading } from '@phds/synthetic/reading';
 import { recordsIn, type SyntheticHealthRecord } from '@phds/synthetic/records';
 import { openTimeline, readingsIn, type Timeline } from '@phds/synthetic/timeline';
 import type { Life, SandboxLives } from '../app/sandbox-ports.ts';
-import type { HealthRecordDraft } from '../domain/health-record-drafts.ts';
+import type { HealthRecordDraft } from '../domain/health-records.ts';
 import type { ReadingDraft } from '../domain/reading.ts';
 import { toHealthRecordDraft } from '../rpc/ingestion-messages.ts';
 

@@ -1,31 +1,31 @@
-import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
+import { isMessage } from '@bufbuild/protobuf';
+import { type Timestamp, TimestampSchema, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { HealthRecord } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import type { HealthRecordDraft } from '../domain/health-record-drafts.ts';
+import type { HealthRecordDraft, HealthRecordKind } from '../domain/health-records.ts';
+
+type SentCase = NonNullable<HealthRecord['record']['case']>;
+
+const KINDS: Readonly<Record<SentCase, HealthRecordKind>> = {
+  symptom: 'symptom',
+  medication: 'medication',
+  adherenceEntry: 'adherence-entry',
+  condition: 'condition',
+  allergy: 'allergy',
+  appointment: 'appointment',
+  moodEntry: 'mood-entry',
+  report: 'report',
+  ehrRecord: 'ehr-record',
+};
 
 /** A record of the ingestion interface before validation. */
 export function toHealthRecordDraft({ key, source, record }: HealthRecord): HealthRecordDraft {
-  const { case: kind, value } = record;
-  switch (kind) {
-    case 'symptom':
-      return { key, source, kind, fields: { ...value, timestamp: toDate(value.timestamp) } };
-    case 'medication':
-    case 'condition':
-    case 'allergy':
-    case 'appointment':
-      return { key, source, kind, fields: value } as HealthRecordDraft;
-    case 'adherenceEntry': {
-      const times = { scheduledAt: toDate(value.scheduledAt), takenAt: toDate(value.takenAt) };
-      return { key, source, kind: 'adherence-entry', fields: { ...value, ...times } };
-    }
-    case 'moodEntry':
-      return { key, source, kind: 'mood-entry', fields: { ...value, timestamp: toDate(value.timestamp) } };
-    case 'report':
-      return { key, source, kind, fields: { ...value, generatedAt: toDate(value.generatedAt) } };
-    case 'ehrRecord':
-      return { key, source, kind: 'ehr-record', fields: { ...value, timestamp: toDate(value.timestamp) } };
-    default:
-      return { key, source, kind: null };
-  }
+  if (record.case === undefined) return { key, source, kind: null, fields: {} };
+  const fields = Object.entries(record.value).map(([name, value]) => [name, toSent(value)]);
+  return { key, source, kind: KINDS[record.case], fields: Object.fromEntries(fields) };
+}
+
+function toSent(value: unknown): unknown {
+  return isMessage(value, TimestampSchema) ? toDate(value) : value;
 }
 
 export function toDate(timestamp: Timestamp | undefined): Date | null {

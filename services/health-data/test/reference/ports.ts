@@ -7,8 +7,7 @@ import type { IngestionPorts } from '../../src/app/ingestion.ts';
 import type { DataPorts } from '../../src/app/resources.ts';
 import { startRollupRebuilds } from '../../src/app/rollup-rebuilds.ts';
 import { POOL_SETTINGS } from '../../src/store/database.ts';
-import { PrismaClient } from '../../src/store/generated/client.ts';
-import { createPgHealthRecordWriter } from '../../src/store/pg-health-record-writer.ts';
+import { createPgHealthRecords, createPgHealthRecordWriter } from '../../src/store/pg-health-records.ts';
 import { createPgProfileWriter } from '../../src/store/pg-profile-writer.ts';
 import { createPgProfiles } from '../../src/store/pg-profiles.ts';
 import { createPgReadingChanges } from '../../src/store/pg-reading-changes.ts';
@@ -18,7 +17,6 @@ import { createPgRollupStore } from '../../src/store/pg-rollup-store.ts';
 import { createPgSummaries } from '../../src/store/pg-summaries.ts';
 import { createPgUserEraser } from '../../src/store/pg-user-eraser.ts';
 import { createPgWeights } from '../../src/store/pg-weights.ts';
-import { createPrismaHealthRecords } from '../../src/store/prisma-health-records.ts';
 import { PATIENT_SCANS } from '../patient-scans.ts';
 
 const POOL_SIZE = 8;
@@ -69,8 +67,6 @@ function openInstance(
     }),
   );
   const { pool } = postgres;
-  const prisma = new PrismaClient(postgres.prisma);
-  stack.defer(() => prisma.$disconnect());
   const rollups = createPgRollupStore(pool);
   const failureOf = () => () => undefined;
   const rebuilds = stack.use(
@@ -84,7 +80,7 @@ function openInstance(
       changeDays: 400,
       summaries: createPgSummaries(pool, PATIENT_SCANS),
       weights: createPgWeights(pool),
-      healthRecords: createPrismaHealthRecords(prisma),
+      healthRecords: createPgHealthRecords(pool),
       profiles,
       clock,
     },
