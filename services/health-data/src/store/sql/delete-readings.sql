@@ -10,12 +10,4 @@ written AS (
   WHERE user_id = $1 AND (type, start_at, id) IN (SELECT * FROM unnest($5::text[], $6::timestamptz[], $7::uuid[]))
   RETURNING id, type, category, start_at, end_at, source, false AS inserted
 ),
--- include: parts/recorded-change.sql
-buried AS (
-  INSERT INTO deleted_reading (user_id, id, type, category, start_at, end_at, source, change_number)
-  SELECT $1, id, type, category, start_at, end_at, source, number
-  FROM written
-  CROSS JOIN change
-),
--- include: parts/lowered-counts.sql
--- include: parts/touched-hours.sql
+-- include: parts/deleted-readings.sql

@@ -13,12 +13,4 @@ written AS (
     AND (start_at, id) >= ($7::timestamptz, $8::uuid) AND (start_at, id) < ($9::timestamptz, $10::uuid)
   RETURNING id, type, category, start_at, end_at, source, false AS inserted
 ),
--- include: parts/recorded-change.sql
-buried AS (
-  INSERT INTO deleted_reading (user_id, id, type, category, start_at, end_at, source, change_number)
-  SELECT $1, id, type, category, start_at, end_at, source, number
-  FROM written
-  CROSS JOIN change
-),
--- include: parts/lowered-counts.sql
--- include: parts/touched-hours.sql
+-- include: parts/deleted-readings.sql
