@@ -1,6 +1,6 @@
+import { startThrowawayPostgres } from '@phds/local-stack/servers/embedded-postgres';
 import { findFreePort } from '@phds/local-stack/servers/free-port';
 import { dockerAnswers, findRedisProgram, startRedisServer } from '@phds/local-stack/servers/redis-server';
-import { startThrowawayPostgres } from '@phds/local-stack/servers/embedded-postgres';
 import { GenericContainer, Wait } from 'testcontainers';
 import { ADMIN_URL_VARIABLE, REDIS_VARIABLE, type RedisSource } from './test-server-variables.ts';
 
