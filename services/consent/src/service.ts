@@ -1,6 +1,5 @@
 import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
-import type { Postgres } from '@phds/service-kit/postgres/postgres';
 import { startPruning } from '@phds/service-kit/pruning';
 import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
@@ -16,6 +15,7 @@ import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import { createStepUp } from '@phds/service-kit/trust/step-up';
+import type pg from 'pg';
 import type { AccessRecordStore } from './app/access-ports.ts';
 import { type AccessRecorder, createAccessRecorder } from './app/access-recorder.ts';
 import { createAccesses } from './app/accesses.ts';
@@ -46,7 +46,7 @@ import { createSandboxService } from './rpc/sandbox-service.ts';
 import { createSessionService } from './rpc/session-service.ts';
 import { createWebhookService } from './rpc/webhook-service.ts';
 import { openConnectionPools } from './store/connection-pools.ts';
-import { createPrismaPruner } from './store/prisma-pruner.ts';
+import { createPgPruner } from './store/pg-pruner.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 import { createStores, type Stores } from './store/stores.ts';
 import { startWebhookDelivery } from './webhook-delivery.ts';
@@ -80,7 +80,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   let recorder: AccessRecorder | undefined;
   const beginChain = () => recorder?.beginChain();
   const guard = resources.use(
-    await watchRestores(pools.access.pool, { config, log, failureOf, measured, beginChain }),
+    await watchRestores(pools.access, { config, log, failureOf, measured, beginChain }),
   );
   const evictions =
     overrides.evictions ?? openEvictions(config, { clock, log, metrics: measured }, resources);
@@ -88,7 +88,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const stores = createStores(pools, { guard, clockToleranceMs: config.ACCESS_CLOCK_TOLERANCE_MS });
   const parts: Parts = { stores, config, clock, log, guard, evictions, verify, failureOf, metrics: measured };
   await startBackgroundTasks(parts, resources);
-  const pruned = createPrismaPruner(pools.ordinary, config);
+  const pruned = createPgPruner(pools.ordinary, config);
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
@@ -100,7 +100,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       log,
       metrics,
       // Uses the pool that records: a replica that can record stays in service while other work waits.
-      health: () => pools.access.ping().then(() => true),
+      health: () => pools.ping().then(() => true),
     }),
   );
   const { rpcPort, probePort } = server;
@@ -123,7 +123,7 @@ interface Parts {
 }
 
 async function watchRestores(
-  pool: Postgres['pool'],
+  pool: pg.Pool,
   {
     config,
     log,

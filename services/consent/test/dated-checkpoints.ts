@@ -13,8 +13,7 @@ import type { CheckpointStore } from '../src/app/access-ports.ts';
 import { type Checkpoints, createCheckpoints } from '../src/app/checkpoints.ts';
 import type { Signer } from '../src/app/ports.ts';
 import { createJoseSigner } from '../src/clients/jose-signer.ts';
-import { PrismaClient } from '../src/store/generated/client.ts';
-import { createPrismaCheckpoints } from '../src/store/prisma-checkpoints.ts';
+import { createPgCheckpoints } from '../src/store/pg-checkpoints.ts';
 import { startDatedRecorder } from './dated-recorder.ts';
 import { accessOf } from './running-service.ts';
 
@@ -54,7 +53,6 @@ export async function startDatedRecords(start: string, retentionDays = 90): Prom
       applicationName: 'phds-test-checkpoints',
     }),
   );
-  const prisma = resources.adopt(new PrismaClient(opened.prisma), (it) => it.$disconnect());
   const owner = resources.adopt(
     openTestPool(database.ownerUrl, { max: 2, options: '-c search_path=consent' }),
     (pool) => pool.end(),
@@ -71,7 +69,7 @@ export async function startDatedRecords(start: string, retentionDays = 90): Prom
     privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     CHECKPOINT_TYPE,
   );
-  const stored = createPrismaCheckpoints(prisma);
+  const stored = createPgCheckpoints(opened.pool);
   const store: CheckpointStore = {
     ...stored,
     async add(number, jws) {

@@ -4,7 +4,7 @@ import { scanForNotices } from '../src/app/notice-scan.ts';
 import type { NewNotice } from '../src/domain/notice.ts';
 import { toEndingNotice, toUnusualNotice } from '../src/domain/scanned-grant.ts';
 import { openConnectionPools } from '../src/store/connection-pools.ts';
-import { createPrismaNoticeScan } from '../src/store/prisma-notice-scan.ts';
+import { createPgNoticeScan } from '../src/store/pg-notice-scan.ts';
 import type { RunningService } from './running-service.ts';
 
 /** The search for coming ends and unusual reading, run by a test in place of the service. */
@@ -35,7 +35,7 @@ export async function openNoticeSearcher(databaseUrl: string): Promise<NoticeSea
     REVOCATION_POOL_SIZE: 1,
   };
   const pools = await openConnectionPools(options, createLogger({ service: 'test', level: 'silent' }));
-  const store = createPrismaNoticeScan(pools.ordinary);
+  const store = createPgNoticeScan(pools.ordinary);
   return {
     search: (intervalMs = 0) => scanForNotices(store, intervalMs, new AbortController().signal),
     scanNext: (size, judging = judge) => store.scanNext({ intervalMs: 0, size }, judging),

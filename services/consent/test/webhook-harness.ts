@@ -15,8 +15,8 @@ import {
 import { createHttpsPoster } from '../src/clients/https-poster.ts';
 import { createWebhookSecrets } from '../src/clients/webhook-secrets.ts';
 import { openConnectionPools } from '../src/store/connection-pools.ts';
-import { createPrismaWebhookCauses } from '../src/store/prisma-webhook-causes.ts';
-import { createPrismaWebhookQueue } from '../src/store/prisma-webhook-queue.ts';
+import { createPgWebhookCauses } from '../src/store/pg-webhook-causes.ts';
+import { createPgWebhookQueue } from '../src/store/pg-webhook-queue.ts';
 import { type RegisteredApp, type RunningService, WEBHOOK_KEY } from './running-service.ts';
 
 export const ALL_EVENTS = ['grant.revoked', 'grant.expired', 'grant.narrowed', 'data.updated'];
@@ -63,8 +63,8 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
     );
   const webhooks = channel('gateway').client(WebhookService);
   const events = channel('health-data').client(EventService);
-  const queue = createPrismaWebhookQueue(pools.webhooks);
-  const causes = createPrismaWebhookCauses(pools.webhooks);
+  const queue = createPgWebhookQueue(pools.webhooks);
+  const causes = createPgWebhookCauses(pools.webhooks);
   const secrets = createWebhookSecrets(Buffer.from(WEBHOOK_KEY, 'base64'));
   const poster = createHttpsPoster({ resolve: async () => [], allowLoopback: true });
   const running = resources.move();

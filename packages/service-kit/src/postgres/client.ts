@@ -2,19 +2,28 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { currentDeadline, type Deadline, type Ongoing } from '../deadline.ts';
 
-/** Runs `use` in a transaction on a connection of the pool. Commits unless `use` throws. */
+/** Runs `use` in a transaction on a connection of the pool. Commits unless `use` throws, or took longer than `limitMs`. */
 export async function inTransaction<T>(
   pool: pg.Pool,
   use: (client: pg.ClientBase) => Promise<T>,
+  limitMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
   const client = await pool.connect();
+  const startedAt = performance.now();
   let isOver = false;
   try {
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
     const result = await use(client);
-    await client.query('COMMIT');
+    if (performance.now() - startedAt > limitMs) throw givenUp();
+    await client.query(COMMIT);
     isOver = true;
     return result;
+  } catch (error) {
+    isOver = await client.query(ROLLBACK).then(
+      () => true,
+      () => false,
+    );
+    throw error;
   } finally {
     // A connection with an unfinished transaction is closed instead of reused.
     client.release(!isOver);

@@ -1,23 +1,23 @@
+import sql, { type Sql } from 'sql-template-tag';
 import type { DayRange } from '../app/access-ports.ts';
 import type { LocalDays } from '../domain/local-days.ts';
-import { Prisma } from './generated/client.ts';
 
 const DEFAULT_DAYS_BACK = 29;
 
 /** Selects records that are not yet counted in access_day: only a few, all of them new. */
-const UNCOUNTED = Prisma.sql`r.id >= (SELECT first_id_of(min(at)) FROM access_uncounted)
+const UNCOUNTED = sql`r.id >= (SELECT first_id_of(min(at)) FROM access_uncounted)
   AND EXISTS (SELECT FROM access_uncounted u WHERE u.writer = r.writer AND u.seq = r.seq)`;
 
 /** The first day with records. Counts of dropped months may exist a little longer than their records. */
-const FIRST_KEPT = Prisma.sql`(SELECT (coalesce(max(kept_from), '-infinity') AT TIME ZONE 'UTC')::date
+const FIRST_KEPT = sql`(SELECT (coalesce(max(kept_from), '-infinity') AT TIME ZONE 'UTC')::date
   FROM consent_audit.access_dropped)`;
 
 /**
  * Counts of accesses by day, exact at the time of the statement: counted and uncounted records. `where` may use the columns that
  * both have: user_ref, client_id, grant_id, scope, endpoint.
  */
-export function accessCounts(where: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`(SELECT * FROM (
+export function accessCounts(where: Sql): Sql {
+  return sql`(SELECT * FROM (
     SELECT client_id, grant_id, scope, endpoint, day, recorded, refused, last_at FROM access_day r WHERE ${where}
     UNION ALL
     SELECT client_id, grant_id, scope, endpoint, day_of_id(coalesce(refers_to, id)),
@@ -30,9 +30,9 @@ export function accessCounts(where: Prisma.Sql): Prisma.Sql {
  * The same counts of an app by day and endpoint, from app_day, which does not grow with users. The days that app_day does not have yet come
  * from access_day, which is not read when there are none.
  */
-export function appCounts(clientId: string): Prisma.Sql {
-  const addedUpFrom = Prisma.sql`(SELECT app_days_from FROM app WHERE client_id = ${clientId})`;
-  return Prisma.sql`(SELECT * FROM (
+export function appCounts(clientId: string): Sql {
+  const addedUpFrom = sql`(SELECT app_days_from FROM app WHERE client_id = ${clientId})`;
+  return sql`(SELECT * FROM (
     SELECT endpoint, day, recorded, refused FROM app_day WHERE client_id = ${clientId} AND day >= coalesce(${addedUpFrom}, '-infinity')
     UNION ALL
     SELECT endpoint, day, recorded::bigint, refused::bigint FROM access_day
@@ -50,8 +50,8 @@ export function appCounts(clientId: string): Prisma.Sql {
  * At most two local days begin within a UTC day, so the quarters of a row belong to three consecutive local days: to the one with the
  * number `place` until `cut1`, to the next until `cut2`, and to the one after it.
  */
-export function localAccessCounts(where: Prisma.Sql, { from, to, starts }: LocalDays): Prisma.Sql {
-  return Prisma.sql`(
+export function localAccessCounts(where: Sql, { from, to, starts }: LocalDays): Sql {
+  return sql`(
     SELECT client_id, scope, ${from}::date + place - 1 AS day, recorded, refused FROM (
       SELECT r.client_id, r.scope, local.place, local.recorded, local.refused
       FROM access_day r
@@ -61,8 +61,8 @@ export function localAccessCounts(where: Prisma.Sql, { from, to, starts }: Local
         coalesce((${starts}::int[])[place + 2] - utc.quarter, 96) AS cut2
         OFFSET 0 -- Otherwise Postgres computes the cuts again for each quarter.
       ) cuts
-      CROSS JOIN LATERAL (${untilCuts('r.recorded_by_quarter')}) n
-      CROSS JOIN LATERAL (${untilCuts('r.refused_by_quarter')}) f
+      CROSS JOIN LATERAL (${untilCuts(sql`r.recorded_by_quarter`)}) n
+      CROSS JOIN LATERAL (${untilCuts(sql`r.refused_by_quarter`)}) f
       CROSS JOIN LATERAL (VALUES (place, n.cut1, f.cut1), (place + 1, n.cut2 - n.cut1, f.cut2 - f.cut1),
         (place + 2, n.total - n.cut2, f.total - f.cut2),
         (r.day - ${from}::date + 1, r.recorded - n.total, r.refused - f.total)) local(place, recorded, refused)
@@ -75,22 +75,21 @@ export function localAccessCounts(where: Prisma.Sql, { from, to, starts }: Local
 }
 
 /** The sums of an array of quarters until each cut. Set-returning functions in FROM would store their rows first. */
-function untilCuts(quarters: 'r.recorded_by_quarter' | 'r.refused_by_quarter'): Prisma.Sql {
-  const column = Prisma.raw(quarters);
-  return Prisma.sql`
+function untilCuts(column: Sql): Sql {
+  return sql`
     SELECT coalesce(sum(n) FILTER (WHERE number <= cuts.cut1), 0) AS cut1,
       coalesce(sum(n) FILTER (WHERE number <= cuts.cut2), 0) AS cut2, coalesce(sum(n), 0) AS total
     FROM (SELECT unnest(${column}) AS n, generate_subscripts(${column}, 1) AS number) quarters`;
 }
 
 /** The reference of a person; NULL for one who never gave a consent. */
-export function refOf(userId: string): Prisma.Sql {
-  return Prisma.sql`(SELECT user_ref FROM person WHERE user_id = ${userId})`;
+export function refOf(userId: string): Sql {
+  return sql`(SELECT user_ref FROM person WHERE user_id = ${userId})`;
 }
 
 /** Limits the counts with the alias `c` to days; null for the last 30. */
-export function within(range: DayRange | null): Prisma.Sql {
-  if (range !== null) return Prisma.sql`c.day BETWEEN ${range.from}::date AND ${range.to}::date`;
-  return Prisma.sql`c.day BETWEEN (statement_timestamp() AT TIME ZONE 'UTC')::date - ${DEFAULT_DAYS_BACK}::int
+export function within(range: DayRange | null): Sql {
+  if (range !== null) return sql`c.day BETWEEN ${range.from}::date AND ${range.to}::date`;
+  return sql`c.day BETWEEN (statement_timestamp() AT TIME ZONE 'UTC')::date - ${DEFAULT_DAYS_BACK}::int
     AND (statement_timestamp() AT TIME ZONE 'UTC')::date`;
 }

@@ -1,48 +1,44 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
+import { select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql, { join, type Sql } from 'sql-template-tag';
 import type { AppGrantFilter } from '../app/ports.ts';
 import type { Grant } from '../domain/grant.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 import { countGrants, newestFirst } from './grant-pages.ts';
 import { GRANT_COLUMNS, GRANT_FROM, GRANT_STATUS, type GrantRow, toGrant } from './grant-rows.ts';
 import { findSubHash } from './subs.ts';
 
 /** The grants of an app, newest first. Index: consent_grant_client_id_granted_at_id_idx. */
 export async function listGrantsOfApp(
-  prisma: PrismaClient,
+  pool: pg.Pool,
   clientId: string,
   filter: AppGrantFilter<Grant>,
   page: Page,
 ): Promise<Listed<Grant>> {
   const [rows, total] = await Promise.all([
-    prisma.$queryRaw<GrantRow[]>(selectGrantsOfApp(clientId, filter, page)),
-    countGrants(prisma, toCondition(clientId, filter)),
+    select<GrantRow>(pool)`${selectGrantsOfApp(clientId, filter, page)}`,
+    countGrants(pool, toCondition(clientId, filter)),
   ]);
   return { items: rows.map(toGrant), total };
 }
 
-export function selectGrantsOfApp(clientId: string, filter: AppGrantFilter<Grant>, page: Page): Prisma.Sql {
-  return Prisma.sql`SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)}
+export function selectGrantsOfApp(clientId: string, filter: AppGrantFilter<Grant>, page: Page): Sql {
+  return sql`SELECT ${GRANT_COLUMNS} FROM ${GRANT_FROM}
     WHERE ${toCondition(clientId, filter)} ${newestFirst(page)}`;
 }
 
-export async function findGrantOfApp(
-  prisma: PrismaClient,
-  id: string,
-  clientId: string,
-): Promise<Grant | null> {
-  const [row] = await prisma.$queryRaw<GrantRow[]>`
-    SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)}
+export async function findGrantOfApp(pool: pg.Pool, id: string, clientId: string): Promise<Grant | null> {
+  const [row] = await select<GrantRow>(pool)`
+    SELECT ${GRANT_COLUMNS} FROM ${GRANT_FROM}
     WHERE g.id = ${id} AND g.client_id = ${clientId}`;
   return row === undefined ? null : toGrant(row);
 }
 
-function toCondition(clientId: string, { status, sub, before }: AppGrantFilter<Grant>): Prisma.Sql {
-  const conditions = [Prisma.sql`g.client_id = ${clientId}`];
-  if (status !== null) conditions.push(Prisma.sql`${Prisma.raw(GRANT_STATUS)} = ${status}`);
+function toCondition(clientId: string, { status, sub, before }: AppGrantFilter<Grant>): Sql {
+  const conditions = [sql`g.client_id = ${clientId}`];
+  if (status !== null) conditions.push(sql`${GRANT_STATUS} = ${status}`);
   // Index: consent_grant_sub_idx. Compared with NULL, a text that is no `sub` finds nothing.
-  if (sub !== null)
-    conditions.push(Prisma.sql`sub_hash(g.user_ref, g.client_id) = ${findSubHash(sub)}::bytea`);
-  if (before !== null)
-    conditions.push(Prisma.sql`(g.granted_at, g.id) < (${before.grantedAt}, ${before.id})`);
-  return Prisma.join(conditions, ' AND ');
+  if (sub !== null) conditions.push(sql`sub_hash(g.user_ref, g.client_id) = ${findSubHash(sub)}::bytea`);
+  if (before !== null) conditions.push(sql`(g.granted_at, g.id) < (${before.grantedAt}, ${before.id})`);
+  return join(conditions, ' AND ');
 }

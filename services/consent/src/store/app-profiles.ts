@@ -1,25 +1,29 @@
+import { execute, select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql from 'sql-template-tag';
 import type { ReportedApp } from '../domain/app.ts';
 import type { ProfileVersion, ShownVersion } from '../domain/shown-app.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 
 /** Number of latest versions that are kept, besides the first. */
 const KEPT_VERSIONS = 20;
 
 /** The columns of a profile, in `app` and in `app_profile`. */
-const COLUMNS = Prisma.raw('name, description, developer_name, homepage_url, privacy_policy_url, logo_url');
+const COLUMNS = sql`name, description, developer_name, homepage_url, privacy_policy_url, logo_url`;
+const SHOWN_COLUMNS = sql`name, description, developer_name AS "developerName", homepage_url AS "homepageUrl",
+  privacy_policy_url AS "privacyPolicyUrl", logo_url AS "logoUrl"`;
 
 /**
  * Stores the profile reported by authorization unless a newer one is known, because reports may arrive out of order. What a report
  * does not contain is kept. Returns the current version. The transaction holds a lock on the app's row, so that versions are added
  * in sequence.
  */
-export async function takeProfile(tx: Prisma.TransactionClient, app: ReportedApp): Promise<ShownVersion> {
+export async function takeProfile(tx: pg.ClientBase, app: ReportedApp): Promise<ShownVersion> {
   const { clientId, name, description, developerName, homepageUrl, privacyPolicyUrl, logoUrl } = app;
-  const columns = Prisma.sql`${COLUMNS}, profile_updated_at`;
-  const reported = Prisma.sql`${name}, coalesce(${description}, description), coalesce(${developerName}, developer_name),
+  const columns = sql`${COLUMNS}, profile_updated_at`;
+  const reported = sql`${name}, coalesce(${description}, description), coalesce(${developerName}, developer_name),
     ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl}, greatest(profile_updated_at, ${app.updatedAt}::timestamptz)`;
   // An earlier release registers apps without a version; the existing profile becomes the first one.
-  await tx.$executeRaw`
+  await execute(tx)`
     WITH first AS (
       INSERT INTO app_profile (client_id, version, since, ${COLUMNS})
       SELECT client_id, 1, statement_timestamp(), ${COLUMNS} FROM app
@@ -32,8 +36,8 @@ export async function takeProfile(tx: Prisma.TransactionClient, app: ReportedApp
 }
 
 /** Adds the app's profile as a version unless it is already the latest, and returns the latest. */
-async function keepVersion(tx: Prisma.TransactionClient, clientId: string): Promise<ShownVersion> {
-  const [kept] = await tx.$queryRaw<ShownVersion[]>`
+async function keepVersion(tx: pg.ClientBase, clientId: string): Promise<ShownVersion> {
+  const [kept] = await select<ShownVersion>(tx)`
     WITH present AS (
       SELECT ${COLUMNS} FROM app WHERE client_id = ${clientId}
     ), latest AS (
@@ -47,9 +51,7 @@ async function keepVersion(tx: Prisma.TransactionClient, clientId: string): Prom
       DELETE FROM app_profile
       WHERE client_id = ${clientId} AND version BETWEEN 2 AND (SELECT version - ${KEPT_VERSIONS}::int FROM added)
     )
-    SELECT coalesce((SELECT version FROM added), (SELECT version FROM latest)) AS version, name, description,
-      developer_name AS "developerName", homepage_url AS "homepageUrl", privacy_policy_url AS "privacyPolicyUrl",
-      logo_url AS "logoUrl"
+    SELECT coalesce((SELECT version FROM added), (SELECT version FROM latest)) AS version, ${SHOWN_COLUMNS}
     FROM present`;
   if (kept === undefined) throw new Error(`app ${clientId} is gone although its row is locked`);
   return kept;
@@ -57,12 +59,11 @@ async function keepVersion(tx: Prisma.TransactionClient, clientId: string): Prom
 
 /** The kept versions of these apps, by app, oldest first. */
 export async function findVersions(
-  prisma: PrismaClient,
+  pool: pg.Pool,
   clientIds: readonly string[],
 ): Promise<ReadonlyMap<string, ProfileVersion[]>> {
-  const rows = await prisma.appProfileVersion.findMany({
-    where: { clientId: { in: [...new Set(clientIds)] } },
-    orderBy: { version: 'asc' },
-  });
+  const rows = await select<ProfileVersion & { clientId: string }>(pool)`
+      SELECT client_id AS "clientId", version, since, ${SHOWN_COLUMNS} FROM app_profile
+      WHERE client_id = ANY(${[...new Set(clientIds)]}::text[]) ORDER BY version`;
   return Map.groupBy(rows, ({ clientId }) => clientId);
 }

@@ -1,7 +1,8 @@
+import sql from 'sql-template-tag';
 import type { AppProfile, Profile } from '../domain/app.ts';
 
 /** The profile columns of an app `a`. */
-export const APP_COLUMNS = `a.client_id AS "appClientId", a.name AS "appName", a.owner_id AS "appOwnerId",
+export const APP_COLUMNS = sql`a.client_id AS "appClientId", a.name AS "appName", a.owner_id AS "appOwnerId",
   a.description AS "appDescription", a.developer_name AS "appDeveloperName",
   a.homepage_url AS "appHomepageUrl", a.privacy_policy_url AS "appPrivacyPolicyUrl", a.logo_url AS "appLogoUrl"`;
 

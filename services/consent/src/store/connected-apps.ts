@@ -1,20 +1,22 @@
 import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
+import { select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql from 'sql-template-tag';
 import type { ConnectedApp } from '../domain/grant.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 
 /** The latest grant of each app of a person. Reads the person's grants by their index. */
-export const latestGrants = (userId: string) => Prisma.sql`
+export const latestGrants = (userId: string) => sql`
   SELECT DISTINCT ON (client_id) id, client_id, granted_at FROM consent_grant
   WHERE user_id = ${userId} ORDER BY client_id, granted_at DESC, id DESC`;
 
 /** What is shown of the apps is looked up only for the page. */
 export async function listConnectedApps(
-  prisma: PrismaClient,
+  pool: pg.Pool,
   userId: string,
   page: Page,
 ): Promise<Listed<ConnectedApp>> {
   const [items, counted] = await Promise.all([
-    prisma.$queryRaw<ConnectedApp[]>`
+    select<ConnectedApp>(pool)`
       WITH page AS MATERIALIZED (
         SELECT * FROM (${latestGrants(userId)}) latest
         ORDER BY granted_at DESC, id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}
@@ -25,7 +27,7 @@ export async function listConnectedApps(
         s.app->>'redirectHost' AS "redirectHost"
       FROM shown s JOIN app a ON a.client_id = s.client_id
       ORDER BY s.granted_at DESC, s.id DESC`,
-    prisma.$queryRaw<{ total: number }[]>`
+    select<{ total: number }>(pool)`
       SELECT count(DISTINCT client_id)::int AS total FROM consent_grant WHERE user_id = ${userId}`,
   ]);
   return { items, total: counted[0]?.total ?? 0 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
+import { KEY_LOOK_UPS, openPostgres } from '@phds/service-kit/postgres/postgres';
 import type { Logger } from '@phds/service-kit/telemetry/log';
-import { PrismaClient } from './generated/client.ts';
+import type pg from 'pg';
 
 export interface PoolOptions {
   readonly DATABASE_URL: string;
@@ -18,19 +18,21 @@ export interface ConnectionPools extends AsyncDisposable {
    * Records and judges accesses, proves changes, and answers readiness. Each of these has one statement at a time, so none waits for a
    * connection. Its statements never wait for locks of decisions or revocations.
    */
-  readonly access: Postgres;
+  readonly access: pg.Pool;
   /** Checks liveness and sessions, as often as people and apps ask, and counts accesses. */
-  readonly checks: Postgres;
+  readonly checks: pg.Pool;
   /** Withdrawals: narrows and revokes grants, revokes tokens and families, sets the status of apps, ends sessions. */
-  readonly revocations: PrismaClient;
+  readonly revocations: pg.Pool;
   /** Creates and drops monthly partitions: one connection with a statement timeout of a minute. */
-  readonly months: PrismaClient;
+  readonly months: pg.Pool;
   /** Delivers events, and adds those of grants that expired: two connections. */
-  readonly webhooks: PrismaClient;
+  readonly webhooks: pg.Pool;
   /** Everything else. */
-  readonly ordinary: PrismaClient;
-  /** The `pg` pool of each, by name. */
-  readonly byName: Readonly<Record<string, Postgres['pool']>>;
+  readonly ordinary: pg.Pool;
+  /** The same pools, by name. */
+  readonly byName: Readonly<Record<string, pg.Pool>>;
+  /** Resolves if the pool that records reaches a database with the migrations of this release, else rejects. */
+  ping(): Promise<void>;
 }
 
 /** Records in the default partition are moved to that of their month in one statement. */
@@ -43,9 +45,8 @@ const RECORD_CONNECTIONS = 4;
 /** Does not connect yet: each pool opens connections on demand. */
 export async function openConnectionPools(options: PoolOptions, log: Logger): Promise<ConnectionPools> {
   await using resources = new AsyncDisposableStack();
-  const byName: Record<string, Postgres['pool']> = {};
-  const open = (name: string, poolSize: number, settings = {}, statementTimeoutMs?: number) => {
-    const postgres = resources.use(
+  const open = (name: string, poolSize: number, settings = {}, statementTimeoutMs?: number) =>
+    resources.use(
       openPostgres({
         connectionString: options.DATABASE_URL,
         schema: 'consent',
@@ -58,22 +59,15 @@ export async function openConnectionPools(options: PoolOptions, log: Logger): Pr
         log,
       }),
     );
-    byName[name] = postgres.pool;
-    return postgres;
-  };
-  const openPrisma = (name: string, poolSize: number, statementTimeoutMs?: number) => {
-    const { prisma } = open(name, poolSize, {}, statementTimeoutMs);
-    return resources.adopt(new PrismaClient(prisma), (client) => client.$disconnect());
-  };
-  const pools = {
-    access: open('access', RECORD_CONNECTIONS, KEY_LOOK_UPS),
-    checks: open('checks', Math.max(1, options.ACCESS_POOL_SIZE - RECORD_CONNECTIONS), KEY_LOOK_UPS),
-    revocations: openPrisma('revocations', options.REVOCATION_POOL_SIZE),
-    months: openPrisma('months', 1, MONTHS_TIMEOUT_MS),
-    webhooks: openPrisma('webhooks', WEBHOOK_CONNECTIONS),
-    ordinary: openPrisma('ordinary', options.DATABASE_POOL_SIZE),
-    byName,
+  const { pool: access, ping } = open('access', RECORD_CONNECTIONS, KEY_LOOK_UPS);
+  const byName = {
+    access,
+    checks: open('checks', Math.max(1, options.ACCESS_POOL_SIZE - RECORD_CONNECTIONS), KEY_LOOK_UPS).pool,
+    revocations: open('revocations', options.REVOCATION_POOL_SIZE).pool,
+    months: open('months', 1, {}, MONTHS_TIMEOUT_MS).pool,
+    webhooks: open('webhooks', WEBHOOK_CONNECTIONS).pool,
+    ordinary: open('ordinary', options.DATABASE_POOL_SIZE).pool,
   };
   const opened = resources.move();
-  return { ...pools, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { ...byName, byName, ping, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }

@@ -1,6 +1,7 @@
+import { execute } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
 import type { GrantTerms } from '../domain/grant.ts';
 import type { ConsentEvent } from '../domain/receipt.ts';
-import type { Prisma } from './generated/client.ts';
 
 type NewEvent = Pick<ConsentEvent, 'kind' | 'at'> &
   Partial<Pick<ConsentEvent, 'pendingId' | 'purpose' | 'language' | 'shown' | 'shownApp'>> & {
@@ -10,10 +11,10 @@ type NewEvent = Pick<ConsentEvent, 'kind' | 'at'> &
   };
 
 /** Adds an event to a grant's history, in the transaction that changes it. */
-export async function addEvent(tx: Prisma.TransactionClient, event: NewEvent): Promise<void> {
+export async function addEvent(tx: pg.ClientBase, event: NewEvent): Promise<void> {
   const { grantId, kind, at, terms, pendingId = null, purpose = '', language = '', shown = [] } = event;
   const shownApp = event.shownApp == null ? null : JSON.stringify(event.shownApp);
-  await tx.$executeRaw`
+  await execute(tx)`
     INSERT INTO consent_event (id, grant_id, at, kind, pending_id, purpose, language, shown, shown_app, scopes, expires_at,
       data_from)
     VALUES (gen_random_uuid(), ${grantId}, ${at}, ${kind}, ${pendingId}, ${purpose}, ${language},

@@ -1,10 +1,11 @@
 import type { Scope } from '@phds/catalog/scopes';
 import type { GrantEnder } from '@phds/catalog/wire-names';
+import sql from 'sql-template-tag';
 import type { Grant, GrantStatus } from '../domain/grant.ts';
 import { toSub } from './subs.ts';
 
 /** A grant `g`, its app `a`, and the epoch `e` that ended the grant's own, if any. */
-export const GRANT_FROM = `consent_grant g
+export const GRANT_FROM = sql`consent_grant g
   JOIN app a ON a.client_id = g.client_id
   LEFT JOIN app_epoch e ON e.client_id = g.client_id AND e.epoch = g.app_epoch + 1`;
 
@@ -12,23 +13,23 @@ export const GRANT_FROM = `consent_grant g
  * The status of a grant at the start of the statement. One that was revoked, or is of an older epoch, is never active, whatever the
  * clocks; it is expired if it expired before it was revoked or that epoch ended.
  */
-export const GRANT_STATUS = `CASE
+export const GRANT_STATUS = sql`CASE
   WHEN g.revoked_at IS NOT NULL THEN CASE WHEN g.revoked_at >= g.expires_at THEN 'expired' ELSE 'revoked' END
   WHEN g.app_epoch < a.epoch THEN CASE WHEN e.started_at >= g.expires_at THEN 'expired' ELSE 'revoked' END
   WHEN g.expires_at <= statement_timestamp() THEN 'expired'
   ELSE 'active' END`;
 
 /** Whether an unconfirmed restore suspends a grant. Its person sees it as active, like a grant of a suspended app. */
-export const SUSPENDED = 'coalesce(g.restore_number < (SELECT below FROM consent_audit.suspension), false)';
+export const SUSPENDED = sql`coalesce(g.restore_number < (SELECT below FROM consent_audit.suspension), false)`;
 
 /**
  * Seconds before its end from which a grant is not joined any more, because it must not become active again: longer than a
- * transaction can take. Prisma ends one after 5 s, the server a statement after 10 s.
+ * transaction can take, which commits within 11 s (`transact`).
  */
 export const JOIN_MARGIN_SECONDS = 15;
 
 /** The columns of a GrantRow. */
-export const GRANT_COLUMNS = `g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scopes,
+export const GRANT_COLUMNS = sql`g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scopes,
   g.granted_at AS "grantedAt", g.expires_at AS "expiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "dataFrom",
   ${GRANT_STATUS} AS status, g.revoked_at AS "revokedAt", g.revoked_by AS "revokedBy", e.started_at AS "epochEndedAt",
   g.deletion_requested_at AS "deletionRequestedAt", sub_hash(g.user_ref, g.client_id) AS "subHash"`;

@@ -1,17 +1,19 @@
 import { isSandboxUser } from '@phds/catalog/sandbox';
+import { execute, select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql from 'sql-template-tag';
 import type { GrantTerms } from '../domain/grant.ts';
 import type { Connection, NewNotice, Notice, NoticeContent } from '../domain/notice.ts';
-import { Prisma } from './generated/client.ts';
 
 /**
  * Adds a notice in the transaction of its cause. A second notice of one cause is ignored, and so is a notice for a sandbox person, whom
  * nobody can write to. The caller keeps the person from being
  * erased meanwhile (keepPerson), so that no notice outlives its person.
  */
-export async function addNotice(tx: Prisma.TransactionClient, notice: NewNotice): Promise<void> {
+export async function addNotice(tx: pg.ClientBase, notice: NewNotice): Promise<void> {
   const { id, at, userId, content } = notice;
   if (isSandboxUser(userId)) return;
-  await tx.$executeRaw`
+  await execute(tx)`
     INSERT INTO notice (id, at, user_id, kind, content)
     VALUES (${id}, ${at}, ${userId}, ${content.kind}, ${JSON.stringify(content)}::jsonb)
     ON CONFLICT DO NOTHING`;
@@ -23,14 +25,11 @@ export async function addNotice(tx: Prisma.TransactionClient, notice: NewNotice)
  * FOR UPDATE first waits until the commit: revoking all grants, narrowing, approving and erasing. Grants are locked in the
  * order of their ids.
  */
-export async function addGrantNotices(
-  tx: Prisma.TransactionClient,
-  notices: readonly NewNotice[],
-): Promise<void> {
+export async function addGrantNotices(tx: pg.ClientBase, notices: readonly NewNotice[]): Promise<void> {
   if (notices.length === 0) return;
   const contents = notices.map(({ content }) => JSON.stringify(content));
   const times = notices.map(({ at }) => at.toISOString());
-  await tx.$executeRaw`
+  await execute(tx)`
     INSERT INTO notice (id, at, user_id, kind, content)
     SELECT n.id, n.at, g.user_id, n.content->>'kind', n.content
     FROM (
@@ -43,17 +42,14 @@ export async function addGrantNotices(
 }
 
 /** The ids among these of which there is a notice already. */
-export async function findNoticeIds(
-  tx: Prisma.TransactionClient,
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function findNoticeIds(tx: pg.ClientBase, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
-  const rows = await tx.$queryRaw<{ id: string }[]>`SELECT id FROM notice WHERE id = ANY(${ids}::text[])`;
+  const rows = await select<{ id: string }>(tx)`SELECT id FROM notice WHERE id = ANY(${ids}::text[])`;
   return new Set(rows.map(({ id }) => id));
 }
 
 /** The columns of a ConnectionRow: of a grant `g` and its app `a`. */
-export const CONNECTION_COLUMNS = Prisma.sql`g.user_id AS "userId", g.id AS "grantId", g.client_id AS "clientId",
+export const CONNECTION_COLUMNS = sql`g.user_id AS "userId", g.id AS "grantId", g.client_id AS "clientId",
   coalesce(shown_app_of(g.id, g.client_id, 'infinity')->>'name', a.name) AS "appName", g.scopes,
   g.expires_at AS "expiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "dataFrom"`;
 

@@ -1,5 +1,6 @@
+import { execute, select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
 import type { PendingApproval } from '../domain/pending-approval.ts';
-import type { Prisma } from './generated/client.ts';
 import { lockPending, readPending } from './pending-locks.ts';
 
 /** A claimed pending approval and its claimant. */
@@ -12,7 +13,7 @@ type Refuse = (pending: PendingApproval) => void;
 
 /** Sets the end `seconds` from now and counts the extension, unless `refuse` throws. Null unless it is claimed by this user. */
 export async function extendClaimed(
-  tx: Prisma.TransactionClient,
+  tx: pg.ClientBase,
   { id, userId, seconds }: Claim & { readonly seconds: number },
   refuse: Refuse,
 ): Promise<Date | null> {
@@ -20,7 +21,7 @@ export async function extendClaimed(
   const { pending } = await readPending(tx, id);
   if (pending.claimedBy === null) return null;
   refuse(pending);
-  const [extended] = await tx.$queryRaw<{ expiresAt: Date }[]>`
+  const [extended] = await select<{ expiresAt: Date }>(tx)`
     UPDATE pending_approval
     SET expires_at = statement_timestamp() + make_interval(secs => ${seconds}::int), extensions = extensions + 1
     WHERE id = ${id} RETURNING expires_at AS "expiresAt"`;
@@ -29,13 +30,13 @@ export async function extendClaimed(
 
 /** Removes the claim, unless `refuse` throws. False when unknown or claimed by another user. */
 export async function releaseClaimed(
-  tx: Prisma.TransactionClient,
+  tx: pg.ClientBase,
   { id, userId }: Claim,
   refuse: Refuse,
 ): Promise<boolean> {
   if ((await lockPending(tx, id, userId)) === null) return false;
   const { pending } = await readPending(tx, id);
   refuse(pending);
-  await tx.$executeRaw`UPDATE pending_approval SET claimed_by = NULL WHERE id = ${id}`;
+  await execute(tx)`UPDATE pending_approval SET claimed_by = NULL WHERE id = ${id}`;
   return true;
 }

@@ -1,21 +1,22 @@
 import type { Scope } from '@phds/catalog/scopes';
+import sql from 'sql-template-tag';
 import type { PendingApproval, PendingStatus } from '../domain/pending-approval.ts';
 import type { ShownApp } from '../domain/shown-app.ts';
 
 /** A pending approval `p`, its app `a`, and the epoch `pe` that ended its own, if any. */
-export const PENDING_FROM = `pending_approval p
+export const PENDING_FROM = sql`pending_approval p
   JOIN app a ON a.client_id = p.client_id
   LEFT JOIN app_epoch pe ON pe.client_id = p.client_id AND pe.epoch = p.app_epoch + 1`;
 
 /** The status at the start of the statement. An approval that expired before its app was revoked stays expired. */
-export const PENDING_STATUS = `CASE
+export const PENDING_STATUS = sql`CASE
   WHEN p.decision IS NOT NULL THEN p.decision
   WHEN p.app_epoch < a.epoch THEN CASE WHEN pe.started_at >= p.expires_at THEN 'expired' ELSE 'cancelled' END
   WHEN p.expires_at <= statement_timestamp() THEN 'expired'
   ELSE 'pending' END`;
 
 /** The columns of a PendingRow. Earlier releases stored a purpose even for unauthenticated requests; it is not read. */
-export const PENDING_COLUMNS = `p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch", p.redirect_host AS "redirectHost",
+export const PENDING_COLUMNS = sql`p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch", p.redirect_host AS "redirectHost",
   p.scopes, p.needed_scopes AS "neededScopes", CASE WHEN p.client_authenticated THEN p.purpose ELSE '' END AS purpose,
   p.client_authenticated AS "clientAuthenticated",
   p.created_at AS "createdAt", p.expires_at AS "expiresAt", p.claimed_by AS "claimedBy", p.extensions,

@@ -1,6 +1,8 @@
 import type { Scope } from '@phds/catalog/scopes';
+import { select, transact } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql, { type Sql } from 'sql-template-tag';
 import type { ClaimedEvent, ClaimLimits } from '../app/webhook-ports.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 import { EVENT_COLUMNS, type EventRow, LIVE_SCOPES, toEvent } from './webhook-deliveries.ts';
 
 /** Due events of each kind that a claim reads of an endpoint. */
@@ -26,9 +28,9 @@ interface ClaimedRow extends EventRow {
 }
 
 /** See WebhookQueue.claim. Events that are read and cannot be claimed are postponed, so that the next claim finds others. */
-export async function claim(prisma: PrismaClient, limits: ClaimLimits): Promise<ClaimedEvent[]> {
+export async function claim(pool: pg.Pool, limits: ClaimLimits): Promise<ClaimedEvent[]> {
   for (;;) {
-    const claimed = await prisma.$transaction(async (tx) => {
+    const claimed = await transact(pool, async (tx) => {
       const taken = await take(tx, limits);
       const ids = taken.flatMap(({ id }) => (id === null ? [] : [id]));
       return ids.length === 0 && taken.length > 0 ? null : readClaimed(tx, ids);
@@ -38,27 +40,27 @@ export async function claim(prisma: PrismaClient, limits: ClaimLimits): Promise<
 }
 
 /** See WebhookQueue.findDue. */
-export async function findDue(prisma: PrismaClient, size: number, newWithinMs?: number): Promise<string[]> {
+export async function findDue(pool: pg.Pool, size: number, newWithinMs?: number): Promise<string[]> {
   const rows =
     newWithinMs === undefined
-      ? await prisma.$queryRaw<{ id: string }[]>`
+      ? await select<{ id: string }>(pool)`
           SELECT w.id FROM webhook_endpoint w WHERE ${hasDue()}
-          ORDER BY EXISTS (${due(Prisma.sql`<>`)}) DESC, random() LIMIT ${size}`
-      : await prisma.$queryRaw<{ id: string }[]>`
+          ORDER BY EXISTS (${due(sql`<>`)}) DESC, random() LIMIT ${size}`
+      : await select<{ id: string }>(pool)`
           SELECT DISTINCT e.endpoint_id AS id FROM webhook_event e
           WHERE e.created_at > statement_timestamp() - make_interval(secs => ${newWithinMs / 1_000}::double precision)
             AND e.state = 'pending' AND e.next_attempt_at <= statement_timestamp() LIMIT ${size}`;
   return rows.map(({ id }) => id);
 }
 
-export async function findDueAmong(prisma: PrismaClient, endpoints: readonly string[]): Promise<string[]> {
-  const rows = await prisma.$queryRaw<{ id: string }[]>`
+export async function findDueAmong(pool: pg.Pool, endpoints: readonly string[]): Promise<string[]> {
+  const rows = await select<{ id: string }>(pool)`
     SELECT w.id FROM webhook_endpoint w WHERE w.id = ANY(${endpoints}::text[]) AND ${hasDue()}`;
   return rows.map(({ id }) => id);
 }
 
-const CAN_RECEIVE = Prisma.sql`w.disabled_reason IS NULL AND (w.retry_at IS NULL OR w.retry_at <= statement_timestamp())`;
-const HOST = Prisma.sql`split_part(split_part(w.url, '/', 3), ':', 1)`;
+const CAN_RECEIVE = sql`w.disabled_reason IS NULL AND (w.retry_at IS NULL OR w.retry_at <= statement_timestamp())`;
+const HOST = sql`split_part(split_part(w.url, '/', 3), ':', 1)`;
 
 /**
  * Chooses endpoints with due events, first those with others than `data.updated`, else at random, so that none with many events keeps
@@ -67,10 +69,10 @@ const HOST = Prisma.sql`split_part(split_part(w.url, '/', 3), ':', 1)`;
  * not sent any more.
  */
 function take(
-  tx: Prisma.TransactionClient,
+  tx: pg.ClientBase,
   { endpoints, events, lateEvents, slow, slowEvents, perEndpoint, perShare, busy, leaseMs }: ClaimLimits,
 ) {
-  return tx.$queryRaw<TakenRow[]>`
+  return select<TakenRow>(tx)`
     WITH busy AS (
       SELECT b.id, b.count, a.owner_id, ${HOST} AS host, b.id = ANY(${[...slow]}::text[]) AS is_slow
       FROM unnest(${[...busy.keys()]}::text[], ${[...busy.values()]}::int[]) AS b(id, count)
@@ -82,14 +84,14 @@ function take(
       CROSS JOIN LATERAL (
         SELECT CASE WHEN w.failures > 0 THEN 1 ELSE ${perEndpoint}::int END
             - coalesce(sum(busy.count) FILTER (WHERE busy.id = w.id), 0) AS room,
-          ${leftOf(perShare, Prisma.sql`busy.owner_id = a.owner_id`)} AS of_owner,
-          ${leftOf(perShare, Prisma.sql`busy.host = h.host`)} AS of_host
+          ${leftOf(perShare, sql`busy.owner_id = a.owner_id`)} AS of_owner,
+          ${leftOf(perShare, sql`busy.host = h.host`)} AS of_host
         FROM busy
       ) c
-      CROSS JOIN LATERAL (SELECT EXISTS (${due(Prisma.sql`<>`)}) AS is_urgent) u
+      CROSS JOIN LATERAL (SELECT EXISTS (${due(sql`<>`)}) AS is_urgent) u
       WHERE w.id = ANY(${[...endpoints]}::text[]) AND ${CAN_RECEIVE} AND least(c.room, c.of_owner, c.of_host) > 0
         AND CASE WHEN h.is_slow THEN ${slowEvents}::int ELSE ${events}::int END > 0
-        AND (u.is_urgent OR ((h.is_slow OR ${lateEvents}::int > 0) AND EXISTS (${due(Prisma.sql`=`)})))
+        AND (u.is_urgent OR ((h.is_slow OR ${lateEvents}::int > 0) AND EXISTS (${due(sql`=`)})))
       ORDER BY u.is_urgent DESC, random() LIMIT ${events + slowEvents}
     ), found AS MATERIALIZED (
       SELECT e.*, coalesce(head.id, e.id) AS head_id, head.next_attempt_at AS head_at,
@@ -99,8 +101,8 @@ function take(
         w.owner_id, w.host, w.is_slow, w.of_owner, w.of_host
       FROM endpoint w
       CROSS JOIN LATERAL (
-        (${due(Prisma.sql`<>`)} ORDER BY e.next_attempt_at LIMIT ${READ_AT_ONCE})
-        UNION ALL (${due(Prisma.sql`=`)} ORDER BY e.next_attempt_at LIMIT ${READ_AT_ONCE})
+        (${due(sql`<>`)} ORDER BY e.next_attempt_at LIMIT ${READ_AT_ONCE})
+        UNION ALL (${due(sql`=`)} ORDER BY e.next_attempt_at LIMIT ${READ_AT_ONCE})
       ) e
       LEFT JOIN LATERAL (
         SELECT f.id, f.type, f.next_attempt_at, f.lease, f.attempts FROM webhook_event f
@@ -151,26 +153,26 @@ function take(
  * What is left of a share for an endpoint of this speed. Slow receivers do not use up the share of fast ones, but may have no more than
  * two shares: a delivery to one that was fast until now becomes slow, and leaves its place to the next.
  */
-function leftOf(perShare: number, isOfShare: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`least(
+function leftOf(perShare: number, isOfShare: Sql): Sql {
+  return sql`least(
     ${perShare}::int - coalesce(sum(busy.count) FILTER (WHERE ${isOfShare} AND busy.is_slow = h.is_slow), 0),
     2 * ${perShare}::int - coalesce(sum(busy.count) FILTER (WHERE ${isOfShare}), 0))`;
 }
 
 /** The due events `e` of endpoint `w` whose type is, or is not, `data.updated`. Each has an index of its own. */
-function due(is: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`SELECT e.id, e.endpoint_id, e.grant_id, e.type, e.number, e.next_attempt_at FROM webhook_event e
+function due(is: Sql): Sql {
+  return sql`SELECT e.id, e.endpoint_id, e.grant_id, e.type, e.number, e.next_attempt_at FROM webhook_event e
     WHERE e.endpoint_id = w.id AND e.state = 'pending' AND e.type ${is} 'data.updated'
       AND e.next_attempt_at <= statement_timestamp()`;
 }
 
-function hasDue(): Prisma.Sql {
-  return Prisma.sql`${CAN_RECEIVE} AND (EXISTS (${due(Prisma.sql`<>`)}) OR EXISTS (${due(Prisma.sql`=`)}))`;
+function hasDue(): Sql {
+  return sql`${CAN_RECEIVE} AND (EXISTS (${due(sql`<>`)}) OR EXISTS (${due(sql`=`)}))`;
 }
 
-async function readClaimed(tx: Prisma.TransactionClient, ids: readonly string[]): Promise<ClaimedEvent[]> {
+async function readClaimed(tx: pg.ClientBase, ids: readonly string[]): Promise<ClaimedEvent[]> {
   if (ids.length === 0) return [];
-  const rows = await tx.$queryRaw<ClaimedRow[]>`
+  const rows = await select<ClaimedRow>(tx)`
     SELECT ${EVENT_COLUMNS}, v.endpoint_id AS "endpointId", w.url, w.secret_version AS "secretVersion",
       coalesce(w.previous_secret_until > statement_timestamp(), false) AS "isOverlapping", w.failures > 0 AS "isFailing",
       v.lease, v.attempts, (extract(epoch FROM statement_timestamp() - v.started_at) * 1000)::double precision AS "ageMs",

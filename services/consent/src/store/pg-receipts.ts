@@ -1,31 +1,32 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
 import type { ReceiptStore } from '../app/ports.ts';
 import type { Grant } from '../domain/grant.ts';
-import type { ConsentEvent, Ending, ShownScope } from '../domain/receipt.ts';
-import type { ProfileVersion, ShownApp } from '../domain/shown-app.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
+import type { ConsentEvent, Ending } from '../domain/receipt.ts';
+import type { ProfileVersion } from '../domain/shown-app.ts';
 import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.ts';
 
 /** The content of receipts, from the grant and its history in `consent_event`. */
-export function createPrismaReceipts(prisma: PrismaClient): ReceiptStore {
+export function createPgReceipts(pool: pg.Pool): ReceiptStore {
   return translatingErrors({
     async findReceipt(grantId, userId) {
-      const [row] = await prisma.$queryRaw<GrantRow[]>`
-        SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)}
+      const [row] = await select<GrantRow>(pool)`
+        SELECT ${GRANT_COLUMNS} FROM ${GRANT_FROM}
         WHERE g.id = ${grantId} AND g.user_id = ${userId}`;
       if (row === undefined) return null;
       const grant = toGrant(row);
-      const events = await prisma.consentEvent.findMany({
-        where: { grantId },
-        orderBy: [{ at: 'asc' }, { kind: 'asc' }],
-      });
+      const events = await select<ConsentEvent>(pool)`
+          SELECT kind, at, coalesce(pending_id, '') AS "pendingId", purpose, language, shown, shown_app AS "shownApp",
+            scopes, expires_at AS "expiresAt", to_char(data_from, 'YYYY-MM-DD') AS "dataFrom"
+          FROM consent_event WHERE grant_id = ${grantId} ORDER BY at, kind`;
       return {
         grantId,
         userId,
         clientId: grant.clientId,
-        oldestProfile: await getOldestProfile(prisma, grant.clientId),
+        oldestProfile: await getOldestProfile(pool, grant.clientId),
         ending: toEnding(grant),
-        events: events.map(toConsentEvent),
+        events,
       };
     },
   });
@@ -38,8 +39,8 @@ function toEnding({ endedBy, revokedAt, expiresAt }: Grant): Ending | null {
 }
 
 /** The first version of an app; its current profile if an earlier release registered it since the last upgrade. */
-async function getOldestProfile(prisma: PrismaClient, clientId: string): Promise<ProfileVersion> {
-  const [oldest] = await prisma.$queryRaw<ProfileVersion[]>`
+async function getOldestProfile(pool: pg.Pool, clientId: string): Promise<ProfileVersion> {
+  const [oldest] = await select<ProfileVersion>(pool)`
     SELECT coalesce(o.version, 0) AS version, coalesce(o.since, statement_timestamp()) AS since,
       coalesce(o.name, a.name) AS name, o.description, o.developer_name AS "developerName",
       coalesce(o.homepage_url, a.homepage_url) AS "homepageUrl",
@@ -47,21 +48,4 @@ async function getOldestProfile(prisma: PrismaClient, clientId: string): Promise
     FROM app a LEFT JOIN app_profile o ON o.client_id = a.client_id AND o.version = 1 WHERE a.client_id = ${clientId}`;
   if (oldest === undefined) throw new Error(`the app ${clientId} of a grant is gone`);
   return oldest;
-}
-
-type EventRow = Prisma.ConsentEventModel;
-
-function toConsentEvent(row: EventRow): ConsentEvent {
-  return {
-    kind: row.kind as ConsentEvent['kind'],
-    at: row.at,
-    pendingId: row.pendingId ?? '',
-    purpose: row.purpose,
-    language: row.language,
-    shown: row.shown as unknown as ShownScope[],
-    shownApp: row.shownApp as unknown as ShownApp | null,
-    scopes: row.scopes,
-    expiresAt: row.expiresAt,
-    dataFrom: row.dataFrom === null ? null : row.dataFrom.toISOString().slice(0, 10),
-  };
 }

@@ -1,11 +1,12 @@
 import { type ChainHead, readCheckpointContent } from '@phds/record-chain/checkpoint';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
 import type { CheckpointStore, StoredCheckpoint } from '../app/access-ports.ts';
-import type { PrismaClient } from './generated/client.ts';
 
 interface HeadRow {
   readonly writer: string;
-  readonly seq: bigint;
+  readonly seq: string;
   readonly hash: Uint8Array;
 }
 
@@ -13,8 +14,9 @@ interface HeadRow {
 const CHECKPOINTS_A_PAGE = 600;
 
 /** Checkpoints in the schema where the service can only insert. */
-export function createPrismaCheckpoints(prisma: PrismaClient): CheckpointStore {
-  const readFrom = (number: number) => prisma.$queryRaw<StoredCheckpoint[]>`
+export function createPgCheckpoints(pool: pg.Pool): CheckpointStore {
+  const readFrom = (number: number) =>
+    select<StoredCheckpoint>(pool)`
     SELECT number, jws FROM consent_audit.access_checkpoint WHERE number >= ${number}
     ORDER BY number LIMIT ${CHECKPOINTS_A_PAGE}::int`;
   /** The checkpoints from the last one's base up to it. */
@@ -26,27 +28,27 @@ export function createPrismaCheckpoints(prisma: PrismaClient): CheckpointStore {
   return translatingErrors({
     readFrom,
     async read(intervalMs) {
-      const last = await selectLast(prisma, intervalMs);
+      const last = await selectLast(pool, intervalMs);
       if (last?.isTaken === true) return null;
-      const [dropped] = await prisma.$queryRaw<{ keptFrom: Date | null }[]>`
+      const [dropped] = await select<{ keptFrom: Date | null }>(pool)`
         SELECT max(kept_from) AS "keptFrom" FROM consent_audit.access_dropped`;
-      const heads = await selectHeads(prisma, last?.at ?? null);
+      const heads = await selectHeads(pool, last?.at ?? null);
       const recent = last === null ? [] : [...(await readFromBase(last)), last];
       return { recent, heads, keptFrom: dropped?.keptFrom ?? null };
     },
     async add(number, jws) {
-      const added = await prisma.$executeRaw`
+      const added = await execute(pool)`
         INSERT INTO consent_audit.access_checkpoint (number, jws) VALUES (${number}, ${jws}) ON CONFLICT DO NOTHING`;
       return added === 1;
     },
-    findLast: () => selectLast(prisma, null),
+    findLast: () => selectLast(pool, null),
     async findDropped() {
-      const rows = await prisma.$queryRaw<{ writer: string; seq: number }[]>`
+      const rows = await select<{ writer: string; seq: number }>(pool)`
         SELECT writer::text AS writer, max(seq)::float8 AS seq FROM consent_audit.access_dropped GROUP BY writer`;
       return new Map(rows.map(({ writer, seq }) => [writer, seq]));
     },
     async drop(firstKept) {
-      const [row] = await prisma.$queryRaw<{ dropped: number }[]>`
+      const [row] = await select<{ dropped: number }>(pool)`
         SELECT drop_access_checkpoints(${firstKept}::int) AS dropped`;
       return row?.dropped ?? 0;
     },
@@ -59,8 +61,8 @@ interface LastRow extends StoredCheckpoint {
   readonly isTaken: boolean;
 }
 
-async function selectLast(prisma: PrismaClient, intervalMs: number | null): Promise<LastRow | null> {
-  const [last] = await prisma.$queryRaw<LastRow[]>`
+async function selectLast(pool: pg.Pool, intervalMs: number | null): Promise<LastRow | null> {
+  const [last] = await select<LastRow>(pool)`
     SELECT number, jws, at, coalesce(floor(extract(epoch FROM at) * 1000 / ${intervalMs}::numeric)
       = floor(extract(epoch FROM statement_timestamp()) * 1000 / ${intervalMs}::numeric), false) AS "isTaken"
     FROM consent_audit.access_checkpoint ORDER BY number DESC LIMIT 1`;
@@ -71,8 +73,8 @@ async function selectLast(prisma: PrismaClient, intervalMs: number | null): Prom
  * The heads of chains with batches since the month before the last checkpoint; older chains are in older checkpoints. Jumps from
  * writer to writer in the index, whatever the number of batches.
  */
-async function selectHeads(prisma: PrismaClient, lastAt: Date | null): Promise<ChainHead[]> {
-  const rows = await prisma.$queryRaw<HeadRow[]>`
+async function selectHeads(pool: pg.Pool, lastAt: Date | null): Promise<ChainHead[]> {
+  const rows = await select<HeadRow>(pool)`
     WITH RECURSIVE since AS MATERIALIZED (
       SELECT coalesce(date_trunc('month', ${lastAt}::timestamptz) - interval '1 month', '-infinity') AS at
     ), chain AS (

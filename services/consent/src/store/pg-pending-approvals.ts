@@ -2,12 +2,14 @@ import { type Listed, offsetOf } from '@phds/catalog/pagination';
 import { isSandboxUser, SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import type { Scope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql, { empty, type Sql } from 'sql-template-tag';
 import type { Opening, OpeningRequest, PendingApprovalStore } from '../app/ports.ts';
 import type { Connection, PendingApprovalView } from '../domain/pending-approval.ts';
 import type { ShownApp } from '../domain/shown-app.ts';
 import { takeProfile } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 import { JOIN_MARGIN_SECONDS, SUSPENDED } from './grant-rows.ts';
 import { extendClaimed, releaseClaimed } from './pending-claims.ts';
 import {
@@ -29,33 +31,33 @@ interface ViewRow extends PendingRow, AppRow {
 }
 
 /** Pending approvals in table `pending_approval`. */
-export function createPrismaPendingApprovals(prisma: PrismaClient): PendingApprovalStore {
+export function createPgPendingApprovals(pool: pg.Pool): PendingApprovalStore {
   return translatingErrors({
-    open: (request, limits) => prisma.$transaction((tx) => open(tx, request, limits)),
+    open: (request, limits) => transact(pool, (tx) => open(tx, request, limits)),
     async claim(id, userId) {
-      await prisma.$executeRaw`
+      await execute(pool)`
         UPDATE pending_approval p SET claimed_by = ${userId}
         WHERE p.id = ${id} AND p.claimed_by IS NULL AND ${mayClaim(userId)}`;
-      return selectView(prisma, userId, Prisma.sql`p.id = ${id} AND p.claimed_by = ${userId}`);
+      return selectView(pool, userId, sql`p.id = ${id} AND p.claimed_by = ${userId}`);
     },
     find: (id, userId) =>
       selectView(
-        prisma,
+        pool,
         userId,
-        Prisma.sql`p.id = ${id} AND (p.claimed_by = ${userId} OR (p.claimed_by IS NULL AND ${mayClaim(userId)}))`,
+        sql`p.id = ${id} AND (p.claimed_by = ${userId} OR (p.claimed_by IS NULL AND ${mayClaim(userId)}))`,
       ),
     extend: (id, userId, seconds, refuse) =>
-      prisma.$transaction((tx) => extendClaimed(tx, { id, userId, seconds }, refuse)),
-    release: (id, userId, refuse) => prisma.$transaction((tx) => releaseClaimed(tx, { id, userId }, refuse)),
+      transact(pool, (tx) => extendClaimed(tx, { id, userId, seconds }, refuse)),
+    release: (id, userId, refuse) => transact(pool, (tx) => releaseClaimed(tx, { id, userId }, refuse)),
     async list(userId, status, page) {
-      const own = Prisma.sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL AND ${mayClaim(userId)}
+      const own = sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL AND ${mayClaim(userId)}
         AND p.client_id IN (SELECT client_id FROM app WHERE owner_id = ${userId})))`;
-      const where = status === null ? own : Prisma.sql`${own} AND ${Prisma.raw(PENDING_STATUS)} = ${status}`;
-      const paging = Prisma.sql`ORDER BY p.created_at DESC, p.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`;
+      const where = status === null ? own : sql`${own} AND ${PENDING_STATUS} = ${status}`;
+      const paging = sql`ORDER BY p.created_at DESC, p.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`;
       const [items, counted] = await Promise.all([
-        selectViews(prisma, userId, where, paging),
-        prisma.$queryRaw<{ total: number }[]>`
-          SELECT count(*)::int AS total FROM ${Prisma.raw(PENDING_FROM)} WHERE ${where}`,
+        selectViews(pool, userId, where, paging),
+        select<{ total: number }>(pool)`
+          SELECT count(*)::int AS total FROM ${PENDING_FROM} WHERE ${where}`,
       ]);
       return { items, total: counted[0]?.total ?? 0 } satisfies Listed<PendingApprovalView>;
     },
@@ -63,8 +65,8 @@ export function createPrismaPendingApprovals(prisma: PrismaClient): PendingAppro
 }
 
 /** Requests of sandbox apps are for sandbox people only, and other requests for everybody else. */
-function mayClaim(userId: string): Prisma.Sql {
-  return Prisma.sql`starts_with(p.client_id, ${SANDBOX_APP_PREFIX}) = ${isSandboxUser(userId)}`;
+function mayClaim(userId: string): Sql {
+  return sql`starts_with(p.client_id, ${SANDBOX_APP_PREFIX}) = ${isSandboxUser(userId)}`;
 }
 
 /** Maximum number removed by one opening; more exist only after the limit was lowered. */
@@ -76,17 +78,15 @@ interface OpeningLimits {
 }
 
 /** Locks the app's row, so that openings and status changes of one app happen in sequence. */
-async function open(
-  tx: Prisma.TransactionClient,
-  request: OpeningRequest,
-  limits: OpeningLimits,
-): Promise<Opening> {
+async function open(tx: pg.ClientBase, request: OpeningRequest, limits: OpeningLimits): Promise<Opening> {
   const { clientId } = request.app;
-  const [app] = await tx.$queryRaw<{ status: string; epoch: number }[]>`
+  const [app] = await select<{ status: string; epoch: number }>(tx)`
     SELECT status, epoch FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
   if (app?.status !== 'active' || app.epoch !== request.appEpoch) return { kind: 'app_not_active' };
-  const known = await tx.pendingApproval.findUnique({ where: { id: request.id } });
-  if (known !== null) return toOpening(known, clientId);
+  const [known] = await select<{ clientId: string; expiresAt: Date }>(
+    tx,
+  )`SELECT client_id AS "clientId", expires_at AS "expiresAt" FROM pending_approval WHERE id = ${request.id}`;
+  if (known !== undefined) return toOpening(known, clientId);
   if (request.clientAuthenticated) {
     const retryAfterSeconds = await findWait(tx, request, limits.maxLive);
     if (retryAfterSeconds !== null) return { kind: 'too_many', retryAfterSeconds };
@@ -105,11 +105,11 @@ async function open(
  * keep the app from opening more for hours.
  */
 async function findWait(
-  tx: Prisma.TransactionClient,
+  tx: pg.ClientBase,
   { app: { clientId }, appEpoch }: OpeningRequest,
   maxLive: number,
 ): Promise<number | null> {
-  const [live] = await tx.$queryRaw<{ count: number; wait: number | null }[]>`
+  const [live] = await select<{ count: number; wait: number | null }>(tx)`
     SELECT count(*)::int AS count, ceil(extract(epoch FROM min(expires_at) - statement_timestamp()))::int AS wait
     FROM pending_approval
     WHERE client_id = ${clientId} AND expires_at > statement_timestamp() AND decision IS NULL
@@ -117,8 +117,8 @@ async function findWait(
   return live !== undefined && live.count >= maxLive ? Math.max(1, live.wait ?? 1) : null;
 }
 
-async function countAnonymous(tx: Prisma.TransactionClient, clientId: string): Promise<bigint> {
-  const [app] = await tx.$queryRaw<{ number: bigint }[]>`
+async function countAnonymous(tx: pg.ClientBase, clientId: string): Promise<string> {
+  const [app] = await select<{ number: string }>(tx)`
     UPDATE app SET anonymous_openings = anonymous_openings + 1 WHERE client_id = ${clientId}
     RETURNING anonymous_openings AS number`;
   if (app === undefined) throw new Error(`app ${clientId} is gone although its row is locked`);
@@ -126,12 +126,12 @@ async function countAnonymous(tx: Prisma.TransactionClient, clientId: string): P
 }
 
 async function insert(
-  tx: Prisma.TransactionClient,
+  tx: pg.ClientBase,
   request: OpeningRequest & { readonly shownApp: ShownApp },
-  anonymousNumber: bigint | null,
+  anonymousNumber: string | null,
   lifetimeSeconds: number,
 ): Promise<Date | null> {
-  const [opened] = await tx.$queryRaw<{ expiresAt: Date }[]>`
+  const [opened] = await select<{ expiresAt: Date }>(tx)`
     INSERT INTO pending_approval (id, client_id, app_epoch, redirect_host, scopes, needed_scopes, purpose, client_authenticated,
       anonymous_number, network, shown_app, created_at, expires_at)
     VALUES (${request.id}, ${request.app.clientId}, ${request.appEpoch}, ${request.redirectHost},
@@ -147,12 +147,8 @@ async function insert(
  * that a network loses its newest only when `maxLive` others have one. Those locked by a claim or decision are kept. The keys are arrays,
  * so that Postgres evaluates the subqueries once.
  */
-async function removeAnonymous(
-  tx: Prisma.TransactionClient,
-  clientId: string,
-  maxLive: number,
-): Promise<string[]> {
-  const removed = await tx.$queryRaw<{ id: string }[]>`
+async function removeAnonymous(tx: pg.ClientBase, clientId: string, maxLive: number): Promise<string[]> {
+  const removed = await select<{ id: string }>(tx)`
     DELETE FROM pending_approval WHERE id = ANY(ARRAY(
       SELECT id FROM pending_approval WHERE claimed_by IS NULL AND id = ANY(ARRAY(
         SELECT id FROM (
@@ -171,28 +167,24 @@ function toOpening(known: { clientId: string; expiresAt: Date }, clientId: strin
   return { kind: 'opened', expiresAt: known.expiresAt, removedIds: [] };
 }
 
-async function selectView(
-  prisma: PrismaClient,
-  userId: string,
-  where: Prisma.Sql,
-): Promise<PendingApprovalView | null> {
-  const [view] = await selectViews(prisma, userId, where, Prisma.empty);
+async function selectView(pool: pg.Pool, userId: string, where: Sql): Promise<PendingApprovalView | null> {
+  const [view] = await selectViews(pool, userId, where, empty);
   return view ?? null;
 }
 
 async function selectViews(
-  prisma: PrismaClient,
+  pool: pg.Pool,
   userId: string,
-  where: Prisma.Sql,
-  paging: Prisma.Sql,
+  where: Sql,
+  paging: Sql,
 ): Promise<PendingApprovalView[]> {
-  const rows = await prisma.$queryRaw<ViewRow[]>`
-    SELECT ${Prisma.raw(PENDING_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)}, g.id AS "liveGrantId", g.scopes AS "liveScopes",
+  const rows = await select<ViewRow>(pool)`
+    SELECT ${PENDING_COLUMNS}, ${APP_COLUMNS}, g.id AS "liveGrantId", g.scopes AS "liveScopes",
       g.expires_at AS "liveExpiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "liveDataFrom",
       shown_app_of(g.id, g.client_id, 'infinity')->>'name' AS "liveAppName"
-    FROM ${Prisma.raw(PENDING_FROM)}
+    FROM ${PENDING_FROM}
     LEFT JOIN consent_grant g ON g.user_id = ${userId} AND g.client_id = p.client_id AND g.closed_at IS NULL
-      AND g.app_epoch = a.epoch AND NOT ${Prisma.raw(SUSPENDED)}
+      AND g.app_epoch = a.epoch AND NOT ${SUSPENDED}
       AND g.expires_at > statement_timestamp() + make_interval(secs => ${JOIN_MARGIN_SECONDS}::int)
     WHERE ${where} ${paging}`;
   return rows.map((row) => ({

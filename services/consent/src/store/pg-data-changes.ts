@@ -1,12 +1,13 @@
 import { scopeOfCategory } from '@phds/catalog/endpoints';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
 import type { DataChange, DataChangeStore, DataEventTimes } from '../app/data-changes.ts';
-import type { PrismaClient } from './generated/client.ts';
 import { wanting } from './webhook-event-rows.ts';
 
 /** Events of changed readings, in table `webhook_event`. */
-export function createPrismaDataChanges(prisma: PrismaClient): DataChangeStore {
-  return translatingErrors({ add: (changes, times) => add(prisma, changes, times) });
+export function createPgDataChanges(pool: pg.Pool): DataChangeStore {
+  return translatingErrors({ add: (changes, times) => add(pool, changes, times) });
 }
 
 /**
@@ -14,13 +15,9 @@ export function createPrismaDataChanges(prisma: PrismaClient): DataChangeStore {
  * Postgres checks the unique index of unsent events again after it has waited for a sender, so a change is never added to an event that
  * is being sent.
  */
-async function add(
-  prisma: PrismaClient,
-  changes: readonly DataChange[],
-  times: DataEventTimes,
-): Promise<void> {
+async function add(pool: pg.Pool, changes: readonly DataChange[], times: DataEventTimes): Promise<void> {
   if (changes.length === 0) return;
-  await prisma.$executeRaw`
+  await execute(pool)`
     INSERT INTO webhook_event AS e (endpoint_id, grant_id, sub_hash, type, content, next_attempt_at, started_at)
     SELECT w.id, g.id, sub_hash(g.user_ref, g.client_id), 'data.updated', c.content, due.at, due.at
     FROM consent_grant g

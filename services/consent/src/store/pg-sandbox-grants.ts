@@ -1,23 +1,26 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
 import type { SandboxGrantStore } from '../app/ports.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.ts';
 
 /** Grants of sandbox people in table `consent_grant`. */
-export function createPrismaSandboxGrants(prisma: PrismaClient): SandboxGrantStore {
+export function createPgSandboxGrants(pool: pg.Pool): SandboxGrantStore {
   return translatingErrors({
     async isOwner(ownerId, clientId) {
-      return (await prisma.app.count({ where: { ownerId, clientId } })) === 1;
+      return (
+        (await execute(pool)`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`) === 1
+      );
     },
     async find(id, clientId) {
-      const [row] = await prisma.$queryRaw<GrantRow[]>`
-        SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)}
+      const [row] = await select<GrantRow>(pool)`
+        SELECT ${GRANT_COLUMNS} FROM ${GRANT_FROM}
         WHERE g.id = ${id} AND g.client_id = ${clientId}`;
       return row === undefined ? null : toGrant(row);
     },
     async expire(id) {
       // No event is added, as none is when the time runs out.
-      const ended = await prisma.$executeRaw`
+      const ended = await execute(pool)`
         UPDATE consent_grant SET expires_at = date_trunc('milliseconds', clock_timestamp())
         WHERE id = ${id} AND starts_with(user_id, 'sandbox:') AND closed_at IS NULL AND expires_at > clock_timestamp()`;
       return ended === 1;

@@ -1,4 +1,7 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql, { type Sql } from 'sql-template-tag';
 import type { GrantStore } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
 import { listChanges, type ShownApp, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
@@ -8,38 +11,35 @@ import { findVersions } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
 import { listConnectedApps } from './connected-apps.ts';
 import { addEvent } from './consent-events.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 import { countGrants, newestFirst } from './grant-pages.ts';
 import { GRANT_COLUMNS, GRANT_FROM, GRANT_STATUS, type GrantRow, toGrant } from './grant-rows.ts';
 import { lockGrants } from './person-locks.ts';
 import { insertRevoked, writeNarrowed } from './webhook-event-rows.ts';
 
-type Transaction = Prisma.TransactionClient;
-
 /** Grants in table `consent_grant`. Each change locks the row and adds to the grant's history. */
-export function createPrismaGrants(prisma: PrismaClient): GrantStore {
+export function createPgGrants(pool: pg.Pool): GrantStore {
   return translatingErrors({
     async list(userId, status, page) {
-      const own = Prisma.sql`g.user_id = ${userId}`;
-      const where = status === null ? own : Prisma.sql`${own} AND ${Prisma.raw(GRANT_STATUS)} = ${status}`;
+      const own = sql`g.user_id = ${userId}`;
+      const where = status === null ? own : sql`${own} AND ${GRANT_STATUS} = ${status}`;
       const [views, total] = await Promise.all([
-        selectViews(prisma, userId, Prisma.sql`${where} ${newestFirst(page)}`),
-        countGrants(prisma, where),
+        selectViews(pool, userId, sql`${where} ${newestFirst(page)}`),
+        countGrants(pool, where),
       ]);
       return { items: views.map(shortenChanges), total };
     },
     async find(id, userId) {
-      const [view] = await selectViews(prisma, userId, Prisma.sql`g.id = ${id} AND g.user_id = ${userId}`);
+      const [view] = await selectViews(pool, userId, sql`g.id = ${id} AND g.user_id = ${userId}`);
       return view ?? null;
     },
-    change: (id, userId, change) => prisma.$transaction((tx) => changeTerms(tx, id, userId, change)),
-    revoke: (id, userId) => revoke(prisma, id, userId),
-    revokeByApp: (id, clientId) => revokeByApp(prisma, id, clientId),
-    revokeAll: (userId) => prisma.$transaction((tx) => revokeAll(tx, userId)),
-    listOfApp: (clientId, filter, page) => listGrantsOfApp(prisma, clientId, filter, page),
-    findOfApp: (id, clientId) => findGrantOfApp(prisma, id, clientId),
-    listApps: (userId, page) => listConnectedApps(prisma, userId, page),
-    requestDeletion: (id, userId) => requestDeletion(prisma, id, userId),
+    change: (id, userId, change) => transact(pool, (tx) => changeTerms(tx, id, userId, change)),
+    revoke: (id, userId) => revoke(pool, id, userId),
+    revokeByApp: (id, clientId) => revokeByApp(pool, id, clientId),
+    revokeAll: (userId) => transact(pool, (tx) => revokeAll(tx, userId)),
+    listOfApp: (clientId, filter, page) => listGrantsOfApp(pool, clientId, filter, page),
+    findOfApp: (id, clientId) => findGrantOfApp(pool, id, clientId),
+    listApps: (userId, page) => listConnectedApps(pool, userId, page),
+    requestDeletion: (id, userId) => requestDeletion(pool, id, userId),
   });
 }
 
@@ -55,19 +55,19 @@ interface ViewRow extends GrantRow, AppRow {
   readonly purpose: string | null;
 }
 
-async function selectViews(prisma: PrismaClient, userId: string, where: Prisma.Sql): Promise<GrantView[]> {
-  const rows = await prisma.$queryRaw<ViewRow[]>`
-    SELECT ${Prisma.raw(GRANT_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)},
+async function selectViews(pool: pg.Pool, userId: string, where: Sql): Promise<GrantView[]> {
+  const rows = await select<ViewRow>(pool)`
+    SELECT ${GRANT_COLUMNS}, ${APP_COLUMNS},
       shown_app_of(g.id, g.client_id, 'infinity') AS "shownApp", (
         SELECT purpose FROM consent_event WHERE grant_id = g.id AND kind = 'granted' ORDER BY at DESC LIMIT 1
       ) AS purpose
-    FROM ${Prisma.raw(GRANT_FROM)} WHERE ${where}`;
+    FROM ${GRANT_FROM} WHERE ${where}`;
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const clientIds = rows.map(({ clientId }) => clientId);
   const [counts, versions] = await Promise.all([
-    selectAccessCounts(prisma, userId, ids),
-    findVersions(prisma, clientIds),
+    selectAccessCounts(pool, userId, ids),
+    findVersions(pool, clientIds),
   ]);
   const byGrant = new Map(counts.map((count) => [count.grantId, count]));
   return rows.map((row) => ({
@@ -82,20 +82,26 @@ async function selectViews(prisma: PrismaClient, userId: string, where: Prisma.S
   }));
 }
 
+interface AccessCount {
+  readonly grantId: string;
+  readonly count: number;
+  readonly last: Date | null;
+}
+
 /**
  * Counts of released responses of grants, and the last one. The last of a day is the latest recorded, unless any of that day was
  * refused; then the day's records are read.
  */
 function selectAccessCounts(
-  prisma: PrismaClient,
+  pool: pg.Pool,
   userId: string,
   grantIds: readonly string[],
-): Promise<{ grantId: string; count: number; last: Date | null }[]> {
+): Promise<AccessCount[]> {
   const ref = refOf(userId);
-  return prisma.$queryRaw`
+  return select<AccessCount>(pool)`
     WITH days AS (
       SELECT grant_id, day, sum(recorded) AS recorded, sum(refused) AS refused, max(last_at) AS last_at
-      FROM ${accessCounts(Prisma.sql`r.user_ref = ${ref} AND r.grant_id = ANY(${grantIds}::text[])`)} counts
+      FROM ${accessCounts(sql`r.user_ref = ${ref} AND r.grant_id = ANY(${grantIds}::text[])`)} counts
       GROUP BY 1, 2
     ), latest AS (
       SELECT DISTINCT ON (grant_id) * FROM days WHERE recorded > refused ORDER BY grant_id, day DESC
@@ -118,16 +124,16 @@ interface LockedGrant {
 }
 
 /** Read by a separate statement after the lock, in a fresh snapshot with the current clock. */
-async function lockGrant(tx: Transaction, id: string, userId: string): Promise<LockedGrant | null> {
-  await tx.$executeRaw`SELECT 1 FROM consent_grant WHERE id = ${id} AND user_id = ${userId} FOR UPDATE`;
-  const [row] = await tx.$queryRaw<(GrantRow & { now: Date })[]>`
-    SELECT ${Prisma.raw(GRANT_COLUMNS)}, statement_timestamp() AS now
-    FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = ${id} AND g.user_id = ${userId}`;
+async function lockGrant(tx: pg.ClientBase, id: string, userId: string): Promise<LockedGrant | null> {
+  await execute(tx)`SELECT 1 FROM consent_grant WHERE id = ${id} AND user_id = ${userId} FOR UPDATE`;
+  const [row] = await select<GrantRow & { now: Date }>(tx)`
+    SELECT ${GRANT_COLUMNS}, statement_timestamp() AS now
+    FROM ${GRANT_FROM} WHERE g.id = ${id} AND g.user_id = ${userId}`;
   return row === undefined ? null : { grant: toGrant(row), now: row.now };
 }
 
 async function changeTerms(
-  tx: Transaction,
+  tx: pg.ClientBase,
   id: string,
   userId: string,
   change: (grant: Grant, now: Date) => GrantTerms | null,
@@ -142,12 +148,12 @@ async function changeTerms(
 }
 
 /** The end of the app's epoch that revoked grant `g`, if any. */
-const REVOKED_APP = Prisma.sql`
+const REVOKED_APP = sql`
   SELECT FROM app_epoch e
   WHERE e.client_id = g.client_id AND e.epoch = g.app_epoch + 1 AND e.started_at < g.expires_at`;
 
 /** Adds the end of the grants `ended` to their history. One that had expired before ended then. */
-const TELL_REVOKED = Prisma.sql`
+const TELL_REVOKED = sql`
   INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
   SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
   WHERE revoked_at < expires_at`;
@@ -157,19 +163,19 @@ const TELL_REVOKED = Prisma.sql`
  * is locked, so its time is after any change that it waited for. An expired grant gets a time, too: the clock may go back, to that
  * of another server, and what was acknowledged holds all the same.
  */
-async function revoke(prisma: PrismaClient, id: string, userId: string): Promise<Date | null> {
-  const [ended] = await prisma.$queryRaw<{ revokedAt: Date }[]>`
+async function revoke(pool: pg.Pool, id: string, userId: string): Promise<Date | null> {
+  const [ended] = await select<{ revokedAt: Date }>(pool)`
     WITH ended AS (
       UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp())
       WHERE g.id = ${id} AND g.user_id = ${userId} AND g.revoked_at IS NULL AND NOT EXISTS (${REVOKED_APP})
       RETURNING g.*
     ), told AS (${TELL_REVOKED}), notified AS (${insertRevoked('person')})
     SELECT least(revoked_at, expires_at) AS "revokedAt" FROM ended`;
-  return ended === undefined ? findEnd(prisma, id, { userId }) : ended.revokedAt;
+  return ended === undefined ? findEnd(pool, id, { userId }) : ended.revokedAt;
 }
 
-async function requestDeletion(prisma: PrismaClient, id: string, userId: string): Promise<Date | null> {
-  const [requested] = await prisma.$queryRaw<{ at: Date }[]>`
+async function requestDeletion(pool: pg.Pool, id: string, userId: string): Promise<Date | null> {
+  const [requested] = await select<{ at: Date }>(pool)`
     WITH requested AS (
       UPDATE consent_grant SET deletion_requested_at = clock_timestamp()
       WHERE id = ${id} AND user_id = ${userId} AND deletion_requested_at IS NULL
@@ -180,16 +186,15 @@ async function requestDeletion(prisma: PrismaClient, id: string, userId: string)
     )
     SELECT deletion_requested_at AS at FROM requested`;
   if (requested !== undefined) return requested.at;
-  const known = await prisma.consentGrant.findFirst({
-    where: { id, userId },
-    select: { deletionRequestedAt: true },
-  });
-  return known?.deletionRequestedAt ?? null;
+  const [known] = await select<{ at: Date | null }>(
+    pool,
+  )`SELECT deletion_requested_at AS at FROM consent_grant WHERE id = ${id} AND user_id = ${userId}`;
+  return known?.at ?? null;
 }
 
 /** The same for the app's own end, which is no event of the person's history: `revoked_by` says it. */
-async function revokeByApp(prisma: PrismaClient, id: string, clientId: string): Promise<Date | null> {
-  const [ended] = await prisma.$queryRaw<{ revokedAt: Date }[]>`
+async function revokeByApp(pool: pg.Pool, id: string, clientId: string): Promise<Date | null> {
+  const [ended] = await select<{ revokedAt: Date }>(pool)`
     WITH ended AS (
       UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp()),
         revoked_by = 'app'
@@ -197,28 +202,27 @@ async function revokeByApp(prisma: PrismaClient, id: string, clientId: string): 
       RETURNING g.*
     ), notified AS (${insertRevoked('app')})
     SELECT least(revoked_at, expires_at) AS "revokedAt" FROM ended`;
-  return ended === undefined ? findEnd(prisma, id, { clientId }) : ended.revokedAt;
+  return ended === undefined ? findEnd(pool, id, { clientId }) : ended.revokedAt;
 }
 
 /** When a grant that had ended before did so, also by expiry; null when it is unknown, or another person's or app's. */
 async function findEnd(
-  prisma: PrismaClient,
+  pool: pg.Pool,
   id: string,
   owner: { readonly userId: string } | { readonly clientId: string },
 ): Promise<Date | null> {
-  const own =
-    'userId' in owner ? Prisma.sql`g.user_id = ${owner.userId}` : Prisma.sql`g.client_id = ${owner.clientId}`;
-  const [row] = await prisma.$queryRaw<GrantRow[]>`
-    SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = ${id} AND ${own}`;
+  const own = 'userId' in owner ? sql`g.user_id = ${owner.userId}` : sql`g.client_id = ${owner.clientId}`;
+  const [row] = await select<GrantRow>(pool)`
+    SELECT ${GRANT_COLUMNS} FROM ${GRANT_FROM} WHERE g.id = ${id} AND ${own}`;
   if (row === undefined) return null;
   const { status, revokedAt, expiresAt } = toGrant(row);
   if (status === 'active') throw new Error(`grant ${id} has not ended`);
   return revokedAt ?? expiresAt;
 }
 
-async function revokeAll(tx: Transaction, userId: string): Promise<string[]> {
+async function revokeAll(tx: pg.ClientBase, userId: string): Promise<string[]> {
   await lockGrants(tx, userId);
-  const ended = await tx.$queryRaw<{ id: string }[]>`
+  const ended = await select<{ id: string }>(tx)`
     WITH ended AS (
       UPDATE consent_grant g SET revoked_at = statement_timestamp(), closed_at = coalesce(g.closed_at, statement_timestamp())
       FROM app a

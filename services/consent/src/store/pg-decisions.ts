@@ -1,5 +1,7 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
+import type pg from 'pg';
 import type { ApprovalCommand, Approved, DecisionStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
@@ -8,7 +10,6 @@ import { toApprovalNotice } from '../domain/notice.ts';
 import type { PendingApproval } from '../domain/pending-approval.ts';
 import { sharesLess } from '../domain/webhook-event.ts';
 import { addEvent } from './consent-events.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 import {
   GRANT_COLUMNS,
   GRANT_FROM,
@@ -23,8 +24,6 @@ import { keepPerson } from './person-locks.ts';
 import { requireVerified } from './restore-guard.ts';
 import { writeNarrowed } from './webhook-event-rows.ts';
 
-type Transaction = Prisma.TransactionClient;
-
 interface LockedFacts extends DecisionFacts {
   /** The one row that the unique index allows: live, or ended but not yet closed. */
   readonly openGrant: Grant | null;
@@ -33,22 +32,22 @@ interface LockedFacts extends DecisionFacts {
 }
 
 /** Decisions, each in one transaction. Lock order: person, pending approval, user and app, app, grant. */
-export function createPrismaDecisions(prisma: PrismaClient, guard: RestoreGuard): DecisionStore {
+export function createPgDecisions(pool: pg.Pool, guard: RestoreGuard): DecisionStore {
   return translatingErrors({
     approve: (command, decide) =>
       guard.verified(() =>
-        prisma.$transaction(async (tx) => {
+        transact(pool, async (tx) => {
           // Required to distinguish the joined grant from one that a restore brought back.
           await requireVerified(tx, guard);
           return approve(tx, command, decide);
         }),
       ),
-    deny: (pendingId, userId, decide) => prisma.$transaction((tx) => deny(tx, pendingId, userId, decide)),
+    deny: (pendingId, userId, decide) => transact(pool, (tx) => deny(tx, pendingId, userId, decide)),
   });
 }
 
 async function approve(
-  tx: Transaction,
+  tx: pg.ClientBase,
   command: ApprovalCommand,
   decide: (facts: DecisionFacts) => ApprovalOutcome,
 ): Promise<Approved | null> {
@@ -92,7 +91,7 @@ async function approve(
 
 /** Tells the person about a connection that began or changed. */
 async function notify(
-  tx: Transaction,
+  tx: pg.ClientBase,
   { pendingId, userId }: ApprovalCommand,
   grant: { grantId: string; clientId: string },
   { joins, terms }: Approval,
@@ -109,7 +108,7 @@ async function notify(
 }
 
 async function deny(
-  tx: Transaction,
+  tx: pg.ClientBase,
   pendingId: string,
   userId: string,
   decide: (pending: PendingApproval) => Date | null,
@@ -119,24 +118,28 @@ async function deny(
   const { pending, now } = await readPending(tx, pendingId);
   const deniedBefore = decide(pending);
   if (deniedBefore !== null) return deniedBefore;
-  await tx.$executeRaw`
+  await execute(tx)`
     UPDATE pending_approval SET decision = 'denied', decided_at = ${now}, claimed_by = ${userId} WHERE id = ${pendingId}`;
   return now;
 }
 
 /** Facts are read by separate statements after the locks, in a fresh snapshot with the current clock. */
-async function lockFacts(tx: Transaction, command: ApprovalCommand, clientId: string): Promise<LockedFacts> {
+async function lockFacts(
+  tx: pg.ClientBase,
+  command: ApprovalCommand,
+  clientId: string,
+): Promise<LockedFacts> {
   const { userId, pendingId } = command;
   // While there is no grant yet, a row lock could not prevent a second one.
   const pair = JSON.stringify([userId, clientId]);
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${pair}, 0))`;
-  const [app] = await tx.$queryRaw<{ status: AppStatus; name: string }[]>`
+  await execute(tx)`SELECT pg_advisory_xact_lock(hashtextextended(${pair}, 0))`;
+  const [app] = await select<{ status: AppStatus; name: string }>(tx)`
     SELECT status, name FROM app WHERE client_id = ${clientId} FOR SHARE`;
   if (app === undefined) throw new Error(`pending approval ${pendingId} has no app`);
-  await tx.$executeRaw`
+  await execute(tx)`
     SELECT 1 FROM consent_grant WHERE user_id = ${userId} AND client_id = ${clientId} AND closed_at IS NULL FOR UPDATE`;
-  const [row] = await tx.$queryRaw<(GrantRow & { suspended: boolean })[]>`
-    SELECT ${Prisma.raw(GRANT_COLUMNS)}, ${Prisma.raw(SUSPENDED)} AS suspended FROM ${Prisma.raw(GRANT_FROM)}
+  const [row] = await select<GrantRow & { suspended: boolean }>(tx)`
+    SELECT ${GRANT_COLUMNS}, ${SUSPENDED} AS suspended FROM ${GRANT_FROM}
     WHERE g.user_id = ${userId} AND g.client_id = ${clientId} AND g.closed_at IS NULL`;
   const openGrant = row === undefined ? null : toGrant(row);
   const facts = await readPending(tx, pendingId);
@@ -154,25 +157,25 @@ function toLiveGrant(grant: Grant | null, now: Date): Grant | null {
 type Approval = Extract<ApprovalOutcome, { kind: 'approved' }>;
 
 async function writeGrant(
-  tx: Transaction,
+  tx: pg.ClientBase,
   grant: { grantId: string; userId: string; clientId: string; appEpoch: number },
   { joins, terms }: Approval,
   { openGrant, liveGrant, now }: LockedFacts,
 ): Promise<void> {
   if (joins !== null) {
     if (liveGrant !== null && sharesLess(terms, liveGrant)) return writeNarrowed(tx, joins, terms);
-    await tx.$executeRaw`
+    await execute(tx)`
       UPDATE consent_grant SET scopes = ${terms.scopes}::text[], expires_at = ${terms.expiresAt},
         data_from = ${terms.dataFrom}::date WHERE id = ${joins}`;
     return;
   }
   if (openGrant !== null) {
     // Ends a grant in its last seconds, or a suspended one, so that scopes missing from the new approval do not remain in it.
-    await tx.$executeRaw`
+    await execute(tx)`
       UPDATE consent_grant SET closed_at = ${now}, expires_at = least(expires_at, ${now}) WHERE id = ${openGrant.id}`;
   }
-  await tx.$executeRaw`INSERT INTO person (user_id) VALUES (${grant.userId}) ON CONFLICT DO NOTHING`;
-  await tx.$executeRaw`
+  await execute(tx)`INSERT INTO person (user_id) VALUES (${grant.userId}) ON CONFLICT DO NOTHING`;
+  await execute(tx)`
     INSERT INTO consent_grant (id, user_id, user_ref, client_id, app_epoch, scopes, granted_at, expires_at, data_from,
       restore_number)
     SELECT ${grant.grantId}, user_id, user_ref, ${grant.clientId}, ${grant.appEpoch}, ${terms.scopes}::text[],
@@ -182,13 +185,13 @@ async function writeGrant(
 }
 
 async function markApproved(
-  tx: Transaction,
+  tx: pg.ClientBase,
   { pendingId, userId }: ApprovalCommand,
   grantId: string,
   { scopes, days, terms }: Approval,
   now: Date,
 ): Promise<void> {
-  await tx.$executeRaw`
+  await execute(tx)`
     UPDATE pending_approval SET decision = 'approved', decided_at = ${now}, claimed_by = ${userId},
       approved_scopes = ${scopes}::text[], approved_days = ${days === 'kept' ? null : days}, approved_data_from = ${terms.dataFrom}::date,
       grant_id = ${grantId}, grant_expires_at = ${terms.expiresAt}

@@ -1,5 +1,8 @@
 import { SANDBOX_USER_PREFIX } from '@phds/catalog/sandbox';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql from 'sql-template-tag';
 import type { NoticeScanStore, ScannedGrants } from '../app/notice-ports.ts';
 import type { NewNotice } from '../domain/notice.ts';
 import {
@@ -13,7 +16,6 @@ import {
   USUAL_READS,
 } from '../domain/scanned-grant.ts';
 import { dailyReads } from './daily-reads-sql.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_FROM, GRANT_STATUS } from './grant-rows.ts';
 import {
   addGrantNotices,
@@ -25,34 +27,32 @@ import {
 
 const DAY_MS = 86_400_000;
 
-type Transaction = Prisma.TransactionClient;
-
 /**
  * The search over `consent_grant` in the order of the grants' ends, from those that ended yesterday. Table `notice_scan` holds how
  * far it got; its row is locked while a part is checked.
  */
-export function createPrismaNoticeScan(prisma: PrismaClient): NoticeScanStore {
+export function createPgNoticeScan(pool: pg.Pool): NoticeScanStore {
   return translatingErrors({
-    scanNext: (options, judge) => prisma.$transaction((tx) => scanNext(tx, options, judge)),
+    scanNext: (options, judge) => transact(pool, (tx) => scanNext(tx, options, judge)),
   });
 }
 
 async function scanNext(
-  tx: Transaction,
+  tx: pg.ClientBase,
   { intervalMs, size }: { intervalMs: number; size: number },
   judge: (scanned: ScannedGrants) => readonly NewNotice[],
 ): Promise<boolean> {
   const place = await lockPlace(tx, intervalMs);
   if (place === null) return false;
   const { now, startedAt, placeAt, placeId } = place;
-  const grants = await tx.$queryRaw<GrantDates[]>`
+  const grants = await select<GrantDates>(tx)`
     SELECT id, granted_at AS "grantedAt", expires_at AS "expiresAt" FROM consent_grant
     WHERE (expires_at, id) > (${placeAt}, ${placeId}) AND NOT starts_with(user_id, ${SANDBOX_USER_PREFIX}) ORDER BY expires_at, id LIMIT ${size}`;
   const ending = await selectEnding(tx, grants, now);
   const heavyDays = await selectHeavyDays(tx, grants, now);
   await addGrantNotices(tx, judge({ now, ending, heavyDays }));
   const last = grants.length < size ? undefined : grants.at(-1);
-  await tx.$executeRaw`
+  await execute(tx)`
     UPDATE notice_scan SET started_at = ${startedAt}, place_at = ${last?.expiresAt ?? null}::timestamptz,
       place_id = ${last?.id ?? ''}`;
   return last !== undefined;
@@ -66,10 +66,10 @@ interface Place {
 }
 
 /** Where the search continues or begins again; null when it is not due, or when another instance is searching. */
-async function lockPlace(tx: Transaction, intervalMs: number): Promise<Place | null> {
-  const [row] = await tx.$queryRaw<
-    { now: Date; startedAt: Date | null; placeAt: Date | null; placeId: string }[]
-  >`
+async function lockPlace(tx: pg.ClientBase, intervalMs: number): Promise<Place | null> {
+  const [row] = await select<{ now: Date; startedAt: Date | null; placeAt: Date | null; placeId: string }>(
+    tx,
+  )`
     SELECT statement_timestamp() AS now, started_at AS "startedAt", place_at AS "placeAt", place_id AS "placeId"
     FROM notice_scan FOR UPDATE SKIP LOCKED`;
   if (row === undefined) return null;
@@ -83,7 +83,7 @@ async function lockPlace(tx: Transaction, intervalMs: number): Promise<Place | n
 
 /** The grants whose end may have to be announced, without those that were. */
 async function selectEnding(
-  tx: Transaction,
+  tx: pg.ClientBase,
   grants: readonly GrantDates[],
   now: Date,
 ): Promise<EndingGrant[]> {
@@ -94,11 +94,11 @@ async function selectEnding(
   );
   const ids = near.filter(({ id, expiresAt }) => !known.has(toEndingId(id, expiresAt))).map(({ id }) => id);
   if (ids.length === 0) return [];
-  const rows = await tx.$queryRaw<(ConnectionRow & { endSetAt: Date })[]>`
+  const rows = await select<ConnectionRow & { endSetAt: Date }>(tx)`
     SELECT ${CONNECTION_COLUMNS}, coalesce(
         (SELECT min(v.at) FROM consent_event v WHERE v.grant_id = g.id AND v.expires_at = g.expires_at), g.granted_at
       ) AS "endSetAt"
-    FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = ANY(${ids}::text[]) AND ${Prisma.raw(GRANT_STATUS)} = 'active'`;
+    FROM ${GRANT_FROM} WHERE g.id = ANY(${ids}::text[]) AND ${GRANT_STATUS} = 'active'`;
   return rows.map((row) => ({
     userId: row.userId,
     connection: toConnection(row),
@@ -114,12 +114,12 @@ interface CountedDay {
 
 /** The heavy days among yesterday and today, without those that were found unusual. Yesterday's last reads are counted today. */
 async function selectHeavyDays(
-  tx: Transaction,
+  tx: pg.ClientBase,
   grants: readonly GrantDates[],
   now: Date,
 ): Promise<HeavyDay[]> {
-  const [yesterday, today] = [Prisma.sql`${toDay(now, -1)}::date`, Prisma.sql`${toDay(now, 0)}::date`];
-  const heavy = await tx.$queryRaw<CountedDay[]>`
+  const [yesterday, today] = [sql`${toDay(now, -1)}::date`, sql`${toDay(now, 0)}::date`];
+  const heavy = await select<CountedDay>(tx)`
     SELECT g.id AS "grantId", to_char(d.day, 'YYYY-MM-DD') AS day, d.reads
     FROM consent_grant g CROSS JOIN LATERAL ${dailyReads(yesterday, today)} d
     WHERE g.id = ANY(${grants.map(({ id }) => id)}::text[]) AND d.reads > ${USUAL_READS}`;
@@ -131,9 +131,9 @@ async function selectHeavyDays(
   return unknown.length === 0 ? [] : addPast(tx, unknown);
 }
 
-async function addPast(tx: Transaction, heavy: readonly CountedDay[]): Promise<HeavyDay[]> {
-  const past = dailyReads(Prisma.sql`p.first_day`, Prisma.sql`h.day - 1`);
-  const rows = await tx.$queryRaw<(ConnectionRow & Omit<HeavyDay, 'connection'>)[]>`
+async function addPast(tx: pg.ClientBase, heavy: readonly CountedDay[]): Promise<HeavyDay[]> {
+  const past = dailyReads(sql`p.first_day`, sql`h.day - 1`);
+  const rows = await select<ConnectionRow & Omit<HeavyDay, 'connection'>>(tx)`
     SELECT ${CONNECTION_COLUMNS}, to_char(h.day, 'YYYY-MM-DD') AS day, h.reads, h.day - p.first_day AS "pastDays",
       (SELECT coalesce(sum(d.reads), 0) FROM ${past} d) AS "pastReads"
     FROM unnest(${heavy.map(({ grantId }) => grantId)}::text[], ${heavy.map(({ day }) => day)}::date[],

@@ -1,6 +1,7 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
 import type { NoticeFeedStore } from '../app/notice-ports.ts';
-import type { Prisma, PrismaClient } from './generated/client.ts';
 import { type NoticeRow, toNotice } from './notice-rows.ts';
 
 /** Notices that get their numbers at once; more than a reader gets at once. */
@@ -13,16 +14,16 @@ const MAX_LOST = 600_000_000;
  * The feed in table `notice`. A notice gets its number when it is committed and somebody reads, under a lock that is held until the
  * numbers are committed. So whoever sees a number sees all smaller ones, whatever the order of the commits was.
  */
-export function createPrismaNoticeFeed(prisma: PrismaClient): NoticeFeedStore {
+export function createPgNoticeFeed(pool: pg.Pool): NoticeFeedStore {
   return translatingErrors({
     list: (after, limit) =>
-      prisma.$transaction(async (tx) => {
+      transact(pool, async (tx) => {
         const { last, now } = await lockFeed(tx);
         if (after > Math.max(last, now) + MAX_LOST) return null;
         // The database has lost the numbering that gave this cursor. Later numbers have to be above it, whoever reads first.
         if (after > last) await keepLast(tx, after);
         await numberNotices(tx, Math.max(last, now, after));
-        const rows = await tx.$queryRaw<NoticeRow[]>`
+        const rows = await select<NoticeRow>(tx)`
           SELECT id, number::double precision AS number, at, user_id AS "userId", content FROM notice
           WHERE number > ${BigInt(after)} ORDER BY number LIMIT ${limit}`;
         return rows.map(toNotice);
@@ -36,8 +37,8 @@ interface LockedFeed {
   readonly now: number;
 }
 
-async function lockFeed(tx: Prisma.TransactionClient): Promise<LockedFeed> {
-  const [feed] = await tx.$queryRaw<LockedFeed[]>`
+async function lockFeed(tx: pg.ClientBase): Promise<LockedFeed> {
+  const [feed] = await select<LockedFeed>(tx)`
     SELECT last_number::double precision AS last, floor(extract(epoch FROM clock_timestamp()) * 1e6)::double precision AS now
     FROM notice_feed FOR UPDATE`;
   if (feed === undefined) throw new Error('the row of notice_feed is missing');
@@ -48,8 +49,8 @@ async function lockFeed(tx: Prisma.TransactionClient): Promise<LockedFeed> {
  * Numbers continue above the present time, so that those of a restored database are above all that were given before the restore,
  * which the database does not know.
  */
-async function numberNotices(tx: Prisma.TransactionClient, above: number): Promise<void> {
-  const numbered = await tx.$executeRaw`
+async function numberNotices(tx: pg.ClientBase, above: number): Promise<void> {
+  const numbered = await execute(tx)`
     UPDATE notice n SET number = ${BigInt(above)} + u.ordinal
     FROM (
       SELECT id, row_number() OVER (ORDER BY at, id) AS ordinal
@@ -60,6 +61,6 @@ async function numberNotices(tx: Prisma.TransactionClient, above: number): Promi
   if (numbered > 0) await keepLast(tx, above + numbered);
 }
 
-async function keepLast(tx: Prisma.TransactionClient, number: number): Promise<void> {
-  await tx.$executeRaw`UPDATE notice_feed SET last_number = ${BigInt(number)}`;
+async function keepLast(tx: pg.ClientBase, number: number): Promise<void> {
+  await execute(tx)`UPDATE notice_feed SET last_number = ${BigInt(number)}`;
 }

@@ -1,28 +1,30 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql, { type Sql } from 'sql-template-tag';
 import type { OwnedApp, WebhookEndpointStore } from '../app/webhook-ports.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 import { listDeliveries } from './webhook-deliveries.ts';
 
-const COLUMNS = Prisma.sql`w.id, w.client_id AS "clientId", w.url, w.events, w.secret_version AS "secretVersion",
+const COLUMNS = sql`w.id, w.client_id AS "clientId", w.url, w.events, w.secret_version AS "secretVersion",
   CASE WHEN w.previous_secret_until > statement_timestamp() THEN w.previous_secret_until END AS "previousSecretUntil",
   w.disabled_reason AS "disabledReason", w.failing_since AS "failingSince", w.created_at AS "createdAt",
   w.updated_at AS "updatedAt"`;
 
 /** Endpoints in table `webhook_endpoint`, events in `webhook_event`. Each method checks the owner of the app itself. */
-export function createPrismaWebhookEndpoints(prisma: PrismaClient): WebhookEndpointStore {
+export function createPgWebhookEndpoints(pool: pg.Pool): WebhookEndpointStore {
   const findEndpoint = async (app: OwnedApp): Promise<WebhookEndpoint | null> => {
-    const [endpoint] = await prisma.$queryRaw<WebhookEndpoint[]>`
+    const [endpoint] = await select<WebhookEndpoint>(pool)`
       SELECT ${COLUMNS} FROM webhook_endpoint w JOIN app a ON a.client_id = w.client_id WHERE ${isOwn(app)}`;
     return endpoint ?? null;
   };
   return translatingErrors({
     async find(app) {
       const endpoint = await findEndpoint(app);
-      return endpoint === null && !(await isKnown(prisma, app)) ? 'unknown' : endpoint;
+      return endpoint === null && !(await isKnown(pool, app)) ? 'unknown' : endpoint;
     },
     async put(app, { url, events, newId }) {
-      const [endpoint] = await prisma.$queryRaw<WebhookEndpoint[]>`
+      const [endpoint] = await select<WebhookEndpoint>(pool)`
         INSERT INTO webhook_endpoint AS w (id, client_id, url, events)
         SELECT ${newId}, a.client_id, ${url}, ${events}::text[] FROM app a WHERE ${isOwn(app)}
         ON CONFLICT (client_id) DO UPDATE SET url = excluded.url, events = excluded.events, disabled_reason = NULL,
@@ -31,13 +33,13 @@ export function createPrismaWebhookEndpoints(prisma: PrismaClient): WebhookEndpo
       return endpoint === undefined ? null : { endpoint, isNew: endpoint.id === newId };
     },
     async remove(app) {
-      if (!(await isKnown(prisma, app))) return null;
+      if (!(await isKnown(pool, app))) return null;
       // Its events are not sent any more, because no endpoint has their id. They are pruned by their age.
-      await prisma.$executeRaw`DELETE FROM webhook_endpoint WHERE client_id = ${app.clientId}`;
+      await execute(pool)`DELETE FROM webhook_endpoint WHERE client_id = ${app.clientId}`;
       return true;
     },
     async rotate(app, overlapSeconds) {
-      const [endpoint] = await prisma.$queryRaw<WebhookEndpoint[]>`
+      const [endpoint] = await select<WebhookEndpoint>(pool)`
         UPDATE webhook_endpoint w SET secret_version = w.secret_version + 1, updated_at = statement_timestamp(),
           previous_secret_until = CASE WHEN ${overlapSeconds}::int > 0
             THEN statement_timestamp() + make_interval(secs => ${overlapSeconds}::int) END
@@ -45,39 +47,38 @@ export function createPrismaWebhookEndpoints(prisma: PrismaClient): WebhookEndpo
         RETURNING ${COLUMNS}`;
       return endpoint ?? null;
     },
-    addTest: (app, decide) => prisma.$transaction((tx) => addTest(tx, app, decide)),
+    addTest: (app, decide) => transact(pool, (tx) => addTest(tx, app, decide)),
     async listDeliveries(app, state, page) {
       const endpoint = await findEndpoint(app);
-      return endpoint === null ? null : listDeliveries(prisma, endpoint.id, state, page);
+      return endpoint === null ? null : listDeliveries(pool, endpoint.id, state, page);
     },
-    redeliver: (app, eventId) => redeliver(prisma, app, eventId),
+    redeliver: (app, eventId) => redeliver(pool, app, eventId),
   });
 }
 
-function isOwn({ clientId, ownerId }: OwnedApp): Prisma.Sql {
-  return Prisma.sql`a.client_id = ${clientId} AND a.owner_id = ${ownerId}`;
+function isOwn({ clientId, ownerId }: OwnedApp): Sql {
+  return sql`a.client_id = ${clientId} AND a.owner_id = ${ownerId}`;
 }
 
-async function isKnown(prisma: PrismaClient, app: OwnedApp): Promise<boolean> {
-  const rows = await prisma.$queryRaw<unknown[]>`SELECT 1 AS one FROM app a WHERE ${isOwn(app)}`;
-  return rows.length > 0;
+async function isKnown(pool: pg.Pool, app: OwnedApp): Promise<boolean> {
+  return (await execute(pool)`SELECT FROM app a WHERE ${isOwn(app)}`) > 0;
 }
 
 async function addTest(
-  tx: Prisma.TransactionClient,
+  tx: pg.ClientBase,
   app: OwnedApp,
   decide: (testsInLastMinute: number) => void,
 ): Promise<string | null> {
   // The lock serialises the tests of an endpoint, so that their number is exact.
-  const [endpoint] = await tx.$queryRaw<{ id: string }[]>`
+  const [endpoint] = await select<{ id: string }>(tx)`
     SELECT w.id FROM webhook_endpoint w JOIN app a ON a.client_id = w.client_id WHERE ${isOwn(app)}
     FOR NO KEY UPDATE OF w`;
   if (endpoint === undefined) return null;
-  const [counted] = await tx.$queryRaw<{ tests: number }[]>`
+  const [counted] = await select<{ tests: number }>(tx)`
     SELECT count(*)::int AS tests FROM webhook_event
     WHERE endpoint_id = ${endpoint.id} AND type = 'test' AND created_at > statement_timestamp() - interval '1 minute'`;
   decide(counted?.tests ?? 0);
-  const [added] = await tx.$queryRaw<{ id: string }[]>`
+  const [added] = await select<{ id: string }>(tx)`
     INSERT INTO webhook_event (endpoint_id, type) VALUES (${endpoint.id}, 'test') RETURNING id`;
   return added?.id ?? null;
 }
@@ -86,8 +87,8 @@ async function addTest(
  * With a new number, so that it neither overtakes nor delays the pending events of its grant. It counts as sent before, so that no change
  * is added to it: the receiver may know its id already. An attempt in progress goes on.
  */
-async function redeliver(prisma: PrismaClient, app: OwnedApp, eventId: string): Promise<boolean> {
-  const redelivered = await prisma.$executeRaw`
+async function redeliver(pool: pg.Pool, app: OwnedApp, eventId: string): Promise<boolean> {
+  const redelivered = await execute(pool)`
     UPDATE webhook_event e SET
       number = CASE WHEN e.state = 'pending' THEN e.number ELSE nextval(pg_get_serial_sequence('webhook_event', 'number')) END,
       state = 'pending', attempts = greatest(1, CASE WHEN e.state = 'pending' THEN e.attempts ELSE 1 END),

@@ -1,7 +1,9 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql, { type Sql } from 'sql-template-tag';
 import type { ClaimedEvent, Outcome, WebhookQueue } from '../app/webhook-ports.ts';
 import type { WebhookAttempt } from '../domain/webhook-event.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 import { claim, findDue, findDueAmong } from './webhook-claims.ts';
 
 /** The longest pause of a failing endpoint between two attempts, whatever the number of its events. */
@@ -13,23 +15,23 @@ const RESUMED_AT_ONCE = 1_000;
 const MOST_RESUMES = 200;
 
 /** Events in `webhook_event`. A claim is a lease: when it ends without an outcome, any sender takes the event over. */
-export function createPrismaWebhookQueue(prisma: PrismaClient): WebhookQueue {
+export function createPgWebhookQueue(pool: pg.Pool): WebhookQueue {
   return translatingErrors({
-    findDue: (size, newWithinMs) => findDue(prisma, size, newWithinMs),
-    findDueAmong: (endpoints) => findDueAmong(prisma, endpoints),
-    claim: (limits) => claim(prisma, limits),
+    findDue: (size, newWithinMs) => findDue(pool, size, newWithinMs),
+    findDueAmong: (endpoints) => findDueAmong(pool, endpoints),
+    claim: (limits) => claim(pool, limits),
     async settle(claimed, attempt, outcome) {
-      await settle(prisma, claimed, attempt, outcome);
+      await settle(pool, claimed, attempt, outcome);
       if (outcome.state === 'delivered' && claimed.endpoint.isFailing)
-        await endOutage(prisma, claimed.endpoint.id);
+        await endOutage(pool, claimed.endpoint.id);
     },
     async release({ event, lease }) {
-      await prisma.$executeRaw`
+      await execute(pool)`
         UPDATE webhook_event SET lease = NULL, attempts = greatest(1, attempts - 1), next_attempt_at = statement_timestamp()
         WHERE id = ${event.id} AND lease = ${lease}::uuid`;
     },
     async measure() {
-      const [row] = await prisma.$queryRaw<{ pending: number; oldestDueMs: number | null }[]>`
+      const [row] = await select<{ pending: number; oldestDueMs: number | null }>(pool)`
         SELECT count(*)::int AS pending,
           (extract(epoch FROM statement_timestamp() - min(e.next_attempt_at)
             FILTER (WHERE e.next_attempt_at <= statement_timestamp() AND w.failures = 0)) * 1000)::double precision AS "oldestDueMs"
@@ -45,7 +47,7 @@ export function createPrismaWebhookQueue(prisma: PrismaClient): WebhookQueue {
  * event of the grant is due, unless its own time is still to come.
  */
 async function settle(
-  prisma: PrismaClient,
+  pool: pg.Pool,
   { event, endpoint, lease }: ClaimedEvent,
   { at, status, failure, ms }: WebhookAttempt,
   outcome: Outcome,
@@ -53,7 +55,7 @@ async function settle(
   const waitSeconds = outcome.state === 'pending' ? outcome.waitMs / 1_000 : null;
   const isFailure = failure !== null && failure !== 'grant_ended';
   const disabledReason = outcome.state === 'failed' && outcome.isGone ? 'gone' : null;
-  await prisma.$executeRaw`
+  await execute(pool)`
     WITH settled AS (
       UPDATE webhook_event SET state = ${outcome.state}, lease = NULL,
         next_attempt_at = statement_timestamp() + make_interval(secs => ${waitSeconds}::double precision)
@@ -80,24 +82,24 @@ async function settle(
  * After an outage, events that waited for their next attempt are due at once: `data.updated` last, and not before its own time. Ends
  * early when the endpoint fails again.
  */
-async function endOutage(prisma: PrismaClient, endpointId: string): Promise<void> {
-  const [ended] = await prisma.$queryRaw<{ wasLong: boolean }[]>`
+async function endOutage(pool: pg.Pool, endpointId: string): Promise<void> {
+  const [ended] = await select<{ wasLong: boolean }>(pool)`
     WITH failing AS (
       SELECT id, failing_since FROM webhook_endpoint WHERE id = ${endpointId} AND failures > 0 FOR UPDATE
     )
     UPDATE webhook_endpoint w SET failures = 0, failing_since = NULL, retry_at = NULL FROM failing WHERE w.id = failing.id
     RETURNING failing.failing_since < statement_timestamp() - make_interval(secs => ${OUTAGE_SECONDS}::int) AS "wasLong"`;
   if (ended?.wasLong !== true) return;
-  for (const is of [Prisma.sql`<>`, Prisma.sql`=`]) {
+  for (const is of [sql`<>`, sql`=`]) {
     let resumed = RESUMED_AT_ONCE;
     for (let run = 0; run < MOST_RESUMES && resumed === RESUMED_AT_ONCE; run += 1) {
-      resumed = await resume(prisma, endpointId, is);
+      resumed = await resume(pool, endpointId, is);
     }
   }
 }
 
-function resume(prisma: PrismaClient, endpointId: string, is: Prisma.Sql): Promise<number> {
-  return prisma.$executeRaw`
+function resume(pool: pg.Pool, endpointId: string, is: Sql): Promise<number> {
+  return execute(pool)`
     UPDATE webhook_event SET next_attempt_at = statement_timestamp() WHERE id = ANY(ARRAY(
       SELECT e.id FROM webhook_event e JOIN webhook_endpoint w ON w.id = e.endpoint_id AND w.failures = 0
       WHERE e.endpoint_id = ${endpointId} AND e.state = 'pending' AND e.type ${is} 'data.updated' AND e.lease IS NULL

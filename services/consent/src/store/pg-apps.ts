@@ -1,18 +1,20 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql from 'sql-template-tag';
 import type { AppStore, StatusCommand } from '../app/ports.ts';
 import type { AppLock, AppStanding, ReportedApp } from '../domain/app.ts';
 import { takeProfile } from './app-profiles.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 import { wanting } from './webhook-event-rows.ts';
 
 /** The apps in table `app`. Each change of status is one conditional statement. */
-export function createPrismaApps(prisma: PrismaClient): AppStore {
+export function createPgApps(pool: pg.Pool): AppStore {
   return translatingErrors({
-    put: (app) => prisma.$transaction((tx) => put(tx, app)),
+    put: (app) => transact(pool, (tx) => put(tx, app)),
     // If the ledger is behind `known`, even the same status is set: a lost status in between may have been different. While the app
     // is locked, the status of the developer is also the one to return to.
     async setStatus({ clientId, status, expectedRevision, known }) {
-      const [changed] = await prisma.$queryRaw<Row[]>`
+      const [changed] = await select<Row>(pool)`
         WITH changed AS (
           UPDATE app SET status = ${status}, revision = greatest(revision, ${known.revision}::int) + 1,
             status_changed_at = CASE WHEN status = ${status} THEN status_changed_at ELSE statement_timestamp() END,
@@ -29,16 +31,16 @@ export function createPrismaApps(prisma: PrismaClient): AppStore {
           ON CONFLICT DO NOTHING
         )
         SELECT ${STANDING} FROM changed`;
-      return toStanding(changed) ?? (await findStanding(prisma, clientId));
+      return toStanding(changed) ?? (await findStanding(pool, clientId));
     },
 
     async setLock({ clientId, lock, expectedRevision, known }) {
       const kind = lock?.kind ?? null;
       const reason = lock?.reason ?? null;
-      const status = Prisma.sql`
+      const status = sql`
         CASE WHEN ${kind}::text IS NULL THEN coalesce(unlocked_status, status)
           WHEN status = 'active' THEN 'suspended' ELSE status END`;
-      const [changed] = await prisma.$queryRaw<Row[]>`
+      const [changed] = await select<Row>(pool)`
         WITH changed AS (
           UPDATE app SET status = ${status}, revision = greatest(revision, ${known.revision}::int) + 1,
             status_changed_at = CASE WHEN status = ${status} THEN status_changed_at ELSE statement_timestamp() END,
@@ -52,7 +54,7 @@ export function createPrismaApps(prisma: PrismaClient): AppStore {
           RETURNING *
         ), begun AS (${BEGUN})
         SELECT ${STANDING} FROM changed`;
-      return toStanding(changed) ?? (await findStanding(prisma, clientId));
+      return toStanding(changed) ?? (await findStanding(pool, clientId));
     },
   });
 }
@@ -63,17 +65,17 @@ interface Row extends Omit<AppStanding, 'lock'> {
   readonly since: Date;
 }
 
-const STANDING = Prisma.sql`status, epoch, revision, status_changed_at AS "statusChangedAt",
+const STANDING = sql`status, epoch, revision, status_changed_at AS "statusChangedAt",
   lock_kind AS kind, lock_reason AS reason, locked_at AS since`;
 
 /** Records the start of each epoch of the app that was changed. */
-const BEGUN = Prisma.sql`
+const BEGUN = sql`
   INSERT INTO app_epoch (client_id, epoch, started_at)
   SELECT client_id, number, statement_timestamp() FROM changed, generate_series(2, epoch) AS number
   ON CONFLICT DO NOTHING`;
 
 const isBehind = ({ revision, epoch }: StatusCommand['known']) =>
-  Prisma.sql`(revision < ${revision}::int OR epoch < ${epoch}::int)`;
+  sql`(revision < ${revision}::int OR epoch < ${epoch}::int)`;
 
 function toStanding(row: Row | undefined): AppStanding | null {
   if (row === undefined) return null;
@@ -81,13 +83,13 @@ function toStanding(row: Row | undefined): AppStanding | null {
   return { ...standing, lock: kind === null ? null : { kind, reason, since } };
 }
 
-async function put(tx: Prisma.TransactionClient, app: ReportedApp): Promise<AppStanding> {
+async function put(tx: pg.ClientBase, app: ReportedApp): Promise<AppStanding> {
   const { clientId, ownerId, name, description, developerName, homepageUrl, privacyPolicyUrl, logoUrl } = app;
-  await tx.$executeRaw`
+  await execute(tx)`
     INSERT INTO app (client_id, owner_id, name, description, developer_name, homepage_url, privacy_policy_url, logo_url)
     VALUES (${clientId}, ${ownerId}, ${name}, ${description}, ${developerName}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl})
     ON CONFLICT (client_id) DO NOTHING`;
-  const [row] = await tx.$queryRaw<Row[]>`
+  const [row] = await select<Row>(tx)`
     SELECT ${STANDING} FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
   const standing = toStanding(row);
   if (standing === null) throw new Error(`app ${clientId} is gone although it was just put`);
@@ -96,7 +98,7 @@ async function put(tx: Prisma.TransactionClient, app: ReportedApp): Promise<AppS
 }
 
 /** In a separate statement, which sees the commit of a concurrent call that the change may have waited for. */
-async function findStanding(prisma: PrismaClient, clientId: string): Promise<AppStanding | null> {
-  const [row] = await prisma.$queryRaw<Row[]>`SELECT ${STANDING} FROM app WHERE client_id = ${clientId}`;
+async function findStanding(pool: pg.Pool, clientId: string): Promise<AppStanding | null> {
+  const [row] = await select<Row>(pool)`SELECT ${STANDING} FROM app WHERE client_id = ${clientId}`;
   return toStanding(row);
 }

@@ -1,41 +1,43 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql from 'sql-template-tag';
 import type { Erasure, PersonStore } from '../app/access-ports.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 import { lockGrants, lockPerson } from './person-locks.ts';
 import { insertEvents } from './webhook-event-rows.ts';
 
 /** People in table `person`. A row is created with a person's first grant and deleted with the person. */
-export function createPrismaPeople(prisma: PrismaClient): PersonStore {
-  return translatingErrors({ erase: (userId) => prisma.$transaction((tx) => erase(tx, userId)) });
+export function createPgPeople(pool: pg.Pool): PersonStore {
+  return translatingErrors({ erase: (userId) => transact(pool, (tx) => erase(tx, userId)) });
 }
 
 /** The judgement of an access needs the grant, so from the commit on every access to the person's data is refused. */
-async function erase(tx: Prisma.TransactionClient, userId: string): Promise<Erasure> {
+async function erase(tx: pg.ClientBase, userId: string): Promise<Erasure> {
   await lockPerson(tx, userId);
   await lockGrants(tx, userId);
   await keepLastEvents(tx, userId);
-  const grants = await tx.$queryRaw<
-    { id: string }[]
-  >`DELETE FROM consent_grant WHERE user_id = ${userId} RETURNING id`;
-  const pendingApprovals = await tx.$executeRaw`DELETE FROM pending_approval WHERE claimed_by = ${userId}`;
-  await tx.$executeRaw`DELETE FROM notice WHERE user_id = ${userId}`;
-  await tx.$executeRaw`DELETE FROM person WHERE user_id = ${userId}`;
-  await tx.$executeRaw`UPDATE app_report SET user_id = NULL, text = '' WHERE user_id = ${userId}`;
-  await tx.$executeRaw`UPDATE app SET owner_id = '' WHERE owner_id = ${userId}`;
+  const grants = await select<{ id: string }>(
+    tx,
+  )`DELETE FROM consent_grant WHERE user_id = ${userId} RETURNING id`;
+  const pendingApprovals = await execute(tx)`DELETE FROM pending_approval WHERE claimed_by = ${userId}`;
+  await execute(tx)`DELETE FROM notice WHERE user_id = ${userId}`;
+  await execute(tx)`DELETE FROM person WHERE user_id = ${userId}`;
+  await execute(tx)`UPDATE app_report SET user_id = NULL, text = '' WHERE user_id = ${userId}`;
+  await execute(tx)`UPDATE app SET owner_id = '' WHERE owner_id = ${userId}`;
   return { grantIds: grants.map((grant) => grant.id), pendingApprovals };
 }
 
 /** The apps learn that their grants have ended. Of all other events about the person nothing is kept, sent or not. */
-async function keepLastEvents(tx: Prisma.TransactionClient, userId: string): Promise<void> {
-  await tx.$executeRaw`
+async function keepLastEvents(tx: pg.ClientBase, userId: string): Promise<void> {
+  await execute(tx)`
     DELETE FROM webhook_event e USING consent_grant g
     WHERE g.user_id = ${userId} AND e.grant_id = g.id
       AND NOT (e.state = 'pending' AND e.type IN ('grant.revoked', 'grant.expired'))`;
-  await tx.$executeRaw`
+  await execute(tx)`
     WITH live AS (
       SELECT g.* FROM consent_grant g JOIN app a ON a.client_id = g.client_id
       WHERE g.user_id = ${userId} AND g.revoked_at IS NULL AND g.app_epoch = a.epoch
         AND g.expires_at > statement_timestamp()
     )
-    ${insertEvents('grant.revoked', Prisma.sql`live`, { endedBy: 'person' })}`;
+    ${insertEvents('grant.revoked', sql`live`, { endedBy: 'person' })}`;
 }

@@ -1,23 +1,27 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql, { type Sql } from 'sql-template-tag';
 import type { AppUsageStore, DayRange } from '../app/access-ports.ts';
 import type { AppUsage, RefusalCount } from '../domain/access.ts';
 import { appCounts, within } from './access-counts-sql.ts';
-import { Prisma, type PrismaClient } from './generated/client.ts';
 
 const COUNT_MAX = 0x7fff_ffff;
 
 /** The usage of apps: counts of access records, and of refusals reported by gateways. */
-export function createPrismaAppUsage(prisma: PrismaClient): AppUsageStore {
+export function createPgAppUsage(pool: pg.Pool): AppUsageStore {
   return translatingErrors({
     async usage(clientId, ownerId, range) {
-      const owned = await prisma.app.findFirst({ where: { clientId, ownerId }, select: { clientId: true } });
-      return owned === null ? null : prisma.$queryRaw<AppUsage[]>(selectUsage(clientId, range));
+      const owned = await execute(
+        pool,
+      )`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
+      return owned === 0 ? null : select<AppUsage>(pool)`${selectUsage(clientId, range)}`;
     },
     async addRefusals(refusals) {
-      await addRefusals(prisma, refusals);
+      await addRefusals(pool, refusals);
     },
     async addUpNext() {
-      const [row] = await prisma.$queryRaw<{ found: boolean }[]>`SELECT add_up_app_day() AS found`;
+      const [row] = await select<{ found: boolean }>(pool)`SELECT add_up_app_day() AS found`;
       return row?.found ?? false;
     },
   });
@@ -27,8 +31,8 @@ export function createPrismaAppUsage(prisma: PrismaClient): AppUsageStore {
  * A refusal after recording is in both the records and the gateways' counts, so the larger number is used: gateways count every
  * refusal, but report seconds later, and a gateway that crashes loses its counts.
  */
-export function selectUsage(clientId: string, range: DayRange | null): Prisma.Sql {
-  return Prisma.sql`
+export function selectUsage(clientId: string, range: DayRange | null): Sql {
+  return sql`
     SELECT to_char(c.day, 'YYYY-MM-DD') AS date, c.endpoint, sum(c.released)::int AS released,
       greatest(sum(c.refused), sum(c.count))::int AS refused,
       coalesce(jsonb_agg(jsonb_build_object('status', c.status, 'count', c.count) ORDER BY c.status)
@@ -43,8 +47,8 @@ export function selectUsage(clientId: string, range: DayRange | null): Prisma.Sq
 }
 
 /** In key order, so that concurrent gateways do not deadlock. */
-async function addRefusals(prisma: PrismaClient, refusals: readonly RefusalCount[]): Promise<void> {
-  await prisma.$executeRaw`
+async function addRefusals(pool: pg.Pool, refusals: readonly RefusalCount[]): Promise<void> {
+  await execute(pool)`
     INSERT INTO refused_request AS r (client_id, day, endpoint, status, count)
     SELECT n.client_id, n.day, n.endpoint, n.status, least(sum(n.count), ${COUNT_MAX})::int
     FROM unnest(${refusals.map(({ clientId }) => clientId)}::text[], ${refusals.map(({ date }) => date)}::date[],

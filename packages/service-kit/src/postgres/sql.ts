@@ -1,0 +1,36 @@
+import type pg from 'pg';
+import sql from 'sql-template-tag';
+import { inTransaction } from './client.ts';
+
+/** A pool, or a connection in a transaction. */
+export type Queryable = pg.Pool | pg.ClientBase;
+
+/** A tag as `sql`, whose pieces nest in it; values go to Postgres apart from the text. */
+type Tag<Result> = (text: TemplateStringsArray, ...values: unknown[]) => Promise<Result>;
+
+/**
+ * Runs a statement, as select<Row>(database)`SELECT …`, and returns its rows. `pg` returns int8 and numeric as text, and a date as midnight
+ * in the time zone of the process, so statements cast them: to int, float8 or text.
+ */
+export function select<Row extends object>(database: Queryable): Tag<Row[]> {
+  return async (...statement) => {
+    const { text, values } = sql(...statement);
+    return (await database.query<Row>({ text, values })).rows;
+  };
+}
+
+/** Runs a statement in the same way and returns the number of rows that it changed or selected. */
+export function execute(database: Queryable): Tag<number> {
+  return async (...statement) => {
+    const { text, values } = sql(...statement);
+    return (await database.query({ text, values })).rowCount ?? 0;
+  };
+}
+
+/** The longest transaction that `transact` commits. */
+const LONGEST_TRANSACTION_MS = 11_000;
+
+/** Runs `use` in a transaction, which is committed unless `use` throws, or takes longer than eleven seconds. */
+export function transact<T>(pool: pg.Pool, use: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  return inTransaction(pool, use, LONGEST_TRANSACTION_MS);
+}

@@ -1,0 +1,60 @@
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select } from '@phds/service-kit/postgres/sql';
+import type { PrunedTables } from '@phds/service-kit/pruning';
+import type pg from 'pg';
+import sql, { join, type Sql } from 'sql-template-tag';
+
+/** The settings of retention, in days. */
+export interface KeptDays {
+  readonly PRUNE_REVOCATIONS_AFTER_DAYS: number;
+  readonly PRUNE_PENDING_AFTER_DAYS: number;
+  readonly PRUNE_REFUSALS_AFTER_DAYS: number;
+  readonly PRUNE_SANDBOX_GRANTS_AFTER_DAYS: number;
+  readonly PRUNE_DROPPED_CHAINS_AFTER_DAYS: number;
+  readonly PRUNE_NOTICES_AFTER_DAYS: number;
+  readonly PRUNE_REPORTS_AFTER_DAYS: number;
+  readonly PRUNE_WEBHOOK_EVENTS_AFTER_DAYS: number;
+  readonly PRUNE_WEBHOOK_DATA_EVENTS_AFTER_DAYS: number;
+}
+
+/**
+ * Deletes by the database's clock. Grants, events and records of people are history and are kept. Revocations, ends of sessions, history of
+ * the sandbox and ends of dropped chains are deleted by functions of the schema's owner, which limit what the service can delete. The keys
+ * are an array, so that Postgres evaluates the subquery once; otherwise it could run it again and lock other rows.
+ */
+export function createPgPruner(pool: pg.Pool, days: KeptDays) {
+  const call =
+    (name: Sql, ...keptDays: number[]) =>
+    async (limit: number) => {
+      const [row] = await select<{ count: number }>(pool)`
+      SELECT ${name}(${join([...keptDays, limit].map((value) => sql`${value}::int`))}) AS count`;
+      return row?.count ?? 0;
+    };
+  const remove =
+    (table: Sql, time: Sql, keptDays: number, condition = sql`true`) =>
+    (limit: number) =>
+      execute(pool)`
+      DELETE FROM ${table} WHERE id = ANY(ARRAY(
+        SELECT id FROM ${table}
+        WHERE ${time} < statement_timestamp() - make_interval(days => ${keptDays}::int) AND ${condition}
+        ORDER BY ${time} LIMIT ${limit} FOR UPDATE SKIP LOCKED))`;
+  const delivered = sql`type = 'data.updated' AND state = 'delivered'`;
+  const [events, createdAt] = [sql`webhook_event`, sql`created_at`];
+  return translatingErrors({
+    revoked_family: call(sql`prune_revoked_family`, days.PRUNE_REVOCATIONS_AFTER_DAYS),
+    revoked_token: call(sql`prune_revoked_token`, days.PRUNE_REVOCATIONS_AFTER_DAYS),
+    session_end: call(sql`prune_session_end`),
+    sandbox_grant: call(sql`prune_sandbox_grants`, days.PRUNE_SANDBOX_GRANTS_AFTER_DAYS),
+    access_dropped: call(sql`prune_access_dropped`, days.PRUNE_DROPPED_CHAINS_AFTER_DAYS),
+    pending_approval: remove(sql`pending_approval`, createdAt, days.PRUNE_PENDING_AFTER_DAYS),
+    refused_request: (limit) => execute(pool)`
+      DELETE FROM refused_request WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM refused_request
+        WHERE day < (statement_timestamp() AT TIME ZONE 'UTC')::date - ${days.PRUNE_REFUSALS_AFTER_DAYS}::int
+        ORDER BY day LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+    notice: remove(sql`notice`, sql`at`, days.PRUNE_NOTICES_AFTER_DAYS),
+    app_report: remove(sql`app_report`, sql`at`, days.PRUNE_REPORTS_AFTER_DAYS),
+    webhook_event: remove(events, createdAt, days.PRUNE_WEBHOOK_EVENTS_AFTER_DAYS),
+    webhook_event_data: remove(events, createdAt, days.PRUNE_WEBHOOK_DATA_EVENTS_AFTER_DAYS, delivered),
+  } satisfies PrunedTables);
+}
