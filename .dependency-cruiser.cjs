@@ -20,6 +20,12 @@ Visitor.prototype.visitStatement = function visitStatementOrUsing(statement) {
 /** A module or folder of `@phds/service-kit`, as a pattern. */
 const serviceKit = (names) => `^packages/service-kit/src/(${names})(\\.ts$|/)`;
 
+/**
+ * A layer of a service. consent's webhooks have a folder of their own with the same layers inside, because they are many files that are
+ * read together; the rules hold there, too.
+ */
+const layer = (names) => `(?:webhooks/)?(?:${names})/`;
+
 /** An npm package, installed in `node_modules` or only named. */
 const npm = (names) => [`(^|/)node_modules/(${names})/`, `^(${names})(/|$)`];
 
@@ -45,18 +51,20 @@ module.exports = {
       comment:
         'domain holds types and rules: no I/O, no clock, no npm, no proto. It imports domain, the catalog and errors only.',
       severity: 'error',
-      from: { path: '^services/([^/]+)/src/domain/' },
-      to: { pathNot: ['^services/$1/src/domain/', '^packages/catalog/src/', serviceKit('errors')] },
+      from: { path: `^services/([^/]+)/src/${layer('domain')}` },
+      to: {
+        pathNot: [`^services/$1/src/${layer('domain')}`, '^packages/catalog/src/', serviceKit('errors')],
+      },
     },
     {
       name: 'app-sees-only-ports',
       comment:
         'app holds use cases: domain and its own ports, plus clock, timer, ids, user ids, secrets, queues, the chain of records, node:crypto and lru-cache, a data structure. No other npm, no proto, no adapter.',
       severity: 'error',
-      from: { path: '^services/([^/]+)/src/app/' },
+      from: { path: `^services/([^/]+)/src/${layer('app')}` },
       to: {
         pathNot: [
-          '^services/$1/src/(app|domain)/',
+          `^services/$1/src/${layer('app|domain')}`,
           '^packages/(catalog|record-chain)/src/',
           serviceKit('errors|clock|periodic|ids|user-id|secrets|fair-queue'),
           '^(node:)?crypto$',
@@ -68,8 +76,11 @@ module.exports = {
       name: 'store-stays-behind-ports',
       comment: 'Only service.ts, which builds the service, imports the store; rpc and http call use cases.',
       severity: 'error',
-      from: { path: '^services/([^/]+)/src/', pathNot: '^services/[^/]+/src/(store/|service\\.ts$)' },
-      to: { path: '^services/$1/src/store/' },
+      from: {
+        path: '^services/([^/]+)/src/',
+        pathNot: `^services/[^/]+/src/(${layer('store')}|service\\.ts$)`,
+      },
+      to: { path: `^services/$1/src/${layer('store')}` },
     },
     {
       name: 'database-only-in-store',
@@ -79,7 +90,7 @@ module.exports = {
       from: {
         path: '^(services|packages)/[^/]+/(src|bin)/',
         pathNot: [
-          '^services/[^/]+/src/(store/|service\\.ts$)',
+          `^services/[^/]+/src/(${layer('store')}|service\\.ts$)`,
           '^packages/service-kit/(bin|src/(postgres|restore))/',
           '^packages/local-stack/',
           '^packages/service-kit/src/telemetry/instrumentations\\.ts$',

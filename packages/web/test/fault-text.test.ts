@@ -14,8 +14,8 @@ test.each([
   'services/authorization/src/domain/redirect-uri.ts',
   'services/authorization/src/domain/app-settings.ts',
   'packages/catalog/src/shown-text.ts',
-  'services/consent/src/domain/webhook-endpoint.ts',
-  'services/consent/src/app/webhooks.ts',
+  'services/consent/src/webhooks/domain/endpoint.ts',
+  'services/consent/src/webhooks/app/webhooks.ts',
 ])('every fault that %s finds in what a developer enters has a German text', (file) => {
   const found = readFileSync(join(ROOT, file), 'utf8').matchAll(MESSAGE);
   const messages = [...found].map(([, , message]) =>

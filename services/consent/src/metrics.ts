@@ -8,8 +8,8 @@ import {
 import type { AccessRecordStore } from './app/access-ports.ts';
 import type { AccessRecorder } from './app/access-recorder.ts';
 import type { Checkpoints } from './app/checkpoints.ts';
-import type { Delivery, PendingEvents } from './app/webhook-ports.ts';
 import { VERDICTS, type Verdict } from './domain/access.ts';
+import type { Delivery, PendingEvents } from './webhooks/app/ports.ts';
 
 /** What comes of a published eviction. Without a connection to Redis it is not sent. */
 export type EvictionOutcome = 'published' | 'failed' | 'not_connected';

@@ -38,18 +38,17 @@ import { openEvictions } from './events/redis-evictions.ts';
 import { type ConsentMetrics, createConsentMetrics } from './metrics.ts';
 import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
-import { createEventService } from './rpc/event-service.ts';
 import { createLedgerService } from './rpc/ledger-service.ts';
 import { createNoticeService } from './rpc/notice-service.ts';
 import { createReportService } from './rpc/report-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
 import { createSessionService } from './rpc/session-service.ts';
-import { createWebhookService } from './rpc/webhook-service.ts';
 import { openConnectionPools } from './store/connection-pools.ts';
 import { createPgPruner } from './store/pg-pruner.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 import { createStores, type Stores } from './store/stores.ts';
-import { startWebhookDelivery } from './webhook-delivery.ts';
+import { startWebhookDelivery } from './webhooks/delivery.ts';
+import { createEventService, createWebhookService } from './webhooks/rpc/webhook-service.ts';
 
 const SERVICE = 'consent';
 

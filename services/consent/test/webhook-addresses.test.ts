@@ -1,9 +1,13 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
-import { createHttpsPoster, type PosterOptions } from '../src/clients/https-poster.ts';
-import { isPublicAddress, resolveByDns } from '../src/clients/public-addresses.ts';
-import { parseEndpointUrl } from '../src/domain/webhook-endpoint.ts';
+import {
+  createHttpsPoster,
+  isPublicAddress,
+  type PosterOptions,
+  resolveByDns,
+} from '../src/webhooks/clients/https-poster.ts';
+import { parseEndpointUrl } from '../src/webhooks/domain/endpoint.ts';
 
 /** Addresses and names of machines that no app may reach, and what the names resolve to. */
 const FORBIDDEN: readonly (readonly [host: string, resolved?: readonly string[]])[] = [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { GIVE_UP_AFTER_MS } from '../src/domain/webhook-schedule.ts';
+import { GIVE_UP_AFTER_MS } from '../src/webhooks/domain/event.ts';
 import type { RunningService } from './running-service.ts';
 import type { WebhookHarness } from './webhook-harness.ts';
 import { setUpWebhook, startWithWebhooks, THREE, typesOf } from './webhook-scenario.ts';

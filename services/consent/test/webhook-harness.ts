@@ -5,18 +5,18 @@ import { systemClock } from '@phds/service-kit/clock';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
-import { addDueEvents } from '../src/app/webhook-causes.ts';
-import type { ClaimedEvent, EventPoster, WebhookQueue, WebhookSecrets } from '../src/app/webhook-ports.ts';
+import { openConnectionPools } from '../src/store/connection-pools.ts';
+import { addDueEvents } from '../src/webhooks/app/background.ts';
+import type { ClaimedEvent, EventPoster, WebhookQueue, WebhookSecrets } from '../src/webhooks/app/ports.ts';
 import {
   createWebhookSender,
   type WebhookSender,
   type WebhookSenderDependencies,
-} from '../src/app/webhook-sender.ts';
-import { createHttpsPoster } from '../src/clients/https-poster.ts';
-import { createWebhookSecrets } from '../src/clients/webhook-secrets.ts';
-import { openConnectionPools } from '../src/store/connection-pools.ts';
-import { createPgWebhookCauses } from '../src/store/pg-webhook-causes.ts';
-import { createPgWebhookQueue } from '../src/store/pg-webhook-queue.ts';
+} from '../src/webhooks/app/sender.ts';
+import { createHttpsPoster } from '../src/webhooks/clients/https-poster.ts';
+import { createWebhookSecrets } from '../src/webhooks/clients/secrets.ts';
+import { createPgWebhookCauses } from '../src/webhooks/store/pg-events.ts';
+import { createPgWebhookQueue } from '../src/webhooks/store/pg-queue.ts';
 import { type RegisteredApp, type RunningService, WEBHOOK_KEY } from './running-service.ts';
 
 export const ALL_EVENTS = ['grant.revoked', 'grant.expired', 'grant.narrowed', 'data.updated'];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { WebhookQueue } from '../src/app/webhook-ports.ts';
+import type { WebhookQueue } from '../src/webhooks/app/ports.ts';
 import type { RunningService } from './running-service.ts';
 import type { WebhookHarness } from './webhook-harness.ts';
 import { setUpWebhook, startWithWebhooks, THREE, typesOf } from './webhook-scenario.ts';

@@ -23,6 +23,7 @@ export const plants: readonly Plant[] = [
   ],
   ['sdk-stands-alone', 'packages/sdk/src/file.ts', "import 'node:fs';", 'fs'],
   ['domain-is-pure', 'services/alpha/src/domain/file.ts', "import 'node:fs';", 'fs'],
+  ['domain-is-pure', 'services/alpha/src/webhooks/domain/file.ts', "import 'node:fs';", 'fs'],
   ['domain-is-pure', 'services/alpha/src/domain/npm.ts', "import 'jose';", 'node_modules/jose/dist/index.js'],
   [
     'domain-is-pure',

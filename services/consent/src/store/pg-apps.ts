@@ -4,8 +4,8 @@ import type pg from 'pg';
 import sql from 'sql-template-tag';
 import type { AppStore, StatusCommand } from '../app/ports.ts';
 import type { AppLock, AppStanding, ReportedApp } from '../domain/app.ts';
+import { wanting } from '../webhooks/store/pg-events.ts';
 import { takeProfile } from './app-profiles.ts';
-import { wanting } from './webhook-event-rows.ts';
 
 /** The apps in table `app`. Each change of status is one conditional statement. */
 export function createPgApps(pool: pg.Pool): AppStore {

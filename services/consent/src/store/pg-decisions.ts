@@ -8,7 +8,8 @@ import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
 import type { Grant } from '../domain/grant.ts';
 import { toApprovalNotice } from '../domain/notice.ts';
 import type { PendingApproval } from '../domain/pending-approval.ts';
-import { sharesLess } from '../domain/webhook-event.ts';
+import { sharesLess } from '../webhooks/domain/event.ts';
+import { writeNarrowed } from '../webhooks/store/pg-events.ts';
 import { addEvent } from './consent-events.ts';
 import {
   GRANT_COLUMNS,
@@ -22,7 +23,6 @@ import { addNotice } from './notice-rows.ts';
 import { lockPending, readPending } from './pending-locks.ts';
 import { keepPerson } from './person-locks.ts';
 import { requireVerified } from './restore-guard.ts';
-import { writeNarrowed } from './webhook-event-rows.ts';
 
 interface LockedFacts extends DecisionFacts {
   /** The one row that the unique index allows: live, or ended but not yet closed. */

@@ -5,6 +5,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import type { GrantStore } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
 import { listChanges, type ShownApp, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
+import { insertRevoked, writeNarrowed } from '../webhooks/store/pg-events.ts';
 import { accessCounts, refOf } from './access-counts-sql.ts';
 import { findGrantOfApp, listGrantsOfApp } from './app-grants.ts';
 import { findVersions } from './app-profiles.ts';
@@ -14,7 +15,6 @@ import { addEvent } from './consent-events.ts';
 import { countGrants, newestFirst } from './grant-pages.ts';
 import { GRANT_COLUMNS, GRANT_FROM, GRANT_STATUS, type GrantRow, toGrant } from './grant-rows.ts';
 import { lockGrants } from './person-locks.ts';
-import { insertRevoked, writeNarrowed } from './webhook-event-rows.ts';
 
 /** Grants in table `consent_grant`. Each change locks the row and adds to the grant's history. */
 export function createPgGrants(pool: pg.Pool): GrantStore {

@@ -3,8 +3,8 @@ import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
 import type { Erasure, PersonStore } from '../app/access-ports.ts';
+import { insertEvents } from '../webhooks/store/pg-events.ts';
 import { lockGrants, lockPerson } from './person-locks.ts';
-import { insertEvents } from './webhook-event-rows.ts';
 
 /** People in table `person`. A row is created with a person's first grant and deleted with the person. */
 export function createPgPeople(pool: pg.Pool): PersonStore {

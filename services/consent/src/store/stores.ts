@@ -1,4 +1,7 @@
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
+import { createPgWebhookEndpoints } from '../webhooks/store/pg-endpoints.ts';
+import { createPgDataChanges, createPgWebhookCauses } from '../webhooks/store/pg-events.ts';
+import { createPgWebhookQueue } from '../webhooks/store/pg-queue.ts';
 import type { ConnectionPools } from './connection-pools.ts';
 import { createPgAccessCounts } from './pg-access-counts.ts';
 import { createPgAccessHistory } from './pg-access-history.ts';
@@ -6,7 +9,6 @@ import { createPgAccessRecords } from './pg-access-records.ts';
 import { createPgAppUsage } from './pg-app-usage.ts';
 import { createPgApps } from './pg-apps.ts';
 import { createPgCheckpoints } from './pg-checkpoints.ts';
-import { createPgDataChanges } from './pg-data-changes.ts';
 import { createPgDecisions } from './pg-decisions.ts';
 import { createPgGrants } from './pg-grants.ts';
 import { createPgLiveness } from './pg-liveness.ts';
@@ -22,9 +24,6 @@ import { createPgSandboxGrants } from './pg-sandbox-grants.ts';
 import { createPgSessionChecks } from './pg-session-checks.ts';
 import { createPgSessionEnds } from './pg-session-ends.ts';
 import { createPgSuspensions } from './pg-suspensions.ts';
-import { createPgWebhookCauses } from './pg-webhook-causes.ts';
-import { createPgWebhookEndpoints } from './pg-webhook-endpoints.ts';
-import { createPgWebhookQueue } from './pg-webhook-queue.ts';
 
 export interface StoreOptions {
   readonly guard: RestoreGuard;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { WebhookSecrets } from '../app/webhook-ports.ts';
+import type { WebhookSecrets } from '../app/ports.ts';
 
 /**
  * Secrets and signatures of Standard Webhooks, symmetric (`v1`). A secret is derived from the service's key, so that the database does not

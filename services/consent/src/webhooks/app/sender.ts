@@ -1,16 +1,14 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { limitToShared, toEventBody, type WebhookEvent } from '../domain/webhook-event.ts';
-import { waitAfter } from '../domain/webhook-schedule.ts';
-import { type DeliveryPlace, DeliveryPlaces } from './delivery-places.ts';
-import { DueEndpoints } from './due-endpoints.ts';
+import { limitToShared, toEventBody, type WebhookEvent, waitAfter } from '../domain/event.ts';
 import type {
   ClaimedEvent,
+  ClaimLimits,
   Delivery,
   EventPoster,
   Outcome,
   WebhookQueue,
   WebhookSecrets,
-} from './webhook-ports.ts';
+} from './ports.ts';
 
 /** Longer than an attempt and the storing of its outcome take. */
 const LEASE_MS = 60_000;
@@ -183,4 +181,123 @@ function toOutcome(
   if (status === GONE) return { state: 'failed', isGone: true };
   const waitMs = waitAfter(attempts, ageMs, random);
   return waitMs === null ? { state: 'failed', isGone: false } : { state: 'pending', waitMs };
+}
+
+const FOUND_AT_ONCE = 200;
+
+/** The endpoints that a sender claims from. Finding them costs much more than claiming from them, so it is not done for each claim. */
+class DueEndpoints {
+  readonly #queue: Pick<WebhookQueue, 'findDue' | 'findDueAmong'>;
+  #ids = new Set<string>();
+  #search: { readonly newWithinMs?: number } | null = null;
+  #areMore = false;
+  #isProgress = false;
+
+  constructor(queue: Pick<WebhookQueue, 'findDue' | 'findDueAmong'>) {
+    this.#queue = queue;
+  }
+
+  get ids(): ReadonlySet<string> {
+    return this.#ids;
+  }
+
+  get isSearchDue(): boolean {
+    return this.#search !== null;
+  }
+
+  /** The next search finds every endpoint with due events. */
+  searchAll(): void {
+    this.#search = {};
+  }
+
+  /** The next search adds the endpoints with events of the last `newWithinMs` milliseconds. */
+  searchNew(newWithinMs: number): void {
+    this.#search ??= { newWithinMs };
+  }
+
+  async search(): Promise<void> {
+    while (this.#search !== null) {
+      const { newWithinMs } = this.#search;
+      this.#search = null;
+      const found = await this.#queue.findDue(FOUND_AT_ONCE, newWithinMs);
+      const areMore = found.length === FOUND_AT_ONCE;
+      if (newWithinMs !== undefined && areMore) this.searchAll();
+      if (newWithinMs === undefined)
+        [this.#ids, this.#areMore, this.#isProgress] = [new Set(), areMore, false];
+      for (const id of found) this.#ids.add(id);
+    }
+  }
+
+  /**
+   * After a claim that left places free: forgets endpoints with nothing in delivery and nothing due, and searches again if there are more.
+   * What is still due beside deliveries was held back by their shares, and is claimed when they end.
+   */
+  async keep(busy: ReadonlyMap<string, number>, isProgress: boolean): Promise<void> {
+    this.#isProgress ||= isProgress;
+    const idle = [...this.#ids].filter((id) => !busy.has(id));
+    const mayHoldBack = busy.size > 0 && idle.length > 0;
+    const heldBack = new Set(mayHoldBack ? await this.#queue.findDueAmong(idle) : []);
+    for (const id of idle) if (!heldBack.has(id)) this.#ids.delete(id);
+    if (!isProgress && this.#areMore && this.#isProgress) this.searchAll();
+  }
+}
+
+/** A delivery that takes longer uses a place for slow endpoints, and so do the next ones to its endpoint. */
+const SLOW_MS = 1_000;
+/** Maximum number of slow endpoints in memory; the latest are kept. */
+const MOST_SLOW = 10_000;
+/** Share of the places that one owner or host may use, and that is reserved for other events than `data.updated`. */
+const SHARE = 1 / 4;
+
+/** A claim in delivery. */
+interface DeliveryPlace {
+  readonly claimed: ClaimedEvent;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+}
+
+/**
+ * Who may use the places of a sender: as many as `concurrency` for endpoints that answer within a second, and as many again for slow ones.
+ * A delivery that becomes slow moves there while there is room, so an endpoint that was not known to be slow delays others only once.
+ */
+class DeliveryPlaces {
+  readonly #concurrency: number;
+  readonly #slow = new Set<string>();
+
+  constructor(concurrency: number) {
+    this.#concurrency = concurrency;
+  }
+
+  /** Stores how long an endpoint took to answer. */
+  note(endpointId: string, ms: number): void {
+    this.#slow.delete(endpointId);
+    if (ms < SLOW_MS) return;
+    this.#slow.add(endpointId);
+    const [oldest = ''] = this.#slow;
+    if (this.#slow.size > MOST_SLOW) this.#slow.delete(oldest);
+  }
+
+  /** The events that may be claimed of these endpoints beside those in delivery. */
+  limits(endpoints: Iterable<string>, delivering: readonly DeliveryPlace[], now: number) {
+    const slow = new Set(Iterator.from(endpoints).filter((id) => this.#slow.has(id)));
+    const busy = new Map<string, number>();
+    for (const { claimed, startedAt } of delivering) {
+      const { id } = claimed.endpoint;
+      busy.set(id, (busy.get(id) ?? 0) + 1);
+      if (this.#slow.has(id) || now - startedAt >= SLOW_MS) slow.add(id);
+    }
+    const fast = delivering.filter(({ claimed }) => !slow.has(claimed.endpoint.id));
+    const late = fast.filter(({ claimed }) => claimed.event.type === 'data.updated').length;
+    const slowRoom = this.#concurrency - (delivering.length - fast.length);
+    const room = this.#concurrency - fast.length + Math.min(0, slowRoom);
+    const reserved = Math.floor(this.#concurrency * SHARE);
+    return {
+      busy,
+      slow,
+      events: Math.max(0, room),
+      lateEvents: Math.max(0, this.#concurrency - reserved - late),
+      slowEvents: Math.max(0, slowRoom),
+      perShare: Math.ceil(this.#concurrency * SHARE),
+    } satisfies Partial<ClaimLimits>;
+  }
 }

@@ -1,9 +1,10 @@
+import { Resolver } from 'node:dns/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { WebhookFailure } from '@phds/catalog/webhooks';
-import type { EventPoster, EventRequest } from '../app/webhook-ports.ts';
-import { isLoopbackAddress, isPublicAddress, type ResolveName } from './public-addresses.ts';
+import ipaddr from 'ipaddr.js';
+import type { EventPoster, EventRequest } from '../app/ports.ts';
 
 /** For name, connection, TLS, request and answer together. */
 const ATTEMPT_MS = 10_000;
@@ -136,4 +137,32 @@ const TLS_CODES = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|E
 function toFailure(error: unknown): WebhookFailure {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === 'string' && TLS_CODES.test(code) ? 'tls_failed' : 'connection_failed';
+}
+
+/** All addresses of a host name, IPv4 and IPv6. Rejects or returns none when it has no address. */
+export type ResolveName = (name: string) => Promise<readonly string[]>;
+
+const LOOKUP_MS = 2_000;
+const LOOKUP_TRIES = 2;
+
+/** The block from which public IPv6 addresses are assigned (RFC 4291, section 2.4). */
+const ASSIGNED_IPV6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
+
+/** Whether an address is public unicast, so that no machine of the network around this service has it. */
+export function isPublicAddress(text: string): boolean {
+  if (isIP(text) === 0) return false;
+  const address = ipaddr.parse(text);
+  if (address.range() !== 'unicast') return false;
+  return address.kind() === 'ipv4' || (address as ipaddr.IPv6).match(...ASSIGNED_IPV6);
+}
+
+export function isLoopbackAddress(text: string): boolean {
+  return isIP(text) !== 0 && ipaddr.process(text).range() === 'loopback';
+}
+
+/** Resolves by DNS only, within some seconds. The hosts file and the search list of this machine are not used. */
+export async function resolveByDns(name: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: LOOKUP_MS, tries: LOOKUP_TRIES });
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
 }

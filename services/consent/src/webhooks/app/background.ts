@@ -1,6 +1,5 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { startPeriodic } from '@phds/service-kit/periodic';
-import { addDueEvents } from './webhook-causes.ts';
 import type {
   Delivery,
   EventPoster,
@@ -8,8 +7,8 @@ import type {
   WebhookCauseStore,
   WebhookQueue,
   WebhookSecrets,
-} from './webhook-ports.ts';
-import { createWebhookSender } from './webhook-sender.ts';
+} from './ports.ts';
+import { createWebhookSender } from './sender.ts';
 
 const MEASURE_INTERVAL_MS = 15_000;
 /** One turn in so many checks all endpoints, and so finds retries and `data.updated`, which become due some time after they were added. */
@@ -54,4 +53,13 @@ export function startWebhooks(options: WebhookBackgroundOptions): AsyncDisposabl
     onMeasured(await queue.measure()),
   );
   return resources;
+}
+
+/** Grants in one transaction, which lasts some milliseconds. */
+const GRANTS_AT_ONCE = 1_000;
+
+/** Adds the events of grants that expired, and of those that ended with their app. A later run goes on where this one ended. */
+export async function addDueEvents(causes: WebhookCauseStore, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await causes.addRevokedWithApp(GRANTS_AT_ONCE)));
+  while (!signal.aborted && (await causes.addExpired(GRANTS_AT_ONCE)));
 }

@@ -1,20 +1,20 @@
 import type { FailureReports } from '@phds/service-kit/background-failures';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Logger } from '@phds/service-kit/telemetry/log';
-import { createDataChanges, type DataChangeStore } from './app/data-changes.ts';
-import { startWebhooks } from './app/webhook-background.ts';
-import type {
-  PendingEvents,
-  WebhookCauseStore,
-  WebhookEndpointStore,
-  WebhookQueue,
-} from './app/webhook-ports.ts';
+import type { Config } from '../config.ts';
+import type { ConsentMetrics } from '../metrics.ts';
+import { startWebhooks } from './app/background.ts';
+import {
+  createDataChanges,
+  type DataChangeStore,
+  type PendingEvents,
+  type WebhookCauseStore,
+  type WebhookEndpointStore,
+  type WebhookQueue,
+} from './app/ports.ts';
 import { createWebhooks } from './app/webhooks.ts';
-import { createHttpsPoster } from './clients/https-poster.ts';
-import { resolveByDns } from './clients/public-addresses.ts';
-import { createWebhookSecrets } from './clients/webhook-secrets.ts';
-import type { Config } from './config.ts';
-import type { ConsentMetrics } from './metrics.ts';
+import { createHttpsPoster, resolveByDns } from './clients/https-poster.ts';
+import { createWebhookSecrets } from './clients/secrets.ts';
 
 const SAID_EVERY_MS = 60_000;
 

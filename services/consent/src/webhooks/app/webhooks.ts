@@ -7,9 +7,9 @@ import {
   parseEndpointUrl,
   parseOverlap,
   type WebhookEndpoint,
-} from '../domain/webhook-endpoint.ts';
-import type { WebhookDelivery } from '../domain/webhook-event.ts';
-import type { EventPoster, OwnedApp, WebhookEndpointStore, WebhookSecrets } from './webhook-ports.ts';
+} from '../domain/endpoint.ts';
+import type { WebhookDelivery } from '../domain/event.ts';
+import type { EventPoster, OwnedApp, WebhookEndpointStore, WebhookSecrets } from './ports.ts';
 
 const TESTS_PER_MINUTE = 10;
 
