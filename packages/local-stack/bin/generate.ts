@@ -48,12 +48,10 @@ const STEPS: readonly Step[] = [
     result: 'packages/contracts/gen/phds',
     command: ['node_modules/.bin/buf', 'generate'],
   },
-  ...['authorization', 'consent', 'health-data'].map((service) =>
-    prismaStep(
-      service,
-      `services/${service}/prisma/schema.prisma`,
-      `services/${service}/src/store/generated`,
-    ),
+  prismaStep(
+    'authorization',
+    'services/authorization/prisma/schema.prisma',
+    'services/authorization/src/store/generated',
   ),
   prismaStep('library', `${LIBRARY}/prisma/schema.prisma`, `${LIBRARY}/generated`),
   {
