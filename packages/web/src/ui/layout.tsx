@@ -2,11 +2,10 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import icon from '../icon.svg';
 import { text } from '../texts/frame.ts';
-import { Account } from './account.tsx';
+import { Account, SwitchAccount } from './account.tsx';
 import { LanguageChoice } from './language-choice.tsx';
 import style from './layout.module.css';
 import { SignInRequest } from './sign-in-request.tsx';
-import { SwitchAccount } from './switch-account.tsx';
 import { useTitle } from './title.ts';
 
 const PLACES = [

@@ -1,12 +1,11 @@
+import type { ReactNode } from 'react';
 import type { Connection, PendingApproval } from '../../api/resources.ts';
 import { Card } from '../../ui/card.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, formatDay } from '../../ui/time.tsx';
 import style from './approval-form.module.css';
-import { findChanges } from './changes.ts';
-import { ConnectionLink } from './connection-link.tsx';
-import type { Terms } from './terms.ts';
+import { KEPT, type Terms } from './terms.ts';
 import { Rich, text } from './texts.ts';
 
 interface ChangesProps {
@@ -86,4 +85,25 @@ function toList(scopes: readonly string[]): string {
 /** How far back the app sees. */
 function rangeText(firstDay: string | null): string {
   return firstDay === null ? text('rangeEverything') : text('rangeFrom', { day: formatDate(firstDay) });
+}
+
+/** Which terms of a connection an approval would change. Another time of the same day is not shown, so it does not count. */
+export function findChanges(
+  connection: Connection,
+  { added, stopped, life, end, firstDay, dayFault }: Terms,
+) {
+  const ends = { from: formatDay(connection.expiresAt), to: formatDay(end) };
+  const isEndNew = life !== KEPT && ends.from !== ends.to;
+  const isFirstDayNew = dayFault === null && firstDay !== connection.dataFrom;
+  const isSame = added.length + stopped.length === 0 && !isEndNew && !isFirstDayNew;
+  return { ends, isEndNew, isFirstDayNew, isSame };
+}
+
+/** A link to the page of a connection, beside this page, whose choices stay. */
+export function ConnectionLink({ id, children }: { readonly id: string; readonly children?: ReactNode }) {
+  return (
+    <a href={`/apps/${encodeURIComponent(id)}`} target="_blank" rel="noopener">
+      {children}
+    </a>
+  );
 }

@@ -7,7 +7,6 @@ import { formatList } from '../../ui/formats.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, Instant } from '../../ui/time.tsx';
-import { AppDomain } from './app-domain.tsx';
 import style from './apps.module.css';
 import { changesText } from './changes-text.ts';
 import { findDomain } from './domains.ts';
@@ -71,4 +70,21 @@ function scopesText(scopes: readonly string[]): string {
   const shown = scopes.slice(0, scopes.length > SHOWN_SCOPES + 1 ? SHOWN_SCOPES : scopes.length);
   const count = scopes.length - shown.length;
   return formatList([...shown.map(scopeTitle), ...(count === 0 ? [] : [text('moreItems', { count })])]);
+}
+
+/** What tells an app from others of its name. `others` are the apps that are shown with it. */
+export function AppDomain({
+  app,
+  others = [],
+  id,
+}: {
+  readonly app: Grant['app'];
+  readonly others?: readonly Grant['app'][];
+  readonly id?: string;
+}) {
+  return (
+    <span className={style['domain']} id={id}>
+      {findDomain(app, others)}
+    </span>
+  );
 }

@@ -1,25 +1,25 @@
 import { toReportPath, useGrant, useRevocation } from '../../api/grants.ts';
-import type { Grant } from '../../api/resources.ts';
+import type { Grant, GrantStatus } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Grid, Stack } from '../../ui/card.tsx';
+import { Card, Facts, Grid, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Empty, EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
+import { WebLink } from '../../ui/web-link.tsx';
 import { AccessTable } from '../history/access-table.tsx';
 import { ReportApp } from '../report/report-app.tsx';
-import { AboutApp } from './about-app.tsx';
 import { AfterSharing } from './after-sharing.tsx';
 import { AppChanges } from './app-changes.tsx';
+import style from './apps.module.css';
 import { findDomain } from './domains.ts';
 import { EndsSoon, UnusedHint } from './grant-hints.tsx';
-import { GrantStatusTag } from './grant-status-tag.tsx';
 import { NarrowingForm } from './narrowing-form.tsx';
 import { SharingCard } from './sharing-card.tsx';
-import { text } from './texts.ts';
+import { Rich, text } from './texts.ts';
 
 /** One connected app: what it may read, what it has read, and how to narrow or end that. */
 export function ConnectedAppPage({ id }: { readonly id: string }) {
@@ -127,5 +127,61 @@ function StopSharing({
       <p>{text('stopText', { app })}</p>
       <p>{text('shareAgain', { app })}</p>
     </Confirmation>
+  );
+}
+
+const TAGS = {
+  active: { tone: 'good', id: 'active' },
+  expired: { tone: 'neutral', id: 'expired' },
+  revoked: { tone: 'bad', id: 'stopped' },
+} as const;
+
+function GrantStatusTag({ status }: { readonly status: GrantStatus }) {
+  const { tone, id } = TAGS[status];
+  return <Tag tone={tone}>{text(id)}</Tag>;
+}
+
+/** The app as the person was shown it: its own words, its developer, its domain and its links. */
+function AboutApp({ grant: { app, purpose, appChanges } }: { readonly grant: Grant }) {
+  const title = text('about', { app: appTitle(app) });
+  const { description } = app;
+  const hasWords = [description, purpose].some((words) => typeof words === 'string');
+  const [website, privacyPolicy] =
+    appChanges === undefined
+      ? (['website', 'privacyPolicy'] as const)
+      : (['websiteThen', 'privacyPolicyThen'] as const);
+  return (
+    <Card label={title}>
+      <h2>{title}</h2>
+      {typeof description === 'string' ? (
+        <p className={style['words']}>
+          <bdi>{description}</bdi>
+        </p>
+      ) : null}
+      {typeof purpose === 'string' ? (
+        <p>
+          <Rich id="why" values={{ app: app.name, purpose }} components={{ q: <q /> }} />
+        </p>
+      ) : null}
+      {hasWords ? <Soft>{text('ownWords')}</Soft> : null}
+      <Facts
+        facts={[
+          [
+            text('developer'),
+            app.developerName === null ? null : <bdi key="developer">{app.developerName}</bdi>,
+          ],
+          [text('domain'), app.redirectHost ?? null],
+          [text('clientId'), <code key="id">{app.clientId}</code>],
+        ]}
+      />
+      {app.homepageUrl === null && app.privacyPolicyUrl === null ? null : (
+        <div className={style['target']}>
+          <Row>
+            <WebLink url={app.homepageUrl}>{text(website)}</WebLink>
+            <WebLink url={app.privacyPolicyUrl}>{text(privacyPolicy)}</WebLink>
+          </Row>
+        </div>
+      )}
+    </Card>
   );
 }

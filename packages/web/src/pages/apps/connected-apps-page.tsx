@@ -1,7 +1,10 @@
-import { useState } from 'react';
+import { useId, useState } from 'react';
+import { Link } from 'wouter';
 import { useGrants, useRevocationOfAll } from '../../api/grants.ts';
+import type { Grant } from '../../api/resources.ts';
+import { appTitle } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Grid, Stack } from '../../ui/card.tsx';
+import { Card, Grid, Soft, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
@@ -9,9 +12,10 @@ import { PageHeading } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Pages } from '../../ui/table.tsx';
-import { AppCard } from './app-card.tsx';
-import { EndedApps } from './ended-apps.tsx';
-import { text } from './texts.ts';
+import { Day, formatDay } from '../../ui/time.tsx';
+import { AppCard, AppDomain } from './app-card.tsx';
+import style from './apps.module.css';
+import { Rich, text } from './texts.ts';
 
 /** Every app that this person shares with or has shared with. */
 export function ConnectedAppsPage() {
@@ -66,6 +70,52 @@ export function ConnectedAppsPage() {
         <EndedApps status="revoked" />
         <EndedApps status="expired" />
       </Stack>
+    </>
+  );
+}
+
+/** Grants that ended for one reason; renders nothing if there are none. */
+function EndedApps({ status }: { readonly status: 'revoked' | 'expired' }) {
+  const [page, setPage] = useState(1);
+  const { data: grants } = useGrants(status, page);
+  if (grants === undefined || grants.pagination.total === 0) return null;
+  const title = text(status === 'revoked' ? 'stopped' : 'expired');
+  const apps = grants.data.map(({ app }) => app);
+  return (
+    <Card label={title}>
+      <h2>{title}</h2>
+      <ul className={style['list']}>
+        {grants.data.map((grant) => (
+          <li key={grant.id}>
+            <EndedApp grant={grant} others={apps} />
+          </li>
+        ))}
+      </ul>
+      <Pages pagination={grants.pagination} onChange={setPage} />
+    </Card>
+  );
+}
+
+function EndedApp({ grant, others }: { readonly grant: Grant; readonly others: readonly Grant['app'][] }) {
+  const { id, app, grantedAt, expiresAt, revokedAt } = grant;
+  const domain = useId();
+  const end = revokedAt ?? expiresAt;
+  const last = <Day at={end} />;
+  return (
+    <>
+      <div className={style['target']}>
+        <Link href={`/apps/${id}`} aria-describedby={domain}>
+          {appTitle(app)}
+        </Link>
+        <AppDomain app={app} others={others} id={domain} />
+      </div>
+      <Soft>
+        {formatDay(grantedAt) === formatDay(end) ? (
+          last
+        ) : (
+          <Rich id="period" values={{ from: <Day at={grantedAt} />, to: last }} />
+        )}
+      </Soft>
     </>
   );
 }

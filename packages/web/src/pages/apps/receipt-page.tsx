@@ -1,17 +1,25 @@
 import { Link } from 'wouter';
 import { useReceipt } from '../../api/grants.ts';
-import { approvalsOf, decodeReceipt, type Receipt, type SignedReceipt } from '../../api/receipt.ts';
+import {
+  approvalsOf,
+  decodeReceipt,
+  endOf,
+  type Receipt,
+  type ReceiptEvent,
+  type SignedReceipt,
+} from '../../api/receipt.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Facts, Row, Soft, Stack } from '../../ui/card.tsx';
+import { formatList } from '../../ui/formats.ts';
 import { Narrow, PageHeading } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
-import { saveFile } from '../../ui/save-file.ts';
-import { formatInstant } from '../../ui/time.tsx';
+import { scopeTitle } from '../../ui/scopes.ts';
+import { formatInstant, Instant } from '../../ui/time.tsx';
 import style from './apps.module.css';
 import { NoSuchConnection } from './connected-app-page.tsx';
 import { ReceiptApproval } from './receipt-approval.tsx';
-import { ReceiptEvents } from './receipt-events.tsx';
+import { datesText } from './terms-text.ts';
 import { Rich, text } from './texts.ts';
 
 const KEYS_PATH = '/.well-known/jwks.json';
@@ -117,4 +125,60 @@ function PublicKeys({ children }: { readonly children?: React.ReactNode }) {
 function download(signed: SignedReceipt): void {
   const content = new Blob([JSON.stringify(signed, null, 2)], { type: 'application/json' });
   saveFile(`consent-receipt-${signed.grantId}.json`, content);
+}
+
+const TEXTS = new Map([
+  ['given', 'eventGiven'],
+  ['narrowed', 'eventNarrowed'],
+  ['withdrawn', 'eventWithdrawn'],
+  ['expired', 'eventExpired'],
+  ['ended by the app', 'eventEndedByApp'],
+  ['terminated', 'eventTerminated'],
+  ['deletion requested', 'eventDeletionRequested'],
+] as const);
+
+/** Everything that happened, oldest first, with the terms after it. */
+function ReceiptEvents({ events }: { readonly events: readonly ReceiptEvent[] }) {
+  return (
+    <Card label={text('receiptEvents')}>
+      <h2>{text('receiptEvents')}</h2>
+      <ol className={style['list']}>
+        {events.map((event) => (
+          <li key={`${event.event_time} ${event.event_state}`}>
+            <div className={style['event']}>
+              <strong>{stateText(event.event_state)}</strong>
+              <Terms event={event} />
+            </div>
+            <Soft>
+              <Instant at={event.event_time} />
+            </Soft>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+/** The kind of an event; its own name for kinds of later releases. */
+function stateText(state: string): string {
+  const id = TEXTS.get(state as 'given');
+  return id === undefined ? state : text(id);
+}
+
+function Terms({ event }: { readonly event: ReceiptEvent }) {
+  const end = endOf(event);
+  if (event.pii_types.length === 0 || end === null) return null;
+  const items = formatList(event.pii_types.map(scopeTitle));
+  const terms = { items, end: formatInstant(new Date(end).toISOString()), dates: datesText(event.pii_since) };
+  return <Soft>{text('eventTerms', terms)}</Soft>;
+}
+
+/** Starts the download of a file. */
+function saveFile(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
 }

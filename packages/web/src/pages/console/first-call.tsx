@@ -1,7 +1,6 @@
 import type { DeveloperApp } from '../../api/resources.ts';
 import { Card, Soft } from '../../ui/card.tsx';
 import { Code } from '../../ui/code.tsx';
-import { toFirstCall } from './first-call-commands.ts';
 import { text } from './texts.ts';
 
 /** The commands from authorization to data for this app. */
@@ -13,4 +12,51 @@ export function FirstCall({ app }: { readonly app: DeveloperApp }) {
       <Code text={toFirstCall(app, location.origin)} label={text('commands')} />
     </Card>
   );
+}
+
+const toVerifier = () => `# ${text('commandPkce')}
+CODE_VERIFIER=$(openssl rand -hex 32)
+CODE_CHALLENGE=$(printf %s "$CODE_VERIFIER" | openssl dgst -sha256 -binary | openssl base64 | tr '+/' '-_' | tr -d '=')
+
+`;
+const CHALLENGE = ' \\\n  -d code_challenge="$CODE_CHALLENGE" -d code_challenge_method=S256';
+
+/**
+ * Commands for a POSIX shell, from the authorization request to the first read. The secret is entered into a variable, so it is not
+ * in the shell history.
+ */
+function toFirstCall(app: DeveloperApp, origin: string): string {
+  const redirectUri = app.redirectUris[0] ?? '';
+  const scope = app.scopes.find((name) => name.startsWith('read:health-data:')) ?? app.scopes[0] ?? '';
+  const credentials = `-d client_id=${app.clientId} -d client_secret="$CLIENT_SECRET"`;
+  const redirection = `--data-urlencode ${quote(`redirect_uri=${redirectUri}`)}`;
+  const [verifier, challenge, proof] = app.requirePkce
+    ? [toVerifier(), CHALLENGE, ' -d code_verifier="$CODE_VERIFIER"']
+    : ['', '', ''];
+  return `# ${text('commandSecret')}
+${verifier}# ${text('commandAsk')}
+curl -s ${origin}/oauth/authorize ${credentials} \\
+  ${redirection} -d scope=${scope} -d state=xyz${challenge}
+
+# ${text('commandCode', { callback: toCallback(redirectUri) })}
+curl -s ${origin}/oauth/token -d grant_type=authorization_code -d code="$CODE"${proof} \\
+  ${credentials} ${redirection}
+
+# ${text('commandRead')}
+curl -s ${origin}${toPath(scope)} -H "Authorization: Bearer $ACCESS_TOKEN"`;
+}
+
+function toPath(scope: string): string {
+  const [, kind, category] = scope.split(':');
+  return category === undefined ? `/api/v1/${kind}` : `/api/v1/health-data/${category}`;
+}
+
+/** The redirect URI with a code, keeping its existing query. */
+function toCallback(redirectUri: string): string {
+  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}code=…&state=xyz`;
+}
+
+/** Quotes a text as one shell word. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,13 +1,13 @@
-import type { Environment } from '@phds/catalog/sandbox';
+import { ENVIRONMENTS, type Environment } from '@phds/catalog/sandbox';
 import { useState } from 'react';
 import { findNew, useAllApps, useApps, useRegistration } from '../../api/developer-apps.ts';
 import type { DeveloperApp, NewApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Row, Stack } from '../../ui/card.tsx';
+import { Row, Soft, Stack } from '../../ui/card.tsx';
 import { Narrow, PageHeading } from '../../ui/layout.tsx';
 import { EmptyPage } from '../../ui/notice.tsx';
+import { RadioChoice } from '../../ui/radio-choice.tsx';
 import { AppForm } from './app-form.tsx';
-import { EnvironmentChoice } from './environment-choice.tsx';
 import { FirstCall } from './first-call.tsx';
 import { SecretOnce } from './secret-once.tsx';
 import { text } from './texts.ts';
@@ -77,5 +77,31 @@ function AnswerLost({ app }: { readonly app: DeveloperApp | null }) {
         {app === null ? text('yourApps') : text('openApp', { app: app.name })}
       </ButtonLink>
     </EmptyPage>
+  );
+}
+
+const TEXTS = {
+  live: { name: 'live', effect: 'liveEffect' },
+  sandbox: { name: 'sandbox', effect: 'sandboxEffect' },
+} as const satisfies Record<Environment, object>;
+
+/** Whether a new app works with people or with made-up ones. */
+function EnvironmentChoice({
+  environment,
+  onChange,
+}: {
+  readonly environment: Environment;
+  readonly onChange: (environment: Environment) => void;
+}) {
+  return (
+    <Stack tight>
+      <RadioChoice
+        label={text('environment')}
+        choices={ENVIRONMENTS.map((id) => ({ id, text: text(TEXTS[id].name) }))}
+        value={environment}
+        onChange={(id) => onChange(ENVIRONMENTS.find((known) => known === id) ?? 'live')}
+      />
+      <Soft>{text(TEXTS[environment].effect)}</Soft>
+    </Stack>
   );
 }

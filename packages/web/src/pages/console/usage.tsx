@@ -1,5 +1,5 @@
 import { rollups, sum } from 'd3-array';
-import { useUsage } from '../../api/developer-apps.ts';
+import { USAGE_DAYS, useUsage } from '../../api/developer-apps.ts';
 import type { UsageDay } from '../../api/resources.ts';
 import { type Bar, BarChart } from '../../charts/bar-chart.tsx';
 import { Card, Soft } from '../../ui/card.tsx';
@@ -7,7 +7,6 @@ import { addDays, today } from '../../ui/days.ts';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Rich, text } from './texts.ts';
-import { USAGE_DAYS } from './usage-days.ts';
 
 /** Recent accesses and refused requests of an app. */
 export function Usage({ clientId }: { readonly clientId: string }) {

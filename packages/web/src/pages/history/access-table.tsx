@@ -1,3 +1,4 @@
+import type { RefusalReason } from '@phds/catalog/wire-names';
 import type { ReactNode } from 'react';
 import { type AccessFilter, useAccesses } from '../../api/accesses.ts';
 import type { Access } from '../../api/resources.ts';
@@ -10,7 +11,6 @@ import { Resource } from '../../ui/resource.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { type Column, Pages, Table } from '../../ui/table.tsx';
 import { Clock, formatDate, formatInstant, Instant } from '../../ui/time.tsx';
-import { refusalText } from './refusal-text.ts';
 import { text } from './texts.ts';
 
 /** Accesses, newest first, in pages. */
@@ -94,4 +94,21 @@ function Outcome({ access }: { readonly access: Access }) {
       <Tag tone="bad">{text('blocked')}</Tag> {refusalText(access.reason)}
     </>
   );
+}
+
+const TEXTS = {
+  GRANT_REVOKED: 'grantRevoked',
+  GRANT_EXPIRED: 'grantExpired',
+  SCOPE_WITHDRAWN: 'scopeWithdrawn',
+  APP_NOT_ALIVE: 'appNotAlive',
+  TOKEN_REVOKED: 'tokenRevoked',
+  TOKEN_EXPIRED: 'tokenExpired',
+  FAMILY_REVOKED: 'tokenRevoked',
+  RESTORE_UNCONFIRMED: 'restoreUnconfirmed',
+  WINDOW_CHANGED: 'windowChanged',
+} as const satisfies Readonly<Record<RefusalReason, string>>;
+
+/** Why a read was blocked, worded for the person whose data it is. */
+function refusalText(reason: RefusalReason | null): string {
+  return reason === null || TEXTS[reason] === undefined ? '' : text(TEXTS[reason]);
 }

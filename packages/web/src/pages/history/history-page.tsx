@@ -1,8 +1,14 @@
 import { useState } from 'react';
-import { type DayFilter, useAccessDays, useAccesses } from '../../api/accesses.ts';
+import {
+  type AccessFilter,
+  type DayFilter,
+  toExportPath,
+  useAccessDays,
+  useAccesses,
+} from '../../api/accesses.ts';
 import { useKnownApps } from '../../api/known-apps.ts';
 import type { AccessDay } from '../../api/resources.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, ButtonAnchor } from '../../ui/button.tsx';
 import { Row, Soft, Stack } from '../../ui/card.tsx';
 import { localDay } from '../../ui/days.ts';
 import { focusHeading } from '../../ui/focus.ts';
@@ -14,7 +20,6 @@ import { NoReads } from './access-table.tsx';
 import { nameApps } from './app-names.ts';
 import { DayChart } from './day-chart.tsx';
 import { DayList } from './day-list.tsx';
-import { ExportButton } from './export-button.tsx';
 import { Filters } from './filters.tsx';
 import { type OpenLines, useOpenLines } from './open-lines.ts';
 import { countDays, EVERYTHING, type Selection, toDayFilter, toDaysBefore, toFilter } from './selection.ts';
@@ -131,5 +136,14 @@ function NothingLately({ selection, period, onSelect }: Shown) {
         );
       }}
     </Resource>
+  );
+}
+
+/** Downloads all accesses that match the filter as CSV, streamed by the browser. */
+function ExportButton({ filter }: { readonly filter: AccessFilter }) {
+  return (
+    <ButtonAnchor href={toExportPath(filter)} download="access-history.csv">
+      {text('export')}
+    </ButtonAnchor>
   );
 }

@@ -1,16 +1,18 @@
-import { WEBHOOK_STATES, type WebhookState } from '@phds/catalog/webhooks';
+import { WEBHOOK_STATES, type WebhookFailure, type WebhookState } from '@phds/catalog/webhooks';
 import { useState } from 'react';
-import { useDeliveries } from '../../../api/webhooks.ts';
+import { isRefusal } from '../../../api/problem.ts';
+import { type Delivery, type DeliveryAttempt, useDeliveries, useRedelivery } from '../../../api/webhooks.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Card, Fields, Row } from '../../../ui/card.tsx';
+import { Card, Facts, Fields, Row, Soft, Stack, Tag } from '../../../ui/card.tsx';
+import { Code } from '../../../ui/code.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { useFilteredPage } from '../../../ui/filtered-page.ts';
-import { Empty } from '../../../ui/notice.tsx';
+import { Empty, ErrorNotice } from '../../../ui/notice.tsx';
 import { Resource } from '../../../ui/resource.tsx';
-import { Pages } from '../../../ui/table.tsx';
-import { DeliveryEntry } from './delivery-entry.tsx';
-import { STATE_TEXTS } from './state-tag.tsx';
+import { type Column, Pages, Table } from '../../../ui/table.tsx';
+import { PreciseInstant } from '../../../ui/time.tsx';
 import { text } from './texts.ts';
+import style from './webhook.module.css';
 
 const EVERY = '';
 
@@ -56,4 +58,102 @@ export function Deliveries({ clientId }: { readonly clientId: string }) {
       </Resource>
     </Card>
   );
+}
+
+/** One event: its state, and unfolded the attempts, what is sent, and a button to send it again. */
+function DeliveryEntry({ clientId, delivery }: { readonly clientId: string; readonly delivery: Delivery }) {
+  const { id, type, grantId, state, createdAt, attempts, nextAttemptAt, body } = delivery;
+  return (
+    <details className={style['delivery']}>
+      <summary>
+        <code>{type}</code> <StateTag state={state} />{' '}
+        <span className={style['time']}>
+          <PreciseInstant at={createdAt} />
+        </span>
+      </summary>
+      <Stack>
+        <Facts
+          facts={[
+            [text('eventId'), <code key="id">{id}</code>],
+            [text('grant'), grantId === null ? null : <code key="grant">{grantId}</code>],
+            [
+              text('nextAttempt'),
+              nextAttemptAt === null ? null : <PreciseInstant key="next" at={nextAttemptAt} />,
+            ],
+          ]}
+        />
+        {attempts.length === 0 ? (
+          <Soft>{text('noAttempts')}</Soft>
+        ) : (
+          <Table
+            caption={text('attemptsOf', { id })}
+            columns={toColumns()}
+            rows={attempts}
+            keyOf={({ at }) => at}
+          />
+        )}
+        <Code label={text('bodyOf', { id })} text={JSON.stringify(body, null, 2)} />
+        <Redeliver clientId={clientId} delivery={delivery} />
+      </Stack>
+    </details>
+  );
+}
+
+function Redeliver({ clientId, delivery }: { readonly clientId: string; readonly delivery: Delivery }) {
+  const redelivery = useRedelivery(clientId);
+  const { error } = redelivery;
+  return (
+    <>
+      {error === null ? null : (
+        <ErrorNotice
+          error={error}
+          title={text(isRefusal(error) ? 'redeliveryRefused' : 'redeliveryUnknown')}
+        />
+      )}
+      <Row>
+        <Button isBusy={redelivery.isPending} onPress={() => redelivery.mutate(delivery.id)}>
+          {text(delivery.state === 'pending' ? 'sendNow' : 'sendAgain')}
+        </Button>
+        <span role="status">
+          {redelivery.isSuccess && delivery.state === 'pending' ? text('willBeSent') : ''}
+        </span>
+      </Row>
+    </>
+  );
+}
+
+const FAILURES = {
+  status: 'failureStatus',
+  redirected: 'failureRedirected',
+  timed_out: 'failureTimedOut',
+  name_not_resolved: 'failureName',
+  address_not_allowed: 'failureAddress',
+  tls_failed: 'failureTls',
+  connection_failed: 'failureConnection',
+  grant_ended: 'failureGrantEnded',
+} as const satisfies Record<WebhookFailure, string>;
+
+function toColumns(): readonly Column<DeliveryAttempt>[] {
+  return [
+    { title: text('attemptAt'), cell: ({ at }) => <PreciseInstant at={at} /> },
+    { title: text('result'), cell: (attempt) => <Result attempt={attempt} /> },
+    { title: text('duration'), cell: ({ ms }) => text('milliseconds', { ms }), isNumber: true },
+  ];
+}
+
+function Result({ attempt: { status, failure } }: { readonly attempt: DeliveryAttempt }) {
+  if (failure === null) return <>{text('accepted', { status: status ?? 0 })}</>;
+  return <>{text(FAILURES[failure], { status: status ?? 0 })}</>;
+}
+
+const STATE_TEXTS = {
+  pending: 'statePending',
+  delivered: 'stateDelivered',
+  failed: 'stateFailed',
+} as const satisfies Record<WebhookState, string>;
+
+const TONES = { pending: 'warn', delivered: 'good', failed: 'bad' } as const;
+
+function StateTag({ state }: { readonly state: WebhookState }) {
+  return <Tag tone={TONES[state]}>{text(STATE_TEXTS[state])}</Tag>;
 }

@@ -9,15 +9,15 @@ import {
   type Webhook,
 } from '../../../api/webhooks.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Card, Row, Soft, Stack } from '../../../ui/card.tsx';
+import { Card, Facts, Row, Soft, Stack } from '../../../ui/card.tsx';
 import { ChangeNotice } from '../../../ui/change-notice.tsx';
 import { Confirmation } from '../../../ui/confirmation.tsx';
-import { focusHeading } from '../../../ui/focus.ts';
-import { ErrorNotice } from '../../../ui/notice.tsx';
+import { CopyButton } from '../../../ui/copy-button.tsx';
+import { focusHeading, useFocusOnAppearance } from '../../../ui/focus.ts';
+import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { formatInstant } from '../../../ui/time.tsx';
 import { RotationConfirmation } from '../rotation-confirmation.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
-import { NewSecret } from './new-secret.tsx';
 import { text } from './texts.ts';
 
 /** Sets up the endpoint, changes it, sends a test, rotates the secret and removes the endpoint. */
@@ -133,5 +133,61 @@ function RotateButton({
       isBlocked={isBlocked}
       onRotate={onRotate}
     />
+  );
+}
+
+/** The secret of a new endpoint or of a rotation, or what became of it when the answer was lost. */
+function NewSecret({
+  change,
+  rotation,
+}: {
+  readonly change: ReturnType<typeof useWebhookChange>;
+  readonly rotation: ReturnType<typeof useWebhookRotation>;
+}) {
+  const secret = rotation.data?.secret ?? change.data?.secret;
+  if (secret !== undefined) return <SecretOnce secret={secret} />;
+  if (rotation.data === null || rotation.failure?.standing === 'made') {
+    return <Unseen title={text('rotatedUnseen')} />;
+  }
+  if (change.data === null || change.failure?.standing === 'made') {
+    return <Unseen title={text('savedUnseen')} />;
+  }
+  return (
+    <ChangeNotice
+      failure={rotation.failure}
+      undone={text('notRotated')}
+      unknown={text('rotationUnknown')}
+      advice={text('rotationAdvice')}
+    />
+  );
+}
+
+/** A new secret, kept only in this page's memory. */
+function SecretOnce({ secret }: { readonly secret: string }) {
+  const appeared = useFocusOnAppearance();
+  return (
+    <Card label={text('secret')}>
+      <Notice tone="warn">
+        <strong ref={appeared} tabIndex={-1}>
+          {text('copyNow')}
+        </strong>
+        <span>{text('secretAdvice')}</span>
+      </Notice>
+      <Facts facts={[[text('secret'), <code key="secret">{secret}</code>]]} />
+      <Row>
+        <CopyButton value={secret}>{text('copy')}</CopyButton>
+      </Row>
+    </Card>
+  );
+}
+
+function Unseen({ title }: { readonly title: string }) {
+  return (
+    <div role="alert">
+      <Notice tone="warn">
+        <strong>{title}</strong>
+        <span>{text('unseenAdvice')}</span>
+      </Notice>
+    </div>
   );
 }
