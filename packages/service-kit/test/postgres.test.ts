@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { eventually } from '@phds/test-kit/conditions';
 import type { TestDatabase } from '@phds/test-kit/databases';
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
+import type pg from 'pg';
 import { AppError } from '../src/errors.ts';
+import { inTransaction } from '../src/postgres/client.ts';
 import { translateDatabaseError } from '../src/postgres/errors.ts';
 import {
   expectAnswers,
@@ -102,6 +104,28 @@ describe('transactions read what others have committed in the meantime', () => {
     const url = new URL(database.url);
     url.searchParams.set('options', '-c default_transaction_isolation=serializable');
     expect(() => open(url.href)).toThrow(/must not have the parameter options/);
+  });
+});
+
+describe('a transaction', () => {
+  const pidOf = async (pool: Postgres['pool']) =>
+    (await pool.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
+  const insert = (client: pg.ClientBase, id: string) =>
+    client.query('INSERT INTO author (id, name) VALUES ($1, $2)', [id, id]);
+
+  test.each<[string, string, number | undefined, RegExp]>([
+    ['that fails', 'failed', undefined, /refused/],
+    ['that takes longer than its limit', 'late', 0, /stopped waiting/],
+  ])('%s changes nothing, and its connection is used again', async (_, id, limitMs, error) => {
+    await using own = open(database.url, { poolSize: 1 });
+    const pid = await pidOf(own.pool);
+    const use = async (client: pg.ClientBase) => {
+      await insert(client, id);
+      if (limitMs === undefined) throw new Error('refused');
+    };
+    await expect(inTransaction(own.pool, use, limitMs)).rejects.toThrow(error);
+    expect((await own.pool.query('SELECT id FROM author WHERE id = $1', [id])).rows).toEqual([]);
+    expect(await pidOf(own.pool)).toBe(pid);
   });
 });
 
