@@ -1,5 +1,6 @@
 /**
- * Runs the tests: `node verification/test-kit/bin/run-tests.mjs [path fragments and other arguments of jest]`.
+ * Runs the tests: `node verification/test-kit/bin/run-tests.mjs [path fragments and other arguments of jest]`; with `--proofs`, the
+ * proofs instead: the files `*.proof.ts`, which kill processes, restore databases or replay histories for minutes.
  * The last line is `jest: N passed, N failed, N skipped`; the exit code is Jest's, and 1 when no test ran. Where CI runs (CI=true) it is
  * also 1 when a test was skipped, unless tests were chosen by name.
  */
@@ -57,7 +58,8 @@ requireNode24();
 runOrExit('packages/local-stack/bin/generate.ts');
 const directory = mkdtempSync(join(tmpdir(), 'phds-tests-'));
 const countsFile = join(directory, 'counts.json');
-const args = process.argv.slice(2).filter((arg) => arg !== '--');
+const given = process.argv.slice(2).filter((arg) => arg !== '--');
+const args = given.map((arg) => (arg === '--proofs' ? '--testMatch=**/test/**/*.proof.ts' : arg));
 const code = await runJest(args, countsFile);
 const { passed, failed, skipped } = readCounts(countsFile);
 rmSync(directory, { recursive: true });
