@@ -10,6 +10,7 @@ import {
   withoutDeadline,
 } from '../src/deadline.ts';
 import { openPostgres, type Postgres } from '../src/postgres/postgres.ts';
+import { toPrismaOptions } from '../src/postgres/prisma.ts';
 import { PrismaClient } from './fixtures/library/generated/client.ts';
 import { createLibraryDatabase } from './library-database.ts';
 
@@ -20,15 +21,10 @@ let admin: pg.Client;
 
 beforeAll(async () => {
   database = await createLibraryDatabase();
-  postgres = openPostgres({
-    connectionString: database.url,
-    schema: database.schema,
-    applicationName: 'deadline-test',
-    poolSize: 1,
-    statementTimeoutMs: 60_000,
-    connectTimeoutMs: 60_000,
-  });
-  prisma = new PrismaClient(postgres.prisma);
+  const { url: connectionString, schema } = database;
+  const limits = { schema, statementTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
+  postgres = openPostgres({ ...limits, connectionString, applicationName: 'deadline-test', poolSize: 1 });
+  prisma = new PrismaClient(toPrismaOptions(postgres.pool, limits));
   admin = new pg.Client({ connectionString: database.adminUrl });
   await admin.connect();
 });

@@ -15,6 +15,7 @@ import {
   type Postgres,
   type PostgresOptions,
 } from '../src/postgres/postgres.ts';
+import { toPrismaOptions } from '../src/postgres/prisma.ts';
 import { PrismaClient } from './fixtures/library/generated/client.ts';
 import { createLibraryDatabase } from './library-database.ts';
 
@@ -38,6 +39,10 @@ function open(connectionString: string, limits: Limits = {}): Postgres {
   });
 }
 
+function connectPrisma({ pool }: Postgres, limits: Limits = {}): PrismaClient {
+  return new PrismaClient(toPrismaOptions(pool, { schema: database.schema, ...LIMITS, ...limits }));
+}
+
 async function rejection(promise: PromiseLike<unknown>): Promise<unknown> {
   return promise.then(
     () => expect(null).toBe('a rejection'),
@@ -48,7 +53,7 @@ async function rejection(promise: PromiseLike<unknown>): Promise<unknown> {
 beforeAll(async () => {
   database = await createLibraryDatabase();
   postgres = open(database.url);
-  prisma = new PrismaClient(postgres.prisma);
+  prisma = connectPrisma(postgres);
 });
 
 afterAll(async () => {
@@ -66,7 +71,7 @@ describe('one pool', () => {
 
   test('stays open when the Prisma client disconnects, and closes on disposal, also when disposed twice', async () => {
     const own = open(database.url);
-    const client = new PrismaClient(own.prisma);
+    const client = connectPrisma(own);
     await client.author.count();
     await client.$disconnect();
     await own.ping();
@@ -92,7 +97,7 @@ describe('transactions read what others have committed in the meantime', () => {
     await admin.pool.query(`ALTER DATABASE ${name} ${level} = 'serializable'`);
     await admin.pool.query(`ALTER ROLE ${role} IN DATABASE ${name} ${level} = 'repeatable read'`);
     await using own = open(database.url);
-    const client = new PrismaClient(own.prisma);
+    const client = connectPrisma(own);
     const committed = [{ transaction_isolation: 'read committed' }];
     expect((await own.pool.query(SHOW)).rows).toEqual(committed);
     expect(await client.$queryRawUnsafe(SHOW)).toEqual(committed);
@@ -172,7 +177,7 @@ describe('a database that cannot answer causes `unavailable` within the time lim
   test('when it is down, and works again when it is back', async () => {
     await using proxy = await startTcpProxy(database.url);
     await using own = open(proxy.url);
-    const client = new PrismaClient(own.prisma);
+    const client = connectPrisma(own);
     await client.author.count();
     await proxy.cut();
     expect(await reasonOf(client.author.count())).toBe('unavailable');
@@ -204,7 +209,7 @@ describe('a database that cannot answer causes `unavailable` within the time lim
     const url = new URL(database.url);
     url.password = 'another';
     await using own = open(url.href);
-    const client = new PrismaClient(own.prisma);
+    const client = connectPrisma(own);
     expect(await reasonOf(own.pool.query('SELECT 1'))).toBe('unavailable');
     expect(await reasonOf(client.author.count())).toBe('unavailable');
     expect(translateDatabaseError(Object.assign(new Error('locked out'), { code: '28000' })).reason).toBe(
@@ -215,7 +220,7 @@ describe('a database that cannot answer causes `unavailable` within the time lim
 
   test('when a statement takes too long', async () => {
     await using own = open(database.url, { statementTimeoutMs: SHORT_MS });
-    const client = new PrismaClient(own.prisma);
+    const client = connectPrisma(own, { statementTimeoutMs: SHORT_MS });
     expect(await reasonOf(own.pool.query('SELECT pg_sleep(5)'))).toBe('unavailable');
     expect(await reasonOf(client.$queryRaw`SELECT pg_sleep(5)::text`)).toBe('unavailable');
     await client.$disconnect();
@@ -283,15 +288,11 @@ describe('translateDatabaseError', () => {
 
 test("a transaction waits for its connection as long as the pool does, not as Prisma's own limit", async () => {
   await using database = await createLibraryDatabase();
-  await using own = openPostgres({
-    connectionString: database.url,
-    schema: database.schema,
-    applicationName: 'postgres-transactions-test',
-    poolSize: 1,
-    statementTimeoutMs: 30_000,
-    connectTimeoutMs: 30_000,
-  });
-  const client = new PrismaClient(own.prisma);
+  const { url: connectionString, schema } = database;
+  const limits = { schema, statementTimeoutMs: 30_000, connectTimeoutMs: 30_000 };
+  const applicationName = 'postgres-transactions-test';
+  await using own = openPostgres({ ...limits, connectionString, applicationName, poolSize: 1 });
+  const client = new PrismaClient(toPrismaOptions(own.pool, limits));
   await client.author.count();
   const connection = await own.pool.connect();
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });

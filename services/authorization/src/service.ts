@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
+import { toPrismaOptions } from '@phds/service-kit/postgres/prisma';
 import { startPruning } from '@phds/service-kit/pruning';
 import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
@@ -71,7 +72,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const failureOf = reportFailures(metrics, log);
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(openDatabase(config, log, `phds-${SERVICE}`, config.DATABASE_POOL_SIZE));
-  const prisma = resources.adopt(new PrismaClient(postgres.prisma), (client) => client.$disconnect());
+  const prismaOptions = toPrismaOptions(postgres.pool, toLimits(config));
+  const prisma = resources.adopt(new PrismaClient(prismaOptions), (client) => client.$disconnect());
   const { pool } = resources.use(openDatabase(config, log, `phds-${SERVICE}-restores`, GUARD_POOL_SIZE));
   measured.measurePools({ ordinary: postgres.pool, restores: pool });
   const onFailure = failureOf('checking whether the database was restored');
@@ -122,13 +124,19 @@ type Parts = ReturnType<typeof createStores> &
     readonly verification: SessionVerification;
   };
 
-function openDatabase(config: Config, log: Logger, applicationName: string, poolSize: number): Postgres {
-  return openPostgres({
-    connectionString: config.DATABASE_URL,
+function toLimits(config: Config) {
+  return {
     schema: toSchemaName(SERVICE),
-    poolSize,
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
+  };
+}
+
+function openDatabase(config: Config, log: Logger, applicationName: string, poolSize: number): Postgres {
+  return openPostgres({
+    ...toLimits(config),
+    connectionString: config.DATABASE_URL,
+    poolSize,
     applicationName,
     settings: KEY_LOOK_UPS,
     migrations: join(import.meta.dirname, '../prisma/migrations'),

@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { currentDeadline, keepContext } from '../deadline.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -43,28 +42,20 @@ export const KEY_LOOK_UPS = {
   jit: 'off',
 } as const;
 
-/** One pool for both kinds of access: named `pg` queries on hot paths, Prisma for everything else. */
+/** A pool of connections to one service's schema. */
 export interface Postgres extends AsyncDisposable {
   /** `pool.query({ name, text, values })` prepares a statement once for each connection. */
   readonly pool: pg.Pool;
-  /**
-   * For `new PrismaClient(prisma)`. Disconnecting the client does not close the pool. Prisma's own limits of a transaction (2 s until it
-   * begins, 5 s in all) never end one before those of the pool and its statements do.
-   */
-  readonly prisma: {
-    readonly adapter: PrismaPg;
-    readonly transactionOptions: { readonly maxWait: number; readonly timeout: number };
-  };
   /** Resolves if the database answers and has the newest of `migrations`, else rejects; for readiness probes. */
   ping(): Promise<void>;
 }
 
-const DEFAULT_CONNECT_TIMEOUT_MS = 2_000;
+export const DEFAULT_CONNECT_TIMEOUT_MS = 2_000;
 const CONNECTION_CHECK_MS = 250;
 const IDLE_TIMEOUT_MS = 30_000;
 
 // How much longer than the server's own limit we wait for an answer. It matters only when the network fails silently.
-const ANSWER_GRACE_MS = 1_000;
+export const ANSWER_GRACE_MS = 1_000;
 
 /**
  * A pool that runs the callback in the context of the caller that requested the connection, not of the one that released it. A
@@ -112,13 +103,12 @@ export function openPostgres(options: PostgresOptions): Postgres {
   if (/[?&]options=/i.test(options.connectionString)) {
     throw new Error('the connection string of the database must not have the parameter options');
   }
-  const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
   const pool = new DeadlinePool({
     Client: WatchedClient,
     connectionString: options.connectionString,
     application_name: options.applicationName,
     max: options.poolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     options: toServerOptions({
@@ -148,13 +138,6 @@ export function openPostgres(options: PostgresOptions): Postgres {
   let closing: Promise<void> | undefined;
   return {
     pool,
-    prisma: {
-      adapter: new PrismaPg(pool, { schema: options.schema }),
-      transactionOptions: {
-        maxWait: connectTimeoutMs + ANSWER_GRACE_MS,
-        timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
-      },
-    },
     ping: createPing(pool, options),
     [Symbol.asyncDispose]: () => {
       closing ??= pool.end();
