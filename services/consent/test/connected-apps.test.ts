@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { latestGrants } from '../src/store/connected-apps.ts';
+import { latestGrants } from '../src/store/grant-lists.ts';
 import { renamingAt } from './renamed-apps.ts';
 import { approve, openPending, type RunningService, registerApp, startConsent } from './running-service.ts';
 

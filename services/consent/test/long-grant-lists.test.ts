@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { LONGEST_LIST } from '@phds/catalog/pagination';
-import { selectGrantsOfApp } from '../src/store/app-grants.ts';
+import { pageOfApp } from '../src/store/grant-lists.ts';
+import { grantsWhere } from '../src/store/grant-rows.ts';
 import {
   approve,
   type RegisteredApp,
@@ -56,7 +57,7 @@ test('a list does not continue after a grant that the app does not have', async 
 test('every page is read in the order of the index, however long the list is', async () => {
   const before = { id: 'grt_5000', grantedAt: new Date() } as never;
   for (const filter of [ALL, { ...ALL, before }]) {
-    const { text, values } = selectGrantsOfApp(app.clientId, filter, { page: 2, pageSize: 20 });
+    const { text, values } = grantsWhere(pageOfApp(app.clientId, filter, { page: 2, pageSize: 20 }));
     const { rows } = await consent.owner.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain('consent_grant_client_id_granted_at_id_idx');

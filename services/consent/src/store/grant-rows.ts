@@ -1,13 +1,24 @@
 import type { Scope } from '@phds/catalog/scopes';
 import type { GrantEnder } from '@phds/catalog/wire-names';
-import sql from 'sql-template-tag';
+import { select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql, { type Sql } from 'sql-template-tag';
 import type { Grant, GrantStatus } from '../domain/grant.ts';
 import { toSub } from './subs.ts';
+
+/** Whether the epoch `e` ended the one of the grant `g`: its start is then when the app was revoked. */
+export const IS_ENDING_EPOCH = sql`e.client_id = g.client_id AND e.epoch = g.app_epoch + 1`;
 
 /** A grant `g`, its app `a`, and the epoch `e` that ended the grant's own, if any. */
 export const GRANT_FROM = sql`consent_grant g
   JOIN app a ON a.client_id = g.client_id
-  LEFT JOIN app_epoch e ON e.client_id = g.client_id AND e.epoch = g.app_epoch + 1`;
+  LEFT JOIN app_epoch e ON ${IS_ENDING_EPOCH}`;
+
+/** Whether the grant `g` of the app `a` was revoked neither alone nor with its app. Its time may be over. */
+export const UNREVOKED = sql`g.revoked_at IS NULL AND g.app_epoch = a.epoch`;
+
+/** Whether the status of the grant `g` of the app `a` is active (GRANT_STATUS). */
+export const LIVE = sql`${UNREVOKED} AND g.expires_at > statement_timestamp()`;
 
 /**
  * The status of a grant at the start of the statement. One that was revoked, or is of an older epoch, is never active, whatever the
@@ -49,6 +60,14 @@ export interface GrantRow {
   readonly epochEndedAt: Date | null;
   readonly deletionRequestedAt: Date | null;
   readonly subHash: Uint8Array;
+}
+
+export async function selectGrants(pool: pg.Pool, where: Sql): Promise<Grant[]> {
+  return (await select<GrantRow>(pool)`${grantsWhere(where)}`).map(toGrant);
+}
+
+export function grantsWhere(where: Sql): Sql {
+  return sql`SELECT ${GRANT_COLUMNS} FROM ${GRANT_FROM} WHERE ${where}`;
 }
 
 export function toGrant(row: GrantRow): Grant {

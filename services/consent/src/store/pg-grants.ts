@@ -1,19 +1,32 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { empty, type Sql } from 'sql-template-tag';
 import type { GrantStore } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
 import { listChanges, type ShownApp, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
 import { insertRevoked, writeNarrowed } from '../webhooks/store/pg-events.ts';
 import { accessCounts, refOf } from './access-counts-sql.ts';
-import { findGrantOfApp, listGrantsOfApp } from './app-grants.ts';
 import { findVersions } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
-import { listConnectedApps } from './connected-apps.ts';
 import { addEvent } from './consent-events.ts';
-import { countGrants, newestFirst } from './grant-pages.ts';
-import { GRANT_COLUMNS, GRANT_FROM, GRANT_STATUS, type GrantRow, toGrant } from './grant-rows.ts';
+import {
+  countGrants,
+  findGrantOfApp,
+  listConnectedApps,
+  listGrantsOfApp,
+  newestFirst,
+} from './grant-lists.ts';
+import {
+  GRANT_COLUMNS,
+  GRANT_FROM,
+  GRANT_STATUS,
+  type GrantRow,
+  IS_ENDING_EPOCH,
+  selectGrants,
+  toGrant,
+  UNREVOKED,
+} from './grant-rows.ts';
 import { lockGrants } from './person-locks.ts';
 
 /** Grants in table `consent_grant`. Each change locks the row and adds to the grant's history. */
@@ -33,8 +46,8 @@ export function createPgGrants(pool: pg.Pool): GrantStore {
       return view ?? null;
     },
     change: (id, userId, change) => transact(pool, (tx) => changeTerms(tx, id, userId, change)),
-    revoke: (id, userId) => revoke(pool, id, userId),
-    revokeByApp: (id, clientId) => revokeByApp(pool, id, clientId),
+    revoke: (id, userId) => revoke(pool, id, { userId }),
+    revokeByApp: (id, clientId) => revoke(pool, id, { clientId }),
     revokeAll: (userId) => transact(pool, (tx) => revokeAll(tx, userId)),
     listOfApp: (clientId, filter, page) => listGrantsOfApp(pool, clientId, filter, page),
     findOfApp: (id, clientId) => findGrantOfApp(pool, id, clientId),
@@ -147,31 +160,46 @@ async function changeTerms(
   return true;
 }
 
-/** The end of the app's epoch that revoked grant `g`, if any. */
-const REVOKED_APP = sql`
-  SELECT FROM app_epoch e
-  WHERE e.client_id = g.client_id AND e.epoch = g.app_epoch + 1 AND e.started_at < g.expires_at`;
-
 /** Adds the end of the grants `ended` to their history. One that had expired before ended then. */
 const TELL_REVOKED = sql`
   INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
   SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
   WHERE revoked_at < expires_at`;
 
+/** The person or the app that ends a grant. */
+type Owner = { readonly userId: string } | { readonly clientId: string };
+
+function isOwnedBy(owner: Owner): Sql {
+  return 'userId' in owner ? sql`g.user_id = ${owner.userId}` : sql`g.client_id = ${owner.clientId}`;
+}
+
 /**
  * One statement, so that a revocation needs one round trip. It uses the newest version of the row and reads the clock after the row
  * is locked, so its time is after any change that it waited for. An expired grant gets a time, too: the clock may go back, to that
- * of another server, and what was acknowledged holds all the same.
+ * of another server, and what was acknowledged holds all the same. The end by an app is no event of the person's history:
+ * `revoked_by` says it.
  */
-async function revoke(pool: pg.Pool, id: string, userId: string): Promise<Date | null> {
+async function revoke(pool: pg.Pool, id: string, owner: Owner): Promise<Date | null> {
+  const [by, told] =
+    'userId' in owner ? (['person', sql`told AS (${TELL_REVOKED}),`] as const) : (['app', empty] as const);
   const [ended] = await select<{ revokedAt: Date }>(pool)`
     WITH ended AS (
-      UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp())
-      WHERE g.id = ${id} AND g.user_id = ${userId} AND g.revoked_at IS NULL AND NOT EXISTS (${REVOKED_APP})
+      UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp()),
+        revoked_by = ${by === 'app' ? by : null}
+      WHERE g.id = ${id} AND ${isOwnedBy(owner)} AND g.revoked_at IS NULL
+        AND NOT EXISTS (SELECT FROM app_epoch e WHERE ${IS_ENDING_EPOCH} AND e.started_at < g.expires_at)
       RETURNING g.*
-    ), told AS (${TELL_REVOKED}), notified AS (${insertRevoked('person')})
+    ), ${told} notified AS (${insertRevoked(by)})
     SELECT least(revoked_at, expires_at) AS "revokedAt" FROM ended`;
-  return ended === undefined ? findEnd(pool, id, { userId }) : ended.revokedAt;
+  return ended === undefined ? findEnd(pool, id, owner) : ended.revokedAt;
+}
+
+/** When a grant that had ended before did so, also by expiry; null when it is unknown, or another person's or app's. */
+async function findEnd(pool: pg.Pool, id: string, owner: Owner): Promise<Date | null> {
+  const [grant] = await selectGrants(pool, sql`g.id = ${id} AND ${isOwnedBy(owner)}`);
+  if (grant === undefined) return null;
+  if (grant.status === 'active') throw new Error(`grant ${id} has not ended`);
+  return grant.revokedAt ?? grant.expiresAt;
 }
 
 async function requestDeletion(pool: pg.Pool, id: string, userId: string): Promise<Date | null> {
@@ -192,41 +220,13 @@ async function requestDeletion(pool: pg.Pool, id: string, userId: string): Promi
   return known?.at ?? null;
 }
 
-/** The same for the app's own end, which is no event of the person's history: `revoked_by` says it. */
-async function revokeByApp(pool: pg.Pool, id: string, clientId: string): Promise<Date | null> {
-  const [ended] = await select<{ revokedAt: Date }>(pool)`
-    WITH ended AS (
-      UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp()),
-        revoked_by = 'app'
-      WHERE g.id = ${id} AND g.client_id = ${clientId} AND g.revoked_at IS NULL AND NOT EXISTS (${REVOKED_APP})
-      RETURNING g.*
-    ), notified AS (${insertRevoked('app')})
-    SELECT least(revoked_at, expires_at) AS "revokedAt" FROM ended`;
-  return ended === undefined ? findEnd(pool, id, { clientId }) : ended.revokedAt;
-}
-
-/** When a grant that had ended before did so, also by expiry; null when it is unknown, or another person's or app's. */
-async function findEnd(
-  pool: pg.Pool,
-  id: string,
-  owner: { readonly userId: string } | { readonly clientId: string },
-): Promise<Date | null> {
-  const own = 'userId' in owner ? sql`g.user_id = ${owner.userId}` : sql`g.client_id = ${owner.clientId}`;
-  const [row] = await select<GrantRow>(pool)`
-    SELECT ${GRANT_COLUMNS} FROM ${GRANT_FROM} WHERE g.id = ${id} AND ${own}`;
-  if (row === undefined) return null;
-  const { status, revokedAt, expiresAt } = toGrant(row);
-  if (status === 'active') throw new Error(`grant ${id} has not ended`);
-  return revokedAt ?? expiresAt;
-}
-
 async function revokeAll(tx: pg.ClientBase, userId: string): Promise<string[]> {
   await lockGrants(tx, userId);
   const ended = await select<{ id: string }>(tx)`
     WITH ended AS (
       UPDATE consent_grant g SET revoked_at = statement_timestamp(), closed_at = coalesce(g.closed_at, statement_timestamp())
       FROM app a
-      WHERE a.client_id = g.client_id AND g.user_id = ${userId} AND g.revoked_at IS NULL AND g.app_epoch = a.epoch
+      WHERE a.client_id = g.client_id AND g.user_id = ${userId} AND ${UNREVOKED}
       RETURNING g.*
     ), told AS (${TELL_REVOKED}), notified AS (${insertRevoked('person')})
     SELECT id FROM ended WHERE revoked_at < expires_at`;

@@ -16,7 +16,8 @@ import {
   USUAL_READS,
 } from '../domain/scanned-grant.ts';
 import { dailyReads } from './daily-reads-sql.ts';
-import { GRANT_FROM, GRANT_STATUS } from './grant-rows.ts';
+import { GRANT_FROM, LIVE } from './grant-rows.ts';
+import { PLACE_COLUMNS, type Place, selectByEnd } from './grants-by-end.ts';
 import {
   addGrantNotices,
   CONNECTION_COLUMNS,
@@ -44,10 +45,8 @@ async function scanNext(
 ): Promise<boolean> {
   const place = await lockPlace(tx, intervalMs);
   if (place === null) return false;
-  const { now, startedAt, placeAt, placeId } = place;
-  const grants = await select<GrantDates>(tx)`
-    SELECT id, granted_at AS "grantedAt", expires_at AS "expiresAt" FROM consent_grant
-    WHERE (expires_at, id) > (${placeAt}, ${placeId}) AND NOT starts_with(user_id, ${SANDBOX_USER_PREFIX}) ORDER BY expires_at, id LIMIT ${size}`;
+  const { now, startedAt } = place;
+  const grants = await selectByEnd(tx, place, sql`NOT starts_with(user_id, ${SANDBOX_USER_PREFIX})`, size);
   const ending = await selectEnding(tx, grants, now);
   const heavyDays = await selectHeavyDays(tx, grants, now);
   await addGrantNotices(tx, judge({ now, ending, heavyDays }));
@@ -58,19 +57,15 @@ async function scanNext(
   return last !== undefined;
 }
 
-interface Place {
+interface Search extends Place {
   readonly now: Date;
   readonly startedAt: Date;
-  readonly placeAt: Date;
-  readonly placeId: string;
 }
 
 /** Where the search continues or begins again; null when it is not due, or when another instance is searching. */
-async function lockPlace(tx: pg.ClientBase, intervalMs: number): Promise<Place | null> {
-  const [row] = await select<{ now: Date; startedAt: Date | null; placeAt: Date | null; placeId: string }>(
-    tx,
-  )`
-    SELECT statement_timestamp() AS now, started_at AS "startedAt", place_at AS "placeAt", place_id AS "placeId"
+async function lockPlace(tx: pg.ClientBase, intervalMs: number): Promise<Search | null> {
+  const [row] = await select<Place & { now: Date; startedAt: Date | null }>(tx)`
+    SELECT statement_timestamp() AS now, started_at AS "startedAt", ${PLACE_COLUMNS}
     FROM notice_scan FOR UPDATE SKIP LOCKED`;
   if (row === undefined) return null;
   const { now, startedAt, placeAt, placeId } = row;
@@ -98,7 +93,7 @@ async function selectEnding(
     SELECT ${CONNECTION_COLUMNS}, coalesce(
         (SELECT min(v.at) FROM consent_event v WHERE v.grant_id = g.id AND v.expires_at = g.expires_at), g.granted_at
       ) AS "endSetAt"
-    FROM ${GRANT_FROM} WHERE g.id = ANY(${ids}::text[]) AND ${GRANT_STATUS} = 'active'`;
+    FROM ${GRANT_FROM} WHERE g.id = ANY(${ids}::text[]) AND ${LIVE}`;
   return rows.map((row) => ({
     userId: row.userId,
     connection: toConnection(row),

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import sql from 'sql-template-tag';
 import type { Erasure, PersonStore } from '../app/access-ports.ts';
 import { insertEvents } from '../webhooks/store/pg-events.ts';
+import { LIVE } from './grant-rows.ts';
 import { lockGrants, lockPerson } from './person-locks.ts';
 
 /** People in table `person`. A row is created with a person's first grant and deleted with the person. */
@@ -36,8 +37,7 @@ async function keepLastEvents(tx: pg.ClientBase, userId: string): Promise<void> 
   await execute(tx)`
     WITH live AS (
       SELECT g.* FROM consent_grant g JOIN app a ON a.client_id = g.client_id
-      WHERE g.user_id = ${userId} AND g.revoked_at IS NULL AND g.app_epoch = a.epoch
-        AND g.expires_at > statement_timestamp()
+      WHERE g.user_id = ${userId} AND ${LIVE}
     )
     ${insertEvents('grant.revoked', sql`live`, { endedBy: 'person' })}`;
 }

@@ -1,21 +1,19 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
+import sql from 'sql-template-tag';
 import type { ReceiptStore } from '../app/ports.ts';
 import type { Grant } from '../domain/grant.ts';
 import type { ConsentEvent, Ending } from '../domain/receipt.ts';
 import type { ProfileVersion } from '../domain/shown-app.ts';
-import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.ts';
+import { selectGrants } from './grant-rows.ts';
 
 /** The content of receipts, from the grant and its history in `consent_event`. */
 export function createPgReceipts(pool: pg.Pool): ReceiptStore {
   return translatingErrors({
     async findReceipt(grantId, userId) {
-      const [row] = await select<GrantRow>(pool)`
-        SELECT ${GRANT_COLUMNS} FROM ${GRANT_FROM}
-        WHERE g.id = ${grantId} AND g.user_id = ${userId}`;
-      if (row === undefined) return null;
-      const grant = toGrant(row);
+      const [grant] = await selectGrants(pool, sql`g.id = ${grantId} AND g.user_id = ${userId}`);
+      if (grant === undefined) return null;
       const events = await select<ConsentEvent>(pool)`
           SELECT kind, at, coalesce(pending_id, '') AS "pendingId", purpose, language, shown, shown_app AS "shownApp",
             scopes, expires_at AS "expiresAt", to_char(data_from, 'YYYY-MM-DD') AS "dataFrom"

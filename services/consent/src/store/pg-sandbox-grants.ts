@@ -1,8 +1,8 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
-import { execute, select } from '@phds/service-kit/postgres/sql';
+import { execute } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import type { SandboxGrantStore } from '../app/ports.ts';
-import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.ts';
+import { findGrantOfApp } from './grant-lists.ts';
 
 /** Grants of sandbox people in table `consent_grant`. */
 export function createPgSandboxGrants(pool: pg.Pool): SandboxGrantStore {
@@ -12,12 +12,7 @@ export function createPgSandboxGrants(pool: pg.Pool): SandboxGrantStore {
         (await execute(pool)`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`) === 1
       );
     },
-    async find(id, clientId) {
-      const [row] = await select<GrantRow>(pool)`
-        SELECT ${GRANT_COLUMNS} FROM ${GRANT_FROM}
-        WHERE g.id = ${id} AND g.client_id = ${clientId}`;
-      return row === undefined ? null : toGrant(row);
-    },
+    find: (id, clientId) => findGrantOfApp(pool, id, clientId),
     async expire(id) {
       // No event is added, as none is when the time runs out.
       const ended = await execute(pool)`

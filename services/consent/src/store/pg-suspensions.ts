@@ -1,7 +1,7 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import { GRANT_FROM, GRANT_STATUS, SUSPENDED } from './grant-rows.ts';
+import { GRANT_FROM, LIVE, SUSPENDED } from './grant-rows.ts';
 
 /** Counts the grants that would be active but are suspended by an unconfirmed restore. */
 export function createPgSuspensions(pool: pg.Pool) {
@@ -9,7 +9,7 @@ export function createPgSuspensions(pool: pg.Pool) {
     async count() {
       const [row] = await select<{ count: number }>(pool)`
         SELECT count(*)::int AS count FROM ${GRANT_FROM}
-        WHERE ${SUSPENDED} AND ${GRANT_STATUS} = 'active'`;
+        WHERE ${SUSPENDED} AND ${LIVE}`;
       return row?.count ?? 0;
     },
   });

@@ -4,7 +4,7 @@ import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import { GRANT_FROM, GRANT_STATUS } from '../../store/grant-rows.ts';
+import { GRANT_FROM, LIVE } from '../../store/grant-rows.ts';
 import { toSub } from '../../store/subs.ts';
 import type { OwnedApp, WebhookEndpointStore } from '../app/ports.ts';
 import type { WebhookEndpoint } from '../domain/endpoint.ts';
@@ -116,7 +116,7 @@ export const EVENT_COLUMNS = sql`v.id, v.type, v.created_at AS "createdAt", v.gr
 
 /** The scopes of the live grant of a `data.updated` v; null when it has ended. */
 export const LIVE_SCOPES = sql`CASE WHEN v.type = 'data.updated' THEN (
-  SELECT g.scopes FROM ${GRANT_FROM} WHERE g.id = v.grant_id AND ${GRANT_STATUS} = 'active') END`;
+  SELECT g.scopes FROM ${GRANT_FROM} WHERE g.id = v.grant_id AND ${LIVE}) END`;
 
 export interface EventRow extends Omit<WebhookEvent, 'sub'> {
   readonly subHash: Uint8Array | null;

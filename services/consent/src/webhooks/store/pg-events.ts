@@ -5,6 +5,8 @@ import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
 import type { GrantTerms } from '../../domain/grant.ts';
+import { IS_ENDING_EPOCH, LIVE } from '../../store/grant-rows.ts';
+import { PLACE_COLUMNS, type Place, selectByEnd } from '../../store/grants-by-end.ts';
 import type { DataChange, DataChangeStore, DataEventTimes, WebhookCauseStore } from '../app/ports.ts';
 import type { EventContent } from '../domain/event.ts';
 
@@ -66,7 +68,7 @@ async function add(pool: pg.Pool, changes: readonly DataChange[], times: DataEve
     SELECT w.id, g.id, sub_hash(g.user_ref, g.client_id), 'data.updated', c.content, due.at, due.at
     FROM consent_grant g
     JOIN webhook_endpoint w ON w.client_id = g.client_id AND ${wanting('data.updated')}
-    JOIN app a ON a.client_id = g.client_id AND a.epoch = g.app_epoch AND a.status = 'active'
+    JOIN app a ON a.client_id = g.client_id AND a.status = 'active'
     CROSS JOIN LATERAL (
       SELECT jsonb_build_object('categories', jsonb_agg(DISTINCT n.category),
         'lastDataAt', to_char(max(n.at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS content
@@ -84,7 +86,7 @@ async function add(pool: pg.Pool, changes: readonly DataChange[], times: DataEve
         WHERE l.grant_id = g.id AND l.type = 'data.updated' ORDER BY l.number DESC LIMIT 1)) AS at
     ) due
     WHERE g.user_id = ANY(${[...new Set(changes.map(({ userId }) => userId))]}::text[])
-      AND g.closed_at IS NULL AND g.revoked_at IS NULL AND g.expires_at > statement_timestamp()
+      AND g.closed_at IS NULL AND ${LIVE}
     ORDER BY g.id FOR KEY SHARE OF g
     ON CONFLICT (grant_id) WHERE type = 'data.updated' AND state = 'pending' AND attempts = 0
     DO UPDATE SET endpoint_id = excluded.endpoint_id, content = jsonb_build_object(
@@ -107,56 +109,43 @@ export function createPgWebhookCauses(pool: pg.Pool): WebhookCauseStore {
   });
 }
 
-interface Place {
-  readonly placeAt: Date | null;
-  readonly placeId: string;
-}
-
-interface GrantPlace {
-  readonly id: string;
-  readonly at: Date;
-}
-
 /** In the order of their ends. A grant that was revoked, alone or with its app, only after its end has expired all the same. */
 async function addExpired(tx: pg.ClientBase, size: number): Promise<boolean> {
   const [place] = await select<Place>(tx)`
-    SELECT place_at AS "placeAt", place_id AS "placeId" FROM webhook_scan FOR UPDATE SKIP LOCKED`;
+    SELECT ${PLACE_COLUMNS} FROM webhook_scan FOR UPDATE SKIP LOCKED`;
   if (place === undefined) return false;
-  const grants = await select<GrantPlace>(tx)`
-    SELECT id, expires_at AS at FROM consent_grant
-    WHERE (expires_at, id) > (${place.placeAt}, ${place.placeId})
-      AND expires_at <= statement_timestamp() - make_interval(secs => ${MARGIN_SECONDS}::int)
-    ORDER BY expires_at, id LIMIT ${size}`;
+  const isOver = sql`expires_at <= statement_timestamp() - make_interval(secs => ${MARGIN_SECONDS}::int)`;
+  const grants = await selectByEnd(tx, place, isOver, size);
   const last = grants.at(-1);
   if (last === undefined) return false;
   await execute(tx)`
     WITH expired AS (
       SELECT g.* FROM consent_grant g
-      LEFT JOIN app_epoch e ON e.client_id = g.client_id AND e.epoch = g.app_epoch + 1
+      LEFT JOIN app_epoch e ON ${IS_ENDING_EPOCH}
       WHERE g.id = ANY(${grants.map(({ id }) => id)}::text[])
         AND g.expires_at <= coalesce(g.revoked_at, 'infinity') AND g.expires_at <= coalesce(e.started_at, 'infinity')
       ORDER BY g.id FOR KEY SHARE OF g
     )
     ${insertEvents('grant.expired', sql`expired`, { endedBy: 'expiry' })}`;
-  await execute(tx)`UPDATE webhook_scan SET place_at = ${last.at}, place_id = ${last.id}`;
+  await execute(tx)`UPDATE webhook_scan SET place_at = ${last.expiresAt}, place_id = ${last.id}`;
   return grants.length === size;
 }
 
 /** Those whose epoch ended with this revocation, and that were live then, in the order of their start. */
 async function addRevokedWithApp(tx: pg.ClientBase, size: number): Promise<boolean> {
   const [fanout] = await select<Place & { clientId: string; endedAt: Date }>(tx)`
-    SELECT client_id AS "clientId", ended_at AS "endedAt", place_at AS "placeAt", place_id AS "placeId"
+    SELECT client_id AS "clientId", ended_at AS "endedAt", ${PLACE_COLUMNS}
     FROM webhook_fanout LIMIT 1 FOR UPDATE SKIP LOCKED`;
   if (fanout === undefined) return false;
   const { clientId, endedAt, placeAt, placeId } = fanout;
-  const grants = await select<GrantPlace>(tx)`
+  const grants = await select<{ id: string; at: Date }>(tx)`
     SELECT id, granted_at AS at FROM consent_grant
     WHERE client_id = ${clientId} AND (granted_at, id) > (coalesce(${placeAt}::timestamptz, '-infinity'), ${placeId})
     ORDER BY granted_at, id LIMIT ${size}`;
   await execute(tx)`
     WITH ended AS (
       SELECT g.* FROM consent_grant g
-      JOIN app_epoch e ON e.client_id = g.client_id AND e.epoch = g.app_epoch + 1 AND e.started_at = ${endedAt}
+      JOIN app_epoch e ON ${IS_ENDING_EPOCH} AND e.started_at = ${endedAt}
       WHERE g.id = ANY(${grants.map(({ id }) => id)}::text[]) AND g.expires_at > ${endedAt}
         AND coalesce(g.revoked_at, 'infinity') > ${endedAt}
       ORDER BY g.id FOR KEY SHARE OF g
