@@ -59,7 +59,9 @@ runOrExit('packages/local-stack/bin/generate.ts');
 const directory = mkdtempSync(join(tmpdir(), 'phds-tests-'));
 const countsFile = join(directory, 'counts.json');
 const given = process.argv.slice(2).filter((arg) => arg !== '--');
-const args = given.map((arg) => (arg === '--proofs' ? '--testMatch=**/test/**/*.proof.ts' : arg));
+const args = given.filter((arg) => arg !== '--proofs');
+// At the end, because Jest would take paths behind it for further patterns.
+if (given.includes('--proofs')) args.push('--testMatch=**/test/**/*.proof.ts');
 const code = await runJest(args, countsFile);
 const { passed, failed, skipped } = readCounts(countsFile);
 rmSync(directory, { recursive: true });
