@@ -60,8 +60,8 @@ const directory = mkdtempSync(join(tmpdir(), 'phds-tests-'));
 const countsFile = join(directory, 'counts.json');
 const given = process.argv.slice(2).filter((arg) => arg !== '--');
 const args = given.filter((arg) => arg !== '--proofs');
-// At the end, because Jest would take paths behind it for further patterns.
-if (given.includes('--proofs')) args.push('--testMatch=**/test/**/*.proof.ts');
+// One at a time, because each loads every core. At the end, because Jest would take paths behind the pattern for further ones.
+if (given.includes('--proofs')) args.push('--maxWorkers=1', '--testMatch=**/test/**/*.proof.ts');
 const code = await runJest(args, countsFile);
 const { passed, failed, skipped } = readCounts(countsFile);
 rmSync(directory, { recursive: true });
