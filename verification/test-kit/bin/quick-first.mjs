@@ -9,7 +9,7 @@ const WHOLE_SERVICE = /^verification\/(e2e|guarantees)\//;
  * when the other workers have nothing left to do.
  */
 const SLOW_FOR_THEIR_SIZE =
-  /^verification\/(guarantees\/test\/faults|e2e\/test\/(restored-database|recovery-of-|revocation|synthetic-round-trip))/;
+  /^verification\/e2e\/test\/(restored-database|recovery-of-|revocation|synthetic-round-trip)/;
 
 /**
  * Runs the tests of single packages and services first, so that most mistakes show within minutes; in each group the slowest files
