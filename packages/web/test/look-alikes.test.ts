@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { KnownApp } from '../src/api/known-apps.ts';
+import type { KnownApp } from '../src/api/resources.ts';
 import { findLookAlikes } from '../src/pages/approve/look-alikes.ts';
 
 const knownOf = (name: string, currentName?: string): KnownApp => ({

@@ -154,7 +154,7 @@ describe('claims', () => {
     session = await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 });
   });
   beforeEach(() => {
-    const pendingApproval = { id: 'apr_1', status: PendingStatus.PENDING };
+    const pendingApproval = { id: 'apr_1', status: PendingStatus.PENDING, app: {} };
     gateway.backends.calls.length = 0;
     gateway.backends.answer({ getPendingApproval: () => ({ pendingApproval }) });
   });

@@ -1,11 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { currentLanguage } from '../texts/language.ts';
 import { useChange } from './change.ts';
-import { type Data, get, type Page, send } from './client.ts';
+import { answerOf, api, dataOf } from './client.ts';
 import { Problem } from './problem.ts';
-import type { ApprovedTerms, Decision, PendingApproval } from './resources.ts';
+import type { ApprovedTerms, PendingApproval, Report, SentTerms } from './resources.ts';
 
-const pathOf = (id: string) => `/partner/consent/pending/${encodeURIComponent(id)}`;
+const PENDING = '/partner/consent/pending';
+const REQUEST = `${PENDING}/{id}` as const;
+const of = (id: string) => ({ params: { path: { id } } });
 
 /** The request of an approval link. The first signed-in person who opens it claims it. */
 export function usePendingApproval(id: string) {
@@ -26,14 +28,14 @@ async function fetchApproval(id: string): Promise<PendingApproval> {
       // Never settles: the page is being left, and stays as it is until then.
     });
   }
-  return (await get<Data<PendingApproval>>(pathOf(id))).data;
+  return dataOf(api.GET(REQUEST, of(id)));
 }
 
 /** Requests that are waiting for this person's decision. */
 export function useWaitingApprovals() {
   return useQuery({
     queryKey: ['pending'],
-    queryFn: () => get<Page<PendingApproval>>('/partner/consent/pending', { status: 'pending' }),
+    queryFn: () => answerOf(api.GET(PENDING, { params: { query: { status: 'pending' } } })),
   });
 }
 
@@ -62,21 +64,31 @@ export function useRepeatedDecision(id: string) {
   return useMutation({ mutationFn: (terms: ApprovedTerms | null) => sendDecision(id, terms) });
 }
 
-async function sendDecision(
+/** Returns the redirect to the app; null for a denial if the app has removed its redirect URI since. */
+function sendDecision(
   id: string,
   terms: ApprovedTerms | null,
   revision?: string | null,
-): Promise<Decision> {
-  if (terms === null) return (await send<Data<Decision>>('POST', `${pathOf(id)}/deny`)).data;
-  const body = { ...terms, language: currentLanguage(), ...(revision === undefined ? {} : { revision }) };
-  return (await send<Data<Decision>>('POST', `${pathOf(id)}/approve`, body)).data;
+): Promise<{ readonly redirectUri: string | null }> {
+  if (terms === null) return dataOf(api.POST(`${REQUEST}/deny`, of(id)));
+  const body = {
+    ...terms,
+    language: currentLanguage(),
+    ...(revision === undefined ? {} : { revision }),
+  } as SentTerms;
+  return dataOf(api.POST(`${REQUEST}/approve`, { ...of(id), body }));
+}
+
+/** Sends a report about the app of a request. Reports cannot be read again. */
+export function reportRequest(id: string, report: Report): Promise<unknown> {
+  return answerOf(api.POST(`${REQUEST}/report`, { ...of(id), body: report }));
 }
 
 /** Gives the person more time to decide. Throws Problem. */
 export function useExtension(id: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async () => (await send<Data<{ expiresAt: string }>>('POST', `${pathOf(id)}/extend`)).data,
+    mutationFn: () => dataOf(api.POST(`${REQUEST}/extend`, of(id))),
     onSuccess: ({ expiresAt }) => {
       client.setQueryData<PendingApproval>(['pending', id], (known) => known && { ...known, expiresAt });
     },
@@ -109,7 +121,7 @@ export function useRelease(id: string, onReleased: () => void) {
 
 async function release(id: string): Promise<void> {
   try {
-    await send('POST', `${pathOf(id)}/release`);
+    await answerOf(api.POST(`${REQUEST}/release`, of(id)));
   } catch (error) {
     if (!isNotHeld(error)) throw error;
   }

@@ -1,3 +1,5 @@
+import type { paths } from '@phds/sdk/openapi';
+import createClient from 'openapi-fetch';
 import { text } from '../texts/frame.ts';
 import { Problem, toProblem } from './problem.ts';
 import { noteRefusal } from './sign-in.ts';
@@ -13,97 +15,40 @@ export interface Page<Item> {
   };
 }
 
-export interface Data<Item> {
-  readonly data: Item;
-}
-
-type Parameters = Readonly<Record<string, string | number | undefined>>;
-
-/** Fetches a resource of this origin with the session cookie. Throws Problem. */
-export function get<Answer>(
-  path: string,
-  parameters: Parameters = {},
-  headers?: HeadersInit,
-): Promise<Answer> {
-  return exchange(toPath(path, parameters), headers === undefined ? {} : { headers });
-}
-
-/** A path with a query of the defined parameters. */
-export function toPath(path: string, parameters: Parameters): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined && value !== '') query.set(name, String(value));
-  }
-  return query.size === 0 ? path : `${path}?${query}`;
-}
-
-const LARGEST_PAGE = 100;
-
-/** All items of a list that is bounded by its parameters. Throws Problem. */
-export async function getAll<Item>(path: string, parameters: Parameters = {}): Promise<Item[]> {
-  const items: Item[] = [];
-  for (let page = 1, pages = 1; page <= pages; page += 1) {
-    const answer = await get<Page<Item>>(path, { ...parameters, page, pageSize: LARGEST_PAGE });
-    pages = answer.pagination.totalPages;
-    items.push(...answer.data);
-  }
-  return items;
-}
-
-/** Sends a change. Throws Problem. */
-export function send<Answer>(
-  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-  path: string,
-  body?: unknown,
-): Promise<Answer> {
-  if (body === undefined) return exchange(path, { method });
-  return exchange(path, {
-    method,
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-}
-
-/** The service's clock minus the browser's, by the latest response. */
-let clockDifferenceMs = 0;
-
-/** The present time by the service's clock (Unix milliseconds). The browser's may be minutes off. */
-export function serviceNow(): number {
-  return Date.now() + clockDifferenceMs;
-}
-
-function noteServiceTime(date: string | null): void {
-  const time = Date.parse(date ?? '');
-  if (!Number.isNaN(time)) clockDifferenceMs = time - Date.now();
-}
-
 /** Time limit of a request. The service itself answers or gives up much earlier. */
 const TIME_LIMIT_MS = 20_000;
 
-async function exchange<Answer>(path: string, init: RequestInit): Promise<Answer> {
-  const headers = { Accept: 'application/json', ...init.headers };
+/** The endpoints of this origin, with the session cookie. `answerOf` and `dataOf` take what its methods return. */
+export const api = createClient<paths>({
+  headers: { Accept: 'application/json' },
+  credentials: 'same-origin',
+  // Overrides the page's policy `no-referrer`, so that the service can see that one of its own pages sent the request.
+  referrerPolicy: 'same-origin',
+  querySerializer: (query) => toQuery(query as Parameters).toString(),
+  fetch: exchange,
+});
+
+/** Throws Problem for every answer but a JSON object or an empty one (204). */
+async function exchange(request: Request): Promise<Response> {
+  const { response, body } = await fetchInTime(request);
+  noteServiceTime(response.headers.get('Date'));
+  const answer = parseObject(body);
+  if (!response.ok) {
+    const problem = toProblem(response.status, answer);
+    noteRefusal(request.method, new URL(request.url).pathname, problem);
+    throw problem;
+  }
+  if (answer === null && response.status !== 204) throw unreadable(response.status);
+  return new Response(answer === null ? null : body, response);
+}
+
+async function fetchInTime(request: Request): Promise<{ response: Response; body: string }> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), TIME_LIMIT_MS);
   try {
-    const response = await fetch(path, {
-      ...init,
-      headers,
-      credentials: 'same-origin',
-      // Overrides the page's policy `no-referrer`, so that the service can see that one of its own pages sent the request.
-      referrerPolicy: 'same-origin',
-      signal: limit.signal,
-    });
-    noteServiceTime(response.headers.get('Date'));
-    const body = parseObject(await response.text());
-    if (!response.ok) {
-      const problem = toProblem(response.status, body);
-      noteRefusal(init.method ?? 'GET', path, problem);
-      throw problem;
-    }
-    if (body === null && response.status !== 204) throw unreadable(response.status);
-    return body as Answer;
-  } catch (error) {
-    if (error instanceof Problem) throw error;
+    const response = await fetch(request, { signal: limit.signal });
+    return { response, body: await response.text() };
+  } catch {
     throw limit.signal.aborted ? tooSlow() : unreachable();
   } finally {
     clearTimeout(timer);
@@ -118,6 +63,58 @@ function parseObject(body: string): object | null {
   } catch {
     return null;
   }
+}
+
+type Call<Body> = Promise<{ readonly data?: Body }>;
+
+/** The body of an answer. Throws Problem. */
+export async function answerOf<Body>(call: Call<Body>): Promise<Body> {
+  // `exchange` has thrown for every other answer. It is undefined for 204 only.
+  return (await call).data as Body;
+}
+
+/** The `data` of an answer. Throws Problem. */
+export async function dataOf<Data>(call: Call<{ readonly data: Data }>): Promise<Data> {
+  return (await answerOf(call)).data;
+}
+
+const LARGEST_PAGE = 100;
+
+/** All items of a list that is bounded by its parameters. `read` asks for one page. Throws Problem. */
+export async function getAll<Item>(
+  read: (page: { readonly page: number; readonly pageSize: number }) => Call<Page<Item>>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let page = 1, pages = 1; page <= pages; page += 1) {
+    const answer = await answerOf(read({ page, pageSize: LARGEST_PAGE }));
+    pages = answer.pagination.totalPages;
+    items.push(...answer.data);
+  }
+  return items;
+}
+
+type Parameters = Readonly<Record<string, string | number | undefined>>;
+
+/** A query of the parameters with a value. */
+export function toQuery(parameters: Parameters): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== '') query.set(name, String(value));
+  }
+  return query;
+}
+
+/** The service's clock minus the browser's, by the latest response. */
+let clockDifferenceMs = 0;
+
+/** The present time by the service's clock (Unix milliseconds). The browser's may be minutes off. */
+export function serviceNow(): number {
+  return Date.now() + clockDifferenceMs;
+}
+
+function noteServiceTime(date: string | null): void {
+  const time = Date.parse(date ?? '');
+  if (!Number.isNaN(time)) clockDifferenceMs = time - Date.now();
 }
 
 function unreachable(): Problem {

@@ -1,12 +1,14 @@
+import type { ProblemCode } from '@phds/catalog/problems';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
-import { type Data, get, getAll, type Page, send } from './client.ts';
-import type { AppStatus, DeveloperApp, LoggedRequest, NewApp, RotatedSecret, UsageDay } from './resources.ts';
+import { answerOf, api, dataOf, getAll } from './client.ts';
+import type { AppStatus, DeveloperApp } from './resources.ts';
 
 const APPS = '/developer/apps';
+const APP = `${APPS}/{clientId}` as const;
 const ALL = ['developer-apps', 'all'];
 const AFFECTED = [['developer-apps']];
-const pathOf = (clientId: string) => `${APPS}/${encodeURIComponent(clientId)}`;
+const of = (clientId: string) => ({ params: { path: { clientId } } });
 
 /** The settings of an app that its developer edits. */
 export type AppSettings = Pick<
@@ -22,12 +24,10 @@ export type AppSettings = Pick<
 >;
 
 /** A page of apps, and whether the person may register others. */
-type AppPage = Page<DeveloperApp> & { readonly mayRegister: boolean };
-
 export function useApps(page: number) {
   return useQuery({
     queryKey: ['developer-apps', page],
-    queryFn: () => get<AppPage>(APPS, { page, pageSize: 50 }),
+    queryFn: () => answerOf(api.GET(APPS, { params: { query: { page, pageSize: 50 } } })),
   });
 }
 
@@ -40,7 +40,7 @@ export function useAllApps() {
 }
 
 function fetchAllApps(): Promise<DeveloperApp[]> {
-  return getAll<DeveloperApp>(APPS);
+  return getAll((query) => api.GET(APPS, { params: { query } }));
 }
 
 export function useApp(clientId: string) {
@@ -50,15 +50,15 @@ export function useApp(clientId: string) {
   });
 }
 
-async function fetchApp(clientId: string): Promise<DeveloperApp> {
-  return (await get<Data<DeveloperApp>>(pathOf(clientId))).data;
+function fetchApp(clientId: string): Promise<DeveloperApp> {
+  return dataOf(api.GET(APP, of(clientId)));
 }
 
 /** Accesses and refused requests by day and endpoint, newest first. */
 export function useUsage(clientId: string) {
   return useQuery({
     queryKey: ['developer-apps', clientId, 'usage'],
-    queryFn: () => getAll<UsageDay>(`${pathOf(clientId)}/usage`),
+    queryFn: () => getAll((query) => api.GET(`${APP}/usage`, { params: { path: { clientId }, query } })),
   });
 }
 
@@ -67,7 +67,7 @@ export interface RequestFilter {
   readonly requestId?: string;
   /** A status such as 429, or a class such as 4xx. */
   readonly status?: string;
-  readonly code?: string;
+  readonly code?: ProblemCode;
 }
 
 /** The latest requests, newest first; not `complete` when the service can read only some of them. */
@@ -75,10 +75,7 @@ export function useRequests(clientId: string, filter: RequestFilter, page: numbe
   return useQuery({
     queryKey: ['developer-apps', clientId, 'requests', filter, page],
     queryFn: () =>
-      get<Page<LoggedRequest> & { readonly complete: boolean }>(`${pathOf(clientId)}/requests`, {
-        ...filter,
-        page,
-      }),
+      answerOf(api.GET(`${APP}/requests`, { params: { path: { clientId }, query: { ...filter, page } } })),
     placeholderData: keepPreviousData,
   });
 }
@@ -91,8 +88,8 @@ export function useRegistration() {
   return useChange({
     queryKey: ALL,
     read: fetchAllApps,
-    send: async (settings: AppSettings & Pick<DeveloperApp, 'environment'>) =>
-      (await send<Data<NewApp>>('POST', APPS, settings)).data,
+    send: (settings: AppSettings & Pick<DeveloperApp, 'environment'>) =>
+      dataOf(api.POST(APPS, { body: settings })),
     isMade: (apps, { name }, before) => (before === undefined ? null : findNew(apps, before, name) !== null),
     affected: AFFECTED,
   });
@@ -111,7 +108,7 @@ export function findNew(
 export function useSettingsChange(clientId: string) {
   return useAppChange({
     clientId,
-    send: (settings: Partial<AppSettings>) => send<unknown>('PATCH', pathOf(clientId), settings),
+    send: (settings: Partial<AppSettings>) => answerOf(api.PATCH(APP, { ...of(clientId), body: settings })),
     isMade: (app, settings, before) => {
       const names = Object.keys(settings) as (keyof AppSettings)[];
       const isSame = names.every((name) => JSON.stringify(app[name]) === JSON.stringify(settings[name]));
@@ -125,8 +122,8 @@ export function useSettingsChange(clientId: string) {
 export function useRotation(clientId: string) {
   return useAppChange({
     clientId,
-    send: async (overlapSeconds: number) =>
-      (await send<Data<RotatedSecret>>('POST', `${pathOf(clientId)}/rotate-secret`, { overlapSeconds })).data,
+    send: (overlapSeconds: number) =>
+      dataOf(api.POST(`${APP}/rotate-secret`, { ...of(clientId), body: { overlapSeconds } })),
     isMade: ({ secretLast4 }, _, before) =>
       before === undefined ? null : secretLast4 !== before.secretLast4,
   });
@@ -135,7 +132,7 @@ export function useRotation(clientId: string) {
 export function useStatusChange(clientId: string) {
   return useAppChange({
     clientId,
-    send: (status: AppStatus) => send<unknown>('POST', `${pathOf(clientId)}/status`, { status }),
+    send: (status: AppStatus) => answerOf(api.POST(`${APP}/status`, { ...of(clientId), body: { status } })),
     isMade: (app, status) => app.status === status,
   });
 }

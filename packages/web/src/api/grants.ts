@@ -1,12 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
-import { type Data, get, type Page, send } from './client.ts';
-import type { SignedReceipt } from './receipt.ts';
-import type { Grant, GrantStatus } from './resources.ts';
+import { answerOf, api, dataOf, getAll, type Page } from './client.ts';
+import type { Grant, GrantStatus, Report } from './resources.ts';
 
 const GRANTS = '/partner/consent/grants';
+const GRANT = `${GRANTS}/{id}` as const;
 const PAGE_SIZE = 20;
-const pathOf = (id: string) => `${GRANTS}/${encodeURIComponent(id)}`;
+const of = (id: string) => ({ params: { path: { id } } });
 
 /** A page of the consent grants with a status, newest first. */
 export function useGrants(status: GrantStatus, page: number) {
@@ -22,7 +22,7 @@ function listKey(status: GrantStatus, page: number) {
 }
 
 function fetchGrants(status: GrantStatus, page: number): Promise<Page<Grant>> {
-  return get<Page<Grant>>(GRANTS, { status, page, pageSize: PAGE_SIZE });
+  return answerOf(api.GET(GRANTS, { params: { query: { status, page, pageSize: PAGE_SIZE } } }));
 }
 
 export function useGrant(id: string) {
@@ -34,8 +34,8 @@ export function useGrant(id: string) {
   });
 }
 
-async function fetchGrant(id: string): Promise<Grant> {
-  return (await get<Data<Grant>>(pathOf(id))).data;
+function fetchGrant(id: string): Promise<Grant> {
+  return dataOf(api.GET(GRANT, of(id)));
 }
 
 /** What can be reduced: fewer scopes, an earlier end, a later first day. */
@@ -53,7 +53,7 @@ export function useNarrowing(id: string) {
   return useChange({
     queryKey: ['grants', id],
     read: () => fetchGrant(id),
-    send: (change: Narrowing) => send<Data<Grant>>('PATCH', pathOf(id), change),
+    send: (change: Narrowing) => answerOf(api.PATCH(GRANT, { ...of(id), body: change })),
     isMade: isNarrowed,
     affected: AFFECTED,
   });
@@ -72,7 +72,7 @@ export function useRevocation(id: string) {
   return useChange({
     queryKey: ['grants', id],
     read: () => fetchGrant(id),
-    send: () => send<unknown>('DELETE', pathOf(id)),
+    send: () => answerOf(api.DELETE(GRANT, of(id))),
     isMade: ({ status }) => status !== 'active',
     affected: AFFECTED,
   });
@@ -83,7 +83,7 @@ export function useRevocationOfAll(page: number) {
   return useChange({
     queryKey: listKey('active', page),
     read: () => fetchGrants('active', page),
-    send: () => send<unknown>('POST', `${GRANTS}/revoke-all`),
+    send: () => answerOf(api.POST(`${GRANTS}/revoke-all`)),
     isMade: ({ pagination }) => pagination.total === 0,
     affected: AFFECTED,
   });
@@ -94,21 +94,29 @@ export function useDeletionRequest(id: string) {
   return useChange({
     queryKey: ['grants', id],
     read: () => fetchGrant(id),
-    send: () => send<unknown>('POST', `${pathOf(id)}/deletion-request`),
+    send: () => answerOf(api.POST(`${GRANT}/deletion-request`, of(id))),
     isMade: ({ deletionRequestedAt }) => deletionRequestedAt !== null,
     affected: [['grants']],
   });
 }
 
-/** The path of reports about the app of a grant. */
-export function toReportPath(id: string): string {
-  return `${pathOf(id)}/report`;
+/** Sends a report about the app of a grant. Reports cannot be read again. */
+export function reportGrant(id: string, report: Report): Promise<unknown> {
+  return answerOf(api.POST(`${GRANT}/report`, { ...of(id), body: report }));
 }
 
 /** The signed receipt of a grant as it is now. */
 export function useReceipt(id: string) {
   return useQuery({
     queryKey: ['grants', id, 'receipt'],
-    queryFn: async () => (await get<Data<SignedReceipt>>(`${pathOf(id)}/receipt`)).data,
+    queryFn: () => dataOf(api.GET(`${GRANT}/receipt`, of(id))),
+  });
+}
+
+/** Every app that the person has or had a connection with, the latest connection first. */
+export function useKnownApps() {
+  return useQuery({
+    queryKey: ['grants', 'apps'],
+    queryFn: () => getAll((query) => api.GET('/partner/consent/apps', { params: { query } })),
   });
 }

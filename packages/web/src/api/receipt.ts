@@ -1,11 +1,6 @@
-const SECOND_MS = 1_000;
+import type { SignedReceipt } from './resources.ts';
 
-/** The answer of `GET …/receipt`; also the content of the downloaded file. */
-export interface SignedReceipt {
-  readonly grantId: string;
-  /** Compact JWS. */
-  readonly receipt: string;
-}
+const SECOND_MS = 1_000;
 
 /**
  * The content of a receipt (ISO/IEC TS 27560:2023, see docs/decisions/0018). Texts are those that the person was shown. Some were not

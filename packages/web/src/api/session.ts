@@ -1,6 +1,6 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
-import { type Data, get, send } from './client.ts';
+import { api, dataOf } from './client.ts';
 import { Problem } from './problem.ts';
 import type { EndedSession, Session } from './resources.ts';
 import { isSignInDemanded, noteNoSession, noteSession, noteSignOut } from './sign-in.ts';
@@ -32,7 +32,7 @@ export function useSession(): UseQueryResult<Session | null> {
 /** The signed-in person according to the service; null if nobody is signed in. */
 async function findSession(): Promise<Session | null> {
   try {
-    return (await get<Data<Session>>('/partner/session')).data;
+    return await dataOf(api.GET('/partner/session'));
   } catch (error) {
     if (error instanceof Problem && error.status === 401) return null;
     throw error;
@@ -44,7 +44,7 @@ export function useSignOut() {
   return useChange({
     queryKey: ['is-signed-out'],
     read: async () => (await findSession()) === null,
-    send: (_: undefined) => send<Data<EndedSession>>('POST', '/sign-out'),
+    send: (_: undefined) => dataOf(api.POST('/sign-out')),
     isMade: (isSignedOut) => isSignedOut,
     affected: [],
     leadsAway: true,
@@ -58,11 +58,11 @@ const SIGNED_OUT_HERE = '/?signed-out=here';
  * Leaves the page after signing out: to the identity provider's page, where the person signs out too, if there is one. `answer` is
  * null if it was lost or the service could not store the end of the session.
  */
-export function leaveSignedOut(answer: Data<EndedSession> | null): void {
+export function leaveSignedOut(answer: EndedSession | null): void {
   // First, because other tabs that hear of it reload.
   rememberSession(false);
   noteSignOut();
-  location.assign(answer === null ? SIGNED_OUT_HERE : (answer.data.continueTo ?? '/'));
+  location.assign(answer === null ? SIGNED_OUT_HERE : (answer.continueTo ?? '/'));
 }
 
 /** Whether this page was opened by such a sign-out. */

@@ -1,62 +1,19 @@
-import type {
-  WebhookDisabled,
-  WebhookEvent,
-  WebhookFailure,
-  WebhookState,
-  WebhookType,
-} from '@phds/catalog/webhooks';
+import type { WebhookState } from '@phds/catalog/webhooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useChange } from './change.ts';
-import { type Data, get, type Page, send } from './client.ts';
+import { answerOf, api, dataOf } from './client.ts';
 import { Problem } from './problem.ts';
+import type { Webhook } from './resources.ts';
 
-/** Where an app receives events. */
-export interface Webhook {
-  readonly url: string;
-  readonly events: readonly WebhookEvent[];
-  /** Until then the secret before the last rotation signs as well; null when it does not. */
-  readonly previousSecretExpiresAt: string | null;
-  /** Why nothing is sent; null while the endpoint is in use. */
-  readonly disabledReason: WebhookDisabled | null;
-  /** The first failed attempt since the last accepted one; null when the last one was accepted. */
-  readonly failingSince: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-/** With the secret, which is returned only when it is new. */
+/** Its secret is returned only when it is new. */
 export interface WebhookWithSecret extends Webhook {
   readonly secret?: string;
 }
 
 export type WebhookSettings = Pick<Webhook, 'url' | 'events'>;
 
-/** One event with what became of it. */
-export interface Delivery {
-  readonly id: string;
-  readonly type: WebhookType;
-  /** Null for a test. */
-  readonly grantId: string | null;
-  readonly state: WebhookState;
-  readonly createdAt: string;
-  /** Oldest first. */
-  readonly attempts: readonly DeliveryAttempt[];
-  /** Null unless pending. */
-  readonly nextAttemptAt: string | null;
-  /** What is sent. */
-  readonly body: unknown;
-}
-
-export interface DeliveryAttempt {
-  readonly at: string;
-  /** HTTP status; null without an answer. */
-  readonly status: number | null;
-  /** Null when it was accepted. */
-  readonly failure: WebhookFailure | null;
-  readonly ms: number;
-}
-
-const pathOf = (clientId: string) => `/developer/apps/${encodeURIComponent(clientId)}/webhook`;
+const WEBHOOK = '/developer/apps/{clientId}/webhook';
+const of = (clientId: string) => ({ params: { path: { clientId } } });
 const keyOf = (clientId: string) => ['webhook', clientId];
 
 /** While a delivery is pending or the receiver fails, the state is read again at this interval. */
@@ -73,7 +30,7 @@ export function useWebhook(clientId: string) {
 
 async function fetchWebhook(clientId: string): Promise<Webhook | null> {
   try {
-    return (await get<Data<Webhook>>(pathOf(clientId))).data;
+    return await dataOf(api.GET(WEBHOOK, of(clientId)));
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return null;
     throw error;
@@ -84,8 +41,8 @@ async function fetchWebhook(clientId: string): Promise<Webhook | null> {
 export function useWebhookChange(clientId: string) {
   return useOwnChange({
     clientId,
-    send: async ({ url, events }: WebhookSettings) =>
-      (await send<Data<WebhookWithSecret>>('PUT', pathOf(clientId), { url, events })).data,
+    send: ({ url, events }: WebhookSettings): Promise<WebhookWithSecret> =>
+      dataOf(api.PUT(WEBHOOK, { ...of(clientId), body: { url, events } })),
     isMade: (webhook, { url, events }) =>
       // The service stores the URL as it requests it.
       webhook?.url === (URL.parse(url)?.href ?? url) &&
@@ -97,9 +54,8 @@ export function useWebhookChange(clientId: string) {
 export function useWebhookRotation(clientId: string) {
   return useOwnChange({
     clientId,
-    send: async (overlapSeconds: number) =>
-      (await send<Data<WebhookWithSecret>>('POST', `${pathOf(clientId)}/rotate-secret`, { overlapSeconds }))
-        .data,
+    send: (overlapSeconds: number): Promise<WebhookWithSecret> =>
+      dataOf(api.POST(`${WEBHOOK}/rotate-secret`, { ...of(clientId), body: { overlapSeconds } })),
     isMade: (webhook, _, before) => (before ? webhook?.updatedAt !== before.updatedAt : null),
   });
 }
@@ -107,7 +63,7 @@ export function useWebhookRotation(clientId: string) {
 export function useWebhookRemoval(clientId: string) {
   return useOwnChange({
     clientId,
-    send: (_: undefined) => send<unknown>('DELETE', pathOf(clientId)),
+    send: (_: undefined) => answerOf(api.DELETE(WEBHOOK, of(clientId))),
     isMade: (webhook) => webhook === null,
   });
 }
@@ -134,13 +90,15 @@ function useOwnChange<Change, Answer>({
 
 /** Sends an event of type `test`. A second one does no harm. */
 export function useTestEvent(clientId: string) {
-  return useDeliveryMutation(clientId, (_: undefined) => send<unknown>('POST', `${pathOf(clientId)}/test`));
+  return useDeliveryMutation(clientId, (_: undefined) => answerOf(api.POST(`${WEBHOOK}/test`, of(clientId))));
 }
 
 /** Delivers an event again, with the same id. Receivers recognise it, so a second request does no harm. */
 export function useRedelivery(clientId: string) {
   return useDeliveryMutation(clientId, (eventId: string) =>
-    send<unknown>('POST', `${pathOf(clientId)}/deliveries/${encodeURIComponent(eventId)}/redeliver`),
+    answerOf(
+      api.POST(`${WEBHOOK}/deliveries/{id}/redeliver`, { params: { path: { clientId, id: eventId } } }),
+    ),
   );
 }
 
@@ -156,7 +114,10 @@ function useDeliveryMutation<Change>(clientId: string, mutationFn: (change: Chan
 export function useDeliveries(clientId: string, state: WebhookState | '', page: number) {
   return useQuery({
     queryKey: [...keyOf(clientId), 'deliveries', state, page],
-    queryFn: () => get<Page<Delivery>>(`${pathOf(clientId)}/deliveries`, { state, page }),
+    queryFn: () => {
+      const query = { page, ...(state === '' ? {} : { state }) };
+      return answerOf(api.GET(`${WEBHOOK}/deliveries`, { params: { path: { clientId }, query } }));
+    },
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data } }) =>
       data?.data.some((delivery) => delivery.state === 'pending') === true ? LOOK_EVERY_MS : false,

@@ -2,7 +2,7 @@ import { findMetricByName } from '@phds/catalog/metrics';
 import { extent } from 'd3-array';
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, line } from 'd3-shape';
-import type { TrendPoint } from '../api/resources.ts';
+import type { TrendPoint as AnyPoint } from '../api/resources.ts';
 import { text } from '../texts/frame.ts';
 import { addDays, toDay, today } from '../ui/days.ts';
 import { formatNumber } from '../ui/formats.ts';
@@ -16,6 +16,18 @@ const LABEL_WIDTH = 90;
 // The service's default: points of the last 30 days.
 const SHOWN_DAYS = 30;
 const MARGIN = { top: 8, right: 22, bottom: 24, left: 40 };
+
+/** A point with a value. */
+export interface TrendPoint extends AnyPoint {
+  readonly value: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Whether a point has a value. Readings may have none. */
+export function hasValue(point: AnyPoint): point is TrendPoint {
+  return point.value !== null && point.min !== null && point.max !== null;
+}
 
 /** One type over time, and the same numbers as an accessible table. `name` is the type in the page's language. */
 export function TrendChart({

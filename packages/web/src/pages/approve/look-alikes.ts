@@ -1,5 +1,4 @@
-import type { KnownApp } from '../../api/known-apps.ts';
-import type { NamedApp } from '../../api/resources.ts';
+import type { KnownApp, NamedApp } from '../../api/resources.ts';
 
 /** The other known apps whose name can be taken for the app's, each with that name of its own. */
 export function findLookAlikes(

@@ -1,3 +1,4 @@
+import type { Scope } from '@phds/catalog/scopes';
 import { lazy, Suspense } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { DialogContent, DialogWindow } from '../../ui/dialog.tsx';
@@ -17,7 +18,7 @@ const ScopePreview = lazy(async () => {
 
 /** What a sheet shows. */
 export interface Previewed {
-  readonly scope: string;
+  readonly scope: Scope;
   readonly title: string;
   /** The first day that the app would see; null for everything. */
   readonly firstDay: string | null;

@@ -1,4 +1,4 @@
-import { useKnownApps } from '../../api/known-apps.ts';
+import { useKnownApps } from '../../api/grants.ts';
 import type { PendingApproval, RequestingApp } from '../../api/resources.ts';
 import { Titled } from '../../ui/card.tsx';
 import { Notice } from '../../ui/notice.tsx';

@@ -40,7 +40,7 @@ function Change({ change: { field, from, to, at } }: { readonly change: AppChang
   const Value = field.endsWith('Url') ? Address : Words;
   return (
     <Rich
-      id={TEXTS[field]}
+      id={TEXTS[field as keyof typeof TEXTS]}
       values={{ day: <Day at={at} />, from: <Value value={from} />, to: <Value value={to} /> }}
     />
   );

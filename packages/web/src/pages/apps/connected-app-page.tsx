@@ -1,4 +1,4 @@
-import { toReportPath, useGrant, useRevocation } from '../../api/grants.ts';
+import { reportGrant, useGrant, useRevocation } from '../../api/grants.ts';
 import type { Grant, GrantStatus } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -92,7 +92,7 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
             />
           </Stack>
         </section>
-        <ReportApp app={app} path={toReportPath(grant.id)} />
+        <ReportApp app={app} send={(report) => reportGrant(grant.id, report)} />
       </Stack>
     </>
   );

@@ -1,13 +1,7 @@
 import { Link } from 'wouter';
 import { useReceipt } from '../../api/grants.ts';
-import {
-  approvalsOf,
-  decodeReceipt,
-  endOf,
-  type Receipt,
-  type ReceiptEvent,
-  type SignedReceipt,
-} from '../../api/receipt.ts';
+import { approvalsOf, decodeReceipt, endOf, type Receipt, type ReceiptEvent } from '../../api/receipt.ts';
+import type { SignedReceipt } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Facts, Row, Soft, Stack } from '../../ui/card.tsx';
 import { formatList } from '../../ui/formats.ts';

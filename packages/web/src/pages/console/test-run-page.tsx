@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useAllApps } from '../../api/developer-apps.ts';
+import type { Tokens } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Stack } from '../../ui/card.tsx';
 import { Narrow, PageHeading } from '../../ui/layout.tsx';
@@ -8,7 +9,7 @@ import { Resource } from '../../ui/resource.tsx';
 import { AskStep } from './test-run/ask-step.tsx';
 import { ReadStep } from './test-run/read-step.tsx';
 import { forgetReturn, keepGrant, readReturn } from './test-run/test-run.ts';
-import { TokenStep, type Tokens } from './test-run/token-step.tsx';
+import { TokenStep } from './test-run/token-step.tsx';
 import { text } from './texts.ts';
 
 /** The flow from authorization to data, step by step, with the developer's own app and data. */
@@ -18,7 +19,7 @@ export function TestRunPage() {
   const apps = useAllApps();
   const keepTokens = (issued: Tokens) => {
     setTokens(issued);
-    keepGrant(returned?.run?.clientId ?? '', issued.grant_id);
+    keepGrant(returned?.run?.clientId ?? '', issued.grant_id ?? '');
   };
   useEffect(forgetReturn, []);
   return (

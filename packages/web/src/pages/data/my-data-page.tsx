@@ -1,4 +1,4 @@
-import { SCOPES } from '@phds/catalog/scopes';
+import { isScope, SCOPES, type Scope } from '@phds/catalog/scopes';
 import { useState } from 'react';
 import { Soft, Stack } from '../../ui/card.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -11,8 +11,9 @@ const USUAL_SCOPE = 'read:health-data:heart';
 
 /** A preview of the data of each scope. */
 export function MyDataPage() {
-  const [scope, setScope] = useState<string>(readScope());
+  const [scope, setScope] = useState(readScope);
   const change = (chosen: string) => {
+    if (!isScope(chosen)) return;
     setScope(chosen);
     history.replaceState(null, '', `?scope=${encodeURIComponent(chosen)}`);
   };
@@ -33,7 +34,7 @@ export function MyDataPage() {
   );
 }
 
-function readScope(): string {
-  const asked = new URLSearchParams(location.search).get('scope');
-  return SCOPES.find(({ scope }) => scope === asked)?.scope ?? USUAL_SCOPE;
+function readScope(): Scope {
+  const asked = new URLSearchParams(location.search).get('scope') ?? '';
+  return isScope(asked) ? asked : USUAL_SCOPE;
 }

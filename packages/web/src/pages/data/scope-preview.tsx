@@ -1,7 +1,7 @@
-import { STANDING_SCOPES } from '@phds/catalog/scopes';
+import { type Scope, STANDING_SCOPES } from '@phds/catalog/scopes';
 import { usePreview } from '../../api/preview.ts';
-import type { Preview, TrendPoint } from '../../api/resources.ts';
-import { TrendChart } from '../../charts/trend-chart.tsx';
+import type { Preview } from '../../api/resources.ts';
+import { hasValue, TrendChart } from '../../charts/trend-chart.tsx';
 import { Card, Grid, Soft, Stack } from '../../ui/card.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
@@ -16,7 +16,7 @@ export function ScopePreview({
   scope,
   firstDay = null,
 }: {
-  readonly scope: string;
+  readonly scope: Scope;
   readonly firstDay?: string | null;
 }) {
   const preview = usePreview(scope, firstDay);
@@ -24,7 +24,7 @@ export function ScopePreview({
     <Resource query={preview}>
       {(found) => (
         <>
-          {firstDay === null || STANDING_SCOPES.some((one) => one === scope) ? null : (
+          {firstDay === null || STANDING_SCOPES.includes(scope) ? null : (
             <Soft>{text('fromDay', { day: formatDate(firstDay) })}</Soft>
           )}
           <Found preview={found} />
@@ -42,7 +42,7 @@ function Found({ preview: { scope, total, newest, trend, doses } }: { readonly p
       </Empty>
     );
   }
-  const byType = Map.groupBy(trend, (point: TrendPoint) => point.type);
+  const byType = Map.groupBy(trend.filter(hasValue), ({ type }) => type);
   const shown = newest.length;
   return (
     <Stack>

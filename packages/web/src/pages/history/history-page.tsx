@@ -6,7 +6,7 @@ import {
   useAccessDays,
   useAccesses,
 } from '../../api/accesses.ts';
-import { useKnownApps } from '../../api/known-apps.ts';
+import { useKnownApps } from '../../api/grants.ts';
 import type { AccessDay } from '../../api/resources.ts';
 import { Button, ButtonAnchor } from '../../ui/button.tsx';
 import { Row, Soft, Stack } from '../../ui/card.tsx';

@@ -1,3 +1,4 @@
+import { isScope } from '@phds/catalog/scopes';
 import type { AccessFilter, DayFilter } from '../../api/accesses.ts';
 import { addDays, localDay, startOfLocalDay } from '../../ui/days.ts';
 
@@ -55,7 +56,7 @@ export function countDays({ from, to }: Pick<DayFilter, 'from' | 'to'>): number 
 }
 
 function toParts({ clientId, scope }: Selection) {
-  return { ...(clientId === ALL ? {} : { clientId }), ...(scope === ALL ? {} : { scope }) };
+  return { ...(clientId === ALL ? {} : { clientId }), ...(isScope(scope) ? { scope } : {}) };
 }
 
 /** A given day; null if its year is still being typed (0020-11-21). */

@@ -1,8 +1,9 @@
 import { REPORT_REASONS, REPORT_TEXT_MAX, type ReportReason } from '@phds/catalog/wire-names';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DialogTrigger } from 'react-aria-components';
 import { isRefusal, Problem } from '../../api/problem.ts';
-import { useReport } from '../../api/reports.ts';
+import type { Report } from '../../api/resources.ts';
 import { text as frameText } from '../../texts/frame.ts';
 import { Button } from '../../ui/button.tsx';
 import { Soft } from '../../ui/card.tsx';
@@ -19,8 +20,14 @@ const REASONS = {
   other: 'otherReason',
 } as const satisfies Record<ReportReason, string>;
 
-/** The button that opens the form to report an app, and the confirmation of a report. `path` is where reports are sent. */
-export function ReportApp({ app, path }: { readonly app: string; readonly path: string }) {
+/** The button that opens the form to report an app, and the confirmation of a report. `send` sends it. */
+export function ReportApp({
+  app,
+  send,
+}: {
+  readonly app: string;
+  readonly send: (report: Report) => Promise<unknown>;
+}) {
   const [isOpen, setOpen] = useState(false);
   const [isSent, setSent] = useState(false);
   return (
@@ -30,7 +37,7 @@ export function ReportApp({ app, path }: { readonly app: string; readonly path: 
         <DialogWindow>
           <ReportForm
             app={app}
-            path={path}
+            send={send}
             onSent={() => {
               setOpen(false);
               setSent(true);
@@ -45,17 +52,17 @@ export function ReportApp({ app, path }: { readonly app: string; readonly path: 
 
 function ReportForm({
   app,
-  path,
+  send,
   onSent,
 }: {
   readonly app: string;
-  readonly path: string;
+  readonly send: (report: Report) => Promise<unknown>;
   readonly onSent: () => void;
 }) {
   const [reason, setReason] = useState<ReportReason | null>(null);
   const [details, setDetails] = useState('');
   const [wasChecked, setChecked] = useState(false);
-  const report = useReport(path);
+  const report = useMutation({ mutationFn: send });
   const count = Array.from(details.trim()).length;
   const submit = () => {
     setChecked(true);

@@ -3,7 +3,7 @@ import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { ReportAppRequest } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { toReportReasonMessage } from '@phds/service-kit/wire-enums';
 import { z } from 'zod';
-import { toInstant, toNullable } from '../messages.ts';
+import { required, toInstant, toNullable } from '../messages.ts';
 import { instant, text, textOrNull } from '../openapi/fields.ts';
 import type { Call } from '../operation.ts';
 
@@ -13,8 +13,8 @@ export const currentName = text
 
 /** An app in a request or a grant. Null is unknown. */
 export const appProfile = z.object({
-  clientId: textOrNull,
-  name: textOrNull,
+  clientId: text,
+  name: text,
   description: textOrNull,
   developerName: textOrNull,
   homepageUrl: textOrNull,
@@ -22,15 +22,16 @@ export const appProfile = z.object({
   logoUrl: textOrNull,
 });
 
-export function toAppProfileJson(app: AppProfile | undefined) {
+export function toAppProfileJson(profile: AppProfile | undefined) {
+  const app = required(profile);
   return {
-    clientId: app?.clientId ?? null,
-    name: app?.name ?? null,
-    description: toNullable(app?.description ?? ''),
-    developerName: toNullable(app?.developerName ?? ''),
-    homepageUrl: toNullable(app?.homepageUrl ?? ''),
-    privacyPolicyUrl: toNullable(app?.privacyPolicyUrl ?? ''),
-    logoUrl: toNullable(app?.logoUrl ?? ''),
+    clientId: app.clientId,
+    name: app.name,
+    description: toNullable(app.description ?? ''),
+    developerName: toNullable(app.developerName ?? ''),
+    homepageUrl: toNullable(app.homepageUrl),
+    privacyPolicyUrl: toNullable(app.privacyPolicyUrl),
+    logoUrl: toNullable(app.logoUrl),
   };
 }
 

@@ -82,8 +82,9 @@ function IdField({
   );
 }
 
-function toFilter(filter: RequestFilter): RequestFilter {
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ANY));
+function toFilter({ status = ANY, code = ANY }: { status?: string; code?: string }): RequestFilter {
+  const known = PROBLEM_CODES.find((one) => one === code);
+  return { ...(status === ANY ? {} : { status }), ...(known === undefined ? {} : { code: known }) };
 }
 
 function toStatuses(chosen = ANY): Option[] {

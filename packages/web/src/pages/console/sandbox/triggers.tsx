@@ -1,12 +1,15 @@
 import { type FormEvent, useState } from 'react';
 import { isRefusal, Problem, violationOf } from '../../../api/problem.ts';
-import { type SandboxTrigger, TRIGGERS, useTrigger } from '../../../api/sandbox.ts';
+import type { Triggered } from '../../../api/resources.ts';
+import { useTrigger } from '../../../api/sandbox.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { findGrant } from '../test-run/test-run.ts';
 import { text } from './texts.ts';
+
+type Trigger = Triggered['trigger'];
 
 const TEXTS = {
   'data.arrive': 'dataArrive',
@@ -15,12 +18,14 @@ const TEXTS = {
   'grant.narrow': 'grantNarrow',
   'grant.revoke': 'grantRevoke',
   'grant.expire': 'grantExpire',
-} as const satisfies Record<SandboxTrigger, string>;
+} as const satisfies Record<Trigger, string>;
+
+const TRIGGERS = Object.keys(TEXTS) as Trigger[];
 
 /** Lets something happen to a connection of a sandbox app, as its person or time would. */
 export function Triggers({ clientId }: { readonly clientId: string }) {
   const [grantId, setGrantId] = useState(() => findGrant(clientId));
-  const [trigger, setTrigger] = useState<SandboxTrigger>('data.arrive');
+  const [trigger, setTrigger] = useState<Trigger>('data.arrive');
   const change = useTrigger(clientId);
   const submit = (event: FormEvent) => {
     event.preventDefault();

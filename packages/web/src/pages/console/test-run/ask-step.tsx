@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Failure } from '../../../api/change.ts';
-import { send } from '../../../api/client.ts';
+import { answerOf, api } from '../../../api/client.ts';
 import { useSettingsChange } from '../../../api/developer-apps.ts';
 import { isRefusal } from '../../../api/problem.ts';
 import type { DeveloperApp } from '../../../api/resources.ts';
@@ -23,7 +23,7 @@ export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
   const app = apps.find((candidate) => candidate.clientId === clientId);
   const [chosen, setChosen] = useState('');
   const [person, setPerson] = useState<string>(SANDBOX_PERSON_DEFAULT);
-  const scope = app?.scopes.includes(chosen) === true ? chosen : (app?.scopes[0] ?? '');
+  const scope = app?.scopes.find((name) => name === chosen) ?? app?.scopes[0] ?? '';
   if (app === undefined) return null;
   return (
     <Card label={text('askStep')}>
@@ -114,7 +114,7 @@ async function ask({
   person: string | null;
 }): Promise<{ approval_uri: string }> {
   const { state, challenge } = await startRun(clientId);
-  return send('POST', '/oauth/authorize', {
+  const body = {
     client_id: clientId,
     redirect_uri: testRunUri(),
     scope,
@@ -123,7 +123,8 @@ async function ask({
     code_challenge: challenge,
     code_challenge_method: 'S256',
     ...(person === null ? {} : { login_hint: person }),
-  });
+  } as const;
+  return answerOf(api.POST('/oauth/authorize', { body }));
 }
 
 /** The approval screen redirects to registered URIs only. */

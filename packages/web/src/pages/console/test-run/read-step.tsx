@@ -2,21 +2,25 @@ import { isSandboxApp } from '@phds/catalog/sandbox';
 import { findScope } from '@phds/catalog/scopes';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { get } from '../../../api/client.ts';
+import { answerOf, api } from '../../../api/client.ts';
+import type { Tokens } from '../../../api/resources.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { useFocusOnAppearance } from '../../../ui/focus.ts';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { Rich, text } from '../texts.ts';
-import type { Tokens } from './token-step.tsx';
 
 /** Step 3: the token is used to read, and the access appears in the history. */
 export function ReadStep({ tokens, clientId }: { readonly tokens: Tokens; readonly clientId: string }) {
   const [scope = ''] = tokens.scope.split(' ');
   const path = findScope(scope)?.endpoints[0] ?? '/api/v1/profile';
   const reading = useMutation({
-    mutationFn: () => get<unknown>(path, {}, { Authorization: `Bearer ${tokens.access_token}` }),
+    mutationFn: (): Promise<unknown> => {
+      const headers = { Authorization: `Bearer ${tokens.access_token}` };
+      // The type of the answer does not matter, because the page shows it as it is.
+      return answerOf(api.GET(path as '/api/v1/profile', { headers }));
+    },
   });
   const appeared = useFocusOnAppearance();
   return (
@@ -38,7 +42,7 @@ export function ReadStep({ tokens, clientId }: { readonly tokens: Tokens; readon
       {reading.data === undefined ? null : (
         <>
           <Code label={text('answer')} text={JSON.stringify(reading.data, null, 2)} />
-          <AfterRead answer={reading.data} grantId={tokens.grant_id} clientId={clientId} />
+          <AfterRead answer={reading.data} grantId={tokens.grant_id ?? ''} clientId={clientId} />
         </>
       )}
     </Card>

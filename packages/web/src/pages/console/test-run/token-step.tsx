@@ -1,23 +1,15 @@
 import { isSandboxApp } from '@phds/catalog/sandbox';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
-import { send } from '../../../api/client.ts';
+import { answerOf, api } from '../../../api/client.ts';
 import { isRefusal } from '../../../api/problem.ts';
+import type { Tokens } from '../../../api/resources.ts';
 import { Button, ButtonAnchor } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { Rich, text } from '../texts.ts';
 import { type ReturnedRun, testRunUri } from './test-run.ts';
-
-/** The response of the token endpoint (RFC 6749 5.1). */
-export interface Tokens {
-  readonly access_token: string;
-  readonly refresh_token: string;
-  readonly expires_in: number;
-  readonly scope: string;
-  readonly grant_id: string;
-}
 
 /** Step 2: exchanges the code for tokens with the app's secret. */
 export function TokenStep({
@@ -33,14 +25,18 @@ export function TokenStep({
   const isSent = useRef(false);
   const exchange = useMutation({
     mutationFn: () =>
-      send<Tokens>('POST', '/oauth/token', {
-        grant_type: 'authorization_code',
-        code,
-        code_verifier: run?.verifier,
-        redirect_uri: testRunUri(),
-        client_id: run?.clientId,
-        client_secret: secret,
-      }),
+      answerOf(
+        api.POST('/oauth/token', {
+          body: {
+            grant_type: 'authorization_code',
+            code: code ?? '',
+            code_verifier: run?.verifier ?? '',
+            redirect_uri: testRunUri(),
+            client_id: run?.clientId ?? '',
+            client_secret: secret,
+          },
+        }),
+      ),
     onSuccess: onTokens,
     onError: (failure) => {
       isSent.current = !isRefusal(failure);

@@ -1,7 +1,8 @@
 import { WEBHOOK_STATES, type WebhookFailure, type WebhookState } from '@phds/catalog/webhooks';
 import { useState } from 'react';
 import { isRefusal } from '../../../api/problem.ts';
-import { type Delivery, type DeliveryAttempt, useDeliveries, useRedelivery } from '../../../api/webhooks.ts';
+import type { Delivery, DeliveryAttempt } from '../../../api/resources.ts';
+import { useDeliveries, useRedelivery } from '../../../api/webhooks.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Facts, Fields, Row, Soft, Stack, Tag } from '../../../ui/card.tsx';
 import { Code } from '../../../ui/code.tsx';

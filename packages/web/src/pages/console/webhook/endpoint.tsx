@@ -1,12 +1,12 @@
 import type { UseMutationResult } from '@tanstack/react-query';
 import { serviceNow } from '../../../api/client.ts';
 import { isRefusal } from '../../../api/problem.ts';
+import type { Webhook } from '../../../api/resources.ts';
 import {
   useTestEvent,
   useWebhookChange,
   useWebhookRemoval,
   useWebhookRotation,
-  type Webhook,
 } from '../../../api/webhooks.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Facts, Row, Soft, Stack } from '../../../ui/card.tsx';

@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import { useApp } from '../../../api/developer-apps.ts';
-import { useWebhook, type Webhook } from '../../../api/webhooks.ts';
+import type { Webhook } from '../../../api/resources.ts';
+import { useWebhook } from '../../../api/webhooks.ts';
 import { Stack } from '../../../ui/card.tsx';
 import { PageHeading } from '../../../ui/layout.tsx';
 import { Notice } from '../../../ui/notice.tsx';
