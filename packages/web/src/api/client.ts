@@ -22,8 +22,6 @@ const TIME_LIMIT_MS = 20_000;
 export const api = createClient<paths>({
   headers: { Accept: 'application/json' },
   credentials: 'same-origin',
-  // Overrides the page's policy `no-referrer`, so that the service can see that one of its own pages sent the request.
-  referrerPolicy: 'same-origin',
   querySerializer: (query) => toQuery(query as Parameters).toString(),
   fetch: exchange,
 });
@@ -46,7 +44,8 @@ async function fetchInTime(request: Request): Promise<{ response: Response; body
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), TIME_LIMIT_MS);
   try {
-    const response = await fetch(request, { signal: limit.signal });
+    // Overrides the page's policy `no-referrer`, so that the service can see that one of its own pages sent the request.
+    const response = await fetch(request, { signal: limit.signal, referrerPolicy: 'same-origin' });
     return { response, body: await response.text() };
   } catch {
     throw limit.signal.aborted ? tooSlow() : unreachable();
