@@ -21,7 +21,7 @@ describeWithChromium('the documentation', () => {
     expect(await visitor.findBarriers()).toEqual([]);
     if (!isReferenceOfOperations(path)) {
       await visitor.lookAs('dark');
-      expect(await visitor.findBarriers()).toEqual([]);
+      expect(await visitor.findBarriers('colors')).toEqual([]);
     }
     expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
     await visitor.takePictures(`docs${path.replaceAll('/', '-')}`);

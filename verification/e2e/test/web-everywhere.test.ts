@@ -88,9 +88,12 @@ function everyPage(): void {
         await expectToFit();
         expect(await findSmallTargets(page)).toEqual([]);
       }
-      for (const screen of ['narrow', 'dark'] as const) {
+      for (const [screen, rules] of [
+        ['narrow', 'all'],
+        ['dark', 'colors'],
+      ] as const) {
         await visitor.lookAs(screen);
-        expect(await visitor.findBarriers()).toEqual([]);
+        expect(await visitor.findBarriers(rules)).toEqual([]);
         expect(await findFaintDisabledTexts(page)).toEqual([]);
       }
       await visitor.lookAs('narrow');

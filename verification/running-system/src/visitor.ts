@@ -49,6 +49,8 @@ const toSkewScript = (skewMs: number) => `{
   });
 }`;
 
+const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
+
 export type Screen = keyof typeof SCREENS;
 
 type ScreenSettings = Pick<BrowserContextOptions, 'colorScheme'> & {
@@ -164,15 +166,18 @@ export class Visitor implements AsyncDisposable {
     await this.page.clock.fastForward(Number(limit) + MARGIN_MS);
   }
 
-  /** The accessibility violations that axe finds on the current page, one line each. */
-  async findBarriers(): Promise<string[]> {
+  /**
+   * The accessibility violations that axe finds on the current page, one line each; with `rules`, only those of its rules about
+   * colors, which are all that another color scheme can break.
+   */
+  async findBarriers(rules: 'all' | 'colors' = 'all'): Promise<string[]> {
     const session = await this.#context.newCDPSession(this.page);
     // Evaluated by the debugger, once for each page, because the page's content security policy blocks foreign scripts.
     const isThere = await session.send('Runtime.evaluate', { expression: 'globalThis.axe !== undefined' });
     if (isThere.result.value !== true) await session.send('Runtime.evaluate', { expression: axe.source });
     // Without the results of rules that hold, whose elements axe would each describe by a selector: most of the time on a long page.
-    const expression =
-      "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => JSON.stringify(violations))";
+    const options = { resultTypes: ['violations'], ...(rules === 'colors' ? { runOnly: COLOR_RULES } : {}) };
+    const expression = `axe.run(${JSON.stringify(options)}).then(({ violations }) => JSON.stringify(violations))`;
     const { result } = await session.send('Runtime.evaluate', { expression, awaitPromise: true });
     await session.detach();
     const violations = JSON.parse(String(result.value)) as axe.Result[];
