@@ -4,9 +4,9 @@ import { Route, Switch, useLocation } from 'wouter';
 import { HomePage } from './pages/home/home-page.tsx';
 import { text } from './texts/frame.ts';
 import { ButtonLink } from './ui/button.tsx';
-import { FailureBoundary } from './ui/failure-boundary.tsx';
 import { Shell } from './ui/layout.tsx';
 import { EmptyPage, Loading } from './ui/notice.tsx';
+import { FailureBoundary } from './ui/resource.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
 
 const ApprovalPage = lazy(async () => ({

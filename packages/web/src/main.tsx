@@ -1,13 +1,13 @@
+import './style/base.css';
 import { i18n } from '@lingui/core';
 import { I18nProvider } from '@lingui/react';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/query-client.ts';
-import { forgetSilentSignIn } from './api/silent-sign-in.ts';
+import { forgetSilentSignIn } from './api/sign-in.ts';
 import { App } from './app.tsx';
 import { startLanguage } from './texts/language.ts';
-import './style/base.css';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no root element.');

@@ -1,8 +1,8 @@
 import type { ProblemCode } from '@phds/catalog/problems';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
 import { answerOf, api, dataOf, getAll } from './client.ts';
-import type { AppStatus, DeveloperApp } from './resources.ts';
+import type { AppStatus, DeveloperApp, Triggered } from './resources.ts';
 
 const APPS = '/developer/apps';
 const APP = `${APPS}/{clientId}` as const;
@@ -155,3 +155,13 @@ function useAppChange<Change, Answer>({
 
 /** The number of days of an app's usage that the service returns unless others are asked for. */
 export const USAGE_DAYS = 30;
+
+/** Lets something happen to a connection, as its person or time would. */
+export function useTrigger(clientId: string) {
+  return useMutation({
+    mutationFn: (body: Pick<Triggered, 'trigger' | 'grantId'>) =>
+      dataOf(
+        api.POST('/developer/apps/{clientId}/sandbox/triggers', { params: { path: { clientId } }, body }),
+      ),
+  });
+}

@@ -1,4 +1,6 @@
-import { faultText } from './fault-text.ts';
+import faults from '../texts/faults.de.json' with { type: 'json' };
+import { text } from '../texts/frame.ts';
+import { currentLanguage } from '../texts/language.ts';
 
 /** One wrong parameter of a refused request. */
 export interface Violation {
@@ -51,4 +53,46 @@ export function toProblem(status: number, body: unknown): Problem {
     typeof text === 'string' ? text : '',
     Array.isArray(errors) ? (errors as Violation[]) : [],
   );
+}
+
+const TEXTS = new Map([
+  ['INTERNAL_ERROR', 'problemInternal'],
+  ['RATE_LIMITED', 'problemRateLimited'],
+  ['NOT_FOUND', 'problemNotFound'],
+  ['CONFLICT', 'problemConflict'],
+  ['APP_NOT_ACTIVE', 'problemAppNotActive'],
+  ['PENDING_EXPIRED', 'problemPendingExpired'],
+  ['ALREADY_DECIDED', 'problemAlreadyDecided'],
+  ['NO_SCOPES_APPROVED', 'problemNoScopes'],
+  ['NOT_MADE', 'problemNotMade'],
+  ['STEP_UP_REQUIRED', 'problemStepUp'],
+  ['NOT_A_DEVELOPER', 'problemNotDeveloper'],
+] as const);
+
+/** Problems that the page itself found: their messages are in its language. */
+const OWN = new Set(['UNREACHABLE', 'TIMED_OUT', 'UNREADABLE', 'REDIRECTED']);
+
+/** The cause of an error in the page's language; with the service's own words, which are English, for codes without a text. */
+export function problemText(error: unknown): string {
+  if (!(error instanceof Problem)) return text('ownError');
+  const id = TEXTS.get(error.code as 'CONFLICT');
+  if (id !== undefined) return text(id);
+  if (OWN.has(error.code)) return error.message;
+  return error.message === '' ? text('ownError') : text('problemOther', { words: error.message });
+}
+
+const GERMAN: ReadonlyMap<string, string> = new Map(Object.entries(faults));
+const OF_ENTRY = /^entry (\d+) (.+)$/;
+/** What differs in messages of the same kind: a number, a character, a host. */
+const VARIABLE = /U\+[0-9A-F]+|\d+|(?<=resolve it: ).+/g;
+
+/** What is wrong with a parameter, in the page's language; with the service's own words, which are English, if they are not known. */
+export function faultText(message: string): string {
+  if (currentLanguage() === 'en') return message;
+  const [, entry = '', fault = ''] = OF_ENTRY.exec(message) ?? [];
+  if (entry !== '') return text('faultOfEntry', { entry, fault: faultText(fault) });
+  const variables = message.match(VARIABLE) ?? [];
+  const german = GERMAN.get(message.replace(VARIABLE, '{}'));
+  if (german === undefined) return text('faultOther', { words: message });
+  return variables.reduce((whole, variable) => whole.replace('{}', () => variable), german);
 }

@@ -3,8 +3,7 @@ import { useChange } from './change.ts';
 import { api, dataOf } from './client.ts';
 import { Problem } from './problem.ts';
 import type { EndedSession, Session } from './resources.ts';
-import { isSignInDemanded, noteNoSession, noteSession, noteSignOut } from './sign-in.ts';
-import { rememberSession } from './silent-sign-in.ts';
+import { isSignInDemanded, noteNoSession, noteSession, noteSignOut, rememberSession } from './sign-in.ts';
 
 /**
  * The person whose page this is; null if nobody was signed in when it was opened. When the session ends while the page is open, the

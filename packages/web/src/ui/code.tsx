@@ -1,6 +1,7 @@
-import { text as frame } from '../texts/frame.ts';
+import { type ReactNode, useState } from 'react';
+import { text as frame, text } from '../texts/frame.ts';
+import { Button } from './button.tsx';
 import style from './code.module.css';
-import { CopyButton } from './copy-button.tsx';
 
 /** Code to read and copy. */
 export function Code({ text, label }: { readonly text: string; readonly label: string }) {
@@ -13,5 +14,23 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
         <CopyButton value={text}>{frame('copy')}</CopyButton>
       </div>
     </figure>
+  );
+}
+
+/** Copies a text to the clipboard and reports the result. */
+export function CopyButton({ value, children }: { readonly value: string; readonly children: ReactNode }) {
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(value);
+      setSaid(text('copied'));
+    } catch {
+      setSaid(text('notCopied'));
+    }
+  };
+  return (
+    <span>
+      <Button onPress={copy}>{children}</Button> <span role="status">{said}</span>
+    </span>
   );
 }

@@ -1,9 +1,6 @@
 import type { ReactNode } from 'react';
-import { faultText } from '../api/fault-text.ts';
-import { Problem } from '../api/problem.ts';
-import { problemText } from '../api/problem-text.ts';
-import { type Demand, demandOf, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
-import { useSilentSignIn } from '../api/silent-sign-in.ts';
+import { faultText, Problem, problemText } from '../api/problem.ts';
+import { type Demand, demandOf, setAsking, signInUrl, useSignIn, useSilentSignIn } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
 import { Button, ButtonAnchor } from './button.tsx';
 import { Row } from './card.tsx';

@@ -1,10 +1,11 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { Component, type ReactNode } from 'react';
 import { Problem } from '../api/problem.ts';
 import { text } from '../texts/frame.ts';
 import { Button } from './button.tsx';
 import { Stack } from './card.tsx';
-import { ErrorNotice, Loading, SignedOut } from './notice.tsx';
+import { PageHeading } from './layout.tsx';
+import { ErrorNotice, Loading, Notice, SignedOut } from './notice.tsx';
 
 /** Renders a query's data once available; before that, its loading state or error. */
 export function Resource<T>({
@@ -30,5 +31,39 @@ export function Resource<T>({
         <Button onPress={() => query.refetch()}>{text('tryAgain')}</Button>
       </div>
     </Stack>
+  );
+}
+
+/** Shown when a page throws, or when its script no longer exists on the server; offers to reload. */
+export class FailureBoundary extends Component<{ readonly children: ReactNode }, { hasFailed: boolean }> {
+  override state = { hasFailed: false };
+
+  static getDerivedStateFromError() {
+    return { hasFailed: true };
+  }
+
+  override render() {
+    return this.state.hasFailed ? <Failed /> : this.props.children;
+  }
+}
+
+function Failed() {
+  return (
+    <>
+      <PageHeading title={text('pageFailed')} />
+      <Stack>
+        <div role="alert">
+          <Notice tone="bad">
+            <strong>{text('pageFailedTitle')}</strong>
+            <span>{text('pageFailedAdvice')}</span>
+          </Notice>
+        </div>
+        <div>
+          <Button kind="primary" onPress={() => location.reload()}>
+            {text('reload')}
+          </Button>
+        </div>
+      </Stack>
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Page } from '../api/client.ts';
 import { text } from '../texts/frame.ts';
 import { Button } from './button.tsx';
@@ -99,4 +99,12 @@ export function Pages({
       </Button>
     </nav>
   );
+}
+
+/** The page of a list with the setter. A changed filter starts at the first page. */
+export function useFilteredPage(filter: unknown): [page: number, setPage: (page: number) => void] {
+  const shown = JSON.stringify(filter);
+  const [at, setAt] = useState({ shown, page: 1 });
+  if (at.shown !== shown) setAt({ shown, page: 1 });
+  return [at.page, (page) => setAt({ shown, page })];
 }

@@ -2,7 +2,7 @@ import { type AppSettings, useApp, useSettingsChange } from '../../api/developer
 import type { DeveloperApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Card, Facts, Row, Soft, Stack } from '../../ui/card.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CopyButton } from '../../ui/code.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';

@@ -1,5 +1,5 @@
 import { Card, Facts, Row } from '../../ui/card.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CopyButton } from '../../ui/code.tsx';
 import { useFocusOnAppearance } from '../../ui/focus.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { text } from './texts.ts';

@@ -4,12 +4,11 @@ import { type AccessFilter, useAccesses } from '../../api/accesses.ts';
 import type { Access } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Tag } from '../../ui/card.tsx';
-import { useFilteredPage } from '../../ui/filtered-page.ts';
 import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
-import { type Column, Pages, Table } from '../../ui/table.tsx';
+import { type Column, Pages, Table, useFilteredPage } from '../../ui/table.tsx';
 import { Clock, formatDate, formatInstant, Instant } from '../../ui/time.tsx';
 import { text } from './texts.ts';
 

@@ -1,14 +1,13 @@
-import { useId } from 'react';
+import { useId, useState } from 'react';
 import type { AccessDay } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Soft, Tag } from '../../ui/card.tsx';
-import { useFilteredPage } from '../../ui/filtered-page.ts';
 import { dateFormat, formatList } from '../../ui/formats.ts';
 import { scopeTitle } from '../../ui/scopes.ts';
-import { Pages } from '../../ui/table.tsx';
+import { Pages, useFilteredPage } from '../../ui/table.tsx';
+import { toggled } from '../../ui/toggled.ts';
 import { AccessTable } from './access-table.tsx';
 import style from './day-list.module.css';
-import type { OpenLines } from './open-lines.ts';
 import { type Selection, toFilterOfDay } from './selection.ts';
 import { text } from './texts.ts';
 
@@ -105,4 +104,26 @@ function listScopes(scopes: AccessDay['scopes']): string {
   if (titles.length <= NAMED_SCOPES + 1) return formatList(titles);
   const named = titles.slice(0, NAMED_SCOPES);
   return formatList([...named, text('more', { count: titles.length - NAMED_SCOPES })]);
+}
+
+/** Which lines of the history are open, by day and app. */
+export interface OpenLines {
+  has(line: AccessDay): boolean;
+  set(line: AccessDay, isOpen: boolean): void;
+}
+
+/**
+ * The open lines, all closed at first. Belongs to the page, which stays while lines come and go: typing in the data filter selects
+ * other data on the way, and a line must not be closed because that data has no reads.
+ */
+export function useOpenLines(): OpenLines {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  return {
+    has: (line) => open.has(keyOf(line)),
+    set: (line, isOpen) => setOpen((before) => toggled(before, keyOf(line), isOpen)),
+  };
+}
+
+function keyOf({ date, app }: AccessDay): string {
+  return `${date} ${app.clientId}`;
 }

@@ -19,9 +19,8 @@ import { formatDay, TIME_ZONE } from '../../ui/time.tsx';
 import { NoReads } from './access-table.tsx';
 import { nameApps } from './app-names.ts';
 import { DayChart } from './day-chart.tsx';
-import { DayList } from './day-list.tsx';
+import { DayList, type OpenLines, useOpenLines } from './day-list.tsx';
 import { Filters } from './filters.tsx';
-import { type OpenLines, useOpenLines } from './open-lines.ts';
 import { countDays, EVERYTHING, type Selection, toDayFilter, toDaysBefore, toFilter } from './selection.ts';
 import { text } from './texts.ts';
 

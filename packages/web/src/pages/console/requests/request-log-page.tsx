@@ -12,12 +12,11 @@ import {
 import type { LoggedRequest, UsageDay } from '../../../api/resources.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft, Stack, Tag, type Tone } from '../../../ui/card.tsx';
-import { useFilteredPage } from '../../../ui/filtered-page.ts';
 import { focusHeading } from '../../../ui/focus.ts';
 import { PageHeading } from '../../../ui/layout.tsx';
 import { Empty, Notice } from '../../../ui/notice.tsx';
 import { Resource } from '../../../ui/resource.tsx';
-import { type Column, Pages, Table } from '../../../ui/table.tsx';
+import { type Column, Pages, Table, useFilteredPage } from '../../../ui/table.tsx';
 import { PreciseInstant } from '../../../ui/time.tsx';
 import { NoApp } from '../no-app.tsx';
 import { Filters } from './filters.tsx';

@@ -13,7 +13,7 @@ import { PageHeading } from '../../../ui/layout.tsx';
 import { EmptyPage } from '../../../ui/notice.tsx';
 import { Resource } from '../../../ui/resource.tsx';
 import { NoApp } from '../no-app.tsx';
-import { PEOPLE_TEXTS } from '../sandbox-people.ts';
+import { PEOPLE_TEXTS } from '../test-run/person-choice.tsx';
 import { text as consoleText } from '../texts.ts';
 import { Rich, text } from './texts.ts';
 import { Triggers } from './triggers.tsx';

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
+import { useTrigger } from '../../../api/developer-apps.ts';
 import { isRefusal, Problem, violationOf } from '../../../api/problem.ts';
 import type { Triggered } from '../../../api/resources.ts';
-import { useTrigger } from '../../../api/sandbox.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';

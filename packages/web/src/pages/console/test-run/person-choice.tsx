@@ -1,6 +1,5 @@
-import { SANDBOX_PEOPLE } from '@phds/catalog/sandbox';
+import { SANDBOX_PEOPLE, type SandboxPerson } from '@phds/catalog/sandbox';
 import { Select } from '../../../ui/field.tsx';
-import { PEOPLE_TEXTS } from '../sandbox-people.ts';
 import { text } from '../texts.ts';
 
 /** The `login_hint` of a request that is to be denied. */
@@ -30,3 +29,11 @@ export function PersonChoice({
     />
   );
 }
+
+/** The text about the data of each made-up person. */
+export const PEOPLE_TEXTS = {
+  ada: 'personAda',
+  ben: 'personBen',
+  cleo: 'personCleo',
+  dora: 'personDora',
+} as const satisfies Record<SandboxPerson, string>;

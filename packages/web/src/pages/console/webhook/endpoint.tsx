@@ -11,8 +11,8 @@ import {
 import { Button } from '../../../ui/button.tsx';
 import { Card, Facts, Row, Soft, Stack } from '../../../ui/card.tsx';
 import { ChangeNotice } from '../../../ui/change-notice.tsx';
+import { CopyButton } from '../../../ui/code.tsx';
 import { Confirmation } from '../../../ui/confirmation.tsx';
-import { CopyButton } from '../../../ui/copy-button.tsx';
 import { focusHeading, useFocusOnAppearance } from '../../../ui/focus.ts';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { formatInstant } from '../../../ui/time.tsx';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { i18n } from '@lingui/core';
-import { faultText } from '../src/api/fault-text.ts';
+import { faultText } from '../src/api/problem.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const MESSAGE = /(['`])((?:must|is|has|needs|contains) .*?)\1/g;
