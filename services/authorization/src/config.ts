@@ -28,7 +28,7 @@ const settings = z.object({
     .regex(/[^/]$/, 'must not end with a slash')
     .meta({ unit: 'URL' })
     .describe(
-      "Public base URL of the whole service, without a slash at the end: `iss` of every redirect (RFC 9207). The same as the gateway's `PUBLIC_URL`.",
+      "`iss` of every redirect (RFC 9207), without a slash at the end. The same as the gateway's `PUBLIC_URL`.",
     ),
   DERIVATION_KEY: secretKey().describe('Key from which codes and successor tokens are derived.'),
   ASSERTION_PRIVATE_KEY: privateKey().describe('Signs access assertions.'),
@@ -61,7 +61,7 @@ const settings = z.object({
       'Whether an operator approves each live app (`phds apps approve`) before people see it. Sandbox apps never wait.',
     ),
   RESTORE_CHECK_INTERVAL_MS: durationMs(2_000).describe(
-    'Interval at which the service checks whether its database was restored. Suspension after a restore does not depend on it.',
+    'Interval of checks whether the database was restored. Suspension does not depend on it.',
   ),
   FAILOVER_GRACE_MS: durationMs(15_000).describe(
     'How long all instances have to confirm a new database before it is treated as restored.',

@@ -16,14 +16,14 @@ const days = (fallback: number, min: number) => integer(fallback, { min, unit: '
 
 const accessSettings = {
   ACCESS_POOL_SIZE: integer(8, { min: 4, max: 200, unit: 'connections' }).describe(
-    'Connections besides `DATABASE_POOL_SIZE`: four for recording and judging accesses, and the others, at least one, for checking tokens and sessions and for counting accesses.',
+    'Connections besides `DATABASE_POOL_SIZE`: four for recording and judging accesses, the others, at least one, for checking tokens and sessions and for counting.',
   ),
   ACCESS_QUEUE_LIMIT: integer(10_000, { min: 500, unit: 'accesses' }).describe(
     'Maximum number of accesses that wait while a batch is recorded; more are refused immediately.',
   ),
   ACCESS_QUEUE_WAIT_MS: durationMs(900).describe('Maximum wait of an access for its batch.'),
   ACCESS_CLOCK_TOLERANCE_MS: integer(30_000, { min: 10_000, max: 86_400_000, unit: 'ms' }).describe(
-    'Maximum difference between the clocks of the process and of the database; beyond it nothing is recorded or released. At least 10 s, because a record may be dated up to 5 s ahead, and at most a day, because no record may be dated wrongly by more.',
+    'Maximum difference between the clocks of the process and of the database; beyond it nothing is recorded or released.',
   ),
   COUNT_INTERVAL_MS: durationMs(2_000).describe(
     'Interval at which recorded accesses are added to the daily counts; until then reads count them.',
@@ -67,7 +67,7 @@ const anchorSettings = {
     .meta({ unit: 'text', fallback: 'none', secret: true })
     .describe('Secret of that access key.'),
   ANCHOR_LOCK_DAYS: integer(800, { min: 1, max: 36_500, unit: 'days' }).describe(
-    'How long nobody can delete an object there. Longer than `RECORD_RETENTION_DAYS`, because a record is covered for as long as it is kept.',
+    'How long nobody can delete an object there. Longer than `RECORD_RETENTION_DAYS`.',
   ),
 } as const;
 
@@ -79,7 +79,7 @@ const webhookSettings = {
     'Events that this instance delivers at once, and as many again to [slow receivers](../webhooks.md#who-gets-the-places); 0 for an instance that sends none.',
   ),
   WEBHOOK_INTERVAL_MS: durationMs(1_000).describe(
-    'Interval at which the service looks for new events to deliver, and for grants that have expired. Every fifth time it also looks for retries.',
+    'Interval at which the service looks for new events and expired grants; every fifth time also for retries.',
   ),
   WEBHOOK_DATA_DELAY_MS: durationMs(10_000).describe(
     'How long a `data.updated` waits for further changes before it is sent.',
@@ -104,7 +104,7 @@ const settings = z.object({
   ...sessionSettings,
   ...databaseSettings,
   REVOCATION_POOL_SIZE: integer(4, { min: 1, max: 200, unit: 'connections' }).describe(
-    'Connections for withdrawals, besides `DATABASE_POOL_SIZE`: narrowing and revoking grants, revoking tokens and families, setting the status of apps, ending sessions.',
+    'Connections besides `DATABASE_POOL_SIZE`, for revocations, changes of app status and ends of sessions.',
   ),
   ...redisSettings('Redis for publishing evictions to gateways.'),
   ...rpcSettings({ rpc: 7002, probes: 7102 }),
@@ -112,12 +112,12 @@ const settings = z.object({
     'Signs consent receipts and the checkpoints of the access records.',
   ),
   MAX_LIVE_PENDING_PER_APP: integer(50, { min: 1, unit: 'pending approvals' }).describe(
-    'Undecided, unexpired pending approvals that an app may open with its secret; further ones are refused. Also the number of unclaimed ones that are opened without its secret; above it, one of the network that has most is removed.',
+    'Undecided pending approvals that an app may open with its secret; further ones are refused. Also the number of unclaimed ones without its secret; above it, one of the network that has most is removed.',
   ),
   ...accessSettings,
   ...anchorSettings,
   RESTORE_CHECK_INTERVAL_MS: durationMs(2_000).describe(
-    'Interval at which the service checks whether its database was restored. Suspension after a restore does not depend on it.',
+    'Interval of checks whether the database was restored. Suspension does not depend on it.',
   ),
   FAILOVER_GRACE_MS: durationMs(15_000).describe(
     'How long all instances have to confirm a new database before it is treated as restored.',
@@ -133,17 +133,15 @@ const settings = z.object({
     'How long counts of refused requests are kept; app usage does not show older ones.',
   ),
   PRUNE_SANDBOX_GRANTS_AFTER_DAYS: days(30, 2).describe(
-    'How long an ended grant of a sandbox person, and its history, are kept: long enough to find out what an app did. Each gateway that tests itself ends one a minute.',
+    'How long an ended grant of a sandbox person, and its history, are kept.',
   ),
   PRUNE_DROPPED_CHAINS_AFTER_DAYS: days(400, 90).describe(
     'How long the end of a dropped chain of access records is kept when no batch continues it. Longer than a process may run without recording anything.',
   ),
   NOTICE_SCAN_INTERVAL_MS: durationMs(900_000).describe(
-    'Interval at which all grants are searched for coming ends and unusual reading ([notices](../notices.md)), by one instance for all.',
+    'Interval of the search for coming ends and unusual reading ([notices](../notices.md)), by one instance for all.',
   ),
-  PRUNE_NOTICES_AFTER_DAYS: days(90, 14).describe(
-    'How long a notice is kept, read or not. More than the days between the notice of an end and the end, or it would be made again.',
-  ),
+  PRUNE_NOTICES_AFTER_DAYS: days(90, 14).describe('How long a notice is kept, read or not.'),
   PRUNE_REPORTS_AFTER_DAYS: days(730, 31).describe("How long people's reports about apps are kept."),
   ...webhookSettings,
 });

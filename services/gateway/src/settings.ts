@@ -143,9 +143,7 @@ const signIn = {
     .refine(isProtectedAddress, 'must be an https URL, or http on this machine')
     .optional()
     .meta({ unit: 'URL', fallback: 'none: nobody can sign in here' })
-    .describe(
-      'Issuer of the OpenID provider, exactly as its tokens name it; the same as `SESSION_ISSUER`. With it, each request with a session asks consent whether the session was ended.',
-    ),
+    .describe('Issuer of the OpenID provider, exactly as its tokens name it; the same as `SESSION_ISSUER`.'),
   OIDC_CLIENT_ID: z
     .string()
     .optional()
@@ -173,16 +171,16 @@ const signIn = {
 const cacheAndReports = {
   CACHE_MAX_TOKENS: integer(50_000, { min: 1, unit: 'access tokens' }).describe('Size of the token cache.'),
   CACHE_TTL_MS: integer(50_000, { max: REVOCATION_PROPAGATION_SECONDS * 1000 - 5_000, unit: 'ms' }).describe(
-    'Lifetime of a cached access token, which is between half of this and all of it. In steady use it is renewed before its entry ends. Shorter than the 60 s of the cached assertion.',
+    'Lifetime of a cached access token, which is between half of this and all of it.',
   ),
   CACHE_RENEWAL_INTERVAL_MS: durationMs(1_000).describe(
     'Interval at which cached tokens in steady use are renewed, all that are due at once.',
   ),
   USAGE_INTERVAL_MS: durationMs(5_000).describe(
-    'Interval at which counts of refused requests are sent to consent, for app usage. A gateway that crashes loses the counts of one interval.',
+    'Interval at which counts of refused requests are sent to consent. A crash loses those of one interval.',
   ),
   REQUEST_LOG_INTERVAL_MS: durationMs(1_000).describe(
-    'Interval at which the [request log](../decisions/0009-gaps-of-the-contract.md) of the apps is moved to Redis, where all gateways read it. A gateway that crashes loses the requests of one interval.',
+    'Interval at which the [request log](../decisions/0009-gaps-of-the-contract.md) of the apps is moved to Redis. A crash loses the requests of one interval.',
   ),
 } as const;
 
@@ -201,7 +199,7 @@ const selfTest = {
     .meta({ unit: 'text', fallback: 'required with `SELF_TEST_CLIENT_ID`', secret: true })
     .describe('Secret of that app.'),
   SELF_TEST_INTERVAL_MS: durationMs(60_000).describe(
-    'Interval of the self-test. Each gateway changes it by up to 5 %, so that the tests of several do not meet each time. Above 240000, change the rule of [SelfTestFailing](alerts.md#selftestfailing).',
+    'Interval of the self-test, changed by up to 5 % at random. Above 240000, change the rule of [SelfTestFailing](alerts.md#selftestfailing).',
   ),
 } as const;
 

@@ -28,7 +28,7 @@ const settings = z.object({
     'Interval at which changed readings are reported to consent, which announces them to apps.',
   ),
   READING_CHANGE_DAYS: integer(400, { min: 30, unit: 'days' }).describe(
-    'How long a sync cursor works, and the times of changes of readings are kept. More than the 365 days that a grant lasts, so that an app that still has its grant rarely starts again.',
+    'How long a sync cursor works, and the times of changes of readings are kept.',
   ),
   ACCESS_BATCH_MAX: integer(500, { min: 1, max: 500, unit: 'records' }).describe(
     'Maximum number of accesses in one call.',
@@ -38,7 +38,7 @@ const settings = z.object({
   ),
   ACCESS_WAIT_MS: durationMs(1_500).describe('Maximum wait of a response before its record is sent.'),
   SUMMARY_SCAN_TIMEOUT_MS: durationMs(2_000).describe(
-    "Statement timeout of a summary computed from all readings; it waits for its turn at most a quarter of that. 1.25 times the value must be below the gateway's `HEALTH_DATA_DEADLINE_MS`, because a later response reaches nobody.",
+    "Statement timeout of a summary computed from all readings. 1.25 times the value must be below the gateway's `HEALTH_DATA_DEADLINE_MS`.",
   ),
   ROLLUP_CHECK_INTERVAL_MS: integer(3_600_000, { min: 1_000, max: 86_400_000, unit: 'ms' }).describe(
     'Interval of the search for users whose rollups have to be rebuilt; the first one is at start-up.',

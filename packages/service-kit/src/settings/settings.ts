@@ -45,7 +45,7 @@ export const commonSettings = {
   SHUTDOWN_DELAY_MS: integer(0, { max: LONGEST_SHUTDOWN_DELAY_MS })
     .meta({ unit: 'ms' })
     .describe(
-      'How long the service still serves after SIGTERM, while it reports that it is not ready, so that balancers and name services notice.',
+      'How long the service still serves after SIGTERM, while it reports that it is not ready ([which value](rolling-updates.md#how-a-process-stops)).',
     ),
   SERVICE_PRIVATE_KEY: privateKey().describe("This service's private key for service tokens."),
   SERVICE_PUBLIC_KEYS: z
@@ -107,7 +107,7 @@ export const sessionSettings = {
   SESSION_AUDIENCE: list()
     .meta({ unit: 'names, separated by commas' })
     .describe(
-      "Accepted `aud` of sessions: the client id at the identity provider, and the audience of the host application's own sessions if it signs any.",
+      "Accepted `aud` of sessions: the client id at the identity provider, and that of the host application's own sessions.",
     ),
   SESSION_USER_ID_CLAIM: z
     .string()
