@@ -1,5 +1,6 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { Need, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
 import { decodeJwt } from 'jose';
@@ -16,11 +17,9 @@ import {
 } from './running-service.ts';
 
 let consent: RunningService;
-let app: RegisteredApp;
 
 beforeAll(async () => {
   consent = await startConsent({ settings: { MAX_LIVE_PENDING_PER_APP: '5' } });
-  app = await registerApp(consent);
 });
 afterAll(() => consent[Symbol.asyncDispose]());
 
@@ -35,6 +34,7 @@ const purposesOnReceipt = async (grantId: string, userId: string) => {
   const { purposes } = decodeJwt<{ purposes: { purpose: string | null }[] }>(receipt);
   return purposes.map(({ purpose }) => purpose);
 };
+
 const expire = (id: string) =>
   consent.owner.query('UPDATE pending_approval SET expires_at = now() WHERE id = $1', [id]);
 
@@ -137,7 +137,7 @@ describe('opening', () => {
   ])('names the malformed field: %s', async (parameter, change) => {
     const request = {
       id: newId('apr'),
-      app,
+      app: await registerApp(consent),
       appEpoch: 1,
       redirectHost: 'pulse.test',
       scopes: [HEART],
@@ -241,5 +241,357 @@ describe('a pending approval', () => {
     ).rejects.toMatchObject({ reason: 'invalid_request' });
     expect((await get(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
     expect((await attempt([HEART])).scopes).toEqual([HEART]);
+  });
+});
+
+const openAnonymously = (of: RegisteredApp) => openPending(consent, of, [HEART], false);
+
+async function openFrom(network: string, app: RegisteredApp): Promise<string> {
+  const id = newId('apr');
+  const request = { id, app, appEpoch: app.epoch, redirectHost: 'pulse.test', scopes: [HEART], network };
+  await consent.asAuthorization.openPendingApproval(request);
+  return id;
+}
+
+/** Reads without claiming. */
+const isThere = async (id: string) =>
+  (await consent.owner.query('SELECT FROM pending_approval WHERE id = $1', [id])).rowCount === 1;
+
+describe('a pending approval that was opened without the secret', () => {
+  test('blocks no other request: the oldest unclaimed one is removed', async () => {
+    const known = await registerApp(consent);
+    const claimed = await openAnonymously(known);
+    await get(claimed, 'ada');
+    const own = await openPending(consent, known);
+    const opened: string[] = [];
+    for (let index = 0; index < 12; index += 1) opened.push(await openAnonymously(known));
+    const isLeft = await Promise.all(opened.map((id) => isThere(id)));
+    expect(isLeft).toEqual([...Array(7).fill(false), ...Array(5).fill(true)]);
+    // Approvals opened by the app itself are unaffected and have their own limit.
+    for (let index = 1; index < 5; index += 1) await openPending(consent, known);
+    await expect(openPending(consent, known)).rejects.toMatchObject({ reason: 'rate_limited' });
+    for (const id of [claimed, own]) expect((await get(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
+    expect((await approveAll(claimed, 'ada')).userId).toBe('ada');
+  });
+
+  test('does not count for the limit of the app, however many are claimed', async () => {
+    const known = await registerApp(consent);
+    for (let index = 0; index < 12; index += 1) await get(await openAnonymously(known), 'mallory');
+    await openPending(consent, known);
+  });
+
+  test('is returned with the ids of those that were removed for it', async () => {
+    const known = await registerApp(consent);
+    const ids: string[] = [];
+    const removed: string[][] = [];
+    for (let index = 0; index < 7; index += 1) {
+      const id = newId('apr');
+      const request = { id, app: known, appEpoch: known.epoch, redirectHost: 'pulse.test', scopes: [HEART] };
+      removed.push((await consent.asAuthorization.openPendingApproval(request)).removedIds);
+      ids.push(id);
+    }
+    expect(removed).toEqual([[], [], [], [], [], [ids[0]], [ids[1]]]);
+  });
+
+  test('is not removed by requests from other networks, as long as fewer than the limit have one', async () => {
+    const known = await registerApp(consent);
+    const own = await openFrom('home', known);
+    for (let index = 0; index < 24; index += 1) await openFrom(`attacker ${index % 4}`, known);
+    expect((await get(own, 'ada'))?.status).toBe(PendingStatus.PENDING);
+    const other = await openFrom('home', known);
+    for (let index = 0; index < 24; index += 1) await openFrom(`attacker ${index % 5}`, known);
+    expect(await isThere(other)).toBe(false);
+  });
+
+  test('gives way once it has ended, before any other', async () => {
+    const known = await registerApp(consent);
+    const ended = await openFrom('home', known);
+    await consent.owner.query('UPDATE pending_approval SET expires_at = now() WHERE id = $1', [ended]);
+    const left: string[] = [];
+    for (let index = 0; index < 5; index += 1) left.push(await openFrom('office', known));
+    expect(await Promise.all([ended, ...left].map(isThere))).toEqual([false, ...Array(5).fill(true)]);
+  });
+
+  test('stays within its limit under concurrent openings', async () => {
+    const known = await registerApp(consent);
+    await Promise.all(Array.from({ length: 30 }, () => openAnonymously(known)));
+    const { rows } = await consent.owner.query(
+      'SELECT count(*)::int AS left FROM pending_approval WHERE client_id = $1',
+      [known.clientId],
+    );
+    expect(rows).toEqual([{ left: 5 }]);
+  });
+
+  test('claimed while it is being removed, is either claimed permanently or not found', async () => {
+    const known = await registerApp(consent);
+    for (let round = 0; round < 20; round += 1) {
+      const id = await openAnonymously(known);
+      const openings = Array.from({ length: 5 }, () => openAnonymously(known));
+      const [claim] = await Promise.allSettled([get(id, 'ada'), ...openings]);
+      for (let index = 0; index < 5; index += 1) await openAnonymously(known);
+      const later = await get(id, 'ada').catch(({ reason }) => reason);
+      if (claim.status === 'fulfilled') expect(later).toMatchObject({ id });
+      else expect([claim.reason.reason, later]).toEqual(['not_found', 'not_found']);
+    }
+  });
+});
+
+describe('the scopes that an app needs', () => {
+  let app: RegisteredApp;
+
+  beforeAll(async () => {
+    app = await registerApp(consent);
+  });
+
+  async function openNeeding(neededScopes: string[], clientAuthenticated = true): Promise<string> {
+    const id = newId('apr');
+    await consent.asAuthorization.openPendingApproval({
+      id,
+      app,
+      appEpoch: app.epoch,
+      redirectHost: 'pulse.test',
+      scopes: [MOOD, GLUCOSE, HEART],
+      neededScopes,
+      clientAuthenticated,
+    });
+    return id;
+  }
+
+  async function needsOf(id: string) {
+    const session = await consent.session('reader');
+    const { pendingApproval } = await consent.asGateway.getPendingApproval({ id }, session);
+    return pendingApproval?.requestedScopes.map(({ scope, need }) => [scope, need]);
+  }
+
+  test('a request shows which scopes the app needs and that the others are optional', async () => {
+    expect(await needsOf(await openNeeding([MOOD, HEART]))).toEqual([
+      [HEART, Need.NEEDED],
+      [GLUCOSE, Need.OPTIONAL],
+      [MOOD, Need.NEEDED],
+    ]);
+  });
+
+  test('a request whose app does not say shows nothing about any scope', async () => {
+    expect(await needsOf(await openNeeding([]))).toEqual(
+      [HEART, GLUCOSE, MOOD].map((scope) => [scope, Need.UNSPECIFIED]),
+    );
+  });
+
+  test("without the app's secret, what it needs is neither stored nor shown", async () => {
+    const id = await openNeeding([HEART], false);
+    const { rows } = await consent.owner.query('SELECT needed_scopes FROM pending_approval WHERE id = $1', [
+      id,
+    ]);
+    expect(rows).toEqual([{ needed_scopes: [] }]);
+    expect((await needsOf(id))?.map(([, need]) => need)).toEqual(Array(3).fill(Need.UNSPECIFIED));
+  });
+
+  test('what an app needs must be requested', async () => {
+    await expect(openNeeding(['read:ehr'])).rejects.toMatchObject({
+      reason: 'invalid_request',
+      violations: [{ parameter: 'neededScopes', message: 'not requested: read:ehr' }],
+    });
+  });
+
+  test('a person may approve without what the app needs', async () => {
+    const id = await openNeeding([HEART]);
+    const session = await consent.session('picky');
+    expect((await consent.asAuthorization.approve({ id, scopes: [MOOD] }, session)).scopes).toEqual([MOOD]);
+  });
+});
+
+const open = async (clientAuthenticated = true) =>
+  openPending(consent, await registerApp(consent), undefined, clientAuthenticated);
+const extend = async (id: string, userId: string) =>
+  consent.asAuthorization.extendPendingApproval({ id }, await consent.session(userId));
+const release = async (id: string, userId: string) =>
+  consent.asGateway.releasePendingApproval({ id }, await consent.session(userId));
+
+/** Leaves a request these seconds until its end; none for an expired one. */
+const leave = (id: string, seconds: number) =>
+  consent.owner.query(
+    'UPDATE pending_approval SET expires_at = statement_timestamp() + make_interval(secs => $2) WHERE id = $1',
+    [id, seconds],
+  );
+
+async function secondsLeft(id: string): Promise<number> {
+  const { rows } = await consent.owner.query(
+    'SELECT extract(epoch FROM expires_at - statement_timestamp())::float AS seconds FROM pending_approval WHERE id = $1',
+    [id],
+  );
+  return rows[0].seconds;
+}
+
+/** Puts a claimed request into a state in which nothing can be decided any more. */
+const ENDINGS: readonly [state: string, reason: string, end: (id: string) => Promise<unknown>][] = [
+  ['expired', 'pending_expired', (id) => leave(id, 0)],
+  ['approved', 'already_decided', (id) => approveAll(id, 'ada')],
+  ['denied', 'already_decided', (id) => deny(id, 'ada')],
+  [
+    'cancelled',
+    'already_decided',
+    async (id) => {
+      const clientId = (await get(id, 'ada'))?.app?.clientId ?? '';
+      await consent.ledger.setAppStatus({ clientId, status: AppStatus.REVOKED });
+    },
+  ],
+];
+
+describe('reading without claiming', () => {
+  const check = async (id: string, userId: string) =>
+    (
+      await consent.asAuthorization.getPendingApproval(
+        { id, withoutClaiming: true },
+        await consent.session(userId),
+      )
+    ).pendingApproval;
+
+  test('leaves a new or released request to the next person who opens it', async () => {
+    const id = await open();
+    expect((await check(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
+    await get(id, 'ada');
+    expect((await check(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
+    await release(id, 'ada');
+    expect((await check(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
+    expect((await get(id, 'grace'))?.status).toBe(PendingStatus.PENDING);
+    expect((await approveAll(id, 'grace')).userId).toBe('grace');
+  });
+
+  test("finds neither another person's request nor an unknown one", async () => {
+    const id = await open();
+    await get(id, 'ada');
+    for (const unknown of [id, newId('apr'), 'nonsense']) {
+      await expect(check(unknown, 'grace')).rejects.toMatchObject({
+        reason: 'not_found',
+        message: 'Not found.',
+      });
+    }
+  });
+});
+
+describe('extending', () => {
+  test('gives the claimant 600 seconds from now, ten times, and the request can then be approved', async () => {
+    const id = await open();
+    await get(id, 'ada');
+    for (let count = 1; count <= 10; count += 1) {
+      await leave(id, 5);
+      const { expiresAt } = await extend(id, 'ada');
+      const left = await secondsLeft(id);
+      expect(left).toBeGreaterThan(500);
+      expect(left).toBeLessThanOrEqual(600);
+      expect((await get(id, 'ada'))?.expiresAt).toEqual(expiresAt);
+    }
+    await leave(id, 60);
+    await expect(extend(id, 'ada')).rejects.toMatchObject({
+      reason: 'conflict',
+      message: expect.stringContaining('10 times'),
+    });
+    expect(await secondsLeft(id)).toBeLessThanOrEqual(60);
+    expect((await approveAll(id, 'ada')).userId).toBe('ada');
+  });
+
+  test('at once never gives more than ten extensions', async () => {
+    const id = await open();
+    await get(id, 'ada');
+    const outcomes = await Promise.allSettled(Array.from({ length: 14 }, () => extend(id, 'ada')));
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    expect(refused).toEqual(Array(4).fill(expect.objectContaining({ reason: 'conflict' })));
+  });
+
+  test.each(ENDINGS)('a request that is %s is refused as %s and leaves its end', async (_, reason, end) => {
+    const id = await open();
+    await get(id, 'ada');
+    await end(id);
+    const before = (await get(id, 'ada'))?.expiresAt;
+    await expect(extend(id, 'ada')).rejects.toMatchObject({ reason });
+    expect((await get(id, 'ada'))?.expiresAt).toEqual(before);
+  });
+
+  test('is for the claimant: for others, and before anybody has opened it, the request is not found', async () => {
+    const id = await open();
+    await expect(extend(id, 'ada')).rejects.toMatchObject({ reason: 'not_found' });
+    await get(id, 'ada');
+    for (const unknown of [id, newId('apr'), 'nonsense']) {
+      await expect(extend(unknown, 'grace')).rejects.toMatchObject({ reason: 'not_found' });
+    }
+  });
+
+  test('does not keep the app from opening as many requests as before', async () => {
+    const app = await registerApp(consent);
+    for (let count = 0; count < 5; count += 1) {
+      const id = await openPending(consent, app);
+      await get(id, 'slow');
+      await extend(id, 'slow');
+    }
+    const { expiresAt } = (await get(await openPending(consent, app), 'quick')) ?? {};
+    expect(timestampMs(expiresAt!)).toBeGreaterThan(0);
+    for (let count = 1; count < 5; count += 1) await openPending(consent, app);
+    await expect(openPending(consent, app)).rejects.toMatchObject({ reason: 'rate_limited' });
+  });
+});
+
+describe('releasing', () => {
+  test('gives the request to the next person who opens it, and may be repeated until then', async () => {
+    const id = await open();
+    await get(id, 'ada');
+    await release(id, 'ada');
+    await release(id, 'ada');
+    expect((await get(id, 'grace'))?.status).toBe(PendingStatus.PENDING);
+    for (const attempt of [get, extend, release, approveAll, deny]) {
+      await expect(attempt(id, 'ada')).rejects.toMatchObject({ reason: 'not_found' });
+    }
+    expect((await approveAll(id, 'grace')).userId).toBe('grace');
+  });
+
+  test('by somebody else is not found and leaves the claim', async () => {
+    const id = await open();
+    await get(id, 'ada');
+    for (const unknown of [id, newId('apr'), 'nonsense']) {
+      await expect(release(unknown, 'grace')).rejects.toMatchObject({ reason: 'not_found' });
+    }
+    expect((await get(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
+  });
+
+  test.each(ENDINGS)(
+    "a request that is %s is refused as %s and stays its claimant's",
+    async (_, reason, end) => {
+      const id = await open();
+      await get(id, 'ada');
+      await end(id);
+      await expect(release(id, 'ada')).rejects.toMatchObject({ reason });
+      await expect(get(id, 'grace')).rejects.toMatchObject({ reason: 'not_found' });
+    },
+  );
+
+  test('keeps the number of extensions and the end', async () => {
+    const id = await open();
+    await get(id, 'ada');
+    for (let count = 0; count < 9; count += 1) await extend(id, 'ada');
+    const before = (await get(id, 'ada'))?.expiresAt;
+    await release(id, 'ada');
+    expect((await get(id, 'grace'))?.expiresAt).toEqual(before);
+    await extend(id, 'grace');
+    await expect(extend(id, 'grace')).rejects.toMatchObject({ reason: 'conflict' });
+  });
+
+  test('shows the next person what they themselves share with the app, not what the first one shares', async () => {
+    const app = await registerApp(consent);
+    await approveAll(await openPending(consent, app), 'ada');
+    const id = await openPending(consent, app);
+    const first = await get(id, 'ada');
+    expect(first?.connection).toBeDefined();
+    await release(id, 'ada');
+    const second = await get(id, 'grace');
+    expect(second?.connection).toBeUndefined();
+    expect(second?.revision).not.toBe(first?.revision);
+  });
+
+  test('and approving at the same time leaves one owner', async () => {
+    const id = await open();
+    await get(id, 'ada');
+    const [released, approved] = await Promise.allSettled([release(id, 'ada'), approveAll(id, 'ada')]);
+    expect(approved.status).toBe('fulfilled');
+    if (released.status === 'rejected') expect(released.reason).toMatchObject({ reason: 'already_decided' });
+    await expect(get(id, 'grace')).rejects.toMatchObject({ reason: 'not_found' });
   });
 });

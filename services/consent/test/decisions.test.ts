@@ -1,8 +1,14 @@
+import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { newId } from '@phds/service-kit/ids';
 import {
+  approve,
   GLUCOSE,
   HEART,
+  MOOD,
   openPending,
+  type RegisteredApp,
   type RunningService,
   registerApp,
   startConsent,
@@ -12,6 +18,7 @@ let consent: RunningService;
 
 beforeAll(async () => {
   consent = await startConsent();
+  app = await registerApp(consent);
 });
 afterAll(() => consent[Symbol.asyncDispose]());
 
@@ -85,5 +92,266 @@ describe('a decision', () => {
     await expect(
       consent.asAuthorization.approve({ id, allRequested: true }, { headers: { 'phds-session': 'garbage' } }),
     ).rejects.toMatchObject({ reason: 'unauthorized' });
+  });
+});
+
+let app: RegisteredApp;
+
+/** What the approval screen of a request shows. */
+async function look(id: string, userId: string) {
+  const { pendingApproval } = await consent.asGateway.getPendingApproval(
+    { id },
+    await consent.session(userId),
+  );
+  if (pendingApproval === undefined) throw new Error('no pending approval');
+  return pendingApproval;
+}
+
+const decide = async (
+  userId: string,
+  decision: Parameters<RunningService['asAuthorization']['approve']>[0],
+) => consent.asAuthorization.approve(decision, await consent.session(userId));
+
+async function grantOf(id: string, userId: string) {
+  const { grant } = await consent.asGateway.getGrant({ id }, await consent.session(userId));
+  if (grant === undefined) throw new Error('no grant');
+  return grant;
+}
+
+describe('the approval screen', () => {
+  test('shows the live grant that an approval would join, under the name by which it was approved', async () => {
+    const renamed = await registerApp(consent);
+    const first = await approve(consent, renamed, 'sharer', {
+      requested: [MOOD, HEART],
+      days: 30,
+      dataFrom: '2026-01-01',
+    });
+    const broker = { ...renamed, name: 'Data Broker' };
+    const shown = await look(await openPending(consent, broker, [GLUCOSE, HEART]), 'sharer');
+    expect(shown.connection).toMatchObject({
+      grantId: first.grantId,
+      appName: 'Pulse Diary',
+      scopes: [HEART, MOOD],
+      expiresAt: first.grantExpiresAt,
+      dataFrom: '2026-01-01',
+    });
+    expect(shown.app?.name).toBe('Data Broker');
+    expect(shown.requestedScopes.map(({ alreadyShared }) => alreadyShared)).toEqual([true, false]);
+  });
+
+  test('shows no live grant to a person who shares nothing with the app, or has stopped', async () => {
+    const id = await openPending(consent, app);
+    const before = await look(id, 'stopper');
+    expect(before.connection).toBeUndefined();
+    const { grantId } = await approve(consent, app, 'stopper');
+    expect((await look(id, 'stopper')).connection).toMatchObject({ grantId, dataFrom: '' });
+    await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('stopper'));
+    const after = await look(id, 'stopper');
+    expect(after.connection).toBeUndefined();
+    expect(after.revision).toBe(before.revision);
+  });
+
+  test('shows no live grant in its last seconds, because an approval would not join it', async () => {
+    const { grantId } = await approve(consent, app, 'last');
+    await consent.owner.query(`UPDATE consent_grant SET expires_at = now() + '10 seconds' WHERE id = $1`, [
+      grantId,
+    ]);
+    const id = await openPending(consent, app);
+    const { connection, revision, requestedScopes } = await look(id, 'last');
+    expect(connection).toBeUndefined();
+    expect(requestedScopes.some(({ alreadyShared }) => alreadyShared)).toBe(false);
+    expect((await decide('last', { id, allRequested: true, revision })).grantId).not.toBe(grantId);
+  });
+
+  test('has the same revision until the terms change, also in the list', async () => {
+    await approve(consent, app, 'steady');
+    const id = await openPending(consent, app);
+    const { revision } = await look(id, 'steady');
+    expect((await look(id, 'steady')).revision).toBe(revision);
+    expect((await look(await openPending(consent, app, [MOOD]), 'steady')).revision).toBe(revision);
+    const session = await consent.session('steady');
+    const { pendingApprovals } = await consent.asGateway.listPendingApprovals(
+      { status: PendingStatus.PENDING },
+      session,
+    );
+    expect(pendingApprovals.map((pending) => pending.revision)).toEqual([revision, revision]);
+  });
+});
+
+describe('a decision about terms that have changed since they were shown', () => {
+  /** Another tab, which changes what is shared. */
+  const CHANGES: readonly [string, (userId: string, grantId: string) => Promise<unknown>][] = [
+    [
+      'another request was approved',
+      async (userId) =>
+        decide(userId, { id: await openPending(consent, app, [MOOD]), allRequested: true, keepExpiry: true }),
+    ],
+    [
+      'a scope was withdrawn',
+      async (userId, id) =>
+        consent.asGateway.narrowGrant(
+          { id, setScopes: true, scopes: [HEART] },
+          await consent.session(userId),
+        ),
+    ],
+    [
+      'the end came nearer',
+      async (userId, id) => {
+        const { expiresAt } = await grantOf(id, userId);
+        if (expiresAt === undefined) throw new Error('no end');
+        const sooner = timestampFromDate(new Date(timestampDate(expiresAt).getTime() - 1));
+        return consent.asGateway.narrowGrant({ id, expiresAt: sooner }, await consent.session(userId));
+      },
+    ],
+    [
+      'the first day moved',
+      async (userId, id) =>
+        consent.asGateway.narrowGrant({ id, dataFrom: '2026-02-01' }, await consent.session(userId)),
+    ],
+  ];
+
+  test.each(CHANGES)('is refused and changes nothing, after %s', async (_, change) => {
+    const userId = newId('usr');
+    const { grantId } = await approve(consent, app, userId, { dataFrom: '2026-01-01' });
+    const id = await openPending(consent, app, [GLUCOSE]);
+    const shown = await look(id, userId);
+    await change(userId, grantId);
+    const grant = await grantOf(grantId, userId);
+    const stale = { id, allRequested: true, expiresInDays: 365, revision: shown.revision };
+    await expect(decide(userId, stale)).rejects.toMatchObject({
+      reason: 'conflict',
+      message: expect.stringContaining('has changed since this page showed it'),
+    });
+    expect(await grantOf(grantId, userId)).toEqual(grant);
+    const { status, revision } = await look(id, userId);
+    expect(status).toBe(PendingStatus.PENDING);
+    expect((await decide(userId, { ...stale, revision })).grantId).toBe(grantId);
+  });
+
+  test('is refused and makes no grant, after everything was stopped', async () => {
+    const { grantId } = await approve(consent, app, 'ender');
+    const id = await openPending(consent, app, [GLUCOSE]);
+    const { revision } = await look(id, 'ender');
+    const session = await consent.session('ender');
+    await consent.asGateway.revokeGrant({ id: grantId }, session);
+    await expect(
+      decide('ender', { id, allRequested: true, keepExpiry: true, revision }),
+    ).rejects.toMatchObject({
+      reason: 'conflict',
+    });
+    const { total } = await consent.asGateway.listGrants({}, session);
+    expect(total).toBe(1);
+  });
+
+  test('that repeats a decision returns the same result', async () => {
+    const id = await openPending(consent, app, [GLUCOSE]);
+    const { revision } = await look(id, 'repeater');
+    const decision = { id, allRequested: true, revision };
+    const first = await decide('repeater', decision);
+    expect((await look(id, 'repeater')).revision).not.toBe(revision);
+    expect(await decide('repeater', decision)).toMatchObject({
+      grantId: first.grantId,
+      repeatedDecision: true,
+    });
+  });
+
+  test('is accepted without a revision, as before', async () => {
+    const id = await openPending(consent, app, [GLUCOSE]);
+    await look(id, 'plain');
+    const { grantId } = await approve(consent, app, 'plain', { requested: [HEART] });
+    expect((await decide('plain', { id, allRequested: true })).grantId).toBe(grantId);
+  });
+
+  test('names a revision that cannot be one', async () => {
+    const id = await openPending(consent, app, [GLUCOSE]);
+    await expect(
+      decide('longwinded', { id, allRequested: true, revision: 'x'.repeat(129) }),
+    ).rejects.toMatchObject({
+      reason: 'invalid_request',
+      violations: [expect.objectContaining({ parameter: 'revision' })],
+    });
+  });
+});
+
+describe('of several approvals at once that were shown the same terms', () => {
+  const approveAtOnce = async (userId: string, requests: readonly string[][]) => {
+    const ids: string[] = [];
+    for (const scopes of requests) ids.push(await openPending(consent, app, scopes));
+    const revisions = await Promise.all(ids.map(async (id) => (await look(id, userId)).revision));
+    expect(new Set(revisions).size).toBe(1);
+    const outcomes = await Promise.allSettled(
+      ids.map((id, index) => decide(userId, { id, allRequested: true, revision: revisions[index] ?? '' })),
+    );
+    const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    return { outcomes, refusals };
+  };
+
+  test.each(['without a grant', 'with a grant'])(
+    'exactly one wins, and the others are refused, %s',
+    async (how) => {
+      const userId = newId('usr');
+      if (how === 'with a grant') await approve(consent, app, userId, { requested: [MOOD] });
+      const { outcomes, refusals } = await approveAtOnce(userId, [
+        [HEART],
+        [GLUCOSE],
+        [HEART, GLUCOSE],
+        [MOOD],
+      ]);
+      expect(refusals).toEqual(Array(3).fill(expect.objectContaining({ reason: 'conflict' })));
+      const { grants } = await consent.asGateway.listGrants({}, await consent.session(userId));
+      const [won] = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+      const scopes = [...(won?.scopes ?? []), ...(how === 'with a grant' ? [MOOD] : [])];
+      expect(grants.map((grant) => [grant.id, new Set(grant.scopes)])).toEqual([
+        [won?.grantId, new Set(scopes)],
+      ]);
+    },
+  );
+
+  test('different choices for one request leave one decision', async () => {
+    const id = await openPending(consent, app, [HEART, GLUCOSE]);
+    const { revision } = await look(id, 'hasty');
+    const outcomes = await Promise.allSettled(
+      [[HEART], [GLUCOSE]].map((scopes) => decide('hasty', { id, scopes, revision })),
+    );
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    expect(refused).toEqual([expect.objectContaining({ reason: 'already_decided' })]);
+  });
+});
+
+describe('a sign-in that is not enough', () => {
+  let consent: RunningService;
+  let app: RegisteredApp;
+
+  beforeAll(async () => {
+    consent = await startConsent({ settings: { STEP_UP_FOR: 'sensitive-approval', STEP_UP_ACR: 'gold' } });
+    app = await registerApp(consent);
+  });
+  afterAll(async () => consent[Symbol.asyncDispose]());
+
+  /** Approves a request of this scope with the given choices. */
+  async function share(
+    scope: string,
+    acr: string,
+    choices: { expiresInDays?: number; keepExpiry?: boolean },
+  ) {
+    const id = await openPending(consent, app, [scope]);
+    const session = await consent.session('ada', { acr });
+    return { id, answer: consent.asAuthorization.approve({ id, scopes: [scope], ...choices }, session) };
+  }
+
+  test('a sensitive scope is shared first, and later longer, only by a sign-in that is enough', async () => {
+    const first = await share(MOOD, 'silver', { expiresInDays: 30 });
+    await expect(first.answer).rejects.toMatchObject({ reason: 'step_up_required' });
+    expect(await (await share(MOOD, 'gold', { expiresInDays: 30 })).answer).toMatchObject({ scopes: [MOOD] });
+
+    const longer = await share(HEART, 'silver', { expiresInDays: 365 });
+    await expect(longer.answer).rejects.toMatchObject({ reason: 'step_up_required' });
+    // Nothing was decided, so the same request can be approved after a sign-in that is enough, or with the present end.
+    const kept = { id: longer.id, scopes: [HEART], keepExpiry: true };
+    const approved = await consent.asAuthorization.approve(
+      kept,
+      await consent.session('ada', { acr: 'silver' }),
+    );
+    expect(approved.scopes).toEqual([HEART]);
   });
 });

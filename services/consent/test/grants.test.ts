@@ -1,14 +1,17 @@
-import { timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampDate, timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
+import { decodeJwt } from 'jose';
 import {
   accessOf,
   approve,
   GLUCOSE,
   HEART,
   MOOD,
+  openPending,
+  type RegisteredApp,
   type RunningService,
   record,
   registerApp,
@@ -22,19 +25,20 @@ beforeAll(async () => {
 });
 afterAll(() => consent[Symbol.asyncDispose]());
 
+const revoke = async (id: string, userId: string) =>
+  consent.asGateway.revokeGrant({ id }, await consent.session(userId));
 const DAY_MS = 86_400_000;
 const getGrant = async (id: string, userId: string) => {
   const { grant } = await consent.asGateway.getGrant({ id }, await consent.session(userId));
   if (grant === undefined) throw new Error('an answer without a grant');
   return grant;
 };
+
 const narrow = async (userId: string, change: object & { id: string }) =>
   (await consent.asGateway.narrowGrant(change, await consent.session(userId))).grant;
-const revoke = async (id: string, userId: string) =>
-  consent.asGateway.revokeGrant({ id }, await consent.session(userId));
 const revokeAll = async (userId: string) =>
   consent.asGateway.revokeAllGrants({}, await consent.session(userId));
-const end = (id: string, left = '0 seconds') =>
+const expire = (id: string, left = '0 seconds') =>
   consent.owner.query('UPDATE consent_grant SET expires_at = now() + $2::interval WHERE id = $1', [id, left]);
 
 describe('a new approval', () => {
@@ -62,8 +66,8 @@ describe('a new approval', () => {
 
   test.each([
     ['revoked', (id: string) => revoke(id, 'again')],
-    ['expired', (id: string) => end(id)],
-    ['come to its last seconds', (id: string) => end(id, '5 seconds')],
+    ['expired', (id: string) => expire(id)],
+    ['come to its last seconds', (id: string) => expire(id, '5 seconds')],
   ])('after the grant has %s creates another one; the old one stays ended', async (_state, endIt) => {
     const app = await registerApp(consent);
     const old = await approve(consent, app, 'again', { requested: [HEART, MOOD] });
@@ -139,7 +143,7 @@ describe('revoking', () => {
   test('of a grant that had ended returns when it ended, and shows no other end: its expiry, or its app', async () => {
     const app = await registerApp(consent);
     const [over, ended] = [await approve(consent, app, 'over'), await approve(consent, app, 'ended-by-app')];
-    await end(over.grantId);
+    await expire(over.grantId);
     const { statusChangedAt } = await consent.ledger.setAppStatus({
       clientId: app.clientId,
       status: AppStatus.REVOKED,
@@ -160,14 +164,14 @@ describe('revoking', () => {
     ['all', async ({ userId }) => expect(await revokeAll(userId)).toMatchObject({ revoked: 0 })],
   ])('by %s after the end makes no event, and holds when the clock goes back', async (by, endIt) => {
     const grant = await approve(consent, await registerApp(consent), `late ${by}`);
-    await end(grant.grantId);
+    await expire(grant.grantId);
     await endIt(grant);
     const { status, revokedBy } = await getGrant(grant.grantId, grant.userId);
     expect({ status, revokedBy }).toEqual({ status: GrantStatus.EXPIRED, revokedBy: '' });
     const history = 'SELECT kind FROM consent_event WHERE grant_id = $1';
     expect((await consent.owner.query(history, [grant.grantId])).rows).toEqual([{ kind: 'granted' }]);
     // The clock cannot be set; a later end is the same to what compares both.
-    await end(grant.grantId, '1 minute');
+    await expire(grant.grantId, '1 minute');
     expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
   });
 
@@ -193,7 +197,7 @@ describe('revoking', () => {
   test('by the app is shown with its time, even after the app became active again', async () => {
     const app = await registerApp(consent);
     const grants = await Promise.all(['x1', 'x2', 'x3'].map((userId) => approve(consent, app, userId)));
-    await end(grants[2]!.grantId);
+    await expire(grants[2]!.grantId);
     const { statusChangedAt } = await consent.ledger.setAppStatus({
       clientId: app.clientId,
       status: AppStatus.REVOKED,
@@ -242,5 +246,268 @@ describe('listing', () => {
     expect(answer.total).toBe(1);
     const text = JSON.stringify(answer, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
     expect(text).not.toContain('secret-person');
+  });
+});
+
+const SUB = /^sub_[0-9A-Za-z]{22}$/;
+
+async function appGrantOf({ clientId }: RegisteredApp, id: string) {
+  const { grant } = await consent.asAuthorization.getAppGrant({ clientId, id });
+  if (grant === undefined) throw new Error('an answer without a grant');
+  return grant;
+}
+
+/** The `sub` of a grant, which its app sees and its tokens' liveness checks return. */
+async function subOf(app: RegisteredApp, { grantId }: { grantId: string }): Promise<string> {
+  const { sub } = await appGrantOf(app, grantId);
+  const { clientId, epoch: appEpoch } = app;
+  const { grant } = await consent.ledger.checkLiveness({ clientId, appEpoch, grantId });
+  expect(grant?.sub).toBe(sub);
+  expect(sub).toMatch(SUB);
+  return sub;
+}
+
+const list = async (app: RegisteredApp, filter: object = {}) =>
+  (await consent.asAuthorization.listAppGrants({ clientId: app.clientId, ...filter })).grants;
+const endByApp = ({ clientId }: RegisteredApp, id: string) =>
+  consent.asAuthorization.revokeAppGrant({ clientId, id });
+
+describe('the sub of a person', () => {
+  test('is another one for every app and every person', async () => {
+    const [one, two] = [await registerApp(consent), await registerApp(consent)];
+    const subs = [
+      await subOf(one, await approve(consent, one, 'sub-ada')),
+      await subOf(two, await approve(consent, two, 'sub-ada')),
+      await subOf(one, await approve(consent, one, 'sub-ben')),
+      await subOf(two, await approve(consent, two, 'sub-ben')),
+    ];
+    expect(new Set(subs).size).toBe(4);
+  });
+
+  test('stays the same in a joined grant, after a revocation and after an expiry', async () => {
+    const app = await registerApp(consent);
+    const first = await approve(consent, app, 'sub-returns');
+    const sub = await subOf(app, first);
+    expect(await subOf(app, await approve(consent, app, 'sub-returns'))).toBe(sub);
+    await revoke(first.grantId, 'sub-returns');
+    const second = await approve(consent, app, 'sub-returns');
+    expect(second.grantId).not.toBe(first.grantId);
+    expect(await subOf(app, second)).toBe(sub);
+    await expire(second.grantId);
+    const third = await approve(consent, app, 'sub-returns');
+    expect(third.grantId).not.toBe(second.grantId);
+    expect(await subOf(app, third)).toBe(sub);
+  });
+
+  test('is gone after an erasure: who returns gets another one', async () => {
+    const app = await registerApp(consent);
+    const sub = await subOf(app, await approve(consent, app, 'sub-erased'));
+    await consent.asOperator.eraseUser({ userId: 'sub-erased' });
+    expect(await list(app, { sub })).toEqual([]);
+    expect(await subOf(app, await approve(consent, app, 'sub-erased'))).not.toBe(sub);
+  });
+
+  test('is one when a person approves two requests of an app at once, and those of two apps at once', async () => {
+    const [one, two] = [await registerApp(consent), await registerApp(consent)];
+    const session = await consent.session('sub-at-once');
+    const pending = await Promise.all([one, one, two, two].map((app) => openPending(consent, app)));
+    const approvals = await Promise.all(
+      pending.map((id) => consent.asAuthorization.approve({ id, allRequested: true }, session)),
+    );
+    const subs = await Promise.all(
+      approvals.map((approved, index) => subOf(index < 2 ? one : two, approved)),
+    );
+    expect([subs[0], subs[2]]).toEqual([subs[1], subs[3]]);
+    expect(subs[0]).not.toBe(subs[2]);
+  });
+
+  test('finds exactly the grants of that person for that app', async () => {
+    const [app, other] = [await registerApp(consent), await registerApp(consent)];
+    const old = await approve(consent, app, 'sub-found');
+    await revoke(old.grantId, 'sub-found');
+    const live = await approve(consent, app, 'sub-found');
+    const sub = await subOf(app, live);
+    await approve(consent, app, 'sub-not-found');
+    await approve(consent, other, 'sub-found');
+    expect((await list(app, { sub })).map(({ id }) => id)).toEqual([live.grantId, old.grantId]);
+    const active = await list(app, { sub, status: GrantStatus.ACTIVE });
+    expect(active.map(({ id }) => id)).toEqual([live.grantId]);
+    for (const unknown of [`sub_${'z'.repeat(22)}`, `sub_${'0'.repeat(22)}`, 'sub_', 'sub-found']) {
+      expect(await list(app, { sub: unknown })).toEqual([]);
+    }
+    expect(await list(other, { sub })).toEqual([]);
+  });
+});
+
+describe('the end of a grant', () => {
+  test('is shown to its app with the time and who ended it', async () => {
+    const app = await registerApp(consent);
+    const [active, person, own, expired, developer] = await Promise.all(
+      ['e1', 'e2', 'e3', 'e4', 'e5'].map((userId) =>
+        approve(consent, app, userId, { dataFrom: '2026-01-01' }),
+      ),
+    );
+    const byPerson = await revoke(person!.grantId, 'e2');
+    const byApp = await endByApp(app, own!.grantId);
+    await expire(expired!.grantId);
+    expect(await appGrantOf(app, active!.grantId)).toMatchObject({ endedBy: '', dataFrom: '2026-01-01' });
+    expect((await appGrantOf(app, active!.grantId)).endedAt).toBeUndefined();
+    const { clientId } = app;
+    const { statusChangedAt } = await consent.ledger.setAppStatus({ clientId, status: AppStatus.REVOKED });
+    const { expiresAt } = await appGrantOf(app, expired!.grantId);
+    expect(await appGrantOf(app, person!.grantId)).toMatchObject({
+      endedBy: 'person',
+      endedAt: byPerson.revokedAt,
+    });
+    expect(await appGrantOf(app, own!.grantId)).toMatchObject({ endedBy: 'app', endedAt: byApp.revokedAt });
+    expect(await appGrantOf(app, expired!.grantId)).toMatchObject({ endedBy: 'expiry', endedAt: expiresAt });
+    expect(await appGrantOf(app, developer!.grantId)).toMatchObject({
+      endedBy: 'developer',
+      endedAt: statusChangedAt,
+    });
+  });
+});
+
+describe('a grant that its app ends', () => {
+  test('yields no data from the answer on, and its person sees who ended it, also on the receipt', async () => {
+    const app = await registerApp(consent);
+    const grant = await approve(consent, app, 'left');
+    expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
+    const { revokedAt } = await endByApp(app, grant.grantId);
+    expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
+    const session = await consent.session('left');
+    const shown = await consent.asGateway.getGrant({ id: grant.grantId }, session);
+    expect(shown.grant).toMatchObject({
+      status: GrantStatus.REVOKED,
+      revokedBy: 'app',
+      endedBy: 'app',
+      revokedAt,
+    });
+    const { receipt } = await consent.asGateway.getReceipt({ grantId: grant.grantId }, session);
+    expect(decodeJwt(receipt)['events']).toMatchObject([
+      { event_state: 'given' },
+      {
+        event_state: 'ended by the app',
+        event_type: 'implicit',
+        event_time: new Date(timestampMs(revokedAt!)).toISOString(),
+        validity_duration: 'PT0S',
+      },
+    ]);
+  });
+
+  test('keeps its first end, whether the app or the person repeats it', async () => {
+    const app = await registerApp(consent);
+    const byApp = await approve(consent, app, 'first-app');
+    const byPerson = await approve(consent, app, 'first-person');
+    const ends = await Promise.all([1, 2, 3].map(() => endByApp(app, byApp.grantId)));
+    const { revokedAt } = ends[0]!;
+    for (const answer of ends) expect(answer.revokedAt).toEqual(revokedAt);
+    expect((await revoke(byApp.grantId, 'first-app')).revokedAt).toEqual(revokedAt);
+    expect(await appGrantOf(app, byApp.grantId)).toMatchObject({ endedBy: 'app' });
+    const first = await revoke(byPerson.grantId, 'first-person');
+    expect((await endByApp(app, byPerson.grantId)).revokedAt).toEqual(first.revokedAt);
+    expect(await appGrantOf(app, byPerson.grantId)).toMatchObject({ endedBy: 'person' });
+  });
+
+  test('has one ender when both end it at the same moment', async () => {
+    const app = await registerApp(consent);
+    const { grantId } = await approve(consent, app, 'together');
+    const [one, two] = await Promise.all([endByApp(app, grantId), revoke(grantId, 'together')]);
+    expect(one.revokedAt).toEqual(two.revokedAt);
+    const { endedBy, endedAt } = await appGrantOf(app, grantId);
+    expect(['app', 'person']).toContain(endedBy);
+    expect(endedAt).toEqual(one.revokedAt);
+  });
+
+  test('does not prevent a new approval, which makes another grant', async () => {
+    const app = await registerApp(consent);
+    const old = await approve(consent, app, 'again-after-app');
+    await endByApp(app, old.grantId);
+    const fresh = await approve(consent, app, 'again-after-app');
+    expect(fresh.grantId).not.toBe(old.grantId);
+    expect(await record(consent, accessOf(fresh))).toBe(Verdict.RELEASED);
+    expect(await record(consent, accessOf(old))).toBe(Verdict.GRANT_REVOKED);
+  });
+
+  test('of another app, or unknown, is not found and changes nothing', async () => {
+    const [app, other] = [await registerApp(consent), await registerApp(consent)];
+    const { grantId } = await approve(consent, app, 'kept');
+    for (const attempt of [
+      endByApp(other, grantId),
+      endByApp(app, newId('grt')),
+      endByApp(app, 'nonsense'),
+    ]) {
+      await expect(attempt).rejects.toMatchObject({ reason: 'not_found' });
+    }
+    await expect(appGrantOf(other, grantId)).rejects.toMatchObject({ reason: 'not_found' });
+    expect(await appGrantOf(app, grantId)).toMatchObject({ status: GrantStatus.ACTIVE });
+  });
+});
+
+describe('a request for deletion', () => {
+  let app: RegisteredApp;
+
+  beforeAll(async () => {
+    app = await registerApp(consent);
+  });
+
+  const request = async (grantId: string, userId: string) =>
+    consent.asGateway.requestDeletion({ grantId }, await consent.session(userId));
+  const eventsOf = async (grantId: string, userId: string) => {
+    const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session(userId));
+    return decodeJwt<{ events: Record<string, unknown>[] }>(receipt).events;
+  };
+
+  test('has the time of the first one, also when several arrive at once, and ends nothing', async () => {
+    const grant = await approve(consent, app, 'asker');
+    expect((await getGrant(grant.grantId, 'asker')).deletionRequestedAt).toBeUndefined();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => request(grant.grantId, 'asker')));
+    const { deletionRequestedAt } = await request(grant.grantId, 'asker');
+    expect(answers).toEqual(Array(5).fill(expect.objectContaining({ deletionRequestedAt })));
+    expect(await getGrant(grant.grantId, 'asker')).toMatchObject({
+      status: GrantStatus.ACTIVE,
+      deletionRequestedAt,
+    });
+    expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
+    const states = (await eventsOf(grant.grantId, 'asker')).map(({ event_state }) => event_state);
+    expect(states).toEqual(['given', 'deletion requested']);
+  });
+
+  test('can be made after the grant has ended, and is on the receipt after its end', async () => {
+    const { grantId } = await approve(consent, app, 'late');
+    // Expiry is an event of the receipt, but not a stored one.
+    await consent.owner.query('UPDATE consent_grant SET expires_at = now() WHERE id = $1', [grantId]);
+    const { deletionRequestedAt } = await request(grantId, 'late');
+    const events = await eventsOf(grantId, 'late');
+    expect(events.map(({ event_state }) => event_state)).toEqual(['given', 'expired', 'deletion requested']);
+    expect(events.at(-1)).toEqual({
+      event_time: timestampDate(deletionRequestedAt!).toISOString(),
+      event_type: 'explicit',
+      event_state: 'deletion requested',
+      validity_duration: null,
+      pii_types: [],
+      pii_since: null,
+    });
+    expect((await getGrant(grantId, 'late')).status).toBe(GrantStatus.EXPIRED);
+  });
+
+  test('is visible to the app, without the person', async () => {
+    const own = await registerApp(consent);
+    const asked = await approve(consent, own, 'visible');
+    await approve(consent, own, 'silent');
+    const { deletionRequestedAt } = await request(asked.grantId, 'visible');
+    const { grants } = await consent.asAuthorization.listAppGrants({ clientId: own.clientId });
+    expect(grants.map((grant) => grant.deletionRequestedAt)).toEqual([undefined, deletionRequestedAt]);
+    expect(
+      JSON.stringify(grants, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+    ).not.toContain('visible');
+  });
+
+  test('for another person’s or an unknown grant is not found and changes nothing', async () => {
+    const { grantId } = await approve(consent, app, 'owner');
+    for (const id of [grantId, newId('grt'), 'x']) {
+      await expect(request(id, 'nosy')).rejects.toMatchObject({ reason: 'not_found' });
+    }
+    expect((await getGrant(grantId, 'owner')).deletionRequestedAt).toBeUndefined();
   });
 });

@@ -1,9 +1,30 @@
+import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { NoticeService } from '@phds/contracts/phds/consent/v1/notices_pb';
+import { ReportReason } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { eventually } from '@phds/test-kit/conditions';
+import type { GrantTerms } from '../src/domain/grant.ts';
+import { type ApprovedConnection, toApprovalNotice } from '../src/domain/notice.ts';
+import {
+  type HeavyDay,
+  mayAnnounceEnd,
+  toEndingId,
+  toEndingNotice,
+  toUnusualNotice,
+} from '../src/domain/scanned-grant.ts';
 import { FeedReader } from './feed-reader.ts';
-import { approve, HEART, type RunningService, registerApp, startConsent } from './running-service.ts';
+import {
+  approve,
+  GLUCOSE,
+  HEART,
+  MOOD,
+  openPending,
+  type RunningService,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
 
 let consent: RunningService;
 
@@ -199,5 +220,269 @@ describe('notices end', () => {
       const { rows } = await consent.owner.query(`SELECT id FROM notice WHERE user_id = 'old'`);
       expect(rows).toEqual([{ id: 'younger' }]);
     });
+  });
+});
+
+describe('decisions', () => {
+  test('say in the feed that a connection began, with what a mail needs', async () => {
+    const app = await registerApp(consent);
+    const { grantId, grantExpiresAt } = await approve(consent, app, 'beginner', {
+      approved: [HEART],
+      days: 30,
+      dataFrom: '2026-01-01',
+    });
+    const notices = await new FeedReader(consent).readOf('beginner');
+    expect(notices).toMatchObject([
+      {
+        id: `began:${grantId}`,
+        kind: {
+          case: 'connectionBegan',
+          value: {
+            connection: {
+              grantId,
+              clientId: app.clientId,
+              appName: 'Pulse Diary',
+              terms: { scopes: [HEART], expiresAt: grantExpiresAt, dataFrom: '2026-01-01' },
+            },
+          },
+        },
+      },
+    ]);
+    expect(Math.abs(timestampDate(notices[0]!.at!).getTime() - Date.now())).toBeLessThan(60_000);
+  });
+
+  test('name the app as the person saw it, even if it is called otherwise when the feed is read', async () => {
+    const app = await registerApp(consent);
+    const pending = await openPending(consent, app);
+    await consent.ledger.putApp({ app: { ...app, name: 'Renamed' } });
+    await consent.asAuthorization.approve(
+      { id: pending, allRequested: true },
+      await consent.session('renamed'),
+    );
+    expect(await new FeedReader(consent).readOf('renamed')).toMatchObject([
+      { kind: { value: { connection: { appName: 'Pulse Diary' } } } },
+    ]);
+  });
+
+  test('say what changed when an approval joins the connection, and nothing when it changes nothing', async () => {
+    const app = await registerApp(consent);
+    const first = await approve(consent, app, 'changer', { approved: [HEART], days: 30 });
+    const id = await openPending(consent, app, [HEART]);
+    await consent.asAuthorization.approve(
+      { id, allRequested: true, keepExpiry: true },
+      await consent.session('changer'),
+    );
+    await approve(consent, app, 'changer', { requested: [MOOD], days: 90 });
+    const notices = await new FeedReader(consent).readOf('changer');
+    expect(notices.map(({ kind }) => kind.case)).toEqual(['connectionBegan', 'connectionChanged']);
+    expect(notices[1]).toMatchObject({
+      kind: {
+        value: {
+          connection: { grantId: first.grantId, terms: { scopes: [HEART, MOOD], dataFrom: '' } },
+          before: { scopes: [HEART], expiresAt: first.grantExpiresAt, dataFrom: '' },
+        },
+      },
+    });
+  });
+
+  test('make one notice when they are repeated, and none when they are refused or denied', async () => {
+    const app = await registerApp(consent);
+    const session = await consent.session('repeater');
+    const [approved, denied] = [await openPending(consent, app), await openPending(consent, app)];
+    await consent.asAuthorization.approve({ id: approved, allRequested: true }, session);
+    await consent.asAuthorization.approve({ id: approved, allRequested: true }, session);
+    await consent.asAuthorization.deny({ id: denied }, session);
+    const late = await openPending(consent, app, [MOOD]);
+    await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.SUSPENDED });
+    const refused = consent.asAuthorization.approve({ id: late, allRequested: true }, session);
+    await expect(refused).rejects.toMatchObject({ reason: 'app_not_active' });
+    expect(await new FeedReader(consent).readOf('repeater')).toHaveLength(1);
+  });
+
+  test('make no notice of what the person only withdraws', async () => {
+    const app = await registerApp(consent);
+    const { grantId } = await approve(consent, app, 'withdrawer');
+    const session = await consent.session('withdrawer');
+    await consent.asGateway.narrowGrant({ id: grantId, setScopes: true, scopes: [GLUCOSE] }, session);
+    await consent.asGateway.revokeGrant({ id: grantId }, session);
+    const notices = await new FeedReader(consent).readOf('withdrawer');
+    expect(notices.map(({ kind }) => kind.case)).toEqual(['connectionBegan']);
+  });
+
+  test('leave no notice when they are rolled back', async () => {
+    const app = await registerApp(consent);
+    const id = await openPending(consent, app);
+    await consent.owner.query(
+      `ALTER TABLE notice ADD CONSTRAINT test_refuses CHECK (user_id <> 'rolled-back') NOT VALID`,
+    );
+    try {
+      const session = await consent.session('rolled-back');
+      const failed = consent.asAuthorization.approve({ id, allRequested: true }, session);
+      await expect(failed).rejects.toMatchObject({ reason: 'internal' });
+      // The grant, too: one transaction holds both.
+      expect((await consent.asGateway.listGrants({}, session)).grants).toEqual([]);
+    } finally {
+      await consent.owner.query('ALTER TABLE notice DROP CONSTRAINT test_refuses');
+    }
+  });
+});
+
+test('a report says in the feed what was reported and why, until its person is erased', async () => {
+  const app = await registerApp(consent);
+  const { grantId } = await approve(consent, app, 'reporter');
+  const pendingId = await openPending(consent, app);
+  const session = await consent.session('reporter');
+  await consent.asGateway.getPendingApproval({ id: pendingId }, session);
+  const reports = consent.reports.asGateway;
+  const subject = { case: 'grantId', value: grantId } as const;
+  const first = await reports.reportApp(
+    { subject, reason: ReportReason.DATA_USE, text: 'It sells my data.' },
+    session,
+  );
+  await reports.reportApp(
+    { subject: { case: 'pendingId', value: pendingId }, reason: ReportReason.IMPERSONATION },
+    session,
+  );
+  const about = { clientId: app.clientId, appName: 'Pulse Diary', redirectHost: 'pulse.test' };
+  expect(await new FeedReader(consent).readOf('reporter')).toMatchObject([
+    { kind: { case: 'connectionBegan' } },
+    {
+      id: `reported:${first.id}`,
+      at: first.at,
+      kind: {
+        case: 'appReported',
+        value: { ...about, reportId: first.id, grantId, reason: 'data_use', text: 'It sells my data.' },
+      },
+    },
+    { kind: { case: 'appReported', value: { ...about, grantId: '', reason: 'impersonation', text: '' } } },
+  ]);
+  await consent.asOperator.eraseUser({ userId: 'reporter' });
+  expect(await new FeedReader(consent).readOf('reporter')).toEqual([]);
+});
+
+const DAY_MS = 86_400_000;
+const NOW = new Date('2026-03-01T12:00:00.000Z');
+const inDays = (days: number) => new Date(NOW.getTime() + days * DAY_MS);
+const terms: GrantTerms = {
+  scopes: ['read:health-data:heart', 'read:mood'],
+  expiresAt: inDays(5),
+  dataFrom: '2026-01-01',
+};
+const connection = { grantId: 'grt_1', clientId: 'app_1', appName: 'Pulse Diary', terms };
+
+describe('an approval', () => {
+  const approved: ApprovedConnection = {
+    pendingId: 'apr_1',
+    userId: 'ada',
+    at: NOW,
+    connection,
+    before: null,
+  };
+
+  test('that makes a new grant says that the connection began', () => {
+    expect(toApprovalNotice(approved)).toEqual({
+      id: 'began:grt_1',
+      userId: 'ada',
+      at: NOW,
+      content: { kind: 'connection_began', connection },
+    });
+  });
+
+  test.each<[string, Partial<GrantTerms>]>([
+    ['the scopes', { scopes: ['read:mood'] }],
+    ['the end', { expiresAt: inDays(4) }],
+    ['the first day', { dataFrom: null }],
+  ])('that changes %s says what the terms were before', (_, changed) => {
+    const before = { ...terms, ...changed };
+    // A whole grant, as the store has it: only its terms belong into a notice.
+    const liveGrant = { ...before, id: 'grt_1', userId: 'ada', status: 'active' };
+    expect(toApprovalNotice({ ...approved, before: liveGrant })).toEqual({
+      id: 'changed:apr_1',
+      userId: 'ada',
+      at: NOW,
+      content: { kind: 'connection_changed', connection, before },
+    });
+  });
+
+  test('that changes nothing makes no notice', () => {
+    const before = { ...terms, scopes: terms.scopes.toReversed() };
+    expect(toApprovalNotice({ ...approved, before })).toBeNull();
+  });
+});
+
+describe('the end of a connection', () => {
+  const dates = (grantedDaysAgo: number, endsInDays: number) => ({
+    id: 'grt_1',
+    grantedAt: inDays(-grantedDaysAgo),
+    expiresAt: inDays(endsInDays),
+  });
+  const ending = (setDaysAgo: number, endsInDays: number) => ({
+    userId: 'ada',
+    connection: { ...connection, terms: { ...terms, expiresAt: inDays(endsInDays) } },
+    endSetAt: inDays(-setDaysAgo),
+  });
+
+  test('is announced once for each end', () => {
+    const notice = toEndingNotice(ending(83, 7), NOW);
+    expect(notice).toMatchObject({ userId: 'ada', at: NOW, content: { kind: 'connection_ending' } });
+    expect(notice?.id).toBe(toEndingId('grt_1', inDays(7)));
+    expect(toEndingId('grt_1', inDays(6))).not.toBe(notice?.id);
+  });
+
+  test.each([
+    ['more than seven days away', 83, 7.001],
+    ['set fourteen days ahead', 7, 7],
+    ['reached', 90, 0],
+    ['past', 91, -1],
+  ])('is not announced when it is %s', (_, setDaysAgo, endsInDays) => {
+    expect(toEndingNotice(ending(setDaysAgo, endsInDays), NOW)).toBeNull();
+    expect(mayAnnounceEnd(dates(setDaysAgo, endsInDays), NOW)).toBe(false);
+  });
+
+  test('that was set recently is not announced, however old the connection is', () => {
+    expect(mayAnnounceEnd(dates(83, 7), NOW)).toBe(true);
+    expect(toEndingNotice(ending(1, 7), NOW)).toBeNull();
+  });
+
+  test('that was set just more than fourteen days ahead is announced', () => {
+    expect(mayAnnounceEnd(dates(7.001, 7), NOW)).toBe(true);
+    expect(toEndingNotice(ending(7.001, 7), NOW)).not.toBeNull();
+  });
+});
+
+describe('a day of reading', () => {
+  const day = (facts: Pick<HeavyDay, 'reads' | 'pastReads' | 'pastDays'>): HeavyDay => ({
+    userId: 'ada',
+    connection,
+    day: '2026-03-01',
+    ...facts,
+  });
+
+  test.each([
+    ['more reads than a hundred and than five times the usual', { reads: 101, pastReads: 565, pastDays: 28 }],
+    ['reads after days without any', { reads: 101, pastReads: 0, pastDays: 28 }],
+    ['many reads when the connection is seven days old', { reads: 1_000, pastReads: 700, pastDays: 7 }],
+  ])('is unusual with %s', (_, facts) => {
+    expect(toUnusualNotice(day(facts), NOW)).toEqual({
+      id: 'unusual:grt_1:2026-03-01',
+      userId: 'ada',
+      at: NOW,
+      content: {
+        kind: 'unusual_reading',
+        connection,
+        day: '2026-03-01',
+        reads: facts.reads,
+        usualReadsPerDay: Math.round(facts.pastReads / facts.pastDays),
+      },
+    });
+  });
+
+  test.each([
+    ['a hundred reads', { reads: 100, pastReads: 0, pastDays: 28 }],
+    ['five times the usual', { reads: 1_000, pastReads: 5_600, pastDays: 28 }],
+    ['many reads by a connection of six days', { reads: 100_000, pastReads: 6, pastDays: 6 }],
+    ['many reads on the first day', { reads: 100_000, pastReads: 0, pastDays: 0 }],
+  ])('is usual with %s', (_, facts) => {
+    expect(toUnusualNotice(day(facts), NOW)).toBeNull();
   });
 });
