@@ -2,9 +2,14 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
+import { unavailable } from '@phds/service-kit/errors';
 import { openBundleFiles } from '@phds/test-kit/bundle-files';
 import type { Command } from 'commander';
+import { listImports } from '../src/commands/import.ts';
+import { listReports } from '../src/commands/reports.ts';
+import { runRestore } from '../src/commands/restore.ts';
 import { createProgram } from '../src/program.ts';
+import { createProgress } from '../src/progress.ts';
 import { parseArguments } from '../src/run-program.ts';
 import { startFakeIngestion } from './fake-ingestion.ts';
 
@@ -122,5 +127,72 @@ describe('the command line', () => {
     const { code, stdout } = await phds(['--help']);
     expect(code).toBe(0);
     expect(stdout).toContain('Usage:');
+  });
+});
+
+type Surroundings = Parameters<typeof listImports>[1] & Parameters<typeof runRestore>[1];
+
+/** Runs a command while no service answers. */
+async function runUnanswered(command: (surroundings: Surroundings) => Promise<number>) {
+  const [output, errors]: [string[], string[]] = [[], []];
+  const connect = () => {
+    throw unavailable(new Error('away'));
+  };
+  const write = (texts: string[]) => ({ write: (text: string) => texts.push(text) });
+  const code = await command({ connect, output: write(output), errors: write(errors) });
+  return { code, document: JSON.parse(output.join('') || 'null'), errors: errors.join('') };
+}
+
+test('a command with --json prints a document with the reason when no service answers', async () => {
+  const reasonOf = (service: string) => ({ error: `${service} does not answer.` });
+  const restore = await runUnanswered((parts) => runRestore({ action: 'status', json: true }, parts));
+  expect([restore.code, restore.document]).toEqual([
+    1,
+    { consent: reasonOf('consent'), authorization: reasonOf('authorization') },
+  ]);
+  const imports = await runUnanswered((parts) => listImports({ userId: 'ada', json: true }, parts));
+  expect(imports.document).toEqual({ user: 'ada', ...reasonOf('health-data') });
+  const reports = await runUnanswered((parts) => listReports({ clientId: null, page: 1, json: true }, parts));
+  expect(reports.document).toEqual(reasonOf('consent'));
+});
+
+test('a command that imports nothing does not say that an import is to be started again', async () => {
+  const { errors } = await runUnanswered((parts) => listImports({ userId: 'ada', json: false }, parts));
+  expect(errors).toBe('health-data does not answer.\n');
+});
+
+const MB = 1024 * 1024;
+
+function drawn(isTTY: boolean, stepMs: number, steps: readonly number[]): string[] {
+  const written: string[] = [];
+  let now = 0;
+  const stream = { isTTY, write: (text: string) => void written.push(text) };
+  const progress = createProgress(stream, 'Importing', () => now);
+  for (const done of steps) {
+    progress.update(done * MB, 10 * MB);
+    now += stepMs;
+  }
+  progress.finish();
+  return written;
+}
+
+describe('progress', () => {
+  test('on a terminal redraws one line, at most ten times a second, and clears it', () => {
+    expect(drawn(true, 60, [1, 2, 3, 4])).toEqual([
+      '\r\u001b[KImporting 10 % of 10.0 MB',
+      '\r\u001b[KImporting 30 % of 10.0 MB',
+      '\r\u001b[K',
+    ]);
+  });
+
+  test('elsewhere prints a line every five seconds', () => {
+    expect(drawn(false, 2_500, [1, 2, 3, 4, 5, 6])).toEqual([
+      'Importing 30 % of 10.0 MB\n',
+      'Importing 50 % of 10.0 MB\n',
+    ]);
+  });
+
+  test('elsewhere prints nothing for short steps', () => {
+    expect(drawn(false, 100, [1, 5, 10])).toEqual([]);
   });
 });

@@ -13,7 +13,13 @@ import { startRpcServer } from '@phds/service-kit/rpc/server';
 import { implement } from '@phds/service-kit/rpc/service';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
-import { createMessageText } from './message-text.ts';
+
+/** Converts protobuf messages to comparable text; JSON cannot represent their 64-bit integers. */
+function createMessageText(message: unknown): string {
+  return JSON.stringify(message, (_name, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+}
 
 /** An ingestion service in memory, on a real port, with natural keys and refusals like the real one, and failures on demand. */
 export interface FakeIngestion extends AsyncDisposable {

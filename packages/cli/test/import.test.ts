@@ -1,26 +1,62 @@
+import { crc32, deflateRawSync } from 'node:zlib';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { type BundleFiles, openBundleFiles } from '@phds/test-kit/bundle-files';
-import { type ImportArguments, listImports } from '../src/commands/import.ts';
+import { device, element, exportXml, metadata, recordXml } from '@phds/test-kit/apple-exports';
+import { type BundleFiles, loinc, observation, openBundleFiles } from '@phds/test-kit/bundle-files';
+import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { toZip } from '@phds/test-kit/zip-files';
+import { type ImportArguments, importFiles, listImports } from '../src/commands/import.ts';
 import { openIngestion } from '../src/connection.ts';
+import { appleImporter } from '../src/importers/apple/importer.ts';
+import { fhirImporter } from '../src/importers/fhir/importer.ts';
 import {
   type ImportedReading,
   type Importer,
   type ImportSink,
   UnusableFile,
 } from '../src/importers/ingest/importer.ts';
+import type { ReportData } from '../src/importers/ingest/report.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
-import { runReported } from './import-runs.ts';
+
+/** The report as `--json` prints it. */
+type JsonReport = ReportData & { readonly ok: boolean; readonly error: string | null };
+
+/** The arguments of a run for Ada; absent ones have their default. */
+type ImportRun = Pick<ImportArguments, 'importer'> & Partial<ImportArguments>;
+
+/** Runs the command with an environment. Returns its exit code and output. */
+async function runImport(env: NodeJS.ProcessEnv, run: ImportRun) {
+  const [output, errors]: [string[], string[]] = [[], []];
+  const code = await importFiles(
+    { paths: [], userId: 'ada', patient: null, again: false, json: false, ...run },
+    {
+      output: { write: (text) => output.push(text) },
+      errors: { write: (text) => errors.push(text) },
+      connect: () => openIngestion(env),
+    },
+  );
+  return { code, output: output.join(''), errors: errors.join('') };
+}
+
+/** Runs the command with `--json`. */
+async function runReported(env: NodeJS.ProcessEnv, run: ImportRun) {
+  const { code, output, errors } = await runImport(env, { ...run, json: true });
+  return { code, report: JSON.parse(output) as JsonReport, errors };
+}
 
 let service: FakeIngestion;
-let files: BundleFiles;
+let bundles: BundleFiles;
+let files: FilesOfTest;
 
 beforeEach(async () => {
   service = await startFakeIngestion();
-  files = openBundleFiles();
+  bundles = openBundleFiles();
+  files = openFilesOfTest();
 });
 
 afterEach(async () => {
+  bundles[Symbol.dispose]();
   files[Symbol.dispose]();
   await service[Symbol.asyncDispose]();
 });
@@ -122,12 +158,12 @@ describe('an interrupted import', () => {
   });
 
   test('is not resumed for another content, user or option', async () => {
-    const one = { paths: [files.file('one')] };
+    const one = { paths: [bundles.file('one')] };
     await runIntoFault(one);
-    expect(await beginning({ paths: [files.file('two')] })).toBe(0);
+    expect(await beginning({ paths: [bundles.file('two')] })).toBe(0);
     expect(await beginning({ ...one, userId: 'grace' })).toBe(0);
     expect(await beginning({ ...one, patient: 'p1' })).toBe(0);
-    expect(await beginning({ paths: [files.file('one')] })).toBeGreaterThan(0);
+    expect(await beginning({ paths: [bundles.file('one')] })).toBeGreaterThan(0);
   });
 
   test('starts from the beginning if the report of the earlier run is unreadable', async () => {
@@ -201,4 +237,388 @@ describe('an unusable service configuration', () => {
     expect(code).toBe(1);
     expect(errors).toContain('does not admit this caller');
   });
+});
+
+type Change = Partial<ImportArguments>;
+
+const runBundle = (file: string, change: Change = {}) =>
+  runImport(service.env, { importer: fhirImporter, paths: [file], ...change });
+
+const runBundleJson = (file: string, change: Change = {}) =>
+  runReported(service.env, { importer: fhirImporter, paths: [file], ...change });
+
+const subject = { reference: 'urn:uuid:p1' };
+const patient = {
+  resourceType: 'Patient',
+  id: 'p1',
+  name: [{ text: 'Ada Lovelace' }],
+  gender: 'female',
+  birthDate: '1815-12-10',
+};
+const person = [
+  // Placed before the condition that it refers to, which transactions allow.
+  {
+    resourceType: 'MedicationRequest',
+    id: 'm1',
+    status: 'active',
+    subject,
+    medicationCodeableConcept: { text: 'Metformin' },
+    reasonReference: [{ reference: 'urn:uuid:c1' }],
+  },
+  patient,
+  { resourceType: 'Condition', id: 'c1', subject, code: { text: 'Diabetes' }, onsetDateTime: '2019-05' },
+  observation('o1', '29463-7', 60.5, 'kg', { subject }),
+  observation('o2', '85354-9', 0, '', {
+    subject,
+    valueQuantity: undefined,
+    component: [
+      { code: loinc('8480-6', ''), valueQuantity: { value: 120, code: 'mm[Hg]' } },
+      { code: loinc('8462-4', ''), valueQuantity: { value: 80, code: 'mm[Hg]' } },
+    ],
+  }),
+  observation('o3', '882-1', 0, '', { subject, valueQuantity: undefined, valueString: 'A Rh positive' }),
+  observation('o4', '8867-4', 60, '/min', { subject, effectiveDateTime: '2019' }),
+  { resourceType: 'Claim', id: 'x1', patient: subject },
+];
+
+describe('importing a bundle', () => {
+  test('stores readings, records and profile, and counts them by type', async () => {
+    const { code, report } = await runBundleJson(bundles.bundle(person));
+    const one = { inserted: 1, updated: 0, unchanged: 0 };
+    expect(code).toBe(0);
+    expect(report).toMatchObject({
+      ok: true,
+      error: null,
+      stored: { inserted: 6, updated: 0, unchanged: 0 },
+      readings: { 'BP Diastolic': one, 'Blood Pressure': one, Weight: one },
+      records: { condition: one, 'ehr-record Observation': one, medication: one },
+      profile: ['name', 'gender', 'dateOfBirth', 'bloodType'],
+      refusedCount: 1,
+      refused: [
+        {
+          type: 'Observation',
+          reason: 'date is too coarse for a reading',
+          count: 1,
+          examples: ['entry[6] Observation/o4'],
+        },
+      ],
+      leftOut: [{ reason: 'financial', types: { Claim: 1 } }],
+    });
+    expect(service.profiles).toMatchObject([
+      { userId: 'ada', name: 'Ada Lovelace', gender: 'female', dateOfBirth: '1815-12-10', bloodType: 'A+' },
+    ]);
+  });
+
+  test('resolves references, also to later resources in the file', async () => {
+    await runBundle(bundles.bundle(person));
+    const medications = [...service.records.values()].flatMap(({ record }) =>
+      record.case === 'medication' ? record.value : [],
+    );
+    expect(medications).toMatchObject([{ name: 'Metformin', condition: 'Diabetes' }]);
+  });
+
+  test('a second import changes nothing', async () => {
+    const file = bundles.bundle(person);
+    await runBundle(file);
+    const { code, report } = await runBundleJson(file);
+    expect(code).toBe(0);
+    expect(report.stored).toEqual({ inserted: 0, updated: 0, unchanged: 6 });
+  });
+
+  test('continues while the service restarts', async () => {
+    service.failures = 2;
+    expect((await runBundleJson(bundles.bundle(person))).report.stored.inserted).toBe(6);
+  });
+
+  test('prints tables for people', async () => {
+    const { output, errors } = await runBundle(bundles.bundle(person));
+    expect(output.replace(/\d+(\.\d+)? s\n/, '0 s\n').split('\n')).toEqual([
+      '1.json for ada, 0 s',
+      '',
+      'Readings                          new    updated  unchanged',
+      '  Blood Pressure                    1          0          0',
+      '  BP Diastolic                      1          0          0',
+      '  Weight                            1          0          0',
+      '',
+      'Records                           new    updated  unchanged',
+      '  condition                         1          0          0',
+      '  ehr-record Observation            1          0          0',
+      '  medication                        1          0          0',
+      '',
+      'Profile: name, gender, dateOfBirth, bloodType',
+      '',
+      'Left out on purpose',
+      '  financial: Claim 1',
+      '',
+      'Refused',
+      '  1 × Observation: date is too coarse for a reading (entry[6] Observation/o4)',
+      '',
+      '6 new, 0 updated, 0 unchanged, 1 left out, 1 refused.',
+      '',
+    ]);
+    expect(errors).toBe('');
+  });
+
+  test('holds back everything of a truncated file and names the byte', async () => {
+    const text = JSON.stringify({ resourceType: 'Bundle', entry: person.map((resource) => ({ resource })) });
+    const { code, output, errors } = await runBundle(bundles.file(text.slice(0, -20)));
+    expect(code).toBe(1);
+    expect(errors).toBe(
+      `The file ends in the middle of the bundle: it is cut off (at byte ${Buffer.byteLength(text) - 20}).\n`,
+    );
+    expect(output).toBe('');
+    expect(service.batchSizes).toEqual([]);
+  });
+
+  test('reports the error in the JSON report too', async () => {
+    const { code, report } = await runBundleJson(bundles.file('{"resourceType":"Patient"}'));
+    expect(code).toBe(1);
+    expect(report).toMatchObject({ ok: false, error: 'The file is not a FHIR bundle but a Patient.' });
+  });
+
+  test('ignores a blood type on which two observations disagree', async () => {
+    const blood = (id: string, valueString: string) =>
+      observation(id, '882-1', 0, '', { subject, valueQuantity: undefined, valueString });
+    const { report } = await runBundleJson(bundles.bundle([patient, blood('b1', 'A+'), blood('b2', 'B+')]));
+    expect(report.profile).toEqual(['name', 'gender', 'dateOfBirth']);
+  });
+});
+
+describe('a bundle with several patients', () => {
+  const other = { resourceType: 'Patient', id: 'p2', name: [{ text: 'Grace Hopper' }] };
+  const two = [
+    ...person,
+    other,
+    observation('o9', '29463-7', 70, 'kg', { subject: { reference: 'Patient/p2' } }),
+  ];
+
+  test('is not imported, because the data of two people must not be mixed', async () => {
+    const { code, errors } = await runBundle(bundles.bundle(two));
+    expect(code).toBe(1);
+    expect(errors).toBe(
+      'The bundle is about 2 patients (Patient/p1, Patient/p2): choose one with --patient.\n',
+    );
+    expect(service.batchSizes).toEqual([]);
+  });
+
+  test.each(['p2', 'Patient/p2', 'urn:uuid:p2'])("imports the chosen patient's data (%s)", async (chosen) => {
+    const { code, report } = await runBundleJson(bundles.bundle(two), { patient: chosen });
+    expect(code).toBe(0);
+    expect(report.readings).toEqual({ Weight: { inserted: 1, updated: 0, unchanged: 0 } });
+    expect(report.refused).toMatchObject([
+      { type: 'Observation', reason: 'about another patient', count: 4 },
+      { type: 'Condition', reason: 'about another patient', count: 1 },
+      { type: 'MedicationRequest', reason: 'about another patient', count: 1 },
+    ]);
+    expect(service.profiles).toMatchObject([{ name: 'Grace Hopper' }]);
+  });
+
+  test('is recognised by its references when it has no Patient resources', async () => {
+    const weight = (id: string) =>
+      observation(`o-${id}`, '29463-7', 70, 'kg', { subject: { reference: `Patient/${id}` } });
+    expect((await runBundle(bundles.bundle([weight('1'), weight('2')]))).code).toBe(1);
+    expect((await runBundle(bundles.bundle([weight('1')]))).code).toBe(0);
+  });
+
+  test('reports when it does not contain the chosen patient', async () => {
+    const { code, errors } = await runBundle(bundles.bundle(two), { patient: 'p3' });
+    expect(code).toBe(1);
+    expect(errors).toBe('The bundle has no patient p3.\n');
+  });
+});
+
+const runApple = (path: string) => runReported(service.env, { importer: appleImporter, paths: [path] });
+
+const WATCH = device({ manufacturer: 'Apple Inc.', model: 'Watch', hardware: 'Watch6,7', software: '10.2' });
+const pressure = ['Systolic', 'Diastolic'].map((part, index) =>
+  recordXml({
+    type: `HKQuantityTypeIdentifierBloodPressure${part}`,
+    unit: 'mmHg',
+    value: String(120 - 40 * index),
+    sourceName: 'Omron',
+  }),
+);
+const XML = exportXml(
+  element('Me', {
+    HKCharacteristicTypeIdentifierDateOfBirth: '1990-05-20',
+    HKCharacteristicTypeIdentifierBiologicalSex: 'HKBiologicalSexMale',
+    HKCharacteristicTypeIdentifierBloodType: 'HKBloodTypeANegative',
+  }),
+  recordXml({ sourceName: 'Excalibur', device: WATCH }),
+  recordXml({ sourceName: 'Excalibur', device: WATCH }),
+  recordXml({ sourceName: 'Excalibur', device: WATCH, value: '71' }),
+  recordXml({ value: '999' }),
+  recordXml({ value: 'seventy' }),
+  recordXml(
+    {
+      type: 'HKCategoryTypeIdentifierSleepAnalysis',
+      value: 'HKCategoryValueSleepAnalysisAsleepREM',
+      unit: null,
+      sourceName: 'Excalibur',
+    },
+    metadata('HKTimeZone', 'Europe/Oslo'),
+  ),
+  recordXml(
+    { type: 'HKQuantityTypeIdentifierBodyMass', unit: 'kg', value: '70' },
+    metadata('HKWasUserEntered', '1'),
+  ),
+  recordXml({ type: 'HKCategoryTypeIdentifierHeadache', value: 'HKCategoryValueSeverityMild', unit: null }),
+  recordXml({ type: 'HKQuantityTypeIdentifierVO2Max', unit: 'mL/min·kg', value: '40' }),
+  ...pressure,
+  element('Correlation', { type: 'HKCorrelationTypeIdentifierBloodPressure' }, ...pressure),
+  element('Workout', {}, element('WorkoutRoute', {}, element('Location', { latitude: '59.91' }))),
+  element('ActivitySummary', { dateComponents: '2024-01-05' }),
+);
+const FOLDER = 'apple_health_export';
+const ARCHIVE = toZip([
+  { name: `${FOLDER}/exportar.xml`, content: XML },
+  { name: `${FOLDER}/export_cda.xml`, content: '<ClinicalDocument/>' },
+  { name: `${FOLDER}/workout-routes/route_1.gpx`, content: '<gpx/>' },
+  {
+    name: `${FOLDER}/electrocardiograms/ecg_1.csv`,
+    content: 'Name,Jo Doe\nDatum,2024-01-05 10:00:00 +0100\nGerät,"Watch6,7"\n\n1,5\n',
+  },
+  { name: `${FOLDER}/electrocardiograms/ecg_2.csv`, content: 'Name,Jo Doe\n' },
+  { name: `${FOLDER}/electrocardiograms/ecg_3.csv`, content: 'Name,Jo Doe\n', packed: Buffer.alloc(9, 0xff) },
+]);
+
+const one = { inserted: 1, updated: 0, unchanged: 0 };
+
+/** The number of items in the report, stored or not. */
+function countOf({ stored, refusedCount, leftOut }: JsonReport): number {
+  const left = leftOut.flatMap(({ types }) => Object.values(types));
+  return (
+    stored.inserted +
+    stored.updated +
+    stored.unchanged +
+    refusedCount +
+    left.reduce((sum, count) => sum + count, 0)
+  );
+}
+
+describe('importing an archive', () => {
+  test('accounts for every element of the export', async () => {
+    service.refusedValue = 999;
+    const { code, report } = await runApple(files.write('export.zip', ARCHIVE));
+    expect({ code, error: report.error }).toEqual({ code: 0, error: null });
+    expect(report.readings).toEqual({
+      'BP Diastolic': one,
+      'Blood Pressure': one,
+      ECG: one,
+      'Heart Rate': one,
+      'Sleep REM': one,
+      Weight: one,
+    });
+    expect(report.records).toEqual({ symptom: one });
+    expect(
+      report.refused.map(({ type, reason, count, examples }) => [type, reason, count, ...examples]),
+    ).toEqual(
+      expect.arrayContaining([
+        [
+          'Heart Rate',
+          'an earlier item in the file has another value for the same time and source',
+          2,
+          'line 12',
+          'line 13',
+        ],
+        ['Heart Rate', 'value is not a number', 1, 'line 14'],
+        ['ECG', 'no date of recording', 1, `${FOLDER}/electrocardiograms/ecg_2.csv`],
+        ['ECG', 'file of the archive is damaged', 1, `${FOLDER}/electrocardiograms/ecg_3.csv`],
+      ]),
+    );
+    const left = Object.assign({}, ...report.leftOut.map(({ types }) => types));
+    expect(left).toEqual({
+      ExportDate: 1,
+      'Heart Rate': 1,
+      VO2Max: 1,
+      Correlation: 1,
+      Workout: 1,
+      ActivitySummary: 1,
+      'export_cda.xml': 1,
+      'workout route': 1,
+    });
+    // Fifteen elements below the root besides Me, which is the profile; five other files.
+    expect(countOf(report)).toBe(15 + 5);
+    expect(report.profile.toSorted()).toEqual(['bloodType', 'dateOfBirth', 'gender']);
+    expect(service.profiles).toMatchObject([
+      { userId: 'ada', defaultTimeZone: 'Europe/Oslo' },
+      { userId: 'ada', gender: 'male', dateOfBirth: '1990-05-20', bloodType: 'A-' },
+    ]);
+  });
+
+  test('stores a blood pressure pair with one time and one source', async () => {
+    await runApple(files.write('export.zip', ARCHIVE));
+    const pair = [...service.readings.values()].filter(({ unit }) => unit === 'mmHg');
+    expect(
+      pair.map(({ type, value, source, start }) => [type, value, source, start && timestampMs(start)]),
+    ).toEqual([
+      ['Blood Pressure', 120, 'omron', Date.UTC(2024, 0, 5, 9, 0)],
+      ['BP Diastolic', 80, 'omron', Date.UTC(2024, 0, 5, 9, 0)],
+    ]);
+  });
+
+  test('sends nothing about who the person is or where they have been', async () => {
+    await runApple(files.write('export.zip', ARCHIVE));
+    const sent = [...service.readings.values(), ...service.records.values()].map(({ source }) => source);
+    expect(new Set(sent)).toEqual(new Set(['apple-watch', 'manual', 'omron']));
+    const everything = JSON.stringify([...service.readings, ...service.records], (_key, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    expect(everything).not.toMatch(/Excalibur|Jo|Doe|59\.91/);
+  });
+
+  test('a second import changes nothing, packed or not', async () => {
+    await runApple(files.write('export.zip', ARCHIVE));
+    const { report: again } = await runApple(files.write('export.zip', ARCHIVE));
+    expect(again.stored).toEqual({ inserted: 0, updated: 0, unchanged: 7 });
+    const { report: unpacked } = await runApple(files.write('export.xml', XML));
+    expect(unpacked.stored).toEqual({ inserted: 0, updated: 0, unchanged: 6 });
+  });
+});
+
+describe('a damaged export', () => {
+  test.each([
+    ['cut off', XML.slice(0, -60), 'The file ends in the middle, in line'],
+    ['not an export', '<ClinicalDocument/>', 'The file is not an Apple Health export'],
+    [
+      'a bomb',
+      '<!DOCTYPE HealthData [<!ENTITY a "b">]><HealthData><Record value="&a;"/></HealthData>',
+      'undefined entity',
+    ],
+  ])('%s is not imported at all', async (_name, content, message) => {
+    const { code, report } = await runApple(files.write('export.xml', content));
+    expect(code).toBe(1);
+    expect(report.error).toContain(message);
+    expect(service.batchSizes).toEqual([]);
+    expect(service.profiles).toEqual([]);
+  });
+});
+
+test('an archive of 18 KB that unpacks to 1.5 GB is refused before anything is stored', async () => {
+  const content = Buffer.from(`{"resourceType":"Observation","x":[${'[],'.repeat(2_700_000)}0]}`);
+  const [packed, statedChecksum, statedSize] = [deflateRawSync(content), crc32(content), content.length];
+  const record = { content: '', packed, statedChecksum, statedSize };
+  const archive = toZip([
+    { ...record, name: 'c/0.json' },
+    { name: 'export.xml', content: XML },
+    ...Array.from({ length: 180 }, (_, index) => ({
+      ...record,
+      name: `c/${index + 1}.json`,
+      sharesFirst: true,
+    })),
+  ]);
+  expect(archive.length).toBeLessThan(19 * 1024);
+  const { code, report, errors } = await runApple(files.write('export.zip', archive));
+  expect(code).toBe(1);
+  expect(report.error).toBe('The zip archive contains overlapping files.');
+  expect(errors).toContain('The zip archive contains overlapping files.');
+  expect(countOf(report)).toBe(0);
+  expect([service.imports.size, service.readings.size]).toEqual([0, 0]);
+});
+
+test('an Apple export is refused together with --patient, because it is about one person', async () => {
+  const request = { paths: [files.write('export.xml', XML)], patient: 'p1', onChecked: () => undefined };
+  await expect(appleImporter.open(request)).rejects.toThrow(
+    'An export is about one person: leave --patient out.',
+  );
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { element, metadata, recordXml } from '@phds/test-kit/apple-exports';
+import { device, element, metadata, recordXml } from '@phds/test-kit/apple-exports';
+import { mapEcg } from '../../src/importers/apple/ecg.ts';
+import { parseExportDate } from '../../src/importers/apple/export-dates.ts';
 import { ExportParser } from '../../src/importers/apple/export-parser.ts';
 import { mapElement, type Outcome } from '../../src/importers/apple/records.ts';
-import { SourceLabels } from '../../src/importers/apple/source-labels.ts';
+import { parseDevice, SourceLabels } from '../../src/importers/apple/source-labels.ts';
 
 /** The outcomes of one element. */
 function map(xml: string): readonly Outcome[] {
@@ -233,4 +235,167 @@ test.each([
   expect(map(element(name))).toMatchObject([
     { kind: 'left-out', type: name, reason: expect.stringMatching(/./) },
   ]);
+});
+
+const RECORDING = [
+  'Name,Jo Doe',
+  'Date of Birth,"1 Jan 1980"',
+  'Recorded Date,2024-01-05 10:00:00 +0100',
+  'Classification,Sinus Rhythm',
+  'Symptoms,Rapid, pounding, or fluttering heartbeat,Fatigue',
+  'Software Version,1.90',
+  'Device,"Watch6,7"',
+  'Sample Rate,512.213 hertz',
+  '',
+  '',
+  'Lead,Lead I',
+  'Unit,µV',
+  '',
+  '-32.061',
+  '-30.875',
+].join('\n');
+
+const AT = Date.UTC(2024, 0, 5, 9, 0);
+
+test('a recording is a reading without a value if the header has no heart rate', () => {
+  expect(mapEcg(RECORDING)).toEqual({
+    kind: 'reading',
+    reading: { type: 'ECG', start: AT, end: AT, value: null, unit: '/min', source: 'apple-watch' },
+  });
+});
+
+test('a heart rate in the header is used', () => {
+  const line = (text: string) => RECORDING.replace('Symptoms,', `Average Heart Rate,${text}\nSymptoms,`);
+  expect(mapEcg(line('64 bpm'))).toMatchObject({ reading: { value: 64 } });
+  expect(mapEcg(line('"64,5 BPM"'))).toMatchObject({ reading: { value: 64.5 } });
+  expect(mapEcg(line('fast'))).toMatchObject({ reading: { value: null } });
+});
+
+test('captions may be in any language, lines may end with CRLF, voltages may have commas', () => {
+  const german = RECORDING.replace('Recorded Date', 'Aufzeichnungsdatum').replace('Device', 'Gerät');
+  const lines = german.replace('-32.061', '-32,061').replaceAll('\n', '\r\n');
+  expect(mapEcg(lines)).toEqual(mapEcg(RECORDING));
+});
+
+test.each([
+  ['without a date', RECORDING.replace('2024-01-05', '2024-02-30')],
+  ['with its date behind the voltages', `-1.5\n${RECORDING}`],
+  ['of another kind', 'a;b\n1;2'],
+  ['that is empty', ''],
+])('a file %s is refused without quoting it', (_name, text) => {
+  expect(mapEcg(text)).toEqual({ kind: 'refused', type: 'ECG', reason: 'no date of recording' });
+});
+
+test('neither name nor date of birth is imported', () => {
+  expect(JSON.stringify(mapEcg(RECORDING))).not.toMatch(/Jo|Doe|1980/);
+});
+
+const WATCH = device({
+  name: 'Apple Watch',
+  manufacturer: 'Apple Inc.',
+  model: 'Watch',
+  hardware: 'Watch6,7',
+  software: '10.2',
+});
+const labelOf = (sourceName: string, from = '', labels = new SourceLabels()) =>
+  labels.labelOf({ sourceName, sourceVersion: '', device: from });
+
+describe('the label of a source', () => {
+  test.each([
+    ['Jo’s Apple\u00a0Watch', 'apple-watch'],
+    ['Apple Watch von Jo', 'apple-watch'],
+    ["Jo's iPhone", 'iphone'],
+    ['Jo 的 iPhone 15 Pro', 'iphone'],
+    ['iPad de Jo', 'ipad'],
+    ['Health Mate', 'withings'],
+    ['Withings', 'withings'],
+    ['Connect', 'garmin'],
+    ['Oura', 'oura'],
+    ['Health', 'apple-health'],
+    ['ヘルスケア', 'apple-health'],
+    ['', 'apple-health'],
+  ])('of %j is %s', (name, label) => {
+    expect(labelOf(name)).toBe(label);
+  });
+
+  test('of a renamed device is that of the device', () => {
+    const labels = new SourceLabels();
+    labels.learn({ sourceName: 'Excalibur', sourceVersion: '10.2', device: WATCH });
+    expect(labelOf('Excalibur', WATCH, labels)).toBe('apple-watch');
+    // Sleep and similar records have no device.
+    expect(labelOf('Excalibur', '', labels)).toBe('apple-watch');
+  });
+
+  test('of an app on a device differs from that of the device, because both would be summed otherwise', () => {
+    const labels = new SourceLabels();
+    labels.learn({ sourceName: 'Stepper', sourceVersion: '3.1', device: WATCH });
+    expect(labelOf('Stepper', WATCH, labels)).toMatch(/^app-[0-9a-f]{3}$/);
+  });
+
+  test('of a third-party device is its manufacturer', () => {
+    const cuff = device({
+      name: 'Jo in the kitchen',
+      manufacturer: 'OMRON HEALTHCARE',
+      model: 'BP, 7900',
+      software: '1',
+    });
+    expect(labelOf('Kitchen', cuff)).toBe('omron');
+  });
+
+  test('of an unknown source only distinguishes it', () => {
+    const [one, other] = [labelOf('Daniela’s thing'), labelOf('Stepper')];
+    expect(one).toMatch(/^app-[0-9a-f]{3}$/);
+    expect(other).not.toBe(one);
+    expect(labelOf('Daniela’s thing')).toBe(one);
+  });
+
+  test('is accepted by health-data for any name', () => {
+    for (const name of ['\u0000', '💓', 'x'.repeat(10_000), '../../etc', '<script>', 'İPHONE', ' ']) {
+      expect(labelOf(name)).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+    }
+  });
+});
+
+test('a device is parsed even if its values contain commas', () => {
+  expect(parseDevice(WATCH)).toEqual({
+    manufacturer: 'Apple Inc.',
+    model: 'Watch',
+    hardware: 'Watch6,7',
+    software: '10.2',
+  });
+  expect(parseDevice('')).toEqual({ manufacturer: '', model: '', hardware: '', software: '' });
+});
+
+describe('a time of the export', () => {
+  test.each([
+    ['2019-07-19 10:36:11 -0700', '2019-07-19T17:36:11.000Z'],
+    ['2024-02-29 23:59:59 +0545', '2024-02-29T18:14:59.000Z'],
+    ['2000-02-29 00:00:00 +0000', '2000-02-29T00:00:00.000Z'],
+    ['1869-12-31 23:30:00 -0100', '1870-01-01T00:30:00.000Z'],
+    ['9999-12-31 23:59:59 +0000', '9999-12-31T23:59:59.000Z'],
+  ])('%s is %s', (text, instant) => {
+    expect(new Date(parseExportDate(text)).toISOString()).toBe(instant);
+  });
+
+  test.each([
+    '1900-02-29 00:00:00 +0000',
+    '2023-02-29 00:00:00 +0000',
+    '2024-13-01 00:00:00 +0000',
+    '2024-00-01 00:00:00 +0000',
+    '2024-04-31 00:00:00 +0000',
+    '2024-01-00 00:00:00 +0000',
+    '2024-01-01 24:00:00 +0000',
+    '2024-01-01 00:60:00 +0000',
+    '2024-01-01 00:00:60 +0000',
+    '2024-01-01 00:00:00 +2400',
+    '2024-01-01 00:00:00 0100',
+    '2024-01-01 00:00:00 ±0100',
+    '2024-01-01 00:00:00 +01:0',
+    '２024-01-01 00:00:00 +0100',
+    '0050-01-01 00:00:00 +0000',
+    '2024-01-01 1:07:11 PM -0400',
+    '',
+  ])('%j is none', (text) => {
+    expect(parseExportDate(text)).toBeNaN();
+  });
 });
