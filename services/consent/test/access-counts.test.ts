@@ -1,185 +1,196 @@
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { localDate } from '@phds/catalog/local-time';
+import { startPeriodic } from '@phds/service-kit/periodic';
+import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
+import { createAccessCounting } from '../src/app/access-counting.ts';
+import { toLocalDays } from '../src/domain/local-days.ts';
 import { expectAppDays } from './app-days.ts';
 import { type DatedRecorder, startDatedRecorder } from './dated-recorder.ts';
 import {
   accessOf,
   approve,
+  HEART,
   MOOD,
   type RunningService,
+  record,
   registerApp,
   startConsent,
 } from './running-service.ts';
+import { verifyRecords } from './verify-command.ts';
+
+let consent: RunningService;
+
+beforeAll(async () => {
+  consent = await startConsent({ settings: { COUNT_INTERVAL_MS: '3600000' } });
+});
+afterAll(() => consent[Symbol.asyncDispose]());
 
 type Grant = Awaited<ReturnType<typeof approve>>;
 
-import { verifyRecords } from './verify-command.ts';
+describe('counts of accesses', () => {
+  const USERS = ['ada', 'grace', 'edith'];
+  const START = '2026-02-27T20:00:00Z';
+  const SEEDS = [11, 2_026, 77_777];
+  const STEPS = 120;
 
-const USERS = ['ada', 'grace', 'edith'];
-const START = '2026-02-27T20:00:00Z';
-const SEEDS = [11, 2_026, 77_777];
-const STEPS = 120;
-// Of the last three, one is 30 minutes, one 45 minutes off the hour, and one nearly always on another date than UTC.
-const TIME_ZONES = ['UTC', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Kiritimati'];
-const DAY_MS = 86_400_000;
+  // Of the last three, one is 30 minutes, one 45 minutes off the hour, and one nearly always on another date than UTC.
+  const TIME_ZONES = ['UTC', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Kiritimati'];
+  const DAY_MS = 86_400_000;
 
-let consent: RunningService;
-let grants: Grant[];
-let admin: pg.Client;
+  let grants: Grant[];
+  let admin: pg.Client;
 
-beforeAll(async () => {
-  // Only the test counts.
-  consent = await startConsent({ settings: { COUNT_INTERVAL_MS: '3600000' } });
-  const apps = [await registerApp(consent, 'developer'), await registerApp(consent, 'developer')];
-  const pairs = USERS.flatMap((user) => apps.map((app) => [app, user] as const));
-  admin = new pg.Client({ connectionString: consent.database.adminUrl });
-  await admin.connect();
-  grants = [];
-  for (const [app, user] of pairs) grants.push(await approve(consent, app, user));
-});
-afterAll(async () => {
-  await admin.end();
-  await consent[Symbol.asyncDispose]();
-});
+  beforeAll(async () => {
+    const apps = [await registerApp(consent, 'developer'), await registerApp(consent, 'developer')];
+    const pairs = USERS.flatMap((user) => apps.map((app) => [app, user] as const));
+    admin = new pg.Client({ connectionString: consent.database.adminUrl });
+    await admin.connect();
+    grants = [];
+    for (const [app, user] of pairs) grants.push(await approve(consent, app, user));
+  });
 
-/** Deterministic random numbers for a seed (mulberry32). */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
+  afterAll(async () => {
+    await admin.end();
+  });
 
-interface CountedRecord {
-  readonly grant_id: string;
-  readonly client_id: string;
-  readonly scope: string;
-  readonly date: string;
-  readonly at: Date;
-  readonly refused: boolean;
-}
+  /** Deterministic random numbers for a seed (mulberry32). */
+  function createRandom(seed: number): (below: number) => number {
+    let state = seed;
+    return (below) => {
+      state = (state + 0x6d2b79f5) | 0;
+      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+      return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+    };
+  }
 
-/** The counts computed directly from the records, with their dates in a time zone. */
-async function countRecords(user: string, timeZone = 'UTC'): Promise<CountedRecord[]> {
-  const { rows } = await consent.owner.query(
-    `SELECT r.grant_id, r.client_id, r.scope, to_char(r.at AT TIME ZONE $2, 'YYYY-MM-DD') AS date, r.at,
+  interface CountedRecord {
+    readonly grant_id: string;
+    readonly client_id: string;
+    readonly scope: string;
+    readonly date: string;
+    readonly at: Date;
+    readonly refused: boolean;
+  }
+
+  /** The counts computed directly from the records, with their dates in a time zone. */
+  async function countRecords(user: string, timeZone = 'UTC'): Promise<CountedRecord[]> {
+    const { rows } = await consent.owner.query(
+      `SELECT r.grant_id, r.client_id, r.scope, to_char(r.at AT TIME ZONE $2, 'YYYY-MM-DD') AS date, r.at,
        EXISTS (SELECT FROM access_record f WHERE f.refers_to = r.id) AS refused
      FROM access_record r JOIN person USING (user_ref) WHERE user_id = $1 AND refers_to IS NULL ORDER BY r.id DESC`,
-    [user, timeZone],
-  );
-  return rows;
-}
-
-function countOutcomes(records: readonly CountedRecord[]) {
-  const refused = records.filter((record) => record.refused).length;
-  return { released: records.length - refused, refused };
-}
-
-async function expectExactDays(user: string, timeZone: string): Promise<void> {
-  const records = await countRecords(user, timeZone);
-  const request = { from: '2026-01-01', to: '2026-12-31', timeZone };
-  const { days } = await consent.history.listAccessDays(request, await consent.session(user));
-  for (const { date, clientId, released, refused, scopes } of days) {
-    const ofDay = records.filter((record) => record.date === date && record.client_id === clientId);
-    expect({ released, refused }).toEqual(countOutcomes(ofDay));
-    const names = [...new Set(ofDay.map(({ scope }) => scope))].sort();
-    expect(scopes).toMatchObject(
-      names.map((scope) => ({
-        scope,
-        ...countOutcomes(ofDay.filter((record) => record.scope === scope)),
-      })),
+      [user, timeZone],
     );
+    return rows;
   }
-  expect(days.reduce((sum, day) => sum + day.released + day.refused, 0)).toBe(records.length);
-}
 
-async function expectExact(user: string): Promise<void> {
-  const session = await consent.session(user);
-  const records = await countRecords(user);
-  const { total } = await consent.history.listAccesses({}, session);
-  expect(total).toBe(records.length);
-  for (const grant of (await consent.asGateway.listGrants({}, session)).grants) {
-    const released = records.filter((record) => record.grant_id === grant.id && !record.refused);
-    expect(grant.accessCount).toBe(released.length);
-    expect(grant.lastAccessAt === undefined ? undefined : timestampDate(grant.lastAccessAt)).toEqual(
-      released[0]?.at,
-    );
+  function countOutcomes(records: readonly CountedRecord[]) {
+    const refused = records.filter((record) => record.refused).length;
+    return { released: records.length - refused, refused };
   }
-  for (const timeZone of TIME_ZONES) await expectExactDays(user, timeZone);
-}
 
-/** Closes every connection of the writers, at any point of their work. */
-async function cutConnections(): Promise<void> {
-  await admin.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  async function expectExactDays(user: string, timeZone: string): Promise<void> {
+    const records = await countRecords(user, timeZone);
+    const request = { from: '2026-01-01', to: '2026-12-31', timeZone };
+    const { days } = await consent.history.listAccessDays(request, await consent.session(user));
+    for (const { date, clientId, released, refused, scopes } of days) {
+      const ofDay = records.filter((record) => record.date === date && record.client_id === clientId);
+      expect({ released, refused }).toEqual(countOutcomes(ofDay));
+      const names = [...new Set(ofDay.map(({ scope }) => scope))].sort();
+      expect(scopes).toMatchObject(
+        names.map((scope) => ({
+          scope,
+          ...countOutcomes(ofDay.filter((record) => record.scope === scope)),
+        })),
+      );
+    }
+    expect(days.reduce((sum, day) => sum + day.released + day.refused, 0)).toBe(records.length);
+  }
+
+  async function expectExact(user: string): Promise<void> {
+    const session = await consent.session(user);
+    const records = await countRecords(user);
+    const { total } = await consent.history.listAccesses({}, session);
+    expect(total).toBe(records.length);
+    for (const grant of (await consent.asGateway.listGrants({}, session)).grants) {
+      const released = records.filter((record) => record.grant_id === grant.id && !record.refused);
+      expect(grant.accessCount).toBe(released.length);
+      expect(grant.lastAccessAt === undefined ? undefined : timestampDate(grant.lastAccessAt)).toEqual(
+        released[0]?.at,
+      );
+    }
+    for (const timeZone of TIME_ZONES) await expectExactDays(user, timeZone);
+  }
+
+  /** Closes every connection of the writers, at any point of their work. */
+  async function cutConnections(): Promise<void> {
+    await admin.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'phds-test-recorder'`,
-  );
-}
-
-/** Two processes that randomly write, count, crash and are replaced. */
-class Processes implements AsyncDisposable {
-  readonly #random: (below: number) => number;
-  readonly #clock = new FakeClock(START);
-  readonly #processes: DatedRecorder[];
-
-  constructor(seed: number) {
-    this.#random = createRandom(seed);
-    this.#processes = [this.#start(), this.#start()];
+    );
   }
 
-  async step(): Promise<void> {
-    const index = this.#random(this.#processes.length);
-    const process = this.#processes[index]!;
-    const chance = this.#random(10);
-    this.#clock.advance(this.#random(3) * 400_000);
-    const write = () => process.recorder.record(this.#someAccesses());
-    // The interrupted call may fail, or a later one that finds its connection closed.
-    if (chance < 6) await Promise.allSettled([write()]);
-    else if (chance === 6) await Promise.allSettled(this.#processes.map((each) => each.count()));
-    else if (chance === 7) await Promise.allSettled([process.count(), write(), cutConnections()]);
-    else if (chance === 8) {
-      // Its chain ends here with uncounted batches, which another process counts.
-      await process[Symbol.asyncDispose]();
-      this.#processes[index] = this.#start();
-    } else {
-      // A clock that is temporarily far ahead.
-      this.#clock.advance(DAY_MS);
-      await Promise.allSettled([write()]);
-      this.#clock.advance(-DAY_MS);
+  /** Two processes that randomly write, count, crash and are replaced. */
+  class Processes implements AsyncDisposable {
+    readonly #random: (below: number) => number;
+    readonly #clock = new FakeClock(START);
+    readonly #processes: DatedRecorder[];
+
+    constructor(seed: number) {
+      this.#random = createRandom(seed);
+      this.#processes = [this.#start(), this.#start()];
+    }
+
+    async step(): Promise<void> {
+      const index = this.#random(this.#processes.length);
+      const process = this.#processes[index]!;
+      const chance = this.#random(10);
+      this.#clock.advance(this.#random(3) * 400_000);
+      const write = () => process.recorder.record(this.#someAccesses());
+      // The interrupted call may fail, or a later one that finds its connection closed.
+      if (chance < 6) await Promise.allSettled([write()]);
+      else if (chance === 6) await Promise.allSettled(this.#processes.map((each) => each.count()));
+      else if (chance === 7) await Promise.allSettled([process.count(), write(), cutConnections()]);
+      else if (chance === 8) {
+        // Its chain ends here with uncounted batches, which another process counts.
+        await process[Symbol.asyncDispose]();
+        this.#processes[index] = this.#start();
+      } else {
+        // A clock that is temporarily far ahead.
+        this.#clock.advance(DAY_MS);
+        await Promise.allSettled([write()]);
+        this.#clock.advance(-DAY_MS);
+      }
+    }
+
+    async countEverything(): Promise<void> {
+      await using last = this.#start();
+      while ((await last.count()) > 0);
+    }
+
+    someUser(): string {
+      return USERS[this.#random(USERS.length)]!;
+    }
+
+    #start(): DatedRecorder {
+      return startDatedRecorder(consent.database.url, this.#clock);
+    }
+
+    #someAccesses() {
+      return Array.from({ length: 1 + this.#random(4) }, () => {
+        const access = accessOf(grants[this.#random(grants.length)]!);
+        return this.#random(4) === 0 ? { ...access, scope: MOOD } : access;
+      });
+    }
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      for (const process of this.#processes) await process[Symbol.asyncDispose]();
     }
   }
 
-  async countEverything(): Promise<void> {
-    await using last = this.#start();
-    while ((await last.count()) > 0);
-  }
-
-  someUser(): string {
-    return USERS[this.#random(USERS.length)]!;
-  }
-
-  #start(): DatedRecorder {
-    return startDatedRecorder(consent.database.url, this.#clock);
-  }
-
-  #someAccesses() {
-    return Array.from({ length: 1 + this.#random(4) }, () => {
-      const access = accessOf(grants[this.#random(grants.length)]!);
-      return this.#random(4) === 0 ? { ...access, scope: MOOD } : access;
-    });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const process of this.#processes) await process[Symbol.asyncDispose]();
-  }
-}
-
-describe('counts of accesses', () => {
   test.each(SEEDS)(
     'equal those of the records at every moment, whoever writes, counts or crashes (seed %i)',
     async (seed) => {
@@ -228,5 +239,277 @@ describe('counts of accesses', () => {
     for (const period of periods) await check(period);
     while ((await dated.count()) > 0);
     for (const period of periods) await check(period);
+  });
+});
+
+describe('local days', () => {
+  // What the previous release counted with, except that it also took the batches from access_uncounted.
+  const COUNT_OF_THE_RELEASE_BEFORE = `
+  INSERT INTO access_day AS kept (user_ref, grant_id, day, client_id, scope, endpoint, recorded, refused, last_at)
+  SELECT user_ref, $1, $2, $3, $4, '/api/v1/health-data/heart', $5, 0, now() FROM person WHERE user_id = $6
+  ON CONFLICT (user_ref, grant_id, day, client_id, scope, endpoint) DO UPDATE SET
+    recorded = kept.recorded + excluded.recorded, refused = kept.refused + excluded.refused,
+    last_at = greatest(kept.last_at, excluded.last_at)`;
+
+  let dated: DatedRecorder;
+
+  const clock = new FakeClock('2026-03-01T00:00:00Z');
+
+  beforeAll(async () => {
+    dated = startDatedRecorder(consent.database.url, clock);
+  });
+  afterAll(async () => {
+    await dated?.[Symbol.asyncDispose]();
+  });
+
+  const approveFor = async (user: string): Promise<Grant> =>
+    approve(consent, await registerApp(consent), user);
+
+  async function recordAt(grant: Grant, ...times: readonly string[]): Promise<void> {
+    for (const time of times) {
+      // A new chain each time, so that times may decrease.
+      clock.set(new Date(time));
+      await using recorder = startDatedRecorder(consent.database.url, clock);
+      await recorder.recorder.record([accessOf(grant)]);
+    }
+  }
+
+  async function countEverything(): Promise<void> {
+    while ((await dated.count()) > 0);
+  }
+
+  async function readDays(user: string, request: object): Promise<[string, number][]> {
+    const { days } = await consent.history.listAccessDays(request, await consent.session(user));
+    return days.map(({ date, released }) => [date, released]);
+  }
+
+  /** Instants around the ends of days, and the local dates that they have in a zone. */
+  const ENDS_OF_DAYS: readonly { timeZone: string; why: string; dates: Readonly<Record<string, string>> }[] =
+    [
+      {
+        timeZone: 'Europe/Vienna',
+        why: 'a day of 23 hours',
+        dates: {
+          '2026-03-28T22:59:59.999Z': '2026-03-28',
+          '2026-03-28T23:00:00.000Z': '2026-03-29',
+          '2026-03-29T21:59:59.999Z': '2026-03-29',
+          '2026-03-29T22:00:00.000Z': '2026-03-30',
+        },
+      },
+      {
+        timeZone: 'America/New_York',
+        why: 'a day of 25 hours',
+        dates: {
+          '2026-11-01T03:59:59.999Z': '2026-10-31',
+          '2026-11-01T04:00:00.000Z': '2026-11-01',
+          '2026-11-02T04:59:59.999Z': '2026-11-01',
+          '2026-11-02T05:00:00.000Z': '2026-11-02',
+        },
+      },
+      {
+        timeZone: 'Asia/Kathmandu',
+        why: 'an offset of 5 hours and 45 minutes',
+        dates: {
+          '2026-05-01T18:14:59.999Z': '2026-05-01',
+          '2026-05-01T18:15:00.000Z': '2026-05-02',
+        },
+      },
+      {
+        timeZone: 'Australia/Lord_Howe',
+        why: 'clocks that change by half an hour',
+        dates: {
+          '2026-04-04T12:59:59.999Z': '2026-04-04',
+          '2026-04-04T13:00:00.000Z': '2026-04-05',
+          '2026-04-05T13:29:59.999Z': '2026-04-05',
+          '2026-04-05T13:30:00.000Z': '2026-04-06',
+        },
+      },
+      {
+        timeZone: 'America/Santiago',
+        why: 'a day that begins at 01:00',
+        dates: {
+          '2025-09-07T03:59:59.999Z': '2025-09-06',
+          '2025-09-07T04:00:00.000Z': '2025-09-07',
+          '2025-09-08T02:59:59.999Z': '2025-09-07',
+          '2025-09-08T03:00:00.000Z': '2025-09-08',
+        },
+      },
+    ];
+
+  describe('accesses by day of a time zone', () => {
+    test.each(ENDS_OF_DAYS)(
+      'are divided at local midnight: $timeZone ($why)',
+      async ({ timeZone, dates }) => {
+        const user = `reader of ${timeZone}`.replaceAll(/\W/g, '-');
+        const grant = await approveFor(user);
+        await recordAt(grant, ...Object.keys(dates));
+        const counts = Map.groupBy(Object.values(dates), (date) => date);
+        const expected = [...counts].map(([date, all]) => [date, all.length]).reverse();
+        const [first, last] = [Object.values(dates)[0]!, Object.values(dates).at(-1)!];
+        const check = async () => {
+          expect(await readDays(user, { from: first, to: last, timeZone })).toEqual(expected);
+          for (const [date, all] of counts) {
+            expect(await readDays(user, { from: date, to: date, timeZone })).toEqual([[date, all.length]]);
+          }
+        };
+        await check();
+        await countEverything();
+        await check();
+      },
+    );
+
+    test('of the last 30 days are those until today in that zone', async () => {
+      const grant = await approveFor('today');
+      await record(consent, accessOf(grant));
+      const { accesses } = await consent.history.listAccesses({}, await consent.session('today'));
+      const at = timestampDate(accesses[0]!.at!);
+      for (const timeZone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+        expect(await readDays('today', { timeZone })).toEqual([[localDate(at, timeZone), 1]]);
+      }
+    });
+
+    test('are listed one by one for the instants at which an app begins and ends its day', async () => {
+      const grant = await approveFor('lister');
+      const other = await approveFor('lister');
+      await recordAt(grant, '2026-06-10T17:00:00Z', '2026-06-10T18:30:00Z', '2026-06-11T18:00:00Z');
+      await recordAt(other, '2026-06-11T00:00:00Z');
+      const { starts } = toLocalDays('2026-06-11', '2026-06-11', 'Asia/Kathmandu');
+      const [from, to] = starts.map((quarter) => timestampFromDate(new Date(quarter * 900_000)));
+      const filter = { clientId: grant.clientId, from: from!, to: to! };
+      const { accesses, total } = await consent.history.listAccesses(filter, await consent.session('lister'));
+      expect(total).toBe(2);
+      expect(accesses.map(({ at }) => timestampDate(at!).toISOString())).toEqual([
+        '2026-06-11T18:00:00.000Z',
+        '2026-06-10T18:30:00.000Z',
+      ]);
+    });
+
+    test('say how many of each scope were released and refused', async () => {
+      const grant = await approveFor('scopes');
+      clock.set(new Date('2026-06-20T23:00:00Z'));
+      await dated.recorder.record([accessOf(grant), accessOf(grant), { ...accessOf(grant), scope: MOOD }]);
+      const request = { from: '2026-06-21', to: '2026-06-21', timeZone: 'Europe/Vienna' };
+      const { days } = await consent.history.listAccessDays(request, await consent.session('scopes'));
+      expect(days).toMatchObject([
+        {
+          date: '2026-06-21',
+          released: 2,
+          refused: 1,
+          scopes: [
+            { scope: HEART, released: 2, refused: 0 },
+            { scope: MOOD, released: 0, refused: 1 },
+          ],
+        },
+      ]);
+    });
+
+    test.each(['Mars/Olympus', '+01:00', 'EST5EDT; DROP', 'CET '])(
+      'refuse the time zone %j',
+      async (timeZone) => {
+        await expect(readDays('anybody', { timeZone })).rejects.toMatchObject({
+          reason: 'invalid_request',
+          violations: [expect.objectContaining({ parameter: 'timeZone' })],
+        });
+      },
+    );
+  });
+
+  describe('accesses that the release before counted, by UTC day only', () => {
+    test('are shown at the date of their UTC day, once, also when both releases count the same day', async () => {
+      const grant = await approveFor('upgraded');
+      const countBefore = (recorded: number) =>
+        consent.owner.query(COUNT_OF_THE_RELEASE_BEFORE, [
+          grant.grantId,
+          '2026-07-01',
+          grant.clientId,
+          HEART,
+          recorded,
+          'upgraded',
+        ]);
+      const week = { from: '2026-06-28', to: '2026-07-04' };
+      const expectDays = async (...expected: [string, number][]) =>
+        expect(await readDays('upgraded', { ...week, timeZone: 'Europe/Vienna' })).toEqual(expected);
+      await countBefore(3);
+      await expectDays(['2026-07-01', 3]);
+      await recordAt(grant, '2026-07-01T21:59:00Z', '2026-07-01T22:00:00Z');
+      await countEverything();
+      await expectDays(['2026-07-02', 1], ['2026-07-01', 4]);
+      await countBefore(2);
+      await expectDays(['2026-07-02', 1], ['2026-07-01', 6]);
+      await recordAt(grant, '2026-07-01T22:01:00Z');
+      await countEverything();
+      await expectDays(['2026-07-02', 2], ['2026-07-01', 6]);
+      expect(await readDays('upgraded', week)).toEqual([['2026-07-01', 8]]);
+      expect(
+        await readDays('upgraded', { from: '2026-07-02', to: '2026-07-02', timeZone: 'Europe/Vienna' }),
+      ).toEqual([['2026-07-02', 2]]);
+    });
+  });
+
+  test('the days of every time zone begin at whole quarter hours', () => {
+    for (const timeZone of Intl.supportedValuesOf('timeZone')) {
+      for (const year of [2020, 2026, 2035]) {
+        for (const month of ['03', '10']) {
+          const { from, starts } = toLocalDays(`${year}-${month}-28`, `${year}-${month}-29`, timeZone);
+          const first = new Date(starts[0]! * 900_000);
+          expect([localDate(first, timeZone), timeZone]).toEqual([from, timeZone]);
+          expect(localDate(new Date(first.getTime() - 1), timeZone) < from).toBe(true);
+          expect(starts[1]).toBeGreaterThan(starts[0]!);
+        }
+      }
+    }
+  });
+});
+
+describe('counting in the background', () => {
+  /** A counter that finds these numbers of batches in turn; the last one repeatedly, or none at the end. */
+  function createCounter(...found: (number | 'all that fit')[]) {
+    const counter = {
+      turns: 0,
+      async countNext(atMost: number) {
+        const next = counter.turns < 10_000 ? found[Math.min(counter.turns, found.length - 1)] : 0;
+        counter.turns += 1;
+        await new Promise(setImmediate);
+        return next === 'all that fit' ? atMost : (next ?? 0);
+      },
+    };
+    return counter;
+  }
+
+  test('counting continues while there is more than fits, and ends while others keep recording', async () => {
+    const counter = createCounter('all that fit', 'all that fit', 1);
+    await createAccessCounting(counter)(new AbortController().signal);
+    expect(counter.turns).toBe(3);
+  });
+
+  test('counting ends with the service, whatever is left to count', async () => {
+    const counter = createCounter('all that fit');
+    {
+      await using _counting = startPeriodic(createAccessCounting(counter), {
+        intervalMs: 3_600_000,
+        atOnce: true,
+        onFailure: () => undefined,
+      });
+      await eventually(() => expect(counter.turns).toBeGreaterThan(1));
+    }
+    expect(counter.turns).toBeLessThan(10_000);
+  });
+
+  test('batches that are too large for the time of one statement are counted in smaller portions', async () => {
+    const portions: number[] = [];
+    let left = 40;
+    const counting = createAccessCounting({
+      async countNext(atMost) {
+        portions.push(atMost);
+        if (atMost > 30) throw new Error('canceling statement due to statement timeout');
+        const taken = Math.min(atMost, left);
+        left -= taken;
+        return taken;
+      },
+    });
+    const { signal } = new AbortController();
+    for (let run = 0; run < 10; run += 1) await counting(signal).catch(() => undefined);
+    expect(left).toBe(0);
+    expect(portions.slice(0, 5)).toEqual([200, 100, 50, 25, 50]);
   });
 });
