@@ -1,14 +1,62 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { digestAccessRecord } from '@phds/record-chain/access-record';
 import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
+import { timeOfUuid, toUuidText } from '@phds/record-chain/uuid';
 import { eventually } from '@phds/test-kit/conditions';
-import type { AccessRecordBatch } from '../src/app/access-ports.ts';
-import { some, startRecorder as start } from './fake-access-store.ts';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import type { AccessRecordBatch, AccessRecordStore } from '../src/app/access-ports.ts';
+import { createAccessRecordStamps } from '../src/app/access-record-stamps.ts';
+import { type AccessRecorder, createAccessRecorder } from '../src/app/access-recorder.ts';
+import { createGrantRefs } from '../src/app/grant-refs.ts';
+import type { Access, Judgement, Verdict } from '../src/domain/access.ts';
+import { accessOf } from './running-service.ts';
+
+const GRANT = { grantId: 'grt_1', clientId: 'app_1', userId: 'ada' };
+
+/** A store of access records that a test can block, fail and inspect. */
+class FakeStore implements AccessRecordStore {
+  readonly refs = new Map<string, Uint8Array>([['grt_1', randomBytes(16)]]);
+  readonly askedFor: string[][] = [];
+  readonly batches: AccessRecordBatch[] = [];
+  readonly told: string[] = [];
+  judgement: (access: Access) => Judgement = () => 'released';
+  insertGate: Promise<unknown> = Promise.resolve();
+  judgeGate: Promise<unknown> = Promise.resolve();
+
+  async findRefs(grantIds: readonly string[]): Promise<Map<string, Uint8Array>> {
+    this.askedFor.push([...grantIds]);
+    return new Map([...this.refs].filter(([grantId]) => grantIds.includes(grantId)));
+  }
+
+  async insert(batch: AccessRecordBatch): Promise<void> {
+    this.told.push(`insert ${batch.recordCount}`);
+    await this.insertGate;
+    this.batches.push(batch);
+    this.told.push(`inserted ${batch.recordCount}`);
+  }
+
+  async judge(accesses: readonly Access[]): Promise<Judgement[]> {
+    this.told.push(`judge ${accesses.length}`);
+    await this.judgeGate;
+    return accesses.map(this.judgement);
+  }
+}
+
+function startRecorder(
+  limits: { maxQueued?: number; maxWaitMs?: number } = {},
+): [AccessRecorder, FakeStore, FakeClock] {
+  const [store, clock] = [new FakeStore(), new FakeClock()];
+  const options = { maxBatch: 10, maxQueued: 100, maxWaitMs: 60_000, maxGrants: 4, ...limits };
+  return [createAccessRecorder({ store, clock, ...options }), store, clock];
+}
+
+const some = (count: number, change: object = {}) =>
+  Array.from({ length: count }, () => ({ ...accessOf(GRANT), ...change }));
 
 describe('the access recorder', () => {
   test('puts calls that arrive during a batch together into the next one, undivided', async () => {
-    const [recorder, store] = start();
+    const [recorder, store] = startRecorder();
     const gate = Promise.withResolvers<void>();
     store.insertGate = gate.promise;
     const calls = [1, 4, 3, 2, 5].map((count) => recorder.record(some(count)));
@@ -19,7 +67,7 @@ describe('the access recorder', () => {
   });
 
   test('has one insert in flight, and judges a batch after its commit while the next one is inserted', async () => {
-    const [recorder, store] = start();
+    const [recorder, store] = startRecorder();
     const gate = Promise.withResolvers<void>();
     store.judgeGate = gate.promise;
     const first = recorder.record(some(1));
@@ -34,7 +82,7 @@ describe('the access recorder', () => {
   });
 
   test('chains its batches, and writes refusals as separate records that repeat the refused one', async () => {
-    const [recorder, store] = start();
+    const [recorder, store] = startRecorder();
     store.judgement = (access) => (access.page === 2 ? 'grant_revoked' : 'released');
     const accesses = [...some(1), ...some(1, { page: 2 })];
     expect(await recorder.record(accesses)).toEqual(['released', 'grant_revoked']);
@@ -61,7 +109,7 @@ describe('the access recorder', () => {
   });
 
   test('returns a refusal only after it is recorded', async () => {
-    const [recorder, store] = start();
+    const [recorder, store] = startRecorder();
     store.judgement = () => 'token_expired';
     const [judging, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     store.judgeGate = judging.promise;
@@ -79,7 +127,7 @@ describe('the access recorder', () => {
   });
 
   test('immediately refuses exactly the calls for which the queue has no room', async () => {
-    const [recorder, store] = start({ maxQueued: 6 });
+    const [recorder, store] = startRecorder({ maxQueued: 6 });
     const gate = Promise.withResolvers<void>();
     store.insertGate = gate.promise;
     const first = recorder.record(some(1));
@@ -95,7 +143,7 @@ describe('the access recorder', () => {
   });
 
   test('ends a wait that is too long, even while the database hangs, and never records the refused call', async () => {
-    const [recorder, store] = start({ maxWaitMs: 30 });
+    const [recorder, store] = startRecorder({ maxWaitMs: 30 });
     const gate = Promise.withResolvers<void>();
     store.insertGate = gate.promise;
     const first = recorder.record(some(1));
@@ -108,7 +156,7 @@ describe('the access recorder', () => {
   });
 
   test('starts another chain after an insert with an unknown outcome', async () => {
-    const [recorder, store] = start();
+    const [recorder, store] = startRecorder();
     await recorder.record(some(1));
     store.insertGate = Promise.reject(new Error('connection lost'));
     store.insertGate.catch(() => undefined);
@@ -121,7 +169,7 @@ describe('the access recorder', () => {
   });
 
   test('continues the chain of the batch in progress, and begins another one after it, when the database may lack the end', async () => {
-    const [recorder, store] = start();
+    const [recorder, store] = startRecorder();
     await recorder.record(some(1));
     const gate = Promise.withResolvers<void>();
     store.insertGate = gate.promise;
@@ -140,7 +188,7 @@ describe('the access recorder', () => {
   });
 
   test("returns to the clock's time after the clock was temporarily far ahead: in another chain, once the refusals are written", async () => {
-    const [recorder, store, clock] = start();
+    const [recorder, store, clock] = startRecorder();
     const [now, later] = [clock.now().getTime(), 86_400_000];
     await recorder.record(some(1));
     clock.advance(later);
@@ -175,7 +223,7 @@ describe('the access recorder', () => {
   });
 
   test('continues its chain when the clock goes back slightly', async () => {
-    const [recorder, store, clock] = start();
+    const [recorder, store, clock] = startRecorder();
     await recorder.record(some(1));
     clock.advance(-5_000);
     await recorder.record(some(1));
@@ -184,13 +232,13 @@ describe('the access recorder', () => {
   });
 
   test('releases nothing of a batch with too few judgements', async () => {
-    const [recorder, store] = start();
+    const [recorder, store] = startRecorder();
     store.judge = async () => ['released'];
     await expect(recorder.record(some(2))).rejects.toMatchObject({ reason: 'access_not_recorded' });
   });
 
   test('identifies the person of each record by the reference of its grant, read once, whatever the access says', async () => {
-    const [recorder, store] = start();
+    const [recorder, store] = startRecorder();
     store.refs.set('grt_2', randomBytes(16));
     await recorder.record([...some(2), ...some(1, { grantId: 'grt_2' })]);
     await recorder.record(some(1, { userId: 'somebody-else' }));
@@ -200,17 +248,258 @@ describe('the access recorder', () => {
   });
 
   test('releases nothing when a record lacks the reference of its grant', async () => {
-    const [recorder, store] = start();
+    const [recorder, store] = startRecorder();
     store.judgement = () => 'reference_differs';
     await expect(recorder.record(some(1))).rejects.toMatchObject({ reason: 'access_not_recorded' });
   });
 
   test('completes running calls on disposal', async () => {
-    const [recorder, store] = start();
+    const [recorder, store] = startRecorder();
     store.judgement = () => 'grant_expired';
     const call = recorder.record(some(3));
     await recorder[Symbol.asyncDispose]();
     expect(store.batches.map((batch) => batch.recordCount)).toEqual([3, 3]);
     expect(await call).toHaveLength(3);
+  });
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const VERDICTS: readonly Verdict[] = ['released', 'grant_revoked', 'token_expired', 'scope_withdrawn'];
+const NOT_RECORDED = {
+  status: 'rejected',
+  reason: expect.objectContaining({ reason: 'access_not_recorded' }),
+};
+
+/** Judges an access by its page. */
+const byPage = ({ page }: Access): Judgement => VERDICTS[page - 1] ?? 'released';
+const pages = (...numbers: number[]) => numbers.flatMap((page) => some(1, { page }));
+
+/** Records these calls in one batch, after a first one whose insert is over when the function returns. */
+async function recordTogether(recorder: AccessRecorder, store: FakeStore, calls: readonly Access[][]) {
+  const gate = Promise.withResolvers<void>();
+  store.insertGate = gate.promise;
+  const first = recorder.record(some(1));
+  await eventually(() => expect(store.told).toEqual(['insert 1']));
+  const outcomes = Promise.allSettled(calls.map((accesses) => recorder.record(accesses)));
+  gate.resolve();
+  await first;
+  return outcomes;
+}
+
+describe('calls of one batch', () => {
+  test('get their own verdicts, in the order of their accesses', async () => {
+    const [recorder, store] = startRecorder();
+    store.judgement = byPage;
+    const calls = [pages(2), pages(1, 1), pages(1, 3, 2), pages(4), pages(1)];
+    const outcomes = await recordTogether(recorder, store, calls);
+    expect(outcomes).toEqual(calls.map((accesses) => ({ status: 'fulfilled', value: accesses.map(byPage) })));
+    expect(store.batches[1]?.recordCount).toBe(8);
+  });
+
+  const SOME = [some(1), some(2), some(1)];
+
+  test.each<[string, (judgements: Judgement[]) => Judgement[]]>([
+    ['too few', (judgements) => judgements.slice(1)],
+    ['too many', (judgements) => ['released', ...judgements]],
+    ['no', () => []],
+  ])('are all refused when there are %s judgements', async (_, change) => {
+    const [recorder, store] = startRecorder();
+    const judge = store.judge.bind(store);
+    store.judge = async (accesses) => {
+      const judgements = await judge(accesses);
+      return accesses.length === 1 ? judgements : change(judgements);
+    };
+    expect(await recordTogether(recorder, store, SOME)).toEqual(SOME.map(() => NOT_RECORDED));
+    store.judge = judge;
+    expect(await recorder.record(some(1))).toEqual(['released']);
+  });
+
+  test('are all refused when the judgement fails, and the next batch is judged', async () => {
+    const [recorder, store] = startRecorder();
+    const judge = store.judge.bind(store);
+    store.judge = async (accesses) => {
+      if (accesses.length > 1) throw new Error('connection lost');
+      return judge(accesses);
+    };
+    expect(await recordTogether(recorder, store, SOME)).toEqual(SOME.map(() => NOT_RECORDED));
+    expect(await recorder.record(some(1))).toEqual(['released']);
+  });
+
+  test('are all refused when the insert fails, and nothing of them is judged', async () => {
+    const [recorder, store] = startRecorder();
+    const insert = store.insert.bind(store);
+    store.insert = async (batch) => {
+      if (batch.recordCount > 1) throw new Error('connection lost');
+      await insert(batch);
+    };
+    expect(await recordTogether(recorder, store, SOME)).toEqual(SOME.map(() => NOT_RECORDED));
+    expect(store.told.filter((told) => told.startsWith('judge'))).toEqual(['judge 1']);
+  });
+
+  test('have at most as many records as a batch may have, with the refusals of earlier calls', async () => {
+    const [recorder, store] = startRecorder();
+    store.judgement = byPage;
+    const calls = Array.from({ length: 12 }, () => pages(2, 2, 1, 2));
+    await Promise.all(calls.map((accesses) => recorder.record(accesses)));
+    const sizes = store.batches.map(({ recordCount }) => recordCount);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(10);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(12 * (4 + 3));
+  });
+});
+
+describe('a refusal', () => {
+  test('refers to the record of its own access, also when its batch had refusals of another', async () => {
+    const [recorder, store] = startRecorder();
+    store.judgement = byPage;
+    const gate = Promise.withResolvers<void>();
+    store.judgeGate = gate.promise;
+    const calls = [recorder.record(pages(2))];
+    await eventually(() => expect(store.told.at(-1)).toBe('judge 1'));
+    calls.push(recorder.record(pages(1, 1)));
+    await eventually(() => expect(store.told.at(-1)).toBe('inserted 2'));
+    calls.push(recorder.record(pages(1, 3)));
+    gate.resolve();
+    await Promise.all(calls);
+    const [first, , mixed, last] = store.batches;
+    expect(mixed?.accessRecords.map(({ verdict }) => verdict)).toEqual(['grant_revoked', '', '']);
+    expect(mixed?.accessRecords[0]?.refersTo).toEqual(first?.accessRecords[0]?.id);
+    expect(last?.accessRecords).toMatchObject([
+      { verdict: 'token_expired', refersTo: mixed?.accessRecords[2]?.id },
+    ]);
+  });
+
+  test('that cannot be recorded makes its call fail as not recorded', async () => {
+    const [recorder, store] = startRecorder();
+    store.judgement = byPage;
+    const insert = store.insert.bind(store);
+    store.insert = async (batch) => {
+      if (batch.accessRecords.some(({ refersTo }) => refersTo !== null)) throw new Error('connection lost');
+      await insert(batch);
+    };
+    const calls = [recorder.record(pages(2)), recorder.record(pages(3))];
+    expect(await Promise.allSettled(calls)).toEqual([NOT_RECORDED, NOT_RECORDED]);
+    expect(await recorder.record(pages(1))).toEqual(['released']);
+  });
+});
+
+test('a call with more accesses than a batch may have is an error of its caller', async () => {
+  const [recorder, store] = startRecorder();
+  await expect(recorder.record(some(11))).rejects.toThrow(RangeError);
+  expect(await recorder.record(some(10))).toHaveLength(10);
+  expect(store.batches).toHaveLength(1);
+});
+
+describe('calls that wait too long', () => {
+  test('are each refused on time while the database hangs, and make room for others', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    const [recorder, store] = startRecorder({ maxWaitMs: 1_000, maxQueued: 4 });
+    const gate = Promise.withResolvers<void>();
+    store.insertGate = gate.promise;
+    const first = recorder.record(some(1));
+    await eventually(() => expect(store.told).toEqual(['insert 1']));
+    const late = [recorder.record(some(2))];
+    jest.advanceTimersByTime(400);
+    late.push(recorder.record(some(2)));
+    const refused = Promise.allSettled(late);
+    jest.advanceTimersByTime(1_002);
+    const later = recorder.record(some(2));
+    jest.advanceTimersByTime(500);
+    expect(await refused).toEqual([NOT_RECORDED, NOT_RECORDED]);
+    gate.resolve();
+    expect(await later).toHaveLength(2);
+    expect(await first).toHaveLength(1);
+    expect(store.batches.map(({ recordCount }) => recordCount)).toEqual([1, 2]);
+  });
+
+  test('are not recorded, even if no timer has fired meanwhile', async () => {
+    const [recorder, store] = startRecorder({ maxWaitMs: 60_000 });
+    const gate = Promise.withResolvers<void>();
+    store.insertGate = gate.promise;
+    const first = recorder.record(some(1));
+    await eventually(() => expect(store.told).toEqual(['insert 1']));
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'setTimeout'] });
+    const late = Promise.allSettled([recorder.record(some(2))]);
+    jest.advanceTimersByTime(60_001);
+    gate.resolve();
+    expect(await late).toEqual([NOT_RECORDED]);
+    expect(await first).toHaveLength(1);
+    expect(store.batches.map(({ recordCount }) => recordCount)).toEqual([1]);
+  });
+});
+
+/** Grants with their references, and the look-ups made. */
+class FakeGrants {
+  readonly refs = new Map<string, Uint8Array>();
+  readonly askedFor: string[][] = [];
+
+  add(...grantIds: string[]): void {
+    for (const grantId of grantIds) this.refs.set(grantId, randomBytes(16));
+  }
+
+  async findRefs(grantIds: readonly string[]): Promise<Map<string, Uint8Array>> {
+    this.askedFor.push([...grantIds]);
+    return new Map([...this.refs].filter(([grantId]) => grantIds.includes(grantId)));
+  }
+}
+
+describe('the references of grants', () => {
+  test('the reference of a grant is looked up once', async () => {
+    const grants = new FakeGrants();
+    grants.add('one', 'two');
+    const refs = createGrantRefs(grants, 10);
+    const [one, two] = [grants.refs.get('one'), grants.refs.get('two')];
+    expect(await refs.resolve(['one', 'two', 'one'])).toEqual([one, two, one]);
+    expect(await refs.resolve(['two', 'one'])).toEqual([two, one]);
+    expect(grants.askedFor).toEqual([['one', 'two']]);
+  });
+
+  test('an unknown grant has the reference of nobody and is looked up again', async () => {
+    const grants = new FakeGrants();
+    const refs = createGrantRefs(grants, 10);
+    expect(await refs.resolve(['late'])).toEqual([new Uint8Array(16)]);
+    grants.add('late');
+    expect(await refs.resolve(['late'])).toEqual([grants.refs.get('late')]);
+  });
+
+  test('at most the limit of references is cached, and those in use are kept longest', async () => {
+    const grants = new FakeGrants();
+    grants.add('used', 'a', 'b', 'c', 'd');
+    const refs = createGrantRefs(grants, 4);
+    for (const grantId of ['a', 'b', 'c', 'd']) await refs.resolve([grantId, 'used']);
+    expect(grants.askedFor.flat().filter((grantId) => grantId === 'used')).toHaveLength(1);
+    const before = grants.askedFor.length;
+    await refs.resolve(['a']);
+    expect(grants.askedFor.slice(before)).toEqual([['a']]);
+  });
+});
+
+describe('ids of records', () => {
+  const text = (ids: readonly Uint8Array[]) => ids.map(toUuidText);
+
+  test('grow, also within a millisecond, beyond its 4096 ids, and when the clock goes back', () => {
+    const clock = new FakeClock();
+    const stamps = createAccessRecordStamps(clock);
+    const ids = Array.from({ length: 50 }, () => text(stamps.next(100).ids)).flat();
+    clock.advance(-1_000);
+    ids.push(...text(stamps.next(1).ids));
+    clock.advance(5_000);
+    ids.push(...text(stamps.next(500).ids));
+    expect(ids).toEqual(ids.toSorted());
+    expect(new Set(ids).size).toBe(5_501);
+  });
+
+  test('of one stamp share its millisecond, and are UUIDs of version 7 that start with it', () => {
+    const clock = new FakeClock('2022-02-22T19:22:22.000Z');
+    const stamps = createAccessRecordStamps(clock);
+    for (let turn = 0; turn < 20; turn += 1) {
+      const { at, ids } = stamps.next(500);
+      expect(new Set(ids.map(timeOfUuid))).toEqual(new Set([at]));
+    }
+    expect(text(createAccessRecordStamps(clock).next(1).ids)[0]).toMatch(
+      /^017f22e2-79b0-7000-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
   });
 });

@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { findCheckpointContent, hashCheckpoint } from '@phds/record-chain/checkpoint';
-import { systemClock } from '@phds/service-kit/clock';
+import { type CheckpointContent, findCheckpointContent, hashCheckpoint } from '@phds/record-chain/checkpoint';
 import { eventually } from '@phds/test-kit/conditions';
-import pg from 'pg';
-import { startDatedRecorder } from './dated-recorder.ts';
+import type { StoredCheckpoint } from '../src/app/access-ports.ts';
+import { toNextCheckpoint } from '../src/app/checkpoint-content.ts';
+import { connectAsSuperuser } from './database-clients.ts';
+import { type DatedRecords, startDatedRecords } from './dated-checkpoints.ts';
+import { makeMonth } from './months.ts';
 import {
   accessOf,
   approve,
@@ -49,22 +51,6 @@ describe('checkpoints', () => {
     expect(await verifyRecords(consent)).toMatchObject({ ok: true, checkpoints: 2 });
   });
 
-  test('list only the chains that moved since the previous one', async () => {
-    await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '20' } });
-    await using other = startDatedRecorder(consent.database.url, systemClock);
-    const grant = await approve(consent, await registerApp(consent), 'ada');
-    const lastHeads = async () => (await checkpointsOf(consent)).at(-1)?.content?.heads;
-    await other.recorder.record([accessOf(grant)]);
-    await eventually(async () => expect(await lastHeads()).toHaveLength(1));
-    const [first] = (await lastHeads()) ?? [];
-    await record(consent, accessOf(grant));
-    await eventually(async () => expect(await checkpointsOf(consent)).toHaveLength(2));
-    const second = (await lastHeads()) ?? [];
-    expect(second).toHaveLength(1);
-    expect(second[0]?.writer).not.toBe(first?.writer);
-    expect(await verifyRecords(consent)).toMatchObject({ ok: true, checkpoints: 2, writers: 2 });
-  });
-
   test('of several instances are made once in an interval, by the first instance', async () => {
     await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '200' } });
     await using _second = await consent.startAnother();
@@ -101,12 +87,7 @@ describe('checkpoints', () => {
       await record(consent, accessOf(grant));
       await eventually(async () => expect(await checkpointsOf(consent)).toHaveLength(expected));
     }
-    const admin = new pg.Client({
-      connectionString: consent.database.adminUrl,
-      options: '-c search_path=consent',
-    });
-    await admin.connect();
-    await admin.query('SET session_replication_role = replica');
+    const admin = await connectAsSuperuser(consent.database);
     await admin.query(
       `INSERT INTO consent_audit.access_dropped SELECT writer, seq, at, hash, now() FROM access_batch WHERE seq = 1`,
     );
@@ -119,23 +100,202 @@ describe('checkpoints', () => {
       fault: { kind: 'removed', subject: 'batch', seq: 1 },
     });
   });
+});
 
-  test('can be added by the service and changed by nobody', async () => {
-    await using consent = await startConsent();
-    const grant = await approve(consent, await registerApp(consent), 'ada');
-    await record(consent, accessOf(grant));
-    await consent.service[Symbol.asyncDispose]();
-    expect(await checkpointsOf(consent)).toHaveLength(1);
-    const runtime = new pg.Client({ connectionString: consent.database.url });
-    await runtime.connect();
-    for (const statement of [
-      `UPDATE consent_audit.access_checkpoint SET jws = ''`,
-      'DELETE FROM consent_audit.access_checkpoint',
-      'TRUNCATE consent_audit.access_dropped',
-      `INSERT INTO consent_audit.access_dropped SELECT writer, seq, at, hash, at FROM consent.access_batch`,
-    ]) {
-      await expect(runtime.query(statement)).rejects.toThrow(/permission denied/);
+describe('chains that have moved', () => {
+  const NOW = new Date().toISOString();
+  const never = new AbortController().signal;
+
+  /** The writers that each checkpoint lists, with their positions. */
+  async function listed(records: DatedRecords) {
+    return (await records.stored()).map(({ heads }) => heads.map(({ writer, seq }) => [writer, seq]));
+  }
+
+  async function writersOf({ admin }: DatedRecords): Promise<string[]> {
+    const { rows } = await admin.query<{ writer: string }>(
+      'SELECT writer FROM access_batch WHERE seq = 0 ORDER BY at',
+    );
+    return rows.map(({ writer }) => writer);
+  }
+
+  test('a checkpoint lists the chains that moved since the previous one; others stay signed', async () => {
+    await using records = await startDatedRecords(NOW);
+    await records.record('one');
+    records.clock.advance(10);
+    await records.record('other');
+    expect(await records.checkpoints.take()).toBe(true);
+    await records.record('other');
+    expect(await records.checkpoints.take()).toBe(true);
+    expect(await records.checkpoints.take()).toBe(false);
+    const [one, other] = await writersOf(records);
+    const [first, second] = await listed(records);
+    // Each of these accesses is refused, which adds another batch.
+    expect(first).toEqual(
+      expect.arrayContaining([
+        [one, 1],
+        [other, 1],
+      ]),
+    );
+    expect(second).toEqual([[other, 3]]);
+    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 2 });
+    await records.admin.query('DELETE FROM access_record WHERE writer = $1 AND seq = 1', [one]);
+    await records.admin.query('DELETE FROM access_batch WHERE writer = $1 AND seq = 1', [one]);
+    expect(await verifyRecords(records)).toMatchObject({
+      fault: { kind: 'removed', subject: 'batch', writer: one, seq: 1 },
+    });
+  });
+
+  test('one instance signs for all in an interval, and another one does if it ended before signing', async () => {
+    await using records = await startDatedRecords(NOW);
+    const ended = records.createInstance({ signer: { sign: () => Promise.reject(new Error('ended')) } });
+    const instances = [records.createInstance(), records.createInstance(), records.createInstance()];
+    for (const expected of [1, 2, 3]) {
+      await records.record(`chain ${expected}`);
+      await expect(ended.takeDue()).rejects.toThrow('ended');
+      const signed = await Promise.all(instances.map((instance) => instance.takeDue()));
+      expect(signed.filter(Boolean)).toHaveLength(1);
+      await records.record(`chain ${expected}`);
+      for (const instance of instances) expect(await instance.takeDue()).toBe(false);
+      expect(await records.stored()).toHaveLength(expected);
+      await records.endInterval();
     }
-    await runtime.end();
+    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 3 });
+  });
+
+  test('a signer lists every recent chain again after 500 checkpoints, with the signed positions', () => {
+    const toJws = (content: object) => `.${Buffer.from(JSON.stringify(content)).toString('base64url')}.`;
+    const recent: StoredCheckpoint[] = [];
+    const contents: CheckpointContent[] = [];
+    for (let seq = 0; seq < 502; seq += 1) {
+      // Rewritten later: the stored value is not signed a second time.
+      const idle = { writer: 'idle', seq: 0, hash: seq === 0 ? 'as written' : 'rewritten' };
+      const heads = [idle, { writer: 'busy', seq, hash: `${seq}` }];
+      const content = toNextCheckpoint({ recent, heads, keptFrom: null }, new Date(0));
+      if (content === null) throw new Error('there is something new');
+      contents.push(content);
+      if (content.base === content.number) recent.length = 0;
+      recent.push({ number: content.number, jws: toJws(content) });
+    }
+    expect(contents.map(({ heads }) => heads.length)).toEqual([2, ...Array(499).fill(1), 2, 1]);
+    expect(contents.map(({ base }) => base)).toEqual([...Array(500).fill(1), 501, 501]);
+    expect(contents[500]?.heads[0]).toEqual({ writer: 'idle', seq: 0, hash: 'as written' });
+  });
+
+  test('checkpoints of earlier releases, which list every chain, are continued and verified', async () => {
+    await using records = await startDatedRecords(NOW);
+    for (const chain of ['one', 'other']) await records.record(chain);
+    await records.checkpoints.take();
+    const [own] = await records.stored();
+    const { number, previous, keptFrom, heads } = own!;
+    await records.admin.query('DELETE FROM consent_audit.access_checkpoint');
+    const earlier = await records.signer.sign({ number, previous, keptFrom, heads }, records.clock.now());
+    await records.store.add(1, earlier);
+    expect(await records.checkpoints.take()).toBe(false);
+    await records.record('one');
+    expect(await records.checkpoints.take()).toBe(true);
+    const [, next] = await records.stored();
+    expect(next).toMatchObject({ number: 2, base: 2, firstKept: 1, previous: hashCheckpoint(earlier) });
+    await records.record('one');
+    await records.checkpoints.take();
+    expect((await records.stored())[2]).toMatchObject({ base: 2, heads: [{ seq: 5 }] });
+    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 3 });
+  });
+
+  /** Two chains of February, one of which ends in March, and one of April, each signed in its month; February is dropped. */
+  async function startDropped(): Promise<DatedRecords> {
+    const records = await startDatedRecords('2024-02-10T12:00:00Z');
+    for (const month of ['2024_02', '2024_03', '2024_04']) await makeMonth(records.owner, month);
+    await records.record('february');
+    // Dated later than recorded: signed in February, and kept with March.
+    records.clock.set('2024-03-05T12:00:00Z');
+    await records.record('ahead');
+    records.clock.set('2024-02-10T12:01:00Z');
+    await records.checkpoints.take();
+    records.clock.set('2024-02-20T12:00:00Z');
+    await records.record('february');
+    await records.checkpoints.take();
+    records.clock.set('2024-04-05T12:00:00Z');
+    await records.record('april');
+    await records.checkpoints.take();
+    await records.owner.query('SELECT drop_access_partitions(90)');
+    records.clock.set('2026-06-01T12:00:00Z');
+    await records.checkpoints.take();
+    return records;
+  }
+
+  const numbersOf = async (records: DatedRecords) => (await records.stored()).map(({ number }) => number);
+
+  test('checkpoints are dropped with their months, and the rest verifies from the first one kept', async () => {
+    await using records = await startDropped();
+    expect(await numbersOf(records)).toEqual([1, 2, 3, 4]);
+    await records.checkpoints.dropOld(never);
+    expect(await numbersOf(records)).toEqual([3, 4, 5]);
+    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 3 });
+    await records.checkpoints.dropOld(never);
+    await records.checkpoints.take();
+    expect(await numbersOf(records)).toEqual([3, 4, 5]);
+    // A kept chain that only dropped checkpoints had listed is still signed.
+    const writer = (await writersOf(records))[0]!;
+    await records.admin.query('DELETE FROM access_record WHERE writer = $1', [writer]);
+    await records.admin.query('DELETE FROM access_batch WHERE writer = $1', [writer]);
+    expect(await verifyRecords(records)).toMatchObject({ fault: { kind: 'removed', writer, seq: 0 } });
+  });
+
+  test('a half-completed drop of checkpoints verifies, and the next run completes it', async () => {
+    await using records = await startDropped();
+    const ended = records.createInstance({
+      store: { ...records.store, drop: () => Promise.reject(new Error('ended')) },
+    });
+    await expect(ended.dropOld(never)).rejects.toThrow('ended');
+    expect(await numbersOf(records)).toEqual([1, 2, 3, 4, 5]);
+    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 5 });
+    await records.checkpoints.dropOld(never);
+    expect(await numbersOf(records)).toEqual([3, 4, 5]);
+    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 3 });
+  });
+
+  test('removed checkpoints are named, before and after others were dropped by policy', async () => {
+    await using records = await startDropped();
+    const remove = (number: number) =>
+      records.admin.query('DELETE FROM consent_audit.access_checkpoint WHERE number = $1', [number]);
+    await records.checkpoints.dropOld(never);
+    await remove(3);
+    expect(await verifyRecords(records)).toMatchObject({
+      fault: { kind: 'removed', subject: 'checkpoint', detail: 'checkpoint 3 is gone' },
+    });
+    await using other = await startDropped();
+    await other.admin.query('DELETE FROM consent_audit.access_checkpoint WHERE number = 1');
+    expect(await verifyRecords(other)).toMatchObject({
+      fault: { kind: 'removed', subject: 'checkpoint', detail: 'checkpoint 1 is gone' },
+    });
+    await expect(other.checkpoints.dropOld(never)).rejects.toThrow('none is dropped');
+    expect(await numbersOf(other)).toEqual([2, 3, 4]);
+  });
+
+  test('changed checkpoints of old months are not dropped, so that they can be named', async () => {
+    await using records = await startDropped();
+    const [first] = await records.stored();
+    const forged = await records.signer.sign({ ...first, heads: [] }, new Date('2024-02-10T12:01:00Z'));
+    await records.admin.query('UPDATE consent_audit.access_checkpoint SET jws = $1 WHERE number = 1', [
+      forged,
+    ]);
+    await expect(records.checkpoints.dropOld(never)).rejects.toThrow('none is dropped');
+    expect(await verifyRecords(records)).toMatchObject({ fault: { kind: 'moved', subject: 'checkpoint' } });
+  });
+
+  test('the service cannot drop checkpoints of kept records or of the last 90 days', async () => {
+    await using records = await startDatedRecords(NOW);
+    await records.record();
+    await records.checkpoints.take();
+    expect(await records.store.drop(99)).toBe(0);
+    await records.owner.query(
+      `INSERT INTO consent_audit.access_dropped (writer, seq, at, hash, kept_from)
+     SELECT gen_random_uuid(), 0, now(), '', now() + interval '1 year'`,
+    );
+    expect(await records.store.drop(99)).toBe(0);
+    expect(await numbersOf(records)).toEqual([1]);
+    await expect(records.owner.query('DELETE FROM consent_audit.access_checkpoint')).rejects.toThrow(
+      /append-only/,
+    );
   });
 });

@@ -1,10 +1,13 @@
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
-import type { TestDatabase } from '@phds/test-kit/databases';
+import { applyMigrations } from '@phds/service-kit/postgres/migrations';
+import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import { decodeJwt } from 'jose';
 import type pg from 'pg';
-import { createDatabaseBefore, type EarlierDatabase } from './earlier-migrations.ts';
 import { renamingAt } from './renamed-apps.ts';
 import {
   accessOf,
@@ -25,6 +28,42 @@ afterAll(() => consent[Symbol.asyncDispose]());
 
 const UPGRADE = '20261122042500_shown_profiles';
 const { rename, versionsOf, grantOf, approveOpened } = renamingAt(() => consent);
+const MIGRATIONS = join(import.meta.dirname, '../prisma/migrations');
+
+/** A database of the release before a migration. */
+interface EarlierDatabase {
+  readonly database: TestDatabase;
+  /** Applies the migrations that are missing, all or those before `end`. */
+  readonly upgrade: (end?: string) => Promise<string[]>;
+}
+
+/** Creates a database with the migrations before `end`. */
+async function createDatabaseBefore(end: string): Promise<EarlierDatabase> {
+  const database = await withMigrationsBefore(end, (migrations) =>
+    createTestDatabase('consent', { migrations }),
+  );
+  const { ownerUrl, schema } = database;
+  const upgradeFrom = (directory: string) =>
+    applyMigrations({ connectionString: ownerUrl, schema, directory });
+  return {
+    database,
+    upgrade: (before) =>
+      before === undefined ? upgradeFrom(MIGRATIONS) : withMigrationsBefore(before, upgradeFrom),
+  };
+}
+
+async function withMigrationsBefore<T>(end: string, use: (directory: string) => Promise<T>): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), 'phds-migrations-'));
+  try {
+    const entries = await readdir(MIGRATIONS, { withFileTypes: true });
+    for (const entry of entries.filter((entry) => entry.isDirectory() && entry.name < end))
+      await cp(join(MIGRATIONS, entry.name), join(directory, entry.name), { recursive: true });
+    return await use(directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
 const receiptOf = async (grantId: string, userId: string) => {
   const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session(userId));
   return decodeJwt<{ purposes: Record<string, unknown>[]; party_identification: object[] }>(receipt);

@@ -1,18 +1,17 @@
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import { eventually } from '@phds/test-kit/conditions';
 import { letDaysPass } from '@phds/test-kit/passing-days';
 import { openTestPool } from '@phds/test-kit/test-pool';
+import type { ScannedGrants } from '../src/app/notice-ports.ts';
 import { scanForNotices } from '../src/app/notice-scan.ts';
-import {
-  addReads,
-  foundNotices,
-  judge,
-  type NoticeSearcher,
-  openNoticeSearcher,
-  todayOf,
-} from './notice-searcher.ts';
+import type { NewNotice } from '../src/domain/notice.ts';
+import { toEndingNotice, toUnusualNotice } from '../src/domain/scanned-grant.ts';
+import { openConnectionPools } from '../src/store/connection-pools.ts';
+import { createPgNoticeScan } from '../src/store/pg-notice-scan.ts';
+import { countLockWaits } from './database-clients.ts';
 import {
   approve,
   HEART,
@@ -25,6 +24,8 @@ import {
 } from './running-service.ts';
 
 let consent: RunningService;
+let searcher: NoticeSearcher;
+let app: RegisteredApp;
 
 beforeAll(async () => {
   consent = await startConsent({ settings: { NOTICE_SCAN_INTERVAL_MS: '86400000' } });
@@ -35,6 +36,78 @@ afterAll(async () => {
   await searcher[Symbol.asyncDispose]();
   await consent[Symbol.asyncDispose]();
 });
+
+/** The search for coming ends and unusual reading, run by a test in place of the service. */
+interface NoticeSearcher extends AsyncDisposable {
+  /** Searches all grants once, unless a search began less than this long ago. */
+  search(intervalMs?: number): Promise<void>;
+  /** Checks the next grants. `judge` can fail in place of the service. */
+  scanNext(size: number, judge?: Judge): Promise<boolean>;
+}
+
+type Judge = (scanned: ScannedGrants) => readonly NewNotice[];
+
+/** What the service finds. */
+const judge: Judge = ({ now, ending, heavyDays }) =>
+  [
+    ...ending.map((grant) => toEndingNotice(grant, now)),
+    ...heavyDays.map((heavy) => toUnusualNotice(heavy, now)),
+  ].filter((notice) => notice !== null);
+
+/** Opens connections of its own, like another instance of the service. */
+async function openNoticeSearcher(databaseUrl: string): Promise<NoticeSearcher> {
+  const options = {
+    DATABASE_URL: databaseUrl,
+    DATABASE_CONNECT_TIMEOUT_MS: 20_000,
+    DATABASE_STATEMENT_TIMEOUT_MS: 20_000,
+    DATABASE_POOL_SIZE: 2,
+    ACCESS_POOL_SIZE: 1,
+    REVOCATION_POOL_SIZE: 1,
+  };
+  const pools = await openConnectionPools(options, createLogger({ service: 'test', level: 'silent' }));
+  const store = createPgNoticeScan(pools.ordinary);
+  return {
+    search: (intervalMs = 0) => scanForNotices(store, intervalMs, new AbortController().signal),
+    scanNext: (size, judging = judge) => store.scanNext({ intervalMs: 0, size }, judging),
+    [Symbol.asyncDispose]: () => pools[Symbol.asyncDispose](),
+  };
+}
+
+// The day of a grant's start and its age in whole days: the same day as long as a test runs, also when midnight passes.
+const TODAY = `((granted_at AT TIME ZONE 'UTC')::date + round(extract(epoch FROM now() - granted_at) / 86400)::int)`;
+
+/** Today for a grant that is whole days old, in UTC. */
+async function todayOf({ owner }: Pick<RunningService, 'owner'>, grantId: string): Promise<string> {
+  const { rows } = await owner.query(`SELECT ${TODAY}::text AS today FROM consent_grant WHERE id = $1`, [
+    grantId,
+  ]);
+  return rows[0].today;
+}
+
+/** Adds counted reads of a grant to the UTC day so many days ago, `refused` of them refused. */
+async function addReads(
+  { owner }: Pick<RunningService, 'owner'>,
+  grantId: string,
+  daysAgo: number,
+  reads: { readonly recorded: number; readonly refused?: number; readonly endpoint?: string },
+): Promise<void> {
+  await owner.query(
+    `INSERT INTO access_day AS c (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused, last_at)
+     SELECT user_ref, id, client_id, 'read:health-data:heart', $5, ${TODAY} - $2::int, $3, $4, now()
+     FROM consent_grant WHERE id = $1
+     ON CONFLICT (user_ref, grant_id, day, client_id, scope, endpoint)
+       DO UPDATE SET recorded = c.recorded + excluded.recorded, refused = c.refused + excluded.refused`,
+    [grantId, daysAgo, reads.recorded, reads.refused ?? 0, reads.endpoint ?? '/api/v1/health-data/heart'],
+  );
+}
+
+const FOUND = ['connectionEnding', 'unusualReading'];
+
+/** The notices about that person that a search made, oldest first. */
+async function foundNotices({ notices }: Pick<RunningService, 'notices'>, userId: string) {
+  const feed = await notices.listNotices({ limit: 500 });
+  return feed.notices.filter((notice) => notice.userId === userId && FOUND.includes(notice.kind.case ?? ''));
+}
 
 describe('the search', () => {
   let other: NoticeSearcher;
@@ -109,19 +182,13 @@ describe('the search', () => {
       await holder.query('BEGIN');
       await holder.query('SELECT FROM consent_grant WHERE id = $1 FOR UPDATE', [grantId]);
       const erasing = consent.asOperator.eraseUser({ userId: 'erased-meanwhile' });
-      const waiting = async (count: number) => {
-        const { rows } = await admin.query(
-          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        expect(rows).toHaveLength(count);
-      };
-      await eventually(() => waiting(1));
+      await eventually(async () => expect(await countLockWaits(admin)).toBe(1));
       const searching = searcher.scanNext(1_000, (scanned) => {
         found.resolve();
         return judge(scanned);
       });
       await found.promise;
-      await eventually(() => waiting(2));
+      await eventually(async () => expect(await countLockWaits(admin)).toBe(2));
       await holder.query('ROLLBACK');
       await Promise.all([erasing, searching]);
     } finally {
@@ -173,9 +240,6 @@ describe('the search', () => {
 });
 
 const DAY_MS = 86_400_000;
-
-let searcher: NoticeSearcher;
-let app: RegisteredApp;
 
 const noticesOf = (userId: string) => foundNotices(consent, userId);
 const kindsOf = async (userId: string) => (await noticesOf(userId)).map(({ kind }) => kind.case);

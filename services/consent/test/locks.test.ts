@@ -1,28 +1,37 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { toRuntimeRole } from '@phds/service-kit/postgres/postgres-names';
 import { eventually } from '@phds/test-kit/conditions';
+import { createTestDatabase } from '@phds/test-kit/databases';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import type pg from 'pg';
-import { approve, type RunningService, registerApp, startConsent } from './running-service.ts';
+import { countLockWaits } from './database-clients.ts';
+import {
+  approve,
+  GLUCOSE,
+  HEART,
+  type RunningService,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
 
 let consent: RunningService;
 let admin: pg.Pool;
 
+/** A database and a role with other default isolation levels than the service needs. */
 beforeAll(async () => {
-  consent = await startConsent();
-  admin = openTestPool(consent.database.adminUrl, { max: 1 });
+  const database = await createTestDatabase('consent');
+  admin = openTestPool(database.adminUrl, { max: 1 });
+  const { rows } = await admin.query<{ name: string }>('SELECT current_database() AS name');
+  const name = rows[0]?.name;
+  await admin.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
+  await admin.query(`ALTER ROLE ${toRuntimeRole('consent')} IN DATABASE ${name}
+    SET default_transaction_isolation = 'repeatable read'`);
+  consent = await startConsent({ database });
 });
 afterAll(async () => {
   await admin.end();
   await consent[Symbol.asyncDispose]();
 });
-
-async function waitingForLocks(): Promise<number> {
-  const { rows } = await admin.query<{ waiting: number }>(
-    `SELECT count(*)::int AS waiting FROM pg_stat_activity
-     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
-  return rows[0]?.waiting ?? 0;
-}
 
 /** Three grants, the newest with the smallest id: the table and its time index order them differently from their ids. */
 async function grantsAgainstTheOrderOfIds(userId: string): Promise<string[]> {
@@ -42,9 +51,9 @@ test('revoking all grants of a person and erasing the person concurrently both s
   await holder.query('BEGIN');
   await holder.query('SELECT FROM consent_grant WHERE id = $1 FOR UPDATE', [middle]);
   const revoking = consent.asGateway.revokeAllGrants({}, session);
-  await eventually(async () => expect(await waitingForLocks()).toBe(1));
+  await eventually(async () => expect(await countLockWaits(admin)).toBe(1));
   const erasing = consent.asOperator.eraseUser({ userId: 'leaving' });
-  await eventually(async () => expect(await waitingForLocks()).toBe(2));
+  await eventually(async () => expect(await countLockWaits(admin)).toBe(2));
   await holder.query('ROLLBACK');
   holder.release();
   const outcomes = await Promise.allSettled([revoking, erasing]);
@@ -52,4 +61,20 @@ test('revoking all grants of a person and erasing the person concurrently both s
     { status: 'fulfilled', value: { revoked: 3 } },
     { status: 'fulfilled', value: { grants: 3 } },
   ]);
+});
+
+// With any other isolation level, the transaction would continue with the snapshot from before the wait.
+test('a decision that waited for a lock sees concurrent commits, whatever the default isolation of database and role', async () => {
+  const { grantId } = await approve(consent, await registerApp(consent), 'narrowing');
+  const session = await consent.session('narrowing');
+  const holder = await consent.owner.connect();
+  await holder.query('BEGIN');
+  await holder.query('UPDATE consent_grant SET scopes = $2 WHERE id = $1', [grantId, [GLUCOSE]]);
+  const narrowing = consent.asGateway.narrowGrant({ id: grantId, setScopes: true, scopes: [HEART] }, session);
+  const outcome = Promise.allSettled([narrowing]);
+  await eventually(async () => expect(await countLockWaits(admin)).toBe(1));
+  await holder.query('COMMIT');
+  holder.release();
+  // HEART was withdrawn in the meantime, so it cannot be kept.
+  expect(await outcome).toMatchObject([{ status: 'rejected', reason: { reason: 'invalid_request' } }]);
 });

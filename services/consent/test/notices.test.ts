@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { NoticeService } from '@phds/contracts/phds/consent/v1/notices_pb';
 import { ReportReason } from '@phds/contracts/phds/consent/v1/reports_pb';
+import type { Notice } from '@phds/contracts/phds/events/v1/notice_pb';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { eventually } from '@phds/test-kit/conditions';
 import type { GrantTerms } from '../src/domain/grant.ts';
@@ -14,7 +15,6 @@ import {
   toEndingNotice,
   toUnusualNotice,
 } from '../src/domain/scanned-grant.ts';
-import { FeedReader } from './feed-reader.ts';
 import {
   approve,
   GLUCOSE,
@@ -41,6 +41,30 @@ function noticeValues(id: string, userId: string, at = new Date()) {
   const terms = { scopes: [HEART], expiresAt: new Date(Date.now() + 86_400_000), dataFrom: null };
   const connection = { grantId: `grt_${id}`, clientId: 'app_x', appName: 'Pulse Diary', terms };
   return [id, userId, at, JSON.stringify({ kind: 'connection_began', connection })];
+}
+
+/** A reader of the feed that goes on from its last cursor. */
+class FeedReader {
+  after = '';
+  readonly seen: Notice[] = [];
+  readonly #consent: RunningService;
+
+  constructor(consent: RunningService) {
+    this.#consent = consent;
+  }
+
+  async read(limit = 0): Promise<Notice[]> {
+    const { notices, next } = await this.#consent.notices.listNotices({ after: this.after, limit });
+    this.after = next;
+    this.seen.push(...notices);
+    return notices;
+  }
+
+  /** Reads to the end and returns the notices about that person. */
+  async readOf(userId: string): Promise<Notice[]> {
+    while ((await this.read()).length > 0);
+    return this.seen.filter((notice) => notice.userId === userId);
+  }
 }
 
 async function addNotice(id: string, userId: string, at?: Date): Promise<void> {

@@ -1,7 +1,17 @@
+import { createHash } from 'node:crypto';
+import { Writable } from 'node:stream';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { KEY_LOOK_UPS } from '@phds/service-kit/postgres/postgres';
+import { readStatement } from '@phds/service-kit/postgres/statement';
+import { createLogger } from '@phds/service-kit/telemetry/log';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
+import type { AccessRecordStore } from '../src/app/access-ports.ts';
+import { connect } from './database-clients.ts';
+import { startDatedRecorder } from './dated-recorder.ts';
 import {
   accessOf,
   approve,
@@ -14,16 +24,20 @@ import {
   registerApp,
   startConsent,
 } from './running-service.ts';
+import { verifyRecords } from './verify-command.ts';
 
 let consent: RunningService;
 let app: RegisteredApp;
-const anHourFromNow = () => timestampFromMs(Date.now() + 3_600_000);
+let between: () => Promise<unknown> = async () => undefined;
+let afterwards: () => Promise<unknown> = async () => undefined;
 
 beforeAll(async () => {
-  consent = await startConsent();
+  consent = await startConsent({ overrides: { accessRecords: interrupted } });
   app = await registerApp(consent);
 });
 afterAll(() => consent[Symbol.asyncDispose]());
+
+const anHourFromNow = () => timestampFromMs(Date.now() + 3_600_000);
 
 async function lastRecord(userId: string) {
   const { rows } = await consent.owner.query(
@@ -202,5 +216,191 @@ describe('a suspended app', () => {
     expect(await record(consent, access)).toBe(Verdict.APP_NOT_ALIVE);
     await consent.ledger.setAppStatus({ clientId: paused.clientId, status: AppStatus.ACTIVE });
     expect(await record(consent, access)).toBe(Verdict.RELEASED);
+  });
+});
+
+/** The real store, with a moment for the test between its steps. */
+function interrupted(store: AccessRecordStore): AccessRecordStore {
+  return {
+    ...store,
+    judge: async (...judged) => {
+      await between();
+      const verdicts = await store.judge(...judged);
+      await afterwards();
+      return verdicts;
+    },
+  };
+}
+
+describe('record and judgement', () => {
+  afterEach(() => {
+    between = async () => undefined;
+    afterwards = async () => undefined;
+  });
+
+  test('the record is committed and visible to others before the judgement begins', async () => {
+    const grant = await approve(consent, await registerApp(consent), 'order');
+    const access = accessOf(grant);
+    let seen: unknown;
+    between = async () => {
+      const { rows } = await consent.owner.query('SELECT request_id FROM access_record WHERE grant_id = $1', [
+        grant.grantId,
+      ]);
+      seen = rows;
+    };
+    expect(await record(consent, access)).toBe(Verdict.RELEASED);
+    expect(seen).toEqual([{ request_id: access.requestId }]);
+  });
+
+  test('a revocation acknowledged between record and judgement is effective', async () => {
+    const grant = await approve(consent, await registerApp(consent), 'race');
+    const session = await consent.session('race');
+    between = async () => consent.asGateway.revokeGrant({ id: grant.grantId }, session);
+    expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
+  });
+
+  test('a failed judgement releases nothing of the batch', async () => {
+    const grant = await approve(consent, await registerApp(consent), 'failure');
+    afterwards = () => Promise.reject(new Error('planted'));
+    await expect(record(consent, accessOf(grant))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+  });
+
+  test('no access that starts after an acknowledged revocation is ever released, under load', async () => {
+    const app = await registerApp(consent);
+    for (let round = 0; round < 20; round += 1) {
+      const grant = await approve(consent, app, `load-${round}`);
+      let acknowledged = false;
+      const late: (Verdict | undefined)[] = [];
+      const read = async () => {
+        for (let request = 0; request < 10; request += 1) {
+          const startedAfter = acknowledged;
+          const verdict = await record(consent, accessOf(grant));
+          if (startedAfter) late.push(verdict);
+        }
+      };
+      const readers = [read(), read(), read(), read()];
+      await consent.asGateway.revokeGrant({ id: grant.grantId }, await consent.session(`load-${round}`));
+      acknowledged = true;
+      await Promise.all(readers);
+      late.push(await record(consent, accessOf(grant)));
+      expect(new Set(late)).toEqual(new Set([Verdict.GRANT_REVOKED]));
+    }
+  });
+});
+
+describe('records', () => {
+  test.each([
+    'UPDATE access_record SET record_count = 0',
+    'DELETE FROM access_record',
+    'TRUNCATE access_record',
+    'UPDATE access_batch SET hash = hash',
+    'DELETE FROM access_batch',
+    'TRUNCATE access_batch',
+    'UPDATE access_record_default SET record_count = 0',
+    'DELETE FROM access_batch_default',
+    'UPDATE consent_audit.access_checkpoint SET jws = jws',
+    'DELETE FROM consent_audit.access_checkpoint',
+    'DELETE FROM consent_audit.access_dropped',
+    'TRUNCATE consent_audit.access_dropped',
+    "UPDATE consent_audit.restore SET kind = 'first'",
+    'DELETE FROM consent_audit.restore',
+    'DELETE FROM consent_audit.restore_confirmation',
+    'DELETE FROM consent_event',
+  ])('are append-only for the service and the owner: %s', async (statement) => {
+    const runtime = await connect(consent.database.url);
+    await expect(runtime.query(statement)).rejects.toThrow(/permission denied/);
+    await runtime.end();
+    await expect(consent.owner.query(statement)).rejects.toThrow(/append-only/);
+  });
+
+  test('are refused completely when one item of the batch is malformed', async () => {
+    const grant = await approve(consent, await registerApp(consent), 'malformed');
+    const accesses = [
+      accessOf(grant),
+      { ...accessOf(grant), tokenHash: createHash('md5').update('').digest() },
+    ];
+    await expect(consent.records.recordAccess({ accesses })).rejects.toMatchObject({
+      reason: 'invalid_request',
+    });
+    const { rows } = await consent.owner.query('SELECT 1 FROM access_record WHERE grant_id = $1', [
+      grant.grantId,
+    ]);
+    expect(rows).toEqual([]);
+  });
+});
+
+test.each(readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement))(
+  "%s finds everything by the indexes that its comment names, whatever the tables' size was at planning time",
+  async (_, text) => {
+    const client = await consent.owner.connect();
+    try {
+      for (const [name, value] of Object.entries(KEY_LOOK_UPS)) await client.query(`SET ${name} = ${value}`);
+      const plan = await explainGeneric(client, text);
+      expect(plan).not.toMatch(/Seq Scan on (?!access_uncounted)|Hash Join|Merge Join/);
+      expect(listIndexes(plan)).toEqual(expect.arrayContaining(listNamedIndexes(text)));
+    } finally {
+      client.release(true);
+    }
+  },
+);
+
+const MINUTE_MS = 60_000;
+
+describe('the clock of the process', () => {
+  test.each([
+    ['ahead of the clock of the database', MINUTE_MS],
+    ['behind the clock of the database', -MINUTE_MS],
+  ])(
+    'nothing is recorded or released while the clock of the process is a minute %s; afterwards everything is again',
+    async (_, difference) => {
+      const lines: { level: string; processClock?: string; databaseClock?: string }[] = [];
+      const stream = new Writable({
+        write(chunk, _encoding, done) {
+          lines.push(JSON.parse(String(chunk)));
+          done();
+        },
+      });
+      const clock = new FakeClock(new Date());
+      const log = createLogger({ service: 'consent', destination: stream });
+      await using consent = await startConsent({ overrides: { clock, log } });
+      const grant = await approve(consent, await registerApp(consent), 'ada');
+      const recordAt = (away: number) => {
+        clock.set(new Date(Date.now() + away));
+        return record(consent, accessOf(grant));
+      };
+      expect(await recordAt(0)).toBe(Verdict.RELEASED);
+      for (const away of [difference, difference]) {
+        await expect(recordAt(away)).rejects.toMatchObject({
+          reason: 'access_not_recorded',
+          retryAfterSeconds: 1,
+        });
+      }
+      const errors = lines.filter(({ level }) => level === 'error');
+      expect(errors).toHaveLength(1);
+      const { processClock = '', databaseClock = '' } = errors[0] ?? {};
+      const logged = Date.parse(processClock) - Date.parse(databaseClock);
+      expect(Math.sign(logged)).toBe(Math.sign(difference));
+      expect(Math.abs(logged)).toBeGreaterThan(30_000);
+      // Smaller differences are tolerated.
+      for (const away of [0, difference / 10, 0]) expect(await recordAt(away)).toBe(Verdict.RELEASED);
+      expect(lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+      expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 4 });
+    },
+  );
+
+  test('a batch that is refused for its time leaves nothing in any table', async () => {
+    await using consent = await startConsent();
+    await using dated = startDatedRecorder(
+      consent.database.url,
+      new FakeClock('2027-05-15T12:00:00Z'),
+      30_000,
+    );
+    const access = accessOf({ grantId: 'grt_1', clientId: 'app_1', userId: 'ada' });
+    await expect(dated.recorder.record([access])).rejects.toMatchObject({ reason: 'access_not_recorded' });
+    const { rows } = await consent.owner.query(
+      `SELECT (SELECT count(*) FROM access_batch) + (SELECT count(*) FROM access_record)
+       + (SELECT count(*) FROM access_uncounted) AS rows`,
+    );
+    expect(rows).toEqual([{ rows: '0' }]);
   });
 });

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
+import { readEnvironment } from '../src/config.ts';
 import {
   createHttpsPoster,
   isPublicAddress,
@@ -195,4 +196,28 @@ test('a certificate that is not valid for the name receives nothing', async () =
   const answer = await post(`https://localhost:${port}/`, { allowLoopback: true });
   expect(answer.status).toBeNull();
   expect(['tls_failed', 'connection_failed']).toContain(answer.failure);
+});
+
+/** The settings that have no default. */
+const REQUIRED = {
+  SERVICE_PRIVATE_KEY: 'key',
+  SERVICE_PUBLIC_KEYS: '{}',
+  SESSION_AUDIENCE: 'phds',
+  SESSION_JWKS: '{"keys":[]}',
+  DATABASE_URL: 'postgresql://consent@localhost/phds',
+  RECEIPT_PRIVATE_KEY: 'key',
+  WEBHOOK_KEY: Buffer.alloc(32).toString('base64'),
+};
+const read = (env: Record<string, string>) => () =>
+  readEnvironment({ ...REQUIRED, WEBHOOK_ALLOW_LOOPBACK: 'true', ...env });
+
+test.each([
+  [{ SESSION_ISSUER: 'https://id.example.org' }],
+  [{ SESSION_ISSUER: 'http://localhost:9000', HOST: '0.0.0.0' }],
+])('webhooks to this machine are refused at the start in production: %j', (env) => {
+  expect(read(env)).toThrow('WEBHOOK_ALLOW_LOOPBACK: must be false');
+});
+
+test('webhooks to this machine are allowed in a local stack', () => {
+  expect(read({ SESSION_ISSUER: 'http://127.0.0.1:9000' })).not.toThrow();
 });

@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@phds/test-kit/conditions';
+import type { WebhookQueue } from '../src/webhooks/app/ports.ts';
 import { GIVE_UP_AFTER_MS } from '../src/webhooks/domain/event.ts';
-import type { RunningService } from './running-service.ts';
-import type { WebhookHarness } from './webhook-harness.ts';
-import { setUpWebhook, startWithWebhooks, THREE, typesOf } from './webhook-scenario.ts';
-
-const HOUR = 3_600_000;
+import { type RunningService, registerApp } from './running-service.ts';
+import {
+  ALL_EVENTS,
+  setUpWebhook,
+  startWithWebhooks,
+  THREE,
+  typesOf,
+  type WebhookHarness,
+} from './webhook-harness.ts';
 
 let consent: RunningService;
 let harness: WebhookHarness;
@@ -18,6 +24,7 @@ afterAll(async () => {
 });
 
 const setUp = () => setUpWebhook(consent, harness);
+const HOUR = 3_600_000;
 
 describe('a receiver', () => {
   test('that is killed and restored gets every event, verified and in order for each grant', async () => {
@@ -160,4 +167,259 @@ describe('a receiver', () => {
     await harness.deliver();
     expect(typesOf(receiver.events, gone)).toEqual(THREE.slice(1));
   });
+});
+
+describe('senders', () => {
+  test('that work at the same time deliver each event once, and in order for each grant', async () => {
+    const setting = await setUp();
+    const grants = await Promise.all(
+      Array.from({ length: 8 }, (_, each) => setting.causeThree(`several-${each}`)),
+    );
+    const senders = [harness.addSender(), harness.addSender({ concurrency: 3 })];
+    for (let round = 0; round < 6; round += 1) {
+      await Promise.all(senders.map((sender) => sender.claimDue()));
+      await Promise.all(senders.map((sender) => sender.idle()));
+    }
+    expect(setting.receiver.accepted).toHaveLength(24);
+    for (const grantId of grants) expect(typesOf(setting.receiver.accepted, grantId)).toEqual(THREE);
+  });
+
+  test('take over an event whose sender crashed between sending and storing the outcome, and send it again', async () => {
+    const setting = await setUp();
+    const { receiver } = setting;
+    const grantId = await setting.causeThree('crashed');
+    const crashed = Promise.withResolvers<void>();
+    const queue: WebhookQueue = {
+      ...harness.queue,
+      settle: () => {
+        crashed.resolve();
+        return Promise.reject(new Error('crashed'));
+      },
+    };
+    await harness.addSender({ queue, concurrency: 1, onFailure: () => undefined }).claimDue();
+    await crashed.promise;
+    expect(typesOf(receiver.accepted, grantId)).toEqual(THREE.slice(0, 1));
+    // The lease is not over yet.
+    await harness.deliver();
+    expect(receiver.accepted).toHaveLength(1);
+    await harness.letTimePass(60_000);
+    await harness.deliver();
+    expect(typesOf(receiver.accepted, grantId)).toEqual([THREE[0], ...THREE]);
+    expect(typesOf(receiver.events, grantId)).toEqual(THREE);
+  });
+
+  test('do not store the outcome of a claim that another sender has taken over', async () => {
+    const setting = await setUp();
+    const grantId = await setting.causeThree('slow');
+    const slow = await harness.claimOne();
+    await harness.letTimePass(60_000);
+    const taken = await harness.claimOne();
+    expect(taken.event.id).toBe(slow.event.id);
+    const attempt = { at: new Date(), status: 204, failure: null, ms: 1 };
+    await harness.queue.settle(slow, attempt, { state: 'delivered' });
+    expect(await setting.deliveries('delivered')).toEqual([]);
+    await harness.queue.release(taken);
+    await harness.deliver();
+    expect(typesOf(setting.receiver.accepted, grantId)).toEqual(THREE);
+  });
+
+  test('that end give back what they are sending', async () => {
+    const setting = await setUp();
+    const grantId = await setting.causeThree('ending');
+    const arrived = Promise.withResolvers<void>();
+    setting.receiver.answer = () => {
+      arrived.resolve();
+      return new Promise(() => undefined);
+    };
+    const ending = harness.addSender();
+    await ending.claimDue();
+    await arrived.promise;
+    await ending[Symbol.asyncDispose]();
+    setting.receiver.answer = () => 204;
+    await harness.deliver();
+    expect(typesOf(setting.receiver.accepted, grantId)).toEqual(THREE);
+  });
+});
+
+describe('the secret', () => {
+  test('is rotated without loss: during the overlap every event has the signatures of both', async () => {
+    const setting = await setUp();
+    const { app, receiver } = setting;
+    const session = await consent.session(app.ownerId);
+    const rotate = (overlapSeconds: number) =>
+      harness.webhooks.rotateWebhookSecret({ clientId: app.clientId, overlapSeconds }, session);
+    const { secret, webhook } = await rotate(3_600);
+    expect(webhook!.previousSecretExpiresAt).toBeDefined();
+    await setting.causeThree('overlap-old');
+    await harness.deliver();
+    expect(receiver.accepted).toHaveLength(3);
+    expect(receiver.accepted[0]!.headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/);
+    receiver.use(secret);
+    await setting.causeThree('overlap-new');
+    await harness.deliver();
+    expect(receiver.accepted).toHaveLength(6);
+    await harness.letTimePass(3_600_000);
+    await setting.causeThree('overlap-over');
+    await harness.deliver();
+    expect(receiver.accepted.at(-1)!.headers['webhook-signature']).toMatch(/^v1,\S+$/);
+    expect(receiver.answers.every((status) => status === 204)).toBe(true);
+  });
+
+  test('is replaced at once without an overlap, and what the receiver refused arrives when it has the new one', async () => {
+    const setting = await setUp();
+    const { app, receiver } = setting;
+    const session = await consent.session(app.ownerId);
+    const { secret } = await harness.webhooks.rotateWebhookSecret({ clientId: app.clientId }, session);
+    const grantId = await setting.causeThree('replaced');
+    await harness.deliver();
+    expect(receiver.answers).toEqual([401]);
+    receiver.use(secret);
+    await harness.letTimePass(5_000);
+    await harness.deliver();
+    expect(typesOf(receiver.events, grantId)).toEqual(THREE);
+  });
+});
+
+const URL_OF_APP = 'https://pulse.test/events';
+
+async function owned() {
+  const app = await registerApp(consent);
+  const session = await consent.session(app.ownerId);
+  const { clientId } = app;
+  const put = (change: { url?: string; events?: string[] } = {}) =>
+    harness.webhooks.putWebhook({ clientId, url: URL_OF_APP, events: ALL_EVENTS, ...change }, session);
+  return { clientId, session, put };
+}
+
+describe('an endpoint', () => {
+  test('shows its secret when it is made, keeps it when it is changed, and gets another when it is made again', async () => {
+    const { clientId, session, put } = await owned();
+    const made = await put();
+    expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(made.webhook).toMatchObject({ url: URL_OF_APP, events: ALL_EVENTS, disabledReason: '' });
+    const changed = await put({
+      url: 'https://pulse.test/other',
+      events: ['data.updated', 'grant.revoked', 'data.updated'],
+    });
+    expect(changed).toMatchObject({
+      secret: '',
+      webhook: { url: 'https://pulse.test/other', events: ['grant.revoked', 'data.updated'] },
+    });
+    await harness.webhooks.deleteWebhook({ clientId }, session);
+    await harness.webhooks.deleteWebhook({ clientId }, session);
+    await expect(harness.webhooks.getWebhook({ clientId }, session)).rejects.toThrow('no webhook endpoint');
+    expect((await put()).secret).not.toBe(made.secret);
+  });
+
+  test('is made once by two calls at the same time', async () => {
+    const { put } = await owned();
+    const secrets = (await Promise.all([put(), put(), put()])).map(({ secret }) => secret);
+    expect(secrets.filter((secret) => secret !== '')).toHaveLength(1);
+  });
+
+  test.each([
+    [{ url: 'ftp://pulse.test/' }, 'https://'],
+    [{ url: 'https://10.0.0.1/' }, 'private or reserved'],
+    [{ url: 'https://[fd00::1]/' }, 'private or reserved'],
+    [{ url: '' }, 'url'],
+    [{ events: [] }, 'at least one'],
+    [{ events: ['grant.revoked', 'grant.made'] }, 'unknown: grant.made'],
+  ])('with %j is refused', async (change, message) => {
+    const { put } = await owned();
+    await expect(put(change)).rejects.toThrow(message);
+  });
+});
+
+describe('another developer', () => {
+  test('finds neither the endpoint nor the app, whatever they try', async () => {
+    const { clientId, put } = await owned();
+    await put();
+    const other = await consent.session('somebody-else');
+    const { webhooks } = harness;
+    const eventId = 'evt_00000000000000000000000000000000';
+    for (const attempt of [
+      webhooks.getWebhook({ clientId }, other),
+      webhooks.putWebhook({ clientId, url: URL_OF_APP, events: ALL_EVENTS }, other),
+      webhooks.deleteWebhook({ clientId }, other),
+      webhooks.rotateWebhookSecret({ clientId }, other),
+      webhooks.sendTestEvent({ clientId }, other),
+      webhooks.listDeliveries({ clientId }, other),
+      webhooks.redeliverEvent({ clientId, eventId }, other),
+    ]) {
+      await expect(attempt).rejects.toMatchObject({ reason: 'not_found' });
+    }
+    await expect(webhooks.getWebhook({ clientId })).rejects.toMatchObject({ reason: 'unauthorized' });
+  });
+
+  test('cannot deliver an event of somebody else’s app again', async () => {
+    const setting = await setUpWebhook(consent, harness);
+    await setting.causeThree('theirs');
+    await harness.deliver();
+    const [event] = await setting.deliveries();
+    const { clientId, session, put } = await owned();
+    await put();
+    await expect(
+      harness.webhooks.redeliverEvent({ clientId, eventId: event!.id }, session),
+    ).rejects.toMatchObject({ reason: 'not_found' });
+  });
+});
+
+describe('the log', () => {
+  test('lists events by state and page, with their body and attempts', async () => {
+    const setting = await setUpWebhook(consent, harness);
+    await setting.causeThree('logged');
+    await harness.deliver();
+    expect(await setting.deliveries('pending')).toEqual([]);
+    const all = await setting.deliveries();
+    expect(all.map(({ type, state }) => [type, state])).toEqual([
+      ['grant.revoked', 'delivered'],
+      ['grant.narrowed', 'delivered'],
+      ['grant.narrowed', 'delivered'],
+    ]);
+    expect(JSON.parse(all[0]!.body)).toEqual(JSON.parse(setting.receiver.events[2]!.body));
+    expect(all[0]!.attempts).toMatchObject([{ status: 204, failure: '' }]);
+    await expect(setting.deliveries('lost')).rejects.toThrow('pending, delivered, failed');
+  });
+
+  test('and its events are removed after their days, the endpoint is kept', async () => {
+    const setting = await setUpWebhook(consent, harness);
+    await setting.causeThree('pruned');
+    await harness.deliver();
+    const ids = (await setting.deliveries()).map(({ id }) => id);
+    await consent.owner.query(
+      `UPDATE webhook_event SET created_at = now() - interval '31 days' WHERE id = ANY($1)`,
+      [ids.slice(1)],
+    );
+    // Prunes when it starts.
+    const another = await consent.startAnother();
+    await eventually(async () => {
+      expect((await setting.deliveries()).map(({ id }) => id)).toEqual(ids.slice(0, 1));
+    });
+    await another[Symbol.asyncDispose]();
+    const { rows } = await consent.owner.query(
+      'SELECT event_id FROM webhook_attempt WHERE event_id = ANY($1)',
+      [ids],
+    );
+    expect(rows).toEqual([{ event_id: ids[0] }]);
+  });
+});
+
+test('at most ten tests are sent in a minute', async () => {
+  const { clientId, session, put } = await owned();
+  await put();
+  const send = () => harness.webhooks.sendTestEvent({ clientId }, session);
+  const sent = await Promise.allSettled(Array.from({ length: 12 }, send));
+  expect(sent.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+  await expect(send()).rejects.toMatchObject({ reason: 'rate_limited' });
+});
+
+test('an overlap of more than a week is refused', async () => {
+  const { clientId, session, put } = await owned();
+  await put();
+  const rotate = (overlapSeconds: number) =>
+    harness.webhooks.rotateWebhookSecret({ clientId, overlapSeconds }, session);
+  await expect(rotate(604_801)).rejects.toThrow('overlapSeconds');
+  const secrets = [await rotate(604_800), await rotate(0)];
+  expect(secrets[1]!.webhook!.previousSecretExpiresAt).toBeUndefined();
+  expect(secrets[0]!.secret).not.toBe(secrets[1]!.secret);
 });

@@ -1,6 +1,6 @@
 import type { Client } from '@connectrpc/connect';
 import { EventService } from '@phds/contracts/phds/consent/v1/events_pb';
-import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
+import { type Delivery, WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { systemClock } from '@phds/service-kit/clock';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { createLogger } from '@phds/service-kit/telemetry/log';
@@ -17,7 +17,17 @@ import { createHttpsPoster } from '../src/webhooks/clients/https-poster.ts';
 import { createWebhookSecrets } from '../src/webhooks/clients/secrets.ts';
 import { createPgWebhookCauses } from '../src/webhooks/store/pg-events.ts';
 import { createPgWebhookQueue } from '../src/webhooks/store/pg-queue.ts';
-import { type RegisteredApp, type RunningService, WEBHOOK_KEY } from './running-service.ts';
+import {
+  approve,
+  GLUCOSE,
+  HEART,
+  MOOD,
+  type RegisteredApp,
+  type RunningService,
+  registerApp,
+  startConsent,
+  WEBHOOK_KEY,
+} from './running-service.ts';
 
 export const ALL_EVENTS = ['grant.revoked', 'grant.expired', 'grant.narrowed', 'data.updated'];
 
@@ -140,4 +150,54 @@ export async function letExpire(
   ]);
   // As if the search had not run since.
   await owner.query(`UPDATE webhook_scan SET place_at = now() - interval '1 day', place_id = ''`);
+}
+
+/** An app with a receiver, and the events that it receives. */
+export interface WebhookScenario {
+  readonly app: RegisteredApp;
+  readonly receiver: WebhookReceiver;
+  /** Makes a grant with three events, see THREE; returns its id. */
+  causeThree(userId: string): Promise<string>;
+  /** The log, newest first. */
+  deliveries(state?: string): Promise<Delivery[]>;
+}
+
+/** The types of the events of causeThree, in order: narrowed twice, then revoked. */
+export const THREE = ['grant.narrowed', 'grant.narrowed', 'grant.revoked'];
+
+/** A service that searches and sends nothing by itself. */
+export async function startWithWebhooks(settings: Record<string, string> = {}) {
+  const consent = await startConsent({ settings: { WEBHOOK_INTERVAL_MS: '86400000', ...settings } });
+  return { consent, harness: await openWebhookHarness(consent) };
+}
+
+/** The only endpoint, so that no other test's events are claimed. */
+export async function setUpWebhook(
+  consent: RunningService,
+  harness: WebhookHarness,
+): Promise<WebhookScenario> {
+  await consent.owner.query('DELETE FROM webhook_endpoint');
+  const app = await registerApp(consent);
+  return {
+    app,
+    receiver: await harness.receive(app),
+    async causeThree(userId) {
+      const session = await consent.session(userId);
+      const { grantId: id } = await approve(consent, app, userId, { requested: [HEART, GLUCOSE, MOOD] });
+      await consent.asGateway.narrowGrant({ id, scopes: [HEART, GLUCOSE], setScopes: true }, session);
+      await consent.asGateway.narrowGrant({ id, scopes: [HEART], setScopes: true }, session);
+      await consent.asGateway.revokeGrant({ id }, session);
+      return id;
+    },
+    async deliveries(state = '') {
+      const session = await consent.session(app.ownerId);
+      const answer = await harness.webhooks.listDeliveries({ clientId: app.clientId, state }, session);
+      return answer.deliveries;
+    },
+  };
+}
+
+/** The types of the events about a grant. */
+export function typesOf(events: WebhookReceiver['events'], grantId: string): string[] {
+  return events.filter(({ data }) => data.grantId === grantId).map(({ type }) => type);
 }

@@ -1,0 +1,369 @@
+import { randomBytes } from 'node:crypto';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { newId } from '@phds/service-kit/ids';
+import { eventually } from '@phds/test-kit/conditions';
+import type pg from 'pg';
+import { connect } from './database-clients.ts';
+import { startDatedRecords } from './dated-checkpoints.ts';
+import { makeMonth } from './months.ts';
+import { restoreCopy } from './restored-copy.ts';
+import {
+  accessOf,
+  approve,
+  openPending,
+  type RunningService,
+  record,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+import { verifyRecords } from './verify-command.ts';
+
+let consent: RunningService;
+let runtime: pg.Client;
+const soon = () => timestampFromMs(Date.now() + 3_600_000);
+
+beforeAll(async () => {
+  consent = await startConsent({
+    settings: { PRUNE_INTERVAL_MS: '3600000', RESTORE_CHECK_INTERVAL_MS: '3600000' },
+  });
+  runtime = await connect(consent.database.url);
+});
+afterAll(async () => {
+  await runtime?.end();
+  await consent[Symbol.asyncDispose]();
+});
+
+describe('revocations', () => {
+  afterEach(() => consent.owner.query('DELETE FROM revoked_family; DELETE FROM revoked_token'));
+
+  test.each([
+    'DELETE FROM revoked_family',
+    'DELETE FROM revoked_token',
+    'TRUNCATE revoked_family',
+    'TRUNCATE revoked_token',
+    "UPDATE revoked_family SET revoked_at = '-infinity'",
+    "UPDATE revoked_token SET revoked_at = '-infinity'",
+    "UPDATE revoked_family SET family_id = ''",
+    "UPDATE revoked_token SET token_hash = ''",
+    "INSERT INTO revoked_family (family_id, expires_at, revoked_at) VALUES ('', now(), '-infinity')",
+    "INSERT INTO revoked_token (token_hash, expires_at, revoked_at) VALUES ('', now(), '-infinity')",
+    'DELETE FROM app',
+    'DELETE FROM app_epoch',
+    "UPDATE app_epoch SET started_at = 'infinity'",
+  ])('the service itself cannot delete a revocation: %s', async (statement) => {
+    await expect(runtime.query(statement)).rejects.toThrow(/permission denied for table/);
+  });
+
+  describe.each([
+    {
+      table: 'revoked_family',
+      // A refresh token is valid for at most 30 days; after that nothing of the family is live.
+      least: '32 days',
+      insert: `INSERT INTO revoked_family (family_id, expires_at, revoked_at)
+      SELECT 'fam_' || n, $1::timestamptz, $2::timestamptz FROM generate_series(1, $3::int) n`,
+    },
+    {
+      table: 'revoked_token',
+      least: '3 days',
+      insert: `INSERT INTO revoked_token (token_hash, expires_at, revoked_at)
+      SELECT sha256(n::text::bytea), $1::timestamptz, $2::timestamptz FROM generate_series(1, $3::int) n`,
+    },
+  ])('prune_$table', ({ table, least, insert }) => {
+    const prune = async (keepDays: number | null, maxRows: number | null = 1_000): Promise<number> =>
+      (await runtime.query(`SELECT prune_${table}($1, $2) AS pruned`, [keepDays, maxRows])).rows[0].pruned;
+    const left = async () => (await consent.owner.query(`SELECT FROM ${table}`)).rowCount;
+    /** Times in the past, by the database's clock. */
+    const put = async (expired: string, revoked: string, rows = 1) => {
+      const sql = 'SELECT now() - $1::interval AS expired, now() - $2::interval AS revoked';
+      const { rows: times } = await consent.owner.query(sql, [expired, revoked]);
+      await consent.owner.query(insert, [times[0].expired, times[0].revoked, rows]);
+    };
+
+    test.each([1, 0, -1, null])(
+      'keeps revocations for two days beyond their expiry, even when called with %p',
+      async (keepDays) => {
+        await put('100 days', '100 days');
+        await expect(prune(keepDays)).rejects.toThrow(/two days/);
+        expect(await left()).toBe(1);
+      },
+    );
+
+    test('deletes what expired before the retention period, and nothing later', async () => {
+      await put('6 days 23 hours', '100 days');
+      expect(await prune(7)).toBe(0);
+      expect(await prune(6)).toBe(1);
+      expect(await left()).toBe(0);
+    });
+
+    test(`deletes no revocation that is younger than ${least}, whatever expiry it was given`, async () => {
+      await put('10000 days', `${least} -1 minute`);
+      expect(await prune(2)).toBe(0);
+      await consent.owner.query(`UPDATE ${table} SET revoked_at = revoked_at - interval '2 minutes'`);
+      expect(await prune(2)).toBe(1);
+    });
+
+    test('deletes as many as requested, but never more than 5,000', async () => {
+      await put('100 days', '100 days', 6_000);
+      expect(await prune(7, 10)).toBe(10);
+      expect(await prune(7, 1_000_000)).toBe(5_000);
+      expect(await prune(7, null)).toBe(990);
+    });
+
+    test('can be called by the service only', async () => {
+      const { rows } = await consent.owner.query(
+        `SELECT has_function_privilege('public', 'prune_${table}(integer, integer)', 'EXECUTE') AS public`,
+      );
+      expect(rows).toEqual([{ public: false }]);
+    });
+  });
+});
+
+/** A grant of a sandbox person as the self-test of a gateway makes and ends it. */
+async function endSandboxGrant() {
+  const { clientId, ...app } = await registerApp(consent, 'developer', 'app_sandbox');
+  const id = await openPending(consent, { clientId, ...app });
+  const { approval } = await consent.sandbox.asAuthorization.approveInSandbox({
+    id,
+    clientId,
+    person: 'ada',
+  });
+  if (approval === undefined) throw new Error('no approval');
+  expect(await record(consent, accessOf(approval))).toBe(Verdict.RELEASED);
+  await consent.asAuthorization.revokeAppGrant({ clientId, id: approval.grantId });
+  return approval;
+}
+
+const prune = async (days: number, limit = 1_000): Promise<number> =>
+  (await runtime.query('SELECT prune_sandbox_grants($1, $2) AS pruned', [days, limit])).rows[0].pruned;
+const rowsOf = async (grantId: string) => {
+  const { rows } = await consent.owner.query<{ grants: number; events: number }>(
+    `SELECT (SELECT count(*)::int FROM consent_grant WHERE id = $1) AS grants,
+       (SELECT count(*)::int FROM consent_event WHERE grant_id = $1) AS events`,
+    [grantId],
+  );
+  return rows[0];
+};
+
+describe('history', () => {
+  test('ended grants of the sandbox go with their history, those of people stay, and the records verify', async () => {
+    const ended = await endSandboxGrant();
+    const later = await endSandboxGrant();
+    const person = await approve(consent, await registerApp(consent), 'ada');
+    await consent.asGateway.revokeGrant({ id: person.grantId }, await consent.session('ada'));
+    const date = `UPDATE consent_grant SET revoked_at = revoked_at - interval '31 days' WHERE id = ANY($1)`;
+    await consent.owner.query(date, [[ended.grantId, person.grantId]]);
+    expect(await prune(32)).toBe(0);
+    expect(await prune(30)).toBe(1);
+    expect(await rowsOf(ended.grantId)).toEqual({ grants: 0, events: 0 });
+    expect(await rowsOf(later.grantId)).toEqual({ grants: 1, events: 1 });
+    expect(await rowsOf(person.grantId)).toEqual({ grants: 1, events: 2 });
+    expect(await record(consent, accessOf(ended))).not.toBe(Verdict.RELEASED);
+    expect(await verifyRecords(consent)).toMatchObject({ ok: true });
+  });
+
+  test('neither the service nor its owner deletes history in another way', async () => {
+    await runtime.query(`SET phds.pruned_table = 'consent_event'`);
+    await expect(runtime.query('DELETE FROM consent_event')).rejects.toThrow('permission denied');
+    const claim =
+      'INSERT INTO consent_audit.access_dropped SELECT writer, seq, at, hash, at FROM access_batch';
+    await expect(runtime.query(claim)).rejects.toThrow('permission denied');
+    await expect(consent.owner.query('DELETE FROM consent_event')).rejects.toThrow('append-only');
+    await expect(consent.owner.query('DELETE FROM consent_audit.access_dropped')).rejects.toThrow(
+      'append-only',
+    );
+    await expect(prune(1)).rejects.toThrow('two days at least');
+    await expect(runtime.query('SELECT prune_access_dropped(89, 10)')).rejects.toThrow('90 days at least');
+  });
+
+  test('ends of dropped chains go when nothing continues them, and what is left verifies', async () => {
+    await using records = await startDatedRecords('2023-02-10T12:00:00Z');
+    for (const month of ['2023_02', '2024_09', '2026_01']) await makeMonth(records.owner, month);
+    for (const chain of ['ended', 'idle']) await records.record(chain);
+    await records.checkpoints.take();
+    records.clock.set('2024-09-10T12:00:00Z');
+    await records.record('newer');
+    await records.checkpoints.take();
+    records.clock.set('2026-01-10T12:00:00Z');
+    await records.record('idle');
+    await records.owner.query('SELECT drop_access_partitions(90)');
+    await records.owner.query('SELECT drop_access_partitions(90)');
+    records.clock.set('2026-11-10T12:00:00Z');
+    await records.checkpoints.take();
+    const pruneDropped = async () =>
+      (await records.owner.query('SELECT prune_access_dropped(400, 1000) AS pruned')).rows[0].pruned;
+    // Checkpoints that list the ended chain are still there.
+    expect(await pruneDropped()).toBe(0);
+    await records.checkpoints.dropOld(new AbortController().signal);
+    expect(await pruneDropped()).toBe(1);
+    expect(await verifyRecords(records)).toMatchObject({ ok: true, fault: null });
+  });
+});
+
+const INSERT = `INSERT INTO session_end (kind, value_hash, ended_at, recorded_at)
+  SELECT 'sid', sha256(n::text::bytea), now() - $1::interval, now() - $2::interval FROM generate_series(1, $3::int) n`;
+const put = (ended: string, recorded: string, rows = 1) =>
+  consent.owner.query(INSERT, [ended, recorded, rows]);
+const left = async (owner = consent.owner) => (await owner.query('SELECT FROM session_end')).rowCount;
+
+describe('ends of sessions', () => {
+  afterEach(() => consent.owner.query('DELETE FROM session_end'));
+
+  test.each([
+    'DELETE FROM session_end',
+    'TRUNCATE session_end',
+    "UPDATE session_end SET ended_at = '-infinity'",
+    "UPDATE session_end SET value_hash = ''",
+    "INSERT INTO session_end (kind, value_hash, ended_at, recorded_at) VALUES ('sid', '', now(), '-infinity')",
+  ])('the service itself cannot delete or change an end of sessions: %s', async (statement) => {
+    await expect(runtime.query(statement)).rejects.toThrow(/permission denied for table/);
+  });
+
+  describe('prune_session_end', () => {
+    const prune = async (maxRows: number | null = 1_000): Promise<number> =>
+      (await runtime.query('SELECT prune_session_end($1) AS pruned', [maxRows])).rows[0].pruned;
+
+    test('keeps an end for two days, in which every session that it covers expires', async () => {
+      await put('100 days', '47 hours 59 minutes');
+      await put('47 hours 59 minutes', '100 days');
+      expect(await prune()).toBe(0);
+      await consent.owner.query(
+        "UPDATE session_end SET recorded_at = recorded_at - interval '2 minutes', ended_at = ended_at - interval '2 minutes'",
+      );
+      expect(await prune()).toBe(2);
+      expect(await left()).toBe(0);
+    });
+
+    test('deletes as many as requested, but never more than 5,000', async () => {
+      await put('3 days', '3 days', 6_000);
+      expect(await prune(10)).toBe(10);
+      expect(await prune(1_000_000)).toBe(5_000);
+      expect(await prune(null)).toBe(990);
+    });
+
+    test('can be called by the service only', async () => {
+      const { rows } = await consent.owner.query(
+        "SELECT has_function_privilege('public', 'prune_session_end(integer)', 'EXECUTE') AS public",
+      );
+      expect(rows).toEqual([{ public: false }]);
+    });
+  });
+
+  test('the service prunes ends of sessions in the background, and no younger ones', async () => {
+    await put('3 days', '3 days', 2_500);
+    await put('1 hour', '1 hour');
+    await using _pruning = await consent.startAnother({ PRUNE_INTERVAL_MS: '1000' });
+    await eventually(async () => expect(await left()).toBe(1));
+  });
+
+  describe('after a restore', () => {
+    const newSession = (issuedAtMs: number) => ({
+      tokenHash: randomBytes(32),
+      sid: randomBytes(8).toString('hex'),
+      subject: 'restored',
+      issuedAt: timestampFromMs(issuedAtMs),
+    });
+    const anHour = 3_600_000;
+
+    test('no earlier session is live until an operator confirms, and a new sign-in works at once', async () => {
+      const earlier = newSession(Date.now() - anHour);
+      const later = newSession(Date.now() + anHour);
+      const isEnded = async (session: typeof earlier) => (await consent.sessions.checkSession(session)).ended;
+      expect(await isEnded(earlier)).toBe(false);
+      const { restore } = await consent.restores.declareRestore({});
+      expect(await isEnded(earlier)).toBe(true);
+      expect(await isEnded(later)).toBe(false);
+      await consent.restores.confirmRestore({ number: restore?.number ?? 0 });
+      expect(await isEnded(earlier)).toBe(false);
+    });
+
+    test('a session whose end the backup lacks is not live', async () => {
+      const session = newSession(Date.now() - anHour);
+      const copy = await restoreCopy(consent.owner);
+      await consent.sessions.endSessions({ sid: session.sid, endedAt: timestampFromMs(Date.now()) });
+      await using restored = await startConsent({ database: copy });
+      expect(await left(restored.owner)).toBe(0);
+      expect((await restored.sessions.checkSession(session)).ended).toBe(true);
+    });
+
+    test('an end is acknowledged by the proof that a restored database lacks', async () => {
+      const position = async () => {
+        const { rows } = await consent.owner.query(
+          'SELECT sum(position)::int AS sum FROM consent_audit.instance',
+        );
+        return rows[0].sum as number;
+      };
+      const before = await position();
+      await consent.sessions.endSessions({ subject: 'restored', endedAt: timestampFromMs(Date.now()) });
+      expect(await position()).toBeGreaterThan(before);
+    });
+  });
+});
+
+describe('pruning in the background', () => {
+  test('removes rows that can no longer matter, and no others', async () => {
+    await using consent = await startConsent({ settings: { PRUNE_INTERVAL_MS: '20' } });
+    const app = await registerApp(consent);
+    const [oldPending, newPending] = [await openPending(consent, app), await openPending(consent, app)];
+    const families = [newId('fam'), newId('fam')];
+    const tokens = [randomBytes(32), randomBytes(32)];
+    for (const familyId of families) await consent.ledger.revokeFamily({ familyId, expiresAt: soon() });
+    for (const tokenHash of tokens) await consent.ledger.revokeToken({ tokenHash, expiresAt: soon() });
+    await consent.owner.query(
+      `UPDATE pending_approval SET created_at = now() - interval '31 days' WHERE id = $1`,
+      [oldPending],
+    );
+    await consent.owner.query(
+      `UPDATE revoked_family SET expires_at = now() - interval '8 days', revoked_at = now() - interval '38 days'
+       WHERE family_id = $1`,
+      [families[0]],
+    );
+    await consent.owner.query(
+      `UPDATE revoked_token SET expires_at = now() - interval '8 days', revoked_at = now() - interval '8 days'
+       WHERE token_hash = $1`,
+      [tokens[0]],
+    );
+    await consent.owner.query(
+      `UPDATE revoked_token SET expires_at = now() - interval '6 days' WHERE token_hash = $1`,
+      [tokens[1]],
+    );
+    await consent.owner.query(
+      `INSERT INTO app_report (id, at, client_id, app_name, redirect_host, reason, text, grant_id)
+       SELECT 'rpt_' || days, now() - make_interval(days => days), $1, 'Pulse Diary', '', 'other', '', 'grt_1'
+       FROM unnest(ARRAY[729, 731]) AS days`,
+      [app.clientId],
+    );
+    const left = async (column: string, table: string) =>
+      (await consent.owner.query(`SELECT ${column} AS value FROM ${table}`)).rows.map((row) => row.value);
+    await eventually(async () => {
+      expect(await left('id', 'pending_approval')).toEqual([newPending]);
+      expect(await left('family_id', 'revoked_family')).toEqual([families[1]]);
+      expect(await left('token_hash', 'revoked_token')).toEqual([tokens[1]]);
+      expect(await left('id', 'app_report')).toEqual(['rpt_729']);
+    });
+  });
+
+  test('works off a backlog at the start, skipping locked rows', async () => {
+    await using consent = await startConsent();
+    const holder = await consent.owner.connect();
+    try {
+      await consent.owner.query(
+        `INSERT INTO revoked_token (token_hash, expires_at, revoked_at)
+         SELECT sha256(n::text::bytea), now() - interval '8 days', now() - interval '8 days'
+         FROM generate_series(1, 2500) AS n`,
+      );
+      await holder.query(`BEGIN; SELECT FROM revoked_token WHERE token_hash = sha256('1') FOR UPDATE`);
+      const left = async () => (await consent.owner.query('SELECT FROM revoked_token')).rows.length;
+      // A round that a busy machine delays beyond its time limits is repeated.
+      const start = () => consent.startAnother({ PRUNE_INTERVAL_MS: '1000' });
+      const [one, two] = await Promise.all([start(), start()]);
+      await using _one = one;
+      await using _two = two;
+      await eventually(async () => expect(await left()).toBe(1));
+    } finally {
+      await holder.query('ROLLBACK');
+      holder.release();
+    }
+  });
+});
