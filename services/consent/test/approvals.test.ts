@@ -35,9 +35,6 @@ const purposesOnReceipt = async (grantId: string, userId: string) => {
   return purposes.map(({ purpose }) => purpose);
 };
 
-const expire = (id: string) =>
-  consent.owner.query('UPDATE pending_approval SET expires_at = now() WHERE id = $1', [id]);
-
 describe('opening', () => {
   test('shows the app, the scopes and what is already shared', async () => {
     const shown = await registerApp(consent);
@@ -103,7 +100,7 @@ describe('opening', () => {
     expect(refused[0].retryAfterSeconds).toBeGreaterThan(0);
     expect(refused[0].retryAfterSeconds).toBeLessThanOrEqual(600);
     await deny(opened[0]!, 'tidy');
-    await expire(opened[1]!);
+    await leave(opened[1]!, 0);
     await openPending(consent, busy);
     await openPending(consent, busy);
     await expect(openPending(consent, busy)).rejects.toMatchObject({ reason: 'rate_limited' });
@@ -188,7 +185,7 @@ describe('a pending approval', () => {
   test('expires after 600 seconds and stays expired, even when its app is revoked', async () => {
     const brief = await registerApp(consent);
     const id = await openPending(consent, brief);
-    await expire(id);
+    await leave(id, 0);
     expect((await get(id, 'late'))?.status).toBe(PendingStatus.EXPIRED);
     for (const attempt of [approveAll, deny]) {
       await expect(attempt(id, 'late')).rejects.toMatchObject({ reason: 'pending_expired' });

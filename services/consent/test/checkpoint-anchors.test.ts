@@ -11,10 +11,10 @@ import { type CheckpointAnchor, parseAnchor, toAnchor } from '@phds/record-chain
 import { ConfigError } from '@phds/service-kit/settings/config';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { eventually } from '@phds/test-kit/conditions';
-import pg from 'pg';
 import { createCheckpointAnchors } from '../src/app/checkpoint-anchors.ts';
 import { createFileAnchors } from '../src/clients/file-anchors.ts';
 import { createS3Anchors } from '../src/clients/s3-anchors.ts';
+import { connectAsSuperuser } from './database-clients.ts';
 import {
   accessOf,
   approve,
@@ -132,12 +132,7 @@ describe('a history whose end is cut off', () => {
   });
 
   test('is found with an anchor from outside the database, and only so', async () => {
-    const admin = new pg.Client({
-      connectionString: consent.database.adminUrl,
-      options: '-c search_path=consent',
-    });
-    await admin.connect();
-    await admin.query('SET session_replication_role = replica');
+    const admin = await connectAsSuperuser(consent.database);
     await admin.query('DELETE FROM consent_audit.access_checkpoint WHERE number > 2');
     await admin.query('DELETE FROM access_record WHERE seq >= 2');
     await admin.query('DELETE FROM access_batch WHERE seq >= 2');

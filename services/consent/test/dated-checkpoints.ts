@@ -8,12 +8,13 @@ import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { openTestPool } from '@phds/test-kit/test-pool';
-import pg from 'pg';
+import type pg from 'pg';
 import type { CheckpointStore } from '../src/app/access-ports.ts';
 import { type Checkpoints, createCheckpoints } from '../src/app/checkpoints.ts';
 import type { Signer } from '../src/app/ports.ts';
 import { createJoseSigner } from '../src/clients/jose-signer.ts';
 import { createPgCheckpoints } from '../src/store/pg-checkpoints.ts';
+import { connectAsSuperuser } from './database-clients.ts';
 import { startDatedRecorder } from './dated-recorder.ts';
 import { accessOf } from './running-service.ts';
 
@@ -57,12 +58,7 @@ export async function startDatedRecords(start: string, retentionDays = 90): Prom
     openTestPool(database.ownerUrl, { max: 2, options: '-c search_path=consent' }),
     (pool) => pool.end(),
   );
-  const admin = resources.adopt(
-    new pg.Client({ connectionString: database.adminUrl, options: '-c search_path=consent' }),
-    (client) => client.end(),
-  );
-  await admin.connect();
-  await admin.query('SET session_replication_role = replica');
+  const admin = resources.adopt(await connectAsSuperuser(database), (client) => client.end());
   const { privateKey } = generateKeyPairSync('ed25519');
   const clock = new FakeClock(start);
   const signer = await createJoseSigner(

@@ -7,6 +7,7 @@ import { eventually } from '@phds/test-kit/conditions';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import type pg from 'pg';
+import { countLockWaits } from './database-clients.ts';
 import {
   accessOf,
   approve,
@@ -116,11 +117,7 @@ describe('with every connection of a pool in use', () => {
       await settled;
     });
     await eventually(async () => {
-      const { rows } = await admin.query(
-        `SELECT count(*)::int AS waiting FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      expect(rows[0].waiting).toBeGreaterThanOrEqual(POOL_SIZE);
+      expect(await countLockWaits(admin)).toBeGreaterThanOrEqual(POOL_SIZE);
     });
     return held.move();
   }

@@ -6,6 +6,7 @@ import { newId } from '@phds/service-kit/ids';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { eventually } from '@phds/test-kit/conditions';
 import { openTestPool } from '@phds/test-kit/test-pool';
+import { countLockWaits } from './database-clients.ts';
 import { type RunningService, startConsent } from './running-service.ts';
 
 let consent: RunningService;
@@ -127,13 +128,7 @@ test('an end is acknowledged only after its commit, and every later check sees i
     const ending = consent.sessions.endSessions({ sid: session.sid, endedAt: NOW }).then(() => {
       acknowledged = true;
     });
-    await eventually(async () => {
-      const { rows } = await admin.query(
-        `SELECT count(*)::int AS waiting FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      expect(rows).toEqual([{ waiting: 1 }]);
-    });
+    await eventually(async () => expect(await countLockWaits(admin)).toBe(1));
     // A round trip, in which an early acknowledgement would arrive.
     expect(await isEnded(session)).toBe(false);
     expect(acknowledged).toBe(false);

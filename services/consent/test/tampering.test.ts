@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { hashBatch } from '@phds/record-chain/chain';
-import pg from 'pg';
+import type pg from 'pg';
+import { connectAsSuperuser } from './database-clients.ts';
 import { type DatedRecords, startDatedRecords } from './dated-checkpoints.ts';
 import {
   accessOf,
@@ -32,10 +33,7 @@ beforeAll(async () => {
     await consent.records.recordAccess({ accesses });
   }
   await consent.service[Symbol.asyncDispose]();
-  admin = new pg.Client({ connectionString: consent.database.adminUrl, options: '-c search_path=consent' });
-  await admin.connect();
-  // As a superuser, whom no trigger stops.
-  await admin.query('SET session_replication_role = replica');
+  admin = await connectAsSuperuser(consent.database);
   batches = (await admin.query('SELECT * FROM access_batch ORDER BY seq')).rows;
   records = (await admin.query('SELECT * FROM access_record ORDER BY id')).rows;
 });
