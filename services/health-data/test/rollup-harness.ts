@@ -1,16 +1,15 @@
 import { expect } from '@jest/globals';
 import { getMetric, type MetricKey } from '@phds/catalog/metrics';
-import { openPostgres } from '@phds/service-kit/postgres/postgres';
-import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import type { TestDatabase } from '@phds/test-kit/databases';
 import type pg from 'pg';
 import type { ProfileWriter, ReadingWindow, ReadingWriter, RollupStore } from '../src/app/ports.ts';
 import { toReadingId } from '../src/app/row-ids.ts';
 import type { ImportKey } from '../src/domain/import-progress.ts';
-import { POOL_SETTINGS } from '../src/store/database.ts';
 import { createPgProfileWriter } from '../src/store/pg-profile-writer.ts';
 import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
 import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
 import { computeKept, type ReadingRow } from './rollup-reference.ts';
+import { openStorePool } from './store-pool.ts';
 
 /** The stores that write readings and derived tables, on their own database. */
 export interface RollupHarness extends AsyncDisposable {
@@ -33,18 +32,7 @@ export interface RollupHarness extends AsyncDisposable {
 
 export async function startRollupHarness(poolSize = 8): Promise<RollupHarness> {
   await using stack = new AsyncDisposableStack();
-  const database = stack.use(await createTestDatabase('health-data'));
-  const { pool } = stack.use(
-    openPostgres({
-      connectionString: database.url,
-      schema: database.schema,
-      poolSize,
-      statementTimeoutMs: 20_000,
-      connectTimeoutMs: 20_000,
-      applicationName: 'rollups',
-      settings: POOL_SETTINGS,
-    }),
-  );
+  const { database, pool } = stack.use(await openStorePool('rollups', poolSize));
   const deferred: string[] = [];
   const readings = createPgReadingWriter(pool, (userId) => deferred.push(userId));
   const keptOf = (userId: string) => readKept(pool, userId);

@@ -2,13 +2,27 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { getMetric, METRICS, type MetricKey } from '@phds/catalog/metrics';
 import { applyMigrations } from '@phds/service-kit/postgres/migrations';
 import { createTestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
+import type { RollupStore } from '../src/app/ports.ts';
+import { startRollupRebuilds } from '../src/app/rollup-rebuilds.ts';
+import { toReadingId } from '../src/app/row-ids.ts';
+import type { Range } from '../src/domain/window.ts';
+import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
+import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
+import { createPgSummaries } from '../src/store/pg-summaries.ts';
+import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
+import { createPgWeights } from '../src/store/pg-weights.ts';
+import { ROLLUP_BASIS, ROLLUP_VERSION } from '../src/store/rollup-version.ts';
+import { PATIENT_SCANS } from './patient-scans.ts';
 import { type RollupHarness, readKept, row, startRollupHarness } from './rollup-harness.ts';
 import { computeKept } from './rollup-reference.ts';
 
-const MIGRATIONS = join(import.meta.dirname, '../prisma/migrations');
+const intervalMs = 3_600_000;
+const silent = { info: () => undefined };
+const ignored = () => () => undefined;
 
 let harness: RollupHarness;
 beforeAll(async () => {
@@ -17,6 +31,186 @@ beforeAll(async () => {
 afterAll(async () => {
   await harness[Symbol.asyncDispose]();
 });
+
+describe('a rebuild', () => {
+  const signal = new AbortController().signal;
+  const heart = (minute: number) =>
+    row('heart-rate', `2025-06-01T22:${String(minute).padStart(2, '0')}:00Z`, 60 + minute);
+
+  /** Makes the user look like one with too many readings for an immediate rebuild. */
+  const pretendMany = (userId: string) => setTotal(userId, 1_000_000);
+  const setTotal = (userId: string, count: number) =>
+    harness.pool.query("UPDATE reading_count SET count = $2 WHERE user_id = $1 AND span = 'all'", [
+      userId,
+      count,
+    ]);
+  const isValid = async (userId: string) => !(await findStale()).includes(userId);
+  const findStale = async () => (await harness.rollups.findStale('', 1_000_000)).userIds;
+
+  test('for another zone is done by the write itself, and never twice', async () => {
+    await harness.put('zone', [heart(0)]);
+    await harness.pool.query("UPDATE rollup_state SET time_zone = 'Asia/Kathmandu' WHERE user_id = 'zone'");
+    await harness.pool.query("DELETE FROM hour_rollup WHERE user_id = 'zone'");
+    expect(await isValid('zone')).toBe(false);
+    await harness.put('zone', [heart(1)]);
+    await harness.expectKept('zone');
+    expect(await isValid('zone')).toBe(true);
+    expect(await harness.rollups.rebuild('zone', signal)).toBe(false);
+  });
+
+  test('of two releases side by side is made by the newer one, in the background, whichever writes', async () => {
+    expect(ROLLUP_VERSION).toBe(ROLLUP_BASIS);
+    const versions = ['newer', ROLLUP_VERSION] as const;
+    const requested: string[] = [];
+    const newer = {
+      rollups: createPgRollupStore(harness.pool, versions),
+      readings: createPgReadingWriter(harness.pool, (userId) => requested.push(userId), undefined, versions),
+    };
+    const stateOf = async () => {
+      const text = "SELECT time_zone, version FROM rollup_state WHERE user_id = 'both'";
+      return Object.values((await harness.pool.query(text)).rows[0]);
+    };
+    const isStale = async ({ findStale }: RollupStore) =>
+      (await findStale('', 1_000)).userIds.includes('both');
+    await harness.put('both', [heart(0)]);
+    expect(await isStale(newer.rollups)).toBe(true);
+    harness.deferred.length = 0;
+    const startAt = new Date('2025-06-01T22:00:00Z');
+    const key = { metric: getMetric('heart-rate'), startAt, endAt: startAt, source: 'iphone' };
+    await newer.readings.put('both', [{ ...key, value: 70, id: toReadingId('both', key) }]);
+    expect([await stateOf(), requested]).toEqual([['', 'newer'], ['both']]);
+    expect(await newer.rollups.rebuild('both', signal)).toBe(true);
+    expect([await stateOf(), await isStale(harness.rollups)]).toEqual([['UTC', 'newer'], false]);
+    // What the earlier release writes makes them invalid, and it rebuilds nothing.
+    await harness.put('both', [heart(1)]);
+    expect([await stateOf(), harness.deferred]).toEqual([['', 'newer'], []]);
+    expect(await newer.rollups.rebuild('both', signal)).toBe(true);
+    await harness.expectKept('both');
+    // After going back, the next write lets the earlier release take them over.
+    await harness.put('both', [heart(2)]);
+    expect(await isStale(harness.rollups)).toBe(true);
+    expect(await harness.rollups.rebuild('both', signal)).toBe(true);
+    await harness.expectKept('both');
+  });
+
+  test('of very many readings is left to the background, and existing rollups are not used', async () => {
+    harness.deferred.length = 0;
+    await harness.put('many', [heart(0)]);
+    await pretendMany('many');
+    await harness.profiles.put('many', { timeZone: 'Asia/Kathmandu' });
+    await harness.put('many', [heart(1)]);
+    expect(harness.deferred).toEqual(['many', 'many']);
+    // The rollups of this zone do not include the second reading.
+    await setTotal('many', 1_000_000);
+    await harness.profiles.put('many', { timeZone: 'UTC' });
+    expect(await isValid('many')).toBe(false);
+    await setTotal('many', 2);
+    expect(await harness.rollups.rebuild('many', signal)).toBe(true);
+    await harness.expectKept('many');
+  });
+
+  test('reaches every user who needs it when the service starts, and those requested later', async () => {
+    const users = ['stale-1', 'stale-2', 'stale-3', 'fresh'];
+    for (const userId of users) await harness.put(userId, [heart(0), heart(1)]);
+    await harness.invalidate('stale-1');
+    await harness.pool.query("UPDATE rollup_state SET time_zone = '' WHERE user_id = 'stale-2'");
+    await harness.pool.query(
+      "UPDATE rollup_state SET time_zone = 'Asia/Kathmandu' WHERE user_id = 'stale-3'",
+    );
+    await harness.pool.query("DELETE FROM hour_rollup WHERE user_id LIKE 'stale-%'");
+    expect(await findStale()).toEqual(['stale-1', 'stale-2', 'stale-3']);
+    const checked = Promise.withResolvers<object>();
+    await using rebuilds = startRollupRebuilds({
+      intervalMs,
+      rollups: harness.rollups,
+      log: { info: checked.resolve },
+      failureOf: ignored,
+    });
+    expect(await checked.promise).toEqual({ rebuilt: 3 });
+    for (const userId of users) await harness.expectKept(userId);
+    expect(await findStale()).toEqual([]);
+
+    await harness.invalidate('stale-1');
+    const rebuilt = Promise.withResolvers<void>();
+    const watched: RollupStore = {
+      findStale: harness.rollups.findStale,
+      rebuild: async (userId, aborted) => {
+        const made = await harness.rollups.rebuild(userId, aborted);
+        rebuilt.resolve();
+        return made;
+      },
+    };
+    await using later = startRollupRebuilds({
+      intervalMs,
+      rollups: watched,
+      log: silent,
+      failureOf: ignored,
+    });
+    later.request('stale-1');
+    rebuilds.request('stale-1');
+    await rebuilt.promise;
+    expect(await isValid('stale-1')).toBe(true);
+  });
+
+  test('that fails for one user does not prevent those of others', async () => {
+    for (const userId of ['broken-1', 'broken-2']) await harness.put(userId, [heart(0)]);
+    await harness.invalidate('broken-2');
+    await harness.pool.query("INSERT INTO profile (user_id, time_zone) VALUES ('broken-1', 'Mars/Olympus')");
+    const failed: string[] = [];
+    const checked = Promise.withResolvers<object>();
+    const log = { info: checked.resolve };
+    const failureOf = (task: string) => () => void failed.push(task);
+    await using _rebuilds = startRollupRebuilds({ intervalMs, rollups: harness.rollups, log, failureOf });
+    expect(await checked.promise).toEqual({ rebuilt: 1 });
+    expect(failed).toEqual(['rebuilding the rollups of a user']);
+    await harness.pool.query("DELETE FROM profile WHERE user_id = 'broken-1'");
+  });
+
+  test('ends with the service, even while it waits for an import, and has changed nothing', async () => {
+    await harness.put('stopped', [heart(0)]);
+    await harness.invalidate('stopped');
+    const importer = await harness.pool.connect();
+    await importer.query('BEGIN');
+    await importer.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [
+      'stopped',
+    ]);
+    const begun = Promise.withResolvers<void>();
+    const watched: RollupStore = {
+      findStale: harness.rollups.findStale,
+      rebuild: (userId, aborted) => {
+        begun.resolve();
+        return harness.rollups.rebuild(userId, aborted);
+      },
+    };
+    const rebuilds = startRollupRebuilds({ intervalMs, rollups: watched, log: silent, failureOf: ignored });
+    await begun.promise;
+    await rebuilds[Symbol.asyncDispose]();
+    await importer.query('ROLLBACK');
+    importer.release();
+    expect(await isValid('stopped')).toBe(false);
+    expect(await harness.rollups.rebuild('stopped', signal)).toBe(true);
+  });
+
+  test('restores nothing of an erased person', async () => {
+    await harness.put('erased', [heart(0)]);
+    await createPgUserEraser(harness.pool).erase('erased');
+    await harness.rollups.rebuild('erased', signal);
+    await harness.remove('erased', [heart(0)]);
+    const { rowCount } = await harness.pool.query("SELECT FROM rollup_state WHERE user_id = 'erased'");
+    expect(rowCount).toBe(0);
+  });
+
+  test('finds users in pages', async () => {
+    for (const userId of ['a-page-1', 'a-page-2', 'a-page-3']) await harness.put(userId, [heart(0)]);
+    for (const userId of ['a-page-1', 'a-page-3']) await harness.invalidate(userId);
+    expect(await harness.rollups.findStale('a-page', 2)).toEqual({ userIds: ['a-page-1'], last: 'a-page-2' });
+    expect((await harness.rollups.findStale('a-page-2', 1)).userIds).toEqual(['a-page-3']);
+    expect(await harness.rollups.findStale('\u{10ffff}', 1)).toEqual({ userIds: [], last: null });
+    for (const userId of ['a-page-1', 'a-page-3']) await harness.rollups.rebuild(userId, signal);
+  });
+});
+
+const MIGRATIONS = join(import.meta.dirname, '../prisma/migrations');
 
 describe('the tables derived from readings', () => {
   test('are correct under concurrent importers, deletions and moves of zone', async () => {
@@ -99,4 +293,109 @@ test('the migration counts existing readings', async () => {
   } finally {
     await rm(first, { recursive: true });
   }
+});
+
+describe('responses from rollups', () => {
+  // For any window, a response from rollups equals the one from readings. Without rollup_state no rollups are used.
+
+  const USER = 'half-rolled-up';
+  const HOUR = 3_600_000;
+  const FIRST = Date.UTC(2025, 2, 27);
+  const DAYS = 7;
+
+  beforeAll(async () => {
+    await harness.profiles.put(USER, { timeZone: 'Europe/Berlin' });
+    await harness.readings.put(USER, [
+      ...measure('heart-rate', { everyMinutes: 17, lastsMinutes: 0 }),
+      ...measure('steps', { everyMinutes: 11, lastsMinutes: 5 }),
+      ...measure('sleep', { everyMinutes: 170, lastsMinutes: 160 }),
+      ...measure('weight', { everyMinutes: 700, lastsMinutes: 0 }),
+    ]);
+  });
+
+  function measure(type: MetricKey, { everyMinutes, lastsMinutes }: Record<string, number>) {
+    const metric = getMetric(type);
+    return Array.from({ length: Math.trunc((DAYS * 24 * 60) / Number(everyMinutes)) }, (_, index) => {
+      const startAt = new Date(FIRST + index * Number(everyMinutes) * 60_000 + 1);
+      const endAt = new Date(startAt.getTime() + Number(lastsMinutes) * 60_000);
+      const source = index % 3 === 0 ? 'iphone' : 'apple-watch';
+      const reading = { metric, startAt, endAt, source, value: 60 + ((index * 7) % 83) };
+      return { ...reading, id: toReadingId(USER, reading) };
+    });
+  }
+
+  /** Windows between times about 17 hours apart: at full hours, within hours, at midnights, around the clock change. */
+  function* listWindows(): Generator<Range> {
+    yield { from: null, to: null };
+    for (let from = FIRST - HOUR; from < FIRST + DAYS * 24 * HOUR; from += 17.3 * HOUR) {
+      for (const hours of [0.2, 1, 7.9, 24, 61.3])
+        yield { from: new Date(from), to: new Date(from + hours * HOUR) };
+      yield { from: null, to: new Date(from) };
+      yield { from: new Date(Math.round(from / HOUR) * HOUR), to: null };
+    }
+  }
+
+  async function answer(timeZone: string): Promise<string[]> {
+    const summaries = createPgSummaries(harness.pool, PATIENT_SCANS);
+    const weights = createPgWeights(harness.pool);
+    const answers: unknown[] = [];
+    for (const range of listWindows()) {
+      for (const since of [null, new Date('2025-03-28T23:00:00Z')]) {
+        const query = {
+          askedBy: 'app_reads',
+          userId: USER,
+          timeZone,
+          metrics: METRICS.map(({ key }) => key),
+          range,
+          since,
+        };
+        answers.push(query, await summaries.summarise(query));
+        for (const bucket of ['day', 'hour'] as const) {
+          answers.push(await summaries.trend({ ...query, bucket, limit: 9, offset: 0 }));
+          answers.push(await summaries.trend({ ...query, bucket, limit: 9, offset: 13 }));
+        }
+      }
+    }
+    for (const offset of [0, 2, 5, 50]) {
+      const query = {
+        askedBy: 'app_reads',
+        userId: USER,
+        timeZone,
+        dates: { from: null, to: null },
+        since: null,
+        limit: 3,
+        offset,
+      };
+      answers.push(await weights.list(query));
+    }
+    return answers.map((one) => JSON.stringify(one));
+  }
+
+  test.each(['Europe/Berlin', 'America/New_York', 'Asia/Kolkata'])(
+    'in %s responses are the same with rollups and without',
+    async (timeZone) => {
+      const withRollups = await answer(timeZone);
+      const { rows } = await harness.pool.query('DELETE FROM rollup_state WHERE user_id = $1 RETURNING *', [
+        USER,
+      ]);
+      expect(rows).toHaveLength(1);
+      expect(withRollups).toEqual(await answer(timeZone));
+      const [{ user_id: userId, time_zone: zone, version }] = rows;
+      await harness.pool.query('INSERT INTO rollup_state VALUES ($1, $2, $3)', [userId, zone, version]);
+    },
+  );
+
+  test('a summary from readings has its own time limit, one from rollups has that of the pool', async () => {
+    const summaries = createPgSummaries(harness.pool, { ...PATIENT_SCANS, statementTimeoutMs: 1 });
+    const query = {
+      askedBy: 'app_reads',
+      userId: USER,
+      metrics: METRICS.map(({ key }) => key),
+      range: { from: null, to: null },
+      since: null,
+    };
+    const inZone = (timeZone: string) => summaries.summarise({ ...query, timeZone });
+    await expect(inZone('Asia/Kolkata')).rejects.toMatchObject({ reason: 'unavailable' });
+    expect(await inZone('Europe/Berlin')).not.toEqual([]);
+  });
 });

@@ -1,42 +1,35 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { readStatement } from '@phds/service-kit/postgres/statement';
-import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
-import type pg from 'pg';
 import { POOL_SETTINGS } from '../src/store/database.ts';
 import { toUpsert } from '../src/store/pg-health-records.ts';
+import { createStores, observe, readAll, USER, writeAll } from './every-store.ts';
+import { captureTexts, findReach, type Reach } from './shards.ts';
+import { openStorePool, type StorePool } from './store-pool.ts';
 
 const FILES = readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement);
 
-let database: TestDatabase;
-let postgres: Postgres;
-let client: pg.PoolClient;
-
+let store: StorePool;
 beforeAll(async () => {
-  database = await createTestDatabase('health-data');
-  postgres = openPostgres({
-    connectionString: database.url,
-    schema: database.schema,
-    poolSize: 1,
-    statementTimeoutMs: 20_000,
-    connectTimeoutMs: 20_000,
-    applicationName: 'statements',
-    settings: POOL_SETTINGS,
-  });
-  client = await postgres.pool.connect();
+  store = await openStorePool('statements', 4);
 });
-afterAll(async () => {
-  client.release();
-  await postgres[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+afterAll(async () => store[Symbol.asyncDispose]());
+
+async function explainAlone(text: string) {
+  const client = await store.pool.connect();
+  try {
+    return await explainGeneric(client, text);
+  } finally {
+    client.release();
+  }
+}
 
 test.each(FILES)(
   '%s can be explained as it stands, by the indexes that its comment names',
   async (_, text) => {
     expect(listNamedIndexes(text)).not.toEqual([]);
-    expect(listIndexes(await explainGeneric(client, text))).toEqual(listNamedIndexes(text));
+    expect(listIndexes(await explainAlone(text))).toEqual(listNamedIndexes(text));
   },
 );
 
@@ -56,3 +49,107 @@ test('records of every kind are written by one statement, of which table and col
     SELECT count(*) FILTER (WHERE inserted)::int AS inserted, count(*) FILTER (WHERE NOT inserted)::int AS updated
     FROM written`);
 });
+
+// Whether the statements can run where rows are distributed by person (docs/operations/distribution.md). A new statement that
+// reads rows of several people, or writes in several parts one of which is an insert, fails here until the page names it.
+
+/** Statement files that address rows of several people, or find rows by their place in the table. */
+const BEYOND_ONE_PERSON = [
+  'clear-hours-by-end.sql',
+  'erase-readings.sql',
+  'prune-changes.sql',
+  'put-readings.sql',
+  'readings-newest.sql',
+  'stale-rollups.sql',
+];
+
+/** Statement files that Citus would not hand to one server as a whole. */
+const SPLIT = [
+  'delete-readings.sql',
+  'delete-window.sql',
+  'put-readings.sql',
+  'refresh-days.sql',
+  'refresh-hours-average.sql',
+  'refresh-hours-by-start.sql',
+  'refresh-months.sql',
+  'refresh-years.sql',
+];
+
+/** The same for statements in the code of the stores, by their beginnings. */
+const INLINE_BEYOND = [
+  /^DELETE FROM \w+ WHERE ctid = ANY \(ARRAY\(SELECT ctid FROM \w+ WHERE user_id = \$1 LIMIT \$2\)\)/,
+  /^SELECT "userId", number, at, categories FROM \( SELECT waiting/,
+  /^SELECT taken.user_id AS "userId", taken.number, taken.category/,
+  /^UPDATE reading_change c SET reported = true FROM unnest/,
+  /^SELECT count\(\*\)::int AS rows, .* FROM reading_change WHERE NOT reported/,
+  /^SELECT count\(\*\)::int AS running FROM import/,
+  /^UPDATE sandbox_person SET arrives_at = \$2/,
+  /^SELECT user_id AS "userId" FROM sandbox_person WHERE used_at < \$1/,
+  /^SELECT user_id AS "userId" FROM sandbox_person WHERE user_id = ANY\(\$1\)/,
+];
+const INLINE_SPLIT = [/^WITH written AS \( INSERT INTO \w+ \(user_id, id, source, /];
+
+const reachOf = (text: string): Promise<Reach> => findReach(store.pool, store.database.schema, text);
+
+test('every statement file reads and writes the rows of one person, found by the user in a parameter, except those that are named here', async () => {
+  const reaches = await Promise.all(FILES.map(async ([file, text]) => ({ file, ...(await reachOf(text)) })));
+  expect(reaches.filter(({ beyond }) => beyond.length > 0).map(({ file }) => file)).toEqual(
+    BEYOND_ONE_PERSON,
+  );
+});
+
+test('every statement file can be handed to the server of the person as a whole, except those that are named here', async () => {
+  const reaches = await Promise.all(FILES.map(async ([file, text]) => ({ file, ...(await reachOf(text)) })));
+  expect(reaches.filter(({ isSplit }) => isSplit).map(({ file }) => file)).toEqual(SPLIT);
+});
+
+test('the check notices a statement that reads rows of another person, finds rows without the person, or inserts them for another', async () => {
+  const [join, own, insert] = await Promise.all(
+    [
+      'SELECT r.value FROM reading r JOIN profile p ON p.user_id <> r.user_id WHERE r.user_id = $1',
+      'SELECT r.value FROM reading r JOIN profile p ON p.user_id = r.user_id WHERE r.user_id = $1',
+      'INSERT INTO profile (user_id, time_zone) SELECT $2, time_zone FROM profile WHERE user_id = $1',
+    ].map(reachOf),
+  );
+  expect(join?.beyond).toEqual(['profile: Index Only Scan']);
+  expect(own?.beyond).toEqual([]);
+  expect(insert?.beyond).toHaveLength(1);
+});
+
+test('every other statement of the stores does so too, except those that are named here', async () => {
+  const { stores, uncalled } = observe(createStores(store.pool));
+  const texts = await captureTexts(async () => {
+    await writeAll(stores);
+    await readAll(stores);
+    await store.pool.query('DELETE FROM rollup_state WHERE user_id = $1', [USER]);
+    await stores.rollups.rebuild(USER, new AbortController().signal);
+    await stores.eraser.eraseUnused(USER, new Date(0));
+    await stores.eraser.erase(USER);
+  });
+  // All methods of all stores.
+  expect([...uncalled]).toEqual([]);
+  const files = new Set(FILES.flatMap(([, text]) => [text, text.replaceAll('category = ', 'type = ')]));
+  const inline = [...texts].filter((text) => !files.has(text));
+  const reaches = await Promise.all(
+    inline.map(async (text) => ({ text: toLine(text), ...(await reachOf(text)) })),
+  );
+  const isNamed = (names: RegExp[]) => (text: string) => names.findIndex((name) => name.test(text));
+  const beyond = reaches.filter((reach) => reach.beyond.length > 0).map(({ text }) => text);
+  const split = reaches.filter(({ isSplit }) => isSplit).map(({ text }) => text);
+  expect(beyond.filter((text) => isNamed(INLINE_BEYOND)(text) === -1)).toEqual([]);
+  expect(split.filter((text) => isNamed(INLINE_SPLIT)(text) === -1)).toEqual([]);
+  // No name is out of date.
+  expect(new Set(beyond.map(isNamed(INLINE_BEYOND))).size).toBe(INLINE_BEYOND.length);
+  expect(new Set(split.map(isNamed(INLINE_SPLIT))).size).toBe(INLINE_SPLIT.length);
+  expect(reaches.length).toBeGreaterThan(40);
+});
+
+test('deploy/citus/planner.sql gives the role of the service the planner settings of its connections', async () => {
+  const sql = await readFile(new URL('../../../deploy/citus/planner.sql', import.meta.url), 'utf8');
+  const settings = [...sql.matchAll(/^ALTER ROLE phds_health_data SET (\w+) = '(\w+)';$/gm)];
+  expect(Object.fromEntries(settings.map(([, name, value]) => [name, value]))).toEqual(POOL_SETTINGS);
+});
+
+function toLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '@phds/test-kit/conditions';
+import type { ReadingWindow } from '../src/app/ports.ts';
+import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
+import { createPgImports } from '../src/store/pg-imports.ts';
+import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
+import { createPgSandboxPeople } from '../src/store/pg-sandbox-people.ts';
+import { createPgSummaries } from '../src/store/pg-summaries.ts';
+import { createPgUserEraser, USER_TABLES } from '../src/store/pg-user-eraser.ts';
+import { type Interrupter, openInterrupter } from './interrupted-deletions.ts';
+import { PATIENT_SCANS } from './patient-scans.ts';
+import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
+import { computeKept, type ReadingRow } from './rollup-reference.ts';
+
+const PIECE = 10;
+
+let harness: RollupHarness;
+let deletions: Interrupter;
+beforeAll(async () => {
+  harness = await startRollupHarness();
+  deletions = await openInterrupter(harness.database);
+});
+beforeEach(() => deletions.cancelNothing());
+afterAll(async () => {
+  await deletions[Symbol.asyncDispose]();
+  await harness[Symbol.asyncDispose]();
+});
+
+const minutes = (minute: number) => new Date(Date.UTC(2025, 5, 1, 0, minute * 7)).toISOString();
+const heart = (minute: number, source = 'iphone') =>
+  row('heart-rate', minutes(minute), 60 + minute, { source });
+const times = (number: number, toRow: (index: number) => ReadingRow) =>
+  Array.from({ length: number }, (_, index) => toRow(index));
+
+describe('an erasure', () => {
+  const weight = (day: number) => row('weight', new Date(Date.UTC(2025, 5, day)).toISOString(), 70);
+
+  const erase = (userId: string) => createPgUserEraser(harness.pool, PIECE).erase(userId);
+
+  /** Number of rows of the person, by table. */
+  async function listLeft(userId: string) {
+    const counts = USER_TABLES.map(async (table) => {
+      const { rowCount } = await harness.pool.query(`SELECT FROM ${table} WHERE user_id = $1`, [userId]);
+      return [table, rowCount];
+    });
+    return (await Promise.all(counts)).filter(([, count]) => count !== 0);
+  }
+
+  /** Checks that counts and summaries agree with the stored readings. */
+  async function expectAgreement(userId: string): Promise<number> {
+    const stored = await harness.storedOf(userId);
+    const ofCounts = (rows: readonly string[]) => rows.filter((text) => text.startsWith('reading_count'));
+    expect(ofCounts(await harness.keptOf(userId))).toEqual(ofCounts(computeKept(stored, 'UTC')));
+    const summaries = await createPgSummaries(harness.pool, PATIENT_SCANS).summarise({
+      askedBy: 'app_erasure',
+      userId,
+      metrics: ['heart-rate', 'weight'],
+      timeZone: 'UTC',
+      range: { from: null, to: null },
+      since: null,
+    });
+    expect(summaries.reduce((sum, { count }) => sum + count, 0)).toBe(stored.length);
+    return stored.length;
+  }
+
+  test('a person with more readings than one statement can delete is erased', async () => {
+    await harness.put('much', times(5 * PIECE + 1, heart));
+    await harness.put('other', times(PIECE, heart));
+    await deletions.cancelWhen(`(SELECT count(*) FROM gone) > ${PIECE}`);
+    await erase('much');
+    expect(await listLeft('much')).toEqual([]);
+    expect(await expectAgreement('other')).toBe(PIECE);
+  });
+
+  test('an interrupted erasure leaves consistent data, and a repeat continues it', async () => {
+    const name = { userId: 'broken-off', format: 'fhir', digest: 'a1'.repeat(32) };
+    await createPgImports(harness.pool).start(name, 1, false, new Date());
+    await harness.put('broken-off', [...times(3 * PIECE, heart), ...times(2 * PIECE, weight)]);
+    await deletions.cancelWhen(`(SELECT count(*) FROM reading WHERE user_id = 'broken-off') < ${2 * PIECE}`);
+    await expect(erase('broken-off')).rejects.toMatchObject({ reason: 'unavailable' });
+    const left = await expectAgreement('broken-off');
+    expect(left).toBeGreaterThanOrEqual(2 * PIECE);
+    expect(left).toBeLessThan(3 * PIECE);
+    await expect(harness.put('broken-off', [heart(0)], name)).rejects.toMatchObject({ reason: 'not_found' });
+
+    // A new import starts: its rollups are those of the remaining readings, and are deleted first again.
+    await harness.put('broken-off', times(PIECE, heart));
+    await harness.expectKept('broken-off');
+    await expect(erase('broken-off')).rejects.toMatchObject({ reason: 'unavailable' });
+    expect(await expectAgreement('broken-off')).toBeLessThan(3 * PIECE);
+
+    await deletions.cancelNothing();
+    await erase('broken-off');
+    expect(await listLeft('broken-off')).toEqual([]);
+  });
+
+  /** Waits until a statement waits for a row. */
+  const untilWaiting = () =>
+    eventually(async () => {
+      const { rowCount } = await harness.pool.query(
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      expect(rowCount).toBe(1);
+    });
+
+  test('changes that are being reported during an erasure are erased too', async () => {
+    const changes = 2 * PIECE + 1;
+    for (let i = 0; i < changes; i += 1) await harness.put('reported', [heart(i)]);
+    const [taken, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // More than there are, because the other tests leave changes too.
+    const fail = (_change: unknown, error: unknown) => {
+      throw error;
+    };
+    const report = () => {
+      taken.resolve();
+      return released.promise;
+    };
+    const reporting = createPgChangeOutbox(harness.pool).reportNext(10_000, report, fail);
+    await taken.promise;
+    const erasing = erase('reported');
+    await untilWaiting();
+    released.resolve();
+    expect(await reporting).toBeGreaterThanOrEqual(changes);
+    await erasing;
+    expect(await listLeft('reported')).toEqual([]);
+  });
+
+  test('a sandbox person who is used during an erasure is erased too', async () => {
+    const userId = 'sandbox:app_sandbox_1:dora';
+    const now = new Date();
+    await createPgSandboxPeople(harness.pool).use(userId, now, null);
+    const other = await harness.pool.connect();
+    try {
+      await other.query('BEGIN');
+      await other.query('UPDATE sandbox_person SET changes = changes + 1 WHERE user_id = $1', [userId]);
+      const erasing = erase(userId);
+      await untilWaiting();
+      await other.query('COMMIT');
+      await erasing;
+    } finally {
+      other.release();
+    }
+    expect(await listLeft(userId)).toEqual([]);
+  });
+
+  describe('the erasure of a sandbox person whom nobody uses', () => {
+    const [before, since, now] = ['2026-01-01', '2026-01-02', '2026-01-03'].map((day) => new Date(day)) as [
+      Date,
+      Date,
+      Date,
+    ];
+
+    async function preparePerson(userId: string) {
+      const people = createPgSandboxPeople(harness.pool);
+      await people.use(userId, before, null);
+      await harness.put(userId, times(3 * PIECE, heart));
+      await people.made(userId, before);
+      return people;
+    }
+    const eraseUnused = (userId: string) =>
+      createPgUserEraser(harness.pool, PIECE).eraseUnused(userId, since);
+
+    test('removes everything', async () => {
+      const userId = 'sandbox:app_sandbox_2:ada';
+      await preparePerson(userId);
+      await eraseUnused(userId);
+      expect(await listLeft(userId)).toEqual([]);
+    });
+
+    test('removes nothing of a person who is used just before it begins', async () => {
+      const userId = 'sandbox:app_sandbox_3:ada';
+      const people = await preparePerson(userId);
+      const other = await harness.pool.connect();
+      try {
+        await other.query('BEGIN');
+        await other.query('UPDATE sandbox_person SET used_at = $2 WHERE user_id = $1', [userId, now]);
+        const erasing = eraseUnused(userId);
+        await untilWaiting();
+        await other.query('COMMIT');
+        await erasing;
+      } finally {
+        other.release();
+      }
+      expect(await harness.storedOf(userId)).toHaveLength(3 * PIECE);
+      expect((await people.use(userId, now, null)).madeUntil).toEqual(before);
+    });
+
+    test('stops at a use between two pieces, which makes the data anew', async () => {
+      const userId = 'sandbox:app_sandbox_4:ada';
+      const people = await preparePerson(userId);
+      await deletions.cancelWhen(`(SELECT count(*) FROM reading WHERE user_id = '${userId}') < ${PIECE}`);
+      await expect(eraseUnused(userId)).rejects.toMatchObject({ reason: 'unavailable' });
+      await deletions.cancelNothing();
+      expect((await people.use(userId, now, null)).madeUntil).toBeNull();
+      const left = await expectAgreement(userId);
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThan(3 * PIECE);
+      await eraseUnused(userId);
+      expect(await harness.storedOf(userId)).toHaveLength(left);
+    });
+  });
+});
+
+describe('the deletion of a window', () => {
+  function windowOf(changes: Partial<ReadingWindow> = {}): ReadingWindow {
+    return { metric: 'heart-rate', source: null, range: { from: null, to: null }, ...changes };
+  }
+
+  const remove = (userId: string, ...windows: ReadingWindow[]) =>
+    createPgReadingWriter(harness.pool, (id) => harness.deferred.push(id), PIECE).delete(userId, [], windows);
+
+  async function countStored(userId: string): Promise<number> {
+    return (await harness.storedOf(userId)).length;
+  }
+
+  test('a window with more readings than one statement can delete is deleted', async () => {
+    await harness.put('much-in-a-window', times(5 * PIECE + 1, heart));
+    await harness.put('much-in-a-window', [row('steps', minutes(0), 5)]);
+    await deletions.cancelWhen(`(SELECT count(*) FROM gone) > ${PIECE}`);
+    expect(await remove('much-in-a-window', windowOf())).toBe(5 * PIECE + 1);
+    expect((await harness.storedOf('much-in-a-window')).map(({ type }) => type)).toEqual(['steps']);
+    await harness.expectKept('much-in-a-window');
+  });
+
+  test('readings of other sources, at the same instants and outside the window are kept', async () => {
+    const sources = ['apple-watch', 'csv', 'iphone'];
+    // More readings at one instant than one deletion piece.
+    const ends = times(2 * PIECE, (index) =>
+      row('heart-rate', minutes(20), 50, { end: minutes(21 + index), source: 'csv' }),
+    );
+    await harness.put('some-in-a-window', [
+      ...sources.flatMap((source) => times(3 * PIECE, (index) => heart(index, source))),
+      ...ends,
+    ]);
+    const range = { from: new Date(minutes(5)), to: new Date(minutes(25)) };
+    expect(await remove('some-in-a-window', windowOf({ source: 'csv', range }))).toBe(20 + 2 * PIECE);
+    const left = await harness.storedOf('some-in-a-window');
+    const csv = left
+      .filter(({ source }) => source === 'csv')
+      .map(({ start }) => new Date(start).toISOString());
+    expect(left.length).toBe(9 * PIECE - 20);
+    expect(csv.filter((at) => at >= minutes(5) && at < minutes(25))).toEqual([]);
+    await harness.expectKept('some-in-a-window');
+  });
+
+  test('an interrupted deletion leaves consistent counts and rollups, and a repeat completes it', async () => {
+    await harness.put('interrupted-in-a-window', times(4 * PIECE, heart));
+    await deletions.cancelWhen(
+      `(SELECT count(*) FROM reading WHERE user_id = 'interrupted-in-a-window') < ${2 * PIECE}`,
+    );
+    await expect(remove('interrupted-in-a-window', windowOf())).rejects.toMatchObject({
+      reason: 'unavailable',
+    });
+    expect(await countStored('interrupted-in-a-window')).toBe(2 * PIECE);
+    await harness.expectKept('interrupted-in-a-window');
+
+    await deletions.cancelNothing();
+    expect(await remove('interrupted-in-a-window', windowOf())).toBe(2 * PIECE);
+    expect(await countStored('interrupted-in-a-window')).toBe(0);
+    await harness.expectKept('interrupted-in-a-window');
+    expect(await remove('interrupted-in-a-window', windowOf())).toBe(0);
+  });
+
+  test('a deletion in pieces rebuilds invalid rollups', async () => {
+    await harness.put('stale-in-a-window', times(3 * PIECE, heart));
+    await harness.invalidate('stale-in-a-window');
+    expect(
+      await remove('stale-in-a-window', windowOf({ range: { from: new Date(minutes(5)), to: null } })),
+    ).toBe(3 * PIECE - 5);
+    await harness.expectKept('stale-in-a-window');
+  });
+});
