@@ -1,40 +1,29 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { eventually } from '@phds/test-kit/conditions';
-import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
 import type { Page, ReadingQuery, ReadingReader } from '../src/app/ports.ts';
 import type { Reading } from '../src/domain/reading.ts';
-import { POOL_SETTINGS } from '../src/store/database.ts';
 import { createPgProfiles } from '../src/store/pg-profiles.ts';
 import { createPgReadings } from '../src/store/pg-readings.ts';
 import { fillPeople, PEOPLE, ZONE } from './people.ts';
 import { capture } from './plans.ts';
+import { openStorePool, type StorePool } from './store-pool.ts';
 
 const LONG_MS = 60_000;
 /** Two statements of newest pages, and one connection for everything else. */
 const POOL_SIZE = 3;
 
-let database: TestDatabase;
+let store: StorePool;
 let admin: pg.Client;
 /** Holds locks. */
 let locker: pg.Client;
-let postgres: Postgres;
 let readings: ReadingReader;
 
 beforeAll(async () => {
-  database = await createTestDatabase('health-data');
-  postgres = openPostgres({
-    connectionString: database.url,
-    schema: database.schema,
-    poolSize: POOL_SIZE,
-    statementTimeoutMs: LONG_MS,
-    connectTimeoutMs: LONG_MS,
-    applicationName: 'newest-pages',
-    settings: POOL_SETTINGS,
-  });
-  readings = createPgReadings(postgres.pool);
+  store = await openStorePool('newest-pages', POOL_SIZE, LONG_MS);
+  const { pool, database } = store;
+  readings = createPgReadings(pool);
   admin = new pg.Client({ connectionString: database.adminUrl });
   locker = new pg.Client({ connectionString: database.adminUrl });
   await Promise.all([admin.connect(), locker.connect()]);
@@ -43,8 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([admin.end(), locker.end()]);
-  await postgres[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
 });
 afterEach(() => locker.query('ROLLBACK'));
 
@@ -196,7 +184,7 @@ describe('newest pages that are read together', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     await blocked(2);
-    expect(await createPgProfiles(postgres.pool).findTimeZone(USER)).toBe(ZONE);
+    expect(await createPgProfiles(store.pool).findTimeZone(USER)).toBe(ZONE);
     await locker.query('ROLLBACK');
     await Promise.all(results);
   });

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
-import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
 import type { DataPorts } from '../src/app/resources.ts';
-import { POOL_SETTINGS } from '../src/store/database.ts';
 import { createPgHealthRecords } from '../src/store/pg-health-records.ts';
 import { createPgProfiles } from '../src/store/pg-profiles.ts';
 import { createPgReadings } from '../src/store/pg-readings.ts';
@@ -14,6 +11,7 @@ import { createPgWeights } from '../src/store/pg-weights.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 import { fillPeople, MEDICATION, PEOPLE, ZONE } from './people.ts';
 import { type Asked, capture, explain, type Plan } from './plans.ts';
+import { openStorePool, type StorePool } from './store-pool.ts';
 
 // Runs every query of a read as in production, where its plan is made once: on empty tables here, and again with a person of
 // 200,000 readings among others. Each must find its rows by an index, and the number of rows touched must not depend on how many
@@ -29,26 +27,16 @@ const WINDOW = { from: new Date('2023-05-10T10:20:30Z'), to: new Date('2025-03-1
 const DAYS = { from: new Date('2023-05-09T22:00:00Z'), to: new Date('2025-03-14T23:00:00Z') };
 const SINCE = new Date('2024-02-29T23:00:00Z');
 
-let database: TestDatabase;
+let store: StorePool;
 let admin: pg.Client;
-let postgres: Postgres;
 let stores: Stores;
 
 /** The plans made before there were rows, by the text of the statement. */
 const early = new Map<string, Plan>();
 
 beforeAll(async () => {
-  database = await createTestDatabase('health-data');
-  postgres = openPostgres({
-    connectionString: database.url,
-    schema: database.schema,
-    poolSize: 1,
-    statementTimeoutMs: 60_000,
-    connectTimeoutMs: 20_000,
-    applicationName: 'plans',
-    settings: POOL_SETTINGS,
-  });
-  const { pool } = postgres;
+  store = await openStorePool('plans', 1, 60_000);
+  const { pool, database } = store;
   stores = {
     readings: createPgReadings(pool),
     summaries: createPgSummaries(pool, PATIENT_SCANS),
@@ -62,7 +50,7 @@ beforeAll(async () => {
   admin = new pg.Client({ connectionString: database.adminUrl });
   await admin.connect();
   await fillPeople(admin, database.schema);
-  const rollups = createPgRollupStore(postgres.pool);
+  const rollups = createPgRollupStore(store.pool);
   for (const userId of PEOPLE) {
     await rollups.rebuild(userId, new AbortController().signal);
   }
@@ -70,14 +58,13 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await admin.end();
-  await postgres[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
 });
 
 const statementsOf = (read: Read): Promise<Asked[]> => capture(() => read(stores));
 
 async function planOf(asked: Asked, run: boolean): Promise<Plan> {
-  const client = await postgres.pool.connect();
+  const client = await store.pool.connect();
   try {
     return await explain(client, asked, run);
   } finally {
