@@ -1,7 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   closeDatabases,
   ensureServiceDatabase,
@@ -12,8 +13,89 @@ import pg from 'pg';
 import { repositoryRoot } from '../src/data-directory.ts';
 import { prepareDatabases } from '../src/databases.ts';
 import { ensureKeyFiles } from '../src/key-files.ts';
-import type { EmbeddedPostgres } from '../src/servers/embedded-postgres.ts';
-import { startThrowawayPostgres } from '../src/servers/embedded-postgres.ts';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+  startThrowawayPostgres,
+  THROWAWAY_SETTINGS,
+} from '../src/servers/embedded-postgres.ts';
+
+const source = resolve(import.meta.dirname, '../src/servers/embedded-postgres.ts');
+async function query(connectionString: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('an embedded Postgres', () => {
+  let directory: string;
+
+  beforeEach(async () => {
+    directory = join(await mkdtemp(join(tmpdir(), 'phds-embedded-')), 'data');
+  });
+
+  afterEach(() => rm(resolve(directory, '..'), { recursive: true, force: true }));
+
+  function start() {
+    return startEmbeddedPostgres({ directory, port: 0, settings: THROWAWAY_SETTINGS });
+  }
+
+  test('data survives a stop and a start', async () => {
+    const first = await start();
+    await query(first.adminUrl, 'CREATE TABLE kept AS SELECT 7 AS n');
+    await first.stop();
+    await first.stop();
+    await using second = await start();
+    expect(await query(second.adminUrl, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
+  });
+
+  test('a data directory that a running process uses is refused', async () => {
+    await using _server = await start();
+    await expect(start()).rejects.toThrow(`in use by process ${process.pid}`);
+  });
+
+  test('the server of a killed process is stopped and its data is used', async () => {
+    const script = `
+    const { startEmbeddedPostgres } = await import(${JSON.stringify(source)});
+    await startEmbeddedPostgres({ directory: ${JSON.stringify(directory)}, port: 0 });
+    process.kill(process.pid, 'SIGKILL');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+    await new Promise((ended) => child.once('exit', ended));
+    expect(child.signalCode).toBe('SIGKILL');
+    const orphan = Number.parseInt(await readFile(join(directory, 'postmaster.pid'), 'utf8'), 10);
+    await using server = await start();
+    expect(() => process.kill(orphan, 0)).toThrow('ESRCH');
+    expect(await query(server.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+  });
+
+  test('the server of a killed process is stopped even if another process has that process id now', async () => {
+    const first = await start();
+    await writeFile(join(directory, 'owner.pid'), `${process.pid} an-earlier-boot 1\n`);
+    await using second = await start();
+    expect(await query(second.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    await first.stop();
+  });
+
+  test('a postmaster.pid with the id of another program is ignored', async () => {
+    await (await start()).stop();
+    await writeFile(join(directory, 'postmaster.pid'), `${process.pid}\n`);
+    await using server = await start();
+    expect(await query(server.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+  });
+
+  test('data of another major version is refused with what to do', async () => {
+    const first = await start();
+    await first.stop();
+    await writeFile(join(directory, 'PG_VERSION'), '12\n');
+    await expect(start()).rejects.toThrow(
+      /was made by Postgres 12, and this is Postgres \d+\. Use the release/,
+    );
+  });
+});
 
 const passwords = { owner: "owner's", runtime: 'run/time' };
 let server: EmbeddedPostgres;
@@ -32,16 +114,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => server.stop());
-
-async function query(connectionString: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 test('a runtime role reads and writes the tables of its own schema', async () => {
   await query(
