@@ -1,5 +1,4 @@
-import type { MedicalHistory, Person } from '../person.ts';
-import { EVERYDAY_DEVICES } from './devices.ts';
+import { EVERYDAY_DEVICES, type MedicalHistory, type Person } from '../person.ts';
 
 const history: MedicalHistory = {
   conditions: [

@@ -1,6 +1,4 @@
-import type { Person } from '../person.ts';
-import { NO_HISTORY } from '../person.ts';
-import { DENSE_DEVICES } from './devices.ts';
+import { DENSE_DEVICES, NO_HISTORY, type Person } from '../person.ts';
 
 /** Trains daily and measures everything, for large amounts of data. */
 export const HEAVY: Person = {

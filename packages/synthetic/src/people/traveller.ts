@@ -1,6 +1,4 @@
-import type { Person } from '../person.ts';
-import { NO_HISTORY } from '../person.ts';
-import { FULL_DEVICES } from './devices.ts';
+import { FULL_DEVICES, NO_HISTORY, type Person } from '../person.ts';
 
 /** Always travelling: in some zones the clock changes at midnight, by half an hour, or on other dates than at home. */
 export const TRAVELLER: Person = {

@@ -1,7 +1,6 @@
 import { MINUTE_MS } from '../calendar.ts';
 import { planBouts, type Waking } from './bouts.ts';
-import type { DayPlan } from './day-plan.ts';
-import { planMeals } from './meals.ts';
+import { type DayPlan, planMeals } from './day-plan.ts';
 import { buildMinutes, type Minutes } from './minutes.ts';
 import { planNight } from './night.ts';
 import type { Setting } from './setting.ts';
