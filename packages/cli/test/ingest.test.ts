@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { openIngestion } from '../src/connection.ts';
-import { FirstStatements } from '../src/importers/ingest/first-statements.ts';
+import { FirstStatements } from '../src/importers/fhir/resources.ts';
 import { ImportRun, type ImportRunOptions } from '../src/importers/ingest/import-run.ts';
 import type { ImportedHealthRecord, ImportedReading } from '../src/importers/ingest/importer.ts';
 import { ImportReport, parseReportData } from '../src/importers/ingest/report.ts';

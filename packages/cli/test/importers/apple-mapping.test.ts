@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { device, element, metadata, recordXml } from '@phds/test-kit/apple-exports';
-import { mapEcg } from '../../src/importers/apple/ecg.ts';
 import { parseExportDate } from '../../src/importers/apple/export-dates.ts';
 import { ExportParser } from '../../src/importers/apple/export-parser.ts';
-import { mapElement, type Outcome } from '../../src/importers/apple/records.ts';
+import { mapEcg, mapElement, type Outcome } from '../../src/importers/apple/records.ts';
 import { parseDevice, SourceLabels } from '../../src/importers/apple/source-labels.ts';
 
 /** The outcomes of one element. */

@@ -1,7 +1,6 @@
 import { type JsonObject, parseResource, textAt } from '../fhir/json-values.ts';
 import { idOf, References, subjectsOf } from '../fhir/references.ts';
-import { ResourceImport, typeOf } from '../fhir/resources.ts';
-import { FirstStatements } from '../ingest/first-statements.ts';
+import { FirstStatements, ResourceImport, typeOf } from '../fhir/resources.ts';
 import { type ImportSink, UnusableFile } from '../ingest/importer.ts';
 import type { ByteSource } from '../tables/lines.ts';
 import type { ExportElement } from './export-parser.ts';

@@ -8,7 +8,6 @@ import {
 } from '../ingest/importer.ts';
 import type { ByteSource } from '../tables/lines.ts';
 import { ClinicalRecords } from './clinical-records.ts';
-import { ECG_HEADER_BYTES, mapEcg } from './ecg.ts';
 import { NewestTimeZone } from './export-dates.ts';
 import { type ExportElement, ExportParser } from './export-parser.ts';
 import {
@@ -19,7 +18,7 @@ import {
   UNREAD_FILES,
   type UnreadKind,
 } from './export-source.ts';
-import { mapElement, type Outcome, refused } from './records.ts';
+import { ECG_HEADER_BYTES, mapEcg, mapElement, type Outcome, refused } from './records.ts';
 import { handOver, handOverReading, RepeatedReadings } from './repeated-readings.ts';
 import { SourceLabels } from './source-labels.ts';
 

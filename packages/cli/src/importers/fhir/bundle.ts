@@ -1,17 +1,16 @@
 import { createReadStream, statSync } from 'node:fs';
 import { type ParsedTokenInfo, Tokenizer } from '@streamparser/json';
-import { FirstStatements } from '../ingest/first-statements.ts';
 import {
   type ImportRequest,
   type ImportSink,
   type ImportSource,
+  takeFrom,
   UnusableFile,
-  withoutItems,
 } from '../ingest/importer.ts';
 import { JsonAssembler } from './json-assembler.ts';
 import { isObject, type JsonObject, memberOf } from './json-values.ts';
 import { choosePatient, idOf, References } from './references.ts';
-import { ResourceImport } from './resources.ts';
+import { FirstStatements, ResourceImport } from './resources.ts';
 
 /** One element of `Bundle.entry`. */
 export interface BundleEntry {
@@ -198,11 +197,7 @@ function toSource(file: string, size: number, references: References, patient: s
     async read(sink, from) {
       // If the bundle repeats a statement, the first one counts.
       const resources = new ResourceImport({ references, patient, statements: new FirstStatements() });
-      const earlier = withoutItems(sink);
-      for await (const entry of readBundle(file)) {
-        takeEntry(entry, resources, entry.end <= from ? earlier : sink);
-        if (entry.end > from) await sink.reached(entry.end);
-      }
+      await takeFrom(from, readBundle(file), sink, (entry, to) => takeEntry(entry, resources, to));
       resources.finish(sink);
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

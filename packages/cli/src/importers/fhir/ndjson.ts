@@ -2,8 +2,8 @@ import {
   type ImportRequest,
   type ImportSink,
   type ImportSource,
+  takeFrom,
   UnusableFile,
-  withoutItems,
 } from '../ingest/importer.ts';
 import { type ByteSource, type Line, openFileSource, readLines } from '../tables/lines.ts';
 import { type JsonObject, parseResource } from './json-values.ts';
@@ -92,11 +92,9 @@ function toSource(
       `${sources[Math.floor(origin / LINES_OF_A_FILE)]?.name ?? '?'} line ${origin % LINES_OF_A_FILE}`,
     async read(sink, from) {
       const resources = new ResourceImport({ references, patient });
-      const earlier = withoutItems(sink);
-      for await (const { line, origin, end } of readAll(sources)) {
-        takeLine(line, origin, resources, end <= from ? earlier : sink);
-        if (end > from) await sink.reached(end);
-      }
+      await takeFrom(from, readAll(sources), sink, ({ line, origin }, to) =>
+        takeLine(line, origin, resources, to),
+      );
       resources.finish(sink);
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

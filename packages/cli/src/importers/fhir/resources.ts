@@ -1,4 +1,4 @@
-import type { FirstStatements } from '../ingest/first-statements.ts';
+import { toHealthRecordKey } from '../ingest/batcher.ts';
 import {
   type ImportedHealthRecord,
   type ImportedReading,
@@ -6,14 +6,12 @@ import {
   type Origin,
   Refused,
 } from '../ingest/importer.ts';
-import { mapAppointment } from './appointments.ts';
-import { mapAllergy, mapCondition } from './conditions.ts';
+import { mapAllergy, mapAppointment, mapCondition, mapPatient } from './clinical-resources.ts';
 import { hasEhrSummary, mapEhrRecord } from './ehr-summaries.ts';
 import { type JsonObject, textAt } from './json-values.ts';
 import { mapMedication } from './medications.ts';
 import { findBloodType, mapObservation } from './observations.ts';
 import type { BloodFacts, Mapper, MappingContext, Outcome } from './outcome.ts';
-import { mapPatient } from './patients.ts';
 import { checkSubject, idOf, type References } from './references.ts';
 
 const FINANCIAL = [
@@ -212,5 +210,32 @@ export class ResourceImport {
     const standing = this.#options.statements?.standingOfRecord(record) ?? 'first';
     if (standing === 'first') sink.record(record, origin);
     else sink.leftOut(record.label, 'stated twice in the file');
+  }
+}
+
+/** Whether an item is the first with its natural key, or how it compares with the first. */
+export type Standing = 'first' | 'repeated' | 'contradicted';
+
+/**
+ * Remembers every natural key of a file, for formats in which a second statement is a mistake and not a correction. Stores one text
+ * for each item, so it is not suitable for files with millions of items.
+ */
+export class FirstStatements {
+  readonly #readings = new Map<string, string>();
+  readonly #records = new Set<string>();
+
+  standingOfReading({ type, start, end, value, unit, source }: ImportedReading): Standing {
+    const key = `${type}|${start}|${end}|${source}`;
+    const stated = this.#readings.get(key);
+    if (stated === undefined) this.#readings.set(key, `${value} ${unit}`);
+    if (stated === undefined) return 'first';
+    return stated === `${value} ${unit}` ? 'repeated' : 'contradicted';
+  }
+
+  standingOfRecord({ key, source, record }: ImportedHealthRecord): Standing {
+    const naturalKey = `${record.case}|${source}|${toHealthRecordKey(key, record)}`;
+    if (this.#records.has(naturalKey)) return 'repeated';
+    this.#records.add(naturalKey);
+    return 'first';
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { IngestionService, PutResult } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import type { ImportName } from './import-log.ts';
+import { type ImportName, retryWhenUnavailable, type Sleep } from './import-log.ts';
 import type {
   HealthRecordInit,
   ImportedHealthRecord,
@@ -11,7 +11,6 @@ import type {
   ReadingInit,
 } from './importer.ts';
 import { ImportReport } from './report.ts';
-import { retryWhenUnavailable, type Sleep } from './retry.ts';
 
 const KEY_LENGTH = 200;
 

@@ -1,6 +1,7 @@
 import type { Client } from '@connectrpc/connect';
 import type { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { Batcher, type BatcherOptions, Stretches } from './batcher.ts';
+import { retryWhenUnavailable, type Sleep } from './import-log.ts';
 import type {
   ImportedHealthRecord,
   ImportedProfile,
@@ -9,7 +10,6 @@ import type {
   Origin,
 } from './importer.ts';
 import { ImportReport, type ReportData } from './report.ts';
-import { retryWhenUnavailable, type Sleep } from './retry.ts';
 
 export interface ImportRunOptions extends Omit<BatcherOptions, 'stretches'> {
   readonly client: Client<typeof IngestionService>;

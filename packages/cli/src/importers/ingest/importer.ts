@@ -141,3 +141,20 @@ export function withoutItems(sink: ImportSink): ImportSink {
     reached: () => Promise.resolve(),
   };
 }
+
+/**
+ * Passes the items of an input to a sink, in order, and states the position after each. Of items before the resume position, only
+ * facts about the person are passed on.
+ */
+export async function takeFrom<Item extends { readonly end: number }>(
+  from: number,
+  items: AsyncIterable<Item>,
+  sink: ImportSink,
+  take: (item: Item, sink: ImportSink) => void,
+): Promise<void> {
+  const earlier = withoutItems(sink);
+  for await (const item of items) {
+    take(item, item.end <= from ? earlier : sink);
+    if (item.end > from) await sink.reached(item.end);
+  }
+}

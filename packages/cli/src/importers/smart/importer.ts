@@ -1,14 +1,13 @@
 import { References } from '../fhir/references.ts';
-import { ResourceImport } from '../fhir/resources.ts';
-import { FirstStatements } from '../ingest/first-statements.ts';
+import { FirstStatements, ResourceImport } from '../fhir/resources.ts';
 import {
   type Importer,
   type ImportRequest,
   type ImportSink,
   type ImportSource,
   Refused,
+  takeFrom,
   UnusableFile,
-  withoutItems,
 } from '../ingest/importer.ts';
 import { toContent, toMedicine } from './rows.ts';
 import {
@@ -85,11 +84,7 @@ function toSource(
     describe: (origin) => describeOrigin(tables, origin),
     async read(sink, from) {
       const resources = new ResourceImport({ references, patient: null, statements: new FirstStatements() });
-      const earlier = withoutItems(sink);
-      for await (const row of readTables(tables)) {
-        takeRow(row, patient, resources, row.end <= from ? earlier : sink);
-        if (row.end > from) await sink.reached(row.end);
-      }
+      await takeFrom(from, readTables(tables), sink, (row, to) => takeRow(row, patient, resources, to));
     },
     [Symbol.asyncDispose]: async () => sources[Symbol.dispose](),
   };

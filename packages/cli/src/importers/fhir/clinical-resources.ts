@@ -1,0 +1,176 @@
+import { GENDERS, SEVERITIES, type Severity } from '@phds/catalog/wire-names';
+import { Refused } from '../ingest/importer.ts';
+import { codesOf, conceptText, hasCode, SNOMED } from './concepts.ts';
+import { parseFhirTime, parsePartialDate, parseZonedInstant } from './dates.ts';
+import { at, type JsonObject, listAt, shorten, textAt } from './json-values.ts';
+import { type MappingContext, type Outcome, type ProfileFacts, toHealthRecord } from './outcome.ts';
+import type { References } from './references.ts';
+
+const NAME_LENGTH = 200;
+const USES = ['official', 'usual', '', 'temp', 'anonymous'];
+
+/** Maps a Patient to name, gender and date of birth of the profile. Unclear fields remain unchanged. */
+export function mapPatient({ resource }: MappingContext): readonly Outcome[] {
+  const [name, gender, birth] = [nameOf(resource), textAt(resource, 'gender'), textAt(resource, 'birthDate')];
+  const outcomes: Outcome[] = [];
+  const facts: { -readonly [Field in keyof ProfileFacts]: ProfileFacts[Field] } = {};
+  if (name !== '') facts.name = name;
+  if (GENDERS.some((known) => known === gender)) facts.gender = gender;
+  else if (gender !== '')
+    outcomes.push({ kind: 'refused', reason: 'gender is not an administrative gender' });
+  if (isFullDate(birth)) facts.dateOfBirth = birth;
+  else if (birth !== '') outcomes.push({ kind: 'refused', reason: 'date of birth is not a full date' });
+  return [{ kind: 'profile', facts }, ...outcomes];
+}
+
+/** The current name, from its text or its parts. Former names are ignored. */
+function nameOf(patient: JsonObject): string {
+  const names = listAt(patient, 'name').filter((name) => textAt(name, 'period', 'end') === '');
+  const [best] = names
+    .filter((name) => USES.includes(textAt(name, 'use')))
+    .toSorted((one, other) => USES.indexOf(textAt(one, 'use')) - USES.indexOf(textAt(other, 'use')));
+  const parts = [
+    ...listAt(best, 'given').map((_, index) => textAt(best, 'given', index)),
+    textAt(best, 'family'),
+  ];
+  return shorten(textAt(best, 'text') || parts.filter((part) => part !== '').join(' '), NAME_LENGTH);
+}
+
+function isFullDate(text: string): boolean {
+  try {
+    return text !== '' && parseFhirTime(text).precision === 'day';
+  } catch (error) {
+    if (error instanceof Refused) return false;
+    throw error;
+  }
+}
+
+const SNOMED_SEVERITIES: ReadonlyMap<string, Severity> = new Map([
+  ['255604002', 'mild'],
+  ['6736007', 'moderate'],
+  ['24484000', 'severe'],
+]);
+
+/** The severity stated by a CodeableConcept, by SNOMED code or else by word; empty if unknown. */
+function severityOfConcept(concept: unknown): Severity | '' {
+  for (const code of codesOf(concept, SNOMED)) {
+    const severity = SNOMED_SEVERITIES.get(code);
+    if (severity !== undefined) return severity;
+  }
+  return severityOfWord(conceptText(concept));
+}
+
+/** The severity named by a word; empty for other words. */
+function severityOfWord(word: string): Severity | '' {
+  return SEVERITIES.find((severity) => severity === word.trim().toLowerCase()) ?? '';
+}
+
+/** The worst of several severities; empty if none is known. */
+function worstSeverity(severities: readonly (Severity | '')[]): Severity | '' {
+  return SEVERITIES.findLast((severity) => severities.includes(severity)) ?? '';
+}
+
+// SNOMED: no current problems or disability.
+const NO_PROBLEM = ['160245001'];
+
+/** Converts a Condition, unless it was refuted or entered in error. */
+export function mapCondition(context: MappingContext): readonly Outcome[] {
+  const { resource } = context;
+  const code = at(resource, 'code');
+  checkVerification(resource);
+  if (codesOf(code, SNOMED).some((value) => NO_PROBLEM.includes(value))) {
+    throw new Refused('states that there is no condition');
+  }
+  const name = conceptText(code);
+  if (name === '') throw new Refused('name is missing');
+  const value = {
+    name,
+    severity: severityOfConcept(at(resource, 'severity')),
+    sinceDate: sinceDateOf(resource),
+  };
+  return [toHealthRecord(context, 'condition', { case: 'condition', value })];
+}
+
+/** Throws Refused for a refuted or erroneous statement. */
+function checkVerification(resource: JsonObject): void {
+  const status = at(resource, 'verificationStatus');
+  if (hasCode(status, ['entered-in-error'])) throw new Refused('entered in error');
+  if (hasCode(status, ['refuted'])) throw new Refused('refuted');
+}
+
+/** The onset with its known precision, else the day of recording; empty if unknown. */
+function sinceDateOf(resource: JsonObject): string {
+  const text =
+    textAt(resource, 'onsetDateTime') ||
+    textAt(resource, 'onsetPeriod', 'start') ||
+    textAt(resource, 'recordedDate');
+  return text === '' ? '' : parsePartialDate(text);
+}
+
+// SNOMED: no known allergy, … drug allergy, … food allergy, … environmental allergy.
+const NO_ALLERGY = ['716186003', '409137002', '429625007', '428607008'];
+
+/**
+ * Converts an AllergyIntolerance to an allergy with the severity of its worst reaction. Criticality is not severity: it describes
+ * what may happen, not what did.
+ */
+export function mapAllergy(context: MappingContext): readonly Outcome[] {
+  const { resource } = context;
+  const code = at(resource, 'code');
+  checkVerification(resource);
+  if (codesOf(code, SNOMED).some((value) => NO_ALLERGY.includes(value))) {
+    throw new Refused('states that there is no allergy');
+  }
+  const reactions = listAt(resource, 'reaction');
+  const name = conceptText(code) || conceptText(at(reactions[0], 'substance'));
+  if (name === '') throw new Refused('name is missing');
+  const severity = worstSeverity(reactions.map((reaction) => severityOfWord(textAt(reaction, 'severity'))));
+  const value = { name, severity, sinceDate: sinceDateOf(resource) };
+  return [toHealthRecord(context, 'allergy', { case: 'allergy', value })];
+}
+
+const NOT_TAKING_PLACE: ReadonlySet<string> = new Set(['cancelled', 'noshow']);
+const TITLE_LENGTH = 200;
+
+/** Converts an Appointment, keeping its offset, unless it does not take place. */
+export function mapAppointment(context: MappingContext): readonly Outcome[] {
+  const { resource, references } = context;
+  if (NOT_TAKING_PLACE.has(textAt(resource, 'status')))
+    throw new Refused('appointment was cancelled or missed');
+  const start = textAt(resource, 'start');
+  if (start === '') throw new Refused('date is missing');
+  const value = {
+    title: titleOf(resource),
+    dateTime: parseZonedInstant(start),
+    specialty: conceptText(at(resource, 'specialty', 0)),
+    location: locationOf(resource, references),
+  };
+  return [toHealthRecord(context, 'appointment', { case: 'appointment', value })];
+}
+
+function titleOf(resource: JsonObject): string {
+  const title =
+    textAt(resource, 'description') ||
+    conceptText(at(resource, 'serviceType', 0)) ||
+    conceptText(at(resource, 'appointmentType')) ||
+    conceptText(at(resource, 'reasonCode', 0));
+  return shorten(title || 'Appointment', TITLE_LENGTH);
+}
+
+/** The location among the participants; people are omitted. */
+function locationOf(resource: JsonObject, references: References): string {
+  const places = listAt(resource, 'participant')
+    .map((participant) => at(participant, 'actor'))
+    .filter((actor) => isLocation(actor, resource, references))
+    .map((actor) => references.nameOf(actor, resource));
+  return places.find((name) => name !== '') ?? '';
+}
+
+function isLocation(actor: unknown, owner: JsonObject, references: References): boolean {
+  const target = textAt(actor, 'reference');
+  if (target.startsWith('#')) {
+    const contained = listAt(owner, 'contained').find((each) => textAt(each, 'id') === target.slice(1));
+    return textAt(contained, 'resourceType') === 'Location';
+  }
+  return textAt(actor, 'type') === 'Location' || references.canonical(target).startsWith('Location/');
+}
