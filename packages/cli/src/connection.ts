@@ -34,14 +34,10 @@ export const importerSettings = z.object({
 /** Connects to the service configured in the environment. Throws a ConfigError that names missing settings. */
 export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
   const config = readConfig(importerSettings, env);
-  checkPrivateKey(config.SERVICE_PRIVATE_KEY);
-  const tls = toTlsFiles(config);
-  const channel = openRpcChannel({
+  const channel = openChannelAs('importer', config, {
     address: config.HEALTH_DATA_ADDRESS,
     audience: 'health-data',
-    tokens: createServiceTokenSource({ service: 'importer', privateKeyPem: config.SERVICE_PRIVATE_KEY }),
     deadlineMs: config.IMPORT_BATCH_DEADLINE_MS,
-    ...(tls === undefined ? {} : { tls }),
   });
   return {
     client: channel.client(IngestionService),
@@ -50,8 +46,23 @@ export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
   };
 }
 
+/** Opens a channel of a caller. Throws NotConfigured for an unusable key. */
+export function openChannelAs(
+  caller: 'importer' | 'operator',
+  config: { readonly SERVICE_PRIVATE_KEY: string } & Parameters<typeof toTlsFiles>[0],
+  place: Pick<Parameters<typeof openRpcChannel>[0], 'address' | 'audience' | 'deadlineMs'>,
+) {
+  checkPrivateKey(config.SERVICE_PRIVATE_KEY);
+  const tls = toTlsFiles(config);
+  return openRpcChannel({
+    ...place,
+    tokens: createServiceTokenSource({ service: caller, privateKeyPem: config.SERVICE_PRIVATE_KEY }),
+    ...(tls === undefined ? {} : { tls }),
+  });
+}
+
 /** Fails here, naming the setting, instead of at the first call. */
-export function checkPrivateKey(pem: string): void {
+function checkPrivateKey(pem: string): void {
   try {
     if (createPrivateKey(pem).asymmetricKeyType === 'ed25519') return;
   } catch {

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { APP_LOCK_KINDS, type AppLockKind } from '@phds/catalog/wire-names';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type AppAction, changeDevelopers, listApps, listDevelopers, runOnApp } from './commands/apps.ts';
+import type { Finish } from './commands/command.ts';
 import { erasePerson } from './commands/erase.ts';
-import type { Finish } from './commands/exit-codes.ts';
 import { importFiles, listImports } from './commands/import.ts';
 import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
 import { printCheckpoint, verifyRecords } from './commands/records-verify.ts';
@@ -40,6 +40,12 @@ fhir: a FHIR R4 bundle (.json), or a bulk data export (.ndjson files or their di
 smart: the directory or zip archive of SMART's sample tables`;
 
 const streams = { output: process.stdout, errors: process.stderr };
+const withIngestion = { ...streams, connect: () => openIngestion(process.env) };
+const withRecords = { ...streams, connect: () => openRecords(process.env) };
+const withServices = (...services: Parameters<typeof openOperator>[1]) => ({
+  ...streams,
+  connect: () => openOperator(process.env, services),
+});
 
 /** `pnpm phds`: its commands, options and help. Parsing throws a CommanderError for wrong arguments. */
 export function createProgram(finish: Finish): Command {
@@ -59,7 +65,6 @@ export function createProgram(finish: Finish): Command {
 }
 
 function addImports(program: Command, finish: Finish): void {
-  const connect = () => openIngestion(process.env);
   program
     .command('import')
     .summary('import a file for a user')
@@ -80,7 +85,7 @@ function addImports(program: Command, finish: Finish): void {
       }
       const { user: userId, patient = null, again, json } = options;
       const paths = files.map((file) => resolve(callerDirectory(), file));
-      finish(await importFiles({ importer, paths, userId, patient, again, json }, { ...streams, connect }));
+      finish(await importFiles({ importer, paths, userId, patient, again, json }, withIngestion));
     });
   program
     .command('imports')
@@ -88,7 +93,7 @@ function addImports(program: Command, finish: Finish): void {
     .addOption(userOption('the user whose data it is'))
     .addOption(jsonOption('the list'))
     .action(async ({ user: userId, json }: { user: string; json: boolean }) =>
-      finish(await listImports({ userId, json }, { ...streams, connect })),
+      finish(await listImports({ userId, json }, withIngestion)),
     );
 }
 
@@ -100,7 +105,6 @@ interface ImportOptions {
 }
 
 function addReports(program: Command, finish: Finish): void {
-  const connect = () => openOperator(process.env, ['consent']);
   program
     .command('reports')
     .description('Shows what people reported about apps.')
@@ -110,7 +114,7 @@ function addReports(program: Command, finish: Finish): void {
     .addOption(new Option('--page <n>', 'which page').argParser(parsePage).default(1))
     .addOption(jsonOption('the page'))
     .action(async ({ app, page, json }: ReportsOptions) =>
-      finish(await listReports({ clientId: app ?? null, page, json }, { ...streams, connect })),
+      finish(await listReports({ clientId: app ?? null, page, json }, withServices('consent'))),
     );
 }
 
@@ -137,8 +141,8 @@ function addErase(program: Command, finish: Finish): void {
     .addOption(jsonOption('what was removed'))
     .action(async ({ user: userId, confirm, revokeApps, json }: EraseOptions, command: Command) => {
       if (confirm !== userId) command.error('error: --confirm must repeat the id of --user');
-      const connect = () => openOperator(process.env, ['authorization', 'consent', 'health-data']);
-      finish(await erasePerson({ userId, revokeApps, json }, { ...streams, connect }));
+      const services = withServices('authorization', 'consent', 'health-data');
+      finish(await erasePerson({ userId, revokeApps, json }, services));
     });
 }
 
@@ -172,7 +176,6 @@ function addRestore(program: Command, finish: Finish): void {
   const restore = program
     .command('restore')
     .description('Shows, declares or confirms a restore (docs/restoring.md).');
-  const connect = () => openOperator(process.env, RESTORED_SERVICES);
   for (const [name, { description, confirmation }] of Object.entries(RESTORE_COMMANDS)) {
     const action = name as RestoreAction;
     const command = restore.command(action).description(description).addOption(jsonOption('the status'));
@@ -181,7 +184,7 @@ function addRestore(program: Command, finish: Finish): void {
       command.addOption(option.choices([confirmation]).makeOptionMandatory());
     }
     command.action(async ({ json }: { json: boolean }) =>
-      finish(await runRestore({ action, json }, { ...streams, connect })),
+      finish(await runRestore({ action, json }, withServices(...RESTORED_SERVICES))),
     );
   }
 }
@@ -196,7 +199,7 @@ const DESCRIPTIONS: Readonly<Record<AppAction, string>> = {
 
 /** Adds `phds apps`. */
 function addApps(program: Command, finish: Finish): void {
-  const surroundings = { ...streams, connect: () => openOperator(process.env, ['authorization']) };
+  const surroundings = withServices('authorization');
   const apps = program.command('apps').description('Shows, suspends, resumes and approves apps.');
   apps
     .command('list')
@@ -243,7 +246,7 @@ function addApps(program: Command, finish: Finish): void {
 
 /** Adds `phds developers`. */
 function addDevelopers(program: Command, finish: Finish): void {
-  const surroundings = { ...streams, connect: () => openOperator(process.env, ['authorization']) };
+  const surroundings = withServices('authorization');
   const developers = program
     .command('developers')
     .description('The people who may register apps, where DEVELOPERS is `listed`.');
@@ -282,8 +285,6 @@ function parseTime(value: string): Date {
   return time;
 }
 
-const connect = () => openRecords(process.env);
-
 function addRecords(program: Command, finish: Finish): void {
   const records = program.command('records').description('Verifies and exports the access records.');
   addVerification(records, finish);
@@ -292,7 +293,7 @@ function addRecords(program: Command, finish: Finish): void {
     .description(
       'Prints the newest checkpoint as a line of JSON: number, head, time and signature. Keep it outside the database.',
     )
-    .action(async () => finish(await printCheckpoint({ ...streams, connect })));
+    .action(async () => finish(await printCheckpoint(withRecords)));
   records
     .command('export')
     .description("Writes a user's access records, oldest first.")
@@ -310,12 +311,7 @@ function addRecords(program: Command, finish: Finish): void {
       parsePath,
     )
     .action(async ({ user: userId, format, out, ...range }: ExportOptions) =>
-      finish(
-        await exportRecords(
-          { userId, range: toChoice(range), format, file: out ?? null },
-          { ...streams, connect },
-        ),
-      ),
+      finish(await exportRecords({ userId, range: toChoice(range), format, file: out ?? null }, withRecords)),
     );
 }
 
@@ -340,12 +336,7 @@ function addVerification(records: Command, finish: Finish): void {
     .addOption(fromCheckpointOption())
     .addOption(jsonOption('the result'))
     .action(async ({ json, expect, ...range }: VerifyOptions) =>
-      finish(
-        await verifyRecords(
-          { json, range: toChoice(range), expect: expect ?? null },
-          { ...streams, connect },
-        ),
-      ),
+      finish(await verifyRecords({ json, range: toChoice(range), expect: expect ?? null }, withRecords)),
     );
 }
 

@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from 'commander';
-import { EXIT_DONE, EXIT_USAGE, type Finish } from './commands/exit-codes.ts';
+import { EXIT_DONE, EXIT_USAGE, type Finish } from './commands/command.ts';
 import { createProgram } from './program.ts';
 
 /** Runs the command that the process arguments name and sets the exit code. `extend` may add commands and hooks. */

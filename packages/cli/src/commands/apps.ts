@@ -3,13 +3,8 @@ import type { Client } from '@connectrpc/connect';
 import type { AppLockKind } from '@phds/catalog/wire-names';
 import { AppOperatorService, type OperatedApp } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { AppLockKind as Kind, AppStatus as Status } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import {
-  callAsOperator,
-  type OperatorSurroundings,
-  PAGE_SIZE,
-  toInstant,
-  toJson,
-} from '../operator/connection.ts';
+import { callAsOperator, type OperatorSurroundings, PAGE_SIZE, toInstant } from '../operator/connection.ts';
+import { toJson } from './command.ts';
 
 const APP_OPERATOR = ['authorization', AppOperatorService] as const;
 

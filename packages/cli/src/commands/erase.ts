@@ -8,7 +8,7 @@ import {
   type OperatorConnection,
   type OperatorSurroundings,
 } from '../operator/connection.ts';
-import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
+import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
 
 export interface ErasureArguments {
   readonly userId: string;
@@ -45,7 +45,7 @@ export async function erasePerson(
   } catch (error) {
     failure = explain(error, service);
   }
-  if (json) output.write(`${JSON.stringify({ ok: failure === null, removed, error: failure }, null, 2)}\n`);
+  if (json) output.write(toJson({ ok: failure === null, removed, error: failure }));
   else if (failure === null) output.write(toText(removed));
   if (failure === null) return EXIT_DONE;
   errors.write(`${failure}\n`);

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { type Import, ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { AppError } from '@phds/service-kit/errors';
 import type { IngestionConnection } from '../connection.ts';
 import { digestContent, ImportLog } from '../importers/ingest/import-log.ts';
 import { ImportRun } from '../importers/ingest/import-run.ts';
 import { type Importer, type ImportSource, UnusableFile } from '../importers/ingest/importer.ts';
 import { ImportReport, parseReportData, reportText } from '../importers/ingest/report.ts';
-import { toInstant, toJson } from '../operator/connection.ts';
+import { explainCall, toInstant } from '../operator/connection.ts';
 import { createProgress, megabytes, type ProgressStream } from '../progress.ts';
-import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
-import { explain, explainImport } from './explain.ts';
+import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from './command.ts';
 
 export interface ImportArguments {
   readonly importer: Importer;
@@ -23,12 +23,7 @@ export interface ImportArguments {
   readonly json: boolean;
 }
 
-/** The command's output streams and the service it calls. */
-export interface CommandSurroundings {
-  readonly output: { write(text: string): unknown };
-  readonly errors: ProgressStream;
-  readonly connect: () => IngestionConnection;
-}
+export type CommandSurroundings = Surroundings<IngestionConnection>;
 
 /** The result of an import: the report, and why it ended early. */
 interface Outcome {
@@ -46,7 +41,7 @@ export async function importFiles(args: ImportArguments, surroundings: CommandSu
   if (args.json) {
     const about = { format: importer.format, files: paths, user: userId, seconds };
     const document = { ok: failure === null, error: failure, ...about, ...report.toData() };
-    output.write(`${JSON.stringify(document, null, 2)}\n`);
+    output.write(toJson(document));
   } else if (failure === null || hasStored(report)) {
     const names = paths.map((path) => basename(path)).join(', ');
     output.write(`${names} for ${userId}, ${seconds} s\n\n${reportText(report.toData())}`);
@@ -120,6 +115,22 @@ function settleBefore(fault: UnusableFile, run: ImportRun): Promise<unknown> {
 function hasStored(report: ImportReport): boolean {
   const { stored } = report.toData();
   return stored.inserted + stored.updated + stored.unchanged > 0;
+}
+
+/** Explains why an import failed, for the terminal. Rethrows internal errors, whose stack is needed. */
+export function explainImport(error: unknown): string {
+  if (error instanceof AppError && error.reason === 'unavailable') {
+    return 'health-data does not answer. Start the import again later; it resumes where it stopped.';
+  }
+  if (error instanceof AppError && error.reason === 'not_found') {
+    return "The user's data was erased while the import was running.";
+  }
+  return explain(error);
+}
+
+/** Explains an error of any command that calls health-data as `importer`. Rethrows internal errors. */
+export function explain(error: unknown): string {
+  return error instanceof UnusableFile ? error.message : explainCall(error, 'health-data', 'importer');
 }
 
 interface ListImportsArguments {

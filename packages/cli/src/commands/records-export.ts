@@ -2,10 +2,9 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine } from '@phds/catalog/access-csv';
 import { findRange, idsFrom, type RangeChoice, type RecordsRange } from '../records/chain-source.ts';
-import { explainRecords, type RecordsSnapshot } from '../records/connection.ts';
+import { explainRecords, type RecordsConnection, type RecordsSnapshot } from '../records/connection.ts';
 import { writeWholeFile } from '../whole-file.ts';
-import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
-import type { RecordsSurroundings } from './records-verify.ts';
+import { EXIT_DONE, EXIT_FAILED, type Surroundings } from './command.ts';
 
 const HL7 = 'http://terminology.hl7.org/CodeSystem';
 
@@ -99,14 +98,10 @@ interface ExportRecordsArguments {
   readonly file: string | null;
 }
 
-interface ExportSurroundings extends Omit<RecordsSurroundings, 'output'> {
-  readonly output: Writable;
-}
-
 /** `phds records export`: writes a person's access records, oldest first. Returns the exit code. */
 export async function exportRecords(
   { userId, range, format, file }: ExportRecordsArguments,
-  { output, errors, connect }: ExportSurroundings,
+  { output, errors, connect }: Surroundings<Promise<RecordsConnection>, Writable>,
 ): Promise<number> {
   try {
     await using connection = await connect();

@@ -22,16 +22,12 @@ import {
   openAnchors,
 } from '../records/checkpoints.ts';
 import { explainRecords, type RecordsConnection } from '../records/connection.ts';
-import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
+import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from './command.ts';
 
 /** The records could not be read, so nothing is known about them. */
 const EXIT_NOT_VERIFIED = 3;
 
-export interface RecordsSurroundings {
-  readonly output: { write(text: string): unknown };
-  readonly errors: { write(text: string): unknown };
-  readonly connect: () => Promise<RecordsConnection>;
-}
+type RecordsSurroundings = Surroundings<Promise<RecordsConnection>>;
 
 export interface VerifyRecordsArguments {
   readonly json: boolean;
@@ -73,7 +69,7 @@ export async function verifyRecords(
       fault,
       error: failure,
     };
-    output.write(`${JSON.stringify(document, null, 2)}\n`);
+    output.write(toJson(document));
   } else if (failure === null) {
     output.write(`${toText(report)}${fault === null ? successText(range) : faultText(fault)}\n`);
   }

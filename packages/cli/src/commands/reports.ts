@@ -4,13 +4,8 @@ import {
   ReportService,
 } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { findReportReason } from '@phds/service-kit/wire-enums';
-import {
-  callAsOperator,
-  type OperatorSurroundings,
-  PAGE_SIZE,
-  toInstant,
-  toJson,
-} from '../operator/connection.ts';
+import { callAsOperator, type OperatorSurroundings, PAGE_SIZE, toInstant } from '../operator/connection.ts';
+import { toJson } from './command.ts';
 
 export interface ListReportsArguments {
   /** Null for every app. */

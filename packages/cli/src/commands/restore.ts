@@ -6,7 +6,7 @@ import {
   RestoreService,
 } from '@phds/contracts/phds/common/v1/restore_pb';
 import { explainCall, type OperatorSurroundings } from '../operator/connection.ts';
-import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
+import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
 
 /** The actions of `phds restore`; docs/restoring.md explains when to use them. */
 const RESTORE_ACTIONS = ['status', 'declare', 'confirm'] as const;
@@ -34,7 +34,7 @@ export async function runRestore(
       const restores = connection.client(service, RestoreService);
       const said = await ACTIONS[action](restores);
       const status = await restores.getRestoreStatus({});
-      documents[service] = toJson(service, status);
+      documents[service] = toDocument(service, status);
       if (!json) output.write(`${service}: ${said}${toText(service, status)}\n`);
     } catch (error) {
       const failure = explainCall(error, service);
@@ -43,7 +43,7 @@ export async function runRestore(
       if (!failures.includes(failure)) failures.push(failure);
     }
   }
-  if (json) output.write(`${JSON.stringify(documents, null, 2)}\n`);
+  if (json) output.write(toJson(documents));
   for (const failure of failures) errors.write(`${failure}\n`);
   return failures.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }
@@ -91,7 +91,7 @@ function toText(service: RestoredService, { latest, suspended }: GetRestoreStatu
   return `${head}not confirmed. ${suspended === 1 ? one : `${suspended} ${many}`} suspended, ${rest}.`;
 }
 
-function toJson(service: RestoredService, { latest, suspended }: GetRestoreStatusResponse): object {
+function toDocument(service: RestoredService, { latest, suspended }: GetRestoreStatusResponse): object {
   const restore =
     latest === undefined
       ? null

@@ -2,8 +2,6 @@ import type { DescService } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import { AppError } from '@phds/service-kit/errors';
-import { openRpcChannel } from '@phds/service-kit/rpc/client';
-import { toTlsFiles } from '@phds/service-kit/rpc/tls';
 import {
   ConfigError,
   durationMs,
@@ -12,10 +10,9 @@ import {
   requiredAddress,
 } from '@phds/service-kit/settings/config';
 import { tlsSettings } from '@phds/service-kit/settings/settings';
-import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { z } from 'zod';
-import { EXIT_DONE, EXIT_FAILED } from '../commands/exit-codes.ts';
-import { checkPrivateKey, NotConfigured } from '../connection.ts';
+import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from '../commands/command.ts';
+import { NotConfigured, openChannelAs } from '../connection.ts';
 
 /** The services that operators call, with the setting for the `host:port` of each service's rpc. */
 const ADDRESSES = {
@@ -59,17 +56,13 @@ export function openOperator(
   services: readonly OperatedService[],
 ): OperatorConnection {
   const config = readConfig(operatorSettings(services), env);
-  checkPrivateKey(config.SERVICE_PRIVATE_KEY);
-  const tls = toTlsFiles(config);
   const resources = new DisposableStack();
   return {
     client(service, descriptor) {
-      const channel = openRpcChannel({
+      const channel = openChannelAs('operator', config, {
         address: config[ADDRESSES[service]],
         audience: service,
-        tokens: createServiceTokenSource({ service: 'operator', privateKeyPem: config.SERVICE_PRIVATE_KEY }),
         deadlineMs: config.OPERATOR_DEADLINE_MS,
-        ...(tls === undefined ? {} : { tls }),
       });
       return resources.use(channel).client(descriptor);
     },
@@ -88,12 +81,7 @@ export function explainCall(error: unknown, service: OperatedService, caller = '
   return `${service} refused (${error.reason})${error.message === '' ? '' : `: ${error.message}`}`;
 }
 
-/** The streams of a command and the services it calls. */
-export interface OperatorSurroundings {
-  readonly output: { write(text: string): unknown };
-  readonly errors: { write(text: string): unknown };
-  readonly connect: () => OperatorConnection;
-}
+export type OperatorSurroundings = Surroundings<OperatorConnection>;
 
 /** Entries on one page. */
 export const PAGE_SIZE = 100;
@@ -115,10 +103,6 @@ export async function callAsOperator<Service extends DescService>(
     errors.write(`${failure}\n`);
     return EXIT_FAILED;
   }
-}
-
-export function toJson(document: object): string {
-  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
 export function toInstant(time: Timestamp | undefined): string {

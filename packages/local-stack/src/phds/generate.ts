@@ -1,8 +1,6 @@
-import { resolve } from 'node:path';
-import { EXIT_DONE, EXIT_FAILED } from '@phds/cli/commands/exit-codes';
-import { explain } from '@phds/cli/commands/explain';
-import type { CommandSurroundings } from '@phds/cli/commands/import';
-import { callerDirectory } from '@phds/cli/options';
+import { EXIT_DONE, EXIT_FAILED } from '@phds/cli/commands/command';
+import { type CommandSurroundings, explain } from '@phds/cli/commands/import';
+import { parseNotEmpty, parsePath } from '@phds/cli/options';
 import { writeWholeFile } from '@phds/cli/whole-file';
 import { AppError } from '@phds/service-kit/errors';
 import { dayOf, formatDay, parseDay } from '@phds/synthetic/calendar';
@@ -116,16 +114,6 @@ function parseDate(text: string): number {
   return day;
 }
 
-function parseNotEmpty(text: string): string {
-  if (text === '') throw new InvalidArgumentError('It is empty.');
-  return text;
-}
-
-/** pnpm changes the directory; relative paths refer to the caller's. */
-function parsePath(text: string): string {
-  return resolve(callerDirectory(), parseNotEmpty(text));
-}
-
 interface GenerateArguments {
   readonly person: Person;
   readonly options: TimelineOptions;
@@ -146,7 +134,7 @@ export async function generate(
     const [from, to] = [formatDay(timeline.firstDay), formatDay(timeline.lastDay)];
     const about = `${person.id}, seed ${timeline.seed}, ${from} to ${to}`;
     if (target.kind === 'file') {
-      await writeFile(timeline, target);
+      await writeWholeFile(target.file, writeTimeline(timeline, target.format));
       output.write(`${about}: written to ${target.file}\n`);
     } else {
       const { readings, records } = await send(timeline, target.userId, connect);
@@ -157,13 +145,6 @@ export async function generate(
     errors.write(`${explainGenerate(error)}\n`);
     return EXIT_FAILED;
   }
-}
-
-async function writeFile(
-  timeline: Timeline,
-  { format, file }: GenerateTarget & { kind: 'file' },
-): Promise<void> {
-  await writeWholeFile(file, writeTimeline(timeline, format));
 }
 
 async function send(

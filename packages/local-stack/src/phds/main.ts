@@ -3,7 +3,7 @@
  * environment sets them, and `generate` for synthetic people's data.
  */
 
-import { EXIT_FAILED } from '@phds/cli/commands/exit-codes';
+import { EXIT_FAILED } from '@phds/cli/commands/command';
 import { openIngestion } from '@phds/cli/connection';
 import { runProgram } from '@phds/cli/run-program';
 import type { Command } from 'commander';

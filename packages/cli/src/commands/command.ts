@@ -1,0 +1,20 @@
+import type { ProgressStream } from '../progress.ts';
+
+/** Exit codes of the commands: done (even if items were refused), failed, wrong arguments. */
+export const EXIT_DONE = 0;
+export const EXIT_FAILED = 1;
+export const EXIT_USAGE = 2;
+
+/** Receives the exit code of a command. */
+export type Finish = (code: number) => void;
+
+/** The streams of a command, and how it connects to what it works with. */
+export interface Surroundings<Connection, Output = { write(text: string): unknown }> {
+  readonly output: Output;
+  readonly errors: ProgressStream;
+  readonly connect: () => Connection;
+}
+
+export function toJson(document: object): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
