@@ -5,8 +5,8 @@ import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
 import { startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createLogger } from '@phds/service-kit/telemetry/log';
-import pg from 'pg';
 import { RESTORE_SCHEMA } from '../src/store/restore-guard.ts';
+import { connectAsSuperuser } from './database-clients.ts';
 import {
   accessOf,
   approve,
@@ -210,9 +210,7 @@ describe('a restore guard whose database is away for a while', () => {
 
 /** As if the database had been restored to the moment before it. */
 async function loseLastRecord(): Promise<void> {
-  const admin = new pg.Client({ connectionString: consent.database.adminUrl });
-  await admin.connect();
-  await admin.query('SET session_replication_role = replica');
+  const admin = await connectAsSuperuser(consent.database);
   await admin.query(
     'DELETE FROM consent.access_record WHERE seq = (SELECT max(seq) FROM consent.access_batch)',
   );
@@ -224,9 +222,7 @@ async function loseLastRecord(): Promise<void> {
 
 /** As after a promotion: the recorded identity is that of another database. */
 async function renameDatabase({ database } = consent): Promise<void> {
-  const admin = new pg.Client({ connectionString: database.adminUrl });
-  await admin.connect();
-  await admin.query('SET session_replication_role = replica');
+  const admin = await connectAsSuperuser(database);
   await admin.query(`UPDATE consent_audit.restore SET identity = 'another'`);
   await admin.end();
 }
