@@ -6,7 +6,7 @@ import {
   isHidden,
   listFiles,
   openArchive,
-  readEntry,
+  toEntrySource,
 } from '../archive/zip-archive.ts';
 import { UnusableFile } from '../ingest/importer.ts';
 import { type ByteSource, openFileSource } from '../tables/lines.ts';
@@ -95,7 +95,7 @@ export async function openExport(
   const archive = await openArchive(path);
   try {
     const { exports, ecgs, clinical, unread } = await listEntries(archive, limits);
-    const toSource = (entry: Entry) => entrySource(archive, entry);
+    const toSource = (entry: Entry) => toEntrySource(archive, entry);
     const xml = await chooseExport(exports.map(toSource));
     return {
       xml,
@@ -120,10 +120,6 @@ export async function readHead(source: ByteSource, bytes: number): Promise<Buffe
     if (length >= bytes) break;
   }
   return Buffer.concat(chunks);
-}
-
-function entrySource(archive: ZipFile, entry: Entry): ByteSource {
-  return { name: entry.fileName, size: entry.uncompressedSize, read: () => readEntry(archive, entry) };
 }
 
 /** The name depends on the phone's language, so among several files the root element decides. */

@@ -3,6 +3,7 @@ import { isNativeError } from 'node:util/types';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { UnusableFile } from '../ingest/importer.ts';
+import type { ByteSource } from '../tables/lines.ts';
 
 /** Size of a local file header without name and extra field (APPNOTE 4.3.7). */
 const LOCAL_HEADER_BYTES = 30;
@@ -173,11 +174,16 @@ function isZlibCode(code: unknown): boolean {
 const CHUNK_BYTES = 64 * 1024;
 const STORED = 0;
 
+/** An entry as a source, under its name in the archive. */
+export function toEntrySource(archive: ZipFile, entry: Entry): ByteSource {
+  return { name: entry.fileName, size: entry.uncompressedSize, read: () => readEntry(archive, entry) };
+}
+
 /**
  * The content of an entry. Throws UnusableFile as soon as it exceeds the stated size, and at the end if it is shorter or the
  * checksum differs. A caller that stops early gets no such check.
  */
-export async function* readEntry(archive: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+async function* readEntry(archive: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   let [bytes, checksum] = [0, 0];
   try {
     for await (const chunk of await openContent(archive, entry)) {

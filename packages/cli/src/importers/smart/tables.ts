@@ -7,7 +7,7 @@ import {
   isHidden,
   listFiles,
   openArchive,
-  readEntry,
+  toEntrySource,
 } from '../archive/zip-archive.ts';
 import { UnusableFile } from '../ingest/importer.ts';
 import { type ByteSource, openFileSource } from '../tables/lines.ts';
@@ -130,11 +130,7 @@ async function findEntries(archive: ZipFile): Promise<ReadonlyMap<TableName, Ent
 }
 
 function toSource(archive: ZipFile, entry: Entry): ByteSource {
-  return {
-    name: basename(entry.fileName),
-    size: entry.uncompressedSize,
-    read: () => readEntry(archive, entry),
-  };
+  return { ...toEntrySource(archive, entry), name: basename(entry.fileName) };
 }
 
 function checkFound(tables: ReadonlyMap<TableName, ByteSource>): void {
