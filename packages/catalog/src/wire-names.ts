@@ -94,7 +94,6 @@ export type MedicationPattern = (typeof MEDICATION_PATTERNS)[number];
 
 /** Statuses of a dose. */
 export const ADHERENCE_STATUSES = ['taken', 'skipped', 'missed', 'pending'] as const;
-export type AdherenceStatus = (typeof ADHERENCE_STATUSES)[number];
 
 /** Administrative gender as in FHIR; null without a profile. */
 export const GENDERS = ['male', 'female', 'other', 'unknown'] as const;
