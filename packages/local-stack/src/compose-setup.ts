@@ -14,13 +14,7 @@ import { closeDatabases, ensureServiceDatabase } from '@phds/service-kit/postgre
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { toComposeSecrets } from './container-secrets.ts';
-import {
-  DATABASE_SERVICES,
-  type DatabaseRole,
-  ensureKeyFiles,
-  readDatabasePassword,
-  toKeyFiles,
-} from './key-files.ts';
+import { DATABASE_SERVICES, ensureKeyFiles, readDatabasePasswords, toKeyFiles } from './key-files.ts';
 import { seedUntil } from './seed.ts';
 
 const KEYS = '/var/lib/phds/keys';
@@ -50,10 +44,7 @@ async function prepareDatabases(): Promise<void> {
   const password = (await readFile(keys.postgresPassword, 'utf8')).trim();
   const adminUrl = toDatabaseUrl(POSTGRES, { database: 'postgres', password });
   for (const service of DATABASE_SERVICES) {
-    const read = (role: DatabaseRole) => readDatabasePassword(keys, service, role);
-    // Only consent has a reader role: `phds records` connects with it.
-    const reader = service === 'consent' ? { reader: await read('reader') } : {};
-    const passwords = { owner: await read('owner'), runtime: await read('runtime'), ...reader };
+    const passwords = await readDatabasePasswords(keys, service);
     await ensureServiceDatabase({ adminUrl, service, passwords });
     console.log(`${service}: schema and roles are in place`);
   }

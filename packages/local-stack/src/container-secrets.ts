@@ -11,6 +11,7 @@ import {
   type DatabaseService,
   type KeyFiles,
   readDatabasePassword,
+  readDatabasePasswords,
 } from './key-files.ts';
 
 /** Reads the content of a secret file. */
@@ -90,9 +91,6 @@ export function toComposeSecrets(
 /** The database of deploy/kubernetes/single-node. */
 const POSTGRES = 'postgresql://postgres@postgres:5432/phds';
 
-/** The roles of a service in the order of deploy/roles.sql; only consent has a reader. */
-const ROLES: readonly DatabaseRole[] = ['owner', 'runtime', 'reader'];
-
 /** The files of each secret, by the secret's name. */
 export type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -116,10 +114,8 @@ export async function toKubernetesSecrets(keys: KeyFiles): Promise<SecretFiles> 
 async function readPasswords(keys: KeyFiles): Promise<Record<string, string>> {
   const passwords = { 'postgres.password': await readFile(keys.postgresPassword, 'utf8') };
   for (const service of DATABASE_SERVICES) {
-    for (const role of ROLES.filter((each) => each !== 'reader' || service === 'consent')) {
-      Object.assign(passwords, {
-        [`${service}-${role}.password`]: await readDatabasePassword(keys, service, role),
-      });
+    for (const [role, password] of Object.entries(await readDatabasePasswords(keys, service))) {
+      Object.assign(passwords, { [`${service}-${role}.password`]: password });
     }
   }
   return passwords;

@@ -105,6 +105,13 @@ export function readDatabasePassword(
   return readOrCreateSecret(join(files.directory, `${service}-${role}.password`), newPassword);
 }
 
+/** The passwords of all database roles of a service. Only consent has a reader: `phds records` connects with it. */
+export async function readDatabasePasswords(files: KeyFiles, service: DatabaseService) {
+  const read = (role: DatabaseRole) => readDatabasePassword(files, service, role);
+  const reader = service === 'consent' ? { reader: await read('reader') } : {};
+  return { owner: await read('owner'), runtime: await read('runtime'), ...reader };
+}
+
 /** Writes or replaces a file that only its owner can read. */
 export async function writeSecretFile(path: string, content: string): Promise<void> {
   await writeFile(path, `${content}\n`, { mode: 0o600 });
