@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import type { ChangePlace, ReadingChangeQuery } from '../src/app/change-ports.ts';
+import type { ChangePlace, ReadingChangeQuery } from '../src/app/ports.ts';
 import { createPgReadingChanges } from '../src/store/pg-reading-changes.ts';
 import { type Asked, capture, explain } from './plans.ts';
 import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ChangedKey, ChangePlace, SeenChange } from './change-ports.ts';
+import type { ChangedKey, ChangePlace, SeenChange } from './ports.ts';
 import type { ReaderIds } from './public-ids.ts';
 
 /** The content of a cursor: a position in the order of changes, and what was left out before it. */

@@ -10,7 +10,7 @@ import {
   type ImportState,
   type ImportStatus,
 } from '../domain/import-progress.ts';
-import type { ImportStore } from './import-ports.ts';
+import type { ImportStore } from './ports.ts';
 
 export interface ImportPorts {
   readonly imports: ImportStore;

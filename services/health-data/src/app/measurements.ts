@@ -1,7 +1,7 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { startPeriodic } from '@phds/service-kit/periodic';
 import type { ChangeOutbox, OutboxState } from './change-reports.ts';
-import type { ImportStore } from './import-ports.ts';
+import type { ImportStore } from './ports.ts';
 
 const INTERVAL_MS = 15_000;
 

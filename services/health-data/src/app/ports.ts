@@ -1,10 +1,16 @@
 import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
+import type { SandboxPerson } from '@phds/catalog/sandbox';
 import type { TrendBucket } from '@phds/catalog/wire-names';
-import type { HealthRecordKind, HealthRecordTypes, Stored } from '../domain/health-records.ts';
-import type { ImportKey } from '../domain/import-progress.ts';
-import type { Profile, ProfileChanges } from '../domain/profile.ts';
-import type { NewReading, Reading, ReadingKey } from '../domain/reading.ts';
+import type {
+  HealthRecordDraft,
+  HealthRecordKind,
+  HealthRecordTypes,
+  Stored,
+} from '../domain/health-records.ts';
+import type { ImportKey, ImportProgress, ImportState, ImportStatus } from '../domain/import-progress.ts';
+import type { Profile, ProfileChanges, ProfileDraft } from '../domain/profile.ts';
+import type { NewReading, Reading, ReadingDraft, ReadingKey } from '../domain/reading.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import type { Range } from '../domain/window.ts';
 
@@ -209,6 +215,150 @@ export interface UserEraser {
   erase(userId: string): Promise<void>;
   /** Removes every row of a sandbox person, and stops as soon as the person is used. Data of a stopped erasure is made anew. */
   eraseUnused(userId: string, usedBefore: Date): Promise<void>;
+}
+
+/** A position in the order of the changes of a user: by number of the change, then start, type, source and end of the reading. */
+export interface ChangePlace {
+  /** The last change that begins before the position; null before all changes. `at` is null if it has no time. */
+  readonly seen: SeenChange | null;
+  /** The item of that change before the position; null at its end. */
+  readonly item: ChangedKey | null;
+}
+
+export interface SeenChange {
+  readonly number: number;
+  readonly at: Date | null;
+}
+
+/** The place before all changes. */
+export const START: ChangePlace = { seen: null, item: null };
+
+export interface ChangedKey {
+  readonly startAt: Date;
+  readonly metric: string;
+  readonly source: string;
+  readonly endAt: Date;
+}
+
+/** The latest change of a reading. */
+export interface ReadingChange {
+  /** A deleted reading has the value null. */
+  readonly reading: Reading;
+  readonly isDeleted: boolean;
+  readonly place: ChangePlace;
+}
+
+export interface ReadingChangeQuery {
+  readonly userId: string;
+  readonly category: Category;
+  /** Null for every type of the category. */
+  readonly metric: MetricKey | null;
+  /** Readings that start earlier are left out; null for no limit. */
+  readonly since: Date | null;
+  readonly limit: number;
+  readonly from: ChangePlace;
+  /** A change that was there when the reader got the cursor; null if there was none. */
+  readonly anchor: SeenChange | null;
+}
+
+export interface ReadingChanges {
+  readonly items: readonly ReadingChange[];
+  /** Whether there may be more of them behind `next`. Also true when the search for a type ended early; never because of hidden changes. */
+  readonly hasMore: boolean;
+  /** Behind the last item, or further, where the search ended; behind all changes of the user if there are no more items. */
+  readonly next: ChangePlace;
+  /** Whether `anchor` is still there, and so everything that was before it, apart from later changes. */
+  readonly isHeld: boolean;
+  /** The latest change of the user, of any category; null if none has a number. */
+  readonly latest: SeenChange | null;
+  /** The latest change of the category that is not left out by `since`; null if there is none. */
+  readonly lastChange: SeenChange | null;
+}
+
+/** Changes of readings, including deletions, in the order in which they were committed. */
+export interface ReadingChangeReader {
+  /** The place before the first change at this time or later. */
+  findPlace(userId: string, at: Date): Promise<ChangePlace>;
+  /** From one snapshot. */
+  list(query: ReadingChangeQuery): Promise<ReadingChanges>;
+}
+
+export interface ChangePruning {
+  /**
+   * Deletes reported changes before a time: in the order of users, those of the next ones behind `after`, at most `limit` changes.
+   * The latest of each user before that time stays. Returns the user behind whom the next call goes on; null at the end.
+   */
+  prune(after: string, before: Date, limit: number): Promise<string | null>;
+}
+
+/** The imports of people and how far they got. */
+export interface ImportStore {
+  /**
+   * Starts an import, or resumes an unfinished one at the position of its furthest report. With `again`, or after a finished one,
+   * starts a new run at the beginning.
+   */
+  start(key: ImportKey, size: number, again: boolean, now: Date): Promise<ImportProgress>;
+  /**
+   * Stores the furthest report of the latest run. A report that is behind it, belongs to an earlier run, or follows the end of the
+   * run changes nothing. Returns false if there is no such import.
+   */
+  report(key: ImportKey, progress: ImportProgress, state: ImportState, now: Date): Promise<boolean>;
+  /** Running imports that have reported since then. */
+  countRunning(since: Date): Promise<number>;
+  /** The latest first. */
+  list(userId: string, limit: number): Promise<readonly ImportStatus[]>;
+}
+
+/** Data of a made-up person. The same person and times always give the same data. */
+export interface Life {
+  /** Null when there is none, or none to add. */
+  readonly profile: ProfileDraft | null;
+  readonly readings: Iterable<ReadingDraft>;
+  readonly records: Iterable<HealthRecordDraft>;
+}
+
+/** Makes up the people of sandbox apps. */
+export interface SandboxLives {
+  /** All data of the person up to the first use. */
+  begin(person: SandboxPerson, userId: string, begunAt: Date): Life;
+  /** What was measured since; nothing for people who measure nothing regularly. */
+  proceed(person: SandboxPerson, userId: string, from: Date, until: Date): Life;
+  /** Whether readings arrive by themselves. */
+  keepsArriving(person: SandboxPerson): boolean;
+}
+
+export interface UsedPerson {
+  readonly begunAt: Date;
+  readonly madeUntil: Date | null;
+}
+
+/** The sandbox people who were used. */
+export interface SandboxPeopleStore {
+  /** Notes the use; `arrivesAt` is when the next reading arrives by itself, null for never. */
+  use(userId: string, now: Date, arrivesAt: Date | null): Promise<UsedPerson>;
+  /** Notes that data is made up to a time. Returns false when the person was erased meanwhile. */
+  made(userId: string, until: Date): Promise<boolean>;
+  /** Counts a change and notes the use; returns false when the person is not known or has no change left. */
+  countChange(userId: string, now: Date, max: number): Promise<boolean>;
+  /**
+   * Takes up to `limit` people whose next reading is due and who were used since `usedSince`, counts the change and sets when the one
+   * after arrives. Concurrent calls take different people.
+   */
+  takeArrivals(due: ArrivalsDue): Promise<string[]>;
+  /** The newest reading of a category that has a value; null if there is none. */
+  findNewest(userId: string, category: Category): Promise<(ReadingDraft & { readonly value: number }) | null>;
+  /** Up to `limit` people who were not used since. */
+  findUnused(usedBefore: Date, limit: number): Promise<string[]>;
+  /** Those among these ids that were used and not erased. */
+  findUsed(userIds: readonly string[]): Promise<string[]>;
+}
+
+export interface ArrivalsDue {
+  readonly now: Date;
+  readonly next: Date;
+  readonly usedSince: Date;
+  readonly maxChanges: number;
+  readonly limit: number;
 }
 
 /** The result of a recorded access, judged after the record was durable. */

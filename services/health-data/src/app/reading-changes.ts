@@ -2,17 +2,17 @@ import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { type ChangeCursor, findCursor, formatCursor } from './change-cursors.ts';
+import type { DataRequest } from './data-request.ts';
+import { findOwnWindow } from './data-window.ts';
+import type { Answer } from './document.ts';
 import type {
+  ProfileStore,
   ReadingChange,
   ReadingChangeQuery,
   ReadingChangeReader,
   ReadingChanges,
   SeenChange,
-} from './change-ports.ts';
-import type { DataRequest } from './data-request.ts';
-import { findOwnWindow } from './data-window.ts';
-import type { Answer } from './document.ts';
-import type { ProfileStore } from './ports.ts';
+} from './ports.ts';
 import { encodeReading } from './readings.ts';
 
 interface Ports {

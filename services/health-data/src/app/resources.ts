@@ -1,13 +1,13 @@
 import { DATA_PATHS, type DataPath, type EndpointId, TIME_ZONE_PATH } from '@phds/catalog/endpoints';
 import type { Clock } from '@phds/service-kit/clock';
 import { type AppError, notFound } from '@phds/service-kit/errors';
-import type { ReadingChangeReader } from './change-ports.ts';
 import type { DataRequest } from './data-request.ts';
 import type { Answer } from './document.ts';
 import { readAdherence, readHealthRecords } from './health-records.ts';
 import type {
   HealthRecordReader,
   ProfileStore,
+  ReadingChangeReader,
   ReadingReader,
   SummaryReader,
   WeightReader,

@@ -3,8 +3,8 @@ import { invalidRequest, unavailable } from '@phds/service-kit/errors';
 import { putHealthRecords } from './ingest-health-records.ts';
 import { putReadings } from './ingest-readings.ts';
 import type { IngestionPorts, PutResult } from './ingestion.ts';
+import type { Life, SandboxLives, SandboxPeopleStore } from './ports.ts';
 import { putProfile } from './profile.ts';
-import type { Life, SandboxLives, SandboxPeopleStore } from './sandbox-ports.ts';
 
 export interface SandboxPorts extends IngestionPorts {
   readonly people: SandboxPeopleStore;

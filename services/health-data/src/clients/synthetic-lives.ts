@@ -8,7 +8,7 @@ import type { Person } from '@phds/synthetic/person';
 import type { SyntheticReading } from '@phds/synthetic/reading';
 import { recordsIn, type SyntheticHealthRecord } from '@phds/synthetic/records';
 import { openTimeline, readingsIn, type Timeline } from '@phds/synthetic/timeline';
-import type { Life, SandboxLives } from '../app/sandbox-ports.ts';
+import type { Life, SandboxLives } from '../app/ports.ts';
 import type { HealthRecordDraft } from '../domain/health-records.ts';
 import type { ReadingDraft } from '../domain/reading.ts';
 import { toHealthRecordDraft } from '../rpc/ingestion-messages.ts';

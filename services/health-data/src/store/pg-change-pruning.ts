@@ -1,7 +1,7 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
-import type { ChangePruning } from '../app/change-ports.ts';
+import type { ChangePruning } from '../app/ports.ts';
 
 const PRUNE = readStatement(new URL('sql/prune-changes.sql', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
-import type { ImportStore } from '../app/import-ports.ts';
+import type { ImportStore } from '../app/ports.ts';
 import type { ImportKey, ImportState } from '../domain/import-progress.ts';
 
 const START = readStatement(new URL('sql/start-import.sql', import.meta.url));

@@ -10,7 +10,7 @@ import {
   type ReadingChanges,
   type SeenChange,
   START,
-} from '../app/change-ports.ts';
+} from '../app/ports.ts';
 import { lowerBound, TEXT_ROWS, toTimestamp } from './database.ts';
 import { FairTurns } from './fair-turns.ts';
 import { toHalf } from './write-turns.ts';

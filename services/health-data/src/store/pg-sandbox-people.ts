@@ -3,7 +3,7 @@ import { getMetric, type MetricKey } from '@phds/catalog/metrics';
 import { SANDBOX_USER_PREFIX } from '@phds/catalog/sandbox';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import type pg from 'pg';
-import type { SandboxPeopleStore, UsedPerson } from '../app/sandbox-ports.ts';
+import type { SandboxPeopleStore, UsedPerson } from '../app/ports.ts';
 
 const USE = `
   INSERT INTO sandbox_person (user_id, begun_at, used_at, arrives_at) VALUES ($1, $2, $2, $3)
