@@ -5,6 +5,8 @@ import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import { eventually } from '@phds/test-kit/conditions';
+import { openTestPool } from '@phds/test-kit/test-pool';
+import { type BatchedRead, type Outcome, openReadBatches, type ReadBatches } from './batched-reads.ts';
 import { bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
 
 let harness: Harness;
@@ -222,5 +224,260 @@ describe('no data without a record', () => {
     expect(outcomes).toEqual(outcomes.map((_, index) => (index % 3 === 0 ? 'unauthorized' : 'released')));
     expect(harness.consent.accesses).toHaveLength(60);
     expect(harness.consent.batches.length).toBeLessThan(30);
+  });
+});
+
+describe('the scope of a request', () => {
+  beforeAll(async () => {
+    await harness.putReadings('ada', [reading('Steps', '2026-01-02T10:00:00Z', 500)]);
+    await harness.ingestion.putProfile({ userId: 'ada', timeZone: 'Europe/Berlin' });
+  });
+
+  const ACTIVITY = 'read:health-data:activity';
+
+  async function read(endpoint: Endpoint, request: object, scopes: string[] = [ACTIVITY]) {
+    return harness.reads.read({ endpoint, ...request }, await harness.about('ada', { scopes }));
+  }
+
+  test.each([
+    ['trends', Endpoint.TRENDS, 'read:trends'],
+    ['aggregations', Endpoint.AGGREGATIONS, 'read:aggregations'],
+  ] as const)(
+    '%s of one type are read by the scope of its category, which the record names',
+    async (_, endpoint, own) => {
+      const parameters = { type: 'Steps' };
+      expect(bodyOf(await read(endpoint, { parameters, scope: ACTIVITY })).data).not.toEqual([]);
+      expect(harness.consent.accesses).toMatchObject([{ scope: ACTIVITY, recordCount: 1 }]);
+      harness.consent.judge = () => Verdict.SCOPE_WITHDRAWN;
+      expect(await refusalOf(read(endpoint, { parameters, scope: ACTIVITY }))).toMatchObject({
+        reason: 'consent_required',
+        requiredScope: ACTIVITY,
+      });
+      // Without a scope, the first one is meant.
+      expect(await refusalOf(read(endpoint, { parameters }))).toMatchObject({
+        reason: 'insufficient_scope',
+        requiredScope: own,
+      });
+    },
+  );
+
+  test('no other scope opens a request, whatever the caller asks for', async () => {
+    const refused = [
+      () => read(Endpoint.TRENDS, { scope: ACTIVITY }),
+      () => read(Endpoint.TRENDS, { scope: ACTIVITY, parameters: { type: 'Heart Rate' } }),
+      () => read(Endpoint.TRENDS, { scope: ACTIVITY, parameters: { type: 'no type' } }),
+      () =>
+        read(Endpoint.HEALTH_DATA, {
+          category: 'heart',
+          scope: ACTIVITY,
+          parameters: { type: 'Heart Rate' },
+        }),
+      () => read(Endpoint.MOOD, { scope: ACTIVITY }),
+      () => read(Endpoint.TIME_ZONE, { scope: 'read:profile' }, ['read:profile']),
+    ];
+    for (const call of refused) {
+      expect(await refusalOf(call())).toMatchObject({
+        reason: 'invalid_request',
+        message: 'scope: does not open this request',
+      });
+    }
+    const missing = read(Endpoint.TRENDS, { scope: ACTIVITY, parameters: { type: 'Steps' } }, ['read:mood']);
+    expect(await refusalOf(missing)).toMatchObject({ reason: 'insufficient_scope', requiredScope: ACTIVITY });
+    expect(harness.consent.accesses).toEqual([]);
+  });
+
+  test('the time zone is read by a scope of dated data, and recorded', async () => {
+    expect(bodyOf(await read(Endpoint.TIME_ZONE, { scope: ACTIVITY }))).toEqual({
+      data: { timeZone: 'Europe/Berlin' },
+    });
+    expect(harness.consent.accesses).toMatchObject([
+      { endpoint: '/api/v1/time-zone', scope: ACTIVITY, recordCount: 1 },
+    ]);
+    harness.consent.judge = () => Verdict.GRANT_REVOKED;
+    expect(await refusalOf(read(Endpoint.TIME_ZONE, { scope: ACTIVITY }))).toMatchObject({
+      reason: 'unauthorized',
+    });
+  });
+
+  test('the time zone of a person who has none is UTC', async () => {
+    const response = await harness.reads.read(
+      { endpoint: Endpoint.TIME_ZONE },
+      await harness.about('nobody'),
+    );
+    expect(bodyOf(response)).toEqual({ data: { timeZone: 'UTC' } });
+  });
+});
+
+describe('reads in a batch', () => {
+  let batches: ReadBatches;
+
+  beforeAll(async () => {
+    batches = openReadBatches(harness);
+    for (const [index, person] of ['alan', 'edith'].entries()) {
+      const times = Array.from({ length: 30 }, (_, minute) => `2026-01-02T10:${10 + minute}:00Z`);
+      await harness.putReadings(
+        person,
+        times.map((time, minute) => reading('Heart Rate', time, 60 + minute + 50 * index)),
+      );
+    }
+  });
+  afterAll(() => batches[Symbol.dispose]());
+
+  const HEART = { endpoint: Endpoint.HEALTH_DATA, category: 'heart' };
+
+  async function heart(userId: string, about: Parameters<Harness['about']>[1] = {}): Promise<BatchedRead> {
+    return { request: HEART, ...(await harness.about(userId, about)) };
+  }
+
+  async function readAll(reads: readonly BatchedRead[], through = batches): Promise<Outcome[]> {
+    return Promise.all(await through.send(reads));
+  }
+
+  /** The values of a response, or the reason of an error. */
+  function summaryOf(outcome: Outcome | undefined): unknown {
+    if (outcome === undefined) throw new Error('no outcome');
+    return outcome instanceof Error ? outcome.reason : bodyOf(outcome).data.length;
+  }
+
+  describe('reads of one message', () => {
+    test('are answered byte for byte as by the unary rpc, each person with their own data', async () => {
+      const requests = [
+        HEART,
+        { ...HEART, parameters: { page: { page: 2, pageSize: 7 } } },
+        { ...HEART, parameters: { from: '2026-01-02T10:15:00Z', to: '2026-01-03' } },
+        { endpoint: Endpoint.AGGREGATIONS },
+        { endpoint: Endpoint.MOOD },
+        { endpoint: Endpoint.PROFILE },
+      ];
+      const reads: BatchedRead[] = [];
+      for (const person of ['alan', 'edith', 'nobody']) {
+        for (const request of requests) reads.push({ request, ...(await harness.about(person)) });
+      }
+      const alone = await Promise.all(
+        reads.map(({ request, headers }) => harness.reads.read(request, { headers: headers ?? {} })),
+      );
+      const together = await readAll(reads);
+      expect(together.map((outcome) => ({ ...outcome }))).toEqual(alone.map((response) => ({ ...response })));
+      expect(summaryOf(together[0])).toBe(20);
+      expect(together[0]).not.toEqual(together[requests.length]);
+    });
+
+    test('are refused alone for what is wrong with one of them, as by the unary rpc, and only the others are recorded', async () => {
+      const { headers } = await harness.about('alan');
+      const others = SCOPE_NAMES.filter((scope) => scope !== 'read:health-data:heart');
+      const bad: BatchedRead[] = [
+        { request: HEART },
+        { request: HEART, headers: { 'phds-assertion': 'garbage' } },
+        { request: { endpoint: 999 as Endpoint }, headers },
+        { request: { endpoint: Endpoint.HEALTH_DATA, category: 'none' }, headers },
+        { request: { ...HEART, parameters: { from: 'yesterday' } }, headers },
+        await heart('alan', { scopes: others }),
+        await heart(''),
+      ];
+      const good = await heart('alan');
+      const outcomes = await readAll(bad.flatMap((read) => [good, read, good]));
+      for (const [index, read] of bad.entries()) {
+        const alone = await refusalOf(
+          harness.reads.read(read.request, read.headers === undefined ? {} : { headers: read.headers }),
+        );
+        expect({ ...outcomes[3 * index + 1] }).toEqual({ ...alone });
+        expect([outcomes[3 * index], outcomes[3 * index + 2]].map(summaryOf)).toEqual([20, 20]);
+      }
+      expect(harness.consent.accesses).toHaveLength(2 * bad.length);
+    });
+
+    test('are judged each by itself: the verdict on one never releases another', async () => {
+      const names = Object.keys(Verdict).filter((name) =>
+        Number.isNaN(Number(name)),
+      ) as (keyof typeof Verdict)[];
+      harness.consent.judge = ({ clientId }) => Verdict[clientId as keyof typeof Verdict];
+      const outcomes = await readAll(
+        await Promise.all(
+          names.map((clientId, index) => heart(index % 2 === 0 ? 'alan' : 'edith', { clientId })),
+        ),
+      );
+      expect(Object.fromEntries(names.map((name, index) => [name, summaryOf(outcomes[index])]))).toEqual({
+        UNSPECIFIED: 'access_not_recorded',
+        RELEASED: 20,
+        TOKEN_EXPIRED: 'token_expired',
+        TOKEN_REVOKED: 'unauthorized',
+        FAMILY_REVOKED: 'unauthorized',
+        GRANT_REVOKED: 'unauthorized',
+        GRANT_EXPIRED: 'consent_required',
+        SCOPE_WITHDRAWN: 'consent_required',
+        APP_NOT_ALIVE: 'unauthorized',
+        WINDOW_CHANGED: 'assertion_stale',
+        RESTORE_UNCONFIRMED: 'unauthorized',
+      });
+      expect(harness.consent.accesses).toHaveLength(names.length);
+    });
+
+    test('are answered while one of them waits for the database', async () => {
+      const pool = openTestPool(harness.database.adminUrl, { max: 1 });
+      const lock = await pool.connect();
+      await lock.query(`BEGIN; LOCK TABLE ${harness.database.schema}.mood_entry IN ACCESS EXCLUSIVE MODE`);
+      const about = await harness.about('alan');
+      const [slow, fast] = await batches.send([
+        { request: { endpoint: Endpoint.MOOD }, ...about },
+        await heart('alan'),
+      ]);
+      expect(summaryOf(await fast)).toBe(20);
+      const [later] = await batches.send([await heart('edith')]);
+      expect(summaryOf(await later)).toBe(20);
+      await lock.query('ROLLBACK');
+      lock.release();
+      await pool.end();
+      expect(summaryOf(await slow)).toBe(0);
+    });
+  });
+
+  describe('a failed record of a batch', () => {
+    const three = async () => [await heart('alan'), await heart('edith'), await heart('alan')];
+    const REFUSED = ['access_not_recorded', 'access_not_recorded', 'access_not_recorded'];
+
+    test('refuses all of it when the judgement fails after the record, and the next batch is released', async () => {
+      const failed = Promise.reject(new Error('judgement failed'));
+      failed.catch(() => undefined);
+      harness.consent.gate = failed;
+      expect((await readAll(await three())).map(summaryOf)).toEqual(REFUSED);
+      expect(harness.consent.accesses).toHaveLength(3);
+      harness.consent.forget();
+      expect((await readAll(await three())).map(summaryOf)).toEqual([20, 20, 20]);
+    });
+
+    test.each([
+      ['too few', (verdicts: Verdict[]) => verdicts.slice(1)],
+      ['too many', (verdicts: Verdict[]) => [...verdicts, Verdict.RELEASED]],
+      ['no', () => []],
+    ])('releases nothing when there are %s verdicts', async (_, answer) => {
+      harness.consent.answer = answer;
+      expect((await readAll(await three())).map(summaryOf)).toEqual(REFUSED);
+      expect(harness.consent.accesses).toHaveLength(3);
+    });
+
+    test('refuses all of it when consent hangs, within the deadline of the record', async () => {
+      await using slow = await startHarness({ CONSENT_DEADLINE_MS: '50' });
+      using through = openReadBatches(slow);
+      const release = Promise.withResolvers<void>();
+      slow.consent.gate = release.promise;
+      const reads = [await slow.about('alan'), await slow.about('edith')].map((about) => ({
+        request: HEART,
+        ...about,
+      }));
+      expect((await readAll(reads, through)).map(summaryOf)).toEqual(REFUSED.slice(1));
+      release.resolve();
+      await eventually(async () => {
+        expect((await readAll(reads, through)).map(summaryOf)).toEqual([0, 0]);
+      });
+    });
+
+    test('refuses all of it when consent is away, and recovers by itself', async () => {
+      await harness.consent.stop();
+      expect((await readAll(await three())).map(summaryOf)).toEqual(REFUSED);
+      await harness.consent.start();
+      await eventually(async () => {
+        expect((await readAll(await three())).map(summaryOf)).toEqual([20, 20, 20]);
+      });
+    });
   });
 });

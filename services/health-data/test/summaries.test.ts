@@ -1,6 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DATA_PATHS } from '@phds/catalog/endpoints';
+import { getMetric } from '@phds/catalog/metrics';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { Endpoint, TrendBucket } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import type pg from 'pg';
+import type { Caller } from '../src/app/caller.ts';
+import { releaseData } from '../src/app/data-release.ts';
+import type { SummaryQuery } from '../src/app/ports.ts';
+import { preview } from '../src/app/preview.ts';
+import { createPublicIds } from '../src/app/public-ids.ts';
+import type { DataPorts } from '../src/app/resources.ts';
+import { toStatistics } from '../src/domain/summary.ts';
+import { createPgSummaries, type ScanLimits } from '../src/store/pg-summaries.ts';
 import { bodyOf, type Harness, NOW, reading, refusalOf, startHarness } from './harness.ts';
+import { PATIENT_SCANS } from './patient-scans.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -247,4 +261,162 @@ describe('trends', () => {
     const refusal = await refusalOf(trend('days', {}, 9 as TrendBucket));
     expect(refusal.violations[0]?.parameter).toBe('bucket');
   });
+});
+
+// Asia/Kolkata's hours differ from those of all rollups, so its summaries are computed from readings.
+
+/** A pool whose scans of readings end when the test says so. */
+function createSlowPool(max: number) {
+  const scans: { readonly userId: string; readonly end: () => void }[] = [];
+  const client = {
+    query: (asked: string | pg.QueryConfig) => {
+      if (typeof asked === 'string') return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<unknown>();
+      scans.push({ userId: String(asked.values?.[0]), end: () => resolve({ rows: [] }) });
+      return promise;
+    },
+    release: () => undefined,
+  };
+  const pool = {
+    query: () => Promise.resolve({ rows: [{ usable: false, time_zone: 'Europe/Berlin' }] }),
+    connect: () => Promise.resolve(client),
+    options: { max },
+  };
+  return { pool: pool as unknown as pg.Pool, scans };
+}
+
+function open(limits: Partial<ScanLimits> = {}, poolSize = 10) {
+  const { pool, scans } = createSlowPool(poolSize);
+  const summaries = createPgSummaries(pool, { ...PATIENT_SCANS, ...limits });
+  const ask = (askedBy: string, userId: string) => {
+    const query = {
+      askedBy,
+      userId,
+      metrics: ['steps' as const],
+      timeZone: 'Asia/Kolkata',
+      range: { from: null, to: null },
+      since: null,
+    };
+    return summaries.summarise(query);
+  };
+  return { ask, scans };
+}
+
+/** Waits until everything that needs no response of the database has happened. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+const namesOf = (scans: readonly { readonly userId: string }[]) => scans.map(({ userId }) => userId);
+
+describe('summaries computed from readings', () => {
+  test('two endless scans of one app do not delay another app', async () => {
+    const { ask, scans } = open({ maxWaitMs: 50 });
+    const held = ['ada', 'bob'].map((user) => ask('heavy', user));
+    await settled();
+    const refused = ask('heavy', 'cyd');
+    const other = ask('light', 'dan');
+    await settled();
+    expect(namesOf(scans)).toEqual(['ada', 'bob', 'dan']);
+    await expect(refused).rejects.toMatchObject({ reason: 'unavailable' });
+    for (const { end } of scans) end();
+    await Promise.all([...held, other]);
+  });
+
+  test('run four at a time, two of one app, and a free slot goes to the app with the fewest running', async () => {
+    const { ask, scans } = open();
+    const heavy = ['a', 'b', 'c', 'd'].map((name) => ask('heavy', name));
+    const busy = ['e', 'f', 'g'].map((name) => ask('busy', name));
+    const late = ['h', 'i'].map((name) => ask('late', name));
+    await settled();
+    expect(namesOf(scans)).toEqual(['a', 'b', 'e', 'f']);
+    const begun: string[] = [];
+    for (let ended = 0; ended < 5; ended += 1) {
+      scans[ended]?.end();
+      await settled();
+      begun.push(...namesOf(scans.slice(4 + ended)));
+    }
+    // When heavy's `a` ends, heavy has one, late none; then heavy has none; then busy and late have one each, and busy waited
+    // longer.
+    expect(begun).toEqual(['h', 'c', 'g', 'i', 'd']);
+    for (const { end } of scans) end();
+    await Promise.all([...heavy, ...busy, ...late]);
+  });
+
+  test('leave half of a small pool to other work', async () => {
+    const { ask, scans } = open({}, 4);
+    const answers = ['one', 'two', 'three'].map((app) => ask(app, app));
+    await settled();
+    expect(namesOf(scans)).toEqual(['one', 'two']);
+    scans[0]?.end();
+    await settled();
+    expect(namesOf(scans)).toEqual(['one', 'two', 'three']);
+    for (const { end } of scans) end();
+    await Promise.all(answers);
+  });
+
+  test('are refused when many of the app are waiting or the wait is long, and continue afterwards', async () => {
+    const { ask, scans } = open({ maxWaiting: 1, maxWaitMs: 50 });
+    const first = ['ada', 'bob'].map((user) => ask('app', user));
+    await settled();
+    const late = ask('app', 'cyd');
+    await settled();
+    await expect(ask('app', 'dan')).rejects.toMatchObject({ reason: 'unavailable' });
+    await expect(late).rejects.toMatchObject({ reason: 'unavailable' });
+    for (const { end } of scans) end();
+    await Promise.all(first);
+    const next = ask('app', 'dan');
+    await settled();
+    expect(namesOf(scans)).toEqual(['ada', 'bob', 'dan']);
+    scans.at(-1)?.end();
+    await next;
+  });
+});
+
+test('a summary counts for the app of the token, and a preview for the person', async () => {
+  const askers: string[] = [];
+  const ports = {
+    profiles: { findTimeZone: () => Promise.resolve(null) },
+    summaries: {
+      summarise: ({ askedBy }: SummaryQuery) => Promise.resolve(askers.push(askedBy)).then(() => []),
+      trend: ({ askedBy }: SummaryQuery) =>
+        Promise.resolve(askers.push(askedBy)).then(() => ({ items: [], total: 0 })),
+    },
+    clock: new FakeClock(NOW),
+  } as unknown as DataPorts;
+  const caller = {
+    clientId: 'app_one',
+    userId: 'ada',
+    scopes: SCOPE_NAMES,
+    dataFrom: null,
+  } as unknown as Caller;
+  const recorder = { record: () => Promise.resolve('released' as const) };
+  const publicIds = createPublicIds(Buffer.alloc(32));
+  const parameters = {
+    page: 1,
+    pageSize: 5,
+    from: '',
+    to: '',
+    type: '',
+    bucket: null,
+    timeZone: '',
+    updatedSince: '',
+  };
+  for (const path of DATA_PATHS.filter(
+    ({ endpoint }) => endpoint === 'aggregations' || endpoint === 'trends',
+  )) {
+    const request = { path, medicationId: '', parameters, requestId: 'r', scope: '' };
+    await releaseData({ data: ports, recorder, publicIds }, caller, request);
+  }
+  await preview(ports, publicIds, { userId: 'ada', scope: 'read:trends', dataFrom: null });
+  expect(askers).toEqual(['app_one', 'app_one', 'person ada', 'person ada']);
+});
+
+test.each([
+  // 408.9 / 12 is 34.075; float division gives slightly less.
+  ['bmi', { count: 12, sum: 408.9, min: 18.5, max: 91 }, 34.08, 408.9],
+  ['bmi', { count: 3, sum: 0.1 + 0.2 + 60, min: 0.1, max: 60 }, 20.1, 60.3],
+  ['weight', { count: 8, sum: 640.02, min: 80, max: 80.01 }, 80.003, 640.02],
+  ['heart-rate', { count: 20, sum: 1201, min: 60, max: 61 }, 60.1, 1201],
+  ['steps', { count: 10_000_000, sum: 123_456_789_012, min: 0, max: 1 }, 12345.7, 123_456_789_012],
+] as const)('the average of %s over %j is %d, rounded in decimal', (key, raw, average, sum) => {
+  expect(toStatistics(getMetric(key), raw)).toMatchObject({ average, sum });
 });

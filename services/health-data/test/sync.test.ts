@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { openTestPool } from '@phds/test-kit/test-pool';
 import pg from 'pg';
-import { type Harness, reading, reasonOf, startHarness, textOf } from './harness.ts';
+import { findCursor, formatCursor } from '../src/app/change-cursors.ts';
+import { createPublicIds } from '../src/app/public-ids.ts';
+import { createPgChangePruning } from '../src/store/pg-change-pruning.ts';
+import { type Harness, reading, reasonOf, refusalOf, startHarness, textOf } from './harness.ts';
 import { askChanges, daysOf, EVERYTHING, heart, noon, removeHeart } from './sync-asks.ts';
 
 let harness: Harness;
@@ -191,4 +195,304 @@ test('each page is recorded before it is released, and withheld when the access 
   ]);
   harness.consent.judge = () => Verdict.GRANT_REVOKED;
   expect(await reasonOf(ask('judged'))).toBe('unauthorized');
+});
+
+describe('a cursor expires', () => {
+  test('when the person was erased, also if as much data has come again', async () => {
+    await harness.putReadings('erased', [heart(1)]);
+    const { sync } = await ask('erased');
+    await harness.ingestion.eraseUser({ userId: 'erased' });
+    expect(await reasonOf(ask('erased', { since: sync.cursor }))).toBe('cursor_expired');
+    await harness.putReadings('erased', [heart(1)]);
+    expect(await reasonOf(ask('erased', { since: sync.cursor }))).toBe('cursor_expired');
+  });
+
+  test('when a backup was restored that lacks its last change, also if other changes came since', async () => {
+    await harness.putReadings('restored', [heart(1)]);
+    await harness.putReadings('restored', [heart(2)]);
+    const { sync } = await ask('restored');
+    await admin.query("DELETE FROM reading_change WHERE user_id = 'restored' AND number = 2");
+    await admin.query("DELETE FROM reading WHERE user_id = 'restored' AND change_number = 2");
+    expect(await reasonOf(ask('restored', { since: sync.cursor }))).toBe('cursor_expired');
+    await harness.putReadings('restored', [heart(3)]);
+    // Its time is later than that of the lost one, which a fast machine could miss by less than a millisecond.
+    await admin.query(
+      "UPDATE reading_change SET at = at + interval '1 ms' WHERE user_id = 'restored' AND number = 2",
+    );
+    expect(await reasonOf(ask('restored', { since: sync.cursor }))).toBe('cursor_expired');
+  });
+
+  test('and this answer is recorded and judged like data', async () => {
+    await harness.putReadings('recorded', [heart(1)]);
+    const { sync } = await ask('recorded');
+    await harness.ingestion.eraseUser({ userId: 'recorded' });
+    harness.consent.forget();
+    expect(await reasonOf(ask('recorded', { since: sync.cursor }))).toBe('cursor_expired');
+    expect(harness.consent.accesses).toMatchObject([
+      { endpoint: '/api/v1/health-data/heart', recordCount: 0 },
+    ]);
+    harness.consent.judge = () => Verdict.GRANT_REVOKED;
+    expect(await reasonOf(ask('recorded', { since: sync.cursor }))).toBe('unauthorized');
+  });
+});
+
+describe('a cursor is refused', () => {
+  const REFUSED = 'updatedSince: is not a cursor that this list has given to this app for this person';
+
+  test('by another category, type, person or app, and when it was changed', async () => {
+    await harness.putReadings('bound', [heart(1), reading('Steps', noon(1), 5)]);
+    const since = (await ask('bound')).sync.cursor as string;
+    const changed = `${since.slice(0, 30)}${since[30] === 'A' ? 'B' : 'A'}${since.slice(31)}`;
+    for (const refused of [
+      () => ask('bound', { since, category: 'activity' }),
+      () => ask('bound', { since, type: 'HRV' }),
+      () => ask('other', { since }),
+      () => ask('bound', { since, about: { clientId: 'app_other' } }),
+      () => ask('bound', { since: changed }),
+      () => ask('bound', { since: 'cur_' }),
+      () => ask('bound', { since: `cur_${'A'.repeat(80)}` }),
+      () => ask('bound', { since: 'yesterday' }),
+    ]) {
+      expect((await refusalOf(refused())).message).toBe(REFUSED);
+    }
+  });
+
+  test('together with from or to, and by endpoints without changes', async () => {
+    const about = await harness.about('bound');
+    const parameters = { updatedSince: EVERYTHING, from: '2026-01-01' };
+    const both = harness.reads.read({ endpoint: Endpoint.HEALTH_DATA, category: 'heart', parameters }, about);
+    expect((await refusalOf(both)).message).toBe('updatedSince: excludes from and to');
+    const elsewhere = harness.reads.read(
+      { endpoint: Endpoint.MOOD, parameters: { updatedSince: EVERYTHING } },
+      about,
+    );
+    expect((await refusalOf(elsewhere)).violations).toMatchObject([{ parameter: 'updatedSince' }]);
+  });
+});
+
+describe('changes that an app may not see', () => {
+  const DATA_FROM = '2026-01-10';
+  const glucose = (day: number) => reading('Glucose', noon(day), 5.5, { unit: 'mmol/L' });
+
+  /** What an app sees that may read glucose since a day. */
+  async function ask(userId: string, since: string = EVERYTHING, dataFrom: string | null = DATA_FROM) {
+    const request = {
+      endpoint: Endpoint.HEALTH_DATA,
+      category: 'glucose',
+      parameters: { updatedSince: since },
+    };
+    const response = await harness.reads.read(request, await harness.about(userId, { dataFrom }));
+    return { ...JSON.parse(textOf(response)), etag: response.etag };
+  }
+
+  /** An answer without its cursor, which no app can read. */
+  const seenOf = ({ sync: { cursor, ...sync }, ...answer }: Awaited<ReturnType<typeof ask>>) => {
+    return { ...answer, sync, length: cursor.length };
+  };
+
+  const hide = {
+    'of another category': (userId: string) =>
+      harness.putReadings(userId, [heart(15, Math.random() * 50 + 50)]),
+    'before the data window': (userId: string) =>
+      harness.putReadings(userId, [glucose(1 + Math.floor(Math.random() * 8))]),
+  };
+
+  test.each(Object.entries(hide))(
+    'a change %s changes nothing in an answer, also none of a later cursor',
+    async (kind, change) => {
+      await harness.putReadings(kind, [glucose(11), glucose(12)]);
+      const first = await ask(kind);
+      await change(kind);
+      const [again, later] = [await ask(kind), await ask(kind, first.sync.cursor)];
+      expect(seenOf(again)).toEqual(seenOf(first));
+      await change(kind);
+      const [last, beside] = [await ask(kind, later.sync.cursor), await ask(kind, first.sync.cursor)];
+      expect([seenOf(last), seenOf(beside)]).toEqual([seenOf(later), seenOf(later)]);
+      expect(daysOf(last)).toEqual([]);
+      await harness.putReadings(kind, [glucose(13)]);
+      expect(daysOf(await ask(kind, last.sync.cursor))).toEqual([13]);
+    },
+  );
+
+  test('every cursor is another text of the same length, also for the same place', async () => {
+    const empty = await ask('nonce');
+    await harness.putReadings('nonce', [{ ...glucose(11), source: 'a'.repeat(40) }, glucose(12)]);
+    const cursors = [empty, await ask('nonce'), await ask('nonce')].map(({ sync }) => sync.cursor as string);
+    expect(new Set(cursors).size).toBe(3);
+    expect(new Set(cursors.map(({ length }) => length)).size).toBe(1);
+    // What gateways accept.
+    expect(cursors[0]).toMatch(/^cur_[A-Za-z0-9_-]{22,400}$/);
+  });
+
+  test('more hidden changes than a page searches give no empty page with more behind it', async () => {
+    await harness.putReadings('many', [glucose(1)]);
+    await admin.query(
+      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
+     SELECT 'many', gen_random_uuid(), type, category, at, at, 5, 'iphone', 1
+     FROM reading, generate_series(1, 25000) AS n, LATERAL (SELECT start_at - n * interval '1 minute' AS at) AS t WHERE user_id = 'many'`,
+    );
+    await harness.putReadings('many', [glucose(11)]);
+    const page = await ask('many');
+    expect([daysOf(page), page.sync.hasMore]).toEqual([[11], false]);
+  });
+
+  describe('a cursor behind hidden changes', () => {
+    const start = async (userId: string, ...visible: number[]) => {
+      await harness.putReadings(userId, [heart(15), ...visible.map(glucose)]);
+      await harness.putReadings(userId, [heart(16)]);
+      return (await ask(userId)).sync.cursor as string;
+    };
+
+    test('goes on when only these were lost or erased, and sees what is new', async () => {
+      for (const visible of [[], [11]]) {
+        const userId = `lost ${visible.length}`;
+        const cursor = await start(userId, ...visible);
+        await admin.query('DELETE FROM reading_change WHERE user_id = $1 AND number = 2', [userId]);
+        expect(daysOf(await ask(userId, cursor))).toEqual([]);
+        await harness.putReadings(userId, [glucose(12)]);
+        expect(daysOf(await ask(userId, cursor))).toEqual([12]);
+      }
+      const cursor = await start('erased-unseen');
+      await harness.ingestion.eraseUser({ userId: 'erased-unseen' });
+      await harness.putReadings('erased-unseen', [glucose(13)]);
+      expect(daysOf(await ask('erased-unseen', cursor))).toEqual([13]);
+    });
+
+    test('expires when something visible was lost, or when the window opens after something visible', async () => {
+      const cursor = await start('visible-lost', 11);
+      expect(await reasonOf(ask('visible-lost', cursor, null))).toBe('cursor_expired');
+      await admin.query("DELETE FROM reading_change WHERE user_id = 'visible-lost'");
+      expect(await reasonOf(ask('visible-lost', cursor))).toBe('cursor_expired');
+    });
+
+    test('shows what an earlier window opens when nothing was visible before', async () => {
+      const cursor = await start('opened', 5);
+      expect(daysOf(await ask('opened', cursor, null))).toEqual([5]);
+    });
+  });
+
+  test('a cursor expires by its age, whatever has changed, and old times are not told', async () => {
+    const cursors: string[] = [];
+    for (const userId of ['quiet', 'busy']) {
+      await harness.putReadings(userId, [glucose(11)]);
+      cursors.push((await ask(userId)).sync.cursor);
+    }
+    await harness.putReadings('busy', [heart(11)]);
+    const { clock } = harness;
+    const now = clock.now();
+    clock.set(new Date(now.getTime() + 400 * 86_400_000));
+    const answers = await Promise.all([ask('quiet', cursors[0]), ask('busy', cursors[1])]);
+    expect(answers.map(daysOf)).toEqual([[], []]);
+    clock.set(new Date(now.getTime() + 400 * 86_400_000 + 1));
+    for (const [index, userId] of ['quiet', 'busy'].entries())
+      expect(await reasonOf(ask(userId, cursors[index]))).toBe('cursor_expired');
+    clock.set(new Date(Date.now() + 401 * 86_400_000));
+    expect(await ask('quiet')).toMatchObject({
+      data: [{ updatedAt: '1970-01-01T00:00:00.000Z' }],
+      sync: { lastDataAt: null },
+    });
+    clock.set(now);
+  });
+});
+
+describe('the forgetting of old changes', () => {
+  let owner: pg.Pool;
+  beforeAll(async () => {
+    const { ownerUrl, schema } = harness.database;
+    owner = openTestPool(ownerUrl, { options: `-c search_path=${schema}` });
+  });
+  afterAll(async () => {
+    await owner.end();
+  });
+
+  /** Five readings, one in each change; the first three changes are from a year before. */
+  async function store(userId: string): Promise<void> {
+    for (const day of [1, 2, 3, 4, 5]) await harness.putReadings(userId, [heart(day)]);
+    await owner.query(
+      "UPDATE reading_change SET reported = true, at = at - interval '1 year' * (number < 4)::int WHERE user_id = $1",
+      [userId],
+    );
+  }
+
+  /** Forgets what is older than half a year, one change at a time. */
+  async function prune(): Promise<number> {
+    const pruning = createPgChangePruning(owner);
+    const before = new Date(Date.now() - 183 * 86_400_000);
+    let steps = 0;
+    for (let after: string | null = ''; after !== null; steps += 1)
+      after = await pruning.prune(after, before, 1);
+    return steps;
+  }
+
+  const numbersOf = async (userId: string) => {
+    const { rows } = await owner.query(
+      'SELECT number::int FROM reading_change WHERE user_id = $1 ORDER BY 1',
+      [userId],
+    );
+    return rows.map(({ number }) => number);
+  };
+
+  test('old changes are forgotten in steps, except the latest of each person and unreported ones', async () => {
+    for (const userId of ['person-1', 'person-2', 'waiting', 'still']) await store(userId);
+    await owner.query("UPDATE reading_change SET reported = false WHERE user_id = 'waiting' AND number = 2");
+    await owner.query("DELETE FROM reading_change WHERE user_id = 'still' AND number > 3");
+    const [steps, again] = [await prune(), await prune()];
+    expect(await Promise.all(['person-1', 'person-2', 'waiting', 'still'].map(numbersOf))).toEqual([
+      [3, 4, 5],
+      [3, 4, 5],
+      [2, 3, 4, 5],
+      [3],
+    ]);
+    // Two of each person, one of the one who waits, and the end.
+    expect([steps - again, again]).toEqual([7, 2]);
+  });
+
+  test('a reader who is in the middle or at the end goes on, and one who begins gets everything', async () => {
+    await store('reader');
+    const middle = await askChanges(harness, 'reader', { pageSize: 1 });
+    const end = await askChanges(harness, 'reader');
+    await prune();
+    const next = await askChanges(harness, 'reader', { pageSize: 1, since: middle.sync.cursor });
+    expect(daysOf(next)).toEqual([2]);
+    expect(daysOf(await askChanges(harness, 'reader', { since: next.sync.cursor }))).toEqual([3, 4, 5]);
+    expect(daysOf(await askChanges(harness, 'reader', { since: end.sync.cursor }))).toEqual([]);
+    const { data, sync } = await askChanges(harness, 'reader');
+    expect([data.length, data[0].updatedAt, sync.lastDataAt]).toEqual([
+      5,
+      '1970-01-01T00:00:00.000Z',
+      end.sync.lastDataAt,
+    ]);
+  });
+});
+
+describe('the text of a cursor', () => {
+  const ids = createPublicIds(Buffer.alloc(32, 7))('app_1');
+  const at = new Date('2026-01-02T03:04:05.678Z');
+  const since = new Date('2026-01-01T00:00:00Z');
+  const item = { startAt: at, endAt: at, metric: 'heart-rate', source: 'iphone' };
+  const KEY = [at.getTime(), at.getTime(), 'heart-rate', 'iphone'];
+
+  test.each([
+    ['in the middle', [since.getTime(), 7, at.getTime(), ...KEY], item],
+    ['at the end', [since.getTime(), 7, at.getTime()], null],
+  ])('a cursor of the release without a nonce, %s, goes on at its place', (_, sealed, expected) => {
+    const cursor = findCursor(ids, 'list', `cur_${ids.seal(JSON.stringify(sealed), 'list')}`);
+    const seen = { number: 7, at };
+    expect(cursor).toEqual({
+      place: { seen, item: expected },
+      latest: seen,
+      visible: seen,
+      since,
+      madeAt: null,
+    });
+  });
+
+  test('a cursor keeps what it tells, and begins with what the release without a nonce reads', () => {
+    const place = { seen: { number: 7, at }, item };
+    const cursor = { place, latest: { number: 9, at }, visible: { number: 3, at }, since, madeAt: at };
+    const text = formatCursor(ids, 'list', cursor);
+    expect(findCursor(ids, 'list', text)).toEqual(cursor);
+    const parts = JSON.parse(ids.open(text.slice('cur_'.length), 'list') ?? '');
+    expect(parts.slice(0, 7)).toEqual([since.getTime(), 7, at.getTime(), ...KEY]);
+  });
 });

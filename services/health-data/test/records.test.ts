@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { at, type Harness, reading, startHarness } from './harness.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { at, bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
 import { read as readFrom } from './record-reader.ts';
 
 let harness: Harness;
@@ -7,6 +8,7 @@ beforeAll(async () => {
   harness = await startHarness();
 });
 afterAll(async () => harness[Symbol.asyncDispose]());
+beforeEach(() => harness.consent.forget());
 
 const source = 'ehr';
 let keys = 0;
@@ -244,5 +246,150 @@ describe('each resource returns exactly its fields', () => {
     expect((await read('weight', 'one', {}, '2026-01-03')).data).toMatchObject([{ weightKg: 81 }]);
     const beyond = await read('weight', 'one', { page: { page: 3, pageSize: 2 } });
     expect(beyond).toEqual({ data: [], pagination: { page: 3, pageSize: 2, total: 2, totalPages: 1 } });
+  });
+});
+
+describe('lists of records', () => {
+  test('pages contain every item once, even identical ones, and keep the true total', async () => {
+    await harness.putHealthRecords(
+      'many',
+      Array.from({ length: 25 }, () => ({
+        ...key(),
+        record: {
+          case: 'symptom' as const,
+          value: { description: 'Same', timestamp: at('2026-01-02T10:00:00Z') },
+        },
+      })),
+    );
+    const pages = await Promise.all(
+      [1, 2, 3, 4].map((page) => read('symptoms', 'many', { page: { page, pageSize: 10 } })),
+    );
+    const ids = pages.flatMap(({ data }) => data.map(({ id }: { id: string }) => id));
+    expect(ids).toHaveLength(25);
+    expect(new Set(ids).size).toBe(25);
+    expect(pages[3]).toEqual({ data: [], pagination: { page: 4, pageSize: 10, total: 25, totalPages: 3 } });
+  });
+
+  test.each(['symptoms', 'weight', 'medications'] as const)(
+    '%s answers the largest page number with an empty page',
+    async (endpoint) => {
+      const page = 2 ** 32 - 1;
+      const body = await read(endpoint, 'many', { page: { page, pageSize: 100 } });
+      expect(body.data).toEqual([]);
+      expect(body.pagination.page).toBe(page);
+    },
+  );
+
+  test('windows and the data window of the grant limit them', async () => {
+    await harness.putHealthRecords(
+      'windowed',
+      ['2026-01-01', '2026-01-02', '2026-01-03'].map((date) => ({
+        ...key(),
+        record: {
+          case: 'moodEntry' as const,
+          value: { mood: 'neutral', timestamp: at(`${date}T00:00:00Z`) },
+        },
+      })),
+    );
+    const total = async (query: object, dataFrom: string | null = null) =>
+      (await read('mood', 'windowed', query, dataFrom)).pagination.total;
+    expect(await total({ from: '2026-01-02' })).toBe(2);
+    expect(await total({ from: '2026-01-01', to: '2026-01-03' })).toBe(2);
+    expect(await total({}, '2026-01-03')).toBe(1);
+    expect(await total({ from: '2026-01-01' }, '2026-01-03')).toBe(1);
+  });
+
+  test('a parameter that a resource does not support is refused by name', async () => {
+    for (const [endpoint, query] of [
+      ['medications', { from: '2026-01-01' }],
+      ['profile', { type: 'Steps' }],
+      ['symptoms', { timeZone: 'UTC' }],
+    ] as const) {
+      const refusal = await refusalOf(read(endpoint, 'one', query));
+      expect(refusal.violations.map((violation) => violation.parameter)).toEqual(Object.keys(query));
+    }
+  });
+});
+
+async function adherence(userId: string, medicationId: string, query: object = {}) {
+  return bodyOf(
+    await harness.reads.read(
+      { endpoint: Endpoint.ADHERENCE, parameters: query, medicationId },
+      await harness.about(userId),
+    ),
+  );
+}
+
+describe('adherence', () => {
+  const dose = (medicationKey: string, value: object) => ({
+    ...key(),
+    record: { case: 'adherenceEntry' as const, value: { medicationKey, status: 'taken', ...value } },
+  });
+
+  test('returns the doses of one medication, newest first; as-needed ones are ordered by the time of intake', async () => {
+    await harness.putHealthRecords('patient', [
+      { key: 'med-a', source, record: { case: 'medication', value: { name: 'A' } } },
+      { key: 'med-b', source, record: { case: 'medication', value: { name: 'B' } } },
+      dose('med-a', {
+        scheduledAt: at('2026-01-01T08:00:00Z'),
+        takenAt: at('2026-01-01T08:05:00Z'),
+        dose: '1 tablet',
+      }),
+      dose('med-a', { takenAt: at('2026-01-01T20:00:00Z') }),
+      dose('med-a', { scheduledAt: at('2026-01-02T08:00:00Z'), status: 'skipped', reason: 'Felt fine' }),
+      dose('med-b', { scheduledAt: at('2026-01-02T08:00:00Z'), status: 'missed' }),
+    ]);
+    const { data: medications } = await read('medications', 'patient');
+    expect(await adherence('patient', medications[0].id)).toEqual({
+      data: [
+        {
+          id: ID('adh'),
+          scheduledAt: '2026-01-02T08:00:00.000Z',
+          status: 'skipped',
+          takenAt: null,
+          dose: null,
+          reason: 'Felt fine',
+        },
+        {
+          id: ID('adh'),
+          scheduledAt: null,
+          status: 'taken',
+          takenAt: '2026-01-01T20:00:00.000Z',
+          dose: null,
+          reason: null,
+        },
+        {
+          id: ID('adh'),
+          scheduledAt: '2026-01-01T08:00:00.000Z',
+          status: 'taken',
+          takenAt: '2026-01-01T08:05:00.000Z',
+          dose: '1 tablet',
+          reason: null,
+        },
+      ],
+      pagination: { page: 1, pageSize: 20, total: 3, totalPages: 1 },
+    });
+    expect((await adherence('patient', medications[0].id, { from: '2026-01-02' })).pagination.total).toBe(1);
+  });
+
+  test("an unknown medication and another person's get the same not-found response and are recorded", async () => {
+    const { data: medications } = await read('medications', 'patient');
+    harness.consent.forget();
+    const ids = [medications[0].id, `med_${'0'.repeat(32)}`, 'med_', "x' OR 1=1"];
+    const refusals = await Promise.all(ids.map((id) => refusalOf(adherence('somebody-else', id))));
+    expect(new Set(refusals.map(({ reason, message }) => `${reason} ${message}`)).size).toBe(1);
+    expect(refusals[0]?.reason).toBe('not_found');
+    expect(harness.consent.accesses).toHaveLength(ids.length);
+    expect(harness.consent.accesses[0]).toMatchObject({
+      userId: 'somebody-else',
+      scope: 'read:medications',
+      endpoint: '/api/v1/medications/{id}/adherence',
+      recordCount: 0,
+    });
+  });
+
+  test('a malformed parameter is refused before anything is read or recorded', async () => {
+    expect(await reasonOf(adherence('patient', 'med_', { from: 'x' }))).toBe('invalid_request');
+    expect(harness.consent.accesses).toHaveLength(0);
   });
 });
