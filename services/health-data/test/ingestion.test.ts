@@ -1,8 +1,12 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { HealthRecordKind, type HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { eventually } from '@phds/test-kit/conditions';
+import { BAD_USER_IDS, GOOD_USER_IDS } from '@phds/test-kit/user-ids';
 import pg from 'pg';
 import { USER_TABLES } from '../src/store/pg-user-eraser.ts';
-import { at, bodyOf, type Harness, reading, refusalOf, startHarness } from './harness.ts';
+import { at, bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
 
 let harness: Harness;
 let admin: pg.Client;
@@ -242,5 +246,247 @@ describe('EraseUser', () => {
       [harness.database.schema],
     );
     expect(rows.map(({ name }) => name).sort()).toEqual([...USER_TABLES].sort());
+  });
+});
+
+type HealthRecordMessage = MessageInitShape<typeof HealthRecordSchema>;
+
+const PAST = at('2026-01-02T10:00:00Z');
+
+/** One valid record of each kind. */
+const EVERY_KIND: Record<string, HealthRecordMessage['record']> = {
+  symptom: { case: 'symptom', value: { description: 'Cough', severity: 'mild', timestamp: PAST } },
+  medication: { case: 'medication', value: { name: 'Aspirin', dosage: '100 mg', pattern: 'QD' } },
+  'adherence-entry': {
+    case: 'adherenceEntry',
+    value: { medicationKey: 'medication', status: 'taken', scheduledAt: PAST },
+  },
+  condition: { case: 'condition', value: { name: 'Asthma', sinceDate: '2019-05' } },
+  allergy: { case: 'allergy', value: { name: 'Pollen', severity: 'severe' } },
+  appointment: { case: 'appointment', value: { title: 'Visit', dateTime: '2026-05-01T09:00:00-05:00' } },
+  'mood-entry': { case: 'moodEntry', value: { mood: 'pleasant', timestamp: PAST } },
+  report: {
+    case: 'report',
+    value: { generatedAt: PAST, from: '2026-01-01', to: '2026-01-01', summary: 'Fine.' },
+  },
+  'ehr-record': {
+    case: 'ehrRecord',
+    value: { resourceType: 'Procedure', summary: 'X-ray', timestamp: PAST },
+  },
+};
+const batch: HealthRecordMessage[] = Object.entries(EVERY_KIND).map(([key, record]) => ({
+  key,
+  source: 'ehr',
+  record: record!,
+}));
+
+describe('PutHealthRecords', () => {
+  test('is idempotent for every kind; changed content updates the same record', async () => {
+    expect(await harness.putHealthRecords('ada', batch)).toMatchObject({
+      inserted: 9,
+      updated: 0,
+      unchanged: 0,
+      refusals: [],
+    });
+    expect(await harness.putHealthRecords('ada', batch)).toMatchObject({
+      inserted: 0,
+      updated: 0,
+      unchanged: 9,
+    });
+    const changed: HealthRecordMessage[] = [
+      {
+        key: 'symptom',
+        source: 'ehr',
+        record: { case: 'symptom', value: { description: 'Cough', timestamp: PAST } },
+      },
+      ...batch.slice(1),
+    ];
+    expect(await harness.putHealthRecords('ada', changed)).toMatchObject({
+      inserted: 0,
+      updated: 1,
+      unchanged: 8,
+    });
+    const { data, pagination } = bodyOf(
+      await harness.reads.read({ endpoint: Endpoint.SYMPTOMS }, await harness.about('ada')),
+    );
+    expect(data).toMatchObject([{ description: 'Cough', severity: null }]);
+    expect(pagination.total).toBe(1);
+  });
+
+  test('the same key of another kind, source or user is a different record', async () => {
+    const allergy = EVERY_KIND['allergy']!;
+    const condition = EVERY_KIND['condition']!;
+    const result = await harness.putHealthRecords('grace', [
+      { key: 'x', source: 'ehr', record: allergy },
+      { key: 'x', source: 'ehr', record: condition },
+      { key: 'x', source: 'manual', record: allergy },
+      { key: 'x', source: 'manual', record: allergy },
+    ]);
+    expect(result).toMatchObject({ inserted: 3, unchanged: 1 });
+    expect(
+      await harness.putHealthRecords('linus', [{ key: 'x', source: 'ehr', record: allergy }]),
+    ).toMatchObject({
+      inserted: 1,
+    });
+  });
+
+  test('refuses items by index with a reason and stores the rest', async () => {
+    const value = (record: HealthRecordMessage['record']): HealthRecordMessage => ({
+      key: 'k',
+      source: 'ehr',
+      record: record!,
+    });
+    const result = await harness.putHealthRecords('refused', [
+      { key: 'k', source: 'ehr' },
+      { key: '', source: 'ehr', record: EVERY_KIND['allergy']! },
+      { key: 'k', source: 'EHR', record: EVERY_KIND['allergy']! },
+      value({ case: 'symptom', value: { description: ' ', timestamp: PAST } }),
+      value({ case: 'symptom', value: { description: 'x', severity: 'awful', timestamp: PAST } }),
+      value({ case: 'symptom', value: { description: 'x' } }),
+      value({ case: 'symptom', value: { description: 'x', timestamp: at('2027-01-01T00:00:00Z') } }),
+      value({ case: 'adherenceEntry', value: { medicationKey: 'm', status: 'taken' } }),
+      value({ case: 'condition', value: { name: 'x', sinceDate: '2019-13' } }),
+      value({ case: 'appointment', value: { title: 'x', dateTime: '2026-05-01T09:00:00' } }),
+      value({ case: 'moodEntry', value: { mood: 'great', timestamp: PAST } }),
+      value({
+        case: 'report',
+        value: { generatedAt: PAST, from: '2026-01-02', to: '2026-01-01', summary: 'x' },
+      }),
+      value({
+        case: 'ehrRecord',
+        value: { resourceType: 'Procedure', summary: 'x'.repeat(501), timestamp: PAST },
+      }),
+      value({ case: 'allergy', value: { name: 'nul\u0000l' } }),
+      value({ case: 'medication', value: { name: 'x', pattern: 'SOMETIMES' } }),
+      value(EVERY_KIND['allergy']),
+    ]);
+    expect(result.inserted).toBe(1);
+    const reasons = result.refusals.map(({ reason }) => reason);
+    expect(result.refusals.map(({ index }) => index)).toEqual(
+      Array.from({ length: 15 }, (_, index) => index),
+    );
+    expect(reasons.map((reason) => reason.split(' must be one of')[0])).toEqual([
+      'record is missing',
+      'key is missing',
+      'source must be a label such as apple-watch, at most 40 characters',
+      'description is missing',
+      'severity',
+      'timestamp is missing',
+      'timestamp is more than 24 hours in the future',
+      'scheduledAt and takenAt are both missing',
+      'sinceDate must be YYYY, YYYY-MM or YYYY-MM-DD',
+      'dateTime must be RFC 3339 with an offset',
+      'mood',
+      'to is before from',
+      'summary is longer than 500 characters',
+      'name holds control characters',
+      'pattern',
+    ]);
+  });
+});
+
+function toRecordKind(name: string): HealthRecordKind {
+  return HealthRecordKind[name.toUpperCase().replaceAll('-', '_') as keyof typeof HealthRecordKind];
+}
+
+describe('DeleteHealthRecords', () => {
+  test('deletes every kind by natural key, once; a medication is deleted with its doses', async () => {
+    await harness.putHealthRecords('gone', batch);
+    const keys = Object.keys(EVERY_KIND).map((key) => ({ kind: toRecordKind(key), source: 'ehr', key }));
+    const medication = keys.filter(({ key }) => key === 'medication');
+    expect((await harness.ingestion.deleteHealthRecords({ userId: 'gone', keys: medication })).deleted).toBe(
+      1,
+    );
+    expect((await harness.ingestion.deleteHealthRecords({ userId: 'gone', keys })).deleted).toBe(7);
+    expect((await harness.ingestion.deleteHealthRecords({ userId: 'gone', keys })).deleted).toBe(0);
+  });
+
+  test('an unknown kind is named', async () => {
+    const keys = [{ kind: 99 as HealthRecordKind, source: 'ehr', key: 'x' }];
+    const refusal = await refusalOf(harness.ingestion.deleteHealthRecords({ userId: 'gone', keys }));
+    expect(refusal.violations).toEqual([{ parameter: 'keys[0]', message: 'unknown kind' }]);
+  });
+});
+
+describe('user ids', () => {
+  const READINGS = [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)];
+
+  test.each(BAD_USER_IDS)('nothing is stored or erased for a user id %s', async (_, userId) => {
+    for (const call of [harness.putReadings(userId, READINGS), harness.ingestion.eraseUser({ userId })]) {
+      expect(await refusalOf(call)).toMatchObject({
+        reason: 'invalid_request',
+        violations: [{ parameter: 'userId' }],
+      });
+    }
+  });
+
+  test.each(GOOD_USER_IDS)('readings for a user id %s are stored, read and erased', async (_, userId) => {
+    const heart = async () =>
+      bodyOf(
+        await harness.reads.read(
+          { endpoint: Endpoint.HEALTH_DATA, category: 'heart' },
+          await harness.about(userId),
+        ),
+      );
+    expect(await harness.putReadings(userId, READINGS)).toMatchObject({ inserted: 1 });
+    expect((await heart()).pagination.total).toBe(1);
+    await harness.ingestion.eraseUser({ userId });
+    expect((await heart()).pagination.total).toBe(0);
+  });
+});
+
+describe('an erasure', () => {
+  const isWaiting = async () => {
+    const { rowCount } = await admin.query(`
+    SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
+    return rowCount === 1;
+  };
+
+  test('an erasure completes even if its caller gives up', async () => {
+    const userId = 'given-up';
+    const heart = reading('Heart Rate', '2026-01-02T10:00:00Z', 60);
+    await harness.putReadings(userId, [heart]);
+    await admin.query('BEGIN');
+    await admin.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [userId]);
+    const patience = new AbortController();
+    const reason = reasonOf(harness.ingestion.eraseUser({ userId }, { signal: patience.signal }));
+    await eventually(isWaiting);
+    patience.abort();
+    expect(await reason).toBe('unavailable');
+    // On the same connection, so the service has noticed by now that the caller gave up.
+    await harness.putReadings('another', [heart]);
+    await admin.query('COMMIT');
+    await eventually(async () => {
+      const { rowCount } = await admin.query('SELECT FROM reading WHERE user_id = $1', [userId]);
+      expect(rowCount).toBe(0);
+    });
+  });
+});
+
+describe('importers that wait', () => {
+  test('waiting importers leave connections for reads', async () => {
+    await using small = await startHarness({ DATABASE_POOL_SIZE: '2' });
+    const other = new pg.Client({ connectionString: small.database.adminUrl });
+    await other.connect();
+    // As another replica that writes for the same person.
+    const key = "hashtextextended('health-data waiting', 0)";
+    await other.query(`SELECT pg_advisory_lock(${key})`);
+    const one = [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)];
+    const puts = Array.from({ length: 12 }, (_, n) =>
+      small.putReadings(n % 2 === 0 ? 'waiting' : `other-${n}`, one),
+    );
+    const read = await small.reads.read(
+      { endpoint: Endpoint.HEALTH_DATA, category: 'heart' },
+      await small.about('reader'),
+    );
+    expect(bodyOf(read).pagination.total).toBe(0);
+    await other.query(`SELECT pg_advisory_unlock(${key})`);
+    const results = await Promise.all(puts);
+    expect(results.map(({ inserted }) => inserted).toSorted()).toEqual([
+      ...Array(5).fill(0),
+      ...Array(7).fill(1),
+    ]);
+    await other.end();
   });
 });

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { getMetric } from '@phds/catalog/metrics';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
+import { createPublicIds } from '../src/app/public-ids.ts';
 import { toHealthRecordId, toReadingId } from '../src/app/row-ids.ts';
 import { type About, LIST_NAMES, LISTS, type ListName } from './data-lists.ts';
-import { bodyOf, type Harness, refusalOf, startHarness, textOf } from './harness.ts';
-import { fillOneOfEach } from './one-of-each.ts';
+import { at, bodyOf, type Harness, reading, refusalOf, startHarness, textOf } from './harness.ts';
+import { fillOneOfEach, recordsOf } from './one-of-each.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -118,4 +119,129 @@ test('the ids of an app stay the same when the data is deleted and imported agai
   expect((await readAs('app_one', 'readings', userId)).items).toEqual([]);
   await fillOneOfEach(harness, userId);
   expect(await read()).toEqual(before);
+});
+
+/** A list of the user without the ids. */
+async function read(name: ListName, userId: string): Promise<object[]> {
+  const { data } = bodyOf(await LISTS[name](harness, await harness.about(userId)));
+  return data.map(({ id: _, ...shown }: { id: string }) => shown);
+}
+
+// Row ids are hashes of the user id and of data that an app knows, so ordering by them would confirm or refute guesses of the user
+// id.
+describe('the order of a list does not depend on the user, for', () => {
+  test('readings that start at the same time', async () => {
+    const sources = ['iphone', 'apple-watch', 'manual', 'ehr', 'csv', 'synthetic', 'oura', 'garmin'];
+    const order = async (userId: string) => {
+      await harness.putReadings(
+        userId,
+        sources.flatMap((source) => [
+          reading('Heart Rate', START, 60, { source }),
+          reading('HRV', START, 40, { source }),
+          reading('Weight', START, 60 + source.length, { source }),
+        ]),
+      );
+      return { readings: await read('readings', userId), weights: await read('weight', userId) };
+    };
+    const orders = await Promise.all(['one', 'two', 'three'].map(order));
+    expect(orders[0]?.readings).toHaveLength(2 * sources.length);
+    expect(orders).toEqual([orders[0], orders[0], orders[0]]);
+  });
+
+  test('records of the same time or day', async () => {
+    const letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const order = async (userId: string) => {
+      await harness.putHealthRecords(
+        userId,
+        letters.flatMap((letter) =>
+          recordsOf(letter).map((record) => ({ key: letter, source: 'ehr', record })),
+        ),
+      );
+      await harness.putHealthRecords(
+        userId,
+        letters.map((letter) => ({
+          key: `of-a-${letter}`,
+          source: 'ehr',
+          record: {
+            case: 'adherenceEntry' as const,
+            value: { medicationKey: 'a', status: 'taken', takenAt: at(START), dose: letter },
+          },
+        })),
+      );
+      const names = LIST_NAMES.filter((name) => name !== 'readings' && name !== 'weight');
+      return Promise.all(names.map(async (name) => [name, await read(name, userId)] as const));
+    };
+    const [one, two, three] = [await order('first'), await order('second'), await order('third')];
+    expect(two).toEqual(one);
+    expect(three).toEqual(one);
+    for (const [name, items] of one) {
+      expect([name, items.length]).toEqual([name, name === 'adherence' ? 9 : letters.length]);
+    }
+  });
+});
+
+const KEY = Buffer.alloc(32, 1);
+const ROW = '0123abcd-4567-89ef-0123-456789abcdef';
+const ROWS = [ROW, 'ffffffff-ffff-ffff-ffff-ffffffffffff', '00000000-0000-0000-0000-000000000000'].map(
+  (id) => ({ id }),
+);
+
+const idOf = (ids: ReturnType<ReturnType<typeof createPublicIds>>, id = ROW) =>
+  ids.toPublicIds('med', [{ id }])[0];
+
+describe('the ids of a reader', () => {
+  test('depend only on the server key and the reader, and not on the version of the service', () => {
+    const ids = createPublicIds(KEY)('app_one');
+    expect(ids.toPublicIds('med', [{ id: ROW }])).toEqual(['med_9a3019504445452496e1d4084883de73']);
+    expect(ids.toTag('{"data":null}')).toBe('iYWQyHd0JmCvidKFWoOhovvZjik');
+  });
+
+  test('are the same in another process, at another position of a page, and on another page', () => {
+    const [one, other] = [createPublicIds(KEY)('app_one'), createPublicIds(KEY)('app_one')];
+    const page = one.toPublicIds('rdg', ROWS);
+    expect(new Set(page).size).toBe(ROWS.length);
+    expect(one.toPublicIds('rdg', [])).toEqual([]);
+    expect(one.toPublicIds('rdg', ROWS.toReversed())).toEqual(page.toReversed());
+    expect(other.toPublicIds('rdg', ROWS)).toEqual(page);
+    expect(other.toTag('text')).toBe(one.toTag('text'));
+  });
+
+  test('differ for another reader and with another server key', () => {
+    const publicIds = createPublicIds(KEY);
+    const readers = [publicIds('app_one'), publicIds('app_two'), publicIds('person one'), publicIds('')];
+    const all = [...readers, createPublicIds(Buffer.alloc(32, 2))('app_one')];
+    expect(new Set([ROW.replaceAll('-', ''), ...all.map((ids) => idOf(ids)?.slice(4))]).size).toBe(6);
+    expect(new Set(all.map((ids) => ids.toTag('text'))).size).toBe(5);
+  });
+
+  test('are the same even when more readers than the cache size have asked in between', () => {
+    const publicIds = createPublicIds(KEY);
+    const kept = publicIds('app_one');
+    const before = idOf(kept);
+    for (let count = 0; count < 1_100; count += 1) publicIds(`app_${count}`);
+    expect(publicIds('app_one')).not.toBe(kept);
+    expect(idOf(publicIds('app_one'))).toBe(before);
+    expect(publicIds('app_one')).toBe(publicIds('app_one'));
+  });
+
+  test("lead back to their row only with their own prefix and unchanged; another reader's do not", () => {
+    const publicIds = createPublicIds(KEY);
+    const ids = publicIds('app_one');
+    const [known = ''] = ids.toPublicIds('med', [{ id: ROW }]);
+    expect(ids.findRowId('med', known)).toBe(ROW);
+    expect(publicIds('app_two').findRowId('med', known)).not.toBe(ROW);
+    for (const malformed of [
+      '',
+      'med_',
+      ROW,
+      known.toUpperCase(),
+      `${known}0`,
+      known.slice(0, -1),
+      ` ${known}`,
+    ]) {
+      expect(ids.findRowId('med', malformed)).toBeNull();
+    }
+    expect(ids.findRowId('adh', known)).toBeNull();
+    expect(ids.findRowId('med', known.replace('med', 'sym'))).toBeNull();
+  });
 });
