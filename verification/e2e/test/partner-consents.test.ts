@@ -42,7 +42,6 @@ async function ask(scopes: readonly string[], parameters: Record<string, string>
 
 const pending = (bearer: string | undefined, path = '', options: RequestOptions = {}) =>
   send(`${stack.gateway}/partner/consent/pending${path}`, { bearer, ...options });
-const deny = (bearer: string, id: string) => pending(bearer, `/${id}/deny`, { json: {} });
 const codeOf = ({ status, body }: Answer): [number, string] => [status, body.code];
 const grants = (bearer: string, path = '', options: RequestOptions = {}) =>
   send(`${stack.gateway}/partner/consent/grants${path}`, { bearer, ...options });
@@ -92,22 +91,6 @@ describe('GET pending', () => {
     expect(id).toMatch(/^apr_[A-Za-z0-9]{22,}$/);
     for (const hidden of ['secret-state', '/callback', 'phds_']) expect(answer.text).not.toContain(hidden);
   });
-
-  test('claims the approval for the first session that opens it; for other people it does not exist', async () => {
-    const [first, second] = [await somebody(), await somebody()];
-    const id = await ask([HEART]);
-    expectStatus(200, await pending(first, `/${id}`));
-    const others = [
-      pending(second, `/${id}`),
-      pending(second, `/${id}/approve`, { json: {} }),
-      deny(second, id),
-      pending(second, '/apr_0000000000000000000000'),
-      pending(second, '/nothing'),
-      pending(second, '/apr_0000000000000000000000/approve', { json: {} }),
-    ];
-    for (const each of await Promise.all(others)) expect(codeOf(each)).toEqual([404, 'NOT_FOUND']);
-    expect((await pending(first, `/${id}`)).body.data.status).toBe('pending');
-  });
 });
 
 describe('approve', () => {
@@ -154,23 +137,6 @@ describe('approve', () => {
     expect(grant.body.data.scopes).toEqual([HEART, PROFILE]);
     expect(codeOf(await app.read(first.accessToken, '/api/v1/mood'))).toEqual([403, 'CONSENT_REQUIRED']);
     expect((await app.read(first.accessToken, '/api/v1/health-data/heart')).status).toBe(200);
-  });
-});
-
-describe('deny', () => {
-  test('returns a redirect with access_denied, is idempotent and final', async () => {
-    const [user, id] = [await somebody(), await ask([HEART], { state: 's 1' })];
-    const first = expectStatus(200, await deny(user, id)).body;
-    expect(first).toEqual({ data: { id, status: 'denied', redirectUri: expect.any(String) } });
-    expect(Object.fromEntries(new URL(first.data.redirectUri).searchParams)).toEqual({
-      error: 'access_denied',
-      state: 's 1',
-      iss: stack.gateway,
-    });
-    expect((await deny(user, id)).body).toEqual(first);
-    expect(codeOf(await app.approveAs(user, id))).toEqual([409, 'ALREADY_DECIDED']);
-    const grants = await send(`${stack.gateway}/partner/consent/grants`, { bearer: user });
-    expect(grants.body.data).toEqual([]);
   });
 });
 
@@ -236,83 +202,6 @@ describe('GET grants', () => {
       for (const each of await Promise.all(refused)) expect(codeOf(each)).toEqual([404, 'NOT_FOUND']);
     }
     expect((await grantOf(user, ids[1] ?? '')).status).toBe('active');
-  });
-});
-
-describe('PATCH grants', () => {
-  test('withdraws scopes and shortens the validity with immediate effect', async () => {
-    const user = await somebody();
-    const { grantId, accessToken } = await app.connect(user, [HEART, MOOD, PROFILE]);
-    expect(await read(accessToken, '/api/v1/mood')).toEqual([200, undefined]);
-    const expiresAt = new Date(Date.now() + DAY_MS).toISOString();
-    const { data } = expectStatus(
-      200,
-      await narrow(user, grantId, { scopes: [PROFILE, HEART], expiresAt }),
-    ).body;
-    expect(data).toMatchObject({ id: grantId, scopes: [HEART, PROFILE], expiresAt, status: 'active' });
-    expect(await grantOf(user, grantId)).toMatchObject({ scopes: [HEART, PROFILE], expiresAt });
-    expect(await read(accessToken, '/api/v1/mood')).toEqual([403, 'CONSENT_REQUIRED']);
-    expect(await read(accessToken, '/api/v1/profile')).toEqual([200, undefined]);
-  });
-});
-
-describe('two tabs with different terms', () => {
-  /** Opens a request, as in a tab of its own, and returns what the screen shows. */
-  const openTab = async (user: string, scopes: string[]) => {
-    const id = await ask(scopes);
-    return { id, ...expectStatus(200, await pending(user, `/${id}`)).body.data };
-  };
-
-  test('the tab that shows the old terms is refused and changes nothing, until it shows the new ones', async () => {
-    const user = await somebody();
-    const { grantId } = await app.connect(user, [HEART]);
-    const [first, second] = [await openTab(user, [MOOD]), await openTab(user, [PROFILE])];
-    expect(first.connection).toMatchObject({ grantId, appName: 'Pulse', scopes: [HEART], dataFrom: null });
-    const { revision } = second;
-    expectStatus(200, await app.approveAs(user, second.id, { keepExpiry: true, revision }));
-    const before = await grantOf(user, grantId);
-    const stale = await app.approveAs(user, first.id, { expiresInDays: 1, revision: first.revision });
-    expect(codeOf(stale)).toEqual([409, 'CONFLICT']);
-    expect(stale.body.detail).toContain('has changed since this page showed it');
-    expect(await grantOf(user, grantId)).toEqual(before);
-    const shown = expectStatus(200, await pending(user, `/${first.id}`)).body.data;
-    expect(shown).toMatchObject({ status: 'pending', connection: { scopes: [HEART, PROFILE] } });
-    const decision = { expiresInDays: 1, revision: shown.revision };
-    const { data } = expectStatus(200, await app.approveAs(user, first.id, decision)).body;
-    expect(data.grantId).toBe(grantId);
-    expect((await app.approveAs(user, first.id, decision)).body.data).toEqual(data);
-  });
-});
-
-describe('more time to decide', () => {
-  test('is given to the person who has opened the request, who can then approve it', async () => {
-    const [user, other, id] = [await somebody(), await somebody(), await ask([HEART])];
-    const extend = (bearer: string) => pending(bearer, `/${id}/extend`, { json: {} });
-    expect(codeOf(await extend(user))).toEqual([404, 'NOT_FOUND']);
-    const shown = expectStatus(200, await pending(user, `/${id}`)).body.data;
-    const { data } = expectStatus(200, await extend(user)).body;
-    expect(data).toEqual({ id, expiresAt: expect.any(String) });
-    expect(Date.parse(data.expiresAt)).toBeGreaterThan(Date.parse(shown.expiresAt));
-    expect((await pending(user, `/${id}`)).body.data.expiresAt).toBe(data.expiresAt);
-    expect(codeOf(await extend(other))).toEqual([404, 'NOT_FOUND']);
-    const { redirectUri } = expectStatus(200, await app.approveAs(user, id)).body.data;
-    await app.expectTokens(new URL(redirectUri).searchParams.get('code') ?? '');
-    expect(codeOf(await extend(user))).toEqual([409, 'ALREADY_DECIDED']);
-  });
-});
-
-describe('a request that was opened with the wrong account', () => {
-  test('is given back, and belongs to the account that opens it next', async () => {
-    const [wrong, right, id] = [await somebody(), await somebody(), await ask([HEART])];
-    const release = (bearer: string) => pending(bearer, `/${id}/release`, { json: {} });
-    expectStatus(200, await pending(wrong, `/${id}`));
-    expect(codeOf(await release(right))).toEqual([404, 'NOT_FOUND']);
-    expect(expectStatus(200, await release(wrong)).body).toEqual({ data: { id } });
-    expectStatus(200, await release(wrong));
-    expectStatus(200, await pending(right, `/${id}`));
-    expect(codeOf(await pending(wrong, `/${id}`))).toEqual([404, 'NOT_FOUND']);
-    expectStatus(200, await app.approveAs(right, id));
-    expect(codeOf(await release(right))).toEqual([409, 'ALREADY_DECIDED']);
   });
 });
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findScope, SCOPE_NAMES } from '@phds/catalog/scopes';
-import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
+import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
@@ -198,34 +198,6 @@ describe('dataFrom', () => {
     const grant = await get(ada, `/grants/${cut.grantId}`);
     expect(grant.data.dataFrom).toBe(dataFrom);
   });
-});
-
-describe('the purpose of a request', () => {
-  /** Sends a request that needs only the client id, and returns the id of the pending approval. */
-  async function askWithoutSecret(method: string, parameters: Record<string, string>): Promise<string> {
-    const url = `${stack.gateway}/oauth/authorize`;
-    if (method === 'POST') return expectStatus(201, await send(url, { json: parameters })).body.pending_id;
-    const answer = expectStatus(303, await send(`${url}?${new URLSearchParams(parameters)}`));
-    return answer.headers.get('location')?.split('/').at(-1) ?? '';
-  }
-
-  test.each(['GET', 'POST'])(
-    'is neither shown nor put on the receipt when %s /oauth/authorize was sent without the secret',
-    async (method) => {
-      const [app, user] = [await registerApp(stack.gateway, developer), await somebody()];
-      const parameters = {
-        client_id: app.clientId,
-        redirect_uri: REDIRECT_URI,
-        scope: HEART,
-        purpose: 'Required by your doctor',
-      };
-      const id = await askWithoutSecret(method, parameters);
-      const { data } = await get(user, `/pending/${id}`);
-      expect(data).toMatchObject({ clientAuthenticated: false, purpose: null });
-      const receipt = await receiptOf(user, await approve(user, id));
-      expect(receipt.purposes).toMatchObject([{ purpose: null }]);
-    },
-  );
 });
 
 describe('an app that changes its name and links after a consent', () => {
