@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
+import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, type RequestOptions, send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
@@ -10,26 +9,6 @@ import { eventually } from '@phds/test-kit/conditions';
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const SCOPES = ['read:health-data:heart', 'read:profile'];
-const APP_FIELDS = [
-  'clientId',
-  'createdAt',
-  'description',
-  'developerName',
-  'environment',
-  'homepageUrl',
-  'lock',
-  'logoUrl',
-  'name',
-  'previousSecretExpiresAt',
-  'previousSecretLast4',
-  'privacyPolicyUrl',
-  'redirectUris',
-  'requirePkce',
-  'scopes',
-  'secretLast4',
-  'status',
-  'updatedAt',
-];
 
 let stack: SharedStack;
 let developer: string;
@@ -104,20 +83,6 @@ describe('POST /developer/apps', () => {
     expect(headers.get('location')).toBe(`/developer/apps/${clientId}`);
     expect(headers.get('cache-control')).toBe('no-store');
   });
-
-  test('defaults to all 22 scopes and null for everything else', async () => {
-    const { data } = expectStatus(201, await register({ name: 'Plain', redirectUris: [REDIRECT_URI] })).body;
-    expect(Object.keys(data).sort()).toEqual([...APP_FIELDS, 'clientSecret'].sort());
-    expect(data).toMatchObject({
-      scopes: SCOPE_NAMES,
-      description: null,
-      developerName: null,
-      homepageUrl: null,
-      privacyPolicyUrl: null,
-      logoUrl: null,
-      requirePkce: false,
-    });
-  });
 });
 
 describe('GET and PATCH /developer/apps', () => {
@@ -156,44 +121,6 @@ describe('ownership of apps', () => {
       expect(await app.userlessToken()).toMatch(/^phds_at_/);
     },
   );
-});
-
-describe('an app that imitates another app', () => {
-  test.each(['\u3164', '\u2800', '\u115F\u1160\uFFA0', 'Diary\u{E0042}', '\u202EyraiD', 'Di\u200Bary'])(
-    'cannot call itself %j',
-    async (name) => {
-      const { status, body } = await register({ name, redirectUris: [REDIRECT_URI] });
-      expect([status, body.code, body.errors]).toEqual([
-        400,
-        'INVALID_REQUEST',
-        [{ parameter: 'name', message: expect.stringMatching(/invisible or change the direction.*U\+/) }],
-      ]);
-    },
-  );
-});
-
-describe('rotate-secret with an overlap', () => {
-  test('lets both secrets work, shows the end of the old one, and is over with the next rotation', async () => {
-    const app = await newApp();
-    const old = app.clientSecret;
-    const authenticates = async (clientSecret: string) =>
-      (await app.post('/oauth/token', { grant_type: 'client_credentials', client_secret: clientSecret }))
-        .status;
-    const rotated = expectStatus(200, await post(app, 'rotate-secret', { overlapSeconds: 3_600 })).body.data;
-    const previous = {
-      previousSecretLast4: old.slice(-4),
-      previousSecretExpiresAt: expect.stringMatching(INSTANT),
-    };
-    expect(rotated).toMatchObject(previous);
-    const url = `${stack.gateway}/developer/apps/${app.clientId}`;
-    const shown = expectStatus(200, await send(url, { bearer: developer })).body.data;
-    expect(shown).toMatchObject({ secretLast4: rotated.secretLast4, ...previous });
-    expect([await authenticates(old), await authenticates(rotated.clientSecret)]).toEqual([200, 200]);
-    const next = expectStatus(200, await post(app, 'rotate-secret')).body.data;
-    expect(await Promise.all([old, rotated.clientSecret, next.clientSecret].map(authenticates))).toEqual([
-      401, 401, 200,
-    ]);
-  });
 });
 
 describe('status', () => {

@@ -52,29 +52,6 @@ function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer.headers.get('ratelimit')).toMatch(/^"app-user";r=\d+;t=\d+$/);
 }
 
-describe('400', () => {
-  /** Expects the query to be refused with exactly this parameter named. */
-  async function expectRefusal(path: string, query: string, parameter: string): Promise<void> {
-    const answer = await app.read(tokens.whole, `${toPath(path)}?${query}`);
-    expectProblem(answer, 400, 'INVALID_REQUEST');
-    expect([query, answer.body.errors]).toEqual([query, [{ parameter, message: expect.any(String) }]]);
-  }
-
-  test.each(DATA_ROWS)('%s refuses what it does not support, by name', async (path, { definition }) => {
-    await expectRefusal(path, 'nothing=1', 'nothing');
-    for (const [name, query] of [
-      ['page', 'page=0'],
-      ['from', 'from=yesterday'],
-      ['type', 'type=Pulse'],
-      ['timeZone', 'timeZone=Mars/Olympus'],
-      ['bucket', 'bucket=week'],
-    ] as const) {
-      await expectRefusal(path, query, name);
-      if (definition.query.includes(name)) await expectRefusal(path, `${name}=%E0%A4`, name);
-    }
-  });
-});
-
 describe('403', () => {
   test.each(DATA_ROWS)('%s requires exactly its own scope in the token', async (path, { scope }) => {
     const token = scope === 'read:profile' ? tokens.ehrOnly : tokens.profileOnly;
