@@ -1,19 +1,23 @@
 import { execFile } from 'node:child_process';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectStatus, PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
+import type { Visitor } from '@phds/running-system/visitor';
 import { eventually } from '@phds/test-kit/conditions';
+import { listenOnLoopback } from '@phds/test-kit/loopback';
+import type { Page } from 'playwright-core';
+import { runAsOperator } from '../src/operator-command.ts';
 import { registerOnPage } from '../src/registration-page.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
-describeWithChromium('the developer console', developerConsole);
 
-function developerConsole(): void {
-  const visits = prepareVisits();
+const visits = prepareVisits();
 
+describeWithChromium('the developer console', () => {
   const isAuthenticated = async (app: PartnerApp) =>
     (await app.post('/oauth/token', { grant_type: 'client_credentials', ...app.credentials })).status === 200;
 
@@ -187,4 +191,298 @@ function developerConsole(): void {
     await other.page.getByRole('heading', { name: 'You have no such app' }).waitFor();
     await other.takePictures('console-app-not-there');
   });
+});
+
+describeWithChromium('the developer console, where operators decide', () => {
+  test('shows why an app is suspended or waits, and offers no way to activate it', async () => {
+    const session = await signIn(visits.stack, 'web-console-locks-maker');
+    const { clientId } = await registerApp(visits.stack.gateway, session);
+    const reason = 'Its homepage is gone.';
+    await runAsOperator(visits.stack, ['apps', 'suspend', clientId, '--reason', reason]);
+    const visitor = await visits.open(`/console/${clientId}`, { session });
+    const { page } = visitor;
+    await page.getByText(reason).waitFor();
+    await page.getByText('Suspended by the operator').waitFor();
+    expect(await page.getByRole('button', { name: 'Activate' }).count()).toBe(0);
+    expect(await visitor.findBarriers()).toEqual([]);
+
+    await page.route(`**/developer/apps/${clientId}`, async (route) => {
+      const answer = await route.fetch();
+      const { data } = await answer.json();
+      const lock = { ...data.lock, kind: 'approval', reason: null };
+      await route.fulfill({ response: answer, json: { data: { ...data, lock } } });
+    });
+    await visitor.goto(`/console/${clientId}`);
+    await page.getByText('Waiting for approval').waitFor();
+  });
+
+  test('tells a person who may not register apps before they fill in a form', async () => {
+    const session = await signIn(visits.stack, 'web-console-locks-visitor');
+    const visitor = await visits.open('/console', { session });
+    const { page } = visitor;
+    await page.route('**/developer/apps?*', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), mayRegister: false } });
+    });
+    for (const path of ['/console', '/console/new']) {
+      await visitor.goto(path);
+      await page.getByRole('heading', { name: 'You cannot register apps here' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Register' }).count()).toBe(0);
+      expect(await page.getByRole('link', { name: 'Register an app' }).count()).toBe(0);
+      expect(await visitor.findBarriers()).toEqual([]);
+    }
+  });
+});
+
+describeWithChromium('the request log', () => {
+  const endpoints = (page: Page) =>
+    page.getByRole('table', { name: 'Requests' }).locator('td:nth-child(3)').allTextContents();
+
+  test('finds an error by its request id, filters by status and code, and shows no path, person or value', async () => {
+    const { stack } = visits;
+    const session = await signIn(stack, 'web-request-log-maker');
+    const app = await registerApp(stack.gateway, session, { name: 'Puzzled', scopes: [HEART] });
+    const visitor = await visits.open(`/console/${app.clientId}`, { session });
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'Request log' }).click();
+    await page.getByText('No requests in the last 24 hours').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('request-log-empty');
+
+    const { accessToken } = await app.connect(session, [HEART]);
+    await app.read(accessToken, '/api/v1/health-data/heart');
+    await app.read(accessToken, '/api/v1/health-data/heart?page=0');
+    const refused = await app.read(accessToken, '/api/v1/profile');
+    await app.post('/oauth/token', { grant_type: 'refresh_token', refresh_token: 'x', ...app.credentials });
+    const all = [
+      'POST /oauth/token',
+      'GET /api/v1/profile',
+      'GET /api/v1/health-data/heart',
+      'GET /api/v1/health-data/heart',
+      'POST /oauth/token',
+    ];
+    await eventually(async () => {
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      expect((await endpoints(page)).slice(0, all.length)).toEqual(all);
+    });
+    const table = page.getByRole('table', { name: 'Requests' });
+    expect(await table.textContent()).not.toMatch(/page=0|web-request-log-maker|sub_|grt_/);
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('request-log');
+
+    await page.getByLabel('Request ID').fill('whatever');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByText('A request ID starts with req_').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('request-log-wrong-id');
+    await page.getByLabel('Request ID').fill(` ${refused.headers.get('x-request-id')} `);
+    await page.getByLabel('Request ID').press('Enter');
+    await eventually(async () => expect(await endpoints(page)).toEqual(['GET /api/v1/profile']));
+    await page.getByRole('link', { name: 'INSUFFICIENT_SCOPE' }).waitFor();
+
+    await page.getByLabel('Status').selectOption('5xx');
+    await page.getByText('No request matches').waitFor();
+    expect(await page.getByLabel('Request ID').inputValue()).toBe('');
+    await visitor.takePictures('request-log-no-match');
+    await page.getByRole('button', { name: 'Show all requests' }).click();
+    await eventually(async () => expect(await endpoints(page)).toEqual(expect.arrayContaining(all)));
+    await page.getByLabel('Error code').selectOption('INVALID_GRANT');
+    await eventually(async () => expect(await endpoints(page)).toEqual(['POST /oauth/token']));
+
+    await eventually(async () => {
+      const { data } = (
+        await send(`${app.gateway}/developer/apps/${app.clientId}/usage`, { bearer: session })
+      ).body;
+      return data.some(({ refusals }: { refusals: object[] }) => refusals.length > 0);
+    });
+    await visitor.goto(`/console/${app.clientId}/requests`);
+    await page.getByRole('button', { name: '403: 1' }).click();
+    await eventually(async () => expect(await endpoints(page)).toEqual(['GET /api/v1/profile']));
+    expect(await page.getByLabel('Status').inputValue()).toBe('403');
+  });
+
+  test('says that it may be incomplete when the service cannot read all of it', async () => {
+    const { stack } = visits;
+    const session = await signIn(stack, 'web-request-log-partial');
+    const app = await registerApp(stack.gateway, session);
+    const visitor = await visits.open('/console', { session });
+    await visitor.page.route('**/requests?*', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ json: { ...((await answer.json()) as object), complete: false } });
+    });
+    await visitor.goto(`/console/${app.clientId}/requests`);
+    await visitor.page.getByText('The list may be incomplete.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('request-log-incomplete');
+  });
+});
+
+/** A receiver on this machine that answers with `status` and keeps what it got. */
+interface Receiver extends AsyncDisposable {
+  readonly url: string;
+  status: number;
+  readonly received: { readonly headers: IncomingHttpHeaders; readonly body: string }[];
 }
+
+async function startReceiver(): Promise<Receiver> {
+  const received: Receiver['received'][number][] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+      response.writeHead(receiver.status).end();
+    });
+  });
+  const port = await listenOnLoopback(server);
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${port}/events`,
+    status: 204,
+    received,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return receiver;
+}
+
+describeWithChromium('the webhook page', () => {
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await startReceiver();
+  });
+  afterAll(async () => receiver[Symbol.asyncDispose]());
+
+  const secretOf = async ({ page }: Visitor) => {
+    const shown = page.getByRole('region', { name: 'Signing secret' }).locator('dd code');
+    await shown.waitFor();
+    return shown.textContent();
+  };
+
+  test('sets a webhook up, shows its secret once, sends a test, delivers again, rotates and removes it', async () => {
+    const { stack } = visits;
+    const session = await signIn(stack, 'web-webhook-maker');
+    const app = await registerApp(stack.gateway, session, { name: 'Listener' });
+    const visitor = await visits.open(`/console/${app.clientId}`, { session });
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'Webhook' }).click();
+    await page.getByRole('button', { name: 'Set up the webhook' }).waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('webhook-none');
+
+    await page.getByLabel('URL', { exact: true }).fill('ftp://receiver.example/');
+    await page.getByRole('button', { name: 'Set up the webhook' }).click();
+    await page.getByText('Nothing was saved.').waitFor();
+    expect(await page.getByLabel('URL', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('webhook-refused');
+    const events = ['grant.revoked', 'grant.expired', 'grant.narrowed', 'data.updated'];
+    for (const name of events) await page.getByText(name, { exact: true }).click();
+    await page.getByRole('button', { name: 'Set up the webhook' }).click();
+    await page.getByText('Choose at least one event.').waitFor();
+    await page.getByText('grant.revoked', { exact: true }).click();
+    await page.getByLabel('URL', { exact: true }).fill(receiver.url);
+    await page.getByRole('button', { name: 'Set up the webhook' }).click();
+    const first = await secretOf(visitor);
+    expect(first).toMatch(/^whsec_/);
+    await page.getByText('No events yet').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('webhook-new');
+    await visitor.goto(`/console/${app.clientId}/webhook`);
+    expect(await page.content()).not.toContain(first);
+
+    receiver.status = 500;
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByText('The test is on its way.').waitFor();
+    const delivery = page
+      .getByRole('group')
+      .filter({ hasText: 'test' })
+      .filter({ has: page.locator('summary') });
+    await delivery.locator('summary').click();
+    await delivery.getByText('Refused with 500').first().waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('webhook-refused-delivery');
+    receiver.status = 204;
+    await delivery.getByRole('button', { name: 'Try now' }).click();
+    await delivery.getByText('Accepted with 204').waitFor();
+    await delivery.locator('summary').getByText('Delivered').waitFor();
+    await page.getByText('Your receiver has not accepted').waitFor({ state: 'detached' });
+    await visitor.takePictures('webhook-delivered');
+    const accepted = receiver.received.length;
+    await delivery.getByRole('button', { name: 'Send again' }).click();
+    await eventually(() => receiver.received.length > accepted);
+    const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+    expect([ids.size, JSON.parse(receiver.received[0]?.body ?? '{}').type]).toEqual([1, 'test']);
+
+    await page.getByRole('button', { name: 'Rotate the signing secret' }).click();
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByLabel('The old secret keeps working').selectOption({ label: 'For 1 day' });
+    await dialog.getByText('signed with both secrets').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('webhook-rotate-dialog');
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    expect(await secretOf(visitor)).not.toBe(first);
+    await page.getByText('each event is signed with the previous secret as well').waitFor();
+    const before = receiver.received.length;
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await eventually(() => receiver.received.length > before);
+    expect(String(receiver.received.at(-1)?.headers['webhook-signature']).split(' ')).toHaveLength(2);
+    await visitor.takePictures('webhook-rotated');
+
+    await page.getByLabel('State', { exact: true }).selectOption({ label: 'Given up' });
+    await page.getByText('No event is in this state').waitFor();
+    await page.getByRole('button', { name: 'Remove the webhook' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Set up the webhook' }).waitFor();
+  });
+
+  test('offers another secret when the answer with the first one is lost', async () => {
+    const { stack } = visits;
+    const session = await signIn(stack, 'web-webhook-lost');
+    const app = await registerApp(stack.gateway, session);
+    const visitor = await visits.open(`/console/${app.clientId}/webhook`, { session });
+    const { page } = visitor;
+    await page.route('**/webhook', async (route) => {
+      if (route.request().method() !== 'PUT') return route.fallback();
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await page.getByLabel('URL', { exact: true }).fill(receiver.url);
+    await page.getByRole('button', { name: 'Set up the webhook' }).click();
+    await page.getByText('The webhook was saved, but the answer did not reach this page.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('webhook-answer-lost');
+    await page.getByRole('button', { name: 'Rotate the signing secret' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click();
+    expect(await secretOf(visitor)).toMatch(/^whsec_/);
+  });
+
+  test('says since when the receiver has not accepted anything, and that a receiver that is gone gets nothing', async () => {
+    const { stack } = visits;
+    const session = await signIn(stack, 'web-webhook-trouble');
+    const app = await registerApp(stack.gateway, session);
+    const visitor = await visits.open('/console', { session });
+    const webhook = {
+      url: receiver.url,
+      events: ['grant.revoked'],
+      previousSecretExpiresAt: null,
+      disabledReason: null as string | null,
+      failingSince: new Date(Date.now() - 7_200_000).toISOString(),
+      createdAt: new Date(Date.now() - 86_400_000).toISOString(),
+      updatedAt: new Date(Date.now() - 86_400_000).toISOString(),
+    };
+    await visitor.page.route('**/webhook', (route) => {
+      if (route.request().isNavigationRequest()) return route.fallback();
+      return route.fulfill({ json: { data: webhook } });
+    });
+    await visitor.goto(`/console/${app.clientId}/webhook`);
+    await visitor.page.getByText('Your receiver has not accepted an event since').waitFor();
+    await visitor.takePictures('webhook-failing');
+    webhook.disabledReason = 'gone';
+    await visitor.goto(`/console/${app.clientId}/webhook`);
+    await visitor.page.getByText('Nothing is sent any more.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('webhook-gone');
+  });
+});
