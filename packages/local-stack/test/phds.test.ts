@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openIngestion } from '@phds/cli/connection';
+import { createProgram } from '@phds/cli/program';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { CommanderError } from 'commander';
 import { type FakeIngestion, startFakeIngestion } from '../../cli/test/fake-ingestion.ts';
@@ -156,6 +157,8 @@ describe('the settings of a command in a checkout', () => {
     ['generate', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
     ['records', ['RECORDS_DATABASE_URL_FILE', 'RECORDS_PUBLIC_KEYS_FILE']],
     ['reports', ['CONSENT_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
+    ['apps', ['AUTHORIZATION_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
+    ['developers', ['AUTHORIZATION_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
     [
       'erase',
       ['AUTHORIZATION_ADDRESS', 'CONSENT_ADDRESS', 'HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE'],
@@ -168,6 +171,13 @@ describe('the settings of a command in a checkout', () => {
     expect(Object.keys(findLocalSettings(command, {}, () => STACK) ?? {})).toEqual(names);
     expect(findLocalSettings(command, {}, () => null)).toBeNull();
   });
+
+  test.each(createProgram(() => undefined).commands.map((command) => command.name()))(
+    '%s needs the local stack when nothing is set',
+    (command) => {
+      expect(findLocalSettings(command, {}, () => null)).toBeNull();
+    },
+  );
 
   test.each([{ HEALTH_DATA_ADDRESS: 'far:7003' }, { SERVICE_PRIVATE_KEY_FILE: 'operator.pem' }])(
     'come from the environment only when it sets any of them: %j',

@@ -10,6 +10,27 @@ interface Target {
   toSettings(stack: StackDescription): Settings;
 }
 
+const ADDRESSES = {
+  authorization: 'AUTHORIZATION_ADDRESS',
+  consent: 'CONSENT_ADDRESS',
+  'health-data': 'HEALTH_DATA_ADDRESS',
+} as const;
+
+/** The commands that call these services as `operator`. */
+function calledByOperators(
+  commands: readonly string[],
+  services: readonly (keyof typeof ADDRESSES)[],
+): Target {
+  return {
+    commands,
+    required: [...services.map((service) => ADDRESSES[service]), 'SERVICE_PRIVATE_KEY'],
+    toSettings: ({ rpcAddresses, keys }) => ({
+      ...Object.fromEntries(services.map((service) => [ADDRESSES[service], rpcAddresses[service]])),
+      SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys.directory).servicePrivateKeys.operator,
+    }),
+  };
+}
+
 const TARGETS: readonly Target[] = [
   {
     commands: ['import', 'imports', 'generate'],
@@ -19,24 +40,9 @@ const TARGETS: readonly Target[] = [
       SERVICE_PRIVATE_KEY_FILE: keys.importerPrivateKey,
     }),
   },
-  {
-    commands: ['erase', 'restore'],
-    required: ['AUTHORIZATION_ADDRESS', 'CONSENT_ADDRESS', 'HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY'],
-    toSettings: ({ rpcAddresses, keys }) => ({
-      AUTHORIZATION_ADDRESS: rpcAddresses.authorization,
-      CONSENT_ADDRESS: rpcAddresses.consent,
-      HEALTH_DATA_ADDRESS: rpcAddresses['health-data'],
-      SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys.directory).servicePrivateKeys.operator,
-    }),
-  },
-  {
-    commands: ['reports'],
-    required: ['CONSENT_ADDRESS', 'SERVICE_PRIVATE_KEY'],
-    toSettings: ({ rpcAddresses, keys }) => ({
-      CONSENT_ADDRESS: rpcAddresses.consent,
-      SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys.directory).servicePrivateKeys.operator,
-    }),
-  },
+  calledByOperators(['erase', 'restore'], ['authorization', 'consent', 'health-data']),
+  calledByOperators(['apps', 'developers'], ['authorization']),
+  calledByOperators(['reports'], ['consent']),
   {
     commands: ['records'],
     required: ['RECORDS_DATABASE_URL', 'RECORDS_PUBLIC_KEYS'],
