@@ -6,11 +6,9 @@ import { ApprovalScreen } from '../src/approval-screen.ts';
 import { registerOnPage } from '../src/registration-page.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
-describeWithChromium('the test run', testRun);
+const visits = prepareVisits();
 
-function testRun(): void {
-  const visits = prepareVisits();
-
+describeWithChromium('the test run', () => {
   test('leads a developer through the flow with their own session, to data and its access record', async () => {
     const session = await signIn(visits.stack, 'tester');
     const visitor = await visits.open('/console/new', { session });
@@ -66,11 +64,12 @@ function testRun(): void {
     await page.getByRole('button', { name: 'Send the request' }).click();
     await new ApprovalScreen(page).shareOnly('Profile');
     const { promise: pressed, resolve: goOn } = Promise.withResolvers<void>();
-    const issued: string[] = [];
+    const answers: { status: number; accessToken: string | undefined }[] = [];
     await page.route('**/oauth/token', async (route) => {
       await pressed;
-      const { access_token } = (await (await route.fetch()).json()) as { access_token: string };
-      issued.push(access_token);
+      const answer = await route.fetch();
+      const { access_token: accessToken } = (await answer.json()) as { access_token?: string };
+      answers.push({ status: answer.status(), accessToken });
       await route.abort('connectionreset');
     });
     const secret = page.getByLabel('Client secret');
@@ -90,8 +89,10 @@ function testRun(): void {
     await secret.press('Enter');
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('test-run-2-no-answer');
-    expect([sent, issued.length]).toEqual([['/oauth/token'], 1]);
-    expectStatus(200, await send(`${visits.stack.gateway}/api/v1/profile`, { bearer: issued[0] ?? '' }));
+    expect(sent).toEqual(['/oauth/token']);
+    expect(answers).toEqual([{ status: 200, accessToken: expect.any(String) }]);
+    const url = `${visits.stack.gateway}/api/v1/profile`;
+    expectStatus(200, await send(url, { bearer: answers[0]?.accessToken }));
   });
 
   test('asks a made-up person of a sandbox app, who shares data at once or declines', async () => {
@@ -141,4 +142,62 @@ function testRun(): void {
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('test-run-3-no-data');
   });
-}
+});
+
+describeWithChromium('the sandbox page', () => {
+  test('lets things happen to a connection, and shows how to rehearse an error', async () => {
+    const { gateway } = visits.stack;
+    const session = await signIn(visits.stack, 'web-sandbox-maker');
+    const redirectUris = [`${gateway}/console/test-run`];
+    const scopes = ['read:health-data:heart'];
+    const app = await registerApp(gateway, session, { environment: 'sandbox', redirectUris, scopes });
+    const visitor = await visits.open('/console/test-run', { session });
+    const { page } = visitor;
+    await page.getByLabel('Person to ask').selectOption('ben');
+    await page.getByRole('button', { name: 'Send the request' }).click();
+    await page.getByLabel('Client secret').fill(app.clientSecret);
+    await page.getByRole('button', { name: 'Get tokens' }).click();
+    const read = page.getByRole('button', { name: 'Read', exact: true });
+    await read.click();
+    await page.getByText('"total": 3').waitFor();
+    await page.getByRole('link', { name: 'the sandbox page of the app' }).click();
+    await page.getByRole('heading', { name: 'Sandbox' }).waitFor();
+
+    const trigger = page.getByLabel('What happens');
+    const go = page.getByRole('button', { name: 'Let it happen' });
+    expect(await page.getByLabel('Grant ID').inputValue()).toMatch(/^grt_/);
+    for (const label of [
+      'A new reading arrives',
+      'The newest reading is corrected',
+      'The person ends the connection',
+    ]) {
+      await trigger.selectOption({ label });
+      await go.click();
+      await page.getByText('It has happened.').waitFor();
+    }
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('sandbox-triggered');
+    await go.click();
+    await page.getByText('Nothing was left to change.').waitFor();
+    await page.getByLabel('Grant ID').fill('grt_unknown');
+    await go.click();
+    await page.getByRole('alert').getByText('The app has no connection with this ID.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('sandbox-not-triggered');
+
+    await page.getByLabel('Error', { exact: true }).selectOption('INVALID_GRANT');
+    const command = page.getByRole('figure', { name: 'Command that gets the error' });
+    await command.getByText('/oauth/token -H "Sandbox-Force: INVALID_GRANT"').waitFor();
+    await page.getByLabel('Error', { exact: true }).selectOption('CONSENT_REQUIRED');
+    await command.getByText('/api/v1/health-data/heart -H "Sandbox-Force: CONSENT_REQUIRED"').waitFor();
+  });
+
+  test('says that a live app has no sandbox', async () => {
+    const session = await signIn(visits.stack, 'web-sandbox-live');
+    const app = await registerApp(visits.stack.gateway, session, { name: 'Serious' });
+    const visitor = await visits.open(`/console/${app.clientId}/sandbox`, { session });
+    await visitor.page.getByRole('heading', { name: 'Serious is a live app' }).waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('sandbox-live-app');
+  });
+});
