@@ -9,7 +9,14 @@ import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 // As if the person returned from another window.
 const COME_BACK = "window.dispatchEvent(new Event('visibilitychange'))";
 const HEART = 'read:health-data:heart';
-describeWithChromium('when an answer is lost', lostAnswers);
+
+const visits = prepareVisits();
+let app: PartnerApp;
+
+beforeAll(async () => {
+  const { stack } = visits;
+  app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
+});
 
 /** The service receives and processes the request, but its response is lost. */
 async function loseAnswer(route: Route): Promise<void> {
@@ -17,15 +24,11 @@ async function loseAnswer(route: Route): Promise<void> {
   await route.abort('connectionreset');
 }
 
-function lostAnswers(): void {
-  const visits = prepareVisits();
-  let app: PartnerApp;
+describeWithChromium('when an answer is lost', () => {
   let session: string;
 
   beforeAll(async () => {
-    const { stack } = visits;
-    session = await signIn(stack, 'web-lost-answers-ada');
-    app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
+    session = await signIn(visits.stack, 'web-lost-answers-ada');
   });
 
   const ask = async (scopes: readonly string[]) => {
@@ -225,4 +228,169 @@ function lostAnswers(): void {
     await page.getByText('Saved.', { exact: true }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
   });
-}
+});
+
+describeWithChromium('the pages keep people from accidents:', () => {
+  let session: string;
+
+  beforeAll(async () => {
+    session = await signIn(visits.stack, 'web-safeguards-ada');
+  });
+
+  test('a page sends its own origin when it claims a request, for browsers without Fetch Metadata', async () => {
+    const { body } = expectStatus(201, await app.authorize([HEART]));
+    const { page } = await visits.open(body.approval_uri, { session });
+    const claiming = page.waitForRequest((request) => request.url().includes('/partner/consent/pending/'));
+    await page.reload();
+    const referer = (await (await claiming).headerValue('referer')) ?? '';
+    expect(referer.startsWith(`${visits.stack.gateway}/`)).toBe(true);
+  });
+
+  test('a request that takes too long is aborted with an explanation', async () => {
+    const { page } = await visits.open('/', { session });
+    await page.clock.install();
+    await page.route('**/partner/consent/grants*', () => undefined);
+    const asked = page.waitForRequest('**/partner/consent/grants?status=active**');
+    await page.getByRole('link', { name: 'Connected apps' }).first().click();
+    await asked;
+    await page.clock.runFor(20_000);
+    await page.getByRole('alert').getByText('The service did not answer within 20 seconds.').waitFor();
+  });
+
+  test('a response that is not JSON counts as no response', async () => {
+    const user = await signIn(visits.stack, 'traveller');
+    const { grantId } = await app.connect(user, [HEART]);
+    const visitor = await visits.open(`/apps/${grantId}`, { session: user });
+    const { page } = visitor;
+    const portal = { status: 200, contentType: 'text/html', body: '<h1>Welcome to our hotel</h1>' };
+    await page.route('**/grants/*', (route) => route.fulfill(portal), { times: 1 });
+    await page.getByRole('button', { name: 'Stop sharing' }).click();
+    const confirmation = page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' });
+    await visitor.loseAnswer(() => confirmation.click());
+    await page.getByText('Sharing has not stopped yet.').waitFor();
+    await page.route('**/accesses/summary*', (route) => route.fulfill(portal));
+    await page.getByRole('link', { name: 'Access history' }).click();
+    await page.getByText('Something between you and the service answered in its place.').waitFor();
+  });
+
+  test('a secret that is being rotated cannot be rotated again', async () => {
+    const maker = await signIn(visits.stack, 'web-safeguards-maker');
+    const { clientId } = await registerApp(app.gateway, maker);
+    const { page } = await visits.open(`/console/${clientId}`, { session: maker });
+    const { promise: looked, resolve: goOn } = Promise.withResolvers<void>();
+    const sent: string[] = [];
+    await page.route('**/rotate-secret', async (route) => {
+      sent.push(route.request().method());
+      await looked;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Rotate the secret' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).dblclick();
+    const busy = page.getByRole('button', { name: 'One moment…' });
+    expect(await busy.getAttribute('aria-disabled')).toBe('true');
+    await busy.press('Enter');
+    expect(await page.getByRole('alertdialog').count()).toBe(0);
+    goOn();
+    await page.getByText('Copy the secret now.').waitFor();
+    expect(sent).toEqual(['POST']);
+  });
+
+  test('a person can sign out and is then asked to sign in', async () => {
+    const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'safeguards-leaver') });
+    const { page } = visitor;
+    await page.route('**/sign-out', (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });
+    await visitor.loseAnswer(() => page.getByRole('button', { name: 'Sign out' }).click());
+    await page.getByRole('alert').getByText('You are still signed in.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('sign-out-failed');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).first().waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+    await visitor.goto('/apps');
+    await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
+  });
+});
+
+describeWithChromium('after a mistake', () => {
+  /** Opens an address in a new window of a browser with another language, or without script. */
+  const openPlainly = async (path: string, options: { locale?: string; javaScriptEnabled?: boolean }) => {
+    const context = await visits.browser.newContext(options);
+    try {
+      const page = await context.newPage();
+      const response = await page.goto(visits.stack.gateway + path);
+      const text = await page.locator('body').textContent();
+      return { status: response?.status(), language: await page.locator('html').getAttribute('lang'), text };
+    } finally {
+      await context.close();
+    }
+  };
+
+  test.each(['/histroy', '/%zz', '/assets/gone.js'])(
+    'a person who opens the mistyped address %s is told so, without having to sign in',
+    async (path) => {
+      const visitor = await visits.open('/', {});
+      const answer = visitor.page.waitForResponse((response) => response.url().endsWith(path));
+      await visitor.goto(path);
+      expect((await answer).status()).toBe(404);
+      const { page } = visitor;
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+      expect(await page.title()).toBe('There is no such page · Your health data');
+      await page.getByRole('link', { name: 'Go to the start page' }).click();
+      await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'no such page' }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/');
+    },
+  );
+
+  test('the page about a mistyped address has no barrier', async () => {
+    const visitor = await visits.open('/histroy', {
+      session: await signIn(visits.stack, 'web-mistakes-ada'),
+    });
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('no-such-page');
+  });
+
+  test('a browser that blocks storage shows the pages, in the language that is chosen', async () => {
+    const session = await signIn(visits.stack, 'web-mistakes-ada');
+    const visitor = await visits.open('/', { session });
+    await visitor.page.addInitScript(() => {
+      Object.defineProperty(globalThis, 'localStorage', {
+        get() {
+          throw new Error('The storage is blocked.');
+        },
+      });
+    });
+    await visitor.goto('/histroy');
+    await visitor.speak('de');
+    await visitor.page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor();
+  });
+
+  test('a browser without script is told in both languages that the pages need it', async () => {
+    const { text } = await openPlainly('/apps', { javaScriptEnabled: false });
+    expect(text).toContain('These pages need JavaScript.');
+    expect(text).toContain('Diese Seiten brauchen JavaScript.');
+  });
+
+  test.each([
+    ['de-CH', 'de', 'Dieser Link funktioniert nicht', 'Für den Entwickler der App'],
+    ['fr-CH', 'en', 'This link does not work', 'For the app’s developer'],
+  ])(
+    'a bad link of an app is explained to a browser in %s in %s',
+    async (locale, language, title, heading) => {
+      const answer = await openPlainly('/oauth/authorize?client_id=unknown', { locale });
+      expect([answer.status, answer.language]).toEqual([400, language]);
+      expect(answer.text).toContain(title);
+      expect(answer.text).toContain(heading);
+    },
+  );
+
+  test('a mistake in a request is explained, with a way back whose address is shown', async () => {
+    const app = await registerApp(visits.stack.gateway, await signIn(visits.stack, 'web-mistakes-maker'));
+    const query = new URLSearchParams({ client_id: app.clientId, redirect_uri: app.redirectUri, scope: 'x' });
+    const visitor = await visits.open(`/oauth/authorize?response_type=code&${query}`, {});
+    await visitor.page.getByRole('heading', { name: 'This request has a mistake' }).waitFor();
+    const back = visitor.page.getByRole('link', { name: `Return to ${new URL(app.redirectUri).host}` });
+    expect(await back.getAttribute('href')).toContain('error=invalid_scope');
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('gateway-request-with-mistake');
+  });
+});
