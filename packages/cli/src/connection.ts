@@ -34,7 +34,10 @@ export const importerSettings = z.object({
 /** Connects to the service configured in the environment. Throws a ConfigError that names missing settings. */
 export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
   const config = readConfig(importerSettings, env);
-  const channel = openChannelAs('importer', config, {
+  const channel = openChannelsAs(
+    'importer',
+    config,
+  )({
     address: config.HEALTH_DATA_ADDRESS,
     audience: 'health-data',
     deadlineMs: config.IMPORT_BATCH_DEADLINE_MS,
@@ -46,19 +49,16 @@ export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
   };
 }
 
-/** Opens a channel of a caller. Throws NotConfigured for an unusable key. */
-export function openChannelAs(
+/** What opens the channels of a caller. Throws NotConfigured for an unusable key. */
+export function openChannelsAs(
   caller: 'importer' | 'operator',
   config: { readonly SERVICE_PRIVATE_KEY: string } & Parameters<typeof toTlsFiles>[0],
-  place: Pick<Parameters<typeof openRpcChannel>[0], 'address' | 'audience' | 'deadlineMs'>,
 ) {
   checkPrivateKey(config.SERVICE_PRIVATE_KEY);
   const tls = toTlsFiles(config);
-  return openRpcChannel({
-    ...place,
-    tokens: createServiceTokenSource({ service: caller, privateKeyPem: config.SERVICE_PRIVATE_KEY }),
-    ...(tls === undefined ? {} : { tls }),
-  });
+  const tokens = createServiceTokenSource({ service: caller, privateKeyPem: config.SERVICE_PRIVATE_KEY });
+  return (place: Pick<Parameters<typeof openRpcChannel>[0], 'address' | 'audience' | 'deadlineMs'>) =>
+    openRpcChannel({ ...place, tokens, ...(tls === undefined ? {} : { tls }) });
 }
 
 /** Fails here, naming the setting, instead of at the first call. */

@@ -118,7 +118,7 @@ function hasStored(report: ImportReport): boolean {
 }
 
 /** Explains why an import failed, for the terminal. Rethrows internal errors, whose stack is needed. */
-export function explainImport(error: unknown): string {
+function explainImport(error: unknown): string {
   if (error instanceof AppError && error.reason === 'unavailable') {
     return 'health-data does not answer. Start the import again later; it resumes where it stopped.';
   }

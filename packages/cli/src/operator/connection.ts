@@ -12,10 +12,10 @@ import {
 import { tlsSettings } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from '../commands/command.ts';
-import { NotConfigured, openChannelAs } from '../connection.ts';
+import { NotConfigured, openChannelsAs } from '../connection.ts';
 
 /** The services that operators call, with the setting for the `host:port` of each service's rpc. */
-const ADDRESSES = {
+export const ADDRESSES = {
   authorization: 'AUTHORIZATION_ADDRESS',
   consent: 'CONSENT_ADDRESS',
   'health-data': 'HEALTH_DATA_ADDRESS',
@@ -56,10 +56,11 @@ export function openOperator(
   services: readonly OperatedService[],
 ): OperatorConnection {
   const config = readConfig(operatorSettings(services), env);
+  const open = openChannelsAs('operator', config);
   const resources = new DisposableStack();
   return {
     client(service, descriptor) {
-      const channel = openChannelAs('operator', config, {
+      const channel = open({
         address: config[ADDRESSES[service]],
         audience: service,
         deadlineMs: config.OPERATOR_DEADLINE_MS,

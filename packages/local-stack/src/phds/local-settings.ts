@@ -1,3 +1,4 @@
+import { ADDRESSES, type OperatedService } from '@phds/cli/operator/connection';
 import type { StackDescription } from '../data-directory.ts';
 import { toKeyFiles } from '../key-files.ts';
 
@@ -10,17 +11,8 @@ interface Target {
   toSettings(stack: StackDescription): Settings;
 }
 
-const ADDRESSES = {
-  authorization: 'AUTHORIZATION_ADDRESS',
-  consent: 'CONSENT_ADDRESS',
-  'health-data': 'HEALTH_DATA_ADDRESS',
-} as const;
-
 /** The commands that call these services as `operator`. */
-function calledByOperators(
-  commands: readonly string[],
-  services: readonly (keyof typeof ADDRESSES)[],
-): Target {
+function calledByOperators(commands: readonly string[], services: readonly OperatedService[]): Target {
   return {
     commands,
     required: [...services.map((service) => ADDRESSES[service]), 'SERVICE_PRIVATE_KEY'],
