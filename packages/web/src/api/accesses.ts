@@ -33,7 +33,8 @@ export function useAccesses(filter: AccessFilter, page: number, pageSize = 20) {
 
 /** URL of the CSV file with all of them. */
 export function toExportPath(filter: AccessFilter): string {
-  return `${ACCESSES}.csv?${toQuery({ ...filter })}`;
+  const query = toQuery({ ...filter });
+  return query.size === 0 ? `${ACCESSES}.csv` : `${ACCESSES}.csv?${query}`;
 }
 
 /** Accesses by app and day of the browser's zone, newest day first. */

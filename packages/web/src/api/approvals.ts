@@ -1,13 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { currentLanguage } from '../texts/language.ts';
 import { useChange } from './change.ts';
-import { answerOf, api, dataOf } from './client.ts';
+import { answerOf, api, dataOf, ofId } from './client.ts';
 import { Problem } from './problem.ts';
-import type { ApprovedTerms, PendingApproval, Report, SentTerms } from './resources.ts';
+import type { ApprovedTerms, PendingApproval, SentTerms } from './resources.ts';
 
 const PENDING = '/partner/consent/pending';
 const REQUEST = `${PENDING}/{id}` as const;
-const of = (id: string) => ({ params: { path: { id } } });
 
 /** The request of an approval link. The first signed-in person who opens it claims it. */
 export function usePendingApproval(id: string) {
@@ -28,7 +27,7 @@ async function fetchApproval(id: string): Promise<PendingApproval> {
       // Never settles: the page is being left, and stays as it is until then.
     });
   }
-  return dataOf(api.GET(REQUEST, of(id)));
+  return dataOf(api.GET(REQUEST, ofId(id)));
 }
 
 /** Requests that are waiting for this person's decision. */
@@ -70,25 +69,20 @@ function sendDecision(
   terms: ApprovedTerms | null,
   revision?: string | null,
 ): Promise<{ readonly redirectUri: string | null }> {
-  if (terms === null) return dataOf(api.POST(`${REQUEST}/deny`, of(id)));
+  if (terms === null) return dataOf(api.POST(`${REQUEST}/deny`, ofId(id)));
   const body = {
     ...terms,
     language: currentLanguage(),
     ...(revision === undefined ? {} : { revision }),
   } as SentTerms;
-  return dataOf(api.POST(`${REQUEST}/approve`, { ...of(id), body }));
-}
-
-/** Sends a report about the app of a request. Reports cannot be read again. */
-export function reportRequest(id: string, report: Report): Promise<unknown> {
-  return answerOf(api.POST(`${REQUEST}/report`, { ...of(id), body: report }));
+  return dataOf(api.POST(`${REQUEST}/approve`, { ...ofId(id), body }));
 }
 
 /** Gives the person more time to decide. Throws Problem. */
 export function useExtension(id: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () => dataOf(api.POST(`${REQUEST}/extend`, of(id))),
+    mutationFn: () => dataOf(api.POST(`${REQUEST}/extend`, ofId(id))),
     onSuccess: ({ expiresAt }) => {
       client.setQueryData<PendingApproval>(['pending', id], (known) => known && { ...known, expiresAt });
     },
@@ -121,7 +115,7 @@ export function useRelease(id: string, onReleased: () => void) {
 
 async function release(id: string): Promise<void> {
   try {
-    await answerOf(api.POST(`${REQUEST}/release`, of(id)));
+    await answerOf(api.POST(`${REQUEST}/release`, ofId(id)));
   } catch (error) {
     if (!isNotHeld(error)) throw error;
   }

@@ -1,4 +1,4 @@
-import type { paths } from '@phds/sdk/openapi';
+import type { components, paths } from '@phds/sdk/openapi';
 import createClient from 'openapi-fetch';
 import { text } from '../texts/frame.ts';
 import { Problem, toProblem } from './problem.ts';
@@ -7,12 +7,7 @@ import { noteRefusal } from './sign-in.ts';
 /** The response of every list endpoint. */
 export interface Page<Item> {
   readonly data: readonly Item[];
-  readonly pagination: {
-    readonly page: number;
-    readonly pageSize: number;
-    readonly total: number;
-    readonly totalPages: number;
-  };
+  readonly pagination: components['schemas']['Pagination'];
 }
 
 /** Time limit of a request. The service itself answers or gives up much earlier. */
@@ -63,6 +58,12 @@ function parseObject(body: string): object | null {
     return null;
   }
 }
+
+/** The path parameters of what has an id. */
+export const ofId = (id: string) => ({ params: { path: { id } } });
+
+/** The path parameters of what belongs to an app. */
+export const ofApp = (clientId: string) => ({ params: { path: { clientId } } });
 
 type Call<Body> = Promise<{ readonly data?: Body }>;
 

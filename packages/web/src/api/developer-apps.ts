@@ -1,14 +1,13 @@
 import type { ProblemCode } from '@phds/catalog/problems';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
-import { answerOf, api, dataOf, getAll } from './client.ts';
+import { answerOf, api, dataOf, getAll, ofApp } from './client.ts';
 import type { AppStatus, DeveloperApp, Triggered } from './resources.ts';
 
 const APPS = '/developer/apps';
 const APP = `${APPS}/{clientId}` as const;
 const ALL = ['developer-apps', 'all'];
 const AFFECTED = [['developer-apps']];
-const of = (clientId: string) => ({ params: { path: { clientId } } });
 
 /** The settings of an app that its developer edits. */
 export type AppSettings = Pick<
@@ -51,7 +50,7 @@ export function useApp(clientId: string) {
 }
 
 function fetchApp(clientId: string): Promise<DeveloperApp> {
-  return dataOf(api.GET(APP, of(clientId)));
+  return dataOf(api.GET(APP, ofApp(clientId)));
 }
 
 /** Accesses and refused requests by day and endpoint, newest first. */
@@ -108,7 +107,8 @@ export function findNew(
 export function useSettingsChange(clientId: string) {
   return useAppChange({
     clientId,
-    send: (settings: Partial<AppSettings>) => answerOf(api.PATCH(APP, { ...of(clientId), body: settings })),
+    send: (settings: Partial<AppSettings>) =>
+      answerOf(api.PATCH(APP, { ...ofApp(clientId), body: settings })),
     isMade: (app, settings, before) => {
       const names = Object.keys(settings) as (keyof AppSettings)[];
       const isSame = names.every((name) => JSON.stringify(app[name]) === JSON.stringify(settings[name]));
@@ -123,7 +123,7 @@ export function useRotation(clientId: string) {
   return useAppChange({
     clientId,
     send: (overlapSeconds: number) =>
-      dataOf(api.POST(`${APP}/rotate-secret`, { ...of(clientId), body: { overlapSeconds } })),
+      dataOf(api.POST(`${APP}/rotate-secret`, { ...ofApp(clientId), body: { overlapSeconds } })),
     isMade: ({ secretLast4 }, _, before) =>
       before === undefined ? null : secretLast4 !== before.secretLast4,
   });
@@ -132,7 +132,8 @@ export function useRotation(clientId: string) {
 export function useStatusChange(clientId: string) {
   return useAppChange({
     clientId,
-    send: (status: AppStatus) => answerOf(api.POST(`${APP}/status`, { ...of(clientId), body: { status } })),
+    send: (status: AppStatus) =>
+      answerOf(api.POST(`${APP}/status`, { ...ofApp(clientId), body: { status } })),
     isMade: (app, status) => app.status === status,
   });
 }
@@ -160,8 +161,6 @@ export const USAGE_DAYS = 30;
 export function useTrigger(clientId: string) {
   return useMutation({
     mutationFn: (body: Pick<Triggered, 'trigger' | 'grantId'>) =>
-      dataOf(
-        api.POST('/developer/apps/{clientId}/sandbox/triggers', { params: { path: { clientId } }, body }),
-      ),
+      dataOf(api.POST(`${APP}/sandbox/triggers`, { ...ofApp(clientId), body })),
   });
 }

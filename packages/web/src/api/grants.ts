@@ -1,12 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
-import { answerOf, api, dataOf, getAll, type Page } from './client.ts';
+import { answerOf, api, dataOf, getAll, ofId, type Page } from './client.ts';
 import type { Grant, GrantStatus, Report } from './resources.ts';
 
 const GRANTS = '/partner/consent/grants';
 const GRANT = `${GRANTS}/{id}` as const;
 const PAGE_SIZE = 20;
-const of = (id: string) => ({ params: { path: { id } } });
 
 /** A page of the consent grants with a status, newest first. */
 export function useGrants(status: GrantStatus, page: number) {
@@ -35,7 +34,7 @@ export function useGrant(id: string) {
 }
 
 function fetchGrant(id: string): Promise<Grant> {
-  return dataOf(api.GET(GRANT, of(id)));
+  return dataOf(api.GET(GRANT, ofId(id)));
 }
 
 /** What can be reduced: fewer scopes, an earlier end, a later first day. */
@@ -53,7 +52,7 @@ export function useNarrowing(id: string) {
   return useChange({
     queryKey: ['grants', id],
     read: () => fetchGrant(id),
-    send: (change: Narrowing) => answerOf(api.PATCH(GRANT, { ...of(id), body: change })),
+    send: (change: Narrowing) => answerOf(api.PATCH(GRANT, { ...ofId(id), body: change })),
     isMade: isNarrowed,
     affected: AFFECTED,
   });
@@ -72,7 +71,7 @@ export function useRevocation(id: string) {
   return useChange({
     queryKey: ['grants', id],
     read: () => fetchGrant(id),
-    send: () => answerOf(api.DELETE(GRANT, of(id))),
+    send: () => answerOf(api.DELETE(GRANT, ofId(id))),
     isMade: ({ status }) => status !== 'active',
     affected: AFFECTED,
   });
@@ -94,7 +93,7 @@ export function useDeletionRequest(id: string) {
   return useChange({
     queryKey: ['grants', id],
     read: () => fetchGrant(id),
-    send: () => answerOf(api.POST(`${GRANT}/deletion-request`, of(id))),
+    send: () => answerOf(api.POST(`${GRANT}/deletion-request`, ofId(id))),
     isMade: ({ deletionRequestedAt }) => deletionRequestedAt !== null,
     affected: [['grants']],
   });
@@ -102,14 +101,14 @@ export function useDeletionRequest(id: string) {
 
 /** Sends a report about the app of a grant. Reports cannot be read again. */
 export function reportGrant(id: string, report: Report): Promise<unknown> {
-  return answerOf(api.POST(`${GRANT}/report`, { ...of(id), body: report }));
+  return answerOf(api.POST(`${GRANT}/report`, { ...ofId(id), body: report }));
 }
 
 /** The signed receipt of a grant as it is now. */
 export function useReceipt(id: string) {
   return useQuery({
     queryKey: ['grants', id, 'receipt'],
-    queryFn: () => dataOf(api.GET(`${GRANT}/receipt`, of(id))),
+    queryFn: () => dataOf(api.GET(`${GRANT}/receipt`, ofId(id))),
   });
 }
 

@@ -1,7 +1,7 @@
 import type { WebhookState } from '@phds/catalog/webhooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useChange } from './change.ts';
-import { answerOf, api, dataOf } from './client.ts';
+import { answerOf, api, dataOf, ofApp } from './client.ts';
 import { Problem } from './problem.ts';
 import type { Webhook } from './resources.ts';
 
@@ -13,7 +13,6 @@ export interface WebhookWithSecret extends Webhook {
 export type WebhookSettings = Pick<Webhook, 'url' | 'events'>;
 
 const WEBHOOK = '/developer/apps/{clientId}/webhook';
-const of = (clientId: string) => ({ params: { path: { clientId } } });
 const keyOf = (clientId: string) => ['webhook', clientId];
 
 /** While a delivery is pending or the receiver fails, the state is read again at this interval. */
@@ -30,7 +29,7 @@ export function useWebhook(clientId: string) {
 
 async function fetchWebhook(clientId: string): Promise<Webhook | null> {
   try {
-    return await dataOf(api.GET(WEBHOOK, of(clientId)));
+    return await dataOf(api.GET(WEBHOOK, ofApp(clientId)));
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return null;
     throw error;
@@ -42,7 +41,7 @@ export function useWebhookChange(clientId: string) {
   return useOwnChange({
     clientId,
     send: ({ url, events }: WebhookSettings): Promise<WebhookWithSecret> =>
-      dataOf(api.PUT(WEBHOOK, { ...of(clientId), body: { url, events } })),
+      dataOf(api.PUT(WEBHOOK, { ...ofApp(clientId), body: { url, events } })),
     isMade: (webhook, { url, events }) =>
       // The service stores the URL as it requests it.
       webhook?.url === (URL.parse(url)?.href ?? url) &&
@@ -55,7 +54,7 @@ export function useWebhookRotation(clientId: string) {
   return useOwnChange({
     clientId,
     send: (overlapSeconds: number): Promise<WebhookWithSecret> =>
-      dataOf(api.POST(`${WEBHOOK}/rotate-secret`, { ...of(clientId), body: { overlapSeconds } })),
+      dataOf(api.POST(`${WEBHOOK}/rotate-secret`, { ...ofApp(clientId), body: { overlapSeconds } })),
     isMade: (webhook, _, before) => (before ? webhook?.updatedAt !== before.updatedAt : null),
   });
 }
@@ -63,7 +62,7 @@ export function useWebhookRotation(clientId: string) {
 export function useWebhookRemoval(clientId: string) {
   return useOwnChange({
     clientId,
-    send: (_: undefined) => answerOf(api.DELETE(WEBHOOK, of(clientId))),
+    send: (_: undefined) => answerOf(api.DELETE(WEBHOOK, ofApp(clientId))),
     isMade: (webhook) => webhook === null,
   });
 }
@@ -90,7 +89,9 @@ function useOwnChange<Change, Answer>({
 
 /** Sends an event of type `test`. A second one does no harm. */
 export function useTestEvent(clientId: string) {
-  return useDeliveryMutation(clientId, (_: undefined) => answerOf(api.POST(`${WEBHOOK}/test`, of(clientId))));
+  return useDeliveryMutation(clientId, (_: undefined) =>
+    answerOf(api.POST(`${WEBHOOK}/test`, ofApp(clientId))),
+  );
 }
 
 /** Delivers an event again, with the same id. Receivers recognise it, so a second request does no harm. */
