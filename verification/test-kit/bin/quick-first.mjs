@@ -8,7 +8,7 @@ const WHOLE_SERVICE = /^verification\/(e2e|guarantees)\//;
  * Files that are slow for their size. Without durations of earlier runs, Jest starts the largest files first and these at the end,
  * when the other workers have nothing left to do.
  */
-const SLOW_FOR_THEIR_SIZE = /^verification\/e2e\/test\/(revocation|synthetic-round-trip)/;
+const SLOW_FOR_THEIR_SIZE = /^verification\/e2e\/test\/revocation/;
 
 /**
  * Runs the tests of single packages and services first, so that most mistakes show within minutes; in each group the slowest files

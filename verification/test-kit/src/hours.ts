@@ -15,13 +15,12 @@ export const DATE_SUITES: readonly Suite[] = [
     files: [
       'verification/e2e/test/web-keyboard.test.ts',
       'verification/e2e/test/endpoints-answers.test.ts',
-      'verification/e2e/test/developer-apps.test.ts',
+      'verification/e2e/test/web-console.test.ts',
     ],
-    names: 'gets less, and then nothing|access history is filtered|windows|usage counts',
+    names: 'gets less, and then nothing|access history is filtered|answers a person|refused, by day',
   },
   {
     files: [
-      'verification/e2e/test/partner-history.test.ts',
       'services/consent/test/history.test.ts',
       'services/consent/test/record-partitions.test.ts',
       'services/consent/test/found-notices.test.ts',
