@@ -6,25 +6,37 @@ import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 // Pages about error codes are alike.
 const PAGES = [...readPages().map(({ path }) => path), '/problems/rate-limited', '/problems/invalid-request'];
 
-/** These long pages are made by the same code from the same parts as others, so their colors are checked once. */
-function isReferenceOfOperations(path: string): boolean {
-  return path.startsWith('/docs/reference-') && path !== '/docs/reference-documents';
-}
+/** A page of each kind: all pages are made of these parts by the same code. */
+const KINDS = [
+  '/docs',
+  '/docs/first-call',
+  '/docs/reference-documents',
+  '/problems',
+  '/problems/rate-limited',
+];
 
 describeWithChromium('the documentation', () => {
   const visits = prepareVisits();
 
-  test.each(PAGES)('%s has no barrier and fits on every screen, in light and dark', async (path) => {
-    const visitor = await visits.open(path, { screen: 'narrow' });
-    expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
-    expect(await findSmallTargets(visitor.page)).toEqual([]);
-    expect(await visitor.findBarriers()).toEqual([]);
-    if (!isReferenceOfOperations(path)) {
-      await visitor.lookAs('dark');
-      expect(await visitor.findBarriers('colors')).toEqual([]);
+  test('every page fits on a narrow screen, has targets to tap, and headings without a gap', async () => {
+    const visitor = await visits.open('/docs', { screen: 'narrow' });
+    for (const path of PAGES) {
+      await visitor.goto(path);
+      const overflow = [...(await visitor.findOverflow()), ...(await visitor.findOverflow(2))];
+      expect([path, overflow, await findSmallTargets(visitor.page)]).toEqual([path, [], []]);
+      const headings = visitor.page.locator('h1, h2, h3, h4, h5, h6');
+      const levels = await headings.evaluateAll((all) => all.map(({ tagName }) => Number(tagName[1])));
+      const gaps = levels.filter((level, index) => level > (levels[index - 1] ?? 0) + 1);
+      expect([path, levels.filter((level) => level === 1), gaps]).toEqual([path, [1], []]);
+      await visitor.takePictures(`docs${path.replaceAll('/', '-')}`);
     }
-    expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
-    await visitor.takePictures(`docs${path.replaceAll('/', '-')}`);
+  });
+
+  test.each(KINDS)('%s has no barrier, in light and dark', async (path) => {
+    const visitor = await visits.open(path, { screen: 'narrow' });
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.lookAs('dark');
+    expect(await visitor.findBarriers('colors')).toEqual([]);
   });
 
   test('the keyboard reaches everything, and what has the focus can be seen', async () => {
