@@ -43,12 +43,8 @@ export async function readLogs({ logs }: Pick<Stack, 'logs'>): Promise<Place[]> 
   );
 }
 
-/** The metrics of every service. */
-export async function readScrapes({
-  probeUrls,
-  gatewayProbeUrls,
-}: Pick<Stack, 'probeUrls' | 'gatewayProbeUrls'>): Promise<Place[]> {
-  const urls = [...Object.values(probeUrls), ...gatewayProbeUrls];
+/** The metrics at these probe addresses. */
+export async function readScrapes(urls: readonly string[]): Promise<Place[]> {
   return Promise.all(urls.map(async (url) => ({ name: url, text: (await scrape(url)).text })));
 }
 

@@ -91,7 +91,13 @@ export class SecretCollector {
     this.app.clientSecret = this.remember('client secret', answer.body.data.clientSecret);
   }
 
-  /** Sends each secret in wrong places, as a faulty client would. */
+  /** The latest secret of each kind. */
+  oneOfEachKind(): string[] {
+    const kinds = [...this.collected.secrets].map(([name, secret]) => [name.replace(/ \d+$/, ''), secret]);
+    return Object.values(Object.fromEntries(kinds));
+  }
+
+  /** Sends a secret in wrong places, as a faulty client would. */
   async misplace(secret: string): Promise<void> {
     const at = (path: string) => this.#gateway + path;
     const json = 'application/json';
