@@ -1,8 +1,9 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type RequestOptions, send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { createLocalJWKSet, jwtVerify } from 'jose';
 import { runAsOperator } from '../src/operator-command.ts';
 
 const HEART = 'read:health-data:heart';
@@ -21,72 +22,50 @@ const partner = (bearer: string, path: string, options: RequestOptions = {}) =>
 const post = (bearer: string, path: string, json: unknown = {}) => partner(bearer, path, { json });
 const register = (name: string): Promise<PartnerApp> => registerApp(stack.gateway, developer, { name });
 
-test('the session names the person', async () => {
-  const { data } = expectStatus(200, await partner(await signIn(stack, 'ada'), '/session')).body;
-  expect(data).toMatchObject({ userId: 'ada', name: 'Ada Sommer' });
+test('a receipt is signed by one of the published keys', async () => {
+  const user = await signIn(stack, 'person-with-receipt');
+  const { grantId } = await (await register('Pulse')).connect(user, [HEART]);
+  const { data } = expectStatus(200, await partner(user, `/consent/grants/${grantId}/receipt`)).body;
+  const published = (await send(`${stack.gateway}/.well-known/jwks.json`)).body;
+  const { payload } = await jwtVerify(data.receipt, createLocalJWKSet(published));
+  expect(payload).toMatchObject({ record_id: grantId, pii_principal_id: 'person-with-receipt' });
 });
 
-describe('a person who no longer trusts an app', () => {
-  test('finds it among the apps, asks it to delete what it has read, and the app sees that', async () => {
-    const user = await signIn(stack, 'peoples-requests-1');
-    const [first, app] = [await register('Pulse'), await register('Pulse')];
-    await first.connect(user, [HEART]);
-    const { grantId } = await app.connect(user, [HEART]);
-    const listed = expectStatus(200, await partner(user, '/consent/apps')).body;
-    expect(listed).toEqual({
-      data: [app, first].map(({ clientId }) => ({ clientId, name: 'Pulse', redirectHost: 'localhost:9999' })),
-      pagination: { page: 1, pageSize: 20, total: 2, totalPages: 1 },
-    });
+test('an operator reads what a person reported about an app', async () => {
+  const user = await signIn(stack, 'peoples-requests-2');
+  const app = await register('Fake Pulse');
+  const { pending_id: pendingId } = expectStatus(201, await app.authorize([HEART])).body;
+  expectStatus(200, await partner(user, `/consent/pending/${pendingId}`));
+  const pending = `/consent/pending/${pendingId}/report`;
+  const { grantId } = await app.connect(user, [HEART]);
+  const first = expectStatus(201, await post(user, pending, { reason: 'impersonation' })).body.data;
+  const complaint = { reason: 'data_use', text: 'It sells\nmy pulse.' };
+  const second = expectStatus(201, await post(user, `/consent/grants/${grantId}/report`, complaint)).body
+    .data;
+  expect(first).toEqual({ id: expect.stringMatching(/^rpt_/), at: expect.stringMatching(INSTANT) });
 
-    const path = `/consent/grants/${grantId}`;
-    expectStatus(200, await partner(user, path, { method: 'DELETE' }));
-    const answer = expectStatus(200, await post(user, `${path}/deletion-request`)).body;
-    expect(answer).toEqual({
-      data: { id: grantId, deletionRequestedAt: expect.stringMatching(INSTANT) },
-    });
-    expect((await post(user, `${path}/deletion-request`)).body).toEqual(answer);
-    const { deletionRequestedAt } = answer.data;
-    expect((await partner(user, path)).body.data).toMatchObject({ status: 'revoked', deletionRequestedAt });
-    const own = await send(`${stack.gateway}/oauth/grants`, { bearer: await app.userlessToken() });
-    expect(own.body.data).toMatchObject([{ id: grantId, deletion_requested_at: deletionRequestedAt }]);
-  });
-
-  test('reports it, and the operator reads the report', async () => {
-    const user = await signIn(stack, 'peoples-requests-2');
-    const app = await register('Fake Pulse');
-    const { pending_id: pendingId } = expectStatus(201, await app.authorize([HEART])).body;
-    expectStatus(200, await partner(user, `/consent/pending/${pendingId}`));
-    const pending = `/consent/pending/${pendingId}/report`;
-    const { grantId } = await app.connect(user, [HEART]);
-    const first = expectStatus(201, await post(user, pending, { reason: 'impersonation' })).body.data;
-    const complaint = { reason: 'data_use', text: 'It sells\nmy pulse.' };
-    const second = expectStatus(201, await post(user, `/consent/grants/${grantId}/report`, complaint)).body
-      .data;
-    expect(first).toEqual({ id: expect.stringMatching(/^rpt_/), at: expect.stringMatching(INSTANT) });
-
-    const { code, document } = await runAsOperator(stack, ['reports', 'list', '--app', app.clientId]);
-    const about = {
-      app: {
-        clientId: app.clientId,
-        name: 'Fake Pulse',
-        currentName: 'Fake Pulse',
-        redirectHost: 'localhost:9999',
-      },
-      user: 'peoples-requests-2',
-    };
-    expect([code, document]).toEqual([
-      0,
-      {
-        reports: [
-          { ...second, ...about, ...complaint, grantId, pendingId: null },
-          { ...first, ...about, reason: 'impersonation', text: null, grantId: null, pendingId },
-        ],
-        page: 1,
-        pages: 1,
-        total: 2,
-      },
-    ]);
-  });
+  const { code, document } = await runAsOperator(stack, ['reports', 'list', '--app', app.clientId]);
+  const about = {
+    app: {
+      clientId: app.clientId,
+      name: 'Fake Pulse',
+      currentName: 'Fake Pulse',
+      redirectHost: 'localhost:9999',
+    },
+    user: 'peoples-requests-2',
+  };
+  expect([code, document]).toEqual([
+    0,
+    {
+      reports: [
+        { ...second, ...about, ...complaint, grantId, pendingId: null },
+        { ...first, ...about, reason: 'impersonation', text: null, grantId: null, pendingId },
+      ],
+      page: 1,
+      pages: 1,
+      total: 2,
+    },
+  ]);
 });
 
 const operate = (...args: string[]) => runAsOperator(stack, ['apps', ...args]);
