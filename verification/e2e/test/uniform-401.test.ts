@@ -5,14 +5,17 @@ import { send, toBasic } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret } from '@phds/service-kit/secrets';
-import { type DeadTokens, endTokens, makeBadSessions, setStatus } from '../src/bad-credentials.ts';
+import { type DeadTokens, endTokens, setStatus } from '../src/dead-tokens.ts';
 import { type RawRequest, sendRaw, withoutDate } from '../src/raw-http.ts';
 
+// The causes that only authorization and consent know. The gateway's own test has those that it sees itself.
+
 const HEART = '/api/v1/health-data/heart';
+const GRANTS = '/partner/consent/grants';
 const SCOPE = 'read:health-data:heart';
-const TOKEN_FOR_BASIC = 'a token where Basic belongs';
 
 type Fields = Readonly<Record<string, string>>;
+type Cause = readonly [cause: string, request: RawRequest];
 
 let stack: SharedStack;
 let developer: string;
@@ -21,8 +24,6 @@ beforeAll(async () => {
   stack = await useSharedStack();
   developer = await signIn(stack, 'developer');
 });
-
-type Cause = readonly [cause: string, request: RawRequest];
 
 /** Expects the same bytes, except Date, for every cause. */
 async function expectSameBytes(causes: readonly Cause[], fields: readonly string[], body: string) {
@@ -35,96 +36,61 @@ async function expectSameBytes(causes: readonly Cause[], fields: readonly string
     '',
     body,
   ].join('\r\n');
-  const others: string[] = [];
-  for (const [cause, request] of causes) {
-    const answer = withoutDate(await sendRaw(stack.gateway, request));
-    if (answer !== expected) others.push(`${cause}: ${answer}`);
-  }
+  const answers = await Promise.all(causes.map(([, request]) => sendRaw(stack.gateway, request)));
+  const others = causes.flatMap(([cause], index) => {
+    const answer = withoutDate(answers[index] ?? '');
+    return answer === expected ? [] : `${cause}: ${answer}`;
+  });
   expect(others).toEqual([]);
 }
+
+const bearer = (token: string): [string, string] => ['Authorization', `Bearer ${token}`];
 
 describe('under /api, /developer and /partner', () => {
   let app: PartnerApp;
   let session: string;
   let tokens: DeadTokens;
-  let badSessions: Readonly<Record<string, string>>;
 
   beforeAll(async () => {
     session = await signIn(stack, 'uniform-401-data-ada');
     app = await registerApp(stack.gateway, developer);
     tokens = await endTokens(app, developer, session);
-    badSessions = await makeBadSessions(stack, 'uniform-401-data-ada');
   });
 
-  function bearer(token: string): [string, string] {
-    return ['Authorization', `Bearer ${token}`];
-  }
-
-  /** Everything that can be wrong with `Authorization`, on any path. */
-  function badFields(good: string): Record<string, [string, string][]> {
-    return {
-      'no credentials': [],
-      'an empty field': [['Authorization', '']],
-      'a scheme without a token': [['Authorization', 'Bearer']],
-      'a scheme and a space': [['Authorization', 'Bearer ']],
-      'another scheme': [['Authorization', `Token ${good}`]],
-      'the credential without a scheme': [['Authorization', good]],
-      'the credentials of the client': [['Authorization', toBasic(app.clientId, app.clientSecret)]],
-      'the right field twice': [bearer(good), bearer(good)],
-      'a right and a wrong field': [bearer(good), bearer('phds_at_x')],
-      'two tokens in one field': [['Authorization', `Bearer ${good}, Bearer ${good}`]],
-      garbage: [bearer('garbage')],
-      'garbage of many bytes': [bearer('A'.repeat(8_000))],
-      'bytes that are no ASCII': [['Authorization', 'Bearer tökén']],
-      'a truncated credential': [bearer(good.slice(0, -1))],
-      'a credential with one letter changed': [
-        bearer(`${good.slice(0, 20)}${good[20] === 'A' ? 'B' : 'A'}${good.slice(21)}`),
-      ],
-      'a credential and something more': [bearer(`${good}x`)],
-      'a client secret': [bearer(app.clientSecret)],
-      'an authorization code': [bearer(tokens.code)],
-      'a refresh token': [bearer(tokens.live.refreshToken)],
-      'a token in a cookie': [['Cookie', `access_token=${good}`]],
-    };
-  }
-
   function tokenCauses(): Cause[] {
-    const dead = Object.entries(tokens.dead).map(([name, token]) => [name, [bearer(token)]] as const);
-    const others: Record<string, [string, string][]> = {
-      'an unknown token': [bearer(newSecret('access_token'))],
-      'a broken checksum': [bearer(`${newSecret('access_token').slice(0, -6)}000000`)],
-      'a session where a token belongs': [bearer(session)],
-      'a session cookie where a token belongs': [['Cookie', `session=${session}`]],
+    const { accessToken, refreshToken } = tokens.live;
+    const bad: Fields = {
+      ...tokens.dead,
+      'an unknown token': newSecret('access_token'),
+      'a truncated token': accessToken.slice(0, -1),
+      'a token and something more': `${accessToken}x`,
+      'a client secret': app.clientSecret,
+      'an authorization code': tokens.code,
+      'a refresh token': refreshToken,
+      'a session where a token belongs': session,
     };
-    const fields = [...Object.entries({ ...badFields(tokens.live.accessToken), ...others }), ...dead];
-    return fields.map(([cause, headers]) => [cause, { path: HEART, headers }] as const);
+    return Object.entries(bad).map(([cause, token]) => [cause, { path: HEART, headers: [bearer(token)] }]);
   }
 
   function sessionCauses(): Cause[] {
-    const bad = Object.entries(badSessions).map(([name, jwt]) => [name, [bearer(jwt)]] as const);
-    const others: Record<string, [string, string][]> = {
-      'a token where a session belongs': [bearer(tokens.live.accessToken)],
-      'a token in the cookie of the session': [['Cookie', `session=${tokens.live.accessToken}`]],
-      'two session cookies': [['Cookie', `session=${session}; session=${session}`]],
-      'an empty session cookie': [['Cookie', 'session=']],
-      'a session cookie beside a wrong field': [['Cookie', `session=${session}`], bearer('garbage')],
-      'a session cookie of a name of another place': [['Cookie', `__Host-session=${session}`]],
+    const bad: Fields = {
+      'a session with another signature': `${session.slice(0, -8)}AAAAAAAA`,
+      'a token where a session belongs': tokens.live.accessToken,
+      'a dead token where a session belongs': Object.values(tokens.dead)[0] ?? '',
     };
-    const path = '/partner/consent/grants';
-    const fields = [...Object.entries({ ...badFields(session), ...others }), ...bad];
-    return fields.map(([cause, headers]) => [cause, { path, headers }] as const);
+    return Object.entries(bad).map(([cause, jwt]) => [cause, { path: GRANTS, headers: [bearer(jwt)] }]);
   }
 
-  /** Requests without credentials that must not disclose routes, methods or what exists. The gateway's own test has others. */
+  /** Requests without credentials that must not disclose routes, methods or what exists. */
   function placeCauses(): Cause[] {
     const foreign: [string, string] = ['Origin', 'https://elsewhere.example'];
     const html: [string, string] = ['Accept', 'text/html'];
-    const grant = `/partner/consent/grants/${tokens.live.grantId}`;
+    const grant = `${GRANTS}/${tokens.live.grantId}`;
     return [
       ['OPTIONS of another origin', { method: 'OPTIONS', path: HEART, headers: [foreign] }],
       ['a token in the query', { path: `${HEART}?access_token=${tokens.live.accessToken}` }],
       ['a browser', { path: HEART, headers: [html] }],
-      ['a browser at /partner', { path: '/partner/consent/grants', headers: [html] }],
+      ['a browser at /partner', { path: GRANTS, headers: [html] }],
       ['an app of somebody else', { path: `/developer/apps/${app.clientId}` }],
       ['an app that does not exist', { path: '/developer/apps/app_0000000000000000000000' }],
       ['a grant', { method: 'DELETE', path: grant }],
@@ -132,35 +98,10 @@ describe('under /api, /developer and /partner', () => {
         'a session cookie from another origin',
         { method: 'DELETE', path: grant, headers: [['Cookie', `session=${session}`], foreign] },
       ],
-      [
-        'a session cookie with the origin null',
-        {
-          method: 'DELETE',
-          path: grant,
-          headers: [
-            ['Cookie', `session=${session}`],
-            ['Origin', 'null'],
-          ],
-        },
-      ],
-      [
-        'a session cookie from another site that claims our origin',
-        {
-          method: 'POST',
-          path: '/partner/consent/grants/revoke-all',
-          headers: [
-            ['Cookie', `session=${session}`],
-            ['Origin', stack.gateway],
-            ['Sec-Fetch-Site', 'cross-site'],
-          ],
-        },
-      ],
     ];
   }
 
   test('every cause gets the same bytes except Date', async () => {
-    const causes = [...tokenCauses(), ...sessionCauses(), ...placeCauses()];
-    expect(causes.length).toBeGreaterThan(80);
     const fields = [
       'Content-Type: application/problem+json',
       'WWW-Authenticate: Bearer realm="phds"',
@@ -168,17 +109,17 @@ describe('under /api, /developer and /partner', () => {
     ];
     const body =
       '{"type":"/problems/unauthorized","title":"Unauthorized","status":401,"code":"UNAUTHORIZED","detail":"Authentication failed."}';
-    await expectSameBytes(causes, fields, body);
+    await expectSameBytes([...tokenCauses(), ...sessionCauses(), ...placeCauses()], fields, body);
   });
 
   test('the live credentials among the wrong ones are accepted', async () => {
-    const read = await sendRaw(stack.gateway, { path: HEART, headers: [bearer(tokens.live.accessToken)] });
-    expect(read).toMatch(/^HTTP\/1\.1 200 /);
-    const list = await sendRaw(stack.gateway, {
-      path: '/partner/consent/grants',
-      headers: [bearer(session)],
-    });
-    expect(list).toMatch(/^HTTP\/1\.1 200 /);
+    const accepted = [
+      [HEART, tokens.live.accessToken],
+      [GRANTS, session],
+    ] as const;
+    for (const [path, token] of accepted) {
+      expect(await sendRaw(stack.gateway, { path, headers: [bearer(token)] })).toMatch(/^HTTP\/1\.1 200 /);
+    }
   });
 });
 
@@ -193,13 +134,14 @@ describe('under /oauth', () => {
 
   beforeAll(async () => {
     session = await signIn(stack, 'uniform-401-oauth-ada');
-    [app, other, suspended, revoked] = await Promise.all([
-      registerApp(stack.gateway, session),
-      registerApp(stack.gateway, session),
-      registerApp(stack.gateway, session),
-      registerApp(stack.gateway, session),
-    ]);
-    accessToken = (await app.connect(session, [SCOPE])).accessToken;
+    const register = () => registerApp(stack.gateway, session);
+    [app, other, suspended, revoked] = [
+      await register(),
+      await register(),
+      await register(),
+      await register(),
+    ];
+    ({ accessToken } = await app.connect(session, [SCOPE]));
     oldSecret = app.clientSecret;
     const rotation = `${stack.gateway}/developer/apps/${app.clientId}/rotate-secret`;
     const answer = await send(rotation, { method: 'POST', bearer: session });
@@ -213,11 +155,6 @@ describe('under /oauth', () => {
     return { method: 'POST', path, headers: [json, ...headers], body: JSON.stringify(fields) };
   }
 
-  function postForm(path: string, fields: Fields): RawRequest {
-    const form = ['Content-Type', 'application/x-www-form-urlencoded'] as const;
-    return { method: 'POST', path, headers: [form], body: new URLSearchParams(fields).toString() };
-  }
-
   /** Client ids and secrets that do not match, or that do not exist. */
   function badPairs(): Record<string, Fields> {
     const { clientId: client_id, clientSecret: client_secret } = app;
@@ -225,18 +162,11 @@ describe('under /oauth', () => {
       'an unknown client': { client_id: newId('app'), client_secret: newSecret('client_secret') },
       "an unknown client with a known one's secret": { client_id: newId('app'), client_secret },
       'a client id that cannot be one': { client_id: "' OR 1=1 --", client_secret },
-      'a client id of many bytes': { client_id: 'a'.repeat(5_000), client_secret },
-      'an empty client id': { client_id: '', client_secret },
-      'a secret without a client': { client_secret },
       'a client without a secret': { client_id },
-      'an empty secret': { client_id, client_secret: '' },
       'a wrong secret': { client_id, client_secret: newSecret('client_secret') },
-      'a secret with a broken checksum': { client_id, client_secret: `${client_secret.slice(0, -6)}000000` },
       'a truncated secret': { client_id, client_secret: client_secret.slice(0, -1) },
       'a secret and something more': { client_id, client_secret: `${client_secret} ` },
       'a secret in the wrong case': { client_id, client_secret: client_secret.toUpperCase() },
-      'a secret of many bytes': { client_id, client_secret: 's'.repeat(5_000) },
-      'the last four characters': { client_id, client_secret: client_secret.slice(-4) },
       'the secret from before its rotation': { client_id, client_secret: oldSecret },
       'the secret of another app': { client_id, client_secret: other.clientSecret },
       'an access token for a secret': { client_id, client_secret: accessToken },
@@ -245,101 +175,53 @@ describe('under /oauth', () => {
     };
   }
 
-  function badFields(): Record<string, [string, string][]> {
-    const { clientId, clientSecret } = app;
-    const encode = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
-    const right = toBasic(clientId, clientSecret);
-    return {
-      'no credentials': [],
-      'an empty field': [['Authorization', '']],
-      'Basic and nothing': [['Authorization', 'Basic']],
-      'Basic that is no base64': [['Authorization', 'Basic %%%']],
-      'Basic without a colon': [['Authorization', encode(clientId + clientSecret)]],
-      'Basic with nothing but a colon': [['Authorization', encode(':')]],
-      'Basic with an empty secret': [['Authorization', encode(`${clientId}:`)]],
-      'Basic with a bad percent escape': [['Authorization', encode(`${clientId}:%zz`)]],
-      'Basic that is no UTF-8': [
-        ['Authorization', `Basic ${Buffer.from([0xff, 0x3a, 0xfe]).toString('base64')}`],
-      ],
-      'Basic of an unknown client': [['Authorization', toBasic(newId('app'), clientSecret)]],
-      'Basic with a wrong secret': [['Authorization', toBasic(clientId, oldSecret)]],
-      'Basic of a suspended app': [['Authorization', toBasic(suspended.clientId, suspended.clientSecret)]],
-      'the right Basic twice': [
-        ['Authorization', right],
-        ['Authorization', right],
-      ],
-      [TOKEN_FOR_BASIC]: [['Authorization', `Bearer ${accessToken}`]],
-      'a session where Basic belongs': [['Authorization', `Bearer ${session}`]],
-      'a session cookie': [['Cookie', `session=${session}`]],
-      'another scheme': [['Authorization', `Digest ${right.slice(6)}`]],
-    };
-  }
-
   /** A valid request for each endpoint, apart from the client's credentials. */
   function endpoints(): Record<string, Fields> {
-    const authorization = { redirect_uri: REDIRECT_URI, scope: SCOPE, state: 'state' };
     return {
       '/oauth/token': { grant_type: 'client_credentials' },
       '/oauth/revoke': { token: accessToken },
       '/oauth/introspect': { token: accessToken },
-      '/oauth/par': authorization,
+      '/oauth/par': { redirect_uri: REDIRECT_URI, scope: SCOPE, state: 'state' },
     };
   }
 
   /** `POST /oauth/authorize` works without a secret; then an unknown or inactive app gets a 401 as well. */
   function authorizeCauses(): Cause[] {
     const ask = { redirect_uri: REDIRECT_URI, scope: SCOPE };
-    const path = '/oauth/authorize';
     const elsewhere = { ...ask, redirect_uri: 'https://elsewhere.example/callback' };
-    return [
-      ['authorize: an unknown client', post(path, { ...ask, client_id: newId('app') })],
-      ['authorize: no client', post(path, ask)],
-      ['authorize: a suspended app', post(path, { ...ask, client_id: suspended.clientId })],
-      ['authorize: a revoked app', post(path, { ...ask, client_id: revoked.clientId })],
-      ['authorize: a redirect URI of somebody else', post(path, { ...elsewhere, client_id: app.clientId })],
-      [
-        'authorize: a wrong secret',
-        post(path, { ...ask, client_id: app.clientId, client_secret: oldSecret }),
-      ],
-      ['authorize: an empty secret', post(path, { ...ask, client_id: app.clientId, client_secret: '' })],
-    ];
+    const bad: Record<string, Fields> = {
+      'an unknown client': { ...ask, client_id: newId('app') },
+      'no client': ask,
+      'a suspended app': { ...ask, client_id: suspended.clientId },
+      'a revoked app': { ...ask, client_id: revoked.clientId },
+      'a redirect URI of somebody else': { ...elsewhere, client_id: app.clientId },
+      'a wrong secret': { ...ask, client_id: app.clientId, client_secret: oldSecret },
+    };
+    return Object.entries(bad).map(([cause, fields]) => [
+      `authorize: ${cause}`,
+      post('/oauth/authorize', fields),
+    ]);
   }
 
   function listCauses(): Cause[] {
-    const pairs = Object.entries(badPairs());
-    const fields = Object.entries(badFields());
-    const ofEndpoint = ([path, rest]: [string, Fields]): Cause[] => [
-      ...pairs.map(([cause, pair]): Cause => [`${path}: ${cause}`, post(path, { ...rest, ...pair })]),
-      ...pairs.map(
-        ([cause, pair]): Cause => [`${path}, a form: ${cause}`, postForm(path, { ...rest, ...pair })],
-      ),
-      ...fields.map(([cause, headers]): Cause => [`${path}: ${cause}`, post(path, rest, headers)]),
-      [
-        `${path}: parameters that are wrong too`,
-        post(path, { grant_type: 'nothing', client_id: app.clientId }),
-      ],
+    const ofEndpoint = ([path, rest]: [string, Fields]): Cause[] =>
+      Object.entries(badPairs()).map(([cause, pair]) => [
+        `${path}: ${cause}`,
+        post(path, { ...rest, ...pair }),
+      ]);
+    const basic = (credentials: string): RawRequest =>
+      post('/oauth/token', { grant_type: 'client_credentials' }, [['Authorization', credentials]]);
+    return [
+      ...Object.entries(endpoints()).flatMap(ofEndpoint),
+      ...authorizeCauses(),
+      ['Basic with a wrong secret', basic(toBasic(app.clientId, oldSecret))],
+      ['Basic of a suspended app', basic(toBasic(suspended.clientId, suspended.clientSecret))],
+      ['a token where Basic belongs', basic(`Bearer ${accessToken}`)],
+      ['a session where the token of an app belongs', { path: '/oauth/grants', headers: [bearer(session)] }],
     ];
-    // A person's live token is authenticated on this endpoint, and answered with 403.
-    const grantRequests = [
-      { path: '/oauth/grants' },
-      { path: '/oauth/grants/grt_0000000000000000000000' },
-      { path: '/oauth/grants/grt_0000000000000000000000', method: 'DELETE' },
-    ];
-    const ofGrants = grantRequests.flatMap((request) =>
-      fields
-        .filter(([cause]) => cause !== TOKEN_FOR_BASIC)
-        .map(
-          ([cause, headers]): Cause => [
-            `${request.method ?? 'GET'} ${request.path}: ${cause}`,
-            { ...request, headers },
-          ],
-        ),
-    );
-    return [...Object.entries(endpoints()).flatMap(ofEndpoint), ...ofGrants, ...authorizeCauses()];
   }
 
   test('every cause gets the same bytes except Date', async () => {
-    expect(Object.keys(badPairs()).length + Object.keys(badFields()).length).toBeGreaterThan(30);
     const fields = [
       'Content-Type: application/json; charset=utf-8',
       'WWW-Authenticate: Basic realm="phds"',
