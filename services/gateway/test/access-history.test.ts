@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { unavailable } from '@phds/service-kit/errors';
 import express from 'express';
@@ -10,31 +10,21 @@ import type { SignedIn } from '../src/http/credentials.ts';
 import { startExchange } from '../src/http/exchange.ts';
 import type { Gateway } from '../src/http/gateway.ts';
 import { ACCESS_OPERATIONS } from '../src/http/partner/accesses.ts';
-import { shareTestGateway, throwing } from './test-gateway.ts';
+import { bearer, shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
 
 const gateway = shareTestGateway();
+const { call, session } = shareCaller(gateway, 'ada');
 
 describe('access days', () => {
   const URL = '/partner/consent/accesses/summary';
 
-  let session: string;
-
-  beforeAll(async () => {
-    session = await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 });
-  });
   beforeEach(() => {
-    gateway.backends.calls.length = 0;
     const scopes = [{ scope: 'read:mood', released: 7, refused: 1 }];
     const day = { date: '2026-03-01', clientId: 'app_1', appName: 'One', released: 7, refused: 1, scopes };
     gateway.backends.answer({ listAccessDays: () => ({ days: [day, { ...day, date: '2026-02-28' }] }) });
   });
 
-  async function get(query: string) {
-    const headers = { authorization: `Bearer ${session}` };
-    const response = await gateway.fetch(`${URL}?${query}`, { headers });
-    const body = (await response.json()) as { data: unknown[]; pagination: object; errors: object[] };
-    return { status: response.status, body };
-  }
+  const get = (query: string) => call('GET', `${URL}?${query}`);
 
   const asked = () => gateway.backends.callsOf('listAccessDays').map(({ request }) => request);
 
@@ -76,14 +66,9 @@ describe('access days', () => {
 describe('the export of accesses', () => {
   const PATH = '/partner/consent/accesses.csv';
 
-  let headers: { authorization: string };
-  beforeAll(async () => {
-    headers = {
-      authorization: `Bearer ${await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 })}`,
-    };
-  });
+  let headers: Record<string, string>;
   beforeEach(() => {
-    gateway.backends.calls.length = 0;
+    headers = bearer(session());
   });
 
   function access(id: string, changes: object = {}) {
@@ -142,9 +127,8 @@ describe('the export of accesses', () => {
 
   test('an export requires a session, rejects a page parameter, and fails before it starts when consent is unavailable', async () => {
     expect((await gateway.fetch(PATH)).status).toBe(401);
-    const paged = await gateway.fetch(`${PATH}?page=2`, { headers });
-    const { errors } = (await paged.json()) as { errors: { parameter: string }[] };
-    expect([paged.status, errors[0]?.parameter]).toEqual([400, 'page']);
+    const paged = await call('GET', `${PATH}?page=2`);
+    expect([paged.status, paged.body.errors[0].parameter]).toEqual([400, 'page']);
     gateway.backends.answer({
       exportAccesses: throwing(unavailable(new Error('away'))),
     });

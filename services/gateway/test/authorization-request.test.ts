@@ -1,33 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { AppError, type Reason, unauthorized, unavailable } from '@phds/service-kit/errors';
-import { shareTestGateway, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { unauthorized, unavailable } from '@phds/service-kit/errors';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { ask, shareTestGateway, startTestGateway, throwing } from './test-gateway.ts';
 
 describe('authorization requests', () => {
   const gateway = shareTestGateway();
   const JSON_TYPE = { 'content-type': 'application/json' };
   const PUBLIC_URL = 'http://localhost:8080';
 
-  beforeEach(() => {
-    gateway.backends.calls.length = 0;
-    gateway.backends.answer({});
-  });
-
-  async function post(path: string, headers: Record<string, string>, body?: string) {
-    const init = { method: 'POST', headers, ...(body === undefined ? {} : { body }) };
-    const response = await gateway.fetch(`/oauth/${path}`, init);
-    const text = await response.text();
-    return { response, status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text };
-  }
-
-  const throwing =
-    (reason: Reason, message = '') =>
-    () => {
-      throw reason === 'unauthorized' ? unauthorized() : new AppError(reason, message);
-    };
+  const post = (path: string, headers: Record<string, string>, body?: string) =>
+    ask(gateway, `/oauth/${path}`, { method: 'POST', headers, body: body ?? null });
 
   describe('an authorization request', () => {
     const opened = () => ({ pendingId: 'apr_1', requestUri: 'urn:x:apr_1', expiresInSeconds: 600 });
@@ -105,15 +88,15 @@ describe('authorization requests', () => {
         { request: 'eyJ', requestUri: 'urn:x' },
       ],
     ])('GET does not ignore a %s', async (_, query, fields) => {
-      gateway.backends.answer({ openAuthorization: throwing('unauthorized') });
+      gateway.backends.answer({ openAuthorization: throwing(unauthorized()) });
       await gateway.fetch(`/oauth/authorize?client_id=app_1&${query}`);
       expect(gateway.backends.callsOf('openAuthorization')[0]?.request).toMatchObject(fields);
     });
 
     test('GET shows one identical error page for every error in client, redirect URI or form', async () => {
       gateway.backends.answer({
-        openAuthorization: throwing('unauthorized'),
-        resolveRequestUri: throwing('unauthorized'),
+        openAuthorization: throwing(unauthorized()),
+        resolveRequestUri: throwing(unauthorized()),
       });
       const queries = [
         '',
@@ -132,7 +115,7 @@ describe('authorization requests', () => {
       expect(new Set(pages).size).toBe(1);
       expect(pages[0]).toMatch(/^\[400,.*text\/html/);
       gateway.backends.answer({
-        openAuthorization: throwing('unavailable'),
+        openAuthorization: throwing(unavailable()),
       });
       const away = await gateway.fetch('/oauth/authorize?client_id=x');
       expect([away.status, away.headers.get('retry-after')]).toEqual([503, '1']);
@@ -140,7 +123,7 @@ describe('authorization requests', () => {
 
     test('GET after too many failures tells the browser when to retry', async () => {
       await using strict = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1' });
-      strict.backends.answer({ openAuthorization: throwing('unauthorized') });
+      strict.backends.answer({ openAuthorization: throwing(unauthorized()) });
       await strict.fetch('/oauth/authorize?client_id=x');
       const refused = await strict.fetch('/oauth/authorize?client_id=x');
       expect(refused.status).toBe(429);
@@ -193,7 +176,7 @@ describe('authorization requests', () => {
       const unsure = [await textOf({}), await textOf({ cookie: 'session=nonsense' })];
       gateway.backends.answer({ openAuthorization: refused, listGrants: () => ({ grants: [], total: 101 }) });
       unsure.push(await textOf(await signedIn()));
-      gateway.backends.answer({ openAuthorization: refused, listGrants: throwing('unavailable') });
+      gateway.backends.answer({ openAuthorization: refused, listGrants: throwing(unavailable()) });
       unsure.push(await textOf(await signedIn()));
       for (const text of unsure) {
         expect(text).not.toContain(known);
@@ -206,7 +189,7 @@ describe('authorization requests', () => {
       const away = 'https://a.test/cb?error=x&error=temporarily_unavailable&state=s';
       gateway.backends.answer({
         openAuthorization: () => ({ errorRedirect: away, errorRedirectHost: 'a.test' }),
-        listGrants: throwing('unavailable'),
+        listGrants: throwing(unavailable()),
       });
       const response = await open(await signedIn());
       const page = await response.text();
@@ -225,19 +208,10 @@ describe('pages for mistakes', () => {
   const VISIT = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8' };
   const AUTHORIZE = '/oauth/authorize?client_id=app_1&response_type=code';
 
-  let gateway: TestGateway;
-  let directory: string;
-
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'web-'));
-    await writeFile(join(directory, 'index.html'), '<div id="root">');
-    gateway = await startTestGateway({ WEB_DIRECTORY: directory });
-  });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true });
-  });
-  beforeEach(() => gateway.backends.answer({}));
+  const files = openFilesOfTest();
+  afterAll(() => files[Symbol.dispose]());
+  files.write('index.html', '<div id="root">');
+  const gateway = shareTestGateway({ WEB_DIRECTORY: files.directory });
 
   const open = async (path: string, headers: Record<string, string> = VISIT, method = 'GET') => {
     const response = await gateway.fetch(path, { headers, method, redirect: 'manual' });
@@ -316,9 +290,7 @@ describe('pages for mistakes', () => {
       gateway.backends.answer({ openAuthorization: reason });
       return open(AUTHORIZE, { ...VISIT, 'accept-language': language });
     };
-    const refuse = () => {
-      throw unauthorized('client');
-    };
+    const refuse = throwing(unauthorized('client'));
 
     test.each([
       ['en', 'This link does not work', 'Nothing was shared.', 'For the app’s developer'],
@@ -336,9 +308,7 @@ describe('pages for mistakes', () => {
     );
 
     test('says in both languages that a failure of ours is worth another try', async () => {
-      const fail = () => {
-        throw unavailable();
-      };
+      const fail = throwing(unavailable());
       const [english, german] = [await openBadLink(fail), await openBadLink(fail, 'de')];
       expect([english.status, german.status]).toEqual([503, 503]);
       expect(english.text).toContain('<h1>Please try again</h1>');

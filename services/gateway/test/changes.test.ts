@@ -1,24 +1,19 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppError } from '@phds/service-kit/errors';
-import { bearer, documentOf, liveToken, shareTestGateway, throwing } from './test-gateway.ts';
+import { ask, bearer, documentOf, liveToken, shareTestGateway, throwing } from './test-gateway.ts';
 
 const HEART = '/api/v1/health-data/heart';
 const CURSOR = `cur_${'aB3-_'.repeat(20)}`;
 
 const gateway = shareTestGateway();
 beforeEach(() => {
-  gateway.backends.calls.length = 0;
-  gateway.service.cache.clear();
   gateway.backends.answer({
     introspect: () => liveToken(),
     read: () => ({ ...documentOf({ data: [], sync: {} }), nextCursor: CURSOR }),
   });
 });
 
-async function get(path: string) {
-  const response = await gateway.fetch(path, { headers: bearer() });
-  return { response, body: (await response.json()) as Record<string, unknown> };
-}
+const get = (path: string) => ask(gateway, path, { headers: bearer() });
 
 describe('updatedSince', () => {
   test.each([

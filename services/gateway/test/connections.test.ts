@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newSecret } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
@@ -23,7 +23,7 @@ import {
 
 describe('transport', () => {
   const gateway = shareTestGateway({ PUBLIC_URL: 'https://health.test' });
-  beforeAll(async () => {
+  beforeEach(() => {
     gateway.backends.answer({ introspect: () => liveToken(), read: () => documentOf({ data: {} }) });
   });
 

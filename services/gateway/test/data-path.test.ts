@@ -9,12 +9,13 @@ import {
   CheckSessionResponseSchema,
   EndSessionsResponseSchema,
 } from '@phds/contracts/phds/consent/v1/sessions_pb';
-import { AppError, invalidRequest, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
+import { AppError, unavailable } from '@phds/service-kit/errors';
 import { sha256 } from '@phds/service-kit/secrets';
 import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import { createEndedSessions } from '../src/clients/ended-sessions.ts';
 import type { Answers } from './fake-backends.ts';
 import {
+  ask,
   bearer,
   documentOf,
   liveToken,
@@ -25,25 +26,17 @@ import {
 
 const gateway = shareTestGateway();
 
+const HEART = '/api/v1/health-data/heart';
+const READINGS = documentOf({ data: [], pagination: {} }, { total: 45 });
+
+function answer(answers: Answers): void {
+  gateway.backends.answer({ introspect: () => liveToken(), read: () => READINGS, ...answers });
+}
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  ask(gateway, path, { headers: { ...bearer(), ...headers } });
+
 describe('data requests', () => {
-  const HEART = '/api/v1/health-data/heart';
-  const READINGS = documentOf({ data: [], pagination: {} }, { total: 45 });
-
-  beforeEach(() => {
-    gateway.backends.calls.length = 0;
-    gateway.service.cache.clear();
-  });
-
-  function answer(answers: Answers): void {
-    gateway.backends.answer({ introspect: () => liveToken(), read: () => READINGS, ...answers });
-  }
-
-  async function get(path: string, headers: Record<string, string> = {}) {
-    const response = await gateway.fetch(path, { headers: { ...bearer(), ...headers } });
-    const text = await response.text();
-    return { response, status: response.status, body: text === '' ? null : JSON.parse(text) };
-  }
-
   describe('an admitted request', () => {
     test('returns the document byte for byte, with all public headers', async () => {
       const document = documentOf({ data: [{ id: 'rdg_1', value: 61.5 }], pagination: { page: 1 } });
@@ -134,7 +127,7 @@ describe('data requests', () => {
       async (tag) => {
         answer({});
         const { response, status, body } = await get(HEART, { 'if-none-match': tag });
-        expect([status, body, response.headers.get('etag')]).toEqual([304, null, '"e1"']);
+        expect([status, body, response.headers.get('etag')]).toEqual([304, '', '"e1"']);
         expect(response.headers.get('api-version')).toBe('1');
         // The access is still recorded: health-data was called.
         expect(gateway.backends.callsOf('read')).toHaveLength(1);
@@ -148,28 +141,6 @@ describe('data requests', () => {
   });
 
   describe('an error of health-data', () => {
-    test.each<[string, AppError, number, string]>([
-      ['not found', notFound(), 404, 'NOT_FOUND'],
-      ['invalid', invalidRequest('type', 'no'), 400, 'INVALID_REQUEST'],
-      ['not recorded', new AppError('access_not_recorded'), 503, 'ACCESS_NOT_RECORDED'],
-      ['unavailable', unavailable(), 503, 'INTERNAL_ERROR'],
-      ['internal', new AppError('internal'), 500, 'INTERNAL_ERROR'],
-      ['consent', new AppError('consent_required'), 403, 'CONSENT_REQUIRED'],
-      ['unauthorized', unauthorized(), 401, 'UNAUTHORIZED'],
-      ['token expired', new AppError('token_expired'), 401, 'TOKEN_EXPIRED'],
-    ])('%s becomes its status and code', async (_, error, status, code) => {
-      answer({
-        read: throwing(error),
-      });
-      const { response, body, ...rest } = await get(HEART);
-      expect([rest.status, body.code]).toEqual([status, code]);
-      if (status === 503) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-      if (code !== 'UNAUTHORIZED') {
-        expect(response.headers.get('content-type')).toBe('application/problem+json');
-        expect(body).toMatchObject({ requestId: response.headers.get('x-request-id'), status });
-      }
-    });
-
     test('a stale assertion is renewed and the call repeated once', async () => {
       let assertion = 0;
       answer({
@@ -208,16 +179,12 @@ describe('data requests', () => {
     test('a userless token gets 403 and never data', async () => {
       const userless = { userId: '', grantId: '', familyId: '' };
       answer({ introspect: () => ({ ...liveToken({ principal: userless }), assertion: '' }) });
-      expect((await get(HEART)).body).toMatchObject({ status: 403, code: 'CONSENT_REQUIRED' });
-      expect(gateway.backends.callsOf('read')).toHaveLength(0);
-    });
-
-    test('a token whose grant has lost the scope gets CONSENT_REQUIRED', async () => {
-      answer({ introspect: () => liveToken({ grant: { scopes: ['read:mood'] } }) });
       expect((await get(HEART)).body).toMatchObject({
+        status: 403,
         code: 'CONSENT_REQUIRED',
-        requiredScope: 'read:health-data:heart',
+        detail: 'This token has no user. Use one from the authorization code flow.',
       });
+      expect(gateway.backends.callsOf('read')).toHaveLength(0);
     });
 
     test('a request gets 503 when authorization is unavailable', async () => {
@@ -229,28 +196,10 @@ describe('data requests', () => {
   });
 });
 
-describe('the order of checks', () => {
-  const HEART = '/api/v1/health-data/heart';
-  const READINGS = documentOf({ data: [], pagination: {} }, { total: 45 });
-
-  beforeEach(() => {
-    gateway.backends.calls.length = 0;
-    gateway.service.cache.clear();
-  });
-
+describe('routing', () => {
   interface Init {
     readonly method?: string;
     readonly headers?: Record<string, string>;
-  }
-
-  function answer(answers: Answers): void {
-    gateway.backends.answer({ introspect: () => liveToken(), read: () => READINGS, ...answers });
-  }
-
-  async function get(path: string, headers: Record<string, string> = {}) {
-    const response = await gateway.fetch(path, { headers: { ...bearer(), ...headers } });
-    const text = await response.text();
-    return { response, status: response.status, body: text === '' ? null : JSON.parse(text) };
   }
 
   describe('the order of checks', () => {

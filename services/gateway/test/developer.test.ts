@@ -1,5 +1,5 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import { shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
@@ -8,11 +8,6 @@ const gateway = shareTestGateway({ LIMIT_REGISTRATIONS_PER_MINUTE: '100' });
 const { call, session } = shareCaller(gateway, 'ada');
 const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
 const INSTANT = '2026-03-01T10:00:00.500Z';
-
-beforeEach(() => {
-  gateway.backends.calls.length = 0;
-  gateway.backends.answer({});
-});
 
 const app = {
   clientId: 'app_1',

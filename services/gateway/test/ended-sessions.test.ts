@@ -4,6 +4,7 @@ import type { CheckSessionRequest } from '@phds/contracts/phds/consent/v1/sessio
 import { unavailable } from '@phds/service-kit/errors';
 import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
+import { OPERATIONS } from '../src/http/operations.ts';
 import type { Answers } from './fake-backends.ts';
 import { exchangeRaw, UNIFORM_PROBLEM } from './raw-exchange.ts';
 import {
@@ -65,34 +66,10 @@ const rpcsCalled = () => gateway.backends.calls.map(({ rpc }) => rpc);
 const withToken = (jwt: string) => ({ headers: { authorization: `Bearer ${jwt}` } });
 
 const SURFACES = [
-  'GET /partner/session',
-  'GET /partner/consent/pending',
-  'GET /partner/consent/pending/apr_1',
-  'POST /partner/consent/pending/apr_1/approve',
-  'POST /partner/consent/pending/apr_1/deny',
-  'GET /partner/consent/grants',
-  'POST /partner/consent/grants/revoke-all',
-  'GET /partner/consent/grants/grt_1',
-  'PATCH /partner/consent/grants/grt_1',
-  'DELETE /partner/consent/grants/grt_1',
-  'GET /partner/consent/grants/grt_1/receipt',
-  'POST /partner/consent/grants/grt_1/deletion-request',
-  'POST /partner/consent/grants/grt_1/report',
-  'POST /partner/consent/pending/apr_1/report',
-  'GET /partner/consent/apps',
-  'GET /partner/consent/grants/grt_1/accesses',
-  'GET /partner/consent/accesses/summary',
-  'GET /partner/consent/accesses.csv',
-  'GET /partner/consent/accesses',
-  'GET /partner/consent/preview',
+  ...OPERATIONS.filter(
+    ({ security, operationId }) => security === 'session' && operationId !== 'signOut',
+  ).map(({ method, path }) => `${method} ${path.replace(':clientId', 'app_1').replace(':id', 'grt_1')}`),
   'GET /partner/nothing',
-  'GET /developer/apps',
-  'POST /developer/apps',
-  'GET /developer/apps/app_1',
-  'PATCH /developer/apps/app_1',
-  'POST /developer/apps/app_1/rotate-secret',
-  'POST /developer/apps/app_1/status',
-  'GET /developer/apps/app_1/usage',
 ];
 
 describe('a session that was ended', () => {

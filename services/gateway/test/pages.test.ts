@@ -1,33 +1,22 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { PROBLEM_CODES, PROBLEMS, toProblemType } from '@phds/catalog/problems';
-import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
-import { bearer, liveToken, shareTestGateway, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { shareTestGateway, startTestGateway } from './test-gateway.ts';
 
 describe('documentation', () => {
-  let gateway: TestGateway;
-  let directory: string;
-
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'docs-'));
-    await mkdir(join(directory, 'docs'));
-    await mkdir(join(directory, 'assets'));
-    const page = '<h1>Tokens</h1><code>curl http://localhost:8080/oauth/token</code>';
-    await writeFile(join(directory, 'docs/index.html'), '<h1>Overview</h1>');
-    await writeFile(join(directory, 'docs/tokens.html'), page);
-    await writeFile(join(directory, 'docs/tokens.md'), '# Tokens');
-    await writeFile(join(directory, 'llms.txt'), '# Service');
-    await writeFile(join(directory, 'assets/page-1.js'), 'plain()');
-    await writeFile(join(directory, '.built-from'), 'not to be served');
-    gateway = await startTestGateway({ DOCS_DIRECTORY: directory, PUBLIC_URL: 'https://data.example' });
-  });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true });
-  });
+  const files = openFilesOfTest();
+  afterAll(() => files[Symbol.dispose]());
+  const page = '<h1>Tokens</h1><code>curl http://localhost:8080/oauth/token</code>';
+  files.write('docs/index.html', '<h1>Overview</h1>');
+  files.write('docs/tokens.html', page);
+  files.write('docs/tokens.md', '# Tokens');
+  files.write('llms.txt', '# Service');
+  files.write('assets/page-1.js', 'plain()');
+  files.write('.built-from', 'not to be served');
+  const gateway = shareTestGateway({ DOCS_DIRECTORY: files.directory, PUBLIC_URL: 'https://data.example' });
 
   test.each([
     ['/docs', 'text/html; charset=utf-8', '<h1>Overview</h1>'],
@@ -96,7 +85,7 @@ describe('documentation', () => {
   });
 
   test('the pages say that they are not built when they are not', async () => {
-    await using bare = await startTestGateway({ DOCS_DIRECTORY: join(directory, 'nothing') });
+    await using bare = await startTestGateway({ DOCS_DIRECTORY: join(files.directory, 'nothing') });
     for (const path of ['/docs', '/docs/tokens', '/problems/not-found']) {
       const response = await bare.fetch(path);
       expect([response.status, (await response.text()).includes('not built on this server')]).toEqual([
@@ -110,76 +99,8 @@ describe('documentation', () => {
 describe('pages of problems', () => {
   const gateway = shareTestGateway();
 
-  beforeEach(() => gateway.backends.answer({}));
-
-  /** Returns a problem document and the page that its `type` points to. */
-  async function followType(response: Response) {
-    const problem = (await response.json()) as { type: string; code: string; status: number };
-    const page = await gateway.fetch(problem.type);
-    return { problem, status: page.status, type: page.headers.get('content-type'), text: await page.text() };
-  }
-
-  async function expectPageOf(response: Response, code: string): Promise<void> {
-    const { problem, status, type, text } = await followType(response);
-    expect([problem.code, status, type]).toEqual([code, 200, 'text/html; charset=utf-8']);
-    expect(text).toContain(`>${code}</h1>`);
-    expect(text).toMatch(new RegExp(`HTTP status [0-9, ]*\\b${problem.status}\\b`));
-  }
-
-  /** Every reason with its code outside of `/oauth`. */
-  const CODES: Readonly<Record<Reason, string>> = {
-    internal: 'INTERNAL_ERROR',
-    unavailable: 'INTERNAL_ERROR',
-    caller_not_admitted: 'INTERNAL_ERROR',
-    unauthorized: 'UNAUTHORIZED',
-    token_expired: 'TOKEN_EXPIRED',
-    assertion_stale: 'INTERNAL_ERROR',
-    insufficient_scope: 'INSUFFICIENT_SCOPE',
-    consent_required: 'CONSENT_REQUIRED',
-    step_up_required: 'STEP_UP_REQUIRED',
-    not_a_developer: 'NOT_A_DEVELOPER',
-    invalid_request: 'INVALID_REQUEST',
-    not_found: 'NOT_FOUND',
-    cursor_expired: 'CURSOR_EXPIRED',
-    conflict: 'CONFLICT',
-    pending_expired: 'PENDING_EXPIRED',
-    already_decided: 'ALREADY_DECIDED',
-    app_not_active: 'APP_NOT_ACTIVE',
-    no_scopes_approved: 'NO_SCOPES_APPROVED',
-    rate_limited: 'RATE_LIMITED',
-    access_not_recorded: 'ACCESS_NOT_RECORDED',
-    invalid_grant: 'INVALID_GRANT',
-    invalid_scope: 'INVALID_SCOPE',
-    unsupported_grant_type: 'UNSUPPORTED_GRANT_TYPE',
-    unauthorized_client: 'UNAUTHORIZED_CLIENT',
-  };
-
-  describe('the `type` of a problem points to a page about its code and status', () => {
-    test.each(Object.entries(CODES))('for the reason %s', async (reason, code) => {
-      gateway.backends.answer({
-        listApps: () => {
-          throw reason === 'unauthorized' ? unauthorized() : new AppError(reason as Reason);
-        },
-      });
-      const session = await gateway.sessions.issueSession('ada');
-      await expectPageOf(await gateway.fetchUnchecked('/developer/apps', { headers: bearer(session) }), code);
-    });
-
-    test.each<[string, string, RequestInit, string]>([
-      ['a 401', '/api/v1/profile', {}, 'UNAUTHORIZED'],
-      ['a version that does not exist', '/api/v7/profile', { headers: bearer() }, 'UNSUPPORTED_VERSION'],
-      ['an unknown data route', '/api/v1/nothing', { headers: bearer() }, 'NOT_FOUND'],
-      ['another method', '/api/v1/profile', { method: 'PUT', headers: bearer() }, 'METHOD_NOT_ALLOWED'],
-      ['bad parameters', '/api/v1/profile?x=1', { headers: bearer() }, 'INVALID_REQUEST'],
-      ['a page that does not exist', '/problems/nothing', {}, 'NOT_FOUND'],
-    ])('for %s', async (_, path, init, code) => {
-      gateway.backends.answer({ introspect: () => liveToken() });
-      await expectPageOf(await gateway.fetch(path, init), code);
-    });
-  });
-
   describe('GET /problems', () => {
-    test('the index links the page of every code', async () => {
+    test('the index links the page of every code, which has the `type` of its problems, and names its statuses', async () => {
       const response = await gateway.fetch('/problems');
       expect(response.status).toBe(200);
       const [, table = ''] = (await response.text()).split('<tbody>');
@@ -187,7 +108,20 @@ describe('pages of problems', () => {
       expect(links.map(([, path, code]) => [path, code])).toEqual(
         PROBLEM_CODES.map((code) => [toProblemType(code), code]),
       );
-      for (const [, path = ''] of links) expect((await gateway.fetch(path)).status).toBe(200);
+      for (const code of PROBLEM_CODES) {
+        const page = await gateway.fetch(toProblemType(code));
+        expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+        const text = await page.text();
+        expect(text).toContain(`>${code}</h1>`);
+        for (const status of PROBLEMS[code].statuses) {
+          expect(text).toMatch(new RegExp(`HTTP status [0-9, ]*\\b${status}\\b`));
+        }
+      }
+      const unknown = await gateway.fetch('/problems/nothing');
+      expect([unknown.status, await unknown.json()]).toMatchObject([
+        404,
+        { type: toProblemType('NOT_FOUND') },
+      ]);
     });
 
     test('a page explains what the code means and what to do, with everything escaped', async () => {
@@ -217,28 +151,19 @@ describe('pages of problems', () => {
 });
 
 describe('the web app', () => {
-  let gateway: TestGateway;
-  let directory: string;
-
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'web-'));
-    await mkdir(join(directory, 'assets'));
-    await writeFile(
-      join(directory, 'index.html'),
-      '<meta property="csp-nonce" nonce="CSP_NONCE"><meta content="CHANGE_LIMIT_MS"><div id="root">',
-    );
-    await writeFile(join(directory, 'assets/a-1.js'), 'plain()');
-    await writeFile(join(directory, 'assets/a-1.js.gz'), gzipSync('plain()'));
-    await writeFile(join(directory, 'assets/a-1.js.br'), brotliCompressSync('plain()'));
-    await writeFile(join(directory, 'assets/gone-1.css'), 'a{}');
-    await writeFile(join(directory, 'secret.txt'), 'not to be served');
-    const deadlines = { AUTHORIZATION_DEADLINE_MS: '5000', CONSENT_DEADLINE_MS: '3000' };
-    gateway = await startTestGateway({ WEB_DIRECTORY: directory, ...deadlines });
-  });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true });
-  });
+  const files = openFilesOfTest();
+  afterAll(() => files[Symbol.dispose]());
+  files.write(
+    'index.html',
+    '<meta property="csp-nonce" nonce="CSP_NONCE"><meta content="CHANGE_LIMIT_MS"><div id="root">',
+  );
+  files.write('assets/a-1.js', 'plain()');
+  files.write('assets/a-1.js.gz', gzipSync('plain()'));
+  files.write('assets/a-1.js.br', brotliCompressSync('plain()'));
+  const gone = files.write('assets/gone-1.css', 'a{}');
+  files.write('secret.txt', 'not to be served');
+  const deadlines = { AUTHORIZATION_DEADLINE_MS: '5000', CONSENT_DEADLINE_MS: '3000' };
+  const gateway = shareTestGateway({ WEB_DIRECTORY: files.directory, ...deadlines });
 
   const get = async (path: string, headers: Record<string, string> = {}) => {
     const response = await gateway.fetch(path, { headers, redirect: 'manual' });
@@ -286,7 +211,7 @@ describe('the web app', () => {
     });
 
     test('says that it is not built when it is not', async () => {
-      await using bare = await startTestGateway({ WEB_DIRECTORY: join(directory, 'nothing') });
+      await using bare = await startTestGateway({ WEB_DIRECTORY: join(files.directory, 'nothing') });
       const response = await bare.fetch('/');
       expect([response.status, await response.text()]).toEqual([
         503,
@@ -315,7 +240,7 @@ describe('the web app', () => {
     });
 
     test('are served as they were at start-up, even after deletion from the disk', async () => {
-      await rm(join(directory, 'assets/gone-1.css'));
+      await rm(gone);
       const { status, headers, text } = await get('/assets/gone-1.css');
       expect([status, text, headers.get('content-type')]).toEqual([200, 'a{}', 'text/css; charset=utf-8']);
     });

@@ -3,7 +3,7 @@ import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { findSuggestion } from '../src/domain/suggestion.ts';
 import { matchesEntityTag } from '../src/http/api/document-answer.ts';
 import { createNetworkNames, toAddressKey } from '../src/limits/addresses.ts';
-import { bearer, documentOf, liveToken, shareTestGateway } from './test-gateway.ts';
+import { ask, bearer, documentOf, liveToken, shareTestGateway } from './test-gateway.ts';
 
 const gateway = shareTestGateway();
 
@@ -11,10 +11,7 @@ beforeEach(() => {
   gateway.backends.answer({ introspect: () => liveToken(), read: () => documentOf({ data: [] }) });
 });
 
-async function get(path: string) {
-  const response = await gateway.fetch(`/api/v1${path}`, { headers: bearer() });
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-}
+const get = (path: string) => ask(gateway, `/api/v1${path}`, { headers: bearer() });
 
 describe('the response to many violations is short', () => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => `a${index.toString(36)}`);

@@ -1,20 +1,15 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Need, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
-import { AppError, notFound } from '@phds/service-kit/errors';
+import { AppError } from '@phds/service-kit/errors';
 import { shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
 
 const gateway = shareTestGateway();
+const { call, session } = shareCaller(gateway, 'ada');
 
 describe('pending approvals', () => {
-  const { call, session } = shareCaller(gateway, 'ada');
   const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
   const INSTANT = '2026-03-01T10:00:00.500Z';
-
-  beforeEach(() => {
-    gateway.backends.calls.length = 0;
-    gateway.backends.answer({});
-  });
 
   const profile = {
     clientId: 'app_1',
@@ -107,55 +102,14 @@ describe('pending approvals', () => {
         { request: { id: 'apr_1' }, session: session() },
       ]);
     });
-
-    test.each([
-      ['pending_expired', 409, 'PENDING_EXPIRED'],
-      ['already_decided', 409, 'ALREADY_DECIDED'],
-      ['conflict', 409, 'CONFLICT'],
-      ['not_found', 404, 'NOT_FOUND'],
-    ] as const)('is told why neither is possible: %s', async (reason, status, code) => {
-      const refuse = () => {
-        throw reason === 'not_found' ? notFound() : new AppError(reason, 'This is why.');
-      };
-      gateway.backends.answer({ extendAuthorization: refuse, releasePendingApproval: refuse });
-      // Releasing never conflicts.
-      for (const what of reason === 'conflict' ? ['extend'] : ['extend', 'release']) {
-        expect(await call('POST', `/partner/consent/pending/apr_1/${what}`)).toMatchObject({
-          status,
-          body: { code },
-        });
-      }
-    });
-
-    test.each(['extend', 'release'])('needs a session, and the method POST, for %s', async (what) => {
-      const path = `/partner/consent/pending/apr_1/${what}`;
-      expect((await gateway.fetch(path, { method: 'POST' })).status).toBe(401);
-      expect((await call('GET', path)).status).toBe(405);
-      expect(gateway.backends.calls).toEqual([]);
-    });
-
-    test.each(['extend', 'release'])('is not made to %s by another site', async (what) => {
-      const response = await gateway.fetch(`/partner/consent/pending/apr_1/${what}`, {
-        method: 'POST',
-        headers: { cookie: `session=${session()}`, 'sec-fetch-site': 'cross-site' },
-      });
-      expect(response.status).toBe(401);
-      expect(gateway.backends.calls).toEqual([]);
-    });
   });
 });
 
 describe('claims', () => {
   const OWN = 'http://localhost:8080';
 
-  let session: string;
-
-  beforeAll(async () => {
-    session = await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 });
-  });
   beforeEach(() => {
     const pendingApproval = { id: 'apr_1', status: PendingStatus.PENDING, app: {} };
-    gateway.backends.calls.length = 0;
     gateway.backends.answer({ getPendingApproval: () => ({ pendingApproval }) });
   });
 
@@ -174,7 +128,7 @@ describe('claims', () => {
     { referer: `${OWN}.evil.test/` },
     { referer: 'nonsense' },
   ])('a cookie cannot claim a pending approval in a request with %j', async (headers) => {
-    const response = await claim({ cookie: `session=${session}`, ...headers });
+    const response = await claim({ cookie: `session=${session()}`, ...headers });
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ code: 'UNAUTHORIZED' });
     expect(gateway.backends.calls).toEqual([]);
@@ -186,18 +140,18 @@ describe('claims', () => {
     // A browser without Fetch Metadata.
     { referer: `${OWN}/approve/apr_1` },
   ])('a cookie claims a pending approval in a request from our own page, with %j', async (headers) => {
-    expect((await claim({ cookie: `session=${session}`, ...headers })).status).toBe(200);
+    expect((await claim({ cookie: `session=${session()}`, ...headers })).status).toBe(200);
   });
 
   test.each<Fields>([{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.test' }])(
     'a bearer session claims a pending approval in any request, with %j',
     async (headers) => {
-      expect((await claim({ authorization: `Bearer ${session}`, ...headers })).status).toBe(200);
+      expect((await claim({ authorization: `Bearer ${session()}`, ...headers })).status).toBe(200);
     },
   );
 
   test('a Referer of our own is accepted for GET only', async () => {
-    const headers = { cookie: `session=${session}`, referer: `${OWN}/approve/apr_1` };
+    const headers = { cookie: `session=${session()}`, referer: `${OWN}/approve/apr_1` };
     const response = await gateway.fetch('/partner/consent/pending/apr_1/deny', { method: 'POST', headers });
     expect(response.status).toBe(401);
     expect(gateway.backends.calls).toEqual([]);
@@ -205,16 +159,9 @@ describe('claims', () => {
 });
 
 describe('decisions', () => {
-  let cookie: string;
   const REDIRECT = 'https://a.test/cb?code=c&state=s';
+  const JSON_TYPE = { 'content-type': 'application/json' };
   const BROWSER = { accept: 'text/html,*/*;q=0.8', 'sec-fetch-site': 'same-origin' };
-
-  beforeAll(async () => {
-    cookie = `session=${await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 })}`;
-  });
-  beforeEach(() => {
-    gateway.backends.calls.length = 0;
-  });
 
   const completeAuthorization = () => ({
     grantId: 'grt_1',
@@ -227,7 +174,7 @@ describe('decisions', () => {
     return gateway.fetch(`/partner/consent/pending/apr_1/${decision}`, {
       method: 'POST',
       ...init,
-      headers: { cookie, 'sec-fetch-site': 'same-origin', ...init.headers },
+      headers: { cookie: `session=${session()}`, 'sec-fetch-site': 'same-origin', ...init.headers },
     });
   }
 
@@ -260,7 +207,7 @@ describe('decisions', () => {
         language: 'de',
         revision: 'r1',
       });
-      await decide('approve', { headers: { 'content-type': 'application/json' }, body });
+      await decide('approve', { headers: JSON_TYPE, body });
       expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({
         scopes: ['read:mood'],
         allRequested: false,
@@ -271,48 +218,22 @@ describe('decisions', () => {
       });
     });
 
-    test.each(['', 'x'.repeat(129)])(
-      'with a revision that cannot be one is refused by name',
-      async (revision) => {
-        const init = { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ revision }) };
-        const response = await decide('approve', init);
-        expect(await response.json()).toMatchObject({ status: 400, errors: [{ parameter: 'revision' }] });
+    test.each([
+      ['revision', '', expect.any(String)],
+      ['revision', 'x'.repeat(129), expect.any(String)],
+      ['language', 'fr', 'must be a tag of one of en, de'],
+    ])(
+      'with a %s that cannot be one (%j) is refused by name and changes nothing',
+      async (parameter, value, message) => {
+        const init = { headers: JSON_TYPE, body: JSON.stringify({ [parameter]: value }) };
+        expect(await (await decide('approve', init)).json()).toMatchObject({
+          status: 400,
+          code: 'INVALID_REQUEST',
+          errors: [{ parameter, message }],
+        });
         expect(gateway.backends.calls).toEqual([]);
       },
     );
-
-    test('about terms that have changed is a 409 that says so', async () => {
-      gateway.backends.answer({
-        completeAuthorization: throwing(
-          new AppError('conflict', 'What you share with this app has changed.'),
-        ),
-      });
-      expect(await (await decide('approve')).json()).toMatchObject({
-        status: 409,
-        code: 'CONFLICT',
-        detail: 'What you share with this app has changed.',
-      });
-      const page = await decide('approve', { headers: BROWSER });
-      expect([page.status, page.headers.get('location')]).toEqual([303, '/approve/apr_1?problem=conflict']);
-    });
-
-    test('in a language without texts is refused by name and changes nothing', async () => {
-      const init = { headers: { 'content-type': 'application/json' }, body: '{"language":"fr"}' };
-      const response = await decide('approve', init);
-      expect(await response.json()).toMatchObject({
-        status: 400,
-        code: 'INVALID_REQUEST',
-        errors: [{ parameter: 'language', message: 'must be a tag of one of en, de' }],
-      });
-      expect(gateway.backends.calls).toEqual([]);
-    });
-
-    test('with an empty list of scopes is refused and changes nothing', async () => {
-      const init = { headers: { 'content-type': 'application/json' }, body: '{"scopes":[]}' };
-      const response = await decide('approve', init);
-      expect(await response.json()).toMatchObject({ status: 400, code: 'NO_SCOPES_APPROVED' });
-      expect(gateway.backends.calls).toEqual([]);
-    });
 
     test('denies', async () => {
       gateway.backends.answer({ denyAuthorization: () => ({ redirectUri: REDIRECT }) });
@@ -322,46 +243,32 @@ describe('decisions', () => {
       });
     });
 
-    test.each(['pending_expired', 'already_decided', 'app_not_active'] as const)(
-      'too late: %s',
+    test.each([
+      'pending_expired',
+      'already_decided',
+      'app_not_active',
+      'conflict',
+      'step_up_required',
+    ] as const)(
+      'that is not possible (%s) is answered with the reason, which the page of a form shows',
       async (reason) => {
-        gateway.backends.answer({
-          completeAuthorization: throwing(new AppError(reason)),
+        gateway.backends.answer({ completeAuthorization: throwing(new AppError(reason, 'This is why.')) });
+        expect(await (await decide('approve')).json()).toMatchObject({
+          status: reason === 'step_up_required' ? 403 : 409,
+          code: reason.toUpperCase(),
+          detail: 'This is why.',
         });
-        const response = await decide('approve');
-        expect(await response.json()).toMatchObject({ status: 409, code: reason.toUpperCase() });
         const page = await decide('approve', { headers: BROWSER });
-        expect([page.status, page.headers.get('location')]).toEqual([
-          303,
-          `/approve/apr_1?problem=${reason}`,
-        ]);
+        const location = `/approve/apr_1?problem=${reason}`;
+        expect([page.status, page.headers.get('location')]).toEqual([303, location]);
       },
     );
-  });
-
-  test('an approval that needs a new sign-in is a 403 that says which, and the page of a form shows it', async () => {
-    gateway.backends.answer({
-      completeAuthorization: throwing(
-        new AppError('step_up_required', 'This needs a sign-in at most 300 seconds old. Sign in again.'),
-      ),
-    });
-    expect(await (await decide('approve')).json()).toMatchObject({
-      status: 403,
-      code: 'STEP_UP_REQUIRED',
-      type: '/problems/step-up-required',
-      detail: 'This needs a sign-in at most 300 seconds old. Sign in again.',
-    });
-    const page = await decide('approve', { headers: BROWSER });
-    expect([page.status, page.headers.get('location')]).toEqual([
-      303,
-      '/approve/apr_1?problem=step_up_required',
-    ]);
   });
 
   test('an approval with the null revision that a consent service of the release before leads to is sent without one', async () => {
     gateway.backends.answer({ completeAuthorization });
     const body = JSON.stringify({ revision: null });
-    const response = await decide('approve', { headers: { 'content-type': 'application/json' }, body });
+    const response = await decide('approve', { headers: JSON_TYPE, body });
     expect(response.status).toBe(200);
     expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({ revision: '' });
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
@@ -14,34 +14,21 @@ import {
   UNIFORM_PROBLEM,
   withoutVariations,
 } from './raw-exchange.ts';
-import {
-  bearer,
-  documentOf,
-  liveToken,
-  shareTestGateway,
-  startTestGateway,
-  type TestGateway,
-} from './test-gateway.ts';
+import { bearer, documentOf, liveToken, shareTestGateway, startTestGateway } from './test-gateway.ts';
 
 describe('forced errors of data requests', () => {
-  let gateway: TestGateway;
+  // A sandbox app has no limit here; failed authentications have a small one.
+  const gateway = shareTestGateway({
+    LIMIT_SANDBOX_APP_USER_PER_MINUTE: '100000',
+    LIMIT_SANDBOX_APP_PER_MINUTE: '100000',
+    LIMIT_AUTH_FAILURES_PER_MINUTE: '20',
+  });
 
   const CLIENT = 'app_sandbox_1';
   const HEART = '/api/v1/health-data/heart';
   const READINGS = documentOf({ data: [], pagination: {} }, { total: 45 });
 
-  beforeAll(async () => {
-    // A sandbox app has no limit here; failed authentications have a small one.
-    gateway = await startTestGateway({
-      LIMIT_SANDBOX_APP_USER_PER_MINUTE: '100000',
-      LIMIT_SANDBOX_APP_PER_MINUTE: '100000',
-      LIMIT_AUTH_FAILURES_PER_MINUTE: '20',
-    });
-  });
-  afterAll(async () => gateway[Symbol.asyncDispose]());
   beforeEach(() => {
-    gateway.service.cache.clear();
-    gateway.backends.calls.length = 0;
     answer({});
   });
 

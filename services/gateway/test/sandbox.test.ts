@@ -1,13 +1,13 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { AppError, notFound, unavailable } from '@phds/service-kit/errors';
-import { shareTestGateway, startTestGateway } from './test-gateway.ts';
+import { shareCaller, shareTestGateway, startTestGateway } from './test-gateway.ts';
 
 describe('approvals in the sandbox', () => {
   const gateway = shareTestGateway();
-  let session: string;
+  const { session } = shareCaller(gateway, 'dev');
 
   const CLIENT = 'app_sandbox_1';
   const REQUEST_URI = 'urn:ietf:params:oauth:request_uri:apr_1';
@@ -16,11 +16,7 @@ describe('approvals in the sandbox', () => {
   const CALLBACK = 'https://a.test/cb?code=c&state=s';
   const USER = `sandbox:${CLIENT}:ben`;
 
-  beforeAll(async () => {
-    session = await gateway.sessions.issueSession('dev', { expiresInSeconds: 86_400 });
-  });
   beforeEach(() => {
-    gateway.backends.calls.length = 0;
     answer();
   });
 
@@ -100,9 +96,12 @@ describe('approvals in the sandbox', () => {
     });
 
     test("returns the browser of the app's developer at once, and nobody else's", async () => {
-      const cookie = { ...BROWSER, cookie: `session=${session}` };
+      const cookie = { ...BROWSER, cookie: `session=${session()}` };
       expect((await open(QUERY, cookie)).status).toBe(303);
-      expect(gateway.backends.callsOf('getApp')[0]).toMatchObject({ session, request: { clientId: CLIENT } });
+      expect(gateway.backends.callsOf('getApp')[0]).toMatchObject({
+        session: session(),
+        request: { clientId: CLIENT },
+      });
       const other = { getApp: () => Promise.reject(notFound()) };
       answer(other);
       expect((await open(QUERY, cookie)).status).toBe(200);
@@ -154,17 +153,13 @@ describe('approvals in the sandbox', () => {
 
 describe('triggers', () => {
   const gateway = shareTestGateway({ LIMIT_USER_CHANGES_PER_MINUTE: '1000' });
-  let session: string;
+  const { call, session } = shareCaller(gateway, 'dev');
 
   const CLIENT = 'app_sandbox_1';
   const PATH = `/developer/apps/${CLIENT}/sandbox/triggers`;
   const USER = `sandbox:${CLIENT}:ada`;
 
-  beforeAll(async () => {
-    session = await gateway.sessions.issueSession('dev', { expiresInSeconds: 86_400 });
-  });
   beforeEach(() => {
-    gateway.backends.calls.length = 0;
     gateway.backends.answer({
       findSandboxGrant: () => ({
         userId: USER,
@@ -175,12 +170,7 @@ describe('triggers', () => {
     });
   });
 
-  async function post(path: string, body: unknown, authorization = `Bearer ${session}`) {
-    const headers = { authorization, 'content-type': 'application/json' };
-    const response = await gateway.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
-    const text = await response.text();
-    return { status: response.status, body: text === '' ? null : JSON.parse(text) };
-  }
+  const post = (path: string, body: unknown) => call('POST', path, body);
 
   describe('a trigger', () => {
     test.each([
@@ -191,7 +181,11 @@ describe('triggers', () => {
       const { status, body } = await post(PATH, { trigger, grantId: 'grt_1' });
       expect([status, body]).toEqual([200, { data: { trigger, grantId: 'grt_1', changed: true } }]);
       expect(gateway.backends.calls).toMatchObject([
-        { rpc: 'changeSandboxGrant', session, request: { clientId: CLIENT, grantId: 'grt_1', change } },
+        {
+          rpc: 'changeSandboxGrant',
+          session: session(),
+          request: { clientId: CLIENT, grantId: 'grt_1', change },
+        },
       ]);
     });
 
@@ -208,7 +202,7 @@ describe('triggers', () => {
         const { status, body } = await post(PATH, { trigger, grantId: 'grt_1' });
         expect([status, body]).toEqual([200, { data: { trigger, grantId: 'grt_1', changed: false } }]);
         expect(gateway.backends.calls).toMatchObject([
-          { rpc: 'findSandboxGrant', session, request: { clientId: CLIENT, grantId: 'grt_1' } },
+          { rpc: 'findSandboxGrant', session: session(), request: { clientId: CLIENT, grantId: 'grt_1' } },
           { rpc: 'changeSandboxData', request: { userId: USER, change, categories: ['glucose'] } },
         ]);
       },
@@ -237,10 +231,6 @@ describe('triggers', () => {
       const answer = await post(PATH, body);
       expect(answer).toMatchObject({ status: 400, body: { errors: [{ parameter }] } });
       expect(gateway.backends.calls).toEqual([]);
-    });
-
-    test('needs a session', async () => {
-      expect((await post(PATH, { trigger: 'data.arrive', grantId: 'g' }, 'Bearer x')).status).toBe(401);
     });
   });
 

@@ -13,19 +13,18 @@ import {
 import { TestBrowser } from './test-browser.ts';
 
 const at = shareSignInGateway();
+let browser: TestBrowser;
+beforeEach(() => {
+  browser = new TestBrowser();
+});
+
+async function expectRefusedAnswer(deviation: Deviation): Promise<void> {
+  await expectNotAccepted(browser, await at.signIn(browser, { deviation }));
+  expect(browser.names('')).toEqual([]);
+}
 
 describe('attacks on a sign-in', () => {
-  let browser: TestBrowser;
-  beforeEach(() => {
-    browser = new TestBrowser();
-  });
-
   const ENDED = 'This sign-in has ended';
-
-  async function expectRefusedAnswer(deviation: Deviation): Promise<void> {
-    await expectNotAccepted(browser, await at.signIn(browser, { deviation }));
-    expect(browser.names('')).toEqual([]);
-  }
 
   describe('a callback', () => {
     test.each([
@@ -178,16 +177,6 @@ describe('attacks on a sign-in', () => {
 });
 
 describe('answers of the provider', () => {
-  let browser: TestBrowser;
-  beforeEach(() => {
-    browser = new TestBrowser();
-  });
-
-  async function expectRefusedAnswer(deviation: Deviation): Promise<void> {
-    await expectNotAccepted(browser, await at.signIn(browser, { deviation }));
-    expect(browser.names('')).toEqual([]);
-  }
-
   describe('an ID token is refused', () => {
     test.each<[string, Record<string, unknown>]>([
       ['with the nonce of another sign-in', { nonce: 'n'.repeat(43) }],

@@ -1,7 +1,7 @@
-import { expect } from '@jest/globals';
+import { beforeEach, expect } from '@jest/globals';
 import { type Deviation, type FakeOpenidProvider, startFakeOpenidProvider } from './fake-openid-provider.ts';
 import type { TestBrowser } from './test-browser.ts';
-import { share, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { clear, share, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 export const SESSION = '__Host-session';
 export const ATTEMPT = '__Host-sign-in-';
@@ -52,9 +52,11 @@ export async function startSignInGateway(env: Readonly<Record<string, string>> =
   };
 }
 
-/** One such gateway for all tests of a file or a `describe`. */
+/** One such gateway for all tests of a file or a `describe`; see `shareTestGateway`. */
 export function shareSignInGateway(env: Readonly<Record<string, string>> = {}): SignInGateway {
-  return share(() => startSignInGateway(env));
+  const at = share(() => startSignInGateway(env));
+  beforeEach(() => clear(at.gateway));
+  return at;
 }
 
 const NOT_ACCEPTED = 'We could not accept the answer';

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { toReturnPath } from '../src/domain/sign-in-attempt.ts';
 import { PUBLIC_URL } from './fake-openid-provider.ts';
 import { ATTEMPT, SESSION, shareSignInGateway, startSignInGateway } from './sign-in-gateway.ts';
 import { TestBrowser } from './test-browser.ts';
@@ -235,11 +236,6 @@ describe('signing in', () => {
 });
 
 describe('the return of a sign-in', () => {
-  let browser: TestBrowser;
-  beforeEach(() => {
-    browser = new TestBrowser();
-  });
-
   test.each([
     ['/apps', '/apps'],
     ['/history?from=2026-01-01&app=a%2Fb', '/history?from=2026-01-01&app=a%2Fb'],
@@ -274,12 +270,12 @@ describe('the return of a sign-in', () => {
     ['/x/../sign-in', '/'],
     ['/sign-out', '/'],
     [`/${'x'.repeat(1_000)}`, '/'],
-  ])('signing in with the return_to %j leads to our own %s', async (returnTo, path) => {
-    const response = await at.signIn(browser, { parameters: { return_to: returnTo } });
-    expect([response.status, response.headers.get('location')]).toEqual([303, PUBLIC_URL + path]);
+  ])('the return_to %j stands for our own %s', (returnTo, path) => {
+    expect(toReturnPath(returnTo)).toBe(path);
   });
 
   test('return_to is the first one when it is given twice, and `/` when its escapes are bad', async () => {
+    const browser = new TestBrowser();
     for (const [query, path] of [
       ['return_to=/apps&return_to=//evil.test', '/apps'],
       ['return_to=//evil.test&return_to=/apps', '/'],

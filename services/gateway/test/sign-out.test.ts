@@ -13,8 +13,6 @@ describe('signing out', () => {
   let browser: TestBrowser;
   beforeEach(() => {
     browser = new TestBrowser();
-    at.gateway.backends.calls.length = 0;
-    at.gateway.backends.answer({});
   });
 
   const CLEARED = `${SESSION}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure`;
@@ -145,11 +143,6 @@ describe('signing out', () => {
 });
 
 describe('logouts of the provider', () => {
-  beforeEach(() => {
-    at.gateway.backends.calls.length = 0;
-    at.gateway.backends.answer({});
-  });
-
   const PATH = '/sign-out/back-channel';
   const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
   const now = () => Math.floor(at.gateway.clock.now().getTime() / 1000);

@@ -44,23 +44,6 @@ describe('batched reads', () => {
       expect(await Promise.all(outcomes.map(etagOf))).toEqual(outcomes.map((_, index) => `r${index}`));
     });
 
-    test('with a slow read does not hold up the following ones', async () => {
-      const { stream } = reads;
-      const slow: ReturnType<BatchedReads['read']>[] = [];
-      for (const index of [0, 1]) {
-        slow.push(reads.read('slow'), reads.read('fast'));
-        await stream.whenSent(index + 1);
-        stream.batches[index]?.[1]?.resolve(responseOf('fast'));
-      }
-      const next = reads.read('next');
-      await stream.whenSent(3);
-      stream.answer(2);
-      expect(await etagOf(next)).toBe('next');
-      stream.answer(0);
-      stream.answer(1);
-      expect(await Promise.all(slow.map(etagOf))).toEqual(['slow', 'fast', 'slow', 'fast']);
-    });
-
     test('goes to the replica with the fewest unanswered reads', async () => {
       const other = new FakeStream();
       reads.open = [reads.stream, other];
@@ -231,22 +214,6 @@ describe('the time of batched reads', () => {
   const lost = () => new StreamLost(new Error('cut'), true);
 
   describe('the next batch', () => {
-    test.each([
-      ['one read', (index: number) => index === 0],
-      ['every read', () => true],
-    ])('follows at once when a batch is settled in which %s failed', async (_, fails) => {
-      const { stream } = reads;
-      await reads.fill();
-      const next = reads.read('next');
-      for (const [index, read] of (stream.batches[0] ?? []).entries()) {
-        if (fails(index)) read.reject(unavailable());
-        else read.resolve(responseOf('answered'));
-      }
-      await stream.whenSent(2);
-      stream.answer(1);
-      expect(await etagOf(next)).toBe('next');
-    });
-
     test('leaves beside another when 12 reads wait, and after it when there are fewer', async () => {
       const { stream } = reads;
       await reads.fill();
@@ -312,19 +279,6 @@ describe('the time of batched reads', () => {
       expect(await reasonOf(outcome)).toBe('unavailable');
       expect(reads.alone).toEqual([]);
     });
-  });
-
-  test('a read whose time is over while it waits is refused instead of sent', async () => {
-    using short = new BatchedReads(50);
-    await short.fill();
-    const late = short.read('late');
-    jest.advanceTimersByTime(60);
-    void short.read('in time');
-    short.stream.answer(0);
-    await short.stream.whenSent(2);
-    expect(short.stream.ids(1)).toEqual(['in time']);
-    expect(await reasonOf(late)).toBe('unavailable');
-    expect(short.alone).toEqual([]);
   });
 
   test('a waiting read is refused as unavailable when 2,000 others wait, and accepted again when there is room', async () => {

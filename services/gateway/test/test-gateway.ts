@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import {
   IntrospectResponseSchema,
@@ -89,9 +89,28 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
   };
 }
 
-/** One gateway for all tests of a file or a `describe`. It runs from their `beforeAll` to their end. */
+/**
+ * One gateway for all tests of a file or a `describe`. It runs from their `beforeAll` to their end. Each test begins without calls, answers
+ * and cached tokens.
+ */
 export function shareTestGateway(env: Readonly<Record<string, string>> = {}): TestGateway {
-  return share(() => startTestGateway(env));
+  const gateway = share(() => startTestGateway(env));
+  beforeEach(() => clear(gateway));
+  return gateway;
+}
+
+export function clear({ backends, service }: TestGateway): void {
+  backends.calls.length = 0;
+  backends.answer({});
+  service.cache.clear();
+}
+
+/** Sends a request. The body of the answer is parsed if it is JSON, else a text. */
+export async function ask(gateway: TestGateway, path: string, init: RequestInit = {}) {
+  const response = await gateway.fetch(path, init);
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json');
+  return { response, status: response.status, body: isJson ? JSON.parse(text) : text };
 }
 
 type Claims = NonNullable<Parameters<SessionIssuer['issueSession']>[1]>['claims'];
@@ -102,18 +121,11 @@ export function shareCaller(gateway: TestGateway, userId: string, claims: Claims
   beforeAll(async () => {
     session = await gateway.sessions.issueSession(userId, { expiresInSeconds: 86_400, claims });
   });
-  const call = async (method: string, path: string, body?: unknown, headers: object = {}) => {
+  const call = (method: string, path: string, body?: unknown, headers: object = {}) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const sent = body === undefined ? {} : { body: text };
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const response = await gateway.fetch(path, {
-      method,
-      headers: { authorization: `Bearer ${session}`, ...type, ...headers },
-      ...sent,
-    });
-    const answer = await response.text();
-    const isJson = response.headers.get('content-type')?.includes('json');
-    return { response, status: response.status, body: isJson ? JSON.parse(answer) : answer };
+    return ask(gateway, path, { method, headers: { ...bearer(session), ...type, ...headers }, ...sent });
   };
   return { call, session: () => session };
 }

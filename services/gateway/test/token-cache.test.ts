@@ -107,8 +107,6 @@ describe('the token cache', () => {
   let token: string;
 
   beforeEach(() => {
-    gateway.service.cache.clear();
-    gateway.backends.calls.length = 0;
     gateway.backends.answer({ introspect: () => liveToken(), read: noReadings });
     token = newSecret('access_token');
   });
@@ -246,15 +244,6 @@ describe('the token cache', () => {
       gate.resolve();
       expect(await first).toBe(200);
       expect(gateway.service.cache.size).toBe(0);
-    });
-
-    test('of an app makes the next request of each of its tokens ask again', async () => {
-      const tokens = Array.from({ length: 5 }, () => newSecret('access_token'));
-      for (const each of tokens) await read(each);
-      expect(introspections()).toBe(5);
-      evict({ subject: { case: 'clientId', value: 'app_one' } });
-      for (const each of [...tokens, ...tokens]) expect(await read(each)).toBe(200);
-      expect(introspections()).toBe(10);
     });
   });
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { unauthorized } from '@phds/service-kit/errors';
 import { newSecret } from '@phds/service-kit/secrets';
@@ -11,8 +11,6 @@ const gateway = shareTestGateway();
 const refuse = () => {
   throw unauthorized('a cause that must not show');
 };
-
-beforeEach(() => gateway.backends.answer({}));
 
 const exchange = (head: string, body = '') => exchangeRaw(gateway.port, head, body);
 

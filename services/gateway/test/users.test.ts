@@ -6,7 +6,7 @@ import { Verdict, VerdictSchema } from '@phds/contracts/phds/consent/v1/access_p
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { ReportReason } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
-import { bearer, liveToken, shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
+import { ask, bearer, liveToken, shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
 
 const gateway = shareTestGateway();
 
@@ -14,11 +14,6 @@ describe('grants and accesses', () => {
   const { call } = shareCaller(gateway, 'ada');
   const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
   const INSTANT = '2026-03-01T10:00:00.500Z';
-
-  beforeEach(() => {
-    gateway.backends.calls.length = 0;
-    gateway.backends.answer({});
-  });
 
   describe('users', () => {
     const profile = { clientId: 'app_1', name: 'One', ownerId: 'grace', description: 'Draws a diary.' };
@@ -178,26 +173,11 @@ describe("people's requests", () => {
   const at = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
   const INSTANT = '2026-03-01T10:00:00.500Z';
 
-  beforeEach(() => {
-    gateway.backends.calls.length = 0;
-    gateway.backends.answer({});
-  });
-
   describe('GET /partner/session', () => {
     test('names the person as the identity provider does, without invisible characters', async () => {
       expect((await call('GET', '/partner/session')).body.data).toMatchObject({
         userId: 'ada',
         name: 'Ada Sommer',
-      });
-    });
-
-    test('has the name null when the identity provider gives none', async () => {
-      const nameless = await gateway.sessions.issueSession('grace');
-      expect(
-        (await call('GET', '/partner/session', undefined, { authorization: `Bearer ${nameless}` })).body.data,
-      ).toMatchObject({
-        userId: 'grace',
-        name: null,
       });
     });
   });
@@ -221,11 +201,6 @@ describe("people's requests", () => {
         request: { page: { page: 2, pageSize: 2 } },
       });
     });
-
-    test('refuses a filter of another list, naming it', async () => {
-      const { status, body } = await call('GET', '/partner/consent/apps?status=active');
-      expect([status, body.errors[0].parameter]).toEqual([400, 'status']);
-    });
   });
 
   describe('POST /partner/consent/grants/:id/deletion-request', () => {
@@ -237,14 +212,6 @@ describe("people's requests", () => {
         session: session(),
         request: { grantId: 'grt_1' },
       });
-    });
-
-    test('is not found for a grant of somebody else', async () => {
-      gateway.backends.answer({
-        requestDeletion: throwing(notFound()),
-      });
-      const { status, body } = await call('POST', '/partner/consent/grants/grt_1/deletion-request');
-      expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
     });
   });
 
@@ -308,11 +275,7 @@ describe("people's requests", () => {
 describe('messages', () => {
   beforeEach(() => gateway.backends.answer({ introspect: () => liveToken() }));
 
-  async function ask(path: string, method = 'GET') {
-    const response = await gateway.fetch(path, { method, headers: bearer() });
-    const body = (await response.json()) as Record<string, unknown>;
-    return { status: response.status, headers: response.headers, body };
-  }
+  const get = (path: string) => ask(gateway, path, { headers: bearer() });
 
   describe('an unknown category', () => {
     const CATEGORIES =
@@ -330,7 +293,7 @@ describe('messages', () => {
       ['nails', `the categories are ${CATEGORIES}`],
       ['__proto__', `the categories are ${CATEGORIES}`],
     ])('%s is answered with the one that was probably meant', async (category, hint) => {
-      const { status, body } = await ask(`/api/v1/health-data/${category}`);
+      const { status, body } = await get(`/api/v1/health-data/${category}`);
       expect([status, body]).toEqual([
         404,
         expect.objectContaining({
@@ -341,7 +304,7 @@ describe('messages', () => {
     });
 
     test('is named up to 64 characters', async () => {
-      const { body } = await ask(`/api/v1/health-data/${'q'.repeat(5_000)}`);
+      const { body } = await get(`/api/v1/health-data/${'q'.repeat(5_000)}`);
       expect(body['detail']).toBe(`No category "${'q'.repeat(64)}"; the categories are ${CATEGORIES}`);
     });
   });
@@ -371,23 +334,10 @@ describe('messages', () => {
     ]);
   });
 
-  test('a userless token is told that it has no user', async () => {
-    const userless = { userId: '', grantId: '', familyId: '' };
-    gateway.backends.answer({ introspect: () => liveToken({ principal: userless }) });
-    const { status, body } = await ask('/api/v1/health-data/heart');
-    expect([status, body]).toEqual([
-      403,
-      expect.objectContaining({
-        code: 'CONSENT_REQUIRED',
-        detail: 'This token has no user. Use one from the authorization code flow.',
-      }),
-    ]);
-  });
-
   test('an expired access token gets the challenge invalid_token, by which OAuth clients know to refresh', async () => {
     gateway.backends.answer({ introspect: () => ({ status: TokenStatus.EXPIRED }) });
-    const { status, headers, body } = await ask('/api/v1/health-data/heart');
-    expect([status, body['code'], headers.get('www-authenticate')]).toEqual([
+    const { status, response, body } = await get('/api/v1/health-data/heart');
+    expect([status, body['code'], response.headers.get('www-authenticate')]).toEqual([
       401,
       'TOKEN_EXPIRED',
       'Bearer realm="phds", error="invalid_token"',
