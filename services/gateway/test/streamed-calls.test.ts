@@ -55,18 +55,6 @@ describe('batched reads', () => {
       expect(await etagOf(outcome)).toBe('b');
       expect(reads.stream.batches).toHaveLength(1);
     });
-
-    test('is shared by the apps in turn: an app with few reads does not wait behind one with many', async () => {
-      await reads.fill(2);
-      void reads.readMany(500, 'busy', { clientId: 'app_busy' });
-      void reads.readMany(3, 'quiet', { clientId: 'app_quiet' });
-      void reads.read('single', { clientId: 'app_single' });
-      reads.stream.answer(0);
-      await reads.stream.whenSent(3);
-      const ids = reads.stream.ids(2);
-      expect(ids).toHaveLength(64);
-      expect(ids.slice(0, 7)).toEqual(['busy0', 'quiet0', 'single', 'busy1', 'quiet1', 'busy2', 'quiet2']);
-    });
   });
 
   describe('a waiting read', () => {
@@ -214,6 +202,18 @@ describe('the time of batched reads', () => {
   const lost = () => new StreamLost(new Error('cut'), true);
 
   describe('the next batch', () => {
+    test('is shared by the apps in turn: an app with few reads does not wait behind one with many', async () => {
+      await reads.fill(2);
+      void reads.readMany(500, 'busy', { clientId: 'app_busy' });
+      void reads.readMany(3, 'quiet', { clientId: 'app_quiet' });
+      void reads.read('single', { clientId: 'app_single' });
+      reads.stream.answer(0);
+      await reads.stream.whenSent(3);
+      const ids = reads.stream.ids(2);
+      expect(ids).toHaveLength(64);
+      expect(ids.slice(0, 7)).toEqual(['busy0', 'quiet0', 'single', 'busy1', 'quiet1', 'busy2', 'quiet2']);
+    });
+
     test('leaves beside another when 12 reads wait, and after it when there are fewer', async () => {
       const { stream } = reads;
       await reads.fill();
