@@ -221,16 +221,6 @@ describe('an unavailable service', () => {
       message: 'A message exceeds the size limit of the services.',
     });
   });
-
-  test('a refused caller is reported at once', async () => {
-    const other = await startFakeIngestion();
-    const env = { ...service.env, SERVICE_PRIVATE_KEY: other.env['SERVICE_PRIVATE_KEY'] };
-    await other[Symbol.asyncDispose]();
-    using connection = openIngestion(env);
-    const run = new ImportRun({ client: connection.client, userId: 'ada' });
-    run.reading(reading(1), 0);
-    await expect(run.finish()).rejects.toMatchObject({ reason: 'caller_not_admitted' });
-  });
 });
 
 // Maximum report size that health-data accepts.

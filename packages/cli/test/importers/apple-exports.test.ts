@@ -7,7 +7,7 @@ import { appleImporter } from '../../src/importers/apple/importer.ts';
 import { RepeatedReadings } from '../../src/importers/apple/repeated-readings.ts';
 import { ARCHIVE_LIMITS } from '../../src/importers/archive/zip-archive.ts';
 import type { ImportedReading } from '../../src/importers/ingest/importer.ts';
-import { collect } from './collected-items.ts';
+import { collect, expectResumable } from './collected-items.ts';
 
 const XML = exportXml(recordXml());
 const EXPORT: ZipMember = { name: 'apple_health_export/export.xml', content: XML };
@@ -88,7 +88,7 @@ test('an export that compresses better than any real one, by a factor of more th
     metadata('HKMetadataKeyHeartRateMotionContext', '0'),
     metadata('HKMetadataKeySyncVersion', '1'),
   ];
-  const records = Array.from({ length: 60_000 }, (_, index) => {
+  const records = Array.from({ length: 12_000 }, (_, index) => {
     const at = new Date(Date.UTC(2024, 0, 1) + index * 5_000).toISOString();
     const date = `${at.slice(0, 10)} ${at.slice(11, 19)} +0000`;
     const times = { creationDate: date, startDate: date, endDate: date };
@@ -103,7 +103,7 @@ test('an export that compresses better than any real one, by a factor of more th
 
 describe('a hostile or damaged archive is refused:', () => {
   const encrypted = 0x801;
-  const bomb: ZipMember = { name: 'export.xml', content: Buffer.alloc(20 * 1024 * 1024, ' ') };
+  const bomb: ZipMember = { name: 'export.xml', content: Buffer.alloc(5 * 1024 * 1024, ' ') };
   test.each<[string, readonly ZipMember[], string]>([
     ['nothing in it', [], 'contains no export.xml'],
     ['another archive', [{ name: 'photo.jpg', content: 'x' }], 'contains no export.xml'],
@@ -229,11 +229,14 @@ function json(name: string, content: object | string): ZipMember {
   return { name: `${FOLDER}/${path(name)}`, content: text };
 }
 
-/** Imports an archive with these clinical records. Elements of the XML give their versions. */
-function importAll(members: readonly ZipMember[], elements: readonly string[] = [], from = 0) {
+/** Writes an archive with these clinical records. Elements of the XML give their versions. */
+function toArchive(members: readonly ZipMember[], elements: readonly string[] = []) {
   const xml = { name: `${FOLDER}/export.xml`, content: exportXml(...elements) };
-  return collect(appleImporter, [files.write('export.zip', toZip([xml, ...members]))], { from });
+  return files.write('export.zip', toZip([xml, ...members]));
 }
+
+const importAll = (...content: Parameters<typeof toArchive>) =>
+  collect(appleImporter, [toArchive(...content)]);
 
 const subject = { reference: 'Patient/a' };
 const condition = {
@@ -344,15 +347,10 @@ describe('clinical records', () => {
   });
 
   test('that are repeated are stored once, even when the import resumes between them', async () => {
-    const members = [json('a', condition), json('b', condition), json('c', pulse)];
-    const whole = await importAll(members);
+    const archive = toArchive([json('a', condition), json('b', condition), json('c', pulse)]);
+    const whole = await expectResumable(appleImporter, [archive]);
     expect(whole.leftOut).toContain('condition: stated twice in the file');
-    for (const from of whole.positions) {
-      const rest = await importAll(members, [], from);
-      expect(rest.positions).toEqual(whole.positions.filter((position) => position > from));
-      expect(rest.leftOut).toEqual(whole.leftOut.slice(whole.leftOut.length - rest.leftOut.length));
-      expect(rest.records.length).toBe(from < (whole.positions[1] ?? 0) ? 1 : 0);
-    }
+    expect(whole.records).toHaveLength(1);
   });
 });
 
@@ -373,33 +371,18 @@ function largeExport(): string {
   );
 }
 
-describe('an export that is resumed from a position', () => {
-  test('yields what an uninterrupted run yields after that position, and the facts about the person', async () => {
-    const recording = 'Datum,2024-01-05 10:00:00 +0100\n';
-    const archive = toZip([
-      { name: 'export.xml', content: largeExport() },
-      { name: 'ecg_1.csv', content: recording },
-      { name: 'ecg_2.csv', content: recording.replace('05', '06') },
-      { name: 'route.gpx', content: '' },
-    ]);
-    const path = files.write('export.zip', archive);
-    const whole = await collect(appleImporter, [path]);
-    expect(whole.positions.length).toBeGreaterThan(5);
-    expect(whole.positions).toEqual([...new Set(whole.positions)].toSorted((one, other) => one - other));
-    let earlier = whole.readings.length + 1;
-    for (const from of whole.positions) {
-      const rest = await collect(appleImporter, [path], { from });
-      expect(rest.positions).toEqual(whole.positions.filter((position) => position > from));
-      expect(rest.readings).toEqual(whole.readings.slice(whole.readings.length - rest.readings.length));
-      expect(rest.readings.length).toBeLessThanOrEqual(earlier);
-      // Repetitions are detected even if the first reading is before the position.
-      expect(rest.refused).toEqual(whole.refused.slice(whole.refused.length - rest.refused.length));
-      expect(rest.profile).toEqual(whole.profile);
-      earlier = rest.readings.length;
-    }
-    const end = await collect(appleImporter, [path], { from: whole.positions.at(-1) ?? 0 });
-    expect([end.readings, end.records, end.leftOut, end.refused]).toEqual([[], [], [], []]);
-  });
+test('an export that is resumed from a position yields what an uninterrupted run yields after it', async () => {
+  const recording = 'Datum,2024-01-05 10:00:00 +0100\n';
+  const archive = toZip([
+    { name: 'export.xml', content: largeExport() },
+    { name: 'ecg_1.csv', content: recording },
+    { name: 'ecg_2.csv', content: recording.replace('05', '06') },
+    { name: 'route.gpx', content: '' },
+  ]);
+  // Repetitions are detected even if the first reading is before the position.
+  const { positions } = await expectResumable(appleImporter, [files.write('export.zip', archive)]);
+  expect(positions.length).toBeGreaterThan(5);
+  expect(positions).toEqual([...new Set(positions)].toSorted((one, other) => one - other));
 });
 
 test('an element that ends at the position is before it', async () => {

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import type {
   ImportedHealthRecord,
   ImportedProfile,
@@ -21,6 +22,8 @@ export interface CollectedItems {
   readonly refused: string[];
   profile: ImportedProfile;
   readonly positions: number[];
+  /** The number of items before each position. */
+  readonly countsBefore: number[];
 }
 
 export interface CollectOptions {
@@ -43,6 +46,7 @@ export async function collect(
     refused: [],
     profile: {},
     positions: [],
+    countsBefore: [],
   };
   const describe = (origin: number | string) =>
     typeof origin === 'number' ? source.describe(origin) : origin;
@@ -56,7 +60,10 @@ export async function collect(
       profile: (facts) => {
         items.profile = { ...items.profile, ...facts };
       },
-      reached: async (position) => void items.positions.push(position),
+      reached: async (position) => {
+        items.positions.push(position);
+        items.countsBefore.push(countOf(items));
+      },
     },
     from,
   );
@@ -65,6 +72,28 @@ export async function collect(
 
 function toText(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace('.000Z', 'Z');
+}
+
+/**
+ * Expects that a run from each position yields exactly what an uninterrupted run yields after it, and all facts about the person. Returns
+ * what the uninterrupted run yields.
+ */
+export async function expectResumable(
+  importer: Importer,
+  paths: readonly string[],
+  options: CollectOptions = {},
+): Promise<CollectedItems> {
+  const whole = await collect(importer, paths, options);
+  for (const [index, from] of whole.positions.entries()) {
+    const rest = await collect(importer, paths, { ...options, from });
+    expect(rest.positions).toEqual(whole.positions.slice(index + 1));
+    expect(rest.profile).toEqual(whole.profile);
+    expect(countOf(rest)).toBe(countOf(whole) - (whole.countsBefore[index] ?? 0));
+    for (const kind of ['readings', 'records', 'leftOut', 'refused'] as const) {
+      expect(rest[kind]).toEqual(whole[kind].slice(whole[kind].length - rest[kind].length));
+    }
+  }
+  return whole;
 }
 
 /** The number of collected items. */

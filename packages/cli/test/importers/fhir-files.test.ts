@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { loinc, observation, openBundleFiles, toBundle } from '@phds/test-kit/bundle-files';
+import { loinc, observation, toBundle } from '@phds/test-kit/bundle-files';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { type BundleEntry, type BundleReaderOptions, readBundle } from '../../src/importers/fhir/bundle.ts';
 import { fhirImporter } from '../../src/importers/fhir/importer.ts';
 import { UnusableFile } from '../../src/importers/ingest/importer.ts';
-import { type CollectOptions, collect, countOf } from './collected-items.ts';
+import { type CollectOptions, collect, expectResumable } from './collected-items.ts';
 
 /** Reads a bundle. Returns all entries and the final error, if any. */
 async function read(path: string, options: BundleReaderOptions = {}) {
@@ -20,8 +20,8 @@ async function read(path: string, options: BundleReaderOptions = {}) {
 }
 
 async function readText(content: string | Uint8Array, options: BundleReaderOptions = {}) {
-  using files = openBundleFiles();
-  return await read(files.file(content), options);
+  using files = openFilesOfTest();
+  return await read(files.write('bundle.json', content), options);
 }
 
 const resources = [
@@ -220,13 +220,9 @@ describe('files of a bulk data export', () => {
   });
 
   test('resume after a position with the same lines and blood type', async () => {
-    const whole = await importFiles(files, { whole: true });
-    for (const [index, from] of whole.positions.entries()) {
-      const rest = await importFiles(files, { whole: true, from });
-      expect(rest.positions).toEqual(whole.positions.slice(index + 1));
-      expect(countOf(rest)).toBeLessThan(countOf(whole));
-      expect(rest.profile).toEqual(whole.profile);
-    }
+    using directory = openFilesOfTest();
+    for (const [name, lines] of Object.entries(files)) directory.write(name, toNdjson(lines));
+    await expectResumable(fhirImporter, [directory.directory]);
   });
 
   test('may include an empty file, empty lines, CRLF and a byte order mark', async () => {
@@ -240,31 +236,39 @@ describe('files of a bulk data export', () => {
   });
 });
 
-describe('an export with several patients', () => {
-  const files: Files = {
-    'Patient.ndjson': [ada, grace],
-    'Observation.ndjson': [
-      weight,
-      observation('o9', '29463-7', 70, 'kg', { subject: { reference: 'Patient/p2' } }),
-    ],
-  };
+describe.each(['bundle', 'export'])('an input with several patients (%s)', (input) => {
+  const weightOf = (id: string, value: number) =>
+    observation(`o-${id}`, '29463-7', value, 'kg', { subject: { reference: `Patient/${id}` } });
+  const two = [ada, grace, weightOf('p1', 60.5), weightOf('p2', 70)];
+  const read = (resources: readonly object[], options: CollectOptions = {}) =>
+    input === 'bundle'
+      ? importFiles({ 'bundle.json': [toBundle(resources)] }, options)
+      : importFiles({ 'Patient.ndjson': resources.slice(0, 2), 'b.ndjson': resources.slice(2) }, options);
 
   test('is not imported, because the data of two people must not be mixed', async () => {
-    await expect(importFiles(files)).rejects.toThrow(
-      'The export is about 2 patients (Patient/p1, Patient/p2): choose one with --patient.',
+    await expect(read(two)).rejects.toThrow(
+      `The ${input} is about 2 patients (Patient/p1, Patient/p2): choose one with --patient.`,
     );
   });
 
-  test.each(['p2', 'Patient/p2'])("yields the chosen patient's data (%s)", async (patient) => {
-    const { readings, refused, leftOut, profile } = await importFiles(files, { patient });
-    expect(readings).toMatchObject([{ value: 70 }]);
-    expect(profile.name).toBe('Grace Hopper');
-    expect(leftOut).toEqual(['Patient: about another patient']);
-    expect(refused).toEqual(['Observation: about another patient (Observation.ndjson line 1)']);
+  test.each(['p2', 'Patient/p2', ...(input === 'bundle' ? ['urn:uuid:p2'] : [])])(
+    "yields the chosen patient's data (%s)",
+    async (patient) => {
+      const { readings, refused, leftOut, profile } = await read(two, { patient });
+      expect(readings).toMatchObject([{ value: 70 }]);
+      expect(profile.name).toBe('Grace Hopper');
+      expect(leftOut).toEqual(['Patient: about another patient']);
+      expect(refused).toEqual([expect.stringContaining('Observation: about another patient (')]);
+    },
+  );
+
+  test('is recognised by its references when it has no Patient resources', async () => {
+    await expect(read([weightOf('p1', 60), weightOf('p2', 70)])).rejects.toThrow('is about 2 patients');
+    expect((await read([weightOf('p1', 60)])).readings).toHaveLength(1);
   });
 
   test('reports when it does not contain the chosen patient', async () => {
-    await expect(importFiles(files, { patient: 'p3' })).rejects.toThrow('The export has no patient p3.');
+    await expect(read(two, { patient: 'p3' })).rejects.toThrow(`The ${input} has no patient p3.`);
   });
 });
 
@@ -360,30 +364,8 @@ describe('files that are not an export', () => {
   });
 });
 
-/** Every item from a position on, with the next reached position. */
-async function readItems(file: string, from: number) {
-  await using source = await fhirImporter.open({ paths: [file], patient: null, onChecked: () => undefined });
-  const [calls, positions, pending]: [[number, string][], number[], string[]] = [[], [], []];
-  const note = (...call: unknown[]) => void pending.push(JSON.stringify(call));
-  await source.read(
-    {
-      reading: (reading, origin) => note('reading', reading, origin),
-      record: (record, origin) => note('record', record.key, origin),
-      leftOut: (type, reason) => note('left out', type, reason),
-      refused: (type, reason, origin) => note('refused', type, reason, origin),
-      profile: () => undefined,
-      reached: async (position) => {
-        positions.push(position);
-        calls.push(...pending.splice(0).map((call): [number, string] => [position, call]));
-      },
-    },
-    from,
-  );
-  return { calls, positions };
-}
-
 test('a resumed bundle yields the same items as an uninterrupted run', async () => {
-  using files = openBundleFiles();
+  using files = openFilesOfTest();
   const heartRate = (id: string, value: number) => observation(id, '8867-4', value, '/min');
   const resources = [
     { resourceType: 'Patient', id: 'p1', gender: 'female' },
@@ -394,14 +376,8 @@ test('a resumed bundle yields the same items as an uninterrupted run', async () 
     { resourceType: 'Condition', id: 'c1', code: { text: 'Asthma' } },
     observation('o3', '29463-7', 70, 'kg'),
   ];
-  const file = files.bundle(resources);
-  const whole = await readItems(file, 0);
-  expect(whole.positions).toHaveLength(resources.length);
-  for (const [count, from] of whole.positions.entries()) {
-    const rest = await readItems(file, from);
-    expect(rest.positions).toEqual(whole.positions.slice(count + 1));
-    expect(rest.calls).toEqual(whole.calls.filter(([position]) => position > from));
-  }
+  const file = files.write('bundle.json', JSON.stringify(toBundle(resources)));
+  expect((await expectResumable(fhirImporter, [file])).positions).toHaveLength(resources.length);
 });
 
 type Entry = { readonly fullUrl?: string; readonly resource: object };

@@ -146,12 +146,6 @@ describe('an appointment', () => {
   ])('is refused: %s', (reason, change) => {
     expect(reasonOf(appointment(change))).toBe(reason);
   });
-
-  test('of another patient is refused', () => {
-    const patient = { resourceType: 'Patient', id: 'p' };
-    const participant = [{ actor: { reference: 'Patient/other' } }];
-    expect(reasonOf(appointment({ participant }), [patient])).toBe('about another patient');
-  });
 });
 
 describe('a patient', () => {
