@@ -1,31 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
-/** Files of one test in a temporary directory. */
-export interface BundleFiles extends Disposable {
-  /** Writes a bundle of these resources, each with a fullUrl `urn:uuid:<id>`. Returns the path. */
-  bundle(resources: readonly object[]): string;
-  /** Writes any text or bytes. Returns the path. */
-  file(content: string | Uint8Array): string;
-}
-
-export function openBundleFiles(): BundleFiles {
-  const directory = mkdtempSync(join(tmpdir(), 'phds-cli-'));
-  let count = 0;
-  const file = (content: string | Uint8Array) => {
-    count += 1;
-    const path = join(directory, `${count}.json`);
-    writeFileSync(path, content);
-    return path;
-  };
-  return {
-    file,
-    bundle: (resources) => file(JSON.stringify(toBundle(resources), null, 2)),
-    [Symbol.dispose]: () => rmSync(directory, { recursive: true }),
-  };
-}
-
 /** A transaction bundle as Synthea writes it. */
 export function toBundle(resources: readonly object[]): object {
   const entry = resources.map((resource) => {
