@@ -172,12 +172,16 @@ function joinAdjacent(readings: readonly SyntheticReading[]): { start: number; e
   return joined;
 }
 
-describe.each([
+const LIVES = [
   { person: ADA, days: 180 },
   { person: GRACE, days: 180 },
   { person: HEAVY, days: 30 },
-])('the body of $person.id', ({ person, days }) => {
-  const of = readingsByType(timelineOf(person, '2026-06-30', days));
+].map(({ person, days }) => {
+  const timeline = timelineOf(person, '2026-06-30', days);
+  return { person, days, timeline, of: readingsByType(timeline) };
+});
+
+describe.each(LIVES)('the body of $person.id', ({ person, days, of }) => {
   const hourOf = (at: number) => Math.floor(((at + offsetAt(at, person.timeZone)) / HOUR_MS) % 24);
   const dayTotals = (type: MetricName, source: string) => {
     const totals = new Map<number, number>();
@@ -297,18 +301,19 @@ describe.each([
   });
 });
 
-test.each([ADA, GRACE])('a cold of $id causes fever and a faster heart rate', (person) => {
-  const timeline = timelineOf(person, '2026-06-30', 180);
-  const of = readingsByType(timeline);
-  const ill = new Set(
-    [...timeline.days()].filter(({ illness }) => illness > 0.6).map(({ number }) => number),
-  );
-  expect(ill.size).toBeGreaterThan(1);
-  const split = (type: MetricName, isIll: boolean) =>
-    average(values(of(type).filter(({ start }) => ill.has(dayOf(start, person.timeZone)) === isIll)));
-  expect(split('Temperature', true)).toBeGreaterThan(split('Temperature', false) + 0.8);
-  expect(split('Resting HR', true)).toBeGreaterThan(split('Resting HR', false) + 2);
-});
+test.each(LIVES.slice(0, 2))(
+  'a cold of $person.id causes fever and a faster heart rate',
+  ({ person, timeline, of }) => {
+    const ill = new Set(
+      [...timeline.days()].filter(({ illness }) => illness > 0.6).map(({ number }) => number),
+    );
+    expect(ill.size).toBeGreaterThan(1);
+    const split = (type: MetricName, isIll: boolean) =>
+      average(values(of(type).filter(({ start }) => ill.has(dayOf(start, person.timeZone)) === isIll)));
+    expect(split('Temperature', true)).toBeGreaterThan(split('Temperature', false) + 0.8);
+    expect(split('Resting HR', true)).toBeGreaterThan(split('Resting HR', false) + 2);
+  },
+);
 
 describe.each([
   { person: HEAVY, days: 20 },
@@ -343,9 +348,7 @@ describe.each([
 });
 
 test('the glucose of a person with diabetes is higher, especially after meals', () => {
-  const [ada, grace] = [ADA, GRACE].map((person) =>
-    values(readingsByType(timelineOf(person, '2026-05-31', 60))('Glucose')),
-  ) as [number[], number[]];
+  const [ada = [], grace = []] = LIVES.map(({ of }) => values(of('Glucose')));
   expect(average(grace)).toBeGreaterThan(average(ada) + 30);
   expect(grace.filter((value) => value > 180).length / grace.length).toBeGreaterThan(0.08);
   expect(ada.filter((value) => value > 180)).toEqual([]);
@@ -368,8 +371,10 @@ const takenShare = (doses: readonly Dose[]) =>
   doses.filter(({ status }) => status === 'taken').length / doses.length;
 
 describe.each([ADA, GRACE, TRAVELLER, HEAVY])('the doses of $id', (person) => {
+  const bySeed = [1, 2, 3].map((seed) => dosesOf(person, 730, seed));
+
   test.each([1, 2, 3])('seed %s: most are taken, fewer on weekends', (seed) => {
-    const doses = dosesOf(person, 730, seed);
+    const doses = bySeed[seed - 1] ?? [];
     expect(takenShare(doses)).toBeGreaterThan(0.75);
     expect(takenShare(doses)).toBeLessThan(0.95);
     const isWeekend = ({ at }: Dose) => [0, 6].includes(weekdayOf(dayOf(at, person.timeZone)));
@@ -378,8 +383,7 @@ describe.each([ADA, GRACE, TRAVELLER, HEAVY])('the doses of $id', (person) => {
   });
 
   test('are missed in streaks more often than by chance', () => {
-    const doses = dosesOf(person, 730, 1);
-    const missed = doses.map(({ status }) => status !== 'taken');
+    const missed = (bySeed[0] ?? []).map(({ status }) => status !== 'taken');
     const rate = missed.filter(Boolean).length / missed.length;
     const after = missed.filter((_, index) => missed[index - 1] === true);
     expect(after.filter(Boolean).length / after.length).toBeGreaterThan(rate * 1.1);
