@@ -171,9 +171,7 @@ describe('the commands that operators run by hand', () => {
 
   test.each([
     ['operator', 'erase --user ada --confirm ada', 'authorization does not answer.\n'],
-    ['operator', 'restore status', 'consent does not answer.\nauthorization does not answer.\n'],
     ['operator', 'records verify', 'The database does not answer.\n'],
-    ['operator', 'records export --user ada --format csv', 'The database does not answer.\n'],
     ['importer', 'imports --user ada', expect.stringContaining('health-data does not answer.')],
   ])('%s %s has every required setting', async (container, args, outcome) => {
     expect(await run(container, args.split(' '))).toEqual(outcome);
