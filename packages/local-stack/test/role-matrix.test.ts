@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closeDatabases, ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
-import { applyMigrations } from '@phds/service-kit/postgres/migrations';
+import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import pg from 'pg';
-import { repositoryRoot } from '../src/data-directory.ts';
-import { DATABASE_SERVICES } from '../src/key-files.ts';
+import { prepareDatabases } from '../src/databases.ts';
+import { DATABASE_SERVICES, ensureKeyFiles, readDatabasePasswords } from '../src/key-files.ts';
 import type { EmbeddedPostgres } from '../src/servers/embedded-postgres.ts';
 import { startThrowawayPostgres } from '../src/servers/embedded-postgres.ts';
 
@@ -127,19 +126,16 @@ async function connect(connectionString: string): Promise<pg.Client> {
 
 beforeAll(async () => {
   server = await startThrowawayPostgres();
-  const passwords = { owner: 'owner', runtime: 'runtime', reader: 'reader' };
+  using files = openFilesOfTest();
+  const keys = await ensureKeyFiles(files.directory);
+  const urls: (string | null)[] = [];
   for (const service of DATABASE_SERVICES) {
-    const { url, ownerUrl, readerUrl, schema } = await ensureServiceDatabase({
-      adminUrl: server.adminUrl,
-      service,
-      passwords,
-    });
-    const directory = join(repositoryRoot, 'services', service, 'prisma/migrations');
-    await applyMigrations({ connectionString: ownerUrl, schema, directory });
-    for (const each of [url, ownerUrl, readerUrl ?? ''])
-      roles.set(new URL(each).username, await connect(each));
+    const passwords = { ...(await readDatabasePasswords(keys, service)), reader: 'reader' };
+    const database = await ensureServiceDatabase({ adminUrl: server.adminUrl, service, passwords });
+    urls.push(database.url, database.ownerUrl, database.readerUrl);
   }
-  await closeDatabases(server.adminUrl);
+  await prepareDatabases(server.adminUrl, keys);
+  for (const url of urls) roles.set(new URL(url ?? '').username, await connect(url ?? ''));
   const admin = await connect(toDatabaseUrl(server.adminUrl, { database: 'phds' }));
   objects = await listObjects(admin);
   await admin.end();
@@ -289,6 +285,13 @@ test('no role can become another one, end its sessions, or create anything in it
       await expectRefused(role, `ALTER SCHEMA "${schema}" RENAME TO more`);
       await expectRefused(role, `DROP SCHEMA "${schema}" CASCADE`);
     }
+  }
+});
+
+test.each(['postgres', 'template1'])('no role connects to the database %s', async (database) => {
+  for (const { user, password } of roles.values()) {
+    const url = toDatabaseUrl(server.adminUrl, { database, user: user ?? '', password: password ?? '' });
+    await expect(connect(url)).rejects.toThrow('permission denied for database');
   }
 });
 
