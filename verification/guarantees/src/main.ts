@@ -1,4 +1,5 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { parseSeconds, runProof } from './command.ts';
 import { chooseFaults, FAULTS } from './faults/catalogue.ts';
 import { boundFetch } from './load/wire.ts';
 import { runSuite, summarize, toSummaryLines } from './suite.ts';
@@ -26,50 +27,20 @@ const command = new Command('pnpm faults')
   )
   .option('--short', 'a few faults only, for each change', false)
   .option('--json', 'print one JSON document at the end, and the timelines to the error output', false)
-  .option('--list', 'print the faults', false)
-  .addHelpText('after', '\nExit codes: 0 every promise was kept, 1 one was broken, 2 wrong arguments.')
-  .showHelpAfterError()
-  .exitOverride();
+  .option('--list', 'print the faults', false);
 
-function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  if (seconds > 0 && Number.isFinite(seconds)) return seconds;
-  throw new InvalidArgumentError('It must be a number above 0.');
-}
-
-/** Runs the faults with these names. Returns the exit code. */
-async function main(names: readonly string[], options: Options): Promise<number> {
-  const { short, json } = options;
-  if (options.list) {
+await runProof(command, async (signal) => {
+  const { short, json, list, seconds = short ? SHORT_SECONDS : DEFAULT_SECONDS } = command.opts<Options>();
+  if (list) {
     process.stdout.write(FAULTS.map(({ name, what }) => `${name.padEnd(30)} ${what}\n`).join(''));
-    return 0;
+    return true;
   }
-  const seconds = options.seconds ?? (short ? SHORT_SECONDS : DEFAULT_SECONDS);
-  const faults = chooseFaults(names, short);
-  const interrupt = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupt.abort());
+  const faults = chooseFaults(command.args, short);
   boundFetch(ANSWER_LIMIT_MS, () => undefined);
-  const output = json ? process.stderr : process.stdout;
-  const verdicts = await runSuite({
-    faults,
-    milliseconds: seconds * 1000,
-    print: (line) => void output.write(`${line}\n`),
-    signal: interrupt.signal,
-  });
+  const print = json ? console.error : console.log;
+  const verdicts = await runSuite({ faults, milliseconds: seconds * 1000, print, signal });
   const summary = summarize(verdicts);
-  for (const line of toSummaryLines(summary)) output.write(`${line}\n`);
-  if (json) process.stdout.write(`${JSON.stringify({ ...summary, verdicts }, null, 2)}\n`);
-  return summary.violations.length === 0 ? 0 : 1;
-}
-
-try {
-  command.parse();
-  process.exitCode = await main(command.args, command.opts<Options>());
-} catch (error) {
-  // Commander has already printed the error or the help.
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else {
-    process.stderr.write(`${(error as Error).message}\n`);
-    process.exitCode = 2;
-  }
-}
+  for (const line of toSummaryLines(summary)) print(line);
+  if (json) console.log(JSON.stringify({ ...summary, verdicts }, null, 2));
+  return summary.violations.length === 0;
+});

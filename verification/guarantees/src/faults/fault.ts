@@ -35,3 +35,30 @@ export async function again(
   const turns = Math.max(1, Math.round(site.milliseconds / everyMs));
   for (let turn = 0; turn < turns; turn += 1) await act(turn, site.milliseconds / turns);
 }
+
+/** Begins a disturbance. What it adds to `undo` ends it, also if the beginning fails. */
+type Cause = (site: Site, undo: AsyncDisposableStack, turn: number) => unknown;
+
+/** When a disturbance is there. */
+interface Rhythm {
+  /** Length of a turn; by default, the only turn takes as long as the fault. */
+  readonly everyMs?: number;
+  /** Part of a turn during which it lasts; by default all of it. */
+  readonly share?: number;
+  /** The longest time that it lasts in a turn. */
+  readonly mostMs?: number;
+}
+
+/** Causes a disturbance in each turn, and undoes it after its part of the turn. */
+export function disturb(cause: Cause, { everyMs, share = 1, mostMs }: Rhythm = {}): Fault['play'] {
+  return (site) =>
+    again(site, everyMs ?? site.milliseconds, async (turn, turnMs) => {
+      const lastsMs = Math.min(turnMs * share, mostMs ?? turnMs);
+      {
+        await using undo = new AsyncDisposableStack();
+        await cause(site, undo, turn);
+        await site.sleep(lastsMs);
+      }
+      await site.sleep(turnMs - lastsMs);
+    });
+}

@@ -5,7 +5,7 @@ import { HEART } from '@phds/running-system/revocation-ways';
 import { connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import type { ProxyMode } from '@phds/test-kit/proxy-mode';
 import type { TcpProxy } from '@phds/test-kit/tcp-proxy';
-import { again, type Fault } from './fault.ts';
+import { again, disturb, type Fault, type Site } from './fault.ts';
 
 const MODES: readonly ProxyMode[] = [
   { kind: 'delay', milliseconds: 300 },
@@ -15,34 +15,35 @@ const MODES: readonly ProxyMode[] = [
   { kind: 'slice', bytes: 3 },
 ];
 
-/** Share of the time during which new connections work, so that clients notice the ones a mode left dead. */
-const RESPITE = 0.25;
-
-function spoil(edge: Edge): Fault {
-  return {
-    name: `edge-${edge.replace('→', '-')}`,
-    what: `between ${edge.replace('→', ' and ')} bytes are delayed, dropped, met with half-open connections, reset, sliced`,
-    ...(edge.endsWith('redis') ? { needsRedis: true } : {}),
-    play: async (site) => {
-      const proxy = site.stack.proxies[edge];
-      const each = { ...site, milliseconds: Math.max(site.milliseconds, MODES.length) };
-      try {
-        await again(each, each.milliseconds / MODES.length, async (turn, milliseconds) => {
-          const mode = MODES[turn % MODES.length] as ProxyMode;
-          site.say(`${edge}: ${mode.kind}, ${proxy.connections} connections`);
-          proxy.set(mode);
-          await site.sleep(milliseconds * (1 - RESPITE));
-          proxy.set({ kind: 'pass' });
-          await site.sleep(milliseconds * RESPITE);
-        });
-      } finally {
-        proxy.set({ kind: 'pass' });
-      }
-    },
-  };
+/** Sets the mode of connections until `undo`. */
+export function spoil(
+  { stack: { proxies } }: Site,
+  undo: AsyncDisposableStack,
+  edges: readonly Edge[],
+  mode: ProxyMode,
+): void {
+  for (const edge of edges) {
+    proxies[edge].set(mode);
+    undo.defer(() => proxies[edge].set({ kind: 'pass' }));
+  }
 }
 
-export const EDGE_FAULTS: readonly Fault[] = EDGES.map(spoil);
+/** Between the turns, new connections work, so that clients notice the ones a mode left dead. */
+const SHARE = 0.75;
+
+export const EDGE_FAULTS: readonly Fault[] = EDGES.map((edge) => ({
+  name: `edge-${edge.replace('→', '-')}`,
+  what: `between ${edge.replace('→', ' and ')} bytes are delayed, dropped, met with half-open connections, reset, sliced`,
+  ...(edge.endsWith('redis') ? { needsRedis: true } : {}),
+  play: (site) => {
+    const cause = (_site: Site, undo: AsyncDisposableStack, turn: number) => {
+      const mode = MODES[turn % MODES.length] as ProxyMode;
+      site.say(`${edge}: ${mode.kind}, ${site.stack.proxies[edge].connections} connections`);
+      spoil(site, undo, [edge], mode);
+    };
+    return disturb(cause, { everyMs: site.milliseconds / MODES.length, share: SHARE })(site);
+  },
+}));
 
 /** Longer than every caller's deadline (the longest is HEALTH_DATA_DEADLINE_MS, 3 s), so that no response arrives in time. */
 const DELAY_MS = 3_500;
@@ -53,32 +54,19 @@ const SLOWER_EVERY_MS = 8_000;
  * still working when its caller gives up.
  */
 function slow(service: DatabaseService, callers: readonly Edge[]): Fault {
-  const edges: readonly (readonly Edge[])[] = [callers, [`${service}→postgres`]];
+  const groups: readonly (readonly Edge[])[] = [callers, [`${service}→postgres`]];
+  const play = disturb(
+    (site, undo, turn) => {
+      const edges = groups[turn % groups.length] as readonly Edge[];
+      site.say(`${edges.join(', ')}: ${DELAY_MS / 1_000} s late`);
+      spoil(site, undo, edges, { kind: 'delay', milliseconds: DELAY_MS });
+    },
+    { everyMs: SLOWER_EVERY_MS, share: SHARE },
+  );
   return {
     name: `slow-${service}`,
     what: `${service}, and then its database, answers only after its callers have given up`,
-    play: async (site) => {
-      const set = (names: readonly Edge[], milliseconds: number | null) => {
-        const mode =
-          milliseconds === null ? ({ kind: 'pass' } as const) : ({ kind: 'delay', milliseconds } as const);
-        for (const name of names) site.stack.proxies[name].set(mode);
-      };
-      await again(
-        { ...site, milliseconds: Math.max(site.milliseconds, 2 * SLOWER_EVERY_MS) },
-        SLOWER_EVERY_MS,
-        async (turn, length) => {
-          const names = edges[turn % edges.length] as readonly Edge[];
-          site.say(`${names.join(', ')}: ${DELAY_MS / 1_000} s late`);
-          set(names, DELAY_MS);
-          try {
-            await site.sleep(length * 0.75);
-          } finally {
-            set(names, null);
-          }
-          await site.sleep(length * 0.25);
-        },
-      );
-    },
+    play: (site) => play({ ...site, milliseconds: Math.max(site.milliseconds, 2 * SLOWER_EVERY_MS) }),
   };
 }
 

@@ -1,29 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ServiceName } from '@phds/local-stack/stack-processes';
-import { asAdmin } from '@phds/running-system/outages';
 import type { Doubled } from '@phds/running-system/proxied-stack';
 import { processOf, restartProcess } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
-import { Redis } from 'ioredis';
 import type { Tally } from '../load/reads.ts';
-import { again, type Fault, type Site } from './fault.ts';
+import { askRedis, listTree, readPostgresPid, signalAll } from '../processes.ts';
+import { again, disturb, type Fault, type Site } from './fault.ts';
 
 const CRASH_EVERY_MS = 4_000;
-
-/** Kills a service. The local stack restarts it, as an orchestrator would. */
-function killService(name: 'authorization' | 'consent' | 'health-data'): Fault {
-  return {
-    name: `kill-${name}`,
-    what: `${name} is killed (kill -9) every few seconds, in the middle of whatever it does`,
-    kills: true,
-    play: (site) =>
-      again(site, CRASH_EVERY_MS, async (_turn, milliseconds) => {
-        kill(site, name);
-        await site.sleep(milliseconds);
-      }),
-  };
-}
 
 function kill({ stack, say }: Site, name: string): void {
   const pid = stack.processes.get(name)?.pid ?? null;
@@ -32,50 +16,48 @@ function kill({ stack, say }: Site, name: string): void {
   say(pid === null ? `${name} is still down` : `${name} killed`);
 }
 
+/** One gateway after the other. */
+function gatewayOf({ stack }: Site, turn: number): string {
+  return `gateway-${(turn % stack.gatewayUrls.length) + 1}`;
+}
+
+/** Kills a process. The local stack restarts it, as an orchestrator would. */
+function killing(name: string, what: string, find: (site: Site, turn: number) => string): Fault {
+  const play = disturb((site, _undo, turn) => kill(site, find(site, turn)), { everyMs: CRASH_EVERY_MS });
+  return { name: `kill-${name}`, what, kills: true, play };
+}
+
 export const CRASHES: readonly Fault[] = [
-  killService('authorization'),
-  killService('consent'),
-  killService('health-data'),
-  {
-    name: 'kill-gateway',
-    what: 'one gateway after the other is killed (kill -9)',
-    kills: true,
-    play: (site) =>
-      again(site, CRASH_EVERY_MS, async (turn, milliseconds) => {
-        kill(site, `gateway-${(turn % site.stack.gatewayUrls.length) + 1}`);
-        await site.sleep(milliseconds);
-      }),
-  },
+  ...['authorization', 'consent', 'health-data'].map((name) =>
+    killing(
+      name,
+      `${name} is killed (kill -9) every few seconds, in the middle of whatever it does`,
+      () => name,
+    ),
+  ),
+  killing('gateway', 'one gateway after the other is killed (kill -9)', gatewayOf),
   {
     name: 'kill-redis',
     what: 'Redis is killed (kill -9), stays down, and restarts empty',
     needsRedis: true,
-    play: async ({ stack, say, sleep, milliseconds }) => {
+    play: disturb(async ({ stack, say }, undo) => {
       await stack.redis.stop();
       say('Redis killed');
-      try {
-        await sleep(milliseconds);
-      } finally {
-        await stack.redis.start();
-        say('Redis started, empty');
-      }
-    },
+      undo.defer(() => say('Redis started, empty'));
+      undo.defer(() => stack.redis.start());
+    }),
   },
   {
     name: 'kill-postgres',
     what: 'the database server is stopped at once (immediate shutdown), and recovers from its log when it is started again',
-    play: (site) =>
-      again(site, 7_000, async (_turn, milliseconds) => {
-        const start = await site.stack.crashDatabase();
-        site.say('Postgres stopped at once');
-        try {
-          await site.sleep(milliseconds / 3);
-        } finally {
-          await start();
-          site.say('Postgres started');
-        }
-        await site.sleep((milliseconds * 2) / 3);
-      }),
+    play: disturb(
+      async ({ stack, say }, undo) => {
+        undo.defer(() => say('Postgres started'));
+        undo.defer(await stack.crashDatabase());
+        say('Postgres stopped at once');
+      },
+      { everyMs: 7_000, share: 1 / 3 },
+    ),
   },
 ];
 
@@ -92,15 +74,11 @@ export const SERVICE_FAULTS: readonly Fault[] = [
   {
     name: 'authorization-down',
     what: 'authorization is unavailable for the whole time',
-    play: async (site) => {
-      const authorization = processOf(site.stack, 'authorization');
+    play: disturb(async ({ stack }, undo) => {
+      const authorization = processOf(stack, 'authorization');
       await authorization.kill();
-      try {
-        await site.sleep(site.milliseconds);
-      } finally {
-        await authorization.start();
-      }
-    },
+      undo.defer(() => authorization.start());
+    }),
   },
   {
     name: 'consent-restarts',
@@ -159,11 +137,9 @@ async function freeze(name: Doubled, { stack, load, sleep, say, milliseconds }: 
   say(`two replicas of ${name} are in use`);
   const freezeMs = Math.min(FREEZE_MS, milliseconds);
   const before = countReads(name, await load.look());
-  process.kill(replica.pid ?? 0, 'SIGSTOP');
-  try {
+  {
+    using _frozen = suspend([replica.pid ?? 0]);
     await sleep(freezeMs);
-  } finally {
-    process.kill(replica.pid ?? 0, 'SIGCONT');
   }
   const after = countReads(name, await load.look());
   const failed = after.failed - before.failed;
@@ -200,31 +176,21 @@ function pause(name: string, what: string, find: (site: Site, turn: number) => P
     name: `pause-${name}`,
     what: `${what} stopped in its tracks (SIGSTOP) for a few seconds: connections stand, and nothing answers`,
     ...(name === 'redis' ? { needsRedis: true } : {}),
-    play: (site) =>
-      again(site, PAUSE_EVERY_MS, async (turn, milliseconds) => {
-        const pids = await find(site, turn);
-        const pauseMs = Math.min(PAUSE_MS, milliseconds * 0.7);
-        signal(pids, 'SIGSTOP');
-        site.say(`${name} paused for ${(pauseMs / 1000).toFixed(1)} s`);
-        try {
-          await site.sleep(pauseMs);
-        } finally {
-          signal(pids, 'SIGCONT');
-          site.say(`${name} goes on`);
-        }
-        await site.sleep(milliseconds - pauseMs);
-      }),
+    play: disturb(
+      async (site, undo, turn) => {
+        undo.defer(() => site.say(`${name} goes on`));
+        undo.use(suspend(await find(site, turn)));
+        site.say(`${name} paused`);
+      },
+      { everyMs: PAUSE_EVERY_MS, share: 0.7, mostMs: PAUSE_MS },
+    ),
   };
 }
 
-function signal(pids: readonly number[], name: NodeJS.Signals): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, name);
-    } catch {
-      // A database session that has ended in the meantime.
-    }
-  }
+/** Stops processes until the disposal. */
+function suspend(pids: readonly number[]): Disposable {
+  signalAll(pids, 'SIGSTOP');
+  return { [Symbol.dispose]: () => signalAll(pids, 'SIGCONT') };
 }
 
 async function pidOf({ stack }: Site, name: string): Promise<number[]> {
@@ -232,32 +198,19 @@ async function pidOf({ stack }: Site, name: string): Promise<number[]> {
   return pid === null ? [] : [pid];
 }
 
-async function findPostgres({ stack }: Site): Promise<number[]> {
-  const text = await readFile(join(dirname(stack.logs), 'postgres', 'postmaster.pid'), 'utf8');
-  const sessions = await asAdmin(stack, async (admin) => {
-    const { rows } = await admin.query<{ pid: number }>(
-      'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
-    );
-    return rows.map(({ pid }) => pid);
-  });
-  return [Number.parseInt(text, 10), ...sessions];
+async function findRedis({ stack }: Site): Promise<number[]> {
+  return stack.redis.url === null ? [] : [await askRedis(stack.redis.url, 'process_id')];
 }
 
-async function findRedis({ stack }: Site): Promise<number[]> {
-  if (stack.redis.url === null) return [];
-  const redis = new Redis(stack.redis.url);
-  const pid = /process_id:(\d+)/.exec(await redis.info('server'))?.[1];
-  redis.disconnect();
-  return pid === undefined ? [] : [Number(pid)];
+async function findPostgres({ stack }: Site): Promise<number[]> {
+  return listTree(readPostgresPid(join(dirname(stack.logs), 'postgres')));
 }
 
 export const PAUSES: readonly Fault[] = [
   pause('authorization', 'authorization is', (site) => pidOf(site, 'authorization')),
   pause('consent', 'consent is', (site) => pidOf(site, 'consent')),
   pause('health-data', 'health-data is', (site) => pidOf(site, 'health-data')),
-  pause('gateway', 'one gateway after the other is', (site, turn) =>
-    pidOf(site, `gateway-${(turn % site.stack.gatewayUrls.length) + 1}`),
-  ),
+  pause('gateway', 'one gateway after the other is', (site, turn) => pidOf(site, gatewayOf(site, turn))),
   pause('redis', 'Redis is', findRedis),
   pause('postgres', 'the database server and all of its sessions are', findPostgres),
 ];
@@ -281,38 +234,35 @@ const JUMPS: readonly (readonly [ServiceName, number])[] = [
   ['gateway', HOUR_MS],
 ];
 
-async function setRight({ stack }: Site): Promise<void> {
-  for (const service of Object.keys(APART) as ServiceName[]) await stack.skewClock(service, 0);
+/** Sets the clock of a service until `undo`. */
+async function skew(
+  { stack }: Site,
+  undo: AsyncDisposableStack,
+  service: ServiceName,
+  milliseconds: number,
+): Promise<void> {
+  undo.defer(() => stack.skewClock(service, 0));
+  await stack.skewClock(service, milliseconds);
 }
 
 export const CLOCK_FAULTS: readonly Fault[] = [
   {
     name: 'clocks-apart',
     what: 'the clocks of all services are off by seconds, that of the gateways by most of a minute',
-    play: async (site) => {
-      try {
-        for (const [service, off] of Object.entries(APART)) {
-          await site.stack.skewClock(service as ServiceName, off);
-        }
-        await site.sleep(site.milliseconds);
-      } finally {
-        await setRight(site);
-      }
-    },
+    play: disturb(async (site, undo) => {
+      for (const [service, off] of Object.entries(APART)) await skew(site, undo, service as ServiceName, off);
+    }),
   },
   {
     name: 'clocks-jump',
     what: 'the clock of one service after the other is an hour behind or ahead for a while',
-    play: (site) =>
-      again(site, 4_000, async (turn, milliseconds) => {
+    play: disturb(
+      async (site, undo, turn) => {
         const [service, off] = JUMPS[turn % JUMPS.length] as (typeof JUMPS)[number];
         site.say(`${service} is an hour ${off < 0 ? 'behind' : 'ahead'}`);
-        try {
-          await site.stack.skewClock(service, off);
-          await site.sleep(milliseconds);
-        } finally {
-          await setRight(site);
-        }
-      }),
+        await skew(site, undo, service, off);
+      },
+      { everyMs: 4_000 },
+    ),
   },
 ];

@@ -2,7 +2,8 @@ import { asAdmin } from '@phds/running-system/outages';
 import type { Edge } from '@phds/running-system/proxied-stack';
 import type { MessageMode } from '@phds/test-kit/published-message-fault';
 import { Redis } from 'ioredis';
-import { again, type Fault, type Site } from './fault.ts';
+import { again, disturb, type Fault, type Site } from './fault.ts';
+import { spoil } from './network.ts';
 
 const SLOW_POSTGRES_MS = 80;
 const LOCK_MS = 3_000;
@@ -44,89 +45,89 @@ async function fillDisk({ stack }: Site, full: boolean): Promise<void> {
   });
 }
 
-async function lock({ stack, say, sleep }: Site, table: string, milliseconds: number): Promise<void> {
-  await asAdmin(stack, async (admin) => {
+/** Another session locks a table until the disposal. */
+export function lockTable(
+  { stack }: Pick<Site, 'stack'>,
+  table: string,
+  mode: string,
+): AsyncDisposable & { readonly held: Promise<void> } {
+  const held = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const locking = asAdmin(stack, async (admin) => {
     await admin.query('BEGIN');
-    await admin.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
-    say(`${table} locked`);
-    await sleep(milliseconds);
+    await admin.query(`LOCK TABLE ${table} IN ${mode} MODE`);
+    held.resolve();
+    await released.promise;
     await admin.query('ROLLBACK');
   });
+  return {
+    held: Promise.race([held.promise, locking]),
+    async [Symbol.asyncDispose]() {
+      released.resolve();
+      await locking;
+    },
+  };
 }
 
-/** Prevents sessions of a role and ends existing ones. Returns a function that restores access. */
-async function takeConnections({ stack }: Site, role: string): Promise<() => Promise<void>> {
+/** Prevents sessions of a role until `undo`, and ends existing ones. */
+async function takeConnections({ stack }: Site, undo: AsyncDisposableStack, role: string): Promise<void> {
   const limit = (connections: number) =>
     asAdmin(stack, async (admin) => {
       await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT ${connections}`);
-      if (connections === 0) {
-        await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [
-          role,
-        ]);
-      }
     });
+  undo.defer(() => limit(-1));
   await limit(0);
-  return () => limit(-1);
+  const end = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1';
+  await asAdmin(stack, (admin) => admin.query(end, [role]));
 }
 
 export const POSTGRES_FAULTS: readonly Fault[] = [
   {
     name: 'postgres-slow',
     what: `every word to and from the database takes ${SLOW_POSTGRES_MS} ms`,
-    play: async ({ stack, sleep, milliseconds }) => {
-      for (const edge of POSTGRES_EDGES)
-        stack.proxies[edge].set({ kind: 'delay', milliseconds: SLOW_POSTGRES_MS });
-      try {
-        await sleep(milliseconds);
-      } finally {
-        for (const edge of POSTGRES_EDGES) stack.proxies[edge].set({ kind: 'pass' });
-      }
-    },
+    play: disturb((site, undo) =>
+      spoil(site, undo, POSTGRES_EDGES, { kind: 'delay', milliseconds: SLOW_POSTGRES_MS }),
+    ),
   },
   {
     name: 'postgres-out-of-connections',
     what: 'the database has no connections left, for one service after the other',
-    play: (site) =>
-      again(site, EVERY_MS, async (turn, milliseconds) => {
+    play: disturb(
+      async (site, undo, turn) => {
         const role = ROLES[turn % ROLES.length] as string;
-        const giveBack = await takeConnections(site, role);
+        undo.defer(() => site.say(`connections for ${role} again`));
+        await takeConnections(site, undo, role);
         site.say(`no connections left for ${role}`);
-        try {
-          await site.sleep(milliseconds * 0.7);
-        } finally {
-          await giveBack();
-          site.say(`connections for ${role} again`);
-        }
-        await site.sleep(milliseconds * 0.3);
-      }),
+      },
+      { everyMs: EVERY_MS, share: 0.7 },
+    ),
   },
   {
     name: 'postgres-disk-full',
     what: 'every write is refused because the disk is full (a trigger raises 53100 on each table)',
-    play: (site) =>
-      again(site, EVERY_MS * 1.5, async (_turn, milliseconds) => {
-        try {
-          await fillDisk(site, true);
-          site.say('the disk is full');
-          await site.sleep(milliseconds * 0.6);
-        } finally {
-          await fillDisk(site, false);
-          site.say('there is room again');
-        }
-        await site.sleep(milliseconds * 0.4);
-      }),
+    play: disturb(
+      async (site, undo) => {
+        undo.defer(() => site.say('there is room again'));
+        undo.defer(() => fillDisk(site, false));
+        await fillDisk(site, true);
+        site.say('the disk is full');
+      },
+      { everyMs: EVERY_MS * 1.5, share: 0.6 },
+    ),
   },
   {
     name: 'postgres-locks-held',
     what: 'another session holds locks on the tables that recording and judging need',
-    play: (site) =>
-      again(site, EVERY_MS, async (turn, milliseconds) => {
+    play: disturb(
+      async (site, undo, turn) => {
         const tables = LOCKED[turn % LOCKED.length] ?? [];
-        const lockMs = Math.min(LOCK_MS, milliseconds * 0.7);
         // One session for each table: a session that takes several locks could deadlock with one that takes them in another order.
-        await Promise.all(tables.map((table) => lock(site, table, lockMs)));
-        await site.sleep(milliseconds - lockMs);
-      }),
+        const locks = tables.map((table) => undo.use(lockTable(site, table, 'ACCESS EXCLUSIVE')));
+        await Promise.all(locks.map(({ held }) => held));
+        site.say(`${tables.join(', ')} locked`);
+      },
+      { everyMs: EVERY_MS, share: 0.7, mostMs: LOCK_MS },
+    ),
   },
 ];
 
@@ -140,16 +141,14 @@ function tamper(name: string, what: string, mode: MessageMode): Fault {
     name,
     what,
     needsRedis: true,
-    play: async ({ stack: { publishedMessages }, say, sleep, milliseconds }) => {
+    play: disturb(({ stack: { publishedMessages }, say }, undo) => {
       const before = publishedMessages.touched;
       publishedMessages.mode = mode;
-      try {
-        await sleep(milliseconds);
-      } finally {
+      undo.defer(() => {
         publishedMessages.mode = 'pass';
         say(`${publishedMessages.touched - before} messages: ${mode}`);
-      }
-    },
+      });
+    }),
   };
 }
 
@@ -175,14 +174,9 @@ export const REDIS_FAULTS: readonly Fault[] = [
     name: 'redis-slow',
     what: 'every answer of Redis exceeds the timeouts of its clients',
     needsRedis: true,
-    play: async ({ stack, sleep, milliseconds }) => {
-      for (const edge of REDIS_EDGES) stack.proxies[edge].set({ kind: 'delay', milliseconds: SLOW_REDIS_MS });
-      try {
-        await sleep(milliseconds);
-      } finally {
-        for (const edge of REDIS_EDGES) stack.proxies[edge].set({ kind: 'pass' });
-      }
-    },
+    play: disturb((site, undo) =>
+      spoil(site, undo, REDIS_EDGES, { kind: 'delay', milliseconds: SLOW_REDIS_MS }),
+    ),
   },
   tamper('redis-swallowed-events', 'gateways stay subscribed and hear of no eviction', 'swallow'),
   tamper('redis-duplicated-events', 'gateways hear of every eviction twice', 'duplicate'),

@@ -1,15 +1,19 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
 import { findFreePort } from '@phds/local-stack/servers/free-port';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
-import { isRunning, killAll, listTree, type Programs, signalAll } from './programs.ts';
+import { isRunning, killAll, listTree, readPostgresPid, signalAll } from '../processes.ts';
+import type { Programs } from './programs.ts';
 
 interface NodePorts {
   readonly postgres: number;
@@ -151,8 +155,7 @@ class DatabaseNode {
   /** The server, which is no child of Patroni, and its processes. */
   #findPostgres(): number[] {
     try {
-      const file = readFileSync(join(this.#options.directory, 'data/postmaster.pid'), 'utf8');
-      const pid = Number.parseInt(file, 10);
+      const pid = readPostgresPid(join(this.#options.directory, 'data'));
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
       return command.includes(this.#inside('data')) ? listTree(pid) : [];
     } catch {
@@ -257,24 +260,14 @@ const LIMIT_MS = 3_000;
 
 /** The members of the cluster, as the Patroni on this port knows them. Rejects if it does not answer. */
 async function readCluster(port: number, ca: string): Promise<readonly Member[]> {
-  return (await get(port, '/cluster', ca)).members;
-}
-
-function get(port: number, path: string, ca: string): Promise<{ readonly members: readonly Member[] }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ readonly members: readonly Member[] }>();
-  const asked = request({ host: '127.0.0.1', port, path, ca, timeout: LIMIT_MS }, (answer) => {
-    let text = '';
-    answer.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-    answer.on('error', reject).on('end', () => {
-      if (answer.statusCode !== 200) reject(new Error(`Patroni answered ${answer.statusCode}`));
-      else resolve(JSON.parse(text));
-    });
-  });
-  asked.on('timeout', () => asked.destroy(new Error('Patroni does not answer'))).on('error', reject);
-  asked.end();
-  return promise;
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const asked = request({ host: '127.0.0.1', port, path: '/cluster', ca, signal }).end();
+  // Also after the answer has begun.
+  asked.on('error', () => undefined);
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  if (answer.statusCode !== 200) throw new Error(`Patroni answered ${answer.statusCode}`);
+  const { members } = (await json(answer)) as { readonly members: readonly Member[] };
+  return members;
 }
 
 const NODES = ['node1', 'node2', 'node3'] as const;

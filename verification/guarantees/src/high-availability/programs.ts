@@ -1,9 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { accessSync, constants, openSync, readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, openSync, readFileSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { eventually } from '@phds/test-kit/conditions';
 
 /** Names a directory made by bin/install-programs.sh. Without it, the programs of this machine are used. */
 const ROOT_VARIABLE = 'PHDS_DATABASE_PROGRAMS';
@@ -163,49 +162,4 @@ The proof needs PostgreSQL ${VERSION}, Patroni 4, etcd, pgBackRest, haproxy and 
 On another system, install Debian 13 into a directory, as root, and name it:
   verification/guarantees/bin/install-programs.sh /opt/phds-databases
   export ${ROOT_VARIABLE}=/opt/phds-databases`;
-}
-
-/** Whether a process runs. One that ended and was not waited for does not. */
-export function isRunning(pid: number): boolean {
-  return readStat(pid)?.state.match(/[ZX]/) === null;
-}
-
-/** The process and all its descendants. Those that started a session of their own are included, adopted ones are not. */
-export function listTree(pid: number): number[] {
-  const children = new Map<number, number[]>();
-  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
-    const parent = readStat(Number(name))?.parent;
-    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
-  }
-  const tree = [pid];
-  for (const each of tree) tree.push(...(children.get(each) ?? []));
-  return tree;
-}
-
-/** Sends a signal to each of the processes that still runs. */
-export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
-  for (const pid of pids.filter(isRunning)) {
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  }
-}
-
-/** Kills the processes and waits until they have ended. */
-export async function killAll(pids: readonly number[]): Promise<void> {
-  signalAll(pids, 'SIGKILL');
-  await eventually(() => !pids.some(isRunning));
-}
-
-function readStat(pid: number): { state: string; parent: number } | null {
-  try {
-    // The name, in parentheses, may contain spaces.
-    const [state = '', parent] =
-      readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    return { state, parent: Number(parent) };
-  } catch {
-    return null;
-  }
 }

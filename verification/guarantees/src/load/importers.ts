@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '@phds/local-stack/stack';
 import { type CallableStack, ingest } from '@phds/running-system/ingestion';
-import pg from 'pg';
+import { openClient } from '../open-client.ts';
 import { END_LIMIT_MS, PauseGate } from './pause-gate.ts';
 
 type Site = CallableStack & Pick<Stack, 'databases'>;
@@ -97,13 +97,7 @@ export class Importers implements Disposable {
   }
 
   async #count(userId: string): Promise<{ readonly stored: number; readonly counted: number }> {
-    const client = new pg.Client({ connectionString: this.#site.databases['health-data'].ownerUrl });
-    await client.connect();
-    try {
-      const { rows } = await client.query(STORED, [userId]);
-      return rows[0];
-    } finally {
-      await client.end();
-    }
+    await using client = await openClient(this.#site.databases['health-data'].ownerUrl);
+    return (await client.query(STORED, [userId])).rows[0];
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { signIn } from '@phds/running-system/people';
-import pg from 'pg';
+import { openClient } from '../open-client.ts';
 import { type Judgement, judgeTrace } from '../protocol/oracle.ts';
 import type { AccessRecorded } from '../protocol/trace.ts';
 import { END_LIMIT_MS, PauseGate, Storm } from './pause-gate.ts';
@@ -198,11 +198,6 @@ function toEvent({ recorded, ...row }: RecordRow): AccessRecorded {
 }
 
 async function readRecords(connectionString: string, since: number): Promise<RecordRow[]> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return (await client.query<RecordRow>(RECORDS, [new Date(since - 1_000)])).rows;
-  } finally {
-    await client.end();
-  }
+  await using client = await openClient(connectionString);
+  return (await client.query<RecordRow>(RECORDS, [new Date(since - 1_000)])).rows;
 }

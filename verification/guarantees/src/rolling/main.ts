@@ -1,23 +1,16 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { runProof } from '../command.ts';
 import { findViolations, type RollingReport, restartRolling } from './rolling-restart.ts';
 
 const SHOWN = 10;
+const READS_PER_SECOND = 300;
+const SHUTDOWN_DELAY_MS = 2_000;
 
 const command = new Command('pnpm prove:rolling')
   .description(
     'Runs two replicas of every service, restarts each of them under reads and revocations, and checks that no request fails and no read is stale. For Linux.',
   )
-  .option('--rate <n>', 'reads a second', parsePositive, 300)
-  .option('--delay <ms>', 'SHUTDOWN_DELAY_MS of the services', parsePositive, 2_000)
-  .option('--kill', 'kill the replicas in place of stopping them: what is lost without draining', false)
-  .addHelpText('after', '\nExit codes: 0 nothing failed, 1 something did, 2 wrong arguments or no start.')
-  .showHelpAfterError();
-
-function parsePositive(text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new InvalidArgumentError('It must be a whole number above 0.');
-}
+  .option('--kill', 'kill the replicas in place of stopping them: what is lost without draining', false);
 
 function print(report: RollingReport): void {
   const { restarts, reads, revocations, repeated } = report;
@@ -35,16 +28,16 @@ function print(report: RollingReport): void {
     console.log(`  ${count} × ${reason}`);
 }
 
-try {
-  command.parse();
-  const { rate, delay, kill } = command.opts<{ rate: number; delay: number; kill: boolean }>();
-  const say = (line: string) => console.log(`  ${line}`);
-  const report = await restartRolling({ readsPerSecond: rate, shutdownDelayMs: delay, kill, say });
+await runProof(command, async () => {
+  const { kill } = command.opts<{ kill: boolean }>();
+  const report = await restartRolling({
+    readsPerSecond: READS_PER_SECOND,
+    shutdownDelayMs: SHUTDOWN_DELAY_MS,
+    kill,
+    say: (line) => console.log(`  ${line}`),
+  });
   print(report);
   const violations = findViolations(report);
   for (const violation of violations.slice(0, SHOWN)) console.log(`VIOLATION ${violation}`);
-  process.exitCode = violations.length === 0 ? 0 : 1;
-} catch (error) {
-  console.error((error as Error).message);
-  process.exitCode = 2;
-}
+  return violations.length === 0;
+});

@@ -12,7 +12,8 @@ import {
 } from '@phds/running-system/running-stack';
 import { connectPerson, useEverything } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
+import { runProof } from '../command.ts';
 import { type Checkout, checkOut, findLastMigration, giveMigrations } from './checkout.ts';
 
 const SERVICES = ['consent', 'authorization', 'health-data', 'gateway'] as const;
@@ -107,21 +108,22 @@ function toResult({ testResults }: JestReport): TestResult {
 /** The commit of the last release. */
 const LAST_RELEASE = '0ec43fc0';
 
-const WITH_SCHEMA = ['authorization', 'consent', 'health-data'];
+const MIXES = 'mixes';
+const PARTS = [MIXES, 'authorization', 'consent', 'health-data'];
 
 const command = new Command('pnpm prove:versions')
   .description(
     'Proves that two releases work side by side: each service of the last release beside the new ones, and, for the last migration of each service, the code before it on the schema after it, and the code after it on the schema before it.',
   )
-  .argument('[services...]', 'whose migrations to prove', WITH_SCHEMA)
-  .option('--from <revision>', 'the last release', LAST_RELEASE)
-  .option('--mixes-only', 'only the services side by side (about two minutes)', false)
-  .option('--migrations-only', 'only the migrations', false)
+  .addArgument(
+    new Argument('[parts...]', 'the services side by side, and the services whose migrations to prove')
+      .choices(PARTS)
+      .default(PARTS),
+  )
   .addHelpText(
     'after',
-    '\nThe code after a migration needs the schema after it, so tests fail on the schema before it; they are listed, and do not change the exit code.\nExit codes: 0 the last release works beside the new one, 1 it does not, 2 the proof did not run.',
-  )
-  .showHelpAfterError();
+    '\nThe code after a migration needs the schema after it, so tests fail on the schema before it; they are listed, and break no promise.',
+  );
 
 const say = (line: string) => console.log(`  ${line}`);
 
@@ -146,27 +148,17 @@ async function proveMigration(service: string): Promise<boolean> {
   return onNewSchema.failed.length === 0;
 }
 
-async function prove(): Promise<boolean> {
-  const { from, mixesOnly, migrationsOnly } = command.opts<Record<string, string | boolean>>();
-  let holds = true;
-  if (migrationsOnly !== true) {
-    console.log('services side by side');
-    await using earlier = await checkOut(String(from), say);
-    const failures = await runMixes(earlier, say);
-    for (const failure of failures) console.log(`VIOLATION ${failure}`);
-    holds = failures.length === 0;
-  }
-  if (mixesOnly !== true) {
-    const services = command.processedArgs[0] as readonly string[];
-    for (const service of services) holds = (await proveMigration(service)) && holds;
-  }
-  return holds;
+async function proveMixes(): Promise<boolean> {
+  console.log('services side by side');
+  await using earlier = await checkOut(LAST_RELEASE, say);
+  const failures = await runMixes(earlier, say);
+  for (const failure of failures) console.log(`VIOLATION ${failure}`);
+  return failures.length === 0;
 }
 
-try {
-  command.parse();
-  process.exitCode = (await prove()) ? 0 : 1;
-} catch (error) {
-  console.error((error as Error).message);
-  process.exitCode = 2;
-}
+await runProof(command, async () => {
+  let holds = true;
+  for (const part of command.processedArgs[0] as readonly string[])
+    holds = (await (part === MIXES ? proveMixes() : proveMigration(part))) && holds;
+  return holds;
+});

@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
+import { lockTable } from '@phds/guarantees/faults/stores';
 import { callInternally } from '@phds/running-system/ingestion';
 import { asAdmin, lockOutOfDatabase, type StoppedDatabase, stopDatabase } from '@phds/running-system/outages';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
@@ -236,20 +237,9 @@ async function takeRight(site: Site, right: string, table: string, role: string)
 
 /** Another session locks a table until the end. */
 async function lock(site: Site, table: string, mode: string): Promise<End> {
-  const held = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const locking = asAdmin(site.stack, async (admin) => {
-    await admin.query('BEGIN');
-    await admin.query(`LOCK TABLE ${table} IN ${mode} MODE`);
-    held.resolve();
-    await released.promise;
-    await admin.query('ROLLBACK');
-  });
-  await Promise.race([held.promise, locking]);
-  return async () => {
-    released.resolve();
-    await locking;
-  };
+  const locking = lockTable(site, table, mode);
+  await locking.held;
+  return async () => void (await locking[Symbol.asyncDispose]());
 }
 
 /** Another session locks a table for a while, again and again. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { runProof } from '@phds/guarantees/command';
 import { eventually } from '@phds/test-kit/conditions';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { readRuleFile } from '../rule-files.ts';
 import { type Cause, chooseCauses } from './causes.ts';
 import { type ActiveAlert, Prometheus, shortenRules } from './prometheus.ts';
@@ -13,31 +14,16 @@ const LIMIT_MS = 3_600_000;
 
 const command = new Command('pnpm prove:alerts')
   .description(
-    'Causes the fault of each alert once, on a real service with a real Prometheus, and waits until the alert fires and ends.',
+    'Causes the fault of each alert once, on a real service with a real Prometheus, and waits until the alert fires and ends, and no other fires.',
   )
-  .argument('[alerts...]', 'names of alerts; all of them unless given')
-  .option('--factor <n>', 'by which durations and ages of the rules are divided', parseFactor, FACTOR)
-  .addHelpText(
-    'after',
-    '\nExit codes: 0 each alert fired and ended, and no other fired; 1 otherwise; 2 wrong arguments.',
-  )
-  .showHelpAfterError()
-  .exitOverride();
+  .argument('[alerts...]', 'names of alerts; all of them unless given');
 
-function parseFactor(text: string): number {
-  const factor = Number(text);
-  if (factor >= 1 && factor <= 60) return factor;
-  throw new InvalidArgumentError('It must be a number from 1 to 60.');
-}
-
-async function main(names: readonly string[], factor: number): Promise<number> {
-  const causes = chooseCauses(names);
-  const interrupt = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupt.abort());
-  const signal = AbortSignal.any([interrupt.signal, AbortSignal.timeout(LIMIT_MS)]);
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
+async function prove(interrupt: AbortSignal): Promise<boolean> {
+  const causes = chooseCauses(command.args);
+  const signal = AbortSignal.any([interrupt, AbortSignal.timeout(LIMIT_MS)]);
+  const say = (line: string) => console.log(line);
   await using site = await startSite((line) => say(`  ${line}`), signal);
-  const rules = shortenRules(readRuleFile(), factor);
+  const rules = shortenRules(readRuleFile(), FACTOR);
   const targets = toTargets(site.stack);
   await using prometheus = await Prometheus.start(rules, targets, INTERVAL_MS);
   // Alerts about absent series are pending before the first scrape.
@@ -53,9 +39,9 @@ async function main(names: readonly string[], factor: number): Promise<number> {
     for (const line of toTable([verdict]).slice(2)) say(`  ${line}`);
     for (const violation of verdict.violations) say(`  VIOLATION: ${violation}`);
   }
-  say(`\nDurations and ages of the rules divided by ${factor}, scraped every ${INTERVAL_MS / 1000} s:\n`);
+  say(`\nDurations and ages of the rules divided by ${FACTOR}, scraped every ${INTERVAL_MS / 1000} s:\n`);
   for (const line of toTable(verdicts)) say(line);
-  return verdicts.every(({ violations }) => violations.length === 0) ? 0 : 1;
+  return verdicts.every(({ violations }) => violations.length === 0);
 }
 
 function toTable(verdicts: readonly Verdict[]): string[] {
@@ -70,20 +56,6 @@ function toTable(verdicts: readonly Verdict[]): string[] {
     }),
   ];
 }
-
-try {
-  command.parse();
-  process.exitCode = await main(command.args, command.opts<{ factor: number }>().factor);
-} catch (error) {
-  // Commander has already printed the error or the help.
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else {
-    process.stderr.write(`${(error as Error).message}\n`);
-    process.exitCode = 2;
-  }
-}
-// A fault that failed may have left a server or a timer.
-process.exit();
 
 const LOOK_MS = 500;
 const FIRE_LIMIT_MS = 300_000;
@@ -199,3 +171,5 @@ function isOf({ alert, severity }: Cause, { labels }: ActiveAlert): boolean {
 function nameOf({ labels }: ActiveAlert): string {
   return labels['alertname'] ?? '';
 }
+
+await runProof(command, prove);

@@ -3,11 +3,11 @@ import { send } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { type ConnectedPerson, connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
+import { Command } from 'commander';
 import { verifyChain } from '../../judge.ts';
-import { Cluster, fillIn, readDeployed } from '../cluster.ts';
+import { type Cluster, fillIn, readDeployed } from '../cluster.ts';
 import { confirmDatabases, readSuspension } from '../failover/revocations.ts';
-import { Programs } from '../programs.ts';
-import { type Proof, runProof } from '../proof.ts';
+import { type Proof, proveOnCluster } from '../proof.ts';
 
 /**
  * Creates the cluster anew from the backups, at its state at this time: docs/operations/postgres.md. The data of before is kept beside
@@ -25,11 +25,6 @@ async function restoreTo(cluster: Cluster, time: string, label: string): Promise
   await cluster.create();
   await first?.removeConfiguration('30-restore.yml');
 }
-
-/**
- * Backs a cluster of databases up and restores it to points in time: docs/operations/postgres.md. Exits with 1 if a promise was
- * broken.
- */
 
 const LIMIT_MS = 15 * 60_000;
 const SETTLED = { timeoutMs: 120_000, intervalMs: 200 } as const;
@@ -54,8 +49,7 @@ class Checks {
 }
 
 /** What the proof works on. */
-interface Situation extends Pick<Proof, 'say'> {
-  readonly cluster: Cluster;
+interface Situation extends Pick<Proof, 'cluster' | 'say'> {
   readonly stack: RunningStack;
   readonly checks: Checks;
   /** Connected before the backup, and after it. */
@@ -65,9 +59,7 @@ interface Situation extends Pick<Proof, 'say'> {
   readonly leaver: ConnectedPerson;
 }
 
-async function prove({ resources, say }: Proof): Promise<boolean> {
-  const cluster = await Cluster.start(await Programs.find(), resources);
-  say('three database nodes are running');
+async function prove({ cluster, resources, say }: Proof): Promise<boolean> {
   const stack = resources.use(await startRunningStack({ ...cluster.services, environment: ENVIRONMENT }));
   const checks = new Checks();
   const early = await connectPerson(stack, 'connected-before-the-backup');
@@ -189,4 +181,8 @@ async function countRecords(cluster: Cluster): Promise<number> {
   return rows[0].records;
 }
 
-await runProof(LIMIT_MS, prove);
+const command = new Command('pnpm prove:backup').description(
+  'Backs a cluster of databases up and restores it to points in time: docs/operations/postgres.md.',
+);
+
+await proveOnCluster(command, LIMIT_MS, prove);

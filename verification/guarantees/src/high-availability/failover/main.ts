@@ -1,24 +1,26 @@
-/** Fails a cluster of databases over under load: docs/operations/postgres.md. Exits with 1 if a promise was broken. */
-
-import { parseArgs } from 'node:util';
 import { startRunningStack } from '@phds/running-system/running-stack';
-import { Cluster } from '../cluster.ts';
-import { Programs } from '../programs.ts';
-import { type Proof, runProof } from '../proof.ts';
+import { Argument, Command } from 'commander';
+import { parseCount } from '../../command.ts';
+import { type Proof, proveOnCluster } from '../proof.ts';
 import { FAULTS, proveNothingLost, proveSuspension, toLines, watchReplayLag } from './revocations.ts';
 
 const LAGGING = 'lagging-standby';
 const NAMES = [...FAULTS.map(({ name }) => name), LAGGING];
 const LIMIT_MS = 20 * 60_000;
 
-const USAGE = `usage: pnpm prove:failover [--revocations <n>] [names...]
-  names: ${NAMES.join(', ')} (default: all)
-  --revocations: how many during leader-killed; the others have fewer (default: 1000)`;
+const command = new Command('pnpm prove:failover')
+  .description('Fails a cluster of databases over under load: docs/operations/postgres.md.')
+  .addArgument(new Argument('[names...]', 'what happens to the cluster').choices(NAMES).default(NAMES))
+  .option(
+    '--revocations <n>',
+    'how many during leader-killed; the others have fewer, but 20',
+    parseCount,
+    1_000,
+  );
 
-async function prove(names: readonly string[], revocations: number, proof: Proof): Promise<boolean> {
-  const { resources, signal, say } = proof;
-  const cluster = await Cluster.start(await Programs.find(), resources);
-  say('three database nodes are running');
+async function prove({ cluster, resources, signal, say }: Proof): Promise<boolean> {
+  const names: readonly string[] = command.processedArgs[0];
+  const { revocations } = command.opts<{ revocations: number }>();
   const stack = resources.use(await startRunningStack(cluster.services));
   say('the services are running');
   const lag = resources.use(watchReplayLag(cluster));
@@ -40,23 +42,4 @@ async function prove(names: readonly string[], revocations: number, proof: Proof
   return isKept;
 }
 
-function parse(): { readonly names: readonly string[]; readonly revocations: number } | null {
-  const options = { revocations: { type: 'string', default: '1000' } } as const;
-  try {
-    const { values, positionals } = parseArgs({ options, allowPositionals: true });
-    const revocations = Number(values.revocations);
-    const known = positionals.every((name) => NAMES.includes(name));
-    if (!known || !(revocations >= 20)) return null;
-    return { names: positionals.length === 0 ? NAMES : positionals, revocations };
-  } catch {
-    return null;
-  }
-}
-
-const wanted = parse();
-if (wanted === null) {
-  console.error(USAGE);
-  process.exitCode = 2;
-} else {
-  await runProof(LIMIT_MS, (proof) => prove(wanted.names, wanted.revocations, proof));
-}
+await proveOnCluster(command, LIMIT_MS, prove);
