@@ -5,12 +5,22 @@ import { defaultDataDirectory } from '@phds/local-stack/data-directory';
 import type { Stack } from '@phds/local-stack/stack';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import type { SteadyJob } from './load-job.ts';
-import { forkProgram, measureInTurn, type Side, startLoad } from './measure.ts';
+import type { LoadResult, SteadyJob } from './load-job.ts';
+import { forkProgram, measureInTurn, type Round, type Side, startLoad } from './measure.ts';
 import type { Options } from './options.ts';
 import { LARGE_USER, type PreparedStack, prepareStack, SCOPE, userName } from './prepare-stack.ts';
 import { measureCpu } from './processes.ts';
-import { type Comparison, countFailures, type HalfRate, median, report, toRatios } from './report.ts';
+import {
+  median,
+  microsOf,
+  sumOf,
+  toMicros,
+  toRatios,
+  toSideColumns,
+  toSideRows,
+  toTable,
+  toVerdict,
+} from './report.ts';
 
 const STACK = 'bench';
 const HEART = '/api/v1/health-data/heart';
@@ -25,13 +35,57 @@ interface LargerRead {
   readonly requestsFile: string;
 }
 
-interface HeartResult extends Comparison<'floor' | 'service'> {
+/** Reads at half the rate that the service can serve: alone, and beside larger reads. */
+interface HalfRate {
+  /** CPU of all processes in seconds. */
+  readonly alone: { readonly reads: LoadResult; readonly cpu: number };
+  readonly beside: readonly {
+    readonly name: string;
+    readonly reads: LoadResult;
+    readonly larger: LoadResult;
+  }[];
+}
+
+interface HeartResult {
+  readonly rounds: readonly Readonly<Record<'floor' | 'service', Round>>[];
   readonly halfRate: HalfRate;
 }
 
 /** Reports the newest 20 heart readings of random users through the whole path, beside the floor program. */
 export async function benchHeart(options: Options): Promise<string> {
   return report(await measureHeart(options), options);
+}
+
+function report(result: HeartResult, { users, readings, connections, seconds }: Options): string {
+  const { rounds, halfRate } = result;
+  const compared = { bases: ['floor'], processes: Object.keys(rounds[0]?.service.cpu ?? {}) };
+  const { alone, beside } = halfRate;
+  const toReads = (name: string, { perSecond, p50, p99 }: LoadResult, micros = '') =>
+    [name, perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1), micros] as const;
+  return [
+    '',
+    `${users} users, ${users * readings} readings, ${connections} connections, ${rounds.length} rounds of ${seconds} s`,
+    '',
+    toTable(toSideColumns(compared), toSideRows(rounds, compared)),
+    '',
+    toTable(
+      ['at half the rate', 'requests/s', 'p50 ms', 'p99 ms', 'CPU µs a request'],
+      [
+        toReads('service', alone.reads, toMicros(alone.cpu, alone.reads).toFixed(0)),
+        ...beside.flatMap(({ name, reads, larger }) => [
+          toReads(`service, beside ${name}`, reads),
+          toReads(name, larger),
+        ]),
+      ],
+    ),
+    '',
+    toVerdict(resultsOf(result)),
+  ].join('\n');
+}
+
+function resultsOf({ rounds, halfRate: { alone, beside } }: HeartResult): LoadResult[] {
+  const besides = beside.flatMap(({ reads, larger }) => [reads, larger]);
+  return [...rounds.flatMap((round) => Object.values(round)), alone.reads, ...besides];
 }
 
 /** Measures the floor program and the service on the same database in turn, and then the service at half its rate. */
@@ -45,7 +99,7 @@ async function measureHeart(options: Options): Promise<HeartResult> {
   const rounds = await measureInTurn(sides, options.rounds, console.log);
   const rate = median(rounds.map(({ service }) => service.perSecond));
   const halfRate = await measureHalfRate(side, rate, largerReads);
-  return { rounds, base: 'floor', other: 'service', halfRate };
+  return { rounds, halfRate };
 }
 
 /** Starts the floor program on the database of a stack. */
@@ -87,7 +141,7 @@ async function measureHalfRate(
     beside.push({ name, reads: alongside, larger });
     console.log(`measured beside ${name}`);
   }
-  return { alone: { reads, cpu: Object.values(cpu).reduce((a, b) => a + b, 0) }, beside };
+  return { alone: { reads, cpu: sumOf(cpu) }, beside };
 }
 
 /** Connects the large user to two apps, one of them limited by `dataFrom`, and writes a file of requests for each read. */
@@ -152,39 +206,29 @@ function reportRuns(runs: readonly Run[]): string {
   const larger = runs[0]?.result.halfRate.beside.map(({ name }) => `${name}: p50, p99 ms`) ?? [];
   const columns = [
     'users',
-    'requests/s × floor',
-    'CPU × floor',
+    'requests/s ÷ floor',
+    'CPU ÷ floor',
     'p99 ms at half the rate',
     ...larger.map((name) => `${name} (reads beside: p99)`),
   ];
-  const failures = runs.reduce((sum, { result }) => sum + countFailures(result), 0);
   const aims = AIMS.map(
     ({ users, ratio }) =>
-      `aims with ${users} users: requests/s × floor at least ${ratio}, CPU × floor at most ${CPU_AIM}, p99 at half the rate under ${P99_AIM_MS} ms`,
+      `aims with ${users} users: requests/s ÷ floor at least ${ratio}, CPU ÷ floor at most ${CPU_AIM}, p99 at half the rate under ${P99_AIM_MS} ms`,
   );
-  return [
-    '',
-    `| ${columns.join(' | ')} |`,
-    `|${columns.map(() => '---').join('|')}|`,
-    ...runs.map(toRow),
-    '',
-    ...aims,
-    '',
-    failures === 0 ? 'no failed request' : `VOID: ${failures} failed requests`,
-  ].join('\n');
+  const verdict = toVerdict(runs.flatMap(({ result }) => resultsOf(result)));
+  return ['', toTable(columns, runs.map(toRow)), '', ...aims, '', verdict].join('\n');
 }
 
-function toRow({ users, result }: Run): string {
-  const { perSecond, cpu } = toRatios(result);
-  const { alone, beside } = result.halfRate;
-  const cells = [
+function toRow({ users, result: { rounds, halfRate } }: Run): unknown[] {
+  const { alone, beside } = halfRate;
+  const over = (value: (round: Round) => number) => median(toRatios(rounds, 'service', 'floor', value));
+  return [
     users,
-    median(perSecond).toFixed(3),
-    median(cpu).toFixed(2),
+    over(({ perSecond }) => perSecond).toFixed(3),
+    over(microsOf).toFixed(2),
     alone.reads.p99.toFixed(1),
     ...beside.map(
       ({ reads, larger: { p50, p99 } }) => `${p50.toFixed(1)}, ${p99.toFixed(1)} (${reads.p99.toFixed(1)})`,
     ),
   ];
-  return `| ${cells.join(' | ')} |`;
 }

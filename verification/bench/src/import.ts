@@ -10,6 +10,7 @@ import { type LoadProcess, startLoad } from './measure.ts';
 import type { Options } from './options.ts';
 import { prepareStack } from './prepare-stack.ts';
 import { cpuSeconds, measureCpu, peakMegabytes, resetPeak } from './processes.ts';
+import { countFailures, toTable } from './report.ts';
 
 // Number of users whose data is read during the import; enough that not all rows stay in a cache.
 const READERS = 300;
@@ -75,30 +76,39 @@ function report(
     '',
     `an Apple export of ${records} records; ${rate} reads/s, in stretches of ${seconds} s`,
     '',
-    '| import | records/s | s | CPU µs a record: importer | health-data | postgres | peak MB: importer | health-data |',
-    '|---|---|---|---|---|---|---|---|',
-    toImportRow('alone', quiet),
-    toImportRow('beside reads', busy),
+    toTable(
+      [
+        'import',
+        'records/s',
+        's',
+        'CPU µs a record: importer',
+        'health-data',
+        'postgres',
+        'peak MB: importer',
+        'health-data',
+      ],
+      [toImportRow('alone', quiet), toImportRow('beside reads', busy)],
+    ),
     '',
-    '| reads | reads/s | p50 ms | p99 ms | max ms |',
-    '|---|---|---|---|---|',
-    toReadsRow('alone', alone),
-    toReadsRow('beside the import', beside),
+    toTable(
+      ['reads', 'reads/s', 'p50 ms', 'p99 ms', 'max ms'],
+      [toReadsRow('alone', alone), toReadsRow('beside the import', beside)],
+    ),
     '',
     ...(faults.length === 0 ? ['every record new, every read answered'] : faults),
   ].join('\n');
 }
 
-function toImportRow(name: string, { seconds, items, cpu, memory }: Imported): string {
+function toImportRow(name: string, { seconds, items, cpu, memory }: Imported): unknown[] {
   const used = ['importer', 'health-data', 'postgres'].map((process) =>
     (((cpu[process] ?? 0) / items) * 1_000_000).toFixed(1),
   );
-  const cells = [(items / seconds).toFixed(0), seconds.toFixed(1), ...used];
-  return `| ${[name, ...cells, memory['importer'], memory['health-data']].join(' | ')} |`;
+  const speed = [(items / seconds).toFixed(0), seconds.toFixed(1)];
+  return [name, ...speed, ...used, memory['importer'], memory['health-data']];
 }
 
 /** Rates and medians are averaged over the intervals; the 99th percentile and the maximum are those of the worst interval. */
-function toReadsRow(name: string, reads: Reads): string {
+function toReadsRow(name: string, reads: Reads): unknown[] {
   const mean = (value: (result: LoadResult) => number) =>
     reads.reduce((sum, result) => sum + value(result), 0) / reads.length;
   const worst = (value: (result: LoadResult) => number) => Math.max(...reads.map(value));
@@ -108,11 +118,11 @@ function toReadsRow(name: string, reads: Reads): string {
     worst(({ p99 }) => p99),
     worst(({ max }) => max),
   ];
-  return `| ${[name, ...cells.map((value) => value.toFixed(0))].join(' | ')} |`;
+  return [name, ...cells.map((value) => value.toFixed(0))];
 }
 
 function findFaults(name: string, reads: Reads, { items, inserted }: Imported): string[] {
-  const failed = reads.reduce((sum, { failures }) => sum + failures, 0);
+  const failed = countFailures(reads);
   const faults = failed === 0 ? [] : [`VOID: ${name}: ${failed} reads failed`];
   const least = items * 0.99;
   return inserted < least

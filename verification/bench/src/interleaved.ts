@@ -7,7 +7,7 @@ import { startFloor } from './heart.ts';
 import { type AnySide, measureInTurn, type Round, type Side } from './measure.ts';
 import type { Kind, Options } from './options.ts';
 import type { PreparedStack } from './prepare-stack.ts';
-import { median, micros, microsOf, toRatios } from './report.ts';
+import { countFailures, type Rounds, toSideColumns, toSideRows, toTable, toVerdict } from './report.ts';
 import { type MeasuredIssuer, startProvider, toTokenJob } from './token.ts';
 
 /** No limit is reached: what is measured is the service, not its limits. The other commit has no built pages. */
@@ -49,7 +49,7 @@ export async function benchInterleaved(options: Options): Promise<string> {
     measured.push({ kind, rounds: await measureInTurn(sides, options.rounds, console.log) });
     loads.push(loadavg());
   }
-  if (countFailed(measured) > 0) process.exitCode = 1;
+  if (countFailures(resultsOf(measured)) > 0) process.exitCode = 1;
   return reportInterleaved(measured, { ...options, commit: earlier.revision, loads });
 }
 
@@ -80,7 +80,7 @@ async function startBeside(prepared: PreparedStack, users: number): Promise<Cont
 /** The rounds of one kind of request: `before`, `after` and what was measured beside them. */
 export interface KindRounds {
   readonly kind: Kind;
-  readonly rounds: readonly Record<string, Round>[];
+  readonly rounds: Rounds;
 }
 
 type Settings = Options & {
@@ -88,71 +88,29 @@ type Settings = Options & {
   readonly loads: readonly (readonly number[])[];
 };
 
-/** Formats the result as Markdown: medians of the rounds, and medians and ranges of the ratios within each round. */
+/** Formats the result as Markdown. */
 export function reportInterleaved(measured: readonly KindRounds[], settings: Settings): string {
   const { commit, connections, rounds, seconds, users, kinds, loads } = settings;
   const people = kinds.includes('read') ? `, ${users} users` : '';
-  const failures = countFailed(measured);
   const processes = Object.keys(measured[0]?.rounds[0]?.['after']?.cpu ?? {});
-  const columns = [
-    'request',
-    'side',
-    'requests/s',
-    '÷ before',
-    '÷ beside',
-    'p50 ms',
-    'p99 ms',
-    'CPU µs a request',
-    '÷ before',
-    '÷ beside',
-    ...processes.map((name) => `${name} µs`),
-  ];
+  const columns = ['request', ...toSideColumns({ bases: ['before', 'beside'], processes })];
+  const rows = measured.flatMap(({ kind, rounds: of }) => {
+    const beside = Object.keys(of[0] ?? {}).find((name) => name !== 'before' && name !== 'after');
+    return toSideRows(of, { bases: ['before', beside], processes }).map((row) => [kind, ...row]);
+  });
   return [
     '',
     `before: ${commit}; after: this tree; ${connections} connections, ${rounds} rounds of ${seconds} s${people}`,
     '',
-    `| ${columns.join(' | ')} |`,
-    `|${columns.map(() => '---|').join('')}`,
-    ...measured.flatMap((of) => toRows(of, processes)),
+    toTable(columns, rows),
     '',
     `load average of a minute, at the start and after each kind: ${loads.map(([minute = 0]) => minute.toFixed(1)).join(', ')}`,
     '',
-    failures === 0 ? 'no failed request' : `VOID: ${failures} failed requests`,
+    toVerdict(resultsOf(measured)),
   ].join('\n');
 }
 
-/** Failed requests of all rounds. */
-export function countFailed(measured: readonly KindRounds[]): number {
-  const stretches = measured.flatMap(({ rounds }) => rounds.flatMap((round) => Object.values(round)));
-  return stretches.reduce((sum, { failures }) => sum + failures, 0);
-}
-
-function toRows({ kind, rounds }: KindRounds, processes: readonly string[]): string[] {
-  const names = Object.keys(rounds[0] ?? {});
-  const beside = names.find((name) => name !== 'before' && name !== 'after');
-  return names.map((name) => {
-    const of = (value: (round: Round) => number, digits = 0) =>
-      median(rounds.flatMap((round) => round[name] ?? []).map(value)).toFixed(digits);
-    const over = (base: string | undefined, what: 'perSecond' | 'cpu') =>
-      base === undefined || base === name ? '' : toSpan(toRatios({ rounds, base, other: name })[what]);
-    const cells = [
-      kind,
-      name,
-      of(({ perSecond }) => perSecond),
-      over('before', 'perSecond'),
-      over(beside, 'perSecond'),
-      of(({ p50 }) => p50),
-      of(({ p99 }) => p99),
-      of(microsOf),
-      over('before', 'cpu'),
-      over(beside, 'cpu'),
-      ...processes.map((process) => of((round) => micros(round.cpu[process] ?? 0, round))),
-    ];
-    return `| ${cells.join(' | ')} |`;
-  });
-}
-
-function toSpan(ratios: readonly number[]): string {
-  const [low, high] = [Math.min(...ratios), Math.max(...ratios)];
-  return `${median(ratios).toFixed(3)} (${low.toFixed(3)}–${high.toFixed(3)})`;
+/** The results of all rounds. */
+export function resultsOf(measured: readonly KindRounds[]): Round[] {
+  return measured.flatMap(({ rounds }) => rounds.flatMap((round) => Object.values(round)));
 }

@@ -1,3 +1,4 @@
+import { parseCount, parseSeconds } from '@phds/guarantees/command';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { TOKEN_REQUESTS } from './load-job.ts';
 
@@ -24,8 +25,6 @@ export interface Options {
   readonly beside: boolean;
   /** Reads per second of `revocation` and `import`. */
   readonly rate: number;
-  /** Revocations per second of `revocation`. */
-  readonly revocations: number;
   /** Of the export that `import` reads. */
   readonly records: number;
   /** Whether `capacity` measures nothing and computes its page from the costs that are there. */
@@ -69,7 +68,6 @@ export function createBenchCommand(names: readonly string[]): Command {
     )
     .option('--rounds <n>', 'heart, aims, web, interleaved: repetitions', parseCount, 5)
     .option('--rate <n>', 'revocation, import: reads a second', parseCount, 500)
-    .option('--revocations <n>', 'revocation: revocations a second', parseCount, 16)
     .option('--records <n>', 'import: records of the export', parseCount, 1_000_000)
     .option('--computed', 'capacity: measure nothing, write the page from the measured costs', false)
     .option('--commit <revision>', 'interleaved: the other side', COMMIT)
@@ -83,21 +81,10 @@ export function createBenchCommand(names: readonly string[]): Command {
     .showHelpAfterError();
 }
 
-function parseCount(text: string): number {
-  if (/^[1-9]\d*$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number above 0.');
-}
-
 function parseKinds(text: string): readonly Kind[] {
   return text.split(',').map((name) => {
     const kind = KINDS.find((one) => one === name);
     if (kind === undefined) throw new InvalidArgumentError(`It must be a list of ${KINDS.join(',')}.`);
     return kind;
   });
-}
-
-function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  if (seconds > 0 && Number.isFinite(seconds)) return seconds;
-  throw new InvalidArgumentError('It must be a number above 0.');
 }

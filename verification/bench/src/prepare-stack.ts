@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { openClient } from '@phds/guarantees/open-client';
 import { defaultDataDirectory } from '@phds/local-stack/data-directory';
 import { type Stack, type StackOptions, startStack } from '@phds/local-stack/stack';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Side } from './measure.ts';
 import type { Options } from './options.ts';
 import { findProcesses } from './processes.ts';
@@ -69,21 +70,22 @@ export function userName(n: number): string {
  * computed their rollups. Does nothing if they exist.
  */
 async function fillReadings(stack: Stack, users: number, perUser: number): Promise<void> {
-  const client = new pg.Client({ connectionString: stack.databases['health-data'].ownerUrl });
-  await client.connect();
-  try {
-    await client.query("SET search_path = health_data; SET timezone = 'UTC'");
-    const { rows } = await client.query(
-      "SELECT count(*)::int AS n FROM reading_count WHERE user_id LIKE $1 AND span = 'all'",
-      ['bench-%'],
-    );
-    if (rows[0].n === (users + 1) * 2) return;
-    await refill(stack, client, users + 1, () =>
-      client.query(INSERT, [users, perUser, LARGE_USER, LARGE_READINGS]),
-    );
-  } finally {
-    await client.end();
-  }
+  await using client = await openClient(stack.databases['health-data'].ownerUrl);
+  await client.query("SET search_path = health_data; SET timezone = 'UTC'");
+  const { rows } = await client.query(
+    "SELECT count(*)::int AS n FROM reading_count WHERE user_id LIKE $1 AND span = 'all'",
+    ['bench-%'],
+  );
+  if (rows[0].n === (users + 1) * 2) return;
+  const service = stack.processes.get('health-data');
+  await service?.stop();
+  await client.query(`TRUNCATE ${TABLES.join(', ')}`);
+  await client.query(INSERT, [users, perUser, LARGE_USER, LARGE_READINGS]);
+  await client.query(COUNT);
+  // It computes all rollups when it starts.
+  await service?.start();
+  while ((await countRolledUp(client)) <= users) await delay(POLL_MS);
+  for (const table of TABLES) await client.query(`VACUUM ANALYZE ${table}`);
 }
 
 const INSERT = `
@@ -113,26 +115,6 @@ export async function connectUsers(stack: Stack, users: number, file: string): P
 async function connect(stack: Stack, app: PartnerApp, user: string): Promise<string> {
   const { accessToken } = await app.connect(await signIn(stack, user), [SCOPE]);
   return accessToken;
-}
-
-/**
- * Replaces all readings by those that `insert` creates for this number of users, updates their counts, and waits until the service
- * has computed all rollups, which it does at start-up. `client` is the owner's, in the schema and in UTC.
- */
-async function refill(
-  stack: Stack,
-  client: pg.Client,
-  users: number,
-  insert: () => Promise<unknown>,
-): Promise<void> {
-  const service = stack.processes.get('health-data');
-  await service?.stop();
-  await client.query(`TRUNCATE ${TABLES.join(', ')}`);
-  await insert();
-  await client.query(COUNT);
-  await service?.start();
-  while ((await countRolledUp(client)) < users) await delay(POLL_MS);
-  for (const table of TABLES) await client.query(`VACUUM ANALYZE ${table}`);
 }
 
 async function countRolledUp(client: pg.Client): Promise<number> {

@@ -1,8 +1,8 @@
 // What processes take of the machine. Linux only.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { askRedis, listTree, readPostgresPid, readStat } from '@phds/guarantees/processes';
 import type { Stack } from '@phds/local-stack/stack';
-import { Redis } from 'ioredis';
 
 /** Runs some work and returns its result and the CPU seconds that each process used meanwhile. */
 export async function measureCpu<T>(
@@ -26,22 +26,9 @@ export async function findProcesses(stack: Stack, dataDirectory: string): Promis
   for (const [name, { pid }] of stack.processes) {
     if (pid !== null && name !== 'identity-provider') found.set(name, pid);
   }
-  const [postmaster] = readFileSync(join(dataDirectory, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
-  found.set('postgres', Number(postmaster));
-  if (stack.redis.url !== null) {
-    const redis = new Redis(stack.redis.url);
-    const pid = /process_id:(\d+)/.exec(await redis.info('server'))?.[1];
-    redis.disconnect();
-    if (pid !== undefined) found.set('redis', Number(pid));
-  }
+  found.set('postgres', readPostgresPid(join(dataDirectory, 'postgres')));
+  if (stack.redis.url !== null) found.set('redis', await askRedis(stack.redis.url, 'process_id'));
   return found;
-}
-
-const TICKS_PER_SECOND = 100;
-
-interface Stat {
-  readonly parent: number;
-  readonly seconds: number;
 }
 
 /**
@@ -49,37 +36,12 @@ interface Stat {
  * while the process runs. Linux only.
  */
 export function cpuSeconds(pid: number): number {
-  const stats = new Map<number, Stat>();
-  for (const entry of readdirSync('/proc')) {
-    const stat = /^\d+$/.test(entry) ? readStat(Number(entry)) : null;
-    if (stat !== null) stats.set(Number(entry), stat);
-  }
-  const sum = (one: number): number => {
-    let seconds = stats.get(one)?.seconds ?? 0;
-    for (const [child, { parent }] of stats) if (parent === one) seconds += sum(child);
-    return seconds;
-  };
-  return sum(pid);
+  return listTree(pid).reduce((sum, each) => sum + ownCpuSeconds(each), 0);
 }
 
 /** The same of a process without its descendants. */
 export function ownCpuSeconds(pid: number): number {
   return readStat(pid)?.seconds ?? 0;
-}
-
-/**
- * proc(5): the fields after the command, which may itself contain spaces and parentheses. A process that has ended is counted in
- * `cutime` and `cstime` of its parent (fields 16 and 17).
- */
-function readStat(pid: number): Stat | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const ticks = fields.slice(11, 15).reduce((total, field) => total + Number(field), 0);
-    return { parent: Number(fields[1]), seconds: ticks / TICKS_PER_SECOND };
-  } catch {
-    return null;
-  }
 }
 
 /** Peak resident memory of a process in MB, since its start or the last reset; 0 if the process is gone. Linux only. */

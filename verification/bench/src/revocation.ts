@@ -15,6 +15,7 @@ import type { LoadResult } from './load-job.ts';
 import { startLoad } from './measure.ts';
 import type { Options } from './options.ts';
 import { prepareStack } from './prepare-stack.ts';
+import { toTable } from './report.ts';
 
 /** The result for one state of Redis. */
 interface Measured {
@@ -24,6 +25,7 @@ interface Measured {
 }
 
 const GATEWAYS = 3;
+const REVOCATIONS_PER_SECOND = 16;
 // Before this, the processes are mostly busy with JIT compilation.
 const WARM_UP_SECONDS = 90;
 // Time in each state before measuring, until the preparation has settled and caches are stable.
@@ -38,18 +40,22 @@ const SHARE_OF_RATE = 0.98;
 export async function benchRevocation(options: Options): Promise<string> {
   await using prepared = await prepareStack('bench', options, { gateways: GATEWAYS });
   const { stack, side } = prepared;
-  const { rate, revocations, seconds } = options;
+  const { rate, seconds } = options;
   if (!stack.redis.owned) throw new Error('needs a Redis of its own, to stop it; unset REDIS_URL');
   const reads = { gateways: stack.gatewayUrls, requestsFile: side.job.requestsFile, perSecond: rate };
   using reader = startLoad();
   const measure = async (name: string, duration: number, before?: () => Promise<void>): Promise<Measured> => {
-    const accesses = await prepareAccesses(stack, revocations * duration, `bench-${name}-${Date.now()}`);
+    const accesses = await prepareAccesses(
+      stack,
+      REVOCATIONS_PER_SECOND * duration,
+      `bench-${name}-${Date.now()}`,
+    );
     await before?.();
     await reader.run({ ...reads, seconds: SETTLING_SECONDS });
     const [read, storm] = await Promise.all([
       // An access is read for a second before its revocation.
       reader.run({ ...reads, seconds: duration + 1 }),
-      revokeSteadily({ perSecond: revocations, seconds: duration }, accesses, stack.gatewayUrls),
+      revokeSteadily({ perSecond: REVOCATIONS_PER_SECOND, seconds: duration }, accesses, stack.gatewayUrls),
     ]);
     console.log(`measured: ${name}`);
     return { name, reads: read, storm };
@@ -62,19 +68,18 @@ export async function benchRevocation(options: Options): Promise<string> {
   return report(stretches, options);
 }
 
-function report(stretches: readonly Measured[], { users, rate, revocations, seconds }: Options): string {
+function report(stretches: readonly Measured[], { users, rate, seconds }: Options): string {
   const faults = stretches.flatMap((stretch) => findFaults(stretch, rate));
   return [
     '',
-    `${users} users, ${GATEWAYS} gateways, ${seconds} s for each state of Redis; asked for: ${rate} reads/s, ${revocations} revocations/s`,
+    `${users} users, ${GATEWAYS} gateways, ${seconds} s for each state of Redis; asked for: ${rate} reads/s, ${REVOCATIONS_PER_SECOND} revocations/s`,
     '',
-    '| Redis | acknowledgement of | n | p50 ms | p99 ms | max ms |',
-    '|---|---|---|---|---|---|',
-    ...stretches.flatMap(toRows),
+    toTable(['Redis', 'acknowledgement of', 'n', ...LATENCIES], stretches.flatMap(toRows)),
     '',
-    '| Redis | reads/s | p50 ms | p99 ms | max ms | revocations/s |',
-    '|---|---|---|---|---|---|',
-    ...stretches.map((stretch) => toReadsRow(stretch, seconds)),
+    toTable(
+      ['Redis', 'reads/s', ...LATENCIES, 'revocations/s'],
+      stretches.map((stretch) => toReadsRow(stretch, seconds)),
+    ),
     '',
     ...(faults.length === 0
       ? ['every read and revocation as expected']
@@ -90,21 +95,25 @@ function findFaults({ name, reads, storm }: Measured, rate: number): string[] {
   ];
 }
 
-function toRows({ name: redis, storm }: Measured): string[] {
+function toRows({ name: redis, storm }: Measured): unknown[][] {
   const all = ['**all**', [...storm.acknowledged.values()].flat()] as const;
-  return [...storm.acknowledged, all].map(
-    ([name, milliseconds]) =>
-      `| ${redis} | ${name} | ${milliseconds.length} | ${toCells(summarize(milliseconds))} |`,
-  );
+  return [...storm.acknowledged, all].map(([name, milliseconds]) => [
+    redis,
+    name,
+    milliseconds.length,
+    ...toCells(summarize(milliseconds)),
+  ]);
 }
 
-function toReadsRow({ name, reads, storm }: Measured, seconds: number): string {
+function toReadsRow({ name, reads, storm }: Measured, seconds: number): unknown[] {
   const revocations = [...storm.acknowledged.values()].flat().length / seconds;
-  return `| ${name} | ${reads.perSecond.toFixed(0)} | ${toCells(reads)} | ${revocations.toFixed(1)} |`;
+  return [name, reads.perSecond.toFixed(0), ...toCells(reads), revocations.toFixed(1)];
 }
 
-function toCells({ p50, p99, max }: Latencies): string {
-  return [p50, p99, max].map((value) => value.toFixed(0)).join(' | ');
+const LATENCIES = ['p50 ms', 'p99 ms', 'max ms'];
+
+function toCells({ p50, p99, max }: Latencies): string[] {
+  return [p50, p99, max].map((value) => value.toFixed(0));
 }
 
 // Revocations by a single request, whose response is the acknowledgement.

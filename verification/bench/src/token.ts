@@ -1,9 +1,9 @@
 import { once } from 'node:events';
+import { openClient } from '@phds/guarantees/open-client';
 import type { Stack } from '@phds/local-stack/stack';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
-import pg from 'pg';
 import type { TokenJob, TokenRequest } from './load-job.ts';
 import { forkProgram } from './measure.ts';
 import type { Options } from './options.ts';
@@ -77,13 +77,8 @@ export async function prepareIssuer(stack: Stack): Promise<Issuer> {
 /** Inserts codes as if the connected people had approved the app again, because that takes much longer than an exchange. */
 async function insertCodes(stack: Stack, app: PartnerApp, count: number): Promise<readonly string[]> {
   const codes = Array.from({ length: count }, () => newSecret('authorization_code'));
-  const client = new pg.Client({ connectionString: stack.databases.authorization.ownerUrl });
-  await client.connect();
-  try {
-    await client.query(INSERT_CODES, [app.clientId, codes.map(sha256), app.redirectUri]);
-  } finally {
-    await client.end();
-  }
+  await using client = await openClient(stack.databases.authorization.ownerUrl);
+  await client.query(INSERT_CODES, [app.clientId, codes.map(sha256), app.redirectUri]);
   return codes;
 }
 

@@ -3,7 +3,7 @@ import { signIn } from '@phds/running-system/people';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { openRealBrowser, type RealBrowser } from '@phds/running-system/visitor';
 import type { Options } from './options.ts';
-import { median } from './report.ts';
+import { median, toTable } from './report.ts';
 
 const HEART = 'read:health-data:heart';
 const SCOPES = [HEART, 'read:mood', 'read:weight', 'read:trends', 'read:profile'];
@@ -90,24 +90,19 @@ async function prepare(stack: RunningStack, session: string): Promise<Place[]> {
 function toReport(loads: ReadonlyMap<string, readonly Load[]>, rounds: number): string {
   const rows = [...loads].map(([name, all]) => {
     const of = (value: (load: Load) => number) => median(all.map(value));
-    return `| ${[
+    const worst = Math.max(...all.map(({ largestPaintMs }) => largestPaintMs));
+    return [
       name,
       of(({ firstPaintMs }) => firstPaintMs).toFixed(0),
-      `${of(({ largestPaintMs }) => largestPaintMs).toFixed(0)} (${Math.max(...all.map(({ largestPaintMs }) => largestPaintMs)).toFixed(0)})`,
+      `${of(({ largestPaintMs }) => largestPaintMs).toFixed(0)} (${worst.toFixed(0)})`,
       of(({ layoutShift }) => layoutShift).toFixed(3),
       of(({ blockedMs }) => blockedMs).toFixed(0),
       of(({ scriptBytes }) => scriptBytes / 1000).toFixed(0),
       of(({ requests }) => requests),
-    ].join(' | ')} |`;
+    ];
   });
-  return [
-    '',
-    `${rounds} cold loads each`,
-    '',
-    '| page | FCP ms | LCP ms: median (worst) | CLS | TBT ms | script kB, gzip | requests |',
-    '|---|---|---|---|---|---|---|',
-    ...rows,
-  ].join('\n');
+  const columns = ['FCP ms', 'LCP ms: median (worst)', 'CLS', 'TBT ms', 'script kB, gzip', 'requests'];
+  return ['', `${rounds} cold loads each`, '', toTable(['page', ...columns], rows)].join('\n');
 }
 
 /** Loads a page in a new window with an empty cache. */

@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
+import { openClient } from '@phds/guarantees/open-client';
+import { askRedis } from '@phds/guarantees/processes';
 import { defaultDataDirectory } from '@phds/local-stack/data-directory';
 import { type Stack, startStack } from '@phds/local-stack/stack';
 import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { applyMigrations } from '@phds/service-kit/postgres/migrations';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
-import { Redis } from 'ioredis';
 import { configSchema as authorization } from '../../../../services/authorization/src/config.ts';
 import { configSchema as consent } from '../../../../services/consent/src/config.ts';
 import { configSchema as healthData } from '../../../../services/health-data/src/config.ts';
@@ -14,7 +15,7 @@ import type { Options } from '../options.ts';
 import { connectUsers } from '../prepare-stack.ts';
 import { findProcesses } from '../processes.ts';
 import { COSTS_FILE, type Costs, type RowBytes, readCosts } from './model.ts';
-import { type Observed, observe, openAdmin, readTables, toGrowth } from './observe.ts';
+import { type Observed, observe, readTables, toGrowth } from './observe.ts';
 import { PAGE_FILE, renderPage } from './page.ts';
 import { ingest, openWork, READINGS_PER_CALL, type Work } from './work.ts';
 
@@ -52,7 +53,7 @@ async function measureCosts(options: Options): Promise<Costs> {
     postgresSettings: { autovacuum_naptime: '10min', checkpoint_timeout: '30min', max_wal_size: '8GB' },
     say: console.log,
   });
-  await using admin = await openAdmin(toDatabaseUrl(stack.adminDatabaseUrl, { database: 'phds' }));
+  await using admin = await openClient(toDatabaseUrl(stack.adminDatabaseUrl, { database: 'phds' }));
   const observed = { admin, processes: await findProcesses(stack, dataDirectory) };
   const tablesBefore = await readTables(admin, SCHEMAS);
   const requestsFile = join(dataDirectory, 'requests.txt');
@@ -133,10 +134,7 @@ async function measureReads(work: Work, observed: Observed, options: Options) {
 
 async function readRedisBytes({ redis: { url } }: Stack): Promise<number> {
   if (url === null) throw new Error('Redis is needed');
-  const redis = new Redis(url);
-  const info = await redis.info('memory');
-  redis.disconnect();
-  return Number(/used_memory:(\d+)/.exec(info)?.[1]);
+  return askRedis(url, 'used_memory');
 }
 
 /** Of the default settings. */
@@ -173,7 +171,7 @@ const FILLED = ['webhook_event', 'webhook_attempt', 'revoked_family', 'revoked_t
 
 async function measureWebhookRows(adminUrl: string): Promise<Record<string, RowBytes>> {
   const database = 'phds_bench_capacity_rows';
-  await using server = await openAdmin(adminUrl);
+  await using server = await openClient(adminUrl);
   await server.query(`DROP DATABASE IF EXISTS ${database}`);
   const passwords = { owner: 'bench-owner', runtime: 'bench-runtime' };
   const { ownerUrl, schema } = await ensureServiceDatabase({
@@ -184,7 +182,7 @@ async function measureWebhookRows(adminUrl: string): Promise<Record<string, RowB
   });
   try {
     await applyMigrations({ connectionString: ownerUrl, schema, directory: MIGRATIONS });
-    await using owner = await openAdmin(ownerUrl);
+    await using owner = await openClient(ownerUrl);
     await owner.query(FILL);
     const tables = await readTables(owner, ['consent']);
     const toEach = (name: string): [string, RowBytes] => {

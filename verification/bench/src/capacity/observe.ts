@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { measureCpu, ownCpuSeconds } from '../processes.ts';
 import {
   DATABASES,
@@ -123,13 +123,6 @@ function readTraffic(processes: ReadonlyMap<string, number>): Record<string, num
     return [name, (read ?? 0) + (written ?? 0)] as const;
   });
   return Object.fromEntries(entries);
-}
-
-/** Opens a connection as the administrator of the server. */
-export async function openAdmin(connectionString: string): Promise<pg.Client & AsyncDisposable> {
-  const client = new pg.Client({ connectionString, application_name: 'phds-bench-capacity' });
-  await client.connect();
-  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
 
 const SIZES = `

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { toTable } from '../report.ts';
 import { ASSUMPTIONS, RATES, SERVER } from './assumptions.ts';
 import {
   bytesPer,
@@ -241,11 +242,6 @@ function toMoves(costs: Costs): string {
 
 What a single person can cause is limited by the rate limits; a single app with all people behind it by the
 setting \`LIMIT_APP_PER_MINUTE\`.`;
-}
-
-function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
 /** Three significant digits, with separators. */
