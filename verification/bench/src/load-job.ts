@@ -1,4 +1,4 @@
-import type { Arrivals, Latencies } from './arrivals.ts';
+import type { Arrivals, Latencies } from '@phds/guarantees/load/arrivals';
 
 /** As many reads as a number of connections can: each sends its next when it has an answer. */
 export interface ReadJob {

@@ -1,9 +1,9 @@
 // Generates load in a separate process, so that its CPU time is not attributed to the service. It receives a job over IPC, prepares
 // it, reports that, starts on request, and returns the result. What preparing costs the service is not measured.
 import { readFileSync } from 'node:fs';
+import { arrive, summarize } from '@phds/guarantees/load/arrivals';
 import autocannon from 'autocannon';
 import { Agent } from 'undici';
-import { arrive, summarize } from './arrivals.ts';
 import type { LoadJob, LoadResult, ReadJob, SteadyJob, TokenJob } from './load-job.ts';
 
 const PATIENCE_MS = 10_000;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Arrivals, arrive, type Latencies, summarize } from '@phds/guarantees/load/arrivals';
 import type { Stack } from '@phds/local-stack/stack';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -10,7 +11,6 @@ import {
   type PersonWithApp,
   type RevocationWay,
 } from '@phds/running-system/revocation-ways';
-import { type Arrivals, arrive, type Latencies, summarize } from './arrivals.ts';
 import type { LoadResult } from './load-job.ts';
 import { startLoad } from './measure.ts';
 import type { Options } from './options.ts';

@@ -9,15 +9,16 @@ import {
 } from '@phds/running-system/replicated-stack';
 import { HEART, type PersonWithApp } from '@phds/running-system/revocation-ways';
 import { HEART_PATH } from '@phds/running-system/working-system';
+import { arrive } from '../load/arrivals.ts';
 
 /** An HTTP answer, or the reason why there was none. */
-export interface BalancedAnswer {
+interface BalancedAnswer {
   /** 0 without an answer. */
   readonly status: number;
   readonly text: string;
 }
 
-export interface BalancedRequest {
+interface BalancedRequest {
   readonly method?: string;
   readonly bearer?: string;
   readonly json?: unknown;
@@ -32,7 +33,7 @@ const ANSWER_LIMIT_MS = 30_000;
  * A client in front of several gateways, like an app behind a balancer that checks `/readyz` ten times a second. A request without an
  * answer, or with a status of 500 or above, is repeated once, at another gateway.
  */
-export class BalancedClient implements Disposable {
+class BalancedClient implements Disposable {
   readonly #gateways: readonly string[];
   readonly #ready: Set<string>;
   readonly #checks: NodeJS.Timeout;
@@ -116,139 +117,102 @@ interface Reads {
   readonly slowestMs: number;
 }
 
-const STEP_MS = 10;
-const MAX_IN_FLIGHT = 5_000;
-
-/** Sends reads at a rate, whether earlier ones are answered or not, until it is stopped. */
-class Traffic {
-  readonly #client: BalancedClient;
-  readonly #tokens: readonly string[];
-  readonly #latencies: number[] = [];
-  readonly #failed: string[] = [];
-  readonly #inFlight = new Set<Promise<void>>();
-  readonly #startedAt = performance.now();
-  readonly #steps: NodeJS.Timeout;
-  #sent = 0;
-
-  constructor(
-    client: BalancedClient,
-    options: { readonly tokens: readonly string[]; readonly perSecond: number },
-  ) {
-    this.#client = client;
-    this.#tokens = options.tokens;
-    this.#steps = setInterval(() => {
-      const due = ((performance.now() - this.#startedAt) / 1000) * options.perSecond;
-      while (this.#sent < due && this.#inFlight.size < MAX_IN_FLIGHT) this.#send();
-    }, STEP_MS);
-  }
-
-  /** Sends no more, and resolves when every read is answered. */
-  async stop(): Promise<Reads> {
-    clearInterval(this.#steps);
-    const seconds = (performance.now() - this.#startedAt) / 1000;
-    await Promise.all(this.#inFlight);
-    const latencies = this.#latencies.toSorted((a, b) => a - b);
-    return {
-      sent: this.#sent,
-      succeeded: this.#sent - this.#failed.length,
-      failed: this.#failed,
-      perSecond: this.#sent / seconds,
-      medianMs: latencies[latencies.length >> 1] ?? 0,
-      slowestMs: latencies.at(-1) ?? 0,
-    };
-  }
-
-  #send(): void {
-    const bearer = this.#tokens[this.#sent % this.#tokens.length] ?? '';
-    this.#sent += 1;
-    const read = this.#read(bearer).finally(() => this.#inFlight.delete(read));
-    this.#inFlight.add(read);
-  }
-
-  async #read(bearer: string): Promise<void> {
-    const startedAt = performance.now();
-    const { status, text } = await this.#client.send(HEART_PATH, { bearer });
-    this.#latencies.push(performance.now() - startedAt);
-    if (status !== 200 || !text.includes('"value"')) this.#failed.push(`${status} ${text.slice(0, 200)}`);
-  }
+/** Sends reads at a rate, whether earlier ones are answered or not, until the signal. */
+async function sendReads(
+  client: BalancedClient,
+  options: { readonly tokens: readonly string[]; readonly perSecond: number },
+  signal: AbortSignal,
+): Promise<Reads> {
+  const { tokens, perSecond } = options;
+  const latencies: number[] = [];
+  const failed: string[] = [];
+  const startedAt = performance.now();
+  let lastSentAt = startedAt;
+  const read = async (index: number) => {
+    const sentAt = performance.now();
+    lastSentAt = sentAt;
+    const { status, text } = await client.send(HEART_PATH, { bearer: tokens[index % tokens.length] ?? '' });
+    latencies.push(performance.now() - sentAt);
+    if (status !== 200 || !text.includes('"value"')) failed.push(`${status} ${text.slice(0, 200)}`);
+  };
+  await arrive({ perSecond, seconds: Number.POSITIVE_INFINITY }, read, signal);
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const sent = sorted.length;
+  return {
+    sent,
+    succeeded: sent - failed.length,
+    failed,
+    perSecond: sent / ((lastSentAt - startedAt) / 1000),
+    medianMs: sorted[sent >> 1] ?? 0,
+    slowestMs: sorted.at(-1) ?? 0,
+  };
 }
 
 /** Connections that were granted, read, revoked and read again. */
 interface Revocations {
-  readonly acknowledged: number;
+  acknowledged: number;
   /** Reads that started after an acknowledged revocation, and how many got data. */
-  readonly readsAfter: number;
-  readonly stale: number;
+  readsAfter: number;
+  stale: number;
   /** Requests of these rounds that were not answered as they should, after the repeat. */
-  readonly failed: readonly string[];
+  readonly failed: string[];
 }
 
-/** Grants and revokes over and over, until it is stopped. */
-class RevocationRounds {
-  readonly #client: BalancedClient;
-  readonly #running: Promise<void>;
-  readonly #failed: string[] = [];
-  #acknowledged = 0;
-  #readsAfter = 0;
-  #stale = 0;
-  #isOver = false;
-
-  constructor(client: BalancedClient, people: readonly PersonWithApp[]) {
-    this.#client = client;
-    this.#running = Promise.all(people.map((person) => this.#playOn(person))).then(() => undefined);
-  }
-
-  async stop(): Promise<Revocations> {
-    this.#isOver = true;
-    await this.#running;
-    return {
-      acknowledged: this.#acknowledged,
-      readsAfter: this.#readsAfter,
-      stale: this.#stale,
-      failed: this.#failed,
-    };
-  }
-
-  async #playOn(person: PersonWithApp): Promise<void> {
-    while (!this.#isOver) {
-      await this.#play(person).catch((error: unknown) => void this.#failed.push((error as Error).message));
+/** Lets people grant and revoke over and over, until the signal. */
+async function revokeAgainAndAgain(
+  client: BalancedClient,
+  people: readonly PersonWithApp[],
+  signal: AbortSignal,
+): Promise<Revocations> {
+  const revocations: Revocations = { acknowledged: 0, readsAfter: 0, stale: 0, failed: [] };
+  const playOn = async (person: PersonWithApp) => {
+    while (!signal.aborted) {
+      await grantAndRevoke(client, person, revocations).catch((error: unknown) => {
+        revocations.failed.push((error as Error).message);
+      });
     }
-  }
+  };
+  await Promise.all(people.map(playOn));
+  return revocations;
+}
 
-  async #play({ app, session }: PersonWithApp): Promise<void> {
-    const { credentials } = app;
-    const common = { ...credentials, redirect_uri: REDIRECT_URI };
-    const asked = await this.#expect(201, '/oauth/authorize', { json: { ...common, scope: HEART } });
-    const approval = { bearer: session, json: { scopes: [HEART] } };
-    const { data } = await this.#expect(
-      200,
-      `/partner/consent/pending/${asked.pending_id}/approve`,
-      approval,
-    );
-    const code = new URL(data.redirectUri).searchParams.get('code');
-    const exchange = { ...common, grant_type: 'authorization_code', code };
-    const { access_token: bearer } = await this.#expect(200, '/oauth/token', { json: exchange });
-    // Every gateway keeps the token in its cache from now on.
-    for (const first of this.#client.ready) await this.#expect(200, HEART_PATH, { bearer, first });
-    const end = { method: 'DELETE', bearer: session };
-    await this.#expect(200, `/partner/consent/grants/${data.grantId}`, end);
-    this.#acknowledged += 1;
-    for (const first of this.#client.ready)
-      this.#judge(await this.#client.send(HEART_PATH, { bearer, first }));
+async function grantAndRevoke(
+  client: BalancedClient,
+  { app, session }: PersonWithApp,
+  revocations: Revocations,
+): Promise<void> {
+  const common = { ...app.credentials, redirect_uri: REDIRECT_URI };
+  const asked = await expectAnswer(client, 201, '/oauth/authorize', { json: { ...common, scope: HEART } });
+  const approval = { bearer: session, json: { scopes: [HEART] } };
+  const approve = `/partner/consent/pending/${asked.pending_id}/approve`;
+  const { data } = await expectAnswer(client, 200, approve, approval);
+  const code = new URL(data.redirectUri).searchParams.get('code');
+  const exchange = { ...common, grant_type: 'authorization_code', code };
+  const { access_token: bearer } = await expectAnswer(client, 200, '/oauth/token', { json: exchange });
+  // Every gateway keeps the token in its cache from now on.
+  for (const first of client.ready) await expectAnswer(client, 200, HEART_PATH, { bearer, first });
+  const end = { method: 'DELETE', bearer: session };
+  await expectAnswer(client, 200, `/partner/consent/grants/${data.grantId}`, end);
+  revocations.acknowledged += 1;
+  for (const first of client.ready) {
+    const { status, text } = await client.send(HEART_PATH, { bearer, first });
+    revocations.readsAfter += 1;
+    if (status === 200) revocations.stale += 1;
+    else if (status !== 401)
+      revocations.failed.push(`read after a revocation: ${status} ${text.slice(0, 200)}`);
   }
+}
 
-  #judge({ status, text }: BalancedAnswer): void {
-    this.#readsAfter += 1;
-    if (status === 200) this.#stale += 1;
-    else if (status !== 401) this.#failed.push(`read after a revocation: ${status} ${text.slice(0, 200)}`);
-  }
-
+async function expectAnswer(
+  client: BalancedClient,
+  expected: number,
+  path: string,
+  request: BalancedRequest,
   // biome-ignore lint/suspicious/noExplicitAny: bodies of several shapes, whose use fails if they differ
-  async #expect(expected: number, path: string, request: BalancedRequest): Promise<any> {
-    const { status, text } = await this.#client.send(path, request);
-    if (status !== expected) throw new Error(`${path}: ${status} ${text.slice(0, 200)}`);
-    return JSON.parse(text);
-  }
+): Promise<any> {
+  const { status, text } = await client.send(path, request);
+  if (status !== expected) throw new Error(`${path}: ${status} ${text.slice(0, 200)}`);
+  return JSON.parse(text);
 }
 
 interface RollingOptions {
@@ -287,14 +251,21 @@ export async function restartRolling(options: RollingOptions): Promise<RollingRe
   );
   using client = new BalancedClient(stack.gatewayUrls);
   say(`${readsPerSecond} reads a second, and revocations`);
-  const traffic = new Traffic(client, { tokens, perSecond: readsPerSecond });
-  const rounds = new RevocationRounds(client, revokers);
+  const ending = new AbortController();
+  const traffic = Promise.all([
+    sendReads(client, { tokens, perSecond: readsPerSecond }, ending.signal),
+    revokeAgainAndAgain(client, revokers, ending.signal),
+  ]);
   let restarts = 0;
-  for (const group of toGroups(replicated, options.allServicesAtOnce ?? false)) {
-    await Promise.all(group.map((replica) => restart(replica, options, say)));
-    restarts += group.length;
+  try {
+    for (const group of toGroups(replicated, options.allServicesAtOnce ?? false)) {
+      await Promise.all(group.map((replica) => restart(replica, options, say)));
+      restarts += group.length;
+    }
+  } finally {
+    ending.abort();
   }
-  const [reads, revocations] = await Promise.all([traffic.stop(), rounds.stop()]);
+  const [reads, revocations] = await traffic;
   return { restarts, reads, revocations, repeated: Object.fromEntries(client.repeated) };
 }
 
