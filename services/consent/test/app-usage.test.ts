@@ -125,13 +125,6 @@ describe('refused requests that gateways counted', () => {
     await expect(count(...many)).rejects.toMatchObject({ reason: 'invalid_request' });
   });
 
-  test('are accepted from the gateway only', async () => {
-    await expect(consent.records.countRefusals({ refusals: [countOf()] })).rejects.toMatchObject({
-      reason: 'caller_not_admitted',
-    });
-    expect(await usage()).toEqual([]);
-  });
-
   test('are deleted 400 days after their day', async () => {
     const dayBefore = (days: number) =>
       new Date(Date.parse(today) - days * 86_400_000).toISOString().slice(0, 10);

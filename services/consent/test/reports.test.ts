@@ -191,19 +191,6 @@ describe('a report', () => {
     expect((await list(own.clientId)).total).toBe(6);
   });
 
-  test('is read by operators only', async () => {
-    await expect(consent.reports.asGateway.listReports({})).rejects.toMatchObject({
-      reason: 'caller_not_admitted',
-    });
-    const subject = await grantOf('spoofed');
-    await expect(
-      consent.reports.asOperator.reportApp(
-        { subject, reason: ReportReason.OTHER },
-        await consent.session('spoofed'),
-      ),
-    ).rejects.toMatchObject({ reason: 'caller_not_admitted' });
-  });
-
   test('stays without its reporter and text when the reporter is erased', async () => {
     const own = await registerApp(consent);
     const subject = await grantOf('forgotten', own);

@@ -104,18 +104,6 @@ describe('an approval in the sandbox', () => {
       }
     }
   });
-
-  test('is not available to the gateway, nor its changes to authorization', async () => {
-    const { asGateway, asAuthorization } = consent.sandbox;
-    const session = await consent.session(DEVELOPER);
-    const calls = [
-      () => asGateway.approveInSandbox({ id: newId('apr'), clientId: newId('app_sandbox'), person: 'ada' }),
-      () => asGateway.denyInSandbox({ id: newId('apr'), clientId: newId('app_sandbox') }),
-      () => asAuthorization.findSandboxGrant({}, session),
-      () => asAuthorization.changeSandboxGrant({}, session),
-    ];
-    for (const call of calls) await expect(call()).rejects.toMatchObject({ reason: 'caller_not_admitted' });
-  });
 });
 
 test('a denial is final, and repeating it changes nothing', async () => {

@@ -34,11 +34,6 @@ async function isEnded(session: TestSession, service = consent.sessions): Promis
 }
 
 describe('a session', () => {
-  test('is live until it is ended', async () => {
-    expect(await isEnded(newSession())).toBe(false);
-    expect(await isEnded(withoutSid(newSession()))).toBe(false);
-  });
-
   test('is ended by its token, which ends no other session of the same sid and person', async () => {
     const session = newSession();
     await consent.sessions.endSessions({ tokenHash: session.tokenHash, endedAt: NOW });
@@ -141,20 +136,18 @@ test('an end is acknowledged only after its commit, and every later check sees i
   }
 });
 
-test('an end is known to another instance, and after a restart', async () => {
+test('an end is known to an instance that starts later', async () => {
   const session = newSession();
   await consent.sessions.endSessions({ sid: session.sid, endedAt: NOW });
-  for (let start = 0; start < 2; start += 1) {
-    await using other = await consent.startAnother();
-    using channel = openRpcChannel({
-      address: `127.0.0.1:${other.rpcPort}`,
-      audience: 'consent',
-      tokens: consent.tokens.gateway,
-      deadlineMs: 15_000,
-    });
-    expect(await isEnded(session, channel.client(SessionService))).toBe(true);
-    expect(await isEnded(newSession(), channel.client(SessionService))).toBe(false);
-  }
+  await using other = await consent.startAnother();
+  using channel = openRpcChannel({
+    address: `127.0.0.1:${other.rpcPort}`,
+    audience: 'consent',
+    tokens: consent.tokens.gateway,
+    deadlineMs: 15_000,
+  });
+  expect(await isEnded(session, channel.client(SessionService))).toBe(true);
+  expect(await isEnded(newSession(), channel.client(SessionService))).toBe(false);
 });
 
 test('neither a sid nor a subject is stored in the clear', async () => {
@@ -168,21 +161,6 @@ test('neither a sid nor a subject is stored in the clear', async () => {
 });
 
 describe('a call', () => {
-  test.each(['authorization', 'health-data', 'operator'] as const)('of %s is refused', async (caller) => {
-    using channel = openRpcChannel({
-      address: `127.0.0.1:${consent.service.rpcPort}`,
-      audience: 'consent',
-      tokens: consent.tokens[caller],
-      deadlineMs: 15_000,
-    });
-    const client = channel.client(SessionService);
-    const session = newSession();
-    const refused = { reason: 'caller_not_admitted' };
-    await expect(client.endSessions({ sid: session.sid, endedAt: NOW })).rejects.toMatchObject(refused);
-    await expect(client.checkSession(session)).rejects.toMatchObject(refused);
-    expect(await isEnded(session)).toBe(false);
-  });
-
   test.each([
     { name: 'no session', request: { endedAt: NOW }, parameter: 'tokenHash' },
     { name: 'a short hash', request: { tokenHash: randomBytes(31), endedAt: NOW }, parameter: 'tokenHash' },
