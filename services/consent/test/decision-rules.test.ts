@@ -9,6 +9,7 @@ import {
   decideApproval as decide,
   decideDenial,
   joinScopes,
+  refuseExtension,
 } from '../src/domain/decision.ts';
 import { type Grant, type GrantTerms, narrowTerms, sameScopes } from '../src/domain/grant.ts';
 import type { Approval, PendingApproval, PendingStatus } from '../src/domain/pending-approval.ts';
@@ -209,6 +210,9 @@ describe('approving', () => {
       kind: 'repeated',
       approval: { grantId: 'grt_1' },
     });
+    const everything = { ...APPROVAL, scopes: [GLUCOSE, HEART], days: 90 } as const;
+    const repeated = pendingIn('approved', { decidedAt: NOW, approval: everything });
+    expect(decideApproval(factsOf(repeated), ALL).kind).toBe('repeated');
   });
 
   test.each([
@@ -238,8 +242,9 @@ describe('denying', () => {
     { reason: 'pending_expired', pending: pendingIn('expired') },
     { reason: 'already_decided', pending: approved },
     { reason: 'already_decided', pending: pendingIn('cancelled') },
-  ])('a request that is $pending.status is refused as $reason', ({ reason, pending }) => {
+  ])('a request that is $pending.status is refused as $reason, like extending it', ({ reason, pending }) => {
     expect(() => decideDenial(pending)).toThrow(expect.objectContaining({ reason }));
+    expect(() => refuseExtension(pending)).toThrow(expect.objectContaining({ reason }));
   });
 });
 
