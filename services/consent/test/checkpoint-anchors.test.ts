@@ -77,22 +77,6 @@ describe('a history whose end is cut off', () => {
     }
   });
 
-  test('a part from a checkpoint on, and a month, verify by themselves', async () => {
-    const month = new Date().toISOString().slice(0, 7);
-    expect(await verifyRecords(consent, { range: { fromCheckpoint: 3 } })).toMatchObject({
-      ok: true,
-      checkpoints: CHECKPOINTS - 2,
-    });
-    expect(await verifyRecords(consent, { range: { month } })).toMatchObject({
-      ok: true,
-      records: CHECKPOINTS,
-    });
-    expect(await verifyRecords(consent, { range: { month: '2020-01' } })).toMatchObject({
-      ok: true,
-      records: 0,
-    });
-  });
-
   test('an anchor that proves nothing is refused instead of calling the records verified', async () => {
     await writeFile(path('empty'), '\n');
     await writeFile(path('other'), '{"number": 1}\n');

@@ -1,8 +1,10 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { resolve } from 'node:path';
+import { Writable } from 'node:stream';
+import type { Surroundings } from '@phds/cli/commands/command';
 import { verifyRecords as runVerify, type VerifyRecordsArguments } from '@phds/cli/commands/records-verify';
-import { openRecords } from '@phds/cli/records/connection';
+import { openRecords, type RecordsConnection } from '@phds/cli/records/connection';
 import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import type { Fault } from '@phds/record-chain/fault';
 import type { RunningService } from './running-service.ts';
@@ -51,25 +53,46 @@ export interface Verification {
   readonly error: string | null;
 }
 
-/** The output of `phds records verify --json`, run in this process; `onConnected` runs when the database is open. */
+type Command = (surroundings: Surroundings<Promise<RecordsConnection>, Writable>) => Promise<number>;
+
+/** Runs a command for the records of a service in this process; `onConnected` runs when the database is open. */
+export async function runRecords(
+  consent: RecordsOf,
+  command: Command,
+  onConnected: () => Promise<void> = async () => undefined,
+): Promise<CommandResult> {
+  const texts = { stdout: '', stderr: '' };
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      texts.stdout += String(chunk);
+      done();
+    },
+  });
+  const errors = {
+    write(text: string) {
+      texts.stderr += text;
+      return true;
+    },
+  };
+  const code = await command({
+    output,
+    errors,
+    async connect() {
+      const connection = await openRecords(toSettings(consent));
+      await onConnected();
+      return connection;
+    },
+  });
+  return { code, ...texts };
+}
+
+/** The output of `phds records verify --json`. */
 export async function verifyRecords(
   consent: RecordsOf,
   { onConnected, ...options }: Partial<VerifyRecordsArguments> & { onConnected?: () => Promise<void> } = {},
 ): Promise<Verification> {
-  const output: string[] = [];
-  const errors: string[] = [];
-  await runVerify(
-    { json: true, range: null, expect: null, ...options },
-    {
-      output: { write: (text: string) => output.push(text) },
-      errors: { write: (text: string) => errors.push(text) },
-      async connect() {
-        const connection = await openRecords(toSettings(consent));
-        await onConnected?.();
-        return connection;
-      },
-    },
-  );
-  if (output.length === 0) throw new Error(errors.join(''));
-  return JSON.parse(output.join('')) as Verification;
+  const verify: Command = (parts) => runVerify({ json: true, range: null, expect: null, ...options }, parts);
+  const { stdout, stderr } = await runRecords(consent, verify, onConnected);
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as Verification;
 }
