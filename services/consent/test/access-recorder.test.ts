@@ -142,19 +142,6 @@ describe('the access recorder', () => {
     expect((await recorder.record(some(6))).length).toBe(6);
   });
 
-  test('ends a wait that is too long, even while the database hangs, and never records the refused call', async () => {
-    const [recorder, store] = startRecorder({ maxWaitMs: 30 });
-    const gate = Promise.withResolvers<void>();
-    store.insertGate = gate.promise;
-    const first = recorder.record(some(1));
-    await eventually(() => expect(store.told).toHaveLength(1));
-    await expect(recorder.record(some(3))).rejects.toMatchObject({ reason: 'access_not_recorded' });
-    gate.resolve();
-    expect(await first).toEqual(['released']);
-    await recorder.record(some(2));
-    expect(store.batches.map((batch) => batch.recordCount)).toEqual([1, 2]);
-  });
-
   test('starts another chain after an insert with an unknown outcome', async () => {
     const [recorder, store] = startRecorder();
     await recorder.record(some(1));
@@ -229,12 +216,6 @@ describe('the access recorder', () => {
     await recorder.record(some(1));
     const [before, after] = store.batches as [AccessRecordBatch, AccessRecordBatch];
     expect(after).toMatchObject({ writer: before.writer, seq: 1, at: before.at });
-  });
-
-  test('releases nothing of a batch with too few judgements', async () => {
-    const [recorder, store] = startRecorder();
-    store.judge = async () => ['released'];
-    await expect(recorder.record(some(2))).rejects.toMatchObject({ reason: 'access_not_recorded' });
   });
 
   test('identifies the person of each record by the reference of its grant, read once, whatever the access says', async () => {

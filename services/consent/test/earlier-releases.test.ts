@@ -70,7 +70,7 @@ const receiptOf = async (grantId: string, userId: string) => {
 };
 
 describe('a decision of an earlier release, which did not store what it showed', () => {
-  test('is shown with the oldest known profile, and the receipt states that it was not recorded', async () => {
+  test('is shown with the oldest known profile and no host, and the receipt states that it was not recorded', async () => {
     const app = await registerApp(consent);
     const id = await openPending(consent, app);
     await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
@@ -97,7 +97,10 @@ describe('a decision of an earlier release, which did not store what it showed',
       app: { name: 'Pulse Diary' },
       currentAppName: 'Data Broker',
       appChanges: [{ field: 'name', from: 'Pulse Diary', to: 'Data Broker' }],
+      redirectHost: '',
     });
+    const { apps } = await consent.asGateway.listConnectedApps({}, await consent.session('early'));
+    expect(apps).toMatchObject([{ name: 'Pulse Diary', redirectHost: '' }]);
     await record(consent, accessOf({ grantId, clientId, userId }));
     const { accesses } = await consent.history.listAccesses({}, await consent.session('early'));
     expect(accesses).toMatchObject([{ appName: 'Pulse Diary', currentAppName: 'Data Broker' }]);

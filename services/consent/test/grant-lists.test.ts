@@ -64,13 +64,6 @@ describe('the apps of a person', () => {
     ]);
   });
 
-  test('have no host where an earlier release decided', async () => {
-    const id = await openPending(consent, await registerApp(consent));
-    await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
-    await approveOpened(id, 'hostless');
-    expect((await listOf('hostless')).apps).toMatchObject([{ name: 'Pulse Diary', redirectHost: '' }]);
-  });
-
   test('are found by the index of the person’s grants', async () => {
     const { text, values } = latestGrants('lister');
     const client = await consent.owner.connect();

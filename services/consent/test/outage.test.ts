@@ -130,9 +130,10 @@ describe('with every connection of a pool in use', () => {
     );
   }
 
-  test('a first read of a grant is recorded and judged while every ordinary connection is in use', async () => {
+  test('the service is ready, and a first read of a grant is recorded and judged, while every ordinary connection is in use', async () => {
     const grant = await approve(consent, await registerApp(consent), 'reader');
     await using _held = await holdOrdinaryPool();
+    expect((await fetch(`http://127.0.0.1:${consent.service.probePort}/readyz`)).status).toBe(200);
     const access = accessOf(grant);
     expect(await record(consent, access)).toBe(Verdict.RELEASED);
     expect(await record(consent, { ...accessOf(grant), scope: 'read:mood' })).toBe(Verdict.SCOPE_WITHDRAWN);
@@ -140,11 +141,6 @@ describe('with every connection of a pool in use', () => {
       access.requestId,
     ]);
     expect(rows).toHaveLength(1);
-  });
-
-  test('the service stays ready to record while every ordinary connection is in use', async () => {
-    await using _held = await holdOrdinaryPool();
-    expect((await fetch(`http://127.0.0.1:${consent.service.probePort}/readyz`)).status).toBe(200);
   });
 
   test('grants can be narrowed and revoked, one or all, while every ordinary connection is in use', async () => {

@@ -198,14 +198,6 @@ describe('an access is recorded and refused', () => {
     expect(await record(consent, { ...accessOf(grant), dataFrom: '2026-02-01' })).toBe(Verdict.RELEASED);
     expect(await record(consent, accessOf(grant))).toBe(Verdict.WINDOW_CHANGED);
   });
-
-  test('as grant_revoked when the app was revoked and reactivated', async () => {
-    const reborn = await registerApp(consent);
-    const grant = await approve(consent, reborn, 'reborn');
-    await consent.ledger.setAppStatus({ clientId: reborn.clientId, status: AppStatus.REVOKED });
-    await consent.ledger.setAppStatus({ clientId: reborn.clientId, status: AppStatus.ACTIVE });
-    expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
-  });
 });
 
 describe('a suspended app', () => {

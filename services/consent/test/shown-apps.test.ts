@@ -320,12 +320,4 @@ describe('a grant', () => {
     const listed = await consent.asGateway.listGrants({}, await consent.session('twice'));
     expect(listed.grants).toMatchObject([{ purpose: '', redirectHost: 'other.test' }]);
   });
-
-  test('of an earlier release, which stored no host, names none', async () => {
-    const app = await registerApp(consent);
-    const id = await openPending(consent, app);
-    await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
-    const { grantId } = await approveOpened(id, 'hostless');
-    expect((await grantOf(grantId, 'hostless'))?.redirectHost).toBe('');
-  });
 });
