@@ -1,12 +1,11 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
+import { KEY_LOOK_UPS, openPostgres } from '@phds/service-kit/postgres/postgres';
 import { type AccessRecorder, createAccessRecorder } from '../src/app/access-recorder.ts';
 import { createPgAccessCounts } from '../src/store/pg-access-counts.ts';
 import { createPgAccessRecords } from '../src/store/pg-access-records.ts';
 
 /** The hot path without the service, so that a test can set its clock. */
 export interface DatedRecorder extends AsyncDisposable {
-  readonly pool: Postgres['pool'];
   readonly recorder: AccessRecorder;
   /** Counts as the service does periodically. Returns the number of batches. */
   count(): Promise<number>;
@@ -44,7 +43,6 @@ export function startDatedRecorder(
   });
   const counter = createPgAccessCounts(pool);
   return {
-    pool,
     recorder,
     count: () => counter.countNext(200),
     async [Symbol.asyncDispose]() {
