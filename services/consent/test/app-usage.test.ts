@@ -72,6 +72,20 @@ describe('refused requests that gateways counted', () => {
     expect(await usage({ from: '2020-01-01', to: '2020-01-31' })).toEqual([]);
   });
 
+  test('are shown to the owner of the app only, for a range of days that is one', async () => {
+    const ask = async (range: object, userId = 'developer') =>
+      consent.history.getAppUsage({ clientId: app.clientId, ...range }, await consent.session(userId));
+    expect(await ask({ from: today, to: today })).toMatchObject({ usage: [] });
+    await expect(ask({}, 'user')).rejects.toMatchObject({ reason: 'not_found' });
+    for (const range of [
+      { from: today },
+      { from: '2026-02-02', to: '2026-02-01' },
+      { from: '2020-01-01', to: today },
+    ]) {
+      await expect(ask(range)).rejects.toMatchObject({ reason: 'invalid_request' });
+    }
+  });
+
   test('include the refusals in the records, neither counted twice nor omitted', async () => {
     const grant = await approve(consent, app, 'user');
     const refused = { ...accessOf(grant), scope: MOOD, endpoint: MOOD_PATH };

@@ -159,35 +159,3 @@ describe('days of accesses', () => {
     await expect(days({ from: date })).rejects.toMatchObject({ reason: 'invalid_request' });
   });
 });
-
-describe('the usage of an app', () => {
-  test("counts released and refused accesses by UTC day and endpoint, for the app's owner only", async () => {
-    const app = await registerApp(consent, 'developer');
-    const grant = await approve(consent, app, 'user');
-    await record(consent, accessOf(grant));
-    await record(consent, accessOf(grant));
-    await record(consent, { ...accessOf(grant), scope: MOOD, endpoint: '/api/v1/mood' });
-    const { rows } = await consent.owner.query(
-      `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS today`,
-    );
-    const { today } = rows[0];
-    const usage = async (range: object, userId = 'developer') =>
-      (await consent.history.getAppUsage({ clientId: app.clientId, ...range }, await consent.session(userId)))
-        .usage;
-    const expected = [
-      { date: today, endpoint: '/api/v1/health-data/heart', released: 2, refused: 0 },
-      { date: today, endpoint: '/api/v1/mood', released: 0, refused: 1 },
-    ];
-    expect(await usage({})).toMatchObject(expected);
-    expect(await usage({ from: today, to: today })).toMatchObject(expected);
-    expect(await usage({ from: '2020-01-01', to: '2020-01-31' })).toEqual([]);
-    await expect(usage({}, 'user')).rejects.toMatchObject({ reason: 'not_found' });
-    for (const range of [
-      { from: today },
-      { from: '2026-02-02', to: '2026-02-01' },
-      { from: '2020-01-01', to: today },
-    ]) {
-      await expect(usage(range)).rejects.toMatchObject({ reason: 'invalid_request' });
-    }
-  });
-});
