@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
+import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
+import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import pg from 'pg';
 import type { Exchange, Rotation, TokenStore } from '../src/app/ports.ts';
 import { createPgTokens } from '../src/store/pg-tokens.ts';
@@ -12,6 +14,7 @@ import { HEART, SLEEP, startHarness } from './harness.ts';
 
 const harness = await startHarness();
 const app = await harness.registerApp();
+const owner = await harness.connect();
 const admin = await harness.connect('admin');
 const pool = new pg.Pool({
   connectionString: harness.database.url,
@@ -22,6 +25,17 @@ afterAll(async () => {
   await pool.end();
   await harness[Symbol.asyncDispose]();
 });
+
+test.each(readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement))(
+  '%s finds everything by the indexes that its comment names',
+  async (_, text) => {
+    await owner.query('SET enable_seqscan = off');
+    const plan = await explainGeneric(owner, text);
+    expect(plan).not.toContain('Seq Scan');
+    expect(listNamedIndexes(text)).not.toEqual([]);
+    expect(listIndexes(plan)).toEqual(expect.arrayContaining(listNamedIndexes(text)));
+  },
+);
 
 describe('grouped changes', () => {
   const LATER = new Date(Date.now() + 3_600_000);
