@@ -178,12 +178,6 @@ describe('an update', () => {
 });
 
 describe('the name of a developer', () => {
-  const register = async (settings: object, owner: string) =>
-    harness.apps.registerApp(
-      { settings: { name: 'App', redirectUris: [REDIRECT_URI], ...settings } },
-      await harness.as(owner),
-    );
-
   test('an app takes the name of its developer by the rules of the app’s name, and reports it to consent with the description, also when they are removed', async () => {
     const { app } = await register({ developerName: ' Pulse GmbH ', description: 'Draws a\ndiary.' }, 'amy');
     expect(app).toMatchObject({ developerName: 'Pulse GmbH', description: 'Draws a\ndiary.' });

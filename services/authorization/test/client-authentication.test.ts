@@ -2,20 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import { createClientAuthentication } from '../src/app/client-authentication.ts';
-import type { AppStore, Credential } from '../src/app/ports.ts';
+import type { AppStore } from '../src/app/ports.ts';
 import type { App, AppStatus } from '../src/domain/app.ts';
-import { reasonOf, refusalOf } from './harness.ts';
+import { refusalOf } from './harness.ts';
 
 const SECRET = newSecret('client_secret');
-const OLD_SECRET = newSecret('client_secret');
 const time = new Date('2026-03-01T12:00:00Z');
 const clock = { now: () => time };
 
-function createStore(
-  status: AppStatus,
-  secretHash: Uint8Array | null,
-  previous: Credential['previous'] = null,
-) {
+function createStore(status: AppStatus, secretHash: Uint8Array | null) {
   const app: App = {
     clientId: newId('app'),
     ownerId: 'dev',
@@ -42,7 +37,7 @@ function createStore(
   const lookups: string[] = [];
   const findCredential = async (clientId: string) => {
     lookups.push(clientId);
-    return clientId === app.clientId ? { app, secretHash, previous } : null;
+    return clientId === app.clientId ? { app, secretHash, previous: null } : null;
   };
   // Only the method that authentication may use is implemented.
   return { app, lookups, apps: { findCredential } as unknown as AppStore };
@@ -75,28 +70,5 @@ describe('client authentication', () => {
     const refusal = await refusalOf(authenticate({ clientId: app.clientId, ...presented }));
     expect(refusal).toMatchObject({ reason: 'unauthorized', message: '', violations: [] });
     expect(lookups).toHaveLength(1);
-  });
-
-  test.each([
-    ['until its end', 1, true],
-    ['no longer from its end on', 0, false],
-  ])('admits the secret that was replaced %s', async (_, leftMs, admitted) => {
-    const previous = { hash: sha256(OLD_SECRET), expiresAt: new Date(time.getTime() + leftMs) };
-    const { app, apps, lookups } = createStore('active', sha256(SECRET), previous);
-    const { identify } = createClientAuthentication({ apps, clock });
-    const present = async (clientSecret: string) =>
-      (await identify({ clientId: app.clientId, clientSecret })).authenticated;
-    expect([await present(SECRET), await present(OLD_SECRET)]).toEqual([true, admitted]);
-    expect(await present(newSecret('client_secret'))).toBe(false);
-    expect(lookups).toHaveLength(3);
-  });
-
-  test('admits neither secret of an app that is not active', async () => {
-    const previous = { hash: sha256(OLD_SECRET), expiresAt: new Date(time.getTime() + 1_000) };
-    const { app, apps } = createStore('suspended', sha256(SECRET), previous);
-    const { authenticate } = createClientAuthentication({ apps, clock });
-    for (const clientSecret of [SECRET, OLD_SECRET]) {
-      expect(await reasonOf(authenticate({ clientId: app.clientId, clientSecret }))).toBe('unauthorized');
-    }
   });
 });

@@ -1,3 +1,4 @@
+import type { DescService } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import {
@@ -15,68 +16,39 @@ import type { FakeApp, FakeConsent, FakeGrant } from './fake-consent.ts';
 /** The rpcs of consent that authorization calls, on the in-memory state. */
 export function createFakeServices(fake: FakeConsent) {
   return [
-    implement(
-      LedgerService,
-      createLedger(fake),
-      {
-        putApp: ['authorization'],
-        setAppStatus: ['authorization'],
-        setAppLock: ['authorization'],
-        revokeFamily: ['authorization'],
-        revokeToken: ['authorization'],
-        checkLiveness: ['authorization'],
-        checkLivenesses: ['authorization'],
-      },
-      { checkLivenessBatches: 'checkLivenesses' },
-    ),
-    implement(ConsentService, createConsent(fake), {
-      openPendingApproval: ['authorization'],
-      getPendingApproval: ['authorization'],
-      approve: ['authorization'],
-      deny: ['authorization'],
-      extendPendingApproval: ['authorization'],
-      releasePendingApproval: [],
-      listAppGrants: ['authorization'],
-      getAppGrant: ['authorization'],
-      revokeAppGrant: ['authorization'],
-      listPendingApprovals: [],
-      listGrants: [],
-      getGrant: [],
-      narrowGrant: [],
-      revokeGrant: [],
-      revokeAllGrants: [],
-      listConnectedApps: [],
-      requestDeletion: [],
-      getReceipt: [],
-      eraseUser: [],
-    }),
-    implement(SandboxService, createSandbox(fake), {
-      approveInSandbox: ['authorization'],
-      denyInSandbox: ['authorization'],
-      findSandboxGrant: [],
-      changeSandboxGrant: [],
-    }),
+    serve(LedgerService, createLedger(fake), { checkLivenessBatches: 'checkLivenesses' }),
+    serve(ConsentService, createConsent(fake)),
+    serve(SandboxService, createSandbox(fake)),
   ];
 }
 
-function createSandbox(fake: FakeConsent): UnaryRpcs<typeof SandboxService> {
-  const never = () => {
-    throw new Error('authorization never calls this');
-  };
+/** Serves these rpcs to authorization. The other rpcs of the service do not exist here. */
+function serve<Service extends DescService>(
+  descriptor: Service,
+  rpcs: Partial<UnaryRpcs<Service>>,
+  carried: object = {},
+) {
+  const admitted = Object.fromEntries(Object.keys(rpcs).map((rpc) => [rpc, ['authorization']]));
+  return (implement as (...parts: readonly object[]) => ReturnType<typeof implement>)(
+    descriptor,
+    rpcs,
+    admitted,
+    carried,
+  );
+}
+
+function createSandbox(fake: FakeConsent): Partial<UnaryRpcs<typeof SandboxService>> {
   return {
     approveInSandbox: async ({ id, clientId, person }) => {
       fake.enter('approveInSandbox');
       const all = { id, scopes: [], allRequested: true, expiresInDays: 0, dataFrom: '', revision: '' };
-      const approval = fake.approve(all, `sandbox:${clientId}:${person}`);
-      return fake.leave('approveInSandbox', { approval });
+      return { approval: fake.approve(all, `sandbox:${clientId}:${person}`) };
     },
     denyInSandbox: async ({ id, clientId }) => {
       fake.enter('denyInSandbox');
       fake.decide(id, 'deny', `sandbox:${clientId}:ada`);
-      return fake.leave('denyInSandbox', {});
+      return {};
     },
-    findSandboxGrant: never,
-    changeSandboxGrant: never,
   };
 }
 
@@ -157,10 +129,7 @@ function createLedger(fake: FakeConsent): UnaryRpcs<typeof LedgerService> {
   };
 }
 
-function createConsent(fake: FakeConsent): UnaryRpcs<typeof ConsentService> {
-  const never = () => {
-    throw new Error('authorization never calls this');
-  };
+function createConsent(fake: FakeConsent): Partial<UnaryRpcs<typeof ConsentService>> {
   return {
     openPendingApproval: async (request) => {
       fake.enter('openPendingApproval');
@@ -217,17 +186,6 @@ function createConsent(fake: FakeConsent): UnaryRpcs<typeof ConsentService> {
       grant.endedAt ??= fake.clock.now();
       return fake.leave('revokeAppGrant', { revokedAt: timestampFromDate(grant.endedAt) });
     },
-    releasePendingApproval: never,
-    listPendingApprovals: never,
-    listGrants: never,
-    getGrant: never,
-    narrowGrant: never,
-    revokeGrant: never,
-    revokeAllGrants: never,
-    listConnectedApps: never,
-    requestDeletion: never,
-    getReceipt: never,
-    eraseUser: never,
   };
 }
 

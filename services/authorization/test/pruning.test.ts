@@ -50,19 +50,6 @@ test('rows are deleted once they can no longer matter, and not before', async ()
   );
 });
 
-test('a table whose rows cannot be deleted does not delay others', async () => {
-  await harness.exchange(app, await harness.obtainCode(app));
-  await client.query(`
-    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not these'; END $$;
-    CREATE TRIGGER refuse BEFORE DELETE ON authorization_request FOR EACH ROW EXECUTE FUNCTION refuse()`);
-  harness.clock.advance(60 * DAY);
-  const others = { authorization_code: 0, token_family: 0, refresh_token: 0, access_token: 0 };
-  await eventually(async () => expect(await countRows()).toEqual({ ...others, authorization_request: 1 }));
-  expect(harness.logged()).toContain('pruning authorization_request failed');
-  await client.query('DROP FUNCTION refuse CASCADE');
-  await eventually(async () => expect(await countRows()).toMatchObject({ authorization_request: 0 }));
-});
-
 /** A pruner for manual calls. Its clock is later than that of the service, which prunes when it has started and must leave the rows. */
 async function openPruner() {
   await using stack = new AsyncDisposableStack();

@@ -217,14 +217,6 @@ describe('an extension', () => {
     expect(await reasonOf(resolve(requestUri))).toBe('unauthorized');
   });
 
-  test('without an extension both end after 600 seconds', async () => {
-    const { pendingId, requestUri } = await open();
-    harness.clock.advance(600_000);
-    expect(await reasonOf(extend(pendingId))).toBe('pending_expired');
-    expect(await reasonOf(resolve(requestUri))).toBe('unauthorized');
-    expect(await reasonOf(approve(pendingId))).toBe('pending_expired');
-  });
-
   test('a refused extension leaves the end of the request_uri', async () => {
     const { pendingId, requestUri } = await open();
     harness.clock.advance(300_000);
@@ -275,19 +267,5 @@ describe('shown terms', () => {
     expect(harness.consent.grants.size).toBe(grants);
     const { redirectUri } = await approve(pendingId, 'second');
     expect(new URL(redirectUri).searchParams.get('code')).toMatch(/^phds_ac_/);
-  });
-
-  test('an approval whose answer was lost can be repeated after the terms have changed by it', async () => {
-    const pendingId = await open();
-    harness.consent.lost.add('approve');
-    expect(await reasonOf(approve(pendingId, 'first'))).toBe('unavailable');
-    harness.consent.lost.clear();
-    harness.consent.revision = 'second';
-    const { redirectUri } = await approve(pendingId, 'first');
-    expect((await approve(pendingId, 'first')).redirectUri).toBe(redirectUri);
-  });
-
-  test('an approval that does not say what was shown is accepted', async () => {
-    expect((await approve(await open(), '')).scopes).toEqual([HEART]);
   });
 });

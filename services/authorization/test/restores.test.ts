@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { RestoreKind, RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
-import { openRpcChannel } from '@phds/service-kit/rpc/client';
+import { RestoreKind } from '@phds/contracts/phds/common/v1/restore_pb';
 import pg from 'pg';
-import { type Harness, reasonOf, startHarness, type TestApp } from './harness.ts';
+import { type Harness, HEART, REDIRECT_URI, reasonOf, startHarness, type TestApp } from './harness.ts';
 
 const TABLES = ['app', 'authorization_code', 'token_family', 'refresh_token', 'access_token', 'instance'];
 
@@ -56,11 +55,17 @@ async function confirm(): Promise<void> {
 }
 
 describe('a database restored to a state without acknowledged changes', () => {
-  test('accepts no rotated secret before an operator confirms', async () => {
+  test('accepts no rotated secret before an operator confirms, and no pending approval of the app without its secret', async () => {
     await takeSnapshot();
     await rotateSecret();
     await putBack();
     expect(await reasonOf(client(app))).toBe('unauthorized');
+    const opening = harness.authorizations.openAuthorization({
+      client: { clientId: app.clientId },
+      redirectUri: REDIRECT_URI,
+      scope: HEART,
+    });
+    expect(await reasonOf(opening)).toBe('unauthorized');
     expect(await harness.restores.getRestoreStatus({})).toMatchObject({
       latest: { kind: RestoreKind.DETECTED },
       suspended: 1,
@@ -83,18 +88,6 @@ describe('a database restored to a state without acknowledged changes', () => {
     expect((await client(app)).accessToken).not.toBe('');
   });
 
-  test('accepts no pending approval of an app without its secret', async () => {
-    await takeSnapshot();
-    await rotateSecret();
-    await putBack();
-    const opening = harness.authorizations.openAuthorization({
-      client: { clientId: app.clientId },
-      redirectUri: 'https://app.test/callback?tenant=7',
-      scope: 'read:mood',
-    });
-    expect(await reasonOf(opening)).toBe('unauthorized');
-  });
-
   test('accepts no used refresh token or code, and revives no access token', async () => {
     const code = await harness.obtainCode(app);
     const issued = await harness.exchange(app, await harness.obtainCode(app));
@@ -110,20 +103,15 @@ describe('a database restored to a state without acknowledged changes', () => {
     expect(await reasonOf(harness.exchange(current, code))).toBe('invalid_grant');
     const own = await harness.tokens.introspectOwnToken({ client: current, token: issued.refreshToken });
     expect(own.active).toBe(false);
+    // What is created afterwards is not affected.
+    const newcomer = await harness.registerApp();
+    const first = await harness.exchange(newcomer, await harness.obtainCode(newcomer));
+    const second = await harness.refresh(newcomer, first.refreshToken);
+    expect((await harness.introspect(second.accessToken)).status).toBe(TokenStatus.LIVE);
 
     await confirm();
     expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.LIVE);
     expect((await harness.refresh(current, issued.refreshToken)).refreshToken).toBe(renewed.refreshToken);
-  });
-
-  test('does not affect what is created afterwards', async () => {
-    await takeSnapshot();
-    await rotateSecret();
-    await putBack();
-    const newcomer = await harness.registerApp();
-    const issued = await harness.exchange(newcomer, await harness.obtainCode(newcomer));
-    const renewed = await harness.refresh(newcomer, issued.refreshToken);
-    expect((await harness.introspect(renewed.accessToken)).status).toBe(TokenStatus.LIVE);
   });
 });
 
@@ -162,6 +150,8 @@ test('every change of a secret, code or refresh token is proven in the database 
 
 describe('a declared restore', () => {
   test('suspends everything that exists until it is confirmed', async () => {
+    // The entry of the first start is not a restore.
+    expect(await reasonOf(harness.restores.confirmRestore({ number: 1 }))).toBe('not_found');
     const issued = await harness.exchange(app, await harness.obtainCode(app));
     const { restore } = await harness.restores.declareRestore({});
     expect(await reasonOf(client(app))).toBe('unauthorized');
@@ -170,28 +160,19 @@ describe('a declared restore', () => {
     expect((await harness.refresh(app, issued.refreshToken)).accessToken).not.toBe('');
   });
 
-  test('can be confirmed by the operator only, and only if it exists', async () => {
-    // The entry of the first start is not a restore.
-    expect(await reasonOf(harness.restores.confirmRestore({ number: 1 }))).toBe('not_found');
-    using channel = openRpcChannel({
-      address: harness.address,
-      audience: 'authorization',
-      tokens: () => harness.callAs('gateway'),
-      deadlineMs: 15_000,
-    });
-    expect(await reasonOf(channel.client(RestoreService).declareRestore({}))).toBe('caller_not_admitted');
+  test('is append-only for the service and the owner', async () => {
+    const run = async (connectionString: string, statement: string) => {
+      const connection = new pg.Client({ connectionString, options: '-c search_path=authorization' });
+      await connection.connect();
+      await connection.query(statement).finally(() => connection.end());
+    };
+    for (const statement of [
+      "UPDATE restore SET kind = 'first'",
+      'DELETE FROM restore',
+      'DELETE FROM restore_confirmation',
+    ]) {
+      await expect(run(harness.database.url, statement)).rejects.toThrow(/permission denied/);
+      await expect(run(harness.database.ownerUrl, statement)).rejects.toThrow(/append-only/);
+    }
   });
-
-  test.each(["UPDATE restore SET kind = 'first'", 'DELETE FROM restore', 'DELETE FROM restore_confirmation'])(
-    'is append-only for the service and the owner: %s',
-    async (statement) => {
-      const run = async (connectionString: string) => {
-        const connection = new pg.Client({ connectionString, options: '-c search_path=authorization' });
-        await connection.connect();
-        await connection.query(statement).finally(() => connection.end());
-      };
-      await expect(run(harness.database.url)).rejects.toThrow(/permission denied/);
-      await expect(run(harness.database.ownerUrl)).rejects.toThrow(/append-only/);
-    },
-  );
 });

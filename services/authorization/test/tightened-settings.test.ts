@@ -95,49 +95,28 @@ describe('settings that were tightened after a request was opened', () => {
     expect(await reasonOf(approve(pendingId))).toBe('conflict');
   });
 
-  test.each(TIGHTENINGS)(
-    'do not reveal to another person that the request with %s exists',
-    async (_, settings) => {
-      const { pendingId } = await open();
-      harness.consent.claim(pendingId, 'ben');
-      await update(settings);
-      expect(await reasonOf(approve(pendingId))).toBe('not_found');
-    },
-  );
-
-  test.each(TIGHTENINGS)(
-    'do not claim an unclaimed request with %s for the person who is refused',
-    async (_, settings) => {
-      const { pendingId } = await open();
-      await update(settings);
-      expect(await reasonOf(approve(pendingId, 'ada'))).toBe('conflict');
-      await update({ redirectUris: [REDIRECT_URI, OTHER_URI], scopes: [HEART, SLEEP], requirePkce: false });
-      await approve(pendingId, 'ben');
-      expect(harness.consent.pending.get(pendingId)?.claimedBy).toBe('ben');
-    },
-  );
-
-  test.each(TIGHTENINGS)('leave an expired request with %s expired', async (_, settings) => {
+  test('neither claim a request for the person who is refused, nor reveal it to another one', async () => {
     const { pendingId } = await open();
-    await update(settings);
-    harness.clock.advance(600_000);
-    expect(await reasonOf(approve(pendingId))).toBe('pending_expired');
-  });
-
-  test.each(TIGHTENINGS)('leave a denied request with %s denied', async (_, settings) => {
-    const { pendingId } = await open();
-    await deny(pendingId);
-    await update(settings);
-    expect(await reasonOf(approve(pendingId))).toBe('already_decided');
-  });
-
-  test('keep refusing a different decision as already decided', async () => {
-    const { pendingId } = await open();
-    await approve(pendingId);
     await update({ requirePkce: true });
-    const other = { pendingId, scopes: [HEART] };
+    expect(await reasonOf(approve(pendingId, 'ada'))).toBe('conflict');
+    await update({ requirePkce: false });
+    await approve(pendingId, 'ben');
+    expect(harness.consent.pending.get(pendingId)?.claimedBy).toBe('ben');
+    await update({ requirePkce: true });
+    expect(await reasonOf(approve(pendingId, 'ada'))).toBe('not_found');
+  });
+
+  test('leave an expired request expired, and a decided one decided', async () => {
+    const [expired, denied, approved] = [await open(), await open(), await open()];
+    await deny(denied.pendingId);
+    await approve(approved.pendingId);
+    await update({ requirePkce: true });
+    expect(await reasonOf(approve(denied.pendingId))).toBe('already_decided');
+    const other = { pendingId: approved.pendingId, scopes: [HEART] };
     const refused = harness.authorizations.completeAuthorization(other, await harness.as('ada'));
     expect(await reasonOf(refused)).toBe('already_decided');
+    harness.clock.advance(600_000);
+    expect(await reasonOf(approve(expired.pendingId))).toBe('pending_expired');
   });
 
   test('refuse the code of an approval that preceded them', async () => {
