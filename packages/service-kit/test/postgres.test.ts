@@ -23,7 +23,9 @@ let database: TestDatabase;
 let postgres: Postgres;
 let prisma: PrismaClient;
 
-type Limits = Partial<Pick<PostgresOptions, 'poolSize' | 'statementTimeoutMs' | 'connectTimeoutMs'>>;
+type Limits = Partial<
+  Pick<PostgresOptions, 'poolSize' | 'statementTimeoutMs' | 'connectTimeoutMs' | 'migrations'>
+>;
 
 // Long by default, so that nothing fails for lack of time on a busy machine; a test of one limit shortens that one.
 const LIMITS = { poolSize: 2, statementTimeoutMs: 20_000, connectTimeoutMs: 20_000 };
@@ -287,12 +289,9 @@ describe('translateDatabaseError', () => {
 });
 
 test("a transaction waits for its connection as long as the pool does, not as Prisma's own limit", async () => {
-  await using database = await createLibraryDatabase();
-  const { url: connectionString, schema } = database;
-  const limits = { schema, statementTimeoutMs: 30_000, connectTimeoutMs: 30_000 };
-  const applicationName = 'postgres-transactions-test';
-  await using own = openPostgres({ ...limits, connectionString, applicationName, poolSize: 1 });
-  const client = new PrismaClient(toPrismaOptions(own.pool, limits));
+  const limits = { statementTimeoutMs: 30_000, connectTimeoutMs: 30_000 };
+  await using own = open(database.url, { ...limits, poolSize: 1 });
+  const client = connectPrisma(own, limits);
   await client.author.count();
   const connection = await own.pool.connect();
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
@@ -313,24 +312,13 @@ test("a transaction waits for its connection as long as the pool does, not as Pr
 });
 
 test('a service is ready only with the newest migration of its release, and names the missing one', async () => {
-  await using database = await createLibraryDatabase();
   await using workspace = await mkdtempDisposable(join(tmpdir(), 'phds-migrations-'));
   const migrations = workspace.path;
   for (const name of ['0001_init', '0002_rules']) await mkdir(join(migrations, name));
   await writeFile(join(migrations, 'migration_lock.toml'), '');
-  const open = () =>
-    openPostgres({
-      connectionString: database.url,
-      schema: database.schema,
-      applicationName: 'schema-readiness-test',
-      poolSize: 1,
-      statementTimeoutMs: 20_000,
-      connectTimeoutMs: 20_000,
-      migrations,
-    });
-  await using current = open();
+  await using current = open(database.url, { migrations });
   await current.ping();
   await mkdir(join(migrations, '0003_shelves'));
-  await using tooNew = open();
+  await using tooNew = open(database.url, { migrations });
   await expect(tooNew.ping()).rejects.toThrow('the database lacks the migration 0003_shelves');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { stopService } from '../src/lifecycle.ts';
-import { openStreams, openUnary, sendReads, serve, whenOpen } from './call-stream-service.ts';
+import { openStreams, openUnary, whenOpen } from './call-stream-service.ts';
 import { keepCalling, startReplica } from './replica-load.ts';
 
 test('a service that leaves is not ready, and answers calls until it is disposed', async () => {
@@ -42,7 +42,7 @@ test('no call is lost while two replicas restart in turn under load', async () =
   const ports = servers.map(({ rpcPort }) => rpcPort);
   const { read } = cleanup.use(openUnary(ports));
   const load = keepCalling(read, 8);
-  for (let round = 0; round < 10; round += 1) {
+  for (let round = 0; round < 4; round += 1) {
     const index = round % 2;
     await servers[index]?.[Symbol.asyncDispose]();
     servers[index] = await startReplica(`restart ${round}`, { rpcPort: ports[index] as number });
@@ -50,27 +50,4 @@ test('no call is lost while two replicas restart in turn under load', async () =
     await load.more(20);
   }
   expect(await load.stop()).toEqual([]);
-});
-
-test('a stream of a stopping replica answers its calls, and the next calls go to the other replica', async () => {
-  const release = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
-  const slow = await serve(async () => {
-    begun.resolve();
-    await release.promise;
-    return { etag: 'slow' };
-  });
-  await using other = await startReplica('other');
-  using streams = openStreams([slow.rpcPort, other.rpcPort]);
-  await whenOpen(streams, 2);
-  const outcomes = streams.open.flatMap((stream) => sendReads(stream, [{ request: {} }]));
-  await begun.promise;
-  const stopped = slow[Symbol.asyncDispose]();
-  const stream = await whenOpen(streams, 1);
-  release.resolve();
-  const [next] = sendReads(stream, [{ request: {} }]);
-  await stopped;
-  expect(await next).toMatchObject({ etag: 'other' });
-  const etags = (await Promise.all(outcomes)).map((outcome) => ('etag' in outcome ? outcome.etag : outcome));
-  expect(etags.toSorted()).toEqual(['other', 'slow']);
 });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { credentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
@@ -24,10 +23,6 @@ import {
 const answer: Respond = async ({ requestId }) => ({ etag: requestId });
 const named = (requestId: string) => ({ request: { requestId } });
 const same = (bytes: Buffer) => bytes;
-
-// A certificate for 127.0.0.1 and its authority, valid from 2000 to 2099, used only by tests.
-const readPem = (name: string) => readFileSync(new URL(`fixtures/tls/${name}`, import.meta.url), 'utf8');
-const tls = { ca: readPem('ca.pem'), cert: readPem('service.pem'), key: readPem('service.key') };
 
 /** Handlers that wait, and those that run. */
 function createGate() {
@@ -67,17 +62,6 @@ describe('who may open a stream', () => {
     raw.write(call);
     expect(await raw.ended).toBe(status.PERMISSION_DENIED);
     expect(begun).toEqual([]);
-  });
-
-  test('with TLS, only a caller with a certificate of the authority', async () => {
-    await using server = await serve(answer, { tls });
-    const failure = Promise.withResolvers<unknown>();
-    using plain = openStreams([server.rpcPort], { onFailure: failure.resolve });
-    expect(await failure.promise).toMatchObject({ reason: 'unavailable' });
-    expect(plain.open).toEqual([]);
-    using secured = openStreams([server.rpcPort], { tls });
-    const [outcome] = sendReads(await whenOpen(secured), [named('a')]);
-    expect(await outcome).toMatchObject({ etag: 'a' });
   });
 
   test('an undecodable message ends the stream and its calls, as an invalid request, not as a fault of the service', async () => {

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { createSessionIssuer } from '@phds/test-kit/session-issuer';
 import { SignJWT } from 'jose';
 import { openSessionKeys } from '../src/trust/keys.ts';
 import { createSessionVerifier, SESSION_TOKEN_TYPE } from '../src/trust/session.ts';
@@ -217,31 +216,4 @@ test('after disposal nothing is fetched any more', async () => {
   open({ url: other.url, refreshMs: 1 });
   await eventually(() => other.requests >= 3);
   expect(provider.requests).toBe(requests);
-});
-
-describe('the session issuer of the tests', () => {
-  test('issues sessions that its own keys verify, passed as text or served', async () => {
-    const provider = await createSessionIssuer();
-    await using served = await provider.serve();
-    const session = await provider.issueSession('user-1');
-    await using keys = openSessionKeys(served.url, {
-      onFailure: () => undefined,
-      timeoutMs: 2_000,
-    });
-    for (const jwks of [provider.jwks, keys]) {
-      const verify = createSessionVerifier({ issuer: provider.issuer, audience: provider.audience, jwks });
-      expect((await verify(session)).userId).toBe('user-1');
-    }
-  });
-
-  test.each([
-    ['another issuer', { issuer: 'https://other.test' }],
-    ['another audience', { audience: 'other' }],
-    ['another type', { typ: 'JWT' }],
-    ['a past expiry', { expiresInSeconds: -120 }],
-  ])('issues sessions that must be refused: %s', async (_name, overrides) => {
-    const provider = await createSessionIssuer();
-    const verify = createSessionVerifier(provider);
-    await expect(verify(await provider.issueSession('user-1', overrides))).rejects.toThrow();
-  });
 });
