@@ -6,37 +6,40 @@ import {
   type ReadRequestSchema,
   ReadResponseSchema,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { CallStream, type CallStreamOptions, leastLoaded, StreamLost } from '../src/rpc/call-stream.ts';
+import { CallStream, leastLoaded, StreamLost } from '../src/rpc/call-stream.ts';
 import { encode } from '../src/rpc/calls.ts';
 import { type ReadOutcome, sendReads } from './call-stream-service.ts';
 
-describe('received answers', () => {
-  /** The network's side of a stream, for answers that no service of ours sends. */
-  class FakeDuplex extends EventEmitter {
-    readonly sent: { calls: { id: number; timeoutMs: number }[] }[] = [];
-    hasEnded = false;
-    getPeer = () => '127.0.0.1:1';
-    write = (message: FakeDuplex['sent'][number]) => void this.sent.push(message);
-    end = () => {
-      this.hasEnded = true;
-    };
-    answer(...answers: object[]): void {
-      this.emit('data', { answers, closing: false });
-    }
+/** The network's side of a stream, for answers that no service of ours sends, or that come when the test says so. */
+class FakeDuplex extends EventEmitter {
+  readonly sent: { calls: { id: number; timeoutMs: number }[] }[] = [];
+  hasEnded = false;
+  getPeer = () => '127.0.0.1:1';
+  write = (message: FakeDuplex['sent'][number]) => void this.sent.push(message);
+  end = () => {
+    this.hasEnded = true;
+  };
+  cancel = () => undefined;
+  answer(...answers: object[]): void {
+    this.emit('data', { answers, closing: false });
   }
+}
 
-  type Read = typeof ReadRequestSchema;
+type ReadStream = CallStream<typeof ReadRequestSchema, typeof ReadResponseSchema>;
+
+function openOn(duplex: FakeDuplex): ReadStream {
+  const { read: method } = HealthDataService.method;
+  return new CallStream({ method, duplex: duplex as never, onClosed: () => undefined });
+}
+
+describe('received answers', () => {
   let duplex: FakeDuplex;
-  let stream: CallStream<Read, typeof ReadResponseSchema>;
+  let stream: ReadStream;
   let outcomes: Promise<ReadOutcome>[];
 
   beforeEach(() => {
     duplex = new FakeDuplex();
-    stream = new CallStream({
-      method: HealthDataService.method.read,
-      duplex: duplex as never,
-      onClosed: () => undefined,
-    });
+    stream = openOn(duplex);
     outcomes = sendReads(stream, [{ request: {} }, { request: {} }, { request: {} }]);
   });
 
@@ -99,9 +102,6 @@ describe('received answers', () => {
 });
 
 describe('the choice of a replica', () => {
-  type Read = (typeof HealthDataService)['method']['read'];
-  type Duplex = CallStreamOptions<Read['input'], Read['output']>['duplex'];
-
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
     jest.advanceTimersByTime(1_000);
@@ -110,31 +110,13 @@ describe('the choice of a replica', () => {
     jest.useRealTimers();
   });
 
-  /** A stream to a replica that answers when the test says so. */
-  class Replica extends EventEmitter {
-    readonly ids: number[] = [];
-    readonly stream: CallStream<Read['input'], Read['output']>;
+  /** A replica that answers all its calls when the test says so. */
+  class Replica extends FakeDuplex {
+    readonly stream = openOn(this);
 
-    constructor() {
-      super();
-      const duplex = Object.assign(this, {
-        getPeer: () => '',
-        write: ({ calls }: { calls: { id: number }[] }) => this.ids.push(...calls.map(({ id }) => id)),
-        end: () => undefined,
-        cancel: () => undefined,
-      }) as unknown as Duplex;
-      this.stream = new CallStream({
-        method: HealthDataService.method.read,
-        duplex,
-        onClosed: () => undefined,
-      });
-    }
-
-    answer(): void {
-      const answers = this.ids
-        .splice(0)
-        .map((id) => ({ id, result: { case: 'response', value: new Uint8Array() } }));
-      this.emit('data', { answers, closing: false });
+    answerAll(): void {
+      const ids = this.sent.splice(0).flatMap(({ calls }) => calls.map(({ id }) => id));
+      this.answer(...ids.map((id) => ({ id, result: { case: 'response', value: new Uint8Array() } })));
     }
   }
 
@@ -153,7 +135,7 @@ describe('the choice of a replica', () => {
     const [a, b] = [new Replica(), new Replica()];
     const send = createSender(a, b);
     expect([send(), send(), send(), send()]).toEqual([0, 1, 0, 1]);
-    b.answer();
+    b.answerAll();
     expect([send(), send()]).toEqual([1, 1]);
   });
 
@@ -165,9 +147,9 @@ describe('the choice of a replica', () => {
     expect(frozen.stream.load).toBe(0);
     for (let sent = 0; sent < 10; sent += 1) {
       expect(send()).toBe(1);
-      if (sent % 5 === 4) other.answer();
+      if (sent % 5 === 4) other.answerAll();
     }
-    frozen.answer();
+    frozen.answerAll();
     expect([send(), send()]).toEqual([0, 1]);
   });
 
