@@ -36,7 +36,7 @@ export function prepareVisits(start: () => Promise<SharedStack> = useSharedStack
     return browser;
   };
   beforeAll(async () => {
-    browser = await chromium.connect(await findSharedBrowser());
+    browser = await chromium.connectOverCDP(await findSharedBrowser());
     stack = await start();
   });
   afterEach(async () => {

@@ -1,5 +1,6 @@
+import { findFreePort } from '@phds/local-stack/servers/free-port';
 import { findProgram, installPackage } from '@phds/local-stack/servers/system-programs';
-import { type BrowserServer, chromium, type LaunchOptions } from 'playwright-core';
+import { chromium, type LaunchOptions } from 'playwright-core';
 
 // The shell, Chromium without a user interface, comes first: it needs half the processor time.
 const PROGRAMS = [
@@ -39,9 +40,24 @@ export async function findLaunchOptions(): Promise<LaunchOptions | null> {
   return { executablePath, args, env, timeout: START_LIMIT_MS };
 }
 
-/** Starts a Chromium to which other processes connect. Throws when none can be installed. */
-export async function serveChromium(): Promise<BrowserServer> {
+/** A Chromium to which other processes connect. */
+export interface ServedChromium {
+  /** For `chromium.connectOverCDP`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a Chromium to which other processes connect by its own protocol. Playwright's server would pass on every message in this
+ * process and cost more than the tests themselves. Throws when no Chromium can be installed.
+ */
+export async function serveChromium(): Promise<ServedChromium> {
   const options = await findLaunchOptions();
   if (options === null) throw new Error('no Chromium on this machine: use describeWithChromium');
-  return chromium.launchServer(options);
+  const port = await findFreePort();
+  const browser = await chromium.launch({
+    ...options,
+    args: [...(options.args ?? []), `--remote-debugging-port=${port}`],
+  });
+  return { url: `http://127.0.0.1:${port}`, close: () => browser.close() };
 }

@@ -43,7 +43,7 @@ export async function useSharedStack(): Promise<SharedStack> {
   return { ...description, serviceTokens: createServiceTokens(description.keys) };
 }
 
-/** The address of this worker's Chromium, to which `chromium.connect` connects. */
+/** The address of this worker's Chromium, to which `chromium.connectOverCDP` connects. */
 export async function findSharedBrowser(): Promise<string> {
   return (await askForShared('browsers')) as string;
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
-import type { BrowserServer } from 'playwright-core';
+import type { ServedChromium } from './chromium.ts';
 import { type RunningStack, startRunningStack } from './running-stack.ts';
 import { SHARED_STACKS_VARIABLE, type StackDescription, toStackDescription } from './shared-stack.ts';
 
@@ -22,7 +22,7 @@ const SELF_TEST = {
  */
 export async function serveSharedStacks(): Promise<SharedStacks> {
   const stacks = new Map<string, Promise<RunningStack>>();
-  const browsers = new Map<string, Promise<BrowserServer>>();
+  const browsers = new Map<string, Promise<ServedChromium>>();
   const describeStack = async (worker: string): Promise<StackDescription> => {
     const stack =
       stacks.get(worker) ??
@@ -33,7 +33,7 @@ export async function serveSharedStacks(): Promise<SharedStacks> {
   const findBrowser = async (worker: string): Promise<string> => {
     const browser = browsers.get(worker) ?? startBrowser();
     browsers.set(worker, browser);
-    return (await browser).wsEndpoint();
+    return (await browser).url;
   };
   const server = createServer((request, response) => {
     const [, part, worker = ''] = (request.url ?? '').split('/');
@@ -60,7 +60,7 @@ export async function serveSharedStacks(): Promise<SharedStacks> {
 }
 
 /** Loaded only when a test needs a browser, because every test run loads this file. */
-async function startBrowser(): Promise<BrowserServer> {
+async function startBrowser(): Promise<ServedChromium> {
   return (await import('./chromium.ts')).serveChromium();
 }
 
