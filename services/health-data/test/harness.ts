@@ -24,6 +24,8 @@ import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/serv
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
+import { openTestPool } from '@phds/test-kit/test-pool';
+import type pg from 'pg';
 import { configSchema } from '../src/config.ts';
 import { createService } from '../src/service.ts';
 import { FakeConsent } from './fake-consent.ts';
@@ -35,6 +37,8 @@ export interface Harness extends AsyncDisposable {
   readonly clock: FakeClock;
   readonly consent: FakeConsent;
   readonly database: TestDatabase;
+  /** One connection as the owner of the tables. */
+  readonly owner: pg.Pool;
   readonly sessions: SessionIssuer;
   readonly rpcPort: number;
   /** The service token of this caller. */
@@ -66,6 +70,12 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
   const log = createLogger({ service: 'health-data', level: 'silent' });
   const keys = createKeys();
   const database = stack.use(await createTestDatabase('health-data'));
+  const owner = openTestPool(database.ownerUrl, {
+    max: 1,
+    idleTimeoutMillis: 0,
+    options: `-c search_path=${database.schema}`,
+  });
+  stack.defer(() => owner.end());
   const sessions = await createSessionIssuer({ clock });
   const verifyCaller = createServiceTokenVerifier({ service: 'consent', publicKeys: keys.publicKeys, clock });
   const consent = stack.use(new FakeConsent({ verifyCaller, log }));
@@ -111,6 +121,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     clock,
     consent,
     database,
+    owner,
     sessions,
     rpcPort: service.rpcPort,
     serviceToken: (name) => tokensOf(name)('health-data'),

@@ -4,22 +4,15 @@ import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { HealthRecordKind, type HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { eventually } from '@phds/test-kit/conditions';
 import { BAD_USER_IDS, GOOD_USER_IDS } from '@phds/test-kit/user-ids';
-import pg from 'pg';
 import { USER_TABLES } from '../src/store/pg-user-eraser.ts';
 import { at, bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
+import { recordsOf } from './one-of-each.ts';
 
 let harness: Harness;
-let admin: pg.Client;
 beforeAll(async () => {
   harness = await startHarness();
-  admin = new pg.Client({ connectionString: harness.database.adminUrl });
-  await admin.connect();
-  await admin.query(`SET search_path = ${harness.database.schema}`);
 });
-afterAll(async () => {
-  await admin.end();
-  await harness[Symbol.asyncDispose]();
-});
+afterAll(async () => harness[Symbol.asyncDispose]());
 
 async function heartOf(userId: string) {
   return bodyOf(
@@ -28,21 +21,6 @@ async function heartOf(userId: string) {
       await harness.about(userId),
     ),
   );
-}
-
-/** Checks that the stored counts agree with the rows. */
-async function expectTrueCounts() {
-  const { rows } = await admin.query(`
-    SELECT * FROM (
-      SELECT user_id, type, span, start, count(*) FROM reading, LATERAL (VALUES
-        ('hour', date_trunc('hour', start_at, 'UTC')), ('day', date_trunc('day', start_at, 'UTC')),
-        ('month', date_trunc('month', start_at, 'UTC')), ('year', date_trunc('year', start_at, 'UTC')),
-        ('all', '-infinity')
-      ) AS counted(span, start) GROUP BY 1, 2, 3, 4
-    ) AS counted(user_id, type, span, start_at, count)
-    FULL JOIN reading_count AS kept USING (user_id, type, span, start_at, count)
-    WHERE counted.user_id IS NULL OR kept.user_id IS NULL`);
-  expect(rows).toEqual([]);
 }
 
 describe('PutReadings', () => {
@@ -73,7 +51,6 @@ describe('PutReadings', () => {
       before.data.map(({ id }: { id: string }) => id),
     );
     expect(after.data[2].value).toBe(70);
-    await expectTrueCounts();
   });
 
   test('readings that differ in type, start, end, source or user are different readings', async () => {
@@ -158,7 +135,6 @@ describe('PutReadings', () => {
       ),
     );
     expect(results.reduce((sum, { inserted }) => sum + inserted, 0)).toBe(400);
-    await expectTrueCounts();
   });
 });
 
@@ -186,7 +162,6 @@ describe('DeleteReadings', () => {
     expect((await heartOf('deleted')).pagination.total).toBe(5);
     const everything = { userId: 'deleted', windows: [{ type: 'Heart Rate' }] };
     expect((await harness.ingestion.deleteReadings(everything)).deleted).toBe(5);
-    await expectTrueCounts();
   });
 
   test('an invalid key or window is named and nothing is deleted', async () => {
@@ -220,6 +195,25 @@ describe('PutProfile', () => {
     );
     expect(data.name).toBeNull();
   });
+
+  test('a default time zone is used only for a person without one', async () => {
+    const put = (profile: object) => harness.ingestion.putProfile({ userId: 'roams', ...profile });
+    const zoneAfter = async (profile: object) => {
+      await put(profile);
+      return bodyOf(
+        await harness.reads.read({ endpoint: Endpoint.AGGREGATIONS }, await harness.about('roams')),
+      ).data.timeZone;
+    };
+    expect(await zoneAfter({ name: 'Ada', defaultTimeZone: 'Europe/Berlin' })).toBe('Europe/Berlin');
+    expect(await zoneAfter({ defaultTimeZone: 'Asia/Tokyo' })).toBe('Europe/Berlin');
+    expect(await zoneAfter({ timeZone: 'America/New_York', defaultTimeZone: 'Asia/Tokyo' })).toBe(
+      'America/New_York',
+    );
+    expect(await zoneAfter({ timeZone: '' })).toBe('UTC');
+    expect(await zoneAfter({ defaultTimeZone: 'Asia/Tokyo' })).toBe('Asia/Tokyo');
+    const refusal = await refusalOf(put({ defaultTimeZone: 'Mars/Olympus' }));
+    expect(refusal.violations.map(({ parameter }) => parameter)).toEqual(['defaultTimeZone']);
+  });
 });
 
 describe('EraseUser', () => {
@@ -234,14 +228,16 @@ describe('EraseUser', () => {
     await harness.ingestion.eraseUser({ userId: 'erased' });
     await harness.ingestion.eraseUser({ userId: 'erased' });
     for (const table of USER_TABLES) {
-      const { rows } = await admin.query(`SELECT count(*)::int FROM ${table} WHERE user_id = 'erased'`);
+      const { rows } = await harness.owner.query(
+        `SELECT count(*)::int FROM ${table} WHERE user_id = 'erased'`,
+      );
       expect([table, rows[0].count]).toEqual([table, 0]);
     }
     expect((await heartOf('stays')).pagination.total).toBe(1);
   });
 
   test('covers every table with a user', async () => {
-    const { rows } = await admin.query<{ name: string }>(
+    const { rows } = await harness.owner.query<{ name: string }>(
       "SELECT table_name AS name FROM information_schema.columns WHERE table_schema = $1 AND column_name = 'user_id'",
       [harness.database.schema],
     );
@@ -253,32 +249,12 @@ type HealthRecordMessage = MessageInitShape<typeof HealthRecordSchema>;
 
 const PAST = at('2026-01-02T10:00:00Z');
 
-/** One valid record of each kind. */
-const EVERY_KIND: Record<string, HealthRecordMessage['record']> = {
-  symptom: { case: 'symptom', value: { description: 'Cough', severity: 'mild', timestamp: PAST } },
-  medication: { case: 'medication', value: { name: 'Aspirin', dosage: '100 mg', pattern: 'QD' } },
-  'adherence-entry': {
-    case: 'adherenceEntry',
-    value: { medicationKey: 'medication', status: 'taken', scheduledAt: PAST },
-  },
-  condition: { case: 'condition', value: { name: 'Asthma', sinceDate: '2019-05' } },
-  allergy: { case: 'allergy', value: { name: 'Pollen', severity: 'severe' } },
-  appointment: { case: 'appointment', value: { title: 'Visit', dateTime: '2026-05-01T09:00:00-05:00' } },
-  'mood-entry': { case: 'moodEntry', value: { mood: 'pleasant', timestamp: PAST } },
-  report: {
-    case: 'report',
-    value: { generatedAt: PAST, from: '2026-01-01', to: '2026-01-01', summary: 'Fine.' },
-  },
-  'ehr-record': {
-    case: 'ehrRecord',
-    value: { resourceType: 'Procedure', summary: 'X-ray', timestamp: PAST },
-  },
+/** One record of each kind, with the same key. */
+const batch: HealthRecordMessage[] = recordsOf('a').map((record) => ({ key: 'a', source: 'ehr', record }));
+const ALLERGY: HealthRecordMessage['record'] = {
+  case: 'allergy',
+  value: { name: 'Pollen', severity: 'severe' },
 };
-const batch: HealthRecordMessage[] = Object.entries(EVERY_KIND).map(([key, record]) => ({
-  key,
-  source: 'ehr',
-  record: record!,
-}));
 
 describe('PutHealthRecords', () => {
   test('is idempotent for every kind; changed content updates the same record', async () => {
@@ -293,12 +269,9 @@ describe('PutHealthRecords', () => {
       updated: 0,
       unchanged: 9,
     });
+    const symptom = { description: 'Cough', timestamp: PAST };
     const changed: HealthRecordMessage[] = [
-      {
-        key: 'symptom',
-        source: 'ehr',
-        record: { case: 'symptom', value: { description: 'Cough', timestamp: PAST } },
-      },
+      { key: 'a', source: 'ehr', record: { case: 'symptom', value: symptom } },
       ...batch.slice(1),
     ];
     expect(await harness.putHealthRecords('ada', changed)).toMatchObject({
@@ -314,17 +287,16 @@ describe('PutHealthRecords', () => {
   });
 
   test('the same key of another kind, source or user is a different record', async () => {
-    const allergy = EVERY_KIND['allergy']!;
-    const condition = EVERY_KIND['condition']!;
+    const condition = { case: 'condition', value: { name: 'Asthma' } } as const;
     const result = await harness.putHealthRecords('grace', [
-      { key: 'x', source: 'ehr', record: allergy },
+      { key: 'x', source: 'ehr', record: ALLERGY },
       { key: 'x', source: 'ehr', record: condition },
-      { key: 'x', source: 'manual', record: allergy },
-      { key: 'x', source: 'manual', record: allergy },
+      { key: 'x', source: 'manual', record: ALLERGY },
+      { key: 'x', source: 'manual', record: ALLERGY },
     ]);
     expect(result).toMatchObject({ inserted: 3, unchanged: 1 });
     expect(
-      await harness.putHealthRecords('linus', [{ key: 'x', source: 'ehr', record: allergy }]),
+      await harness.putHealthRecords('linus', [{ key: 'x', source: 'ehr', record: ALLERGY }]),
     ).toMatchObject({
       inserted: 1,
     });
@@ -338,8 +310,8 @@ describe('PutHealthRecords', () => {
     });
     const result = await harness.putHealthRecords('refused', [
       { key: 'k', source: 'ehr' },
-      { key: '', source: 'ehr', record: EVERY_KIND['allergy']! },
-      { key: 'k', source: 'EHR', record: EVERY_KIND['allergy']! },
+      { key: '', source: 'ehr', record: ALLERGY },
+      { key: 'k', source: 'EHR', record: ALLERGY },
       value({ case: 'symptom', value: { description: ' ', timestamp: PAST } }),
       value({ case: 'symptom', value: { description: 'x', severity: 'awful', timestamp: PAST } }),
       value({ case: 'symptom', value: { description: 'x' } }),
@@ -358,7 +330,7 @@ describe('PutHealthRecords', () => {
       }),
       value({ case: 'allergy', value: { name: 'nul\u0000l' } }),
       value({ case: 'medication', value: { name: 'x', pattern: 'SOMETIMES' } }),
-      value(EVERY_KIND['allergy']),
+      value(ALLERGY),
     ]);
     expect(result.inserted).toBe(1);
     const reasons = result.refusals.map(({ reason }) => reason);
@@ -385,15 +357,12 @@ describe('PutHealthRecords', () => {
   });
 });
 
-function toRecordKind(name: string): HealthRecordKind {
-  return HealthRecordKind[name.toUpperCase().replaceAll('-', '_') as keyof typeof HealthRecordKind];
-}
-
 describe('DeleteHealthRecords', () => {
   test('deletes every kind by natural key, once; a medication is deleted with its doses', async () => {
     await harness.putHealthRecords('gone', batch);
-    const keys = Object.keys(EVERY_KIND).map((key) => ({ kind: toRecordKind(key), source: 'ehr', key }));
-    const medication = keys.filter(({ key }) => key === 'medication');
+    const kinds = Object.values(HealthRecordKind).filter((kind) => typeof kind === 'number' && kind > 0);
+    const keys = kinds.map((kind) => ({ kind: kind as HealthRecordKind, source: 'ehr', key: 'a' }));
+    const medication = keys.filter(({ kind }) => kind === HealthRecordKind.MEDICATION);
     expect((await harness.ingestion.deleteHealthRecords({ userId: 'gone', keys: medication })).deleted).toBe(
       1,
     );
@@ -421,72 +390,60 @@ describe('user ids', () => {
   });
 
   test.each(GOOD_USER_IDS)('readings for a user id %s are stored, read and erased', async (_, userId) => {
-    const heart = async () =>
-      bodyOf(
-        await harness.reads.read(
-          { endpoint: Endpoint.HEALTH_DATA, category: 'heart' },
-          await harness.about(userId),
-        ),
-      );
     expect(await harness.putReadings(userId, READINGS)).toMatchObject({ inserted: 1 });
-    expect((await heart()).pagination.total).toBe(1);
+    expect((await heartOf(userId)).pagination.total).toBe(1);
     await harness.ingestion.eraseUser({ userId });
-    expect((await heart()).pagination.total).toBe(0);
+    expect((await heartOf(userId)).pagination.total).toBe(0);
   });
 });
 
-describe('an erasure', () => {
-  const isWaiting = async () => {
-    const { rowCount } = await admin.query(`
+const isWaiting = async () => {
+  const { rowCount } = await harness.owner.query(`
     SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
-    return rowCount === 1;
-  };
+  return rowCount === 1;
+};
 
-  test('an erasure completes even if its caller gives up', async () => {
-    const userId = 'given-up';
-    const heart = reading('Heart Rate', '2026-01-02T10:00:00Z', 60);
-    await harness.putReadings(userId, [heart]);
-    await admin.query('BEGIN');
-    await admin.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [userId]);
-    const patience = new AbortController();
-    const reason = reasonOf(harness.ingestion.eraseUser({ userId }, { signal: patience.signal }));
-    await eventually(isWaiting);
-    patience.abort();
-    expect(await reason).toBe('unavailable');
-    // On the same connection, so the service has noticed by now that the caller gave up.
-    await harness.putReadings('another', [heart]);
-    await admin.query('COMMIT');
-    await eventually(async () => {
-      const { rowCount } = await admin.query('SELECT FROM reading WHERE user_id = $1', [userId]);
-      expect(rowCount).toBe(0);
-    });
+test('an erasure completes even if its caller gives up', async () => {
+  const userId = 'given-up';
+  const heart = reading('Heart Rate', '2026-01-02T10:00:00Z', 60);
+  await harness.putReadings(userId, [heart]);
+  await harness.owner.query('BEGIN');
+  await harness.owner.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [
+    userId,
+  ]);
+  const patience = new AbortController();
+  const reason = reasonOf(harness.ingestion.eraseUser({ userId }, { signal: patience.signal }));
+  await eventually(isWaiting);
+  patience.abort();
+  expect(await reason).toBe('unavailable');
+  // On the same connection, so the service has noticed by now that the caller gave up.
+  await harness.putReadings('another', [heart]);
+  await harness.owner.query('COMMIT');
+  await eventually(async () => {
+    const { rowCount } = await harness.owner.query('SELECT FROM reading WHERE user_id = $1', [userId]);
+    expect(rowCount).toBe(0);
   });
 });
 
-describe('importers that wait', () => {
-  test('waiting importers leave connections for reads', async () => {
-    await using small = await startHarness({ DATABASE_POOL_SIZE: '2' });
-    const other = new pg.Client({ connectionString: small.database.adminUrl });
-    await other.connect();
-    // As another replica that writes for the same person.
-    const key = "hashtextextended('health-data waiting', 0)";
-    await other.query(`SELECT pg_advisory_lock(${key})`);
-    const one = [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)];
-    const puts = Array.from({ length: 12 }, (_, n) =>
-      small.putReadings(n % 2 === 0 ? 'waiting' : `other-${n}`, one),
-    );
-    const read = await small.reads.read(
-      { endpoint: Endpoint.HEALTH_DATA, category: 'heart' },
-      await small.about('reader'),
-    );
-    expect(bodyOf(read).pagination.total).toBe(0);
-    await other.query(`SELECT pg_advisory_unlock(${key})`);
-    const results = await Promise.all(puts);
-    expect(results.map(({ inserted }) => inserted).toSorted()).toEqual([
-      ...Array(5).fill(0),
-      ...Array(7).fill(1),
-    ]);
-    await other.end();
-  });
+test('waiting importers leave connections for reads', async () => {
+  await using small = await startHarness({ DATABASE_POOL_SIZE: '2' });
+  // As another replica that writes for the same person.
+  const key = "hashtextextended('health-data waiting', 0)";
+  await small.owner.query(`SELECT pg_advisory_lock(${key})`);
+  const one = [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)];
+  const puts = Array.from({ length: 12 }, (_, n) =>
+    small.putReadings(n % 2 === 0 ? 'waiting' : `other-${n}`, one),
+  );
+  const read = await small.reads.read(
+    { endpoint: Endpoint.HEALTH_DATA, category: 'heart' },
+    await small.about('reader'),
+  );
+  expect(bodyOf(read).pagination.total).toBe(0);
+  await small.owner.query(`SELECT pg_advisory_unlock(${key})`);
+  const results = await Promise.all(puts);
+  expect(results.map(({ inserted }) => inserted).toSorted()).toEqual([
+    ...Array(5).fill(0),
+    ...Array(7).fill(1),
+  ]);
 });

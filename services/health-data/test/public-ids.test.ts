@@ -80,11 +80,14 @@ function withoutId({ id: _, ...shown }: { id: string }) {
   return shown;
 }
 
-test("another app's id of a medication is not found, like an unknown one, and the attempt is recorded", async () => {
+test('the id of a medication of another app or person is not found, like an unknown one, and the attempt is recorded', async () => {
   const [{ id: foreign }] = (await readAs('app_two', 'medications')).items;
+  await fillOneOfEach(harness, 'grace');
+  const [{ id: ofAnother }] = (await readAs('app_one', 'medications', 'grace')).items;
   const rowId = toDigits(toHealthRecordId('ada', 'medication', 'ehr', 'a'));
   harness.consent.forget();
-  const ids = [foreign, `med_${rowId}`, `med_${'0'.repeat(32)}`, 'med_', `rdg_${'0'.repeat(32)}`];
+  const unknown = '0'.repeat(32);
+  const ids = [foreign, ofAnother, `med_${rowId}`, `med_${unknown}`, 'med_', `rdg_${unknown}`, "x' OR 1=1"];
   const about = await asApp('app_one');
   const refusals = await Promise.all(
     ids.map((medicationId) =>
@@ -94,6 +97,12 @@ test("another app's id of a medication is not found, like an unknown one, and th
   expect(new Set(refusals.map(({ reason, message }) => `${reason} ${message}`)).size).toBe(1);
   expect(refusals[0]?.reason).toBe('not_found');
   expect(harness.consent.accesses).toHaveLength(ids.length);
+  expect(harness.consent.accesses[0]).toMatchObject({
+    userId: 'ada',
+    scope: 'read:medications',
+    endpoint: '/api/v1/medications/{id}/adherence',
+    recordCount: 0,
+  });
 });
 
 test('a person gets ids of their own in a preview, which no app receives', async () => {
