@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
-import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
 import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
 
 let harness: RollupHarness;
@@ -145,12 +144,4 @@ test('changes are reported the oldest first, and one of each person before the s
   await harness.put('a-late', [heart(0)]);
   const taken = [await takeNext(1), await takeNext(2), await takeNext(9)];
   expect(taken).toEqual([['z-busy'], ['a-late', 'z-busy'], ['z-busy']]);
-});
-
-test('an erasure removes changes and deleted readings too', async () => {
-  await harness.put('gone', [heart(0), heart(1)]);
-  await harness.remove('gone', [heart(0)]);
-  await createPgUserEraser(harness.pool).erase('gone');
-  expect(await listChanges('gone')).toEqual([]);
-  expect(await listNumbers('gone')).toEqual({ stored: [], deleted: [] });
 });
