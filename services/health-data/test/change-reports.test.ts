@@ -1,24 +1,14 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
-import { openTestPool } from '@phds/test-kit/test-pool';
-import type pg from 'pg';
 import { type Harness, reading, startHarness } from './harness.ts';
 
 let harness: Harness;
-let owner: pg.Pool;
-
 beforeAll(async () => {
   harness = await startHarness({ CHANGE_REPORT_INTERVAL_MS: '20' });
-  owner = openTestPool(harness.database.ownerUrl, { max: 1, options: '-c search_path=health_data' });
 });
-afterAll(async () => {
-  await owner.end();
-  await harness[Symbol.asyncDispose]();
-});
-beforeEach(() => {
-  harness.consent.forget();
-});
+afterAll(async () => harness[Symbol.asyncDispose]());
+beforeEach(() => harness.consent.forget());
 
 const pulse = (day: string, value: number) => reading('heart_rate', `${day}T08:00:00Z`, value);
 
@@ -31,7 +21,8 @@ const reportsOf = (userId: string) =>
       timestampDate(latestReadingAt!).toISOString().slice(0, 10),
     ]);
 
-const waiting = async () => (await owner.query('SELECT 1 FROM reading_change WHERE NOT reported')).rowCount;
+const waiting = async () =>
+  (await harness.owner.query('SELECT 1 FROM reading_change WHERE NOT reported')).rowCount;
 
 test('consent is told the changed categories with the day of the latest reading, once for each write', async () => {
   await harness.putReadings('writer', [pulse('2026-02-01', 60), pulse('2026-02-03', 61)]);

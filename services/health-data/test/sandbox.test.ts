@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { unavailable } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { openTestPool } from '@phds/test-kit/test-pool';
 import type pg from 'pg';
 import { type SandboxPorts, sharePreparations } from '../src/app/sandbox-people.ts';
 import { FairTurns } from '../src/store/fair-turns.ts';
@@ -19,12 +19,9 @@ let owner: pg.Pool;
 
 beforeAll(async () => {
   harness = await startHarness({ SANDBOX_ARRIVAL_INTERVAL_MS: '10' });
-  owner = openTestPool(harness.database.ownerUrl, { options: '-c search_path=health_data' });
+  ({ owner } = harness);
 });
-afterAll(async () => {
-  await owner.end();
-  await harness[Symbol.asyncDispose]();
-});
+afterAll(async () => harness[Symbol.asyncDispose]());
 
 const newApp = () => newId('app_sandbox');
 const idOf = (clientId: string, person: string) => `sandbox:${clientId}:${person}`;
@@ -122,11 +119,9 @@ describe('the people', () => {
 
   test('measure on: two days later, the days between are added and nothing changes', async () => {
     await using later = await startHarness();
-    const pool = openTestPool(later.database.ownerUrl, { options: '-c search_path=health_data' });
-    await using _ = { [Symbol.asyncDispose]: () => pool.end() };
     const stored = async (userId: string) =>
       (
-        await pool.query<{ id: string; value: number; start_at: Date }>(
+        await later.owner.query<{ id: string; value: number; start_at: Date }>(
           'SELECT id, value, start_at FROM reading WHERE user_id = $1 ORDER BY id',
           [userId],
         )
@@ -181,7 +176,6 @@ describe('a trigger', () => {
   test('arrives in every category with a value that is stored', async () => {
     const userId = idOf(newApp(), 'cleo');
     await prepare(userId);
-    const { CATEGORY_SLUGS } = await import('@phds/catalog/categories');
     for (const category of CATEGORY_SLUGS) {
       expect(await change(userId, ARRIVE, [category])).toBe(true);
       expect(await change(userId, CORRECT, [category])).toBe(true);
@@ -189,7 +183,7 @@ describe('a trigger', () => {
   });
 
   test('is refused for an unknown person, after 20,000 changes, and with an unknown category or kind', async () => {
-    const userId = idOf(newApp(), 'ada');
+    const userId = idOf(newApp(), 'cleo');
     expect(await reasonOf(change(userId, ARRIVE))).toBe('conflict');
     await prepare(userId);
     expect(await reasonOf(change(userId, ARRIVE, ['lungs']))).toBe('invalid_request');
@@ -199,25 +193,23 @@ describe('a trigger', () => {
   });
 });
 
-describe('erasing the people of an app', () => {
-  test("removes everything of that app's people and nothing of another's", async () => {
-    const [app, other] = [newApp(), newApp()];
-    for (const person of ['ben', 'dora']) await prepare(idOf(app, person));
-    await prepare(idOf(other, 'ben'));
-    expect(await harness.sandbox.eraseSandboxPeople({ clientId: app })).toMatchObject({ people: 2 });
-    expect(await readingsOf(idOf(app, 'dora'))).toEqual([]);
-    expect((await countAll(idOf(other, 'ben')))['reading']).toBe(5);
-    expect(await harness.sandbox.eraseSandboxPeople({ clientId: app })).toMatchObject({ people: 0 });
-    expect(await reasonOf(harness.sandbox.eraseSandboxPeople({ clientId: 'app_1' }))).toBe('invalid_request');
-  });
+test("erasing the people of an app removes everything of that app's people and nothing of another's", async () => {
+  const [app, other] = [newApp(), newApp()];
+  for (const person of ['ben', 'dora']) await prepare(idOf(app, person));
+  await prepare(idOf(other, 'ben'));
+  expect(await harness.sandbox.eraseSandboxPeople({ clientId: app })).toMatchObject({ people: 2 });
+  expect(await readingsOf(idOf(app, 'dora'))).toEqual([]);
+  expect((await countAll(idOf(other, 'ben')))['reading']).toBe(5);
+  expect(await harness.sandbox.eraseSandboxPeople({ clientId: app })).toMatchObject({ people: 0 });
+  expect(await reasonOf(harness.sandbox.eraseSandboxPeople({ clientId: 'app_1' }))).toBe('invalid_request');
 });
 
 test('one reading a minute arrives for dora, for a day after her last use, and none for the others', async () => {
   const app = newApp();
-  const [ada, dora] = [idOf(app, 'ada'), idOf(app, 'dora')];
+  const [ben, dora] = [idOf(app, 'ben'), idOf(app, 'dora')];
   await prepare(dora);
-  await prepare(ada);
-  const before = (await readingsOf(ada)).length;
+  await prepare(ben);
+  const before = (await readingsOf(ben)).length;
   const newest = async () => (await readingsOf(dora, 'heart'))[0]?.start_at.getTime() ?? 0;
   const now = () => harness.clock.now().getTime();
   await eventually(async () => (await newest()) === now());
@@ -227,7 +219,7 @@ test('one reading a minute arrives for dora, for a day after her last use, and n
   }
   const { rows } = await owner.query('SELECT changes FROM sandbox_person WHERE user_id = $1', [dora]);
   expect(rows[0].changes).toBe(4);
-  expect((await readingsOf(ada)).length).toBe(before);
+  expect((await readingsOf(ben)).length).toBe(before);
 });
 
 describe('the preparation of a person', () => {

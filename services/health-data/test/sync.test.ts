@@ -1,30 +1,51 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { openTestPool } from '@phds/test-kit/test-pool';
-import pg from 'pg';
 import { findCursor, formatCursor } from '../src/app/change-cursors.ts';
 import { createPublicIds } from '../src/app/public-ids.ts';
 import { createPgChangePruning } from '../src/store/pg-change-pruning.ts';
-import { type Harness, reading, reasonOf, refusalOf, startHarness, textOf } from './harness.ts';
-import { askChanges, daysOf, EVERYTHING, heart, noon, removeHeart } from './sync-asks.ts';
+import { at, type Harness, reading, reasonOf, refusalOf, startHarness, textOf } from './harness.ts';
 
 let harness: Harness;
-let admin: pg.Client;
 beforeAll(async () => {
   harness = await startHarness();
-  admin = new pg.Client({ connectionString: harness.database.adminUrl });
-  await admin.connect();
-  await admin.query(`SET search_path TO ${harness.database.schema}`);
 });
-afterAll(async () => {
-  await admin.end();
-  await harness[Symbol.asyncDispose]();
-});
+afterAll(async () => harness[Symbol.asyncDispose]());
 beforeEach(() => harness.consent.forget());
 
-const ask = (userId: string, asked?: Parameters<typeof askChanges>[2]) => askChanges(harness, userId, asked);
-const remove = (userId: string, day: number) => removeHeart(harness, userId, day);
+const EVERYTHING = '1970-01-01T00:00:00Z';
+
+interface Asked {
+  readonly since?: string;
+  readonly category?: string;
+  readonly type?: string;
+  readonly pageSize?: number;
+  readonly about?: Parameters<Harness['about']>[1];
+}
+
+/** Asks for the changes of readings of a person; everything of the category heart by default. */
+async function ask(userId: string, asked: Asked = {}) {
+  const { since = EVERYTHING, category = 'heart', type = '', pageSize = 20, about } = asked;
+  const parameters = { updatedSince: since, type, page: { page: 1, pageSize } };
+  const request = { endpoint: Endpoint.HEALTH_DATA, category, parameters };
+  const response = await harness.reads.read(request, await harness.about(userId, about));
+  return { ...JSON.parse(textOf(response)), text: textOf(response), nextCursor: response.nextCursor };
+}
+
+const noon = (day: number) => `2026-01-${String(day).padStart(2, '0')}T12:00:00.000Z`;
+
+/** A heart rate of a day in January. */
+const heart = (day: number, value = 60) => reading('Heart Rate', noon(day), value);
+
+/** Deletes the heart rate of a day. */
+async function remove(userId: string, day: number): Promise<void> {
+  const key = { type: 'Heart Rate', start: at(noon(day)), source: 'apple-watch' };
+  expect(await harness.ingestion.deleteReadings({ userId, keys: [key] })).toMatchObject({ deleted: 1 });
+}
+
+/** The days of the changes, in order. */
+const daysOf = ({ data }: { data: { timestamp: string }[] }) =>
+  data.map(({ timestamp }) => Number(timestamp.slice(8, 10)));
 
 describe('changes', () => {
   test('have exactly the documented fields, the oldest change first, with deletions', async () => {
@@ -129,8 +150,8 @@ describe('changes', () => {
 
   test('of readings from before changes were numbered come first, without a known time', async () => {
     await harness.putReadings('old', [heart(1), heart(2)]);
-    await admin.query("UPDATE reading SET change_number = 0 WHERE user_id = 'old'");
-    await admin.query("DELETE FROM reading_change WHERE user_id = 'old'");
+    await harness.owner.query("UPDATE reading SET change_number = 0 WHERE user_id = 'old'");
+    await harness.owner.query("DELETE FROM reading_change WHERE user_id = 'old'");
     const first = await ask('old', { pageSize: 1 });
     expect(first).toMatchObject({
       data: [{ timestamp: noon(1), updatedAt: '1970-01-01T00:00:00.000Z' }],
@@ -211,12 +232,12 @@ describe('a cursor expires', () => {
     await harness.putReadings('restored', [heart(1)]);
     await harness.putReadings('restored', [heart(2)]);
     const { sync } = await ask('restored');
-    await admin.query("DELETE FROM reading_change WHERE user_id = 'restored' AND number = 2");
-    await admin.query("DELETE FROM reading WHERE user_id = 'restored' AND change_number = 2");
+    await harness.owner.query("DELETE FROM reading_change WHERE user_id = 'restored' AND number = 2");
+    await harness.owner.query("DELETE FROM reading WHERE user_id = 'restored' AND change_number = 2");
     expect(await reasonOf(ask('restored', { since: sync.cursor }))).toBe('cursor_expired');
     await harness.putReadings('restored', [heart(3)]);
     // Its time is later than that of the lost one, which a fast machine could miss by less than a millisecond.
-    await admin.query(
+    await harness.owner.query(
       "UPDATE reading_change SET at = at + interval '1 ms' WHERE user_id = 'restored' AND number = 2",
     );
     expect(await reasonOf(ask('restored', { since: sync.cursor }))).toBe('cursor_expired');
@@ -326,7 +347,7 @@ describe('changes that an app may not see', () => {
 
   test('more hidden changes than a page searches give no empty page with more behind it', async () => {
     await harness.putReadings('many', [glucose(1)]);
-    await admin.query(
+    await harness.owner.query(
       `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
      SELECT 'many', gen_random_uuid(), type, category, at, at, 5, 'iphone', 1
      FROM reading, generate_series(1, 25000) AS n, LATERAL (SELECT start_at - n * interval '1 minute' AS at) AS t WHERE user_id = 'many'`,
@@ -347,7 +368,7 @@ describe('changes that an app may not see', () => {
       for (const visible of [[], [11]]) {
         const userId = `lost ${visible.length}`;
         const cursor = await start(userId, ...visible);
-        await admin.query('DELETE FROM reading_change WHERE user_id = $1 AND number = 2', [userId]);
+        await harness.owner.query('DELETE FROM reading_change WHERE user_id = $1 AND number = 2', [userId]);
         expect(daysOf(await ask(userId, cursor))).toEqual([]);
         await harness.putReadings(userId, [glucose(12)]);
         expect(daysOf(await ask(userId, cursor))).toEqual([12]);
@@ -361,7 +382,7 @@ describe('changes that an app may not see', () => {
     test('expires when something visible was lost, or when the window opens after something visible', async () => {
       const cursor = await start('visible-lost', 11);
       expect(await reasonOf(ask('visible-lost', cursor, null))).toBe('cursor_expired');
-      await admin.query("DELETE FROM reading_change WHERE user_id = 'visible-lost'");
+      await harness.owner.query("DELETE FROM reading_change WHERE user_id = 'visible-lost'");
       expect(await reasonOf(ask('visible-lost', cursor))).toBe('cursor_expired');
     });
 
@@ -396,19 +417,10 @@ describe('changes that an app may not see', () => {
 });
 
 describe('the forgetting of old changes', () => {
-  let owner: pg.Pool;
-  beforeAll(async () => {
-    const { ownerUrl, schema } = harness.database;
-    owner = openTestPool(ownerUrl, { options: `-c search_path=${schema}` });
-  });
-  afterAll(async () => {
-    await owner.end();
-  });
-
   /** Five readings, one in each change; the first three changes are from a year before. */
   async function store(userId: string): Promise<void> {
     for (const day of [1, 2, 3, 4, 5]) await harness.putReadings(userId, [heart(day)]);
-    await owner.query(
+    await harness.owner.query(
       "UPDATE reading_change SET reported = true, at = at - interval '1 year' * (number < 4)::int WHERE user_id = $1",
       [userId],
     );
@@ -416,7 +428,7 @@ describe('the forgetting of old changes', () => {
 
   /** Forgets what is older than half a year, one change at a time. */
   async function prune(): Promise<number> {
-    const pruning = createPgChangePruning(owner);
+    const pruning = createPgChangePruning(harness.owner);
     const before = new Date(Date.now() - 183 * 86_400_000);
     let steps = 0;
     for (let after: string | null = ''; after !== null; steps += 1)
@@ -425,7 +437,7 @@ describe('the forgetting of old changes', () => {
   }
 
   const numbersOf = async (userId: string) => {
-    const { rows } = await owner.query(
+    const { rows } = await harness.owner.query(
       'SELECT number::int FROM reading_change WHERE user_id = $1 ORDER BY 1',
       [userId],
     );
@@ -434,8 +446,10 @@ describe('the forgetting of old changes', () => {
 
   test('old changes are forgotten in steps, except the latest of each person and unreported ones', async () => {
     for (const userId of ['person-1', 'person-2', 'waiting', 'still']) await store(userId);
-    await owner.query("UPDATE reading_change SET reported = false WHERE user_id = 'waiting' AND number = 2");
-    await owner.query("DELETE FROM reading_change WHERE user_id = 'still' AND number > 3");
+    await harness.owner.query(
+      "UPDATE reading_change SET reported = false WHERE user_id = 'waiting' AND number = 2",
+    );
+    await harness.owner.query("DELETE FROM reading_change WHERE user_id = 'still' AND number > 3");
     const [steps, again] = [await prune(), await prune()];
     expect(await Promise.all(['person-1', 'person-2', 'waiting', 'still'].map(numbersOf))).toEqual([
       [3, 4, 5],
@@ -449,14 +463,14 @@ describe('the forgetting of old changes', () => {
 
   test('a reader who is in the middle or at the end goes on, and one who begins gets everything', async () => {
     await store('reader');
-    const middle = await askChanges(harness, 'reader', { pageSize: 1 });
-    const end = await askChanges(harness, 'reader');
+    const middle = await ask('reader', { pageSize: 1 });
+    const end = await ask('reader');
     await prune();
-    const next = await askChanges(harness, 'reader', { pageSize: 1, since: middle.sync.cursor });
+    const next = await ask('reader', { pageSize: 1, since: middle.sync.cursor });
     expect(daysOf(next)).toEqual([2]);
-    expect(daysOf(await askChanges(harness, 'reader', { since: next.sync.cursor }))).toEqual([3, 4, 5]);
-    expect(daysOf(await askChanges(harness, 'reader', { since: end.sync.cursor }))).toEqual([]);
-    const { data, sync } = await askChanges(harness, 'reader');
+    expect(daysOf(await ask('reader', { since: next.sync.cursor }))).toEqual([3, 4, 5]);
+    expect(daysOf(await ask('reader', { since: end.sync.cursor }))).toEqual([]);
+    const { data, sync } = await ask('reader');
     expect([data.length, data[0].updatedAt, sync.lastDataAt]).toEqual([
       5,
       '1970-01-01T00:00:00.000Z',
