@@ -1,127 +1,107 @@
-import { describe, expect, test } from '@jest/globals';
-import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ChangePlace, ReadingChangeQuery } from '../src/app/ports.ts';
 import { createPgReadingChanges } from '../src/store/pg-reading-changes.ts';
 import { type Asked, capture, explain } from './plans.ts';
 import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
 
-describe('a page of changes', () => {
-  const READINGS = 100_000;
-  const CHANGES = 1_000;
-  const PAGE = 20;
+const READINGS = 100_000;
+const CHANGES = 1_000;
 
-  /** Which of the readings are deleted. */
-  const FEW = 'n % 10 = 0';
-  const MOST = 'n % 10 > 0';
+/** People and which of their readings are deleted. */
+const PEOPLE = { many: 'n % 10 = 0', others: 'n % 10 = 0', deleted: 'n % 10 > 0' };
 
-  /** Heart rates of each minute in many changes, some of them deleted. */
-  async function fill({ pool }: RollupHarness, userId: string, deleted = FEW): Promise<void> {
-    const minutes = `generate_series(0, ${READINGS - 1}) AS n,
-    LATERAL (SELECT '2025-01-01'::timestamptz + n * interval '1 minute' AS at, n / ${READINGS / CHANGES} + 1 AS number) AS t`;
-    await pool.query(
-      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
-     SELECT $1, gen_random_uuid(), 'heart-rate', 'heart', at, at, 60, 'iphone', number FROM ${minutes} WHERE NOT (${deleted})`,
+let harness: RollupHarness;
+beforeAll(async () => {
+  harness = await startRollupHarness(1);
+  for (const [userId, deleted] of Object.entries(PEOPLE)) await fill(userId, deleted);
+});
+afterAll(async () => harness[Symbol.asyncDispose]());
+
+/** Heart rates of each minute in many changes, and a few of a rare type. */
+async function fill(userId: string, deleted: string): Promise<void> {
+  const heart = `'heart-rate' AS type, n / ${READINGS / CHANGES} + 1 AS number, n * interval '1 minute' AS after
+    FROM generate_series(0, ${READINGS - 1}) AS n`;
+  const rare = (numbers: string) => `'hrv', n, n * interval '99 minutes' FROM unnest(ARRAY[${numbers}]) AS n`;
+  const insert = (table: string, value: string, rows: string) =>
+    harness.pool.query(
+      `INSERT INTO ${table} (user_id, id, type, category, source, ${value} change_number, start_at, end_at)
+       SELECT $1, gen_random_uuid(), type, 'heart', 'iphone', ${value && '60,'} number, at, at
+       FROM (SELECT ${rows}) AS placed, LATERAL (SELECT '2025-01-01'::timestamptz + after AS at) AS t`,
       [userId],
     );
-    await pool.query(
-      `INSERT INTO deleted_reading (user_id, id, type, category, start_at, end_at, source, change_number)
-     SELECT $1, gen_random_uuid(), 'heart-rate', 'heart', at, at, 'iphone', number FROM ${minutes} WHERE ${deleted}`,
-      [userId],
-    );
-    await pool.query(
-      `INSERT INTO reading_change SELECT $1, n, '2025-06-01'::timestamptz + n * interval '1 minute', '{heart}'
+  await insert(
+    'reading',
+    'value,',
+    `${heart} WHERE NOT (${deleted}) UNION ALL SELECT ${rare('1, 500, 1000')}`,
+  );
+  await insert('deleted_reading', '', `${heart} WHERE ${deleted} UNION ALL SELECT ${rare('250, 750')}`);
+  await harness.pool.query(
+    `INSERT INTO reading_change SELECT $1, n, '2025-06-01'::timestamptz + n * interval '1 minute', '{heart}'
      FROM generate_series(1, ${CHANGES}) AS n`,
-      [userId],
-    );
-  }
+    [userId],
+  );
+}
+
+const planOf = (asked: Asked) => explain(harness.pool, asked, true);
+
+const PAGE = 20;
+const BEGINNING: ChangePlace = { seen: null, item: null };
+const WHOLE = { category: 'heart', metric: null, since: null, limit: PAGE, anchor: null } as const;
+
+describe.each(['without statistics', 'with statistics'])('a page of changes planned %s', (statistics) => {
+  beforeAll(async () => {
+    if (statistics === 'with statistics') await harness.pool.query('ANALYZE reading');
+  });
 
   const placeAfter = (number: number): ChangePlace => ({
     seen: { number, at: new Date(Date.UTC(2025, 5, 1, 0, number)) },
     item: null,
   });
 
-  const WHOLE = {
-    userId: 'many',
-    category: 'heart',
-    metric: null,
-    since: null,
-    limit: PAGE,
-    anchor: null,
-  } as const;
-
   test.each([
-    ['the beginning', { seen: null, item: null }, null],
+    ['the beginning', BEGINNING, null],
     ['the middle', placeAfter(CHANGES / 2), null],
     ['the end', placeAfter(CHANGES), null],
     ['the middle of a data window', placeAfter(CHANGES / 2), new Date('2025-01-20')],
-  ])(
-    'a page of changes from %s reads about as many rows as it has, by indexes, planned with statistics or without',
-    async (_, from, since) => {
-      await using harness = await startRollupHarness(1);
-      const changes = createPgReadingChanges(harness.pool);
-      const list = () => changes.list({ ...WHOLE, since, from });
-      for (const userId of ['many', 'others']) await fill(harness, userId);
-      const [asked] = await capture(list);
-      if (asked === undefined) throw new Error('nothing was asked');
-      const client = await harness.pool.connect();
-      try {
-        for (const statistics of ['none', 'current']) {
-          if (statistics === 'current') await client.query('ANALYZE reading');
-          const { walked, touched } = await explain(client, asked, true);
-          expect(walked).toEqual([]);
-          expect(touched).toBeLessThan(10 * PAGE);
-        }
-      } finally {
-        client.release();
-      }
-      const { items, hasMore } = await list();
-      expect(items).toHaveLength(from.seen?.number === CHANGES ? 0 : PAGE);
-      expect(hasMore).toBe(items.length > 0);
-    },
-  );
+  ])('reads from %s about as many rows as it has, by indexes', async (_, from, since) => {
+    const changes = createPgReadingChanges(harness.pool);
+    const list = () => changes.list({ ...WHOLE, userId: 'many', since, from });
+    const [asked] = (await capture(list)) as [Asked];
+    const { walked, touched } = await planOf(asked);
+    expect(walked).toEqual([]);
+    expect(touched).toBeLessThan(10 * PAGE);
+    const { items, hasMore } = await list();
+    expect(items).toHaveLength(from.seen?.number === CHANGES ? 0 : PAGE);
+    expect(hasMore).toBe(items.length > 0);
+  });
+});
 
+describe('changes that are few among many', () => {
   const SEARCHED = 2_000;
 
-  /** Three readings and two deleted ones of a type that is rare among the others. */
-  async function addRare({ pool }: RollupHarness, userId: string): Promise<void> {
-    const rows = (numbers: number[]) => `unnest(ARRAY[${numbers}]) AS n,
-    LATERAL (SELECT '2025-01-01'::timestamptz + n * interval '99 minutes' AS at) AS t`;
-    await pool.query(
-      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
-     SELECT $1, gen_random_uuid(), 'hrv', 'heart', at, at, 40, 'iphone', n FROM ${rows([1, 500, CHANGES])}`,
-      [userId],
-    );
-    await pool.query(
-      `INSERT INTO deleted_reading (user_id, id, type, category, start_at, end_at, source, change_number)
-     SELECT $1, gen_random_uuid(), 'hrv', 'heart', at, at, 'iphone', n FROM ${rows([250, 750])}`,
-      [userId],
-    );
-  }
-
-  test.each<[string, Partial<ReadingChangeQuery>, number, string]>([
-    ['a rare type', { metric: 'hrv' }, 5, FEW],
-    ['a rare type, most others deleted,', { metric: 'hrv' }, 5, MOST],
-    ['a type without readings', { metric: 'resting-hr' }, 0, FEW],
-    ['the last hour', { since: new Date('2025-03-11T09:40:00Z') }, 60, FEW],
-    ['an empty data window', { since: new Date('2026-01-01') }, 0, FEW],
+  test.each<[string, Partial<ReadingChangeQuery>, number, keyof typeof PEOPLE]>([
+    ['a rare type', { metric: 'hrv' }, 5, 'many'],
+    ['a rare type, most others deleted,', { metric: 'hrv' }, 5, 'deleted'],
+    ['a type without readings', { metric: 'resting-hr' }, 0, 'many'],
+    ['the last hour', { since: new Date('2025-03-11T09:40:00Z') }, 60, 'many'],
+    ['an empty data window', { since: new Date('2026-01-01') }, 0, 'many'],
   ])(
     'changes of %s are read in pages that each search a limited number of rows, without losing any',
-    async (_, wanted, expected, deleted) => {
-      await using harness = await startRollupHarness(1);
+    async (_, wanted, expected, userId) => {
       const changes = createPgReadingChanges(harness.pool, SEARCHED);
-      await fill(harness, 'many', deleted);
-      await addRare(harness, 'many');
       const found = new Set<string>();
       let pages = 0;
-      let from: ChangePlace = { seen: null, item: null };
+      let from = BEGINNING;
       for (let hasMore = true; hasMore; pages += 1) {
-        const list = () => changes.list({ ...WHOLE, ...wanted, from });
-        const [asked] = await capture(list);
-        const page = await list();
+        let page: Awaited<ReturnType<typeof changes.list>> | undefined;
+        const [asked] = await capture(async () => {
+          page = await changes.list({ ...WHOLE, ...wanted, userId, from });
+        });
+        if (asked === undefined || page === undefined) throw new Error('nothing was asked');
         expect(page.isHeld).toBe(true);
         for (const { reading } of page.items) found.add(reading.id);
-        if (asked !== undefined && pages % 10 === 0) {
-          const { walked, touched } = await explainAlone(harness, asked);
+        if (pages % 10 === 0) {
+          const { walked, touched } = await planOf(asked);
           expect(walked).toEqual([]);
           // Twice in either table, and for the last visible change; ties of the position and of the last row.
           expect(touched).toBeLessThan(7 * SEARCHED + 10 * PAGE);
@@ -132,52 +112,29 @@ describe('a page of changes', () => {
       expect(pages).toBeLessThan(2 + READINGS / SEARCHED + expected / PAGE);
     },
   );
-
-  async function explainAlone({ pool }: RollupHarness, asked: Asked) {
-    const client = await pool.connect();
-    try {
-      return await explain(client, asked, true);
-    } finally {
-      client.release();
-    }
-  }
 });
 
 describe('the rollups of a write', () => {
-  const READINGS = 100_000;
-
   /** The work of a write: index entries followed, and rows read by sequential scans. */
-  async function touchedBy(pool: pg.Pool, write: () => Promise<unknown>) {
-    const before = await readTouched(pool);
+  async function touchedBy(write: () => Promise<unknown>) {
+    const before = await readTouched();
     await write();
-    const after = await readTouched(pool);
+    const after = await readTouched();
     return { entries: after.entries - before.entries, scanned: after.scanned - before.scanned };
   }
 
-  async function readTouched(pool: pg.Pool): Promise<{ entries: number; scanned: number }> {
+  async function readTouched(): Promise<{ entries: number; scanned: number }> {
     // The statistics of the connection that wrote; the pool has only one.
-    await pool.query('SELECT pg_stat_force_next_flush()');
-    const { rows } = await pool.query(`
-    SELECT (SELECT sum(idx_tup_read)::int FROM pg_stat_user_indexes) AS entries,
-      (SELECT sum(seq_tup_read)::int FROM pg_stat_user_tables) AS scanned`);
+    await harness.pool.query('SELECT pg_stat_force_next_flush()');
+    const { rows } = await harness.pool.query(`
+      SELECT (SELECT sum(idx_tup_read)::int FROM pg_stat_user_indexes) AS entries,
+        (SELECT sum(seq_tup_read)::int FROM pg_stat_user_tables) AS scanned`);
     return rows[0];
   }
 
-  /** Heart rates of each minute, for several weeks. */
-  async function fill({ pool, rollups }: RollupHarness, userId: string): Promise<void> {
-    await pool.query(
-      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
-     SELECT $1, gen_random_uuid(), 'heart-rate', 'heart', at, at, 60, 'iphone'
-     FROM generate_series(1, $2::int) AS n, LATERAL (SELECT '2025-01-01'::timestamptz + n * interval '1 minute' AS at) AS t`,
-      [userId, READINGS],
-    );
-    await rollups.rebuild(userId, new AbortController().signal);
-  }
-
   test('the cost of a late, changed or deleted reading does not grow with the number of readings', async () => {
-    await using harness = await startRollupHarness(1);
-    const { pool } = harness;
-    for (const userId of ['many', 'others']) await fill(harness, userId);
+    for (const userId of ['many', 'others'])
+      await harness.rollups.rebuild(userId, new AbortController().signal);
     const late = row('heart-rate', '2025-02-11T10:20:30Z', 70);
     const writes = [
       () => harness.put('many', [late]),
@@ -187,7 +144,7 @@ describe('the rollups of a write', () => {
       () => harness.put('many', [row('sleep', '2025-02-11T22:00:00Z', 70, { end: '2025-02-12T06:00:00Z' })]),
     ];
     for (const write of writes) {
-      const { entries, scanned } = await touchedBy(pool, write);
+      const { entries, scanned } = await touchedBy(write);
       expect(scanned).toBe(0);
       // The minutes of the hour, the hours of the day, the days of the month, the months of the year.
       expect(entries).toBeLessThan(500);

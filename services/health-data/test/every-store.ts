@@ -25,9 +25,8 @@ const PAGE = { limit: 20, offset: 0 };
 
 export type Stores = ReturnType<typeof createStores>;
 
-/** Every store of the service. */
-export function createStores(pool: pg.Pool) {
-  const later = () => undefined;
+/** Every store of the service; `later` is told whose rollups have to be rebuilt. */
+export function createStores(pool: pg.Pool, later: (userId: string) => void = () => undefined) {
   return {
     readings: createPgReadings(pool),
     readingChanges: createPgReadingChanges(pool),

@@ -15,7 +15,6 @@ const LONG_MS = 60_000;
 const POOL_SIZE = 3;
 
 let store: StorePool;
-let admin: pg.Client;
 /** Holds locks. */
 let locker: pg.Client;
 let readings: ReadingReader;
@@ -24,14 +23,13 @@ beforeAll(async () => {
   store = await openStorePool('newest-pages', POOL_SIZE, LONG_MS);
   const { pool, database } = store;
   readings = createPgReadings(pool);
-  admin = new pg.Client({ connectionString: database.adminUrl });
   locker = new pg.Client({ connectionString: database.adminUrl });
-  await Promise.all([admin.connect(), locker.connect()]);
+  await locker.connect();
   await locker.query(`SET search_path = ${database.schema}`);
-  await fillPeople(admin, database.schema);
+  await fillPeople(store.admin, 60);
 });
 afterAll(async () => {
-  await Promise.all([admin.end(), locker.end()]);
+  await locker.end();
   await store[Symbol.asyncDispose]();
 });
 afterEach(() => locker.query('ROLLBACK'));
@@ -49,7 +47,7 @@ const lockReadings = () => locker.query('BEGIN; LOCK TABLE reading IN ACCESS EXC
 
 /** The statements that wait for the lock. */
 async function countBlocked(): Promise<number> {
-  const { rows } = await admin.query<{ count: number }>(`
+  const { rows } = await store.admin.query<{ count: number }>(`
     SELECT count(*)::int FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'newest-pages' AND wait_event_type = 'Lock'`);
   return rows[0]?.count ?? 0;
@@ -99,7 +97,7 @@ describe('newest pages that are read together', () => {
       '\u2028ü🫀',
     ];
     const values = [null, 0, 0.1, -1e-7, 1e21, 72];
-    await admin.query(
+    await store.admin.query(
       `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
        SELECT 'odd', gen_random_uuid(), 'heart-rate', 'heart', at, at, value, source
        FROM unnest($1::text[]) WITH ORDINALITY AS s(source, n), unnest($2::float8[]) AS value,
@@ -133,7 +131,7 @@ describe('newest pages that are read together', () => {
     await lockReadings();
     const results = Promise.allSettled([list({}), list({ userId: PEOPLE[1] })]);
     await blocked(1);
-    await admin.query(
+    await store.admin.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'newest-pages'
        AND datname = current_database() AND wait_event_type = 'Lock'`,
     );

@@ -7,12 +7,12 @@ export const ZONE = 'Europe/Berlin';
 /** The medication of all adherence entries. */
 export const MEDICATION = '00000000-0000-4000-8000-000000000000';
 
-// Three years, two devices; the others have the same types, but fewer readings.
+// By default three years, two devices; the others have the same types, but fewer readings.
 const READINGS_A_DAY = { 'heart-rate': 110, hrv: 20, ecg: 1, steps: 40, 'sleep-core': 8, weight: 2 };
 
 /** Inserts readings with their counts, profiles and records of people. */
-export async function fillPeople(admin: pg.ClientBase, schema: string): Promise<void> {
-  await admin.query(`SET search_path = ${schema}; SET timezone = 'UTC'`);
+export async function fillPeople(admin: pg.ClientBase, days = 1095): Promise<void> {
+  await admin.query("SET timezone = 'UTC'");
   for (const [type, perDay] of Object.entries(READINGS_A_DAY)) {
     const category = METRICS.find(({ key }) => key === type)?.category;
     await admin.query(
@@ -21,7 +21,7 @@ export async function fillPeople(admin: pg.ClientBase, schema: string): Promise<
          CASE n % 2 WHEN 0 THEN 'iphone' ELSE 'apple-watch' END
        FROM (VALUES ('${PEOPLE[0]}', 1), ('${PEOPLE[1]}', 40), ('${PEOPLE[2]}', 40)) AS person(user_id, part),
          LATERAL (SELECT n, timestamptz '2023-01-01' + n * part * interval '1 day' / $3::int AS at
-           FROM generate_series(0, 1095 * $3::int / part) AS n) AS measured`,
+           FROM generate_series(0, ${days} * $3::int / part) AS n) AS measured`,
       [type, category, perDay],
     );
   }

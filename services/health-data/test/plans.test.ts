@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
-import pg from 'pg';
-import type { DataPorts } from '../src/app/resources.ts';
-import { createPgHealthRecords } from '../src/store/pg-health-records.ts';
-import { createPgProfiles } from '../src/store/pg-profiles.ts';
-import { createPgReadings } from '../src/store/pg-readings.ts';
-import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
-import { createPgSummaries } from '../src/store/pg-summaries.ts';
-import { createPgWeights } from '../src/store/pg-weights.ts';
-import { PATIENT_SCANS } from './patient-scans.ts';
+import { createStores, type Stores } from './every-store.ts';
 import { fillPeople, MEDICATION, PEOPLE, ZONE } from './people.ts';
 import { type Asked, capture, explain, type Plan } from './plans.ts';
 import { openStorePool, type StorePool } from './store-pool.ts';
@@ -17,7 +9,6 @@ import { openStorePool, type StorePool } from './store-pool.ts';
 // 200,000 readings among others. Each must find its rows by an index, and the number of rows touched must not depend on how many
 // there are.
 
-type Stores = Omit<DataPorts, 'clock' | 'readingChanges' | 'changeDays'>;
 type Read = (stores: Stores) => Promise<unknown>;
 
 const [USER] = PEOPLE;
@@ -28,7 +19,6 @@ const DAYS = { from: new Date('2023-05-09T22:00:00Z'), to: new Date('2025-03-14T
 const SINCE = new Date('2024-02-29T23:00:00Z');
 
 let store: StorePool;
-let admin: pg.Client;
 let stores: Stores;
 
 /** The plans made before there were rows, by the text of the statement. */
@@ -36,41 +26,20 @@ const early = new Map<string, Plan>();
 
 beforeAll(async () => {
   store = await openStorePool('plans', 1, 60_000);
-  const { pool, database } = store;
-  stores = {
-    readings: createPgReadings(pool),
-    summaries: createPgSummaries(pool, PATIENT_SCANS),
-    weights: createPgWeights(pool),
-    healthRecords: createPgHealthRecords(pool),
-    profiles: createPgProfiles(pool),
-  };
+  const { pool, admin } = store;
+  stores = createStores(pool);
   for (const [, read] of [...READS, ...RECORD_READS]) {
     for (const asked of await statementsOf(read)) early.set(asked.text, await planOf(asked, false));
   }
-  admin = new pg.Client({ connectionString: database.adminUrl });
-  await admin.connect();
-  await fillPeople(admin, database.schema);
-  const rollups = createPgRollupStore(store.pool);
-  for (const userId of PEOPLE) {
-    await rollups.rebuild(userId, new AbortController().signal);
-  }
+  await fillPeople(admin);
+  for (const userId of PEOPLE) await stores.rollups.rebuild(userId, new AbortController().signal);
   await admin.query('ANALYZE');
 });
-afterAll(async () => {
-  await admin.end();
-  await store[Symbol.asyncDispose]();
-});
+afterAll(async () => store[Symbol.asyncDispose]());
 
 const statementsOf = (read: Read): Promise<Asked[]> => capture(() => read(stores));
 
-async function planOf(asked: Asked, run: boolean): Promise<Plan> {
-  const client = await store.pool.connect();
-  try {
-    return await explain(client, asked, run);
-  } finally {
-    client.release();
-  }
-}
+const planOf = (asked: Asked, run: boolean): Promise<Plan> => explain(store.pool, asked, run);
 
 const list =
   (changes: Partial<Parameters<Stores['readings']['list']>[0]>): Read =>
@@ -83,34 +52,26 @@ const together =
   (all) =>
     Promise.all(lists.map((read) => read(all)));
 
-const ALL = METRICS.map(({ key }) => key);
+const SUMMARY_QUERY = {
+  askedBy: 'app_plans',
+  userId: USER,
+  metrics: METRICS.map(({ key }) => key),
+  timeZone: ZONE,
+  range: ALWAYS,
+  since: null,
+};
 
 const aggregate =
   (changes: object): Read =>
   ({ summaries }) =>
-    summaries.summarise({
-      askedBy: 'app_plans',
-      userId: USER,
-      metrics: ALL,
-      timeZone: ZONE,
-      range: ALWAYS,
-      since: null,
-      ...changes,
-    });
+    summaries.summarise({ ...SUMMARY_QUERY, ...changes });
 
 const trend =
   (bucket: 'day' | 'hour', changes: object): Read =>
   ({ summaries }) =>
     summaries.trend({
-      ...{
-        askedBy: 'app_plans',
-        userId: USER,
-        metrics: ALL,
-        timeZone: ZONE,
-        range: ALWAYS,
-        since: null,
-        bucket,
-      },
+      ...SUMMARY_QUERY,
+      bucket,
       ...PAGE,
       ...changes,
     });

@@ -18,19 +18,20 @@ export interface Plan {
   readonly touched: number;
 }
 
-const CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SET TRANSACTION)\b/;
+const CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SET)\b/;
 
-/** The statements, with values, that `read` sends to the database by any path. */
-export async function capture(read: () => Promise<unknown>): Promise<Asked[]> {
+/** The statements, with values, that `run` sends to the database by any path, without those that control transactions. */
+export async function capture(run: () => Promise<unknown>): Promise<Asked[]> {
   const asked: Asked[] = [];
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
     const [config, values = []] = args as [string | pg.QueryConfig, unknown[]?];
-    if (typeof config !== 'string' && !CONTROL.test(config.text)) asked.push({ values, ...config });
+    const statement = typeof config === 'string' ? { text: config } : config;
+    if (!CONTROL.test(statement.text)) asked.push({ values, ...statement });
     return Reflect.apply(query, this, args);
   } as typeof query;
   try {
-    await read();
+    await run();
   } finally {
     pg.Client.prototype.query = query;
   }
@@ -38,15 +39,17 @@ export async function capture(read: () => Promise<unknown>): Promise<Asked[]> {
 }
 
 /** The generic plan of the prepared statement, with the rows touched by one call. */
-export async function explain(client: pg.ClientBase, { text, values }: Asked, run: boolean): Promise<Plan> {
-  await client.query(`PREPARE explained AS ${text}`);
+export async function explain(pool: pg.Pool, { text, values }: Asked, run: boolean): Promise<Plan> {
+  const client = await pool.connect();
   try {
+    await client.query(`PREPARE explained AS ${text}`);
     const given =
       values.length === 0 ? '' : `(${values.map((value) => toLiteral(client, value)).join(', ')})`;
     const { rows } = await client.query(`EXPLAIN (ANALYZE ${run}, FORMAT JSON) EXECUTE explained${given}`);
+    await client.query('DEALLOCATE explained');
     return toPlan(rows[0]['QUERY PLAN'][0].Plan);
   } finally {
-    await client.query('DEALLOCATE explained');
+    client.release();
   }
 }
 
@@ -84,7 +87,7 @@ function countRows(node: Node): number {
   return rows * (node['Actual Loops'] ?? 0);
 }
 
-function toLiteral(client: pg.ClientBase, value: unknown): string {
+function toLiteral(client: pg.PoolClient, value: unknown): string {
   if (value === null || value === undefined) return 'NULL';
   return client.escapeLiteral(Array.isArray(value) ? `{${value.map(toElement).join(',')}}` : toText(value));
 }

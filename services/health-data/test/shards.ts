@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 
 /** Where the rows are that a statement reads and writes, by its generic plan. */
 export interface Reach {
@@ -83,22 +83,4 @@ function describe({ 'Relation Name': table, 'Node Type': type, Operation, ...nod
 
 function listNodes(node: Node): Node[] {
   return [node, ...(node.Plans ?? []).flatMap(listNodes)];
-}
-
-/** The texts of all statements that `run` sends to a database by any path, without those that control transactions. */
-export async function captureTexts(run: () => Promise<unknown>): Promise<Set<string>> {
-  const texts = new Set<string>();
-  const { query } = pg.Client.prototype;
-  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    const [config] = args as [string | pg.QueryConfig];
-    const text = typeof config === 'string' ? config : config.text;
-    if (/^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)\b/.test(text)) texts.add(text);
-    return Reflect.apply(query, this, args);
-  } as typeof query;
-  try {
-    await run();
-  } finally {
-    pg.Client.prototype.query = query;
-  }
-  return texts;
 }

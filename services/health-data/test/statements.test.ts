@@ -5,7 +5,8 @@ import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@ph
 import { POOL_SETTINGS } from '../src/store/database.ts';
 import { toUpsert } from '../src/store/pg-health-records.ts';
 import { createStores, observe, readAll, USER, writeAll } from './every-store.ts';
-import { captureTexts, findReach, type Reach } from './shards.ts';
+import { capture } from './plans.ts';
+import { findReach, type Reach } from './shards.ts';
 import { openStorePool, type StorePool } from './store-pool.ts';
 
 const FILES = readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement);
@@ -118,7 +119,7 @@ test('the check notices a statement that reads rows of another person, finds row
 
 test('every other statement of the stores does so too, except those that are named here', async () => {
   const { stores, uncalled } = observe(createStores(store.pool));
-  const texts = await captureTexts(async () => {
+  const asked = await capture(async () => {
     await writeAll(stores);
     await readAll(stores);
     await store.pool.query('DELETE FROM rollup_state WHERE user_id = $1', [USER]);
@@ -129,7 +130,7 @@ test('every other statement of the stores does so too, except those that are nam
   // All methods of all stores.
   expect([...uncalled]).toEqual([]);
   const files = new Set(FILES.flatMap(([, text]) => [text, text.replaceAll('category = ', 'type = ')]));
-  const inline = [...texts].filter((text) => !files.has(text));
+  const inline = [...new Set(asked.map(({ text }) => text))].filter((text) => !files.has(text));
   const reaches = await Promise.all(
     inline.map(async (text) => ({ text: toLine(text), ...(await reachOf(text)) })),
   );

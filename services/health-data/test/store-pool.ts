@@ -1,12 +1,14 @@
 import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
-import type pg from 'pg';
+import pg from 'pg';
 import { POOL_SETTINGS } from '../src/store/database.ts';
 
 /** A database of the service's schema, and a pool with the settings of the service. */
 export interface StorePool extends AsyncDisposable {
   readonly database: TestDatabase;
   readonly pool: pg.Pool;
+  /** As administrator, with the schema of the service. */
+  readonly admin: pg.Client;
 }
 
 export async function openStorePool(
@@ -27,6 +29,10 @@ export async function openStorePool(
       settings: POOL_SETTINGS,
     }),
   );
+  const admin = new pg.Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  stack.defer(() => admin.end());
+  await admin.query(`SET search_path = ${database.schema}`);
   const running = stack.move();
-  return { database, pool, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { database, pool, admin, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
