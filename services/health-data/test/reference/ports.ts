@@ -7,17 +7,9 @@ import type { IngestionPorts } from '../../src/app/ingestion.ts';
 import type { DataPorts } from '../../src/app/resources.ts';
 import { startRollupRebuilds } from '../../src/app/rollup-rebuilds.ts';
 import { POOL_SETTINGS } from '../../src/store/database.ts';
-import { createPgHealthRecords, createPgHealthRecordWriter } from '../../src/store/pg-health-records.ts';
-import { createPgProfileWriter } from '../../src/store/pg-profile-writer.ts';
-import { createPgProfiles } from '../../src/store/pg-profiles.ts';
 import { createPgReadingChanges } from '../../src/store/pg-reading-changes.ts';
-import { createPgReadingWriter } from '../../src/store/pg-reading-writer.ts';
-import { createPgReadings } from '../../src/store/pg-readings.ts';
 import { createPgRollupStore } from '../../src/store/pg-rollup-store.ts';
-import { createPgSummaries } from '../../src/store/pg-summaries.ts';
-import { createPgUserEraser } from '../../src/store/pg-user-eraser.ts';
-import { createPgWeights } from '../../src/store/pg-weights.ts';
-import { PATIENT_SCANS } from '../patient-scans.ts';
+import { createStores } from '../every-store.ts';
 
 const POOL_SIZE = 8;
 const REBUILD_INTERVAL_MS = 3_600_000;
@@ -72,23 +64,18 @@ function openInstance(
   const rebuilds = stack.use(
     startRollupRebuilds({ rollups, intervalMs: REBUILD_INTERVAL_MS, log, failureOf }),
   );
-  const profiles = createPgProfiles(pool);
+  const { readingWriter, recordWriter, profileWriter, eraser, ...stores } = createStores(
+    pool,
+    rebuilds.request,
+  );
+  const readingChanges = createPgReadingChanges(pool, changesSearched);
   return {
-    data: {
-      readings: createPgReadings(pool),
-      readingChanges: createPgReadingChanges(pool, changesSearched),
-      changeDays: 400,
-      summaries: createPgSummaries(pool, PATIENT_SCANS),
-      weights: createPgWeights(pool),
-      healthRecords: createPgHealthRecords(pool),
-      profiles,
-      clock,
-    },
+    data: { ...stores, readingChanges, changeDays: 400, clock },
     ingestion: {
-      readingWriter: createPgReadingWriter(pool, rebuilds.request),
-      healthRecordWriter: createPgHealthRecordWriter(pool),
-      profiles: createPgProfileWriter(pool, rebuilds.request),
-      eraser: createPgUserEraser(pool),
+      readingWriter,
+      healthRecordWriter: recordWriter,
+      profiles: profileWriter,
+      eraser,
       clock,
     },
   };
