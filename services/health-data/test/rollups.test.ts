@@ -2,14 +2,13 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { getMetric, METRICS, type MetricKey } from '@phds/catalog/metrics';
+import { getMetric, METRICS } from '@phds/catalog/metrics';
 import { applyMigrations } from '@phds/service-kit/postgres/migrations';
 import { createTestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
 import type { RollupStore } from '../src/app/ports.ts';
 import { startRollupRebuilds } from '../src/app/rollup-rebuilds.ts';
 import { toReadingId } from '../src/app/row-ids.ts';
-import type { Range } from '../src/domain/window.ts';
 import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
 import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
@@ -232,26 +231,6 @@ describe('the tables derived from readings', () => {
     ]);
     await harness.expectKept('at-once', 'Europe/Berlin');
   });
-
-  test('contain nothing of deleted readings', async () => {
-    const rows = [
-      row('heart-rate', '2025-01-01T10:00:00Z', 60),
-      row('steps', '2024-02-29T10:00:00Z', 60),
-      row('sleep', '2024-12-31T23:00:00Z', 60, { end: '2025-01-01T07:00:00Z' }),
-    ];
-    await harness.put('gone', rows);
-    expect(await harness.keptOf('gone')).toHaveLength(3 * (5 + 5));
-    await harness.remove('gone', rows.slice(0, 1));
-    await harness.remove(
-      'gone',
-      [],
-      [
-        { metric: 'steps', source: null, range: { from: null, to: null } },
-        { metric: 'sleep', source: 'iphone', range: { from: null, to: null } },
-      ],
-    );
-    expect(await harness.keptOf('gone')).toEqual([]);
-  });
 });
 
 test('a zone that Postgres does not know is refused and changes nothing', async () => {
@@ -295,107 +274,47 @@ test('the migration counts existing readings', async () => {
   }
 });
 
-describe('responses from rollups', () => {
-  // For any window, a response from rollups equals the one from readings. Without rollup_state no rollups are used.
-
-  const USER = 'half-rolled-up';
-  const HOUR = 3_600_000;
-  const FIRST = Date.UTC(2025, 2, 27);
-  const DAYS = 7;
+describe('responses from readings', () => {
+  const USER = 'weighed';
+  const query = {
+    askedBy: 'app_reads',
+    userId: USER,
+    metrics: METRICS.map(({ key }) => key),
+    timeZone: 'UTC',
+    range: { from: null, to: null },
+    since: null,
+  };
 
   beforeAll(async () => {
-    await harness.profiles.put(USER, { timeZone: 'Europe/Berlin' });
-    await harness.readings.put(USER, [
-      ...measure('heart-rate', { everyMinutes: 17, lastsMinutes: 0 }),
-      ...measure('steps', { everyMinutes: 11, lastsMinutes: 5 }),
-      ...measure('sleep', { everyMinutes: 170, lastsMinutes: 160 }),
-      ...measure('weight', { everyMinutes: 700, lastsMinutes: 0 }),
-    ]);
+    const hours = Array.from({ length: 1_500 }, (_, n) => new Date(Date.UTC(2025, 2, 27, n)).toISOString());
+    await harness.put(
+      USER,
+      hours.flatMap((at, n) => [row('steps', at, n), ...(n % 7 === 0 ? [row('weight', at, 70 + n)] : [])]),
+    );
   });
 
-  function measure(type: MetricKey, { everyMinutes, lastsMinutes }: Record<string, number>) {
-    const metric = getMetric(type);
-    return Array.from({ length: Math.trunc((DAYS * 24 * 60) / Number(everyMinutes)) }, (_, index) => {
-      const startAt = new Date(FIRST + index * Number(everyMinutes) * 60_000 + 1);
-      const endAt = new Date(startAt.getTime() + Number(lastsMinutes) * 60_000);
-      const source = index % 3 === 0 ? 'iphone' : 'apple-watch';
-      const reading = { metric, startAt, endAt, source, value: 60 + ((index * 7) % 83) };
-      return { ...reading, id: toReadingId(USER, reading) };
-    });
-  }
+  test('have a time limit of their own, those from rollups have that of the pool', async () => {
+    const summaries = createPgSummaries(harness.pool, { ...PATIENT_SCANS, statementTimeoutMs: 1 });
+    const fromReadings = summaries.summarise({ ...query, timeZone: 'Asia/Kolkata' });
+    await expect(fromReadings).rejects.toMatchObject({ reason: 'unavailable' });
+    expect(await summaries.summarise(query)).not.toEqual([]);
+  });
 
-  /** Windows between times about 17 hours apart: at full hours, within hours, at midnights, around the clock change. */
-  function* listWindows(): Generator<Range> {
-    yield { from: null, to: null };
-    for (let from = FIRST - HOUR; from < FIRST + DAYS * 24 * HOUR; from += 17.3 * HOUR) {
-      for (const hours of [0.2, 1, 7.9, 24, 61.3])
-        yield { from: new Date(from), to: new Date(from + hours * HOUR) };
-      yield { from: null, to: new Date(from) };
-      yield { from: new Date(Math.round(from / HOUR) * HOUR), to: null };
-    }
-  }
-
-  async function answer(timeZone: string): Promise<string[]> {
+  test('equal those from rollups, which are not used while they are invalid', async () => {
     const summaries = createPgSummaries(harness.pool, PATIENT_SCANS);
     const weights = createPgWeights(harness.pool);
-    const answers: unknown[] = [];
-    for (const range of listWindows()) {
-      for (const since of [null, new Date('2025-03-28T23:00:00Z')]) {
-        const query = {
-          askedBy: 'app_reads',
-          userId: USER,
-          timeZone,
-          metrics: METRICS.map(({ key }) => key),
-          range,
-          since,
-        };
-        answers.push(query, await summaries.summarise(query));
-        for (const bucket of ['day', 'hour'] as const) {
-          answers.push(await summaries.trend({ ...query, bucket, limit: 9, offset: 0 }));
-          answers.push(await summaries.trend({ ...query, bucket, limit: 9, offset: 13 }));
-        }
-      }
-    }
-    for (const offset of [0, 2, 5, 50]) {
-      const query = {
-        askedBy: 'app_reads',
-        userId: USER,
-        timeZone,
-        dates: { from: null, to: null },
-        since: null,
-        limit: 3,
-        offset,
-      };
-      answers.push(await weights.list(query));
-    }
-    return answers.map((one) => JSON.stringify(one));
-  }
-
-  test.each(['Europe/Berlin', 'America/New_York', 'Asia/Kolkata'])(
-    'in %s responses are the same with rollups and without',
-    async (timeZone) => {
-      const withRollups = await answer(timeZone);
-      const { rows } = await harness.pool.query('DELETE FROM rollup_state WHERE user_id = $1 RETURNING *', [
-        USER,
+    const answer = () =>
+      Promise.all([
+        summaries.summarise(query),
+        ...(['day', 'hour'] as const).map((bucket) =>
+          summaries.trend({ ...query, bucket, limit: 9, offset: 13 }),
+        ),
+        ...[0, 2, 5, 500].map((offset) =>
+          weights.list({ ...query, dates: { from: null, to: null }, limit: 3, offset }),
+        ),
       ]);
-      expect(rows).toHaveLength(1);
-      expect(withRollups).toEqual(await answer(timeZone));
-      const [{ user_id: userId, time_zone: zone, version }] = rows;
-      await harness.pool.query('INSERT INTO rollup_state VALUES ($1, $2, $3)', [userId, zone, version]);
-    },
-  );
-
-  test('a summary from readings has its own time limit, one from rollups has that of the pool', async () => {
-    const summaries = createPgSummaries(harness.pool, { ...PATIENT_SCANS, statementTimeoutMs: 1 });
-    const query = {
-      askedBy: 'app_reads',
-      userId: USER,
-      metrics: METRICS.map(({ key }) => key),
-      range: { from: null, to: null },
-      since: null,
-    };
-    const inZone = (timeZone: string) => summaries.summarise({ ...query, timeZone });
-    await expect(inZone('Asia/Kolkata')).rejects.toMatchObject({ reason: 'unavailable' });
-    expect(await inZone('Europe/Berlin')).not.toEqual([]);
+    const fromRollups = await answer();
+    await harness.invalidate(USER);
+    expect(await answer()).toEqual(fromRollups);
   });
 });

@@ -31,20 +31,15 @@ async function ask(compared: ComparedPerson, asked: Request) {
   return JSON.parse(served);
 }
 
+/** Every read of some types in the zone of the person and in others. */
 async function askAll(
   compared: ComparedPerson,
   types: readonly MetricKey[],
-  bounds: readonly string[],
-  zone: string,
+  dates: readonly string[],
+  ...zones: readonly (string | null)[]
 ) {
-  const subject = {
-    zone,
-    types,
-    categories: ['heart', 'activity', 'sleep'] as const,
-    bounds,
-    beginnings: bounds,
-  };
-  await Promise.all(questionnaire(subject).map((asked) => ask(compared, asked)));
+  const requests = questionnaire({ zones: [null, ...zones], types, bounds: dates, beginnings: dates });
+  await Promise.all(requests.map((asked) => ask(compared, asked)));
 }
 
 const days = (points: { start: string; value: number }[]) => points.map(({ start, value }) => [start, value]);
@@ -135,6 +130,51 @@ test('of two devices the larger counts in each hour; on a tie the first by name;
   await askAll(compared, ['steps'], ['2026-01-02', '2026-01-03'], 'Asia/Kathmandu');
 });
 
+test('a summary and a point have exactly the documented fields, with one more decimal for the average', async () => {
+  const compared = new ComparedPerson(ports, 'exact');
+  await compared.put([
+    sent('heart-rate', '2026-01-02T10:15:00Z', 40),
+    sent('heart-rate', '2026-01-02T10:45:00Z', 41),
+    sent('heart-rate', '2026-01-04T10:00:00Z', 131, { source: 'iphone' }),
+  ]);
+  expect(await ask(compared, request('aggregations'))).toEqual({
+    data: {
+      from: null,
+      to: null,
+      timeZone: 'UTC',
+      generatedAt: NOW,
+      metrics: [
+        {
+          type: 'Heart Rate',
+          category: 'heart',
+          unit: '/min',
+          basis: 'reading',
+          count: 3,
+          latest: { value: 131, timestamp: '2026-01-04T10:00:00.000Z' },
+          average: 70.7,
+          min: 40,
+          max: 131,
+          sum: 212,
+          referenceRange: { low: 41, high: 130, source: 'NEWS2, Royal College of Physicians 2017' },
+          outOfRange: { below: 1, above: 1, total: 2 },
+        },
+      ],
+    },
+  });
+  const { served } = await compared.read(request('trends', { bucket: 'hour', page: 2, pageSize: 1 }));
+  expect(served).toBe(
+    '{"data":[{"type":"Heart Rate","bucket":"hour","start":"2026-01-02T10:00:00+00:00","end":"2026-01-02T11:00:00+00:00",' +
+      '"unit":"/min","count":2,"value":40.5,"average":40.5,"min":40,"max":41,"sum":81}],' +
+      '"pagination":{"page":2,"pageSize":1,"total":2,"totalPages":2}}',
+  );
+  // A window before the data window of the grant is empty, and never ends before it starts.
+  for (const from of ['2026-01-01', null]) {
+    const before = request('aggregations', { from, to: '2026-01-10', dataFrom: '2026-02-01' });
+    const at = '2026-01-10T00:00:00.000Z';
+    expect((await ask(compared, before)).data).toMatchObject({ from: at, to: at, metrics: [] });
+  }
+});
+
 test('an ECG without a heart rate is listed and never summarised', async () => {
   const compared = new ComparedPerson(ports, 'ecg');
   await compared.put([sent('ecg', '2026-01-02T10:00:00Z', null)]);
@@ -185,14 +225,9 @@ test('daily totals of many small values are exact in decimal, without float erro
 const QUARTER = 900_000;
 const HOUR = 4 * QUARTER;
 
-/** From three hours before a day to three hours after it: one device every quarter of an hour, another occasionally, and nights. */
-function around(date: string, zone: string): Sent[] {
-  const { start, end } = dayOf(date, zone);
-  const from = start - 3 * HOUR;
-  const quarters = Array.from(
-    { length: (end + 3 * HOUR - from) / QUARTER },
-    (_, index) => from + index * QUARTER,
-  );
+/** Between two instants: one device every quarter of an hour, another occasionally, and nights. */
+function measure(from: number, to: number): Sent[] {
+  const quarters = Array.from({ length: (to - from) / QUARTER }, (_, index) => from + index * QUARTER);
   const at = (
     type: Sent['type'],
     moment: number,
@@ -240,29 +275,118 @@ test.each([
   ['UTC', '2024-02-29', 24],
   ['Pacific/Kiritimati', '2024-12-31', 24],
   ['Pacific/Pago_Pago', '2025-01-01', 24],
-])('in %s, the day %s has %d hours, and every read of it is correct', async (zone, date, hours) => {
-  const { start, end } = dayOf(date, zone);
-  expect((end - start) / HOUR).toBe(hours);
-  const compared = new ComparedPerson(ports, `${zone} ${date}`);
-  await compared.move(zone);
-  await compared.put(around(date, zone));
-  const day = compared.expect(
-    request('trends', { type: 'heart-rate', from: date, to: new Date(end).toISOString() }),
-  );
-  expect(day).toMatchObject({ data: [{ count: hours * 4 }], pagination: { total: 1 } });
-  const next = new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10);
-  const noon = new Date(start + 12 * HOUR + 1).toISOString();
-  const requests = questionnaire({
-    zone: 'Asia/Kathmandu',
+])(
+  'in %s, the day %s has %d hours, and every read of it is correct, from rollups of the zone and of another',
+  async (zone, date, hours) => {
+    const { start, end } = dayOf(date, zone);
+    expect((end - start) / HOUR).toBe(hours);
+    const compared = new ComparedPerson(ports, `${zone} ${date}`);
+    await compared.move(zone);
+    await compared.put(measure(start - 3 * HOUR, end + 3 * HOUR));
+    const day = compared.expect(
+      request('trends', { type: 'heart-rate', from: date, to: new Date(end).toISOString() }),
+    );
+    expect(day).toMatchObject({ data: [{ count: hours * 4 }], pagination: { total: 1 } });
+    const next = new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10);
+    for (const [home, asked] of [
+      [zone, null],
+      ['UTC', zone],
+    ] as const) {
+      await compared.move(home);
+      const requests = questionnaire({
+        zones: [asked],
+        types: ['steps', 'sleep'],
+        bounds: [date, next],
+        beginnings: [date, next],
+      });
+      const pages = [1, 4, 99].map((page) =>
+        request('trends', { bucket: 'hour', timeZone: asked, page, pageSize: 7 }),
+      );
+      await Promise.all([...requests, ...pages].map((one) => ask(compared, one)));
+    }
+  },
+);
+
+test('of a day or hour that a window or a grant cuts, the part inside counts, whatever rollups there are for the zone', async () => {
+  const compared = new ComparedPerson(ports, 'cut');
+  await compared.move('Europe/Berlin');
+  await compared.put(measure(Date.parse('2025-03-28T12:00:00Z'), Date.parse('2025-03-31T06:00:00Z')));
+  const whole = questionnaire({
+    // Its own rollups, hourly rollups, and the readings.
+    zones: [null, 'America/New_York', 'Asia/Kathmandu'],
     types: ['steps', 'sleep'],
-    categories: ['activity'],
-    bounds: [date, next],
-    beginnings: [date, next],
+    // A midnight, within an hour, a full hour, beside the change of the clock, and within a second.
+    bounds: [
+      '2025-03-28T23:00:00Z',
+      '2025-03-29T03:20:00Z',
+      '2025-03-29T15:00:00Z',
+      '2025-03-30T00:30:00Z',
+      '2025-03-31T04:00:00.500Z',
+    ],
+    beginnings: [],
   });
-  requests.push(request('trends', { bucket: 'hour', from: noon }), request('aggregations', { to: noon }));
-  const answers = await Promise.all(requests.map((asked) => compared.read(asked)));
-  for (const { about, served, expected } of answers) expect([about, served]).toEqual([about, expected]);
+  const limited = whole.map((asked) => ({ ...asked, dataFrom: '2025-03-30' }));
+  await Promise.all([...whole, ...limited].map((asked) => ask(compared, asked)));
 });
+
+test.each([
+  ['2025-03-30T01:30:00+01:00', '2025-03-30T05:00:00+02:00', 10],
+  ['2025-03-30T03:00:00+02:00', '2025-03-30T05:00:00+02:00', 8],
+  ['2025-10-26T02:30:00+02:00', '2025-10-26T02:30:00+01:00', 4],
+  ['2025-10-26T01:00:00+02:00', '2025-10-26T02:00:00+01:00', 8],
+])('on the day of a clock change a point from %s to %s has its own offsets', async (from, to, count) => {
+  const compared = new ComparedPerson(ports, `point ${from}`);
+  await compared.move('Europe/Berlin');
+  await compared.put(measure(Date.parse(from) - HOUR, Date.parse(to) + HOUR));
+  const { data } = await ask(compared, request('trends', { type: 'heart-rate', from, to }));
+  expect(data).toMatchObject([{ start: from, end: to, count }]);
+});
+
+test('a date beside an instant is midnight in the zone of the person or the request, and in UTC for lists', async () => {
+  const compared = new ComparedPerson(ports, 'islander');
+  await compared.move('Pacific/Apia');
+  await compared.put([sent('steps', '2026-01-01T12:00:00Z', 60)]);
+  const morning = { from: '2026-01-02', to: '2026-01-01T23:00:00Z' };
+  const evening = { from: '2026-01-01T12:00:00Z', to: '2026-01-02' };
+  const refused = { refused: ['from'] };
+  const steps = { data: [{ value: 60 }] };
+  for (const endpoint of ['trends', 'aggregations'] as const) {
+    expect(await ask(compared, request(endpoint, evening))).toEqual(refused);
+    expect(await ask(compared, request(endpoint, { ...morning, timeZone: 'UTC' }))).toEqual(refused);
+  }
+  expect(await ask(compared, request('trends', morning))).toMatchObject(steps);
+  expect(await ask(compared, request('trends', { ...evening, timeZone: 'UTC' }))).toMatchObject(steps);
+  const list = (window: object) => ask(compared, request('health-data', { category: 'activity', ...window }));
+  expect(await list(morning)).toEqual(refused);
+  expect(await list(evening)).toMatchObject(steps);
+});
+
+test.each(['UTC', 'Europe/Berlin', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
+  'in %s, the first and the last of all dates and instants limit readings, summaries and grants',
+  async (zone) => {
+    const compared = new ComparedPerson(ports, `widest ${zone}`);
+    await compared.move(zone);
+    await compared.put([sent('weight', '2025-06-01T10:00:00Z', 80)]);
+    // Not compared with the reference, whose bounds may lie outside the years 1 to 9999.
+    const read = async (asked: Request) => JSON.parse((await compared.read(asked)).served);
+    const total = async (reach: object) => {
+      const list = await read(request('health-data', { category: 'body-composition', ...reach }));
+      const points = await read(request('trends', reach));
+      const summary = await read(request('aggregations', reach));
+      return [list.pagination.total, points.pagination.total, summary.data.metrics.length];
+    };
+    for (const [first, last] of [
+      ['0001-01-01', '9999-12-31'],
+      ['0001-01-01T00:00:00+23:59', '9999-12-31T23:59:59-23:59'],
+    ] as const) {
+      expect(await total({ from: first, to: last })).toEqual([1, 1, 1]);
+      expect(await total({ from: last })).toEqual([0, 0, 0]);
+      expect(await total({ to: first })).toEqual([0, 0, 0]);
+    }
+    expect(await total({ dataFrom: '0001-01-01' })).toEqual([1, 1, 1]);
+    expect(await total({ dataFrom: '9999-12-31' })).toEqual([0, 0, 0]);
+  },
+);
 
 test.each([
   ['Europe/Berlin', '2025-10-26T00:59:59.999Z', '2025-10-26T00:00Z', '2025-10-26T01:00Z'],

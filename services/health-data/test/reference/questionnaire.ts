@@ -1,5 +1,4 @@
-import type { Category } from '@phds/catalog/categories';
-import type { MetricKey } from '@phds/catalog/metrics';
+import { getMetric, type MetricKey } from '@phds/catalog/metrics';
 import type { Request } from './request.ts';
 
 /** A request without filters, with the given changes. */
@@ -9,26 +8,26 @@ export function request(endpoint: Request['endpoint'], changes: Partial<Request>
 }
 
 interface Subject {
-  /** A zone to request besides the person's own. */
-  readonly zone: string;
+  /** The zones to request; null is the person's own. */
+  readonly zones: readonly (string | null)[];
   readonly types: readonly MetricKey[];
-  readonly categories: readonly Category[];
   /** Bounds of windows, in order of time. */
   readonly bounds: readonly string[];
   /** First days of grants. */
   readonly beginnings: readonly string[];
 }
 
-/** Every read of some types: in each window between the bounds, from each first day, in both zones. */
-export function questionnaire({ zone, types, categories, bounds, beginnings }: Subject): Request[] {
+/** Every read of some types: in each window between the bounds, from each first day, in each zone. */
+export function questionnaire({ zones, types, bounds, beginnings }: Subject): Request[] {
   const windows = [null, ...bounds].flatMap((from, index) =>
     [...bounds.slice(index), null].map((to) => ({ from, to })),
   );
   const reaches = [...windows, ...beginnings.map((dataFrom) => ({ dataFrom }))];
+  const categories = [...new Set(types.map((type) => getMetric(type).category))];
   return reaches.flatMap((reach) => [
     request('weight', reach),
     ...categories.map((category) => request('health-data', { category, ...reach })),
-    ...[null, zone].flatMap((timeZone) => [
+    ...zones.flatMap((timeZone) => [
       request('aggregations', { timeZone, ...reach }),
       request('trends', { bucket: 'day' as const, timeZone, ...reach }),
       ...types.map((type) => request('trends', { type, bucket: 'hour' as const, timeZone, ...reach })),
