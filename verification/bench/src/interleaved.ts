@@ -111,6 +111,6 @@ export function reportInterleaved(measured: readonly KindRounds[], settings: Set
 }
 
 /** The results of all rounds. */
-export function resultsOf(measured: readonly KindRounds[]): Round[] {
+function resultsOf(measured: readonly KindRounds[]): Round[] {
   return measured.flatMap(({ rounds }) => rounds.flatMap((round) => Object.values(round)));
 }

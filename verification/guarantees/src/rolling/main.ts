@@ -28,13 +28,14 @@ function print(report: RollingReport): void {
     console.log(`  ${count} × ${reason}`);
 }
 
-await runProof(command, async () => {
+await runProof(command, async (signal) => {
   const { kill } = command.opts<{ kill: boolean }>();
   const report = await restartRolling({
     readsPerSecond: READS_PER_SECOND,
     shutdownDelayMs: SHUTDOWN_DELAY_MS,
     kill,
     say: (line) => console.log(`  ${line}`),
+    signal,
   });
   print(report);
   const violations = findViolations(report);

@@ -224,6 +224,8 @@ interface RollingOptions {
   /** Kills the replicas, to show that the judge finds what is lost without draining. */
   readonly kill?: boolean;
   readonly say?: (line: string) => void;
+  /** Ends the run before the next restart. */
+  readonly signal?: AbortSignal;
 }
 
 export interface RollingReport {
@@ -259,6 +261,7 @@ export async function restartRolling(options: RollingOptions): Promise<RollingRe
   let restarts = 0;
   try {
     for (const group of toGroups(replicated, options.allServicesAtOnce ?? false)) {
+      options.signal?.throwIfAborted();
       await Promise.all(group.map((replica) => restart(replica, options, say)));
       restarts += group.length;
     }

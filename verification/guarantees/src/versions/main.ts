@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -28,12 +29,13 @@ const BUILT_PAGES = {
  * Starts the whole service of this checkout, and each of the four services of the earlier one in turn in the place of the new one: a person
  * approves, and an app reads, refreshes, revokes and is refused, with tokens from before and from after the exchange. Returns what failed.
  */
-async function runMixes(earlier: Checkout, say: (line: string) => void): Promise<string[]> {
+async function runMixes(earlier: Checkout, signal: AbortSignal): Promise<string[]> {
   const ports = await findRandomPorts(1);
   await using stack = await startRunningStack({ ports });
   const person = await connectPerson(stack, 'connected');
   const failures: string[] = [];
   for (const service of SERVICES) {
+    signal.throwIfAborted();
     const current = processOf(stack, service === 'gateway' ? 'gateway-1' : service);
     await current.stop();
     const old = createFurtherProcess(stack, service, {
@@ -74,7 +76,11 @@ interface JestReport {
 }
 
 /** Runs the tests of a service as the checkout has them. Throws if they do not run at all. */
-async function testService({ directory }: Checkout, service: string): Promise<TestResult> {
+async function testService(
+  { directory }: Checkout,
+  service: string,
+  signal: AbortSignal,
+): Promise<TestResult> {
   const output = await mkdtemp(join(tmpdir(), 'phds-versions-'));
   try {
     const file = join(output, 'report.json');
@@ -83,8 +89,9 @@ async function testService({ directory }: Checkout, service: string): Promise<Te
       cwd: directory,
       env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` },
       stdio: 'ignore',
+      signal,
     });
-    await new Promise((resolve) => child.once('exit', resolve));
+    await once(child, 'exit');
     const report: JestReport = JSON.parse(await readFile(file, 'utf8'));
     return toResult(report);
   } finally {
@@ -133,32 +140,32 @@ function print({ passed, failed }: TestResult): void {
 }
 
 /** Whether the code before the last migration works on the schema after it. */
-async function proveMigration(service: string): Promise<boolean> {
+async function proveMigration(service: string, signal: AbortSignal): Promise<boolean> {
   const { name, before } = await findLastMigration(service);
   console.log(`${service}: ${name}`);
   await using earlier = await checkOut(before, say);
   await giveMigrations(earlier, service);
   say(`code of ${earlier.revision} on the schema with the migration`);
-  const onNewSchema = await testService(earlier, service);
+  const onNewSchema = await testService(earlier, service, signal);
   print(onNewSchema);
   await using current = await checkOut('HEAD', say);
   await giveMigrations(current, service, { without: name });
   say(`code of ${current.revision} on the schema without the migration`);
-  print(await testService(current, service));
+  print(await testService(current, service, signal));
   return onNewSchema.failed.length === 0;
 }
 
-async function proveMixes(): Promise<boolean> {
+async function proveMixes(signal: AbortSignal): Promise<boolean> {
   console.log('services side by side');
   await using earlier = await checkOut(LAST_RELEASE, say);
-  const failures = await runMixes(earlier, say);
+  const failures = await runMixes(earlier, signal);
   for (const failure of failures) console.log(`VIOLATION ${failure}`);
   return failures.length === 0;
 }
 
-await runProof(command, async () => {
+await runProof(command, async (signal) => {
   let holds = true;
   for (const part of command.processedArgs[0] as readonly string[])
-    holds = (await (part === MIXES ? proveMixes() : proveMigration(part))) && holds;
+    holds = (await (part === MIXES ? proveMixes(signal) : proveMigration(part, signal))) && holds;
   return holds;
 });
