@@ -370,8 +370,7 @@ describeWithChromium('a request that runs out while its page is open', () => {
     const { body } = expectStatus(201, await app.authorize([HEART]));
     const visitor = await visits.open('/signed-in', { session });
     const { page } = visitor;
-    await page.clock.install();
-    await visitor.goto(body.approval_uri);
+    await visitor.gotoAndHoldClock(body.approval_uri);
     const url = `${app.gateway}/partner/consent/pending/${body.pending_id}`;
     const find = async () => (await send(url, { bearer: session })).body.data;
     return { visitor, page, screen: new ApprovalScreen(page), id: body.pending_id as string, find };

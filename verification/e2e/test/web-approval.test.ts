@@ -474,8 +474,7 @@ describeWithChromium('switching the account on the approval screen', () => {
     const { body } = expectStatus(201, await app.authorize([HEART]));
     const visitor = await visits.open('/signed-in', { session });
     const { page } = visitor;
-    await page.clock.install();
-    await visitor.goto(body.approval_uri);
+    await visitor.gotoAndHoldClock(body.approval_uri);
     await page.getByRole('heading', { name: 'Morning Run wants to read your health data' }).waitFor();
     const url = `${app.gateway}/partner/consent/pending/${body.pending_id}`;
     const reads: string[] = [];
