@@ -1,3 +1,4 @@
+import type { Visitor } from '@phds/running-system/visitor';
 import type { Locator, Page } from 'playwright-core';
 
 /** The approval screen in English, by the roles and names that a screen reader announces. */
@@ -81,4 +82,16 @@ export class ApprovalScreen {
   async count(): Promise<string | null> {
     return this.share.textContent();
   }
+}
+
+/**
+ * Opens an approval screen whose clock the test then moves. The page corrects its clock by each answer, so this waits for the last one:
+ * an answer that came later would undo the move.
+ */
+export async function gotoWithMovableClock(visitor: Visitor, approvalUri: string): Promise<void> {
+  const { page } = visitor;
+  await page.clock.install();
+  const last = page.waitForResponse('**/partner/consent/apps?**');
+  await visitor.goto(approvalUri);
+  await (await last).finished();
 }

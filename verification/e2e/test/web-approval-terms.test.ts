@@ -3,7 +3,7 @@ import { type Approval, expectStatus, type PartnerApp, registerApp } from '@phds
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { expireApproval } from '../src/approval-expiry.ts';
-import { ApprovalScreen } from '../src/approval-screen.ts';
+import { ApprovalScreen, gotoWithMovableClock } from '../src/approval-screen.ts';
 import { dayText, dayTextBefore, textsSince } from '../src/day-texts.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
@@ -370,7 +370,7 @@ describeWithChromium('a request that runs out while its page is open', () => {
     const { body } = expectStatus(201, await app.authorize([HEART]));
     const visitor = await visits.open('/signed-in', { session });
     const { page } = visitor;
-    await visitor.gotoAndHoldClock(body.approval_uri);
+    await gotoWithMovableClock(visitor, body.approval_uri);
     const url = `${app.gateway}/partner/consent/pending/${body.pending_id}`;
     const find = async () => (await send(url, { bearer: session })).body.data;
     return { visitor, page, screen: new ApprovalScreen(page), id: body.pending_id as string, find };

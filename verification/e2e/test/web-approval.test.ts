@@ -5,7 +5,7 @@ import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { type Screen, Visitor } from '@phds/running-system/visitor';
 import type { Locator } from 'playwright-core';
-import { ApprovalScreen } from '../src/approval-screen.ts';
+import { ApprovalScreen, gotoWithMovableClock } from '../src/approval-screen.ts';
 import { Keyboard } from '../src/keyboard.ts';
 import { pickPerson } from '../src/sign-in-page.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
@@ -474,7 +474,7 @@ describeWithChromium('switching the account on the approval screen', () => {
     const { body } = expectStatus(201, await app.authorize([HEART]));
     const visitor = await visits.open('/signed-in', { session });
     const { page } = visitor;
-    await visitor.gotoAndHoldClock(body.approval_uri);
+    await gotoWithMovableClock(visitor, body.approval_uri);
     await page.getByRole('heading', { name: 'Morning Run wants to read your health data' }).waitFor();
     const url = `${app.gateway}/partner/consent/pending/${body.pending_id}`;
     const reads: string[] = [];

@@ -119,16 +119,6 @@ export class Visitor implements AsyncDisposable {
     await this.page.locator('[data-loading]').first().waitFor({ state: 'detached' });
   }
 
-  /**
-   * Opens a page whose clock the test then moves, and waits until the page has all its answers: it corrects its clock by each answer,
-   * so one that comes later would undo a move.
-   */
-  async gotoAndHoldClock(path: string): Promise<void> {
-    await this.page.clock.install();
-    await this.goto(path);
-    await this.page.waitForLoadState('networkidle');
-  }
-
   /** Shows the same page on another screen. */
   async lookAs(screen: Screen): Promise<void> {
     const { viewport, colorScheme }: ScreenSettings = SCREENS[screen];
