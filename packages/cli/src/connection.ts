@@ -51,14 +51,15 @@ export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
 
 /** What opens the channels of a caller. Throws NotConfigured for an unusable key. */
 export function openChannelsAs(
-  caller: 'importer' | 'operator',
+  caller: string,
   config: { readonly SERVICE_PRIVATE_KEY: string } & Parameters<typeof toTlsFiles>[0],
 ) {
   checkPrivateKey(config.SERVICE_PRIVATE_KEY);
   const tls = toTlsFiles(config);
   const tokens = createServiceTokenSource({ service: caller, privateKeyPem: config.SERVICE_PRIVATE_KEY });
-  return (place: Pick<Parameters<typeof openRpcChannel>[0], 'address' | 'audience' | 'deadlineMs'>) =>
-    openRpcChannel({ ...place, tokens, ...(tls === undefined ? {} : { tls }) });
+  return (
+    place: Pick<Parameters<typeof openRpcChannel>[0], 'address' | 'audience' | 'deadlineMs' | 'metadata'>,
+  ) => openRpcChannel({ ...place, tokens, ...(tls === undefined ? {} : { tls }) });
 }
 
 /** Fails here, naming the setting, instead of at the first call. */

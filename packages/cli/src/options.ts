@@ -14,6 +14,11 @@ export function userOption(description: string): Option {
   return new Option('--user <id>', description).argParser(parseNotEmpty).makeOptionMandatory();
 }
 
+/** Why the operator does it, for the operators' record. */
+export function reasonOption(description = "why, for the operators' record"): Option {
+  return new Option('--reason <text>', description).argParser(parseNotEmpty).makeOptionMandatory();
+}
+
 export function jsonOption(what: string): Option {
   return new Option('--json', `print ${what} as one JSON document`).default(false);
 }

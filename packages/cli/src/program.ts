@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { APP_LOCK_KINDS, type AppLockKind } from '@phds/catalog/wire-names';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type AppAction, changeDevelopers, listApps, listDevelopers, runOnApp } from './commands/apps.ts';
+import { auditOperators, type KeptEntry } from './commands/audit.ts';
 import type { Finish } from './commands/command.ts';
 import { erasePerson } from './commands/erase.ts';
 import { importFiles, listImports } from './commands/import.ts';
@@ -19,6 +20,7 @@ import {
   parseNumber,
   parsePage,
   parsePath,
+  reasonOption,
   userOption,
 } from './options.ts';
 import type { RangeChoice } from './records/chain-source.ts';
@@ -29,7 +31,7 @@ Settings are environment variables; each KEY may be KEY_FILE, the name of a file
 HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`importer\`). records needs RECORDS_DATABASE_URL
 (consent's database, with a role that can read it) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS
 and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, reports CONSENT_ADDRESS, apps and developers
-AUTHORIZATION_ADDRESS, and all of these SERVICE_PRIVATE_KEY (PEM of the caller \`operator\`).
+AUTHORIZATION_ADDRESS, audit CONSENT_ADDRESS, and all of these OPERATOR_NAME and SERVICE_PRIVATE_KEY (PEM of that operator's key).
 In a checkout, \`pnpm phds\` takes what is not set from the local stack that runs there.
 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
@@ -42,9 +44,9 @@ smart: the directory or zip archive of SMART's sample tables`;
 const streams = { output: process.stdout, errors: process.stderr };
 const withIngestion = { ...streams, connect: () => openIngestion(process.env) };
 const withRecords = { ...streams, connect: () => openRecords(process.env) };
-const withServices = (...services: Parameters<typeof openOperator>[1]) => ({
+const withServices = (services: Parameters<typeof openOperator>[1], reason = '') => ({
   ...streams,
-  connect: () => openOperator(process.env, services),
+  connect: () => openOperator(process.env, services, reason),
 });
 
 /** `pnpm phds`: its commands, options and help. Parsing throws a CommanderError for wrong arguments. */
@@ -61,6 +63,7 @@ export function createProgram(finish: Finish): Command {
   addDevelopers(program, finish);
   addErase(program, finish);
   addRestore(program, finish);
+  addAudit(program, finish);
   return program;
 }
 
@@ -114,7 +117,7 @@ function addReports(program: Command, finish: Finish): void {
     .addOption(new Option('--page <n>', 'which page').argParser(parsePage).default(1))
     .addOption(jsonOption('the page'))
     .action(async ({ app, page, json }: ReportsOptions) =>
-      finish(await listReports({ clientId: app ?? null, page, json }, withServices('consent'))),
+      finish(await listReports({ clientId: app ?? null, page, json }, withServices(['consent']))),
     );
 }
 
@@ -138,10 +141,11 @@ function addErase(program: Command, finish: Finish): void {
       'also end the apps that the person registered, for everybody who uses them',
       false,
     )
+    .addOption(reasonOption())
     .addOption(jsonOption('what was removed'))
-    .action(async ({ user: userId, confirm, revokeApps, json }: EraseOptions, command: Command) => {
+    .action(async ({ user: userId, confirm, revokeApps, reason, json }: EraseOptions, command: Command) => {
       if (confirm !== userId) command.error('error: --confirm must repeat the id of --user');
-      const services = withServices('authorization', 'consent', 'health-data');
+      const services = withServices(['authorization', 'consent', 'health-data'], reason);
       finish(await erasePerson({ userId, revokeApps, json }, services));
     });
 }
@@ -150,6 +154,7 @@ interface EraseOptions {
   readonly user: string;
   readonly confirm: string;
   readonly revokeApps: boolean;
+  readonly reason: string;
   readonly json: boolean;
 }
 
@@ -181,10 +186,10 @@ function addRestore(program: Command, finish: Finish): void {
     const command = restore.command(action).description(description).addOption(jsonOption('the status'));
     if (confirmation !== null) {
       const option = new Option('--confirm <word>', `must be "${confirmation}"`);
-      command.addOption(option.choices([confirmation]).makeOptionMandatory());
+      command.addOption(option.choices([confirmation]).makeOptionMandatory()).addOption(reasonOption());
     }
-    command.action(async ({ json }: { json: boolean }) =>
-      finish(await runRestore({ action, json }, withServices(...RESTORED_SERVICES))),
+    command.action(async ({ reason = '', json }: { reason?: string; json: boolean }) =>
+      finish(await runRestore({ action, json }, withServices(RESTORED_SERVICES, reason))),
     );
   }
 }
@@ -199,7 +204,6 @@ const DESCRIPTIONS: Readonly<Record<AppAction, string>> = {
 
 /** Adds `phds apps`. */
 function addApps(program: Command, finish: Finish): void {
-  const surroundings = withServices('authorization');
   const apps = program.command('apps').description('Shows, suspends, resumes and approves apps.');
   apps
     .command('list')
@@ -211,7 +215,12 @@ function addApps(program: Command, finish: Finish): void {
     .addOption(new Option('--page <n>', 'which page').argParser(parsePage).default(1))
     .addOption(jsonOption('the page'))
     .action(async ({ owner, locked, page, json }: ListOptions) =>
-      finish(await listApps({ ownerId: owner ?? '', lockKind: locked ?? null, page, json }, surroundings)),
+      finish(
+        await listApps(
+          { ownerId: owner ?? '', lockKind: locked ?? null, page, json },
+          withServices(['authorization']),
+        ),
+      ),
     );
   for (const [name, description] of Object.entries(DESCRIPTIONS)) {
     const action = name as AppAction;
@@ -221,12 +230,8 @@ function addApps(program: Command, finish: Finish): void {
       .argument('<client-id>', 'the app', parseNotEmpty)
       .addOption(jsonOption('the app'));
     if (action === 'suspend') {
-      command.addOption(
-        new Option('--reason <text>', 'what the developer is told')
-          .argParser(parseNotEmpty)
-          .makeOptionMandatory(),
-      );
-    }
+      command.addOption(reasonOption('why; also what the developer is told'));
+    } else if (action !== 'show') command.addOption(reasonOption());
     if (action === 'approve') {
       command.addOption(
         new Option(
@@ -239,14 +244,18 @@ function addApps(program: Command, finish: Finish): void {
     }
     command.action(
       async (clientId: string, { json, ...choices }: { reason?: string; seen?: Date; json: boolean }) =>
-        finish(await runOnApp({ action, clientId, choices, json }, surroundings)),
+        finish(
+          await runOnApp(
+            { action, clientId, choices, json },
+            withServices(['authorization'], choices.reason),
+          ),
+        ),
     );
   }
 }
 
 /** Adds `phds developers`. */
 function addDevelopers(program: Command, finish: Finish): void {
-  const surroundings = withServices('authorization');
   const developers = program
     .command('developers')
     .description('The people who may register apps, where DEVELOPERS is `listed`.');
@@ -256,7 +265,7 @@ function addDevelopers(program: Command, finish: Finish): void {
     .addOption(new Option('--page <n>', 'which page').argParser(parsePage).default(1))
     .addOption(jsonOption('the page'))
     .action(async ({ page, json }: { page: number; json: boolean }) =>
-      finish(await listDevelopers({ page, json }, surroundings)),
+      finish(await listDevelopers({ page, json }, withServices(['authorization']))),
     );
   for (const action of ['add', 'remove'] as const) {
     developers
@@ -265,11 +274,39 @@ function addDevelopers(program: Command, finish: Finish): void {
         action === 'add' ? 'Lets a person register apps.' : 'No longer lets a person register apps.',
       )
       .addOption(userOption('the person'))
+      .addOption(reasonOption())
       .addOption(jsonOption('the person'))
-      .action(async ({ user: userId, json }: { user: string; json: boolean }) =>
-        finish(await changeDevelopers({ action, userId, json }, surroundings)),
+      .action(async ({ user: userId, reason, json }: { user: string; reason: string; json: boolean }) =>
+        finish(await changeDevelopers({ action, userId, json }, withServices(['authorization'], reason))),
       );
   }
+}
+
+/** Adds `phds audit`. */
+function addAudit(program: Command, finish: Finish): void {
+  program
+    .command('audit')
+    .description(
+      "Prints the operators' record, oldest first, and verifies that nothing of it was changed or removed.",
+    )
+    .addOption(
+      new Option(
+        '--expect <entry>',
+        'an entry that an earlier run printed; without it a cut end is not noticed',
+      ).argParser(parseKeptEntry),
+    )
+    .addOption(new Option('--json', 'print each entry as a line of JSON').default(false))
+    .action(async ({ expect = null, json }: { expect?: KeptEntry | null; json: boolean }) =>
+      finish(await auditOperators({ kept: expect, json }, withServices(['consent']))),
+    );
+}
+
+function parseKeptEntry(value: string): KeptEntry {
+  const [, number, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(value) ?? [];
+  if (number === undefined || hash === undefined) {
+    throw new InvalidArgumentError('It must be a number, a colon and 64 hexadecimal digits.');
+  }
+  return { number: Number(number), hash };
 }
 
 interface ListOptions {

@@ -10,6 +10,7 @@ import {
   type DatabaseRole,
   type DatabaseService,
   type KeyFiles,
+  LOCAL_OPERATOR,
   readDatabasePassword,
   readDatabasePasswords,
 } from './key-files.ts';
@@ -74,6 +75,7 @@ export function toComposeSecrets(
     importer: { 'service.pem': file(servicePrivateKeys.importer) },
     operator: {
       'service.pem': file(servicePrivateKeys.operator),
+      'operator.name': async () => LOCAL_OPERATOR,
       'receipt.jwks.json': file(keys.receiptPublicKeys),
       'records.database-url': url('consent', 'reader'),
     },

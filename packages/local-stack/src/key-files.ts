@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { OPERATOR_ROLES, toOperatorCaller } from '@phds/service-kit/trust/operators';
 import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 
@@ -17,6 +18,9 @@ export const CALLERS = [
 
 /** A name that service tokens are issued to. */
 export type Caller = (typeof CALLERS)[number];
+
+/** Name of the operator of the local stack, who has every role. */
+export const LOCAL_OPERATOR = 'local';
 
 /** The services with a database. */
 export const DATABASE_SERVICES = ['authorization', 'consent', 'health-data'] as const;
@@ -81,7 +85,7 @@ export function toKeyFiles(directory: string): KeyFiles {
 /** Creates missing keys and keeps existing ones, so that tokens survive a restart of the stack. */
 export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
   const files = toKeyFiles(directory);
-  await ensureSigningKeys(files.servicePublicKeys, files.servicePrivateKeys);
+  await ensureSigningKeys(files.servicePublicKeys, files.servicePrivateKeys, toMember);
   // The key set is named by signer: authorization signs assertions.
   await ensureSigningKeys(files.assertionPublicKeys, { authorization: files.assertionPrivateKey });
   // Receipts stay valid longer than any key, and the identity provider's key may be replaced at any time.
@@ -125,11 +129,29 @@ function newPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
-async function ensureSigningKeys(jwksFile: string, keys: Readonly<Record<string, string>>): Promise<void> {
+/** How a caller is named in service tokens. */
+export function toSubject(caller: string): string {
+  return caller === 'operator' ? toOperatorCaller(LOCAL_OPERATOR) : caller;
+}
+
+function toMember(caller: string): { readonly kid: string } {
+  return { kid: toSubject(caller), ...(caller === 'operator' && { roles: OPERATOR_ROLES }) };
+}
+
+async function ensureSigningKeys(
+  jwksFile: string,
+  keys: Readonly<Record<string, string>>,
+  toMembers: (name: string) => object = (kid) => ({ kid }),
+): Promise<void> {
   const published: object[] = [];
-  for (const [kid, path] of Object.entries(keys)) {
+  for (const [name, path] of Object.entries(keys)) {
     const pem = await readOrCreateSecret(path, newPrivateKey);
-    published.push({ ...createPublicKey(pem).export({ format: 'jwk' }), kid, alg: 'EdDSA', use: 'sig' });
+    published.push({
+      ...createPublicKey(pem).export({ format: 'jwk' }),
+      ...toMembers(name),
+      alg: 'EdDSA',
+      use: 'sig',
+    });
   }
   await writeSecretFile(jwksFile, JSON.stringify({ keys: published }, null, 2));
 }
@@ -165,7 +187,7 @@ function toRecord<Name extends string>(names: readonly Name[], toValue: (name: N
 export function createServiceTokens({ servicePrivateKeys }: Pick<KeyFiles, 'servicePrivateKeys'>) {
   return async (caller: Caller): Promise<ServiceTokenSource> =>
     createServiceTokenSource({
-      service: caller,
+      service: toSubject(caller),
       privateKeyPem: await readFile(servicePrivateKeys[caller], 'utf8'),
     });
 }

@@ -2,11 +2,13 @@ import { Metadata } from '@grpc/grpc-js';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { eventually } from '@phds/test-kit/conditions';
-import { AppError, notFound } from '../src/errors.ts';
+import { AppError, notFound, unavailable } from '../src/errors.ts';
 import { RpcContext } from '../src/rpc/context.ts';
+import type { OperatorRecord } from '../src/rpc/operator-acts.ts';
 import { implement } from '../src/rpc/service.ts';
 import { newSecret } from '../src/secrets.ts';
 import { createLogger, withoutRedaction } from '../src/telemetry/log.ts';
+import { OPERATORS, type RolesOf } from '../src/trust/operators.ts';
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
@@ -90,18 +92,28 @@ describe('lines that anybody can cause', () => {
     written.length = 0;
   });
 
-  const metadata = Metadata.fromHttp2Headers({ authorization: 'Bearer token' });
+  const metadata = Metadata.fromHttp2Headers({ authorization: 'Bearer token', 'phds-reason': 'a%20test' });
   const context = new RpcContext(HealthDataService.method.read, metadata, undefined);
 
-  /** Calls an rpc that admits the operator, as this caller. */
-  function call(verifyCaller: () => Promise<string>, read = async () => ({})) {
+  const RECORD = { begin: async () => 7n, end: async () => undefined };
+
+  /** Calls an rpc that admits operators, as this caller. */
+  function call(
+    verifyCaller: () => Promise<string>,
+    read = async () => ({}),
+    record: OperatorRecord = RECORD,
+  ) {
     const service = implement(
       HealthDataService,
       { read } as never,
-      { read: ['operator'] } as never,
+      { read: OPERATORS } as never,
       {} as never,
     );
-    return service({ verifyCaller, log }).handlers.get('read')?.({} as never, context);
+    const rolesOf: RolesOf = (caller) => (caller === 'operator:on-call' ? ['operator'] : []);
+    return service({ verifyCaller, log, operators: { rolesOf, record } }).handlers.get('read')?.(
+      {} as never,
+      context,
+    );
   }
 
   test('calls without a permitted identity leave a few lines without a stack, and a count', async () => {
@@ -122,8 +134,8 @@ describe('lines that anybody can cause', () => {
     expect(written.join('')).not.toContain('stack');
   });
 
-  test('acts of the operator are in the security log with their outcome, calls of services are not', async () => {
-    const operator = async () => 'operator';
+  test('acts of operators are in the security log with their outcome, calls of services are not', async () => {
+    const operator = async () => 'operator:on-call';
     await call(operator);
     const missing = async () => {
       throw notFound();
@@ -133,11 +145,43 @@ describe('lines that anybody can cause', () => {
     const act = {
       msg: 'security',
       security: 'operator-act',
+      operator: 'on-call',
       route: 'phds.healthdata.v1.HealthDataService/Read',
     };
     expect(lines().filter(({ security }) => security !== undefined)).toMatchObject([
       { ...act, outcome: 'OK' },
       { ...act, outcome: 'NOT_FOUND' },
     ]);
+  });
+
+  test('an act that cannot be recorded is not made', async () => {
+    let isMade = false;
+    const make = async () => {
+      isMade = true;
+      return {};
+    };
+    const begin = async () => {
+      throw unavailable(new Error('no connection'));
+    };
+    await expect(call(async () => 'operator:on-call', make, { ...RECORD, begin })).rejects.toThrow();
+    expect(isMade).toBe(false);
+  });
+
+  test('an act whose outcome cannot be recorded is answered, and an error names it', async () => {
+    const end = async () => {
+      throw unavailable(new Error('no connection'));
+    };
+    await call(
+      async () => 'operator:on-call',
+      async () => ({}),
+      { ...RECORD, end },
+    );
+    expect(lines()).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        msg: 'the outcome of an operator act is not recorded',
+        number: '7',
+      }),
+    );
   });
 });

@@ -97,7 +97,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
   const server = resources.use(
     await startRpcServer({
-      ...toRpcServerOptions(config, { service: SERVICE, clock }),
+      ...toRpcServerOptions(config, { service: SERVICE, clock, operatorRecord: parts.operatorRecord }),
       services: createRpcServices(parts),
       log,
       metrics,

@@ -7,6 +7,7 @@ import {
   GrantStatus,
   LedgerService,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc/context';
@@ -19,6 +20,7 @@ export function createFakeServices(fake: FakeConsent) {
     serve(LedgerService, createLedger(fake), { checkLivenessBatches: 'checkLivenesses' }),
     serve(ConsentService, createConsent(fake)),
     serve(SandboxService, createSandbox(fake)),
+    serve(OperatorActService, createActs(fake)),
   ];
 }
 
@@ -35,6 +37,21 @@ function serve<Service extends DescService>(
     admitted,
     carried,
   );
+}
+
+function createActs(fake: FakeConsent): Partial<UnaryRpcs<typeof OperatorActService>> {
+  return {
+    beginAct: async ({ operator, rpc, userId, clientId, reason }) => {
+      fake.enter('beginAct');
+      const number = fake.acts.push([operator, rpc, userId, clientId, reason].join(' '));
+      return { number: BigInt(number) };
+    },
+    endAct: async ({ number, outcome }) => {
+      fake.enter('endAct');
+      fake.acts.push(`${number} ${outcome}`);
+      return {};
+    },
+  };
 }
 
 function createSandbox(fake: FakeConsent): Partial<UnaryRpcs<typeof SandboxService>> {

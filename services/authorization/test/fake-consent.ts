@@ -68,6 +68,8 @@ export class FakeConsent {
   /** Identifies what everybody shares with every app now. */
   revision = 'first';
   readonly calls: string[] = [];
+  /** What operators were about to do, and how it ended. */
+  readonly acts: string[] = [];
   /** Runs in each CheckLiveness after its judgement and before its response. */
   onCheckLiveness: () => Promise<void> = () => Promise.resolve();
   /** Runs in each Approve after its decision and before its response. */

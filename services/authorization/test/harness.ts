@@ -8,7 +8,7 @@ import { type IssueTokenResponse, TokenService } from '@phds/contracts/phds/auth
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
-import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
+import { REASON_METADATA, SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { startRpcServer } from '@phds/service-kit/rpc/server';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
@@ -23,6 +23,7 @@ import { createService } from '../src/service.ts';
 import { FakeConsent } from './fake-consent.ts';
 import { createFakeServices } from './fake-consent-rpcs.ts';
 
+export const OPERATOR = 'operator:on-call';
 export const ISSUER = 'https://phds.test';
 export const REDIRECT_URI = 'https://app.test/callback?tenant=7';
 export const HEART = 'read:health-data:heart';
@@ -102,7 +103,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     level: 'trace',
     destination: { write: (line: string) => void lines.push(line) },
   });
-  const keys = createServiceKeys(['gateway', 'authorization', 'health-data', 'consent', 'operator']);
+  const keys = createServiceKeys(['gateway', 'authorization', 'health-data', 'consent', OPERATOR]);
   const sessions = await createSessionIssuer({ clock });
   const { issuer, audience, jwks } = sessions;
   const consent = new FakeConsent(clock, createSessionVerifier({ issuer, audience, jwks, clock }));
@@ -142,17 +143,18 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
   const service = stack.use(await createService(config, { clock, log }));
   const tokenSourceOf = (name: string) =>
     createServiceTokenSource({ service: name, privateKeyPem: keys.pem(name), clock });
-  const open = (caller: string) =>
+  const open = (caller: string, metadata: Record<string, string> = {}) =>
     stack.use(
       openRpcChannel({
         address: `127.0.0.1:${service.rpcPort}`,
         audience: 'authorization',
         tokens: tokenSourceOf(caller),
         deadlineMs: 20_000,
+        metadata,
       }),
     );
   const channel = open('gateway');
-  const operator = open('operator');
+  const operator = open(OPERATOR, { [REASON_METADATA]: 'a%20test' });
   const base = {
     clock,
     consent,

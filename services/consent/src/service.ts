@@ -25,6 +25,7 @@ import { createErasures } from './app/erasures.ts';
 import { createGrants } from './app/grants.ts';
 import { createLedger, type Ledger } from './app/ledger.ts';
 import { createNotices } from './app/notices.ts';
+import { createOperatorActs, type OperatorActs } from './app/operator-acts.ts';
 import { createPendingApprovals } from './app/pending-approvals.ts';
 import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
@@ -40,6 +41,7 @@ import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
 import { createLedgerService } from './rpc/ledger-service.ts';
 import { createNoticeService } from './rpc/notice-service.ts';
+import { createOperatorActService } from './rpc/operator-act-service.ts';
 import { createReportService } from './rpc/report-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
 import { createSessionService } from './rpc/session-service.ts';
@@ -92,10 +94,11 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
   recorder = resources.use(createRecorder(parts, overrides));
+  const operatorRecord = acknowledging(guard, createOperatorActs(stores.operatorActs), ['begin', 'end']);
   const server = resources.use(
     await startRpcServer({
-      ...toRpcServerOptions(config, { service: SERVICE, clock }),
-      services: await createRpcServices(parts, recorder, webhooks),
+      ...toRpcServerOptions(config, { service: SERVICE, clock, operatorRecord }),
+      services: await createRpcServices(parts, { recorder, operatorRecord }, webhooks),
       log,
       metrics,
       // Uses the pool that records: a replica that can record stays in service while other work waits.
@@ -161,7 +164,7 @@ function createRecorder(
 
 async function createRpcServices(
   parts: Parts,
-  recorder: AccessRecorder,
+  { recorder, operatorRecord }: { readonly recorder: AccessRecorder; readonly operatorRecord: OperatorActs },
   { webhooks, changes }: ReturnType<typeof startWebhookDelivery>,
 ) {
   const { stores, guard, config, clock, verify } = parts;
@@ -177,6 +180,7 @@ async function createRpcServices(
     createAccessService({ recorder, accesses, userOf }),
     createSessionService(createSessionsUseCase(parts)),
     createReportService({ reports: acknowledging(guard, reports, ['report']), userOf }),
+    createOperatorActService({ acts: operatorRecord, userOf }),
     createNoticeService(createNotices({ feed: stores.noticeFeed })),
     createWebhookService({ webhooks, userOf }),
     createEventService(changes),

@@ -6,12 +6,15 @@ import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/acc
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { NoticeService } from '@phds/contracts/phds/consent/v1/notices_pb';
+import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { newId } from '@phds/service-kit/ids';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
+import { REASON_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
+import { OPERATOR_ROLES } from '@phds/service-kit/trust/operators';
 import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { createSessionIssuer, type SessionOverrides } from '@phds/test-kit/session-issuer';
@@ -21,7 +24,8 @@ import type pg from 'pg';
 import { readEnvironment } from '../src/config.ts';
 import { createService, type Overrides, type Service } from '../src/service.ts';
 
-const CALLERS = ['gateway', 'authorization', 'health-data', 'operator', 'host-application'] as const;
+const OPERATOR = 'operator:on-call';
+const CALLERS = ['gateway', 'authorization', 'health-data', OPERATOR, 'host-application'] as const;
 type Caller = (typeof CALLERS)[number];
 
 /** From which the secrets of webhooks are derived. */
@@ -36,6 +40,9 @@ export interface RunningService {
   readonly receiptPublicKey: ReturnType<typeof generateKeyPairSync>['publicKey'];
   readonly tokens: Readonly<Record<Caller, ServiceTokenSource>>;
   readonly ledger: Client<typeof LedgerService>;
+  readonly acts: Readonly<
+    Record<'asOperator' | 'asHealthData' | 'asGateway', Client<typeof OperatorActService>>
+  >;
   /** Client with the role authorization, which opens and decides. */
   readonly asAuthorization: Client<typeof ConsentService>;
   /** Client with the role operator. */
@@ -110,13 +117,14 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
         audience: 'consent',
         tokens: callers.tokens[caller],
         deadlineMs: 15_000,
+        ...(caller === OPERATOR && { metadata: { [REASON_METADATA]: 'a%20test' } }),
       }),
     );
   const [authorization, gateway, healthData, operator, hostApplication] = [
     channel('authorization'),
     channel('gateway'),
     channel('health-data'),
-    channel('operator'),
+    channel(OPERATOR),
     channel('host-application'),
   ];
   const running = resources.move();
@@ -141,6 +149,11 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     },
     sessions: gateway.client(SessionService),
     notices: hostApplication.client(NoticeService),
+    acts: {
+      asOperator: operator.client(OperatorActService),
+      asHealthData: healthData.client(OperatorActService),
+      asGateway: gateway.client(OperatorActService),
+    },
     session: async (userId, claims = {}) => ({
       headers: { 'phds-session': await sessions.issueSession(userId, { claims }) },
     }),
@@ -155,7 +168,8 @@ async function createCallers() {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     tokens[service] = createServiceTokenSource({ service, privateKeyPem });
-    keys.push({ ...(await exportJWK(publicKey)), kid: service, alg: 'EdDSA' });
+    const roles = service === OPERATOR ? { roles: OPERATOR_ROLES } : {};
+    keys.push({ ...(await exportJWK(publicKey)), kid: service, alg: 'EdDSA', ...roles });
   }
   return { publicKeys: JSON.stringify({ keys }), tokens: tokens as Record<Caller, ServiceTokenSource> };
 }

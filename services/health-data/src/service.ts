@@ -99,7 +99,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   resources.use(startPruning(changes, { intervalMs: DAY_MS, failureOf }));
   const server = resources.use(
     await startRpcServer({
-      ...toRpcServerOptions(config, { service: SERVICE, clock }),
+      ...toRpcServerOptions(config, { service: SERVICE, clock, operatorRecord: consent.operatorRecord }),
       services: createRpcServices({
         config,
         clock,

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
-import type { Caller } from '@phds/local-stack/key-files';
+import { type Caller, toSubject } from '@phds/local-stack/key-files';
 import type { RawOutcome } from './raw-grpc.ts';
 import { signServiceToken } from './service-tokens.ts';
 
@@ -44,6 +44,12 @@ const ADMITTED: Table = {
         'PutApp SetAppStatus SetAppLock RevokeFamily RevokeToken CheckLiveness CheckLivenesses CheckLivenessBatches',
     },
     'phds.consent.v1.NoticeService': { 'host-application': 'ListNotices' },
+    'phds.consent.v1.OperatorActService': {
+      authorization: 'BeginAct EndAct',
+      'health-data': 'BeginAct EndAct',
+      operator: 'ListActs',
+      gateway: 'ListOwnActs',
+    },
     'phds.consent.v1.ReportService': { gateway: 'ReportApp', operator: 'ListReports' },
     'phds.consent.v1.SandboxService': {
       authorization: 'ApproveInSandbox DenyInSandbox',
@@ -105,7 +111,7 @@ export async function listStrangers({
 }: StrangersOptions): Promise<Readonly<Record<string, string | null>>> {
   const key = keys[caller];
   const other = generateKeyPairSync('ed25519').privateKey;
-  const claims = { caller, audience: service };
+  const claims = { caller: toSubject(caller), audience: service };
   const sign = async (changes: object, signer = key) =>
     bearer(await signServiceToken(signer, { ...claims, ...changes }));
   const elsewhere = service === 'consent' ? 'health-data' : 'consent';
@@ -126,7 +132,7 @@ export async function listStrangers({
     'a token signed with an unknown key': await sign({}, other),
     "a token signed with another caller's key": await sign({}, keys[neighbour]),
     'an unknown caller': await sign({ caller: 'reporting' }, other),
-    'a caller under the name of another key': await sign({ caller: 'reporting', kid: caller }),
+    'a caller under the name of another key': await sign({ caller: 'reporting', kid: toSubject(caller) }),
     'a token without its signature': bearer(`${header}.${payload}.`),
     'a token with the algorithm none': bearer(`${none}.${payload}.`),
     "a person's session": bearer(session),

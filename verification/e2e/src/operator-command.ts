@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
+import { LOCAL_OPERATOR } from '@phds/local-stack/key-files';
 import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import type { RunningStack } from '@phds/running-system/running-stack';
 
@@ -23,6 +24,7 @@ export function runAsOperator(
     AUTHORIZATION_ADDRESS: rpcAddresses.authorization,
     CONSENT_ADDRESS: rpcAddresses.consent,
     HEALTH_DATA_ADDRESS: rpcAddresses['health-data'],
+    OPERATOR_NAME: LOCAL_OPERATOR,
     SERVICE_PRIVATE_KEY_FILE: keys.servicePrivateKeys.operator,
   };
   const main = join(repositoryRoot, 'packages/cli/src/main.ts');

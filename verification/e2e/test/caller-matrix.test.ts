@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CALLERS, type Caller } from '@phds/local-stack/key-files';
+import { CALLERS, type Caller, toSubject } from '@phds/local-stack/key-files';
 import { RPCS } from '@phds/running-system/independent-grpc';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -40,7 +40,7 @@ afterAll(() => {
 });
 
 async function tokenOf(caller: Caller, audience: string): Promise<string> {
-  return `Bearer ${await signServiceToken(keys[caller], { caller, audience })}`;
+  return `Bearer ${await signServiceToken(keys[caller], { caller: toSubject(caller), audience })}`;
 }
 
 interface Attempt {

@@ -2,6 +2,7 @@ import { type DescMethodUnary, fromJson, type JsonValue, type Message, toJson } 
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { Stack } from '@phds/local-stack/stack';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
+import { REASON_METADATA } from '@phds/service-kit/rpc/context';
 
 /** A reading in the JSON form of the ingestion rpc; instants are RFC 3339. */
 export interface ReadingJson {
@@ -25,13 +26,16 @@ export async function callInternally(
     readonly rpc: DescMethodUnary;
     readonly caller: Parameters<Stack['serviceTokens']>[0];
     readonly request?: object;
+    /** Why an operator calls. */
+    readonly reason?: string;
   },
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape, and expect() judges them
 ): Promise<any> {
-  const { service, rpc, caller, request = {} } = call;
+  const { service, rpc, caller, request = {}, reason = '' } = call;
   const tokens = await stack.serviceTokens(caller);
   const address = stack.rpcAddresses[service];
-  using channel = openRpcChannel({ address, audience: service, tokens, deadlineMs: DEADLINE_MS });
+  const metadata = { [REASON_METADATA]: encodeURIComponent(reason) };
+  using channel = openRpcChannel({ address, audience: service, tokens, deadlineMs: DEADLINE_MS, metadata });
   const client = channel.client(rpc.parent) as Record<string, (message: Message) => Promise<Message>>;
   const answer = await client[rpc.localName]?.(fromJson(rpc.input, request as JsonValue));
   return toJson(rpc.output, answer as Message);

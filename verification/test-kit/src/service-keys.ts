@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { findOperator, OPERATOR_ROLES } from '@phds/service-kit/trust/operators';
 
-/** A key pair for each service, in the form of the settings of services. */
+/** A key pair for each caller, in the form of the settings of services. */
 export interface ServiceKeys {
   /** The public keys of all, as a JWKS. */
   readonly jwks: string;
@@ -8,12 +9,14 @@ export interface ServiceKeys {
   pem(name: string): string;
 }
 
+/** Operators among the callers, such as `operator:on-call`, have every role. */
 export function createServiceKeys(names: readonly string[]): ServiceKeys {
   const pairs = new Map(names.map((name) => [name, generateKeyPairSync('ed25519')]));
   const keys = [...pairs].map(([kid, { publicKey }]) => ({
     ...publicKey.export({ format: 'jwk' }),
     kid,
     alg: 'EdDSA',
+    ...(findOperator(kid) !== null && { roles: OPERATOR_ROLES }),
   }));
   return {
     jwks: JSON.stringify({ keys }),

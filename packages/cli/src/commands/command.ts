@@ -4,6 +4,8 @@ import type { ProgressStream } from '../progress.ts';
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
+/** The records could not be read, so nothing is known about them. */
+export const EXIT_NOT_VERIFIED = 3;
 
 /** Receives the exit code of a command. */
 export type Finish = (code: number) => void;

@@ -22,10 +22,7 @@ import {
   openAnchors,
 } from '../records/checkpoints.ts';
 import { explainRecords, type RecordsConnection } from '../records/connection.ts';
-import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from './command.ts';
-
-/** The records could not be read, so nothing is known about them. */
-const EXIT_NOT_VERIFIED = 3;
+import { EXIT_DONE, EXIT_FAILED, EXIT_NOT_VERIFIED, type Surroundings, toJson } from './command.ts';
 
 type RecordsSurroundings = Surroundings<Promise<RecordsConnection>>;
 

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { DescService } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import { AppError } from '@phds/service-kit/errors';
+import { REASON_METADATA, REQUEST_ID_METADATA } from '@phds/service-kit/rpc/context';
 import {
   ConfigError,
   durationMs,
@@ -10,6 +12,7 @@ import {
   requiredAddress,
 } from '@phds/service-kit/settings/config';
 import { tlsSettings } from '@phds/service-kit/settings/settings';
+import { OPERATOR_NAME, toOperatorCaller } from '@phds/service-kit/trust/operators';
 import { z } from 'zod';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from '../commands/command.ts';
 import { NotConfigured, openChannelsAs } from '../connection.ts';
@@ -23,13 +26,19 @@ export const ADDRESSES = {
 
 export type OperatedService = keyof typeof ADDRESSES;
 
-/** Services, called as `operator`. */
+/** Services, called as an operator. */
 export interface OperatorConnection extends Disposable {
   client<Service extends DescService>(service: OperatedService, descriptor: Service): Client<Service>;
 }
 
+const operatorName = () =>
+  z.string({ error: 'must be set' }).regex(OPERATOR_NAME, 'must be the name of an operator, in lower case');
+
 const callerSettings = {
-  SERVICE_PRIVATE_KEY: privateKey('must be set').describe('Private key of the caller `operator`.'),
+  OPERATOR_NAME: operatorName().describe(
+    'Name of the operator: `kid` of the key in SERVICE_PUBLIC_KEYS, without `operator:`.',
+  ),
+  SERVICE_PRIVATE_KEY: privateKey('must be set').describe('Private key of the operator.'),
   OPERATOR_DEADLINE_MS: durationMs(60_000).describe(
     'Maximum duration of one call. Erasing a person with much data takes a while.',
   ),
@@ -48,15 +57,22 @@ type Addresses = Record<(typeof ADDRESSES)[OperatedService], ReturnType<typeof r
 type Settings = typeof callerSettings & Addresses;
 
 /**
- * Opens connections to these services as configured in the environment, without calling them. Throws a ConfigError that names
+ * Opens connections to these services as configured in the environment, without calling them. `reason` is why the operator calls; empty
+ * for calls that only read. Throws a ConfigError that names
  * missing settings.
  */
 export function openOperator(
   env: NodeJS.ProcessEnv,
   services: readonly OperatedService[],
+  reason: string,
 ): OperatorConnection {
   const config = readConfig(operatorSettings(services), env);
-  const open = openChannelsAs('operator', config);
+  const open = openChannelsAs(toOperatorCaller(config.OPERATOR_NAME), config);
+  const metadata = {
+    [REASON_METADATA]: encodeURIComponent(reason),
+    // One for all calls of the command, so that the record shows what belongs together.
+    [REQUEST_ID_METADATA]: randomUUID(),
+  };
   const resources = new DisposableStack();
   return {
     client(service, descriptor) {
@@ -64,6 +80,7 @@ export function openOperator(
         address: config[ADDRESSES[service]],
         audience: service,
         deadlineMs: config.OPERATOR_DEADLINE_MS,
+        metadata,
       });
       return resources.use(channel).client(descriptor);
     },
@@ -72,12 +89,12 @@ export function openOperator(
 }
 
 /** Explains an error of a call in one sentence for the terminal. Rethrows internal errors, whose stack is needed. */
-export function explainCall(error: unknown, service: OperatedService, caller = 'operator'): string {
+export function explainCall(error: unknown, service: OperatedService, caller = 'an operator'): string {
   if (error instanceof NotConfigured || error instanceof ConfigError) return error.message;
   if (!(error instanceof AppError)) throw error;
   if (error.reason === 'unavailable') return `${service} does not answer.`;
   if (error.reason === 'caller_not_admitted') {
-    return `${service} does not admit this caller: the private key is not the one of \`${caller}\`, or the clock here is over a minute ahead.`;
+    return `${service} does not admit this caller: the key is not one of ${caller} that it knows, the operator does not have the role, or the clock here is over a minute ahead.`;
   }
   return `${service} refused (${error.reason})${error.message === '' ? '' : `: ${error.message}`}`;
 }

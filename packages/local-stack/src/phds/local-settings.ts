@@ -1,6 +1,6 @@
 import { ADDRESSES, type OperatedService } from '@phds/cli/operator/connection';
 import type { StackDescription } from '../data-directory.ts';
-import { toKeyFiles } from '../key-files.ts';
+import { LOCAL_OPERATOR, toKeyFiles } from '../key-files.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -11,12 +11,13 @@ interface Target {
   toSettings(stack: StackDescription): Settings;
 }
 
-/** The commands that call these services as `operator`. */
+/** The commands that call these services as an operator. */
 function calledByOperators(commands: readonly string[], services: readonly OperatedService[]): Target {
   return {
     commands,
     required: [...services.map((service) => ADDRESSES[service]), 'SERVICE_PRIVATE_KEY'],
     toSettings: ({ rpcAddresses, keys }) => ({
+      OPERATOR_NAME: LOCAL_OPERATOR,
       ...Object.fromEntries(services.map((service) => [ADDRESSES[service], rpcAddresses[service]])),
       SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys.directory).servicePrivateKeys.operator,
     }),
@@ -34,7 +35,7 @@ const TARGETS: readonly Target[] = [
   },
   calledByOperators(['erase', 'restore'], ['authorization', 'consent', 'health-data']),
   calledByOperators(['apps', 'developers'], ['authorization']),
-  calledByOperators(['reports'], ['consent']),
+  calledByOperators(['reports', 'audit'], ['consent']),
   {
     commands: ['records'],
     required: ['RECORDS_DATABASE_URL', 'RECORDS_PUBLIC_KEYS'],

@@ -3,10 +3,10 @@ import { RestoreKind, RestoreService } from '@phds/contracts/phds/common/v1/rest
 import { notFound } from '../errors.ts';
 import { translatingErrors } from '../postgres/errors.ts';
 import { implement } from '../rpc/service.ts';
+import { OPERATORS, VIEWERS } from '../trust/operators.ts';
 import type { RestoreGuard } from './guard.ts';
 import type { Restore } from './records.ts';
 
-const OPERATOR = ['operator'];
 const INT_MAX = 0x7fff_ffff;
 
 const KINDS = { detected: RestoreKind.DETECTED, declared: RestoreKind.DECLARED } as const;
@@ -36,7 +36,7 @@ export function createRestoreService({
       return { restore: toRestoreMessage(restore) };
     },
   });
-  const admitted = { getRestoreStatus: OPERATOR, declareRestore: OPERATOR, confirmRestore: OPERATOR };
+  const admitted = { getRestoreStatus: VIEWERS, declareRestore: OPERATORS, confirmRestore: OPERATORS };
   return implement(RestoreService, rpcs, admitted);
 }
 

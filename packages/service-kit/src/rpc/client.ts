@@ -27,6 +27,8 @@ export interface RpcChannelOptions {
   /** Default timeout of a call, in milliseconds. Every call has a deadline, at most that of the call it is made for. */
   readonly deadlineMs: number;
   readonly tls?: TlsFiles;
+  /** Sent with every call. */
+  readonly metadata?: Readonly<Record<string, string>>;
   /** Observes every call that is sent. */
   readonly observer?: RpcObserver;
 }
@@ -90,6 +92,7 @@ function createGrpcTransport(grpc: GrpcClient, options: RpcChannelOptions): Tran
     unary: (method, signal, timeoutMs, header, input) =>
       inCallerSpan(method, async () => {
         const metadata = new Metadata();
+        for (const [name, value] of Object.entries(options.metadata ?? {})) metadata.set(name, value);
         for (const [name, value] of toPairs(header)) metadata.set(name, value);
         metadata.set('authorization', `Bearer ${await options.tokens(options.audience)}`);
         setOrigin(metadata);

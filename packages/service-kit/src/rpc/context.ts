@@ -17,6 +17,9 @@ export const TRACEPARENT_METADATA = 'traceparent';
 /** Carries the access assertion to health-data. */
 export const ASSERTION_METADATA = 'phds-assertion';
 
+/** Why an operator makes a call, percent-encoded. */
+export const REASON_METADATA = 'phds-reason';
+
 /** Time limit for a call without a deadline. */
 const DEFAULT_DEADLINE_MS = 30_000;
 

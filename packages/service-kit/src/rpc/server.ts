@@ -42,6 +42,8 @@ const CONNECTION_AGE = { maxMs: 120_000, graceMs: MAX_DEADLINE_MS };
 export interface RpcServerOptions {
   readonly services: readonly ((guard: RpcGuard) => RpcService)[];
   readonly verifyCaller: ServiceTokenVerifier;
+  /** The operators that are admitted, and where their acts are recorded. Default: none. */
+  readonly operators?: NonNullable<RpcGuard['operators']>;
   readonly log: Logger;
   readonly host: string;
   /** gRPC port; 0 picks a free one. */
@@ -69,7 +71,7 @@ export interface RpcServer extends RpcPorts, RunningService {}
 /** Serves the rpcs over gRPC, together with probes. Disposal asks callers to connect elsewhere and waits for calls in progress. */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const { metrics } = options;
-  const guard = { ...options, ...(metrics && { observer: measureServedRpcs(metrics) }) };
+  const guard: RpcGuard = { ...options, ...(metrics && { observer: measureServedRpcs(metrics) }) };
   const services = options.services.map((build) => build(guard));
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   const grpc = new Server(toServerOptions(options));

@@ -2,19 +2,18 @@ import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } fro
 import { withinCall } from '../deadline.ts';
 import { AppError, invalidRequest, toAppError } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
-import { createSecurityLog, sampledLogOf, toCauseText } from '../telemetry/security-log.ts';
+import { sampledLogOf, toCauseText } from '../telemetry/security-log.ts';
+import { findOperator, isAdmitted, type RolesOf } from '../trust/operators.ts';
 import type { ServiceTokenVerifier } from '../trust/service-token.ts';
 import { type StreamOfCalls, UNREADABLE } from './calls.ts';
 import { originOf, type RpcContext } from './context.ts';
 import { codeOf } from './errors.ts';
 import { inServerSpan, type RpcObserver, toRpcName } from './observer.ts';
+import { type OperatorRecord, runOperatorCall } from './operator-acts.ts';
 
 type NamesOf<Service extends DescService, Kind extends string> = {
   [Rpc in keyof Service['method']]: Service['method'][Rpc] extends { methodKind: Kind } ? Rpc : never;
 }[keyof Service['method']];
-
-/** The caller whose acts are in the security log. */
-const OPERATOR = 'operator';
 
 /** The implementation of every unary rpc. */
 export type UnaryRpcs<Service extends DescService> = {
@@ -26,7 +25,7 @@ export type UnaryRpcs<Service extends DescService> = {
 
 type Awaitable<T> = T | Promise<T>;
 
-/** The admitted callers of each unary rpc. Every one must be listed; an empty list admits nobody. */
+/** The admitted callers of each unary rpc: services by name, operators by role. Every rpc must be listed; an empty list admits nobody. */
 export type Admitted<Service extends DescService> = {
   readonly [Rpc in NamesOf<Service, 'unary'>]: readonly string[];
 };
@@ -91,6 +90,8 @@ export function implement<Service extends DescService>(
 export interface RpcGuard {
   readonly verifyCaller: ServiceTokenVerifier;
   readonly log: Logger;
+  /** Default: no operator is admitted. */
+  readonly operators?: { readonly rolesOf: RolesOf; readonly record: OperatorRecord };
   /** Observes every call, including refused ones. */
   readonly observer?: RpcObserver;
 }
@@ -98,10 +99,14 @@ export interface RpcGuard {
 function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
   const answer: UnaryHandler = async (request, context, admitted) => {
     const caller = admitted ?? (await admit(context, callers, guard));
-    const answered = logged(context, guard.log, () =>
-      inServerSpan(context.method, () => run(handler, request, context, guard.log)),
-    );
-    return caller === OPERATOR ? noted(answered, context, guard.log) : answered;
+    const work = () => run(handler, request, context, guard.log);
+    const operator = findOperator(caller);
+    const { operators, log } = guard;
+    const answer =
+      operator === null || operators === undefined
+        ? work
+        : () => runOperatorCall({ operator, request, context, record: operators.record, log }, work);
+    return logged(context, log, () => inServerSpan(context.method, answer));
   };
   const { observer } = guard;
   return observer === undefined ? answer : observed(answer, observer);
@@ -149,19 +154,7 @@ async function run(handler: UnaryHandler, request: never, context: RpcContext, l
   }
 }
 
-/** Writes the operator's act to the security log, with its outcome. */
-async function noted<T>(answered: Promise<T>, { method }: RpcContext, log: Logger): Promise<T> {
-  const note = (outcome: string) =>
-    createSecurityLog(log)('operator-act', { route: toRpcName(method), outcome });
-  try {
-    const response = await answered;
-    note('OK');
-    return response;
-  } catch (error) {
-    note(codeOf(toAppError(error)));
-    throw error;
-  }
-}
+const nobody: RolesOf = () => [];
 
 /** Returns the caller. */
 async function admit(call: RpcContext, callers: readonly string[], guard: RpcGuard): Promise<string> {
@@ -169,7 +162,8 @@ async function admit(call: RpcContext, callers: readonly string[], guard: RpcGua
     const header = call.findMetadata('authorization');
     if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
     const caller = await guard.verifyCaller(header.slice('Bearer '.length));
-    if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
+    const isCaller = isAdmitted(callers, caller, guard.operators?.rolesOf ?? nobody);
+    if (!isCaller) throw new AppError('caller_not_admitted');
     return caller;
   } catch (error) {
     guard.observer?.refused?.(call.method);

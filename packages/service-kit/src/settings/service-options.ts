@@ -4,10 +4,12 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { RedisTls } from '../redis.ts';
 import type { RpcChannelOptions } from '../rpc/client.ts';
 import { measureCalledRpcs } from '../rpc/observer.ts';
+import type { OperatorRecord } from '../rpc/operator-acts.ts';
 import type { RpcServerOptions } from '../rpc/server.ts';
 import { toTlsFiles } from '../rpc/tls.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { openSessionKeys, type SessionKeys } from '../trust/keys.ts';
+import { parseRoles } from '../trust/operators.ts';
 import { createServiceTokenSource, createServiceTokenVerifier } from '../trust/service-token.ts';
 import { createSessionVerifier, type SessionVerifier } from '../trust/session.ts';
 import type { StepUpOptions } from '../trust/step-up.ts';
@@ -18,13 +20,18 @@ import type { commonSettings, redisSettings, rpcSettings, sessionSettings } from
 type Settings<Shape extends z.ZodRawShape> = Readonly<z.infer<z.ZodObject<Shape>>>;
 type CommonSettings = Settings<typeof commonSettings>;
 
-/** The ports, TLS and callers of a service, for `startRpcServer`. */
+/** The ports, TLS, callers and operators of a service, for `startRpcServer`. */
 export function toRpcServerOptions(
   config: CommonSettings & Settings<ReturnType<typeof rpcSettings>>,
-  { service, clock = systemClock }: { readonly service: string; readonly clock?: Clock },
+  {
+    service,
+    clock = systemClock,
+    operatorRecord,
+  }: { readonly service: string; readonly clock?: Clock; readonly operatorRecord: OperatorRecord },
 ): Omit<RpcServerOptions, 'services' | 'health' | 'log'> {
   return {
     verifyCaller: createServiceTokenVerifier({ service, publicKeys: config.SERVICE_PUBLIC_KEYS, clock }),
+    operators: { rolesOf: parseRoles(config.SERVICE_PUBLIC_KEYS), record: operatorRecord },
     host: config.HOST,
     rpcPort: config.RPC_PORT,
     probePort: config.PROBE_PORT,

@@ -19,6 +19,8 @@ export interface SecurityFields {
   readonly route: string;
   readonly outcome: number | string;
   readonly address?: string;
+  /** Name of the operator who called. */
+  readonly operator?: string;
   /** A well-formed client id, which may be a claim; null for none. */
   readonly client?: string | null;
   /** Why it was refused; answers do not tell it. */

@@ -10,6 +10,7 @@ import { AppError } from '@phds/service-kit/errors';
 import { openCallStreams } from '@phds/service-kit/rpc/call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
+import { createOperatorRecordClient } from '@phds/service-kit/rpc/operator-acts';
 import { createStreamedCalls, type StreamedCalls } from '@phds/service-kit/rpc/streamed-calls';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Logger } from '@phds/service-kit/telemetry/log';
@@ -64,6 +65,7 @@ export function connectConsent(
     approvals: createRpcConsentApprovals(channel.client(ConsentService)),
     grants: createRpcConsentGrants(channel.client(ConsentService)),
     sandboxApprovals: createRpcSandboxApprovals(channel.client(SandboxService)),
+    operatorRecord: createOperatorRecordClient(channel),
   };
 }
 

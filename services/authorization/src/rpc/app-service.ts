@@ -9,6 +9,7 @@ import { AppLockKind } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { createUserOf, sessionOf } from '@phds/service-kit/rpc/context';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
+import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/operators';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
 import type { AppLocks } from '../app/app-locks.ts';
@@ -101,8 +102,6 @@ function toSettingsInput(settings: AppSettingsMessage | undefined): SettingsInpu
   return settings ?? { redirectUris: [], scopes: [] };
 }
 
-const OPERATOR = ['operator'];
-
 /** What operators do about everybody's apps. */
 export function createAppOperatorService(locks: AppLocks, developers: Omit<Developers, 'mayRegister'>) {
   return implement(
@@ -136,13 +135,13 @@ export function createAppOperatorService(locks: AppLocks, developers: Omit<Devel
       removeDeveloper: async ({ userId }) => developers.remove(userId).then(() => ({})),
     },
     {
-      listAllApps: OPERATOR,
-      getAnyApp: OPERATOR,
-      suspendApp: OPERATOR,
-      liftAppLock: OPERATOR,
-      listDevelopers: OPERATOR,
-      addDeveloper: OPERATOR,
-      removeDeveloper: OPERATOR,
+      listAllApps: VIEWERS,
+      getAnyApp: VIEWERS,
+      suspendApp: OPERATORS,
+      liftAppLock: OPERATORS,
+      listDevelopers: VIEWERS,
+      addDeveloper: OPERATORS,
+      removeDeveloper: OPERATORS,
     },
   );
 }

@@ -4,6 +4,7 @@ import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { sessionOf, type UserOf } from '@phds/service-kit/rpc/context';
 import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { implement } from '@phds/service-kit/rpc/service';
+import { OPERATORS } from '@phds/service-kit/trust/operators';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
 import { parseUserId } from '@phds/service-kit/user-id';
@@ -25,7 +26,6 @@ const AUTHORIZATION = ['authorization'];
 const GATEWAY = ['gateway'];
 // Authorization checks that a request is still undecided before it refuses it because of the app's settings.
 const GATEWAY_OR_AUTHORIZATION = ['gateway', 'authorization'];
-const OPERATOR = ['operator'];
 
 export interface ConsentServiceParts {
   readonly pendingApprovals: PendingApprovals;
@@ -71,7 +71,7 @@ export function createConsentService(parts: ConsentServiceParts) {
       listAppGrants: AUTHORIZATION,
       getAppGrant: AUTHORIZATION,
       revokeAppGrant: AUTHORIZATION,
-      eraseUser: OPERATOR,
+      eraseUser: OPERATORS,
     },
   );
 }

@@ -11,6 +11,7 @@ import {
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
+import { VIEWERS } from '@phds/service-kit/trust/operators';
 import { findReportReason, toReportReasonMessage } from '@phds/service-kit/wire-enums';
 import type { Reports } from '../app/reports.ts';
 import type { AppReport, ReportSubject } from '../domain/app-report.ts';
@@ -33,7 +34,7 @@ export function createReportService({ reports, userOf }: { reports: Reports; use
         return { reports: items.map(toReportMessage), total };
       },
     },
-    { reportApp: ['gateway'], listReports: ['operator'] },
+    { reportApp: ['gateway'], listReports: VIEWERS },
   );
 }
 

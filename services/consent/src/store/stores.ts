@@ -14,6 +14,7 @@ import { createPgGrants } from './pg-grants.ts';
 import { createPgLiveness } from './pg-liveness.ts';
 import { createPgNoticeFeed } from './pg-notice-feed.ts';
 import { createPgNoticeScan } from './pg-notice-scan.ts';
+import { createPgOperatorActs } from './pg-operator-acts.ts';
 import { createPgPartitions } from './pg-partitions.ts';
 import { createPgPendingApprovals } from './pg-pending-approvals.ts';
 import { createPgPeople } from './pg-people.ts';
@@ -58,6 +59,7 @@ export function createStores(pools: ConnectionPools, { guard, clockToleranceMs }
     history: createPgAccessHistory(ordinary),
     appUsage: createPgAppUsage(ordinary),
     reports: createPgReports(ordinary),
+    operatorActs: createPgOperatorActs(ordinary),
     noticeFeed: createPgNoticeFeed(ordinary),
     noticeScan: createPgNoticeScan(ordinary),
     checkpoints: createPgCheckpoints(ordinary),

@@ -5,6 +5,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
 import { openCallStreams } from '@phds/service-kit/rpc/call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
+import { createOperatorRecordClient } from '@phds/service-kit/rpc/operator-acts';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
@@ -43,6 +44,7 @@ export function connectConsent(config: Config, { service, clock, log, metrics }:
       deadlineMs: config.CONSENT_DEADLINE_MS,
     }),
     report: createRpcChangeReports(channel.client(EventService)),
+    operatorRecord: createOperatorRecordClient(channel),
     [Symbol.dispose]() {
       for (const connection of [streams, channel]) connection[Symbol.dispose]();
     },

@@ -9,6 +9,7 @@ import {
   type ReadingWindow,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { implement } from '@phds/service-kit/rpc/service';
+import { OPERATORS } from '@phds/service-kit/trust/operators';
 import { type ImportPorts, listImports, reportImport, startImport } from '../app/imports.ts';
 import { deleteHealthRecords, putHealthRecords } from '../app/ingest-health-records.ts';
 import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ingest-readings.ts';
@@ -64,7 +65,7 @@ export function createIngestionService(ports: IngestionPorts & ImportPorts) {
       deleteHealthRecords: IMPORTER,
       putProfile: IMPORTER,
       // Importers are admitted too, because they can delete all data of a person anyway.
-      eraseUser: [...IMPORTER, 'operator'],
+      eraseUser: [...IMPORTER, ...OPERATORS],
       startImport: IMPORTER,
       reportImport: IMPORTER,
       listImports: IMPORTER,

@@ -373,7 +373,7 @@ async function restore(site: Site): Promise<End> {
 }
 
 async function confirm({ stack }: Site, service: 'consent' | 'authorization'): Promise<void> {
-  const call = { service, caller: 'operator' } as const;
+  const call = { service, caller: 'operator', reason: 'the cause of an alert ends' } as const;
   const { getRestoreStatus, confirmRestore } = RestoreService.method;
   const { latest } = await callInternally(stack, { ...call, rpc: getRestoreStatus });
   if (latest !== undefined && latest.confirmedAt === undefined) {

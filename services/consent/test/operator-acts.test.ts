@@ -1,0 +1,162 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { continueOperatorChain, OPERATOR_CHAIN_BEGINNING } from '@phds/record-chain/operator-act';
+import type { AppError } from '@phds/service-kit/errors';
+import {
+  approve,
+  type RegisteredApp,
+  type RunningService,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+let consent: RunningService;
+let app: RegisteredApp;
+
+beforeAll(async () => {
+  consent = await startConsent();
+  app = await registerApp(consent);
+});
+afterAll(() => consent[Symbol.asyncDispose]());
+
+const NOTHING = { userId: '', clientId: '', grantId: '', reason: 'a request by phone', requestId: 'r1' };
+const act = (about: Partial<typeof NOTHING>, rpc = 'phds.authorization.v1.AppOperatorService/SuspendApp') =>
+  consent.acts.asHealthData.beginAct({ operator: 'on-call', rpc, ...NOTHING, ...about });
+const listOwn = async (userId: string) =>
+  (await consent.acts.asGateway.listOwnActs({}, await consent.session(userId))).acts;
+
+const reasonOf = (call: Promise<unknown>) =>
+  call.then(
+    () => 'none',
+    (error: AppError) => error.reason,
+  );
+
+/** The whole record, read at once. */
+async function read() {
+  const { acts } = await consent.acts.asOperator.listActs({});
+  return acts.map(({ number, at, ends, ...entry }) => ({
+    ...entry,
+    number: Number(number),
+    ends: Number(ends),
+    at: at === undefined ? 0 : timestampMs(at),
+  }));
+}
+
+describe("the operators' record", () => {
+  test('has an act of another service before it begins, then its outcome, in one chain', async () => {
+    const { number } = await act({ clientId: app.clientId });
+    await consent.acts.asHealthData.endAct({ number, outcome: 'CONFLICT' });
+    const entries = await read();
+    expect(entries.filter((entry) => [entry.number, entry.ends].includes(Number(number)))).toMatchObject([
+      {
+        operator: 'on-call',
+        clientId: app.clientId,
+        reason: 'a request by phone',
+        requestId: 'r1',
+        ends: 0,
+        outcome: '',
+      },
+      { operator: '', rpc: '', ends: Number(number), outcome: 'CONFLICT' },
+    ]);
+    expect(continueOperatorChain(OPERATOR_CHAIN_BEGINNING, entries)).toMatchObject({
+      number: entries.length,
+    });
+  });
+
+  test.each([
+    ['changed', "UPDATE consent_audit.operator_act SET reason = 'another'"],
+    ['removed', 'DELETE FROM consent_audit.operator_act'],
+  ])('cannot be %s, not even by the owner of the table', async (_, statement) => {
+    await act({});
+    await expect(consent.owner.query(statement)).rejects.toThrow('append-only');
+  });
+
+  test.each([
+    ['operator', 'somebody'],
+    ['reason', 'another'],
+    ['userRef', '018f0000-0000-7000-8000-000000000000'],
+    ['at', 1],
+    ['ends', 1],
+    ['outcome', 'OK'],
+  ])('does not verify when the field %s of an entry is another', async (field, value) => {
+    await act({});
+    const entries = await read();
+    const last = entries.pop();
+    if (last === undefined) throw new Error('an empty record');
+    const changed = [...entries, { ...last, [field]: value }];
+    expect(continueOperatorChain(OPERATOR_CHAIN_BEGINNING, changed)).toEqual({ brokenAt: last.number });
+  });
+
+  test('does not verify without an entry in the middle', async () => {
+    for (let count = 0; count < 3; count += 1) await act({});
+    const entries = await read();
+    const [missing] = entries.splice(1, 1);
+    expect(continueOperatorChain(OPERATOR_CHAIN_BEGINNING, entries)).toEqual({ brokenAt: missing?.number });
+  });
+
+  test('numbers acts at the same time without gaps', async () => {
+    const before = (await read()).length;
+    await Promise.all(Array.from({ length: 20 }, () => act({})));
+    const entries = await read();
+    expect(entries.map(({ number }) => number)).toEqual(Array.from(entries, (_, index) => index + 1));
+    // Reading is an act too.
+    expect(entries.length).toBe(before + 21);
+  });
+
+  test('has the reason of a call by an operator, and refuses a change without one', async () => {
+    const { userId } = { userId: 'reasons' };
+    await approve(consent, app, userId);
+    await consent.asOperator.eraseUser({ userId });
+    const [erasure, outcome] = (await read()).slice(-3);
+    expect(erasure).toMatchObject({
+      operator: 'on-call',
+      rpc: 'phds.consent.v1.ConsentService/EraseUser',
+      reason: 'a test',
+    });
+    expect(outcome).toMatchObject({ ends: erasure?.number, outcome: 'OK' });
+    const without = consent.asOperator.eraseUser({ userId }, { headers: { 'phds-reason': '' } });
+    expect(await reasonOf(without)).toBe('invalid_request');
+    const tooLong = consent.asOperator.eraseUser({ userId }, { headers: { 'phds-reason': 'x'.repeat(501) } });
+    expect(await reasonOf(tooLong)).toBe('invalid_request');
+  });
+
+  test('refuses the outcome of an act that it does not have', async () => {
+    const outcomes = [0n, 1_000_000n, 2n ** 64n - 1n].map((number) =>
+      reasonOf(consent.acts.asHealthData.endAct({ number, outcome: 'OK' })),
+    );
+    expect(await Promise.all(outcomes)).toEqual(['not_found', 'not_found', 'not_found']);
+  });
+});
+
+describe('a person', () => {
+  test('sees the acts on them and on their grants, newest first, and no others', async () => {
+    const { grantId } = await approve(consent, app, 'seen');
+    await approve(consent, app, 'others');
+    await act({ userId: 'seen' }, 'phds.authorization.v1.AppOperatorService/AddDeveloper');
+    await act({ grantId }, 'phds.consent.v1.ConsentService/EndGrant');
+    await act({ userId: 'others' });
+    expect(await listOwn('seen')).toMatchObject([
+      { rpc: 'phds.consent.v1.ConsentService/EndGrant', clientId: app.clientId, appName: 'Pulse Diary' },
+      { rpc: 'phds.authorization.v1.AppOperatorService/AddDeveloper', appName: '' },
+    ]);
+    expect(await listOwn('nobody')).toEqual([]);
+  });
+
+  test('is no longer named by the record after an erasure, which does not name them again', async () => {
+    await approve(consent, app, 'erased');
+    const { number } = await act({ userId: 'erased' });
+    await consent.asOperator.eraseUser({ userId: 'erased' });
+    await act({ userId: 'erased' }, 'phds.healthdata.v1.IngestionService/EraseUser');
+    const entries = await read();
+    expect(entries.find((entry) => entry.number === Number(number))).toMatchObject({
+      userId: '',
+      userRef: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(entries.at(-2)).toMatchObject({
+      rpc: 'phds.healthdata.v1.IngestionService/EraseUser',
+      userRef: '',
+    });
+    const { rowCount } = await consent.owner.query("SELECT 1 FROM person WHERE user_id = 'erased'");
+    expect(rowCount).toBe(0);
+  });
+});
