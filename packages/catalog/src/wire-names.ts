@@ -20,6 +20,10 @@ export type GrantStatus = (typeof GRANT_STATUSES)[number];
 export const GRANT_ENDERS = ['person', 'app', 'developer', 'expiry'] as const;
 export type GrantEnder = (typeof GRANT_ENDERS)[number];
 
+/** What an operator did about a person. */
+export const OPERATOR_ACTS = ['developer_added', 'developer_removed', 'other'] as const;
+export type OperatorActName = (typeof OPERATOR_ACTS)[number];
+
 /** Why a person reports an app: it uses data for something else, pretends to be another app, or did not delete data. */
 export const REPORT_REASONS = ['data_use', 'impersonation', 'not_deleted', 'other'] as const;
 export type ReportReason = (typeof REPORT_REASONS)[number];

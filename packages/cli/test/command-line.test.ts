@@ -81,12 +81,21 @@ describe('the command line', () => {
     ['reports about an empty app', ['reports', 'list', '--app', '']],
     ['a suspension without a reason', ['apps', 'suspend', 'app_1']],
     ['a developer without an id', ['developers', 'add']],
-    ['a reason for a resumption', ['apps', 'resume', 'app_1', '--reason', 'x']],
+    ['a resumption without a reason', ['apps', 'resume', 'app_1']],
+    ['a reason for showing an app', ['apps', 'show', 'app_1', '--reason', 'x']],
+    ['an erasure without a reason', ['erase', '--user', 'ada', '--confirm', 'ada']],
+    ['a kept entry without a hash', ['audit', '--expect', '17']],
     ['an erasure that is not confirmed', ['erase', '--user', 'ada']],
-    ['an erasure that is confirmed for somebody else', ['erase', '--user', 'ada', '--confirm', 'bob']],
+    [
+      'an erasure that is confirmed for somebody else',
+      ['erase', '--user', 'ada', '--confirm', 'bob', '--reason', 'x'],
+    ],
     ['a restore that is declared without confirmation', ['restore', 'declare']],
     ['a restore that is believed without confirmation', ['restore', 'confirm']],
-    ['a confirmation that belongs to the other action', ['restore', 'declare', '--confirm', 'believe']],
+    [
+      'a confirmation that belongs to the other action',
+      ['restore', 'declare', '--confirm', 'believe', '--reason', 'x'],
+    ],
   ])('wrong arguments end with 2 and the usage: %s', async (_, args) => {
     const { code, stdout, stderr } = await parse(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -109,6 +118,7 @@ describe('the command line', () => {
     ['reports list', '--app <client-id>'],
     ['apps suspend', '--reason <text>'],
     ['erase', '--revoke-apps'],
+    ['audit', '--expect <entry>'],
     ['restore declare', '--confirm <word>'],
   ])('%s --help prints the usage of this command', async (command, option) => {
     const { code, stdout, stderr } = await parse([...command.split(' ').filter(Boolean), '--help']);

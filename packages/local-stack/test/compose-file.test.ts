@@ -170,7 +170,7 @@ describe('the commands that operators run by hand', () => {
   }
 
   test.each([
-    ['operator', 'erase --user ada --confirm ada', 'authorization does not answer.\n'],
+    ['operator', 'erase --user ada --confirm ada --reason moved', 'authorization does not answer.\n'],
     ['operator', 'records verify', 'The database does not answer.\n'],
     ['importer', 'imports --user ada', expect.stringContaining('health-data does not answer.')],
   ])('%s %s has every required setting', async (container, args, outcome) => {

@@ -156,16 +156,29 @@ describe('the settings of a command in a checkout', () => {
     ['imports', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
     ['generate', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
     ['records', ['RECORDS_DATABASE_URL_FILE', 'RECORDS_PUBLIC_KEYS_FILE']],
-    ['reports', ['CONSENT_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
-    ['apps', ['AUTHORIZATION_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
-    ['developers', ['AUTHORIZATION_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
+    ['reports', ['CONSENT_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
+    ['audit', ['CONSENT_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
+    ['apps', ['AUTHORIZATION_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
+    ['developers', ['AUTHORIZATION_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
     [
       'erase',
-      ['AUTHORIZATION_ADDRESS', 'CONSENT_ADDRESS', 'HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE'],
+      [
+        'AUTHORIZATION_ADDRESS',
+        'CONSENT_ADDRESS',
+        'HEALTH_DATA_ADDRESS',
+        'OPERATOR_NAME',
+        'SERVICE_PRIVATE_KEY_FILE',
+      ],
     ],
     [
       'restore',
-      ['AUTHORIZATION_ADDRESS', 'CONSENT_ADDRESS', 'HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE'],
+      [
+        'AUTHORIZATION_ADDRESS',
+        'CONSENT_ADDRESS',
+        'HEALTH_DATA_ADDRESS',
+        'OPERATOR_NAME',
+        'SERVICE_PRIVATE_KEY_FILE',
+      ],
     ],
   ])('%s uses the local stack when nothing is set', (command, names) => {
     expect(Object.keys(findLocalSettings(command, {}, () => STACK) ?? {})).toEqual(names);

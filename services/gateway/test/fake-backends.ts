@@ -5,6 +5,7 @@ import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/auth
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
@@ -19,7 +20,15 @@ import { createServiceTokenVerifier } from '@phds/service-kit/trust/service-toke
 
 const SERVICES = {
   authorization: [AppService, AuthorizationService, TokenService],
-  consent: [AccessService, ConsentService, ReportService, SandboxService, SessionService, WebhookService],
+  consent: [
+    AccessService,
+    ConsentService,
+    OperatorActService,
+    ReportService,
+    SandboxService,
+    SessionService,
+    WebhookService,
+  ],
   'health-data': [HealthDataService, PreviewService, SandboxDataService],
 } as const;
 
@@ -28,6 +37,7 @@ type Implementations = UnaryRpcs<typeof AppService> &
   UnaryRpcs<typeof TokenService> &
   UnaryRpcs<typeof AccessService> &
   UnaryRpcs<typeof ConsentService> &
+  UnaryRpcs<typeof OperatorActService> &
   UnaryRpcs<typeof ReportService> &
   UnaryRpcs<typeof SandboxService> &
   UnaryRpcs<typeof SandboxDataService> &

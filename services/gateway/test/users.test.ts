@@ -203,6 +203,21 @@ describe("people's requests", () => {
     });
   });
 
+  describe('GET /partner/consent/operator-acts', () => {
+    test('lists what operators did about the person', async () => {
+      const acts = [
+        { number: 9n, at, rpc: 'phds.consent.v1.New/Rpc', clientId: 'app_1', appName: 'One' },
+        { number: 8n, at, rpc: 'phds.authorization.v1.AppOperatorService/AddDeveloper', appName: '' },
+      ];
+      gateway.backends.answer({ listOwnActs: () => ({ acts, total: 2 }) });
+      expect((await call('GET', '/partner/consent/operator-acts')).body.data).toEqual([
+        { id: '9', at: INSTANT, act: 'other', clientId: 'app_1', appName: 'One' },
+        { id: '8', at: INSTANT, act: 'developer_added', clientId: null, appName: null },
+      ]);
+      expect(gateway.backends.callsOf('listOwnActs')[0]).toMatchObject({ session: session() });
+    });
+  });
+
   describe('POST /partner/consent/grants/:id/deletion-request', () => {
     test('returns when the person first asked', async () => {
       gateway.backends.answer({ requestDeletion: () => ({ deletionRequestedAt: at }) });

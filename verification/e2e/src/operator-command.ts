@@ -10,6 +10,9 @@ export interface CommandResult {
   /** The JSON document of its output; null when there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read documents of every shape, and expect() judges them
   readonly document: any;
+  /** Each line of its output as a document; empty when it is one document of several lines. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly lines: readonly any[];
   readonly errors: string;
 }
 
@@ -30,7 +33,14 @@ export function runAsOperator(
   const main = join(repositoryRoot, 'packages/cli/src/main.ts');
   execFile(process.execPath, [main, ...args, '--json'], { env }, (error, output, errors) => {
     const code = error === null ? 0 : Number(error.code);
-    resolve({ code, document: output === '' ? null : JSON.parse(output), errors });
+    const isOne = /^[[{]\n/.test(output);
+    const lines = isOne
+      ? []
+      : output
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line));
+    resolve({ code, document: isOne ? JSON.parse(output) : null, lines, errors });
   });
   return promise;
 }

@@ -106,3 +106,43 @@ test('an app that an operator suspends is refused everywhere, and only an operat
     document: { error: expect.stringContaining('no such app') },
   });
 });
+
+test('what operators do is in their record, which verifies, and the person sees what concerns them', async () => {
+  const user = await signIn(stack, 'recorded-person');
+  const app = await register('Recorded');
+  await app.connect(user, [HEART]);
+  const reason = 'The person asked for it, “at once”.';
+  const erased = ['erase', '--user', 'recorded-person', '--confirm', 'recorded-person', '--reason', reason];
+  const added = ['developers', 'add', '--user', 'recorded-person', '--reason', 'A partner.'];
+  expect((await runAsOperator(stack, added)).code).toBe(0);
+  const seen = expectStatus(200, await partner(user, '/consent/operator-acts')).body;
+  expect(seen).toEqual({
+    data: [
+      {
+        id: expect.any(String),
+        at: expect.stringMatching(INSTANT),
+        act: 'developer_added',
+        clientId: null,
+        appName: null,
+      },
+    ],
+    pagination: { page: 1, pageSize: 20, total: 1, totalPages: 1 },
+  });
+  expect((await runAsOperator(stack, erased)).code).toBe(0);
+
+  const audit = await runAsOperator(stack, ['audit']);
+  expect(audit.code).toBe(0);
+  const acts = audit.lines.filter((line) => line.reason === reason);
+  const erasing = { operator: 'local', user: null, command: acts[0]?.command };
+  expect(acts).toMatchObject([
+    { rpc: 'phds.authorization.v1.AuthorizationService/EraseUser', ...erasing },
+    { rpc: 'phds.consent.v1.ConsentService/EraseUser', ...erasing },
+    { rpc: 'phds.healthdata.v1.IngestionService/EraseUser', ...erasing },
+  ]);
+  for (const { number } of acts)
+    expect(audit.lines).toContainEqual(expect.objectContaining({ ends: number, outcome: 'OK' }));
+  const [kept] = /\d+:[0-9a-f]{64}/.exec(audit.errors) ?? [''];
+  expect((await runAsOperator(stack, ['audit', '--expect', kept])).code).toBe(0);
+  const other = kept.replace(/[0-9a-f]{4}$/, (end) => (end === '0000' ? '0001' : '0000'));
+  expect(await runAsOperator(stack, ['audit', '--expect', other])).toMatchObject({ code: 1 });
+});

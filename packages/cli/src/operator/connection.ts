@@ -32,7 +32,10 @@ export interface OperatorConnection extends Disposable {
 }
 
 const operatorName = () =>
-  z.string({ error: 'must be set' }).regex(OPERATOR_NAME, 'must be the name of an operator, in lower case');
+  z
+    .string({ error: 'must be set' })
+    .regex(OPERATOR_NAME, 'must be the name of an operator, in lower case')
+    .meta({ unit: 'name' });
 
 const callerSettings = {
   OPERATOR_NAME: operatorName().describe(

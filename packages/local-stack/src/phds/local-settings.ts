@@ -15,10 +15,10 @@ interface Target {
 function calledByOperators(commands: readonly string[], services: readonly OperatedService[]): Target {
   return {
     commands,
-    required: [...services.map((service) => ADDRESSES[service]), 'SERVICE_PRIVATE_KEY'],
+    required: [...services.map((service) => ADDRESSES[service]), 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY'],
     toSettings: ({ rpcAddresses, keys }) => ({
-      OPERATOR_NAME: LOCAL_OPERATOR,
       ...Object.fromEntries(services.map((service) => [ADDRESSES[service], rpcAddresses[service]])),
+      OPERATOR_NAME: LOCAL_OPERATOR,
       SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys.directory).servicePrivateKeys.operator,
     }),
   };

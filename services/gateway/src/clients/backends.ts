@@ -5,6 +5,7 @@ import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/auth
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
@@ -32,6 +33,7 @@ export interface Backends extends Disposable {
   readonly accesses: Client<typeof AccessService>;
   readonly consent: Client<typeof ConsentService>;
   readonly reports: Client<typeof ReportService>;
+  readonly operatorActs: Client<typeof OperatorActService>;
   readonly webhooks: Client<typeof WebhookService>;
   readonly endedSessions: EndedSessions;
   readonly readData: ReadData;
@@ -78,6 +80,7 @@ export function openBackends(config: Config, log: Logger, metrics: Metrics): Bac
     accesses: consent.client(AccessService),
     consent: consent.client(ConsentService),
     reports: consent.client(ReportService),
+    operatorActs: consent.client(OperatorActService),
     webhooks: consent.client(WebhookService),
     endedSessions: createEndedSessions(consent.client(SessionService)),
     readData: createBatchedReads({

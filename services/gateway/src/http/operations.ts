@@ -13,6 +13,7 @@ import { describe, toDocument } from './openapi/document.ts';
 import { type MountedOperation, type Operation, publicDocument } from './operation.ts';
 import { ACCESS_OPERATIONS } from './partner/accesses.ts';
 import { GRANT_OPERATIONS } from './partner/grants.ts';
+import { OPERATOR_ACT_OPERATIONS } from './partner/operator-acts.ts';
 import { PENDING_OPERATIONS } from './partner/pending-approvals.ts';
 import { CATALOG, RECEIPT_KEYS } from './public/documents.ts';
 import { PROBES } from './public/readiness.ts';
@@ -30,7 +31,7 @@ const OPEN_API = publicDocument({
 export const SURFACES = {
   '/oauth': [...AUTHORIZE_OPERATIONS, ...TOKEN_OPERATIONS, ...OWN_GRANT_OPERATIONS, LIST_SCOPES],
   '/developer': [...APP_OPERATIONS, ...ACTIVITY_OPERATIONS, PULL_TRIGGER, ...WEBHOOK_OPERATIONS],
-  '/partner': [...PENDING_OPERATIONS, ...GRANT_OPERATIONS, ...ACCESS_OPERATIONS],
+  '/partner': [...PENDING_OPERATIONS, ...GRANT_OPERATIONS, ...ACCESS_OPERATIONS, ...OPERATOR_ACT_OPERATIONS],
   '': [...SIGN_OUT_OPERATIONS, SERVER_METADATA, RECEIPT_KEYS, CATALOG, OPEN_API, ...PROBES],
 } as const satisfies Readonly<Record<string, readonly MountedOperation[]>>;
 
