@@ -16,12 +16,20 @@ export type PendingStatus = (typeof PENDING_STATUSES)[number];
 export const GRANT_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
-/** Who ended a grant: the person, the app itself, the developer who revoked the app, or its own end. */
-export const GRANT_ENDERS = ['person', 'app', 'developer', 'expiry'] as const;
+/** Who ended a grant: the person, the app itself, the developer who revoked the app, an operator of the service, or its own end. */
+export const GRANT_ENDERS = ['person', 'app', 'developer', 'operator', 'expiry'] as const;
 export type GrantEnder = (typeof GRANT_ENDERS)[number];
 
 /** What an operator did about a person. */
-export const OPERATOR_ACTS = ['developer_added', 'developer_removed', 'other'] as const;
+export const OPERATOR_ACTS = [
+  'person_viewed',
+  'grants_viewed',
+  'grant_ended',
+  'sessions_ended',
+  'developer_added',
+  'developer_removed',
+  'other',
+] as const;
 export type OperatorActName = (typeof OPERATOR_ACTS)[number];
 
 /** Why a person reports an app: it uses data for something else, pretends to be another app, or did not delete data. */

@@ -6,6 +6,7 @@ import { auditOperators, type KeptEntry } from './commands/audit.ts';
 import type { Finish } from './commands/command.ts';
 import { erasePerson } from './commands/erase.ts';
 import { importFiles, listImports } from './commands/import.ts';
+import { endSessions, listPersonGrants, revokeGrant, showPerson } from './commands/people.ts';
 import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
 import { printCheckpoint, verifyRecords } from './commands/records-verify.ts';
 import { listReports } from './commands/reports.ts';
@@ -31,7 +32,7 @@ Settings are environment variables; each KEY may be KEY_FILE, the name of a file
 HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`importer\`). records needs RECORDS_DATABASE_URL
 (consent's database, with a role that can read it) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS
 and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, reports CONSENT_ADDRESS, apps and developers
-AUTHORIZATION_ADDRESS, audit CONSENT_ADDRESS, and all of these OPERATOR_NAME and SERVICE_PRIVATE_KEY (PEM of that operator's key).
+AUTHORIZATION_ADDRESS, audit, people, grants and sessions CONSENT_ADDRESS, and all of these OPERATOR_NAME and SERVICE_PRIVATE_KEY (PEM of that operator's key).
 In a checkout, \`pnpm phds\` takes what is not set from the local stack that runs there.
 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
@@ -63,6 +64,7 @@ export function createProgram(finish: Finish): Command {
   addDevelopers(program, finish);
   addErase(program, finish);
   addRestore(program, finish);
+  addPeople(program, finish);
   addAudit(program, finish);
   return program;
 }
@@ -280,6 +282,52 @@ function addDevelopers(program: Command, finish: Finish): void {
         finish(await changeDevelopers({ action, userId, json }, withServices(['authorization'], reason))),
       );
   }
+}
+
+/** Adds `phds people`, `phds grants` and `phds sessions`. */
+function addPeople(program: Command, finish: Finish): void {
+  program
+    .command('people')
+    .description('Shows a person.')
+    .command('show')
+    .description(
+      'Prints how many grants and open requests a person has, and the last read; never health data.',
+    )
+    .addOption(userOption('the person'))
+    .addOption(jsonOption('the person'))
+    .action(async ({ user: userId, json }: { user: string; json: boolean }) =>
+      finish(await showPerson({ userId, json }, withServices(['consent']))),
+    );
+  const grants = program.command('grants').description('Lists the grants of a person, and ends one.');
+  grants
+    .command('list')
+    .description('Lists the grants of a person, newest first, a hundred on a page.')
+    .addOption(userOption('the person'))
+    .addOption(new Option('--page <n>', 'which page').argParser(parsePage).default(1))
+    .addOption(jsonOption('the page'))
+    .action(async ({ user: userId, page, json }: { user: string; page: number; json: boolean }) =>
+      finish(await listPersonGrants({ userId, page, json }, withServices(['consent']))),
+    );
+  grants
+    .command('revoke')
+    .description('Ends a grant at once. The person sees that an operator ended it.')
+    .argument('<grant-id>', 'the grant', parseNotEmpty)
+    .addOption(reasonOption())
+    .addOption(jsonOption('the end'))
+    .action(async (grantId: string, { reason, json }: { reason: string; json: boolean }) =>
+      finish(await revokeGrant({ grantId, json }, withServices(['consent'], reason))),
+    );
+  program
+    .command('sessions')
+    .description('Ends the sessions of a person.')
+    .command('end')
+    .description('Ends all sessions of a person that were issued until now. Grants stay.')
+    .addOption(userOption('`sub` of the sessions'))
+    .addOption(reasonOption())
+    .addOption(jsonOption('the result'))
+    .action(async ({ user: userId, reason, json }: { user: string; reason: string; json: boolean }) =>
+      finish(await endSessions({ userId, json }, withServices(['consent'], reason))),
+    );
 }
 
 /** Adds `phds audit`. */

@@ -42,6 +42,7 @@ import { type ConsentServiceParts, createConsentService } from './rpc/consent-se
 import { createLedgerService } from './rpc/ledger-service.ts';
 import { createNoticeService } from './rpc/notice-service.ts';
 import { createOperatorActService } from './rpc/operator-act-service.ts';
+import { createPersonOperatorService } from './rpc/person-operator-service.ts';
 import { createReportService } from './rpc/report-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
 import { createSessionService } from './rpc/session-service.ts';
@@ -173,12 +174,14 @@ async function createRpcServices(
   const accesses = createAccesses({ history: stores.history, appUsage: stores.appUsage, clock });
   const reports = createReports({ reports: stores.reports });
   const useCases = await createConsentUseCases(parts);
+  const sessions = createSessionsUseCase(parts);
   return [
     createLedgerService(createLedgerUseCase(parts)),
     createConsentService({ ...useCases, userOf, verifySession: verify, stepUp }),
     createSandboxService({ sandbox: createSandboxUseCase(parts, useCases), userOf }),
     createAccessService({ recorder, accesses, userOf }),
-    createSessionService(createSessionsUseCase(parts)),
+    createSessionService(sessions),
+    createPersonOperatorService({ ...useCases, sessions, clock }),
     createReportService({ reports: acknowledging(guard, reports, ['report']), userOf }),
     createOperatorActService({ acts: operatorRecord, userOf }),
     createNoticeService(createNotices({ feed: stores.noticeFeed })),
@@ -221,7 +224,13 @@ async function createConsentUseCases(
   const decisions = createDecisions({ decisions: stores.decisions, evictions });
   const grants = metrics.measureRevocations(
     createGrants({ grants: stores.grants, withdrawals: stores.withdrawals, evictions }),
-    { revoke: 'grant', revokeByApp: 'grant_by_app', revokeAll: 'all_grants', narrow: 'narrowing' },
+    {
+      revoke: 'grant',
+      revokeByApp: 'grant_by_app',
+      endByOperator: 'grant_by_operator',
+      revokeAll: 'all_grants',
+      narrow: 'narrowing',
+    },
   );
   const erasures = metrics.measureRevocations(createErasures({ people: stores.people, evictions }), {
     erase: 'erasure',
@@ -232,7 +241,14 @@ async function createConsentUseCases(
       maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP,
     }),
     decisions: acknowledging(guard, decisions, ['approve', 'deny']),
-    grants: acknowledging(guard, grants, ['narrow', 'revoke', 'revokeByApp', 'revokeAll', 'requestDeletion']),
+    grants: acknowledging(guard, grants, [
+      'narrow',
+      'revoke',
+      'revokeByApp',
+      'endByOperator',
+      'revokeAll',
+      'requestDeletion',
+    ]),
     receipts: createReceipts({
       receipts: stores.receipts,
       signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE),

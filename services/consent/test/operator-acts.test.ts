@@ -19,7 +19,14 @@ beforeAll(async () => {
 });
 afterAll(() => consent[Symbol.asyncDispose]());
 
-const NOTHING = { userId: '', clientId: '', grantId: '', reason: 'a request by phone', requestId: 'r1' };
+const NOTHING = {
+  userId: '',
+  clientId: '',
+  grantId: '',
+  reason: 'a request by phone',
+  requestId: 'r1',
+  changes: true,
+};
 const act = (about: Partial<typeof NOTHING>, rpc = 'phds.authorization.v1.AppOperatorService/SuspendApp') =>
   consent.acts.asHealthData.beginAct({ operator: 'on-call', rpc, ...NOTHING, ...about });
 const listOwn = async (userId: string) =>
@@ -133,10 +140,14 @@ describe('a person', () => {
     const { grantId } = await approve(consent, app, 'seen');
     await approve(consent, app, 'others');
     await act({ userId: 'seen' }, 'phds.authorization.v1.AppOperatorService/AddDeveloper');
-    await act({ grantId }, 'phds.consent.v1.ConsentService/EndGrant');
+    await act({ grantId }, 'phds.consent.v1.PersonOperatorService/EndGrant');
     await act({ userId: 'others' });
     expect(await listOwn('seen')).toMatchObject([
-      { rpc: 'phds.consent.v1.ConsentService/EndGrant', clientId: app.clientId, appName: 'Pulse Diary' },
+      {
+        rpc: 'phds.consent.v1.PersonOperatorService/EndGrant',
+        clientId: app.clientId,
+        appName: 'Pulse Diary',
+      },
       { rpc: 'phds.authorization.v1.AppOperatorService/AddDeveloper', appName: '' },
     ]);
     expect(await listOwn('nobody')).toEqual([]);

@@ -50,6 +50,9 @@ const ADMITTED: Table = {
       operator: 'ListActs',
       gateway: 'ListOwnActs',
     },
+    'phds.consent.v1.PersonOperatorService': {
+      operator: 'GetPerson ListPersonGrants EndGrant EndPersonSessions',
+    },
     'phds.consent.v1.ReportService': { gateway: 'ReportApp', operator: 'ListReports' },
     'phds.consent.v1.SandboxService': {
       authorization: 'ApproveInSandbox DenyInSandbox',

@@ -146,3 +146,45 @@ test('what operators do is in their record, which verifies, and the person sees 
   const other = kept.replace(/[0-9a-f]{4}$/, (end) => (end === '0000' ? '0001' : '0000'));
   expect(await runAsOperator(stack, ['audit', '--expect', other])).toMatchObject({ code: 1 });
 });
+
+test('an operator finds the grants of a person, ends one, and ends the sessions', async () => {
+  const user = await signIn(stack, 'helped-person');
+  const app = await register('Ended');
+  const tokens = await app.connect(user, [HEART]);
+  const of = ['--user', 'helped-person'];
+  const listed = await runAsOperator(stack, ['grants', 'list', ...of]);
+  expect(listed.document).toMatchObject({
+    total: 1,
+    grants: [{ id: tokens.grantId, status: 'active', app: { name: 'Ended' } }],
+  });
+
+  const ended = await runAsOperator(stack, [
+    'grants',
+    'revoke',
+    tokens.grantId,
+    '--reason',
+    'Asked by phone.',
+  ]);
+  expect(ended).toMatchObject({ code: 0, document: { id: tokens.grantId } });
+  const garbage = await app.read('phds_at_garbage', '/api/v1/profile');
+  for (const gateway of stack.gatewayUrls) {
+    const refused = await send(`${gateway}/api/v1/profile`, { bearer: tokens.accessToken });
+    expect([refused.status, refused.body]).toEqual([401, garbage.body]);
+  }
+  const grant = expectStatus(200, await partner(user, `/consent/grants/${tokens.grantId}`)).body.data;
+  expect(grant).toMatchObject({ status: 'revoked', endedBy: 'operator' });
+  const acts = expectStatus(200, await partner(user, '/consent/operator-acts')).body.data;
+  expect(acts.map(({ act, clientId }: { act: string; clientId: string }) => [act, clientId])).toEqual([
+    ['grant_ended', app.clientId],
+    ['grants_viewed', null],
+  ]);
+  const shown = await runAsOperator(stack, ['people', 'show', ...of]);
+  expect(shown.document).toMatchObject({ activeGrants: 0, endedGrants: 1, openRequests: 0, lastRead: null });
+
+  expect((await runAsOperator(stack, ['sessions', 'end', ...of, '--reason', 'A lost phone.'])).code).toBe(0);
+  expect((await partner(user, '/consent/grants')).status).toBe(401);
+  expect(await runAsOperator(stack, ['people', 'show', '--user', 'no-such-person'])).toMatchObject({
+    code: 1,
+    document: { error: expect.stringContaining('not_found') },
+  });
+});

@@ -35,7 +35,7 @@ const TARGETS: readonly Target[] = [
   },
   calledByOperators(['erase', 'restore'], ['authorization', 'consent', 'health-data']),
   calledByOperators(['apps', 'developers'], ['authorization']),
-  calledByOperators(['reports', 'audit'], ['consent']),
+  calledByOperators(['reports', 'audit', 'people', 'grants', 'sessions'], ['consent']),
   {
     commands: ['records'],
     required: ['RECORDS_DATABASE_URL', 'RECORDS_PUBLIC_KEYS'],

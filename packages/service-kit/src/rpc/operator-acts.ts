@@ -25,6 +25,8 @@ export interface OperatorAct {
   readonly grantId: string;
   readonly reason: string;
   readonly requestId: string;
+  /** Whether the rpc changes something. */
+  readonly changes: boolean;
 }
 
 /** The operators' record, which consent keeps. */
@@ -97,6 +99,7 @@ function toAct({ operator, request, context }: OperatorCall): OperatorAct {
     grantId: textOf(request, 'grantId'),
     reason: parseReason(context),
     requestId: toCarriedOrigin().requestId,
+    changes: !isRead(context.method),
   };
 }
 

@@ -49,7 +49,10 @@ export interface ReceiptItem {
 
 export interface ReceiptEvent {
   readonly event_time: string;
-  /** `given`, `narrowed`, `withdrawn`, `expired`, `ended by the app`, `terminated`, `deletion requested`; later releases may add others. */
+  /**
+   * `given`, `narrowed`, `withdrawn`, `expired`, `ended by the app`, `ended by an operator of the service`, `terminated`,
+   * `deletion requested`; later releases may add others.
+   */
   readonly event_state: string;
   /** ISO 8601 duration in seconds from `event_time`; null if the event is not about terms. */
   readonly validity_duration: string | null;

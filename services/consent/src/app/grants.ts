@@ -27,6 +27,8 @@ export interface Grants {
   getOfApp(id: string, clientId: string): Promise<Grant>;
   /** Ends a grant for its app, like `revoke` for its person. */
   revokeByApp(id: string, clientId: string): Promise<Date>;
+  /** Ends a grant of any person, like `revoke` for its person. */
+  endByOperator(id: string): Promise<Date>;
   /** The apps that have or had a grant of the person, the one with the latest grant first. */
   listApps(userId: string, page: Page): Promise<Listed<ConnectedApp>>;
   /** Asks the app to delete what it has read; returns the time of the first request. Also for an ended grant. */
@@ -39,7 +41,10 @@ export function createGrants(dependencies: {
     'list' | 'find' | 'listOfApp' | 'findOfApp' | 'listApps' | 'requestDeletion'
   >;
   /** The same grants through a separate connection pool for withdrawals. */
-  readonly withdrawals: Pick<GrantStore, 'find' | 'change' | 'revoke' | 'revokeByApp' | 'revokeAll'>;
+  readonly withdrawals: Pick<
+    GrantStore,
+    'find' | 'change' | 'revoke' | 'revokeByApp' | 'revokeByOperator' | 'revokeAll'
+  >;
   readonly evictions: EvictionPublisher;
 }): Grants {
   const { grants, withdrawals, evictions } = dependencies;
@@ -66,6 +71,7 @@ export function createGrants(dependencies: {
     },
     revoke: (id, userId) => revoked(id, withdrawals.revoke(id, userId)),
     revokeByApp: (id, clientId) => revoked(id, withdrawals.revokeByApp(id, clientId)),
+    endByOperator: (id) => revoked(id, withdrawals.revokeByOperator(id)),
     async revokeAll(userId) {
       const revoked = await withdrawals.revokeAll(userId);
       for (const id of revoked) evict(id);

@@ -196,6 +196,8 @@ export interface GrantStore {
   findOfApp(id: string, clientId: string): Promise<Grant | null>;
   /** Like `revoke`, by the app. Null when unknown or another app's. */
   revokeByApp(id: string, clientId: string): Promise<Date | null>;
+  /** Revokes a grant of any person. */
+  revokeByOperator(id: string): Promise<Date | null>;
   /** The apps of a person's grants, the one with the latest grant first. */
   listApps(userId: string, page: Page): Promise<Listed<ConnectedApp>>;
   /** Records a request for deletion. A repeated one returns the first time. Null when unknown. */

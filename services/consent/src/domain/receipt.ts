@@ -54,6 +54,7 @@ const STATES = {
 const ENDINGS = {
   app: 'ended by the app',
   developer: 'terminated',
+  operator: 'ended by an operator of the service',
   expiry: 'expired',
 } as const satisfies Record<Ending['by'], string>;
 

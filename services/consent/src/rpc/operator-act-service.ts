@@ -18,7 +18,7 @@ export function createOperatorActService({ acts, userOf }: { acts: OperatorActs;
   return implement(
     OperatorActService,
     {
-      async beginAct({ operator, rpc, userId, clientId, grantId, reason, requestId }) {
+      async beginAct({ operator, rpc, userId, clientId, grantId, reason, requestId, changes }) {
         const number = await acts.begin({
           operator: parseName('operator', operator),
           rpc: parseName('rpc', rpc, 256),
@@ -27,6 +27,7 @@ export function createOperatorActService({ acts, userOf }: { acts: OperatorActs;
           grantId: parseText('grant_id', grantId),
           reason: parseText('reason', reason, MAX_REASON_LENGTH),
           requestId: parseText('request_id', requestId),
+          changes,
         });
         return { number };
       },

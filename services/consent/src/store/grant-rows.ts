@@ -56,7 +56,7 @@ export interface GrantRow {
   readonly dataFrom: string | null;
   readonly status: GrantStatus;
   readonly revokedAt: Date | null;
-  readonly revokedBy: 'app' | null;
+  readonly revokedBy: 'app' | 'operator' | null;
   readonly epochEndedAt: Date | null;
   readonly deletionRequestedAt: Date | null;
   readonly subHash: Uint8Array;

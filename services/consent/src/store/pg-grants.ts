@@ -48,6 +48,7 @@ export function createPgGrants(pool: pg.Pool): GrantStore {
     change: (id, userId, change) => transact(pool, (tx) => changeTerms(tx, id, userId, change)),
     revoke: (id, userId) => revoke(pool, id, { userId }),
     revokeByApp: (id, clientId) => revoke(pool, id, { clientId }),
+    revokeByOperator: (id) => revoke(pool, id, 'anybody'),
     revokeAll: (userId) => transact(pool, (tx) => revokeAll(tx, userId)),
     listOfApp: (clientId, filter, page) => listGrantsOfApp(pool, clientId, filter, page),
     findOfApp: (id, clientId) => findGrantOfApp(pool, id, clientId),
@@ -166,32 +167,38 @@ const TELL_REVOKED = sql`
   SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
   WHERE revoked_at < expires_at`;
 
-/** The person or the app that ends a grant. */
-type Owner = { readonly userId: string } | { readonly clientId: string };
+/** Whose grant it has to be: of the person or the app that ends it, or of anybody, for an operator. */
+type Owner = { readonly userId: string } | { readonly clientId: string } | 'anybody';
 
 function isOwnedBy(owner: Owner): Sql {
+  if (owner === 'anybody') return sql`true`;
   return 'userId' in owner ? sql`g.user_id = ${owner.userId}` : sql`g.client_id = ${owner.clientId}`;
 }
 
 /**
  * One statement, so that a revocation needs one round trip. It uses the newest version of the row and reads the clock after the row
  * is locked, so its time is after any change that it waited for. An expired grant gets a time, too: the clock may go back, to that
- * of another server, and what was acknowledged holds all the same. The end by an app is no event of the person's history:
- * `revoked_by` says it.
+ * of another server, and what was acknowledged holds all the same. The end by an app or an operator is no
+ * event of the person's history: `revoked_by` says it.
  */
 async function revoke(pool: pg.Pool, id: string, owner: Owner): Promise<Date | null> {
-  const [by, told] =
-    'userId' in owner ? (['person', sql`told AS (${TELL_REVOKED}),`] as const) : (['app', empty] as const);
+  const by = enderOf(owner);
+  const told = by !== 'person' ? empty : sql`told AS (${TELL_REVOKED}),`;
   const [ended] = await select<{ revokedAt: Date }>(pool)`
     WITH ended AS (
       UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp()),
-        revoked_by = ${by === 'app' ? by : null}
+        revoked_by = ${by === 'person' ? null : by}
       WHERE g.id = ${id} AND ${isOwnedBy(owner)} AND g.revoked_at IS NULL
         AND NOT EXISTS (SELECT FROM app_epoch e WHERE ${IS_ENDING_EPOCH} AND e.started_at < g.expires_at)
       RETURNING g.*
     ), ${told} notified AS (${insertRevoked(by)})
     SELECT least(revoked_at, expires_at) AS "revokedAt" FROM ended`;
   return ended === undefined ? findEnd(pool, id, owner) : ended.revokedAt;
+}
+
+function enderOf(owner: Owner): 'person' | 'app' | 'operator' {
+  if (owner === 'anybody') return 'operator';
+  return 'userId' in owner ? 'person' : 'app';
 }
 
 /** When a grant that had ended before did so, also by expiry; null when it is unknown, or another person's or app's. */

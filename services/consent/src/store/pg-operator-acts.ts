@@ -65,11 +65,14 @@ export function createPgOperatorActs(pool: pg.Pool): OperatorActStore {
 const ERASURE = '/EraseUser';
 
 /** The pseudonym of the person whom an act is about, also by a grant; empty for none. */
-async function findUserRef(tx: pg.ClientBase, { rpc, userId, grantId }: OperatorAct): Promise<string> {
+async function findUserRef(
+  tx: pg.ClientBase,
+  { rpc, userId, grantId, changes }: OperatorAct,
+): Promise<string> {
   if (userId !== '') {
     await keepPerson(tx, userId);
-    // An erasure must not leave the link that it removes, and health-data erases after consent.
-    if (!rpc.endsWith(ERASURE)) {
+    // An erasure must not leave the link that it removes, and health-data erases after consent. A read of an unknown person leaves none.
+    if (changes && !rpc.endsWith(ERASURE)) {
       await execute(tx)`INSERT INTO person (user_id) VALUES (${userId}) ON CONFLICT DO NOTHING`;
     }
   }

@@ -127,6 +127,7 @@ const TEXTS = new Map([
   ['withdrawn', 'eventWithdrawn'],
   ['expired', 'eventExpired'],
   ['ended by the app', 'eventEndedByApp'],
+  ['ended by an operator of the service', 'eventEndedByOperator'],
   ['terminated', 'eventTerminated'],
   ['deletion requested', 'eventDeletionRequested'],
 ] as const);

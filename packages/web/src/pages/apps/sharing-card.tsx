@@ -33,8 +33,9 @@ export function SharingCard({ grant }: { readonly grant: Grant }) {
   );
 }
 
-const ENDERS = new Map<string | null, 'byApp' | 'byDeveloper'>([
+const ENDERS = new Map<string | null, 'byApp' | 'byDeveloper' | 'byOperator'>([
   ['app', 'byApp'],
+  ['operator', 'byOperator'],
   ['developer', 'byDeveloper'],
 ]);
 

@@ -2,11 +2,12 @@ import type { Category } from '@phds/catalog/categories';
 import { scopeOfCategory } from '@phds/catalog/endpoints';
 import type { Scope } from '@phds/catalog/scopes';
 import type { WebhookFailure, WebhookState, WebhookType } from '@phds/catalog/webhooks';
+import type { GrantEnder } from '@phds/catalog/wire-names';
 import type { GrantTerms } from '../../domain/grant.ts';
 
 /** What an event says beside grant and person: never health data, never tokens. Times are ISO 8601 texts. */
 export interface EventContent {
-  readonly endedBy?: 'person' | 'app' | 'developer' | 'expiry';
+  readonly endedBy?: GrantEnder;
   readonly scopes?: readonly Scope[];
   readonly expiresAt?: string;
   /** `YYYY-MM-DD`; null for no limit. */

@@ -33,7 +33,7 @@ export function insertEvents(
 }
 
 /** The events of the grants `ended`. One that had expired before makes a `grant.expired` instead. */
-export function insertRevoked(endedBy: 'person' | 'app'): Sql {
+export function insertRevoked(endedBy: 'person' | 'app' | 'operator'): Sql {
   const wasLive = sql`g.expires_at > g.revoked_at`;
   return insertEvents('grant.revoked', sql`ended`, { endedBy }, wasLive);
 }

@@ -17,6 +17,10 @@ const operatorActJson = z
   .meta({ id: 'OperatorAct', description: 'What an operator of the service did about the person.' });
 
 const ACTS: Readonly<Record<string, OperatorActName>> = {
+  'phds.consent.v1.PersonOperatorService/GetPerson': 'person_viewed',
+  'phds.consent.v1.PersonOperatorService/ListPersonGrants': 'grants_viewed',
+  'phds.consent.v1.PersonOperatorService/EndGrant': 'grant_ended',
+  'phds.consent.v1.PersonOperatorService/EndPersonSessions': 'sessions_ended',
   'phds.authorization.v1.AppOperatorService/AddDeveloper': 'developer_added',
   'phds.authorization.v1.AppOperatorService/RemoveDeveloper': 'developer_removed',
 };

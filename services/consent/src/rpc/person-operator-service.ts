@@ -1,0 +1,69 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { toPage } from '@phds/catalog/pagination';
+import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
+import type { Clock } from '@phds/service-kit/clock';
+import { notFound } from '@phds/service-kit/errors';
+import { implement } from '@phds/service-kit/rpc/service';
+import { SUPPORTERS } from '@phds/service-kit/trust/operators';
+import { parseUserId } from '@phds/service-kit/user-id';
+import type { Grants } from '../app/grants.ts';
+import type { PendingApprovals } from '../app/pending-approvals.ts';
+import type { Sessions } from '../app/sessions.ts';
+import { toGrantMessage } from './grant-messages.ts';
+import { parseKnownId } from './parameters.ts';
+
+/** phds.consent.v1.PersonOperatorService. */
+export function createPersonOperatorService({
+  grants,
+  pendingApprovals,
+  sessions,
+  clock,
+}: {
+  readonly grants: Pick<Grants, 'list' | 'endByOperator'>;
+  readonly pendingApprovals: Pick<PendingApprovals, 'list'>;
+  readonly sessions: Pick<Sessions, 'end'>;
+  readonly clock: Clock;
+}) {
+  const FIRST = toPage({ page: 1, pageSize: 100 });
+  return implement(
+    PersonOperatorService,
+    {
+      async getPerson({ userId: text }) {
+        const userId = parseUserId(text);
+        const [all, active, open] = await Promise.all([
+          grants.list(userId, null, FIRST),
+          grants.list(userId, 'active', FIRST),
+          pendingApprovals.list(userId, 'pending', FIRST),
+        ]);
+        if (all.total === 0 && open.total === 0) throw notFound();
+        const reads = all.items.flatMap(({ lastAccessAt }) =>
+          lastAccessAt === null ? [] : [lastAccessAt.getTime()],
+        );
+        return {
+          activeGrants: active.total,
+          endedGrants: all.total - active.total,
+          openRequests: open.total,
+          ...(reads.length > 0 && { lastAccessAt: timestampFromDate(new Date(Math.max(...reads))) }),
+        };
+      },
+      async listPersonGrants({ userId, page }) {
+        const { items, total } = await grants.list(parseUserId(userId), null, toPage(page));
+        return { grants: items.map(toGrantMessage), total };
+      },
+      async endGrant({ grantId }) {
+        return { revokedAt: timestampFromDate(await grants.endByOperator(parseKnownId('grt', grantId))) };
+      },
+      async endPersonSessions({ userId }) {
+        const subject = parseUserId(userId);
+        await sessions.end({ tokenHash: null, sid: null, subject, endedAt: clock.now() });
+        return {};
+      },
+    },
+    {
+      getPerson: SUPPORTERS,
+      listPersonGrants: SUPPORTERS,
+      endGrant: SUPPORTERS,
+      endPersonSessions: SUPPORTERS,
+    },
+  );
+}
