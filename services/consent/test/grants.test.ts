@@ -369,6 +369,19 @@ describe('a grant that its app ends', () => {
     ]);
   });
 
+  test('or an operator, names that one on the receipt and to the app', async () => {
+    const app = await registerApp(consent);
+    const { grantId } = await approve(consent, app, 'helped');
+    const { revokedAt } = await consent.people.endGrant({ grantId });
+    expect(await appGrantOf(app, grantId)).toMatchObject({ endedBy: 'operator', endedAt: revokedAt });
+    expect(await consent.people.endGrant({ grantId })).toMatchObject({ revokedAt });
+    const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session('helped'));
+    expect(decodeJwt(receipt)['events']).toMatchObject([
+      { event_state: 'given' },
+      { event_state: 'ended by an operator of the service', event_type: 'implicit' },
+    ]);
+  });
+
   test('keeps its first end, whether the app or the person repeats it', async () => {
     const app = await registerApp(consent);
     const byApp = await approve(consent, app, 'first-app');

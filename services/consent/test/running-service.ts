@@ -7,6 +7,7 @@ import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { NoticeService } from '@phds/contracts/phds/consent/v1/notices_pb';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
+import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
@@ -40,6 +41,7 @@ export interface RunningService {
   readonly receiptPublicKey: ReturnType<typeof generateKeyPairSync>['publicKey'];
   readonly tokens: Readonly<Record<Caller, ServiceTokenSource>>;
   readonly ledger: Client<typeof LedgerService>;
+  readonly people: Client<typeof PersonOperatorService>;
   readonly acts: Readonly<
     Record<'asOperator' | 'asHealthData' | 'asGateway', Client<typeof OperatorActService>>
   >;
@@ -149,6 +151,7 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     },
     sessions: gateway.client(SessionService),
     notices: hostApplication.client(NoticeService),
+    people: operator.client(PersonOperatorService),
     acts: {
       asOperator: operator.client(OperatorActService),
       asHealthData: healthData.client(OperatorActService),

@@ -5,6 +5,7 @@ import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { Visitor } from '@phds/running-system/visitor';
 import { signInReader } from '../src/history-readers.ts';
+import { runAsOperator } from '../src/operator-command.ts';
 import { describeWithChromium, prepareVisits, readDownload } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
@@ -141,6 +142,28 @@ describeWithChromium('the access history', () => {
     for (const { clientId } of [app, alike]) expect(names.join()).toContain(clientId);
     const options = await page.getByLabel('App', { exact: true }).locator('option').allTextContents();
     expect(options.toSorted()).toEqual(['All apps', ...names].toSorted());
+  });
+
+  test('also shows what operators did about the person, and nothing of it while they did nothing', async () => {
+    const session = await signInReader(visits.stack, app, { user: 'web-history-operated', heartReads: 1 });
+    const visitor = await visits.open('/history', { session });
+    const { page } = visitor;
+    const acts = page.getByRole('region', { name: 'By the operators of this service' });
+    await page.locator('summary', { hasText: 'Morning Run' }).waitFor();
+    expect(await acts.count()).toBe(0);
+    const { grantId } = await app.connect(session, [HEART]);
+    const { code } = await runAsOperator(visits.stack, [
+      'grants',
+      'revoke',
+      grantId,
+      '--reason',
+      'A phone call.',
+    ]);
+    expect(code).toBe(0);
+    await visitor.goto('/history');
+    await acts.getByText('Stopped sharing with Morning Run').waitFor();
+    await expectUsable(visitor);
+    await visitor.takePictures('access-history-operators');
   });
 
   test('shows older days on request, and the day of the latest read if there was none lately', async () => {

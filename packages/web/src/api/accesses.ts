@@ -31,6 +31,15 @@ export function useAccesses(filter: AccessFilter, page: number, pageSize = 20) {
   });
 }
 
+/** What operators did about the person, newest first. */
+export function useOperatorActs(page: number) {
+  return useQuery({
+    queryKey: ['operator-acts', page],
+    queryFn: () => answerOf(api.GET('/partner/consent/operator-acts', { params: { query: { page } } })),
+    placeholderData: keepPreviousData,
+  });
+}
+
 /** URL of the CSV file with all of them. */
 export function toExportPath(filter: AccessFilter): string {
   const query = toQuery({ ...filter });

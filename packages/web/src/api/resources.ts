@@ -21,6 +21,8 @@ type BodyOf<Operation extends keyof operations> = operations[Operation] extends 
 export type Access = Schemas['Access'];
 /** The accesses of one app on one day of the requested time zone. */
 export type AccessDay = Schemas['AccessDay'];
+/** What an operator of the service did about the person. */
+export type OperatorAct = Schemas['OperatorAct'];
 /** An app with the name that the person approved; with `currentName` only if it has another name now. */
 export type NamedApp = Access['app'];
 

@@ -21,6 +21,7 @@ import { nameApps } from './app-names.ts';
 import { DayChart } from './day-chart.tsx';
 import { DayList, type OpenLines, useOpenLines } from './day-list.tsx';
 import { Filters } from './filters.tsx';
+import { OperatorActs } from './operator-acts.tsx';
 import { countDays, EVERYTHING, type Selection, toDayFilter, toDaysBefore, toFilter } from './selection.ts';
 import { text } from './texts.ts';
 
@@ -61,6 +62,7 @@ export function HistoryPage() {
             )
           }
         </Resource>
+        <OperatorActs />
         <Soft>{text('zone', { zone: TIME_ZONE })}</Soft>
       </Stack>
     </>

@@ -1,0 +1,45 @@
+import type { OperatorActName } from '@phds/catalog/wire-names';
+import { useState } from 'react';
+import { useOperatorActs } from '../../api/accesses.ts';
+import type { OperatorAct } from '../../api/resources.ts';
+import { Card } from '../../ui/card.tsx';
+import { Resource } from '../../ui/resource.tsx';
+import { type Column, Pages, Table } from '../../ui/table.tsx';
+import { Instant } from '../../ui/time.tsx';
+import { text } from './texts.ts';
+
+const TEXTS = {
+  person_viewed: 'actPersonViewed',
+  grants_viewed: 'actGrantsViewed',
+  grant_ended: 'actGrantEnded',
+  sessions_ended: 'actSessionsEnded',
+  developer_added: 'actDeveloperAdded',
+  developer_removed: 'actDeveloperRemoved',
+  other: 'actOther',
+} as const satisfies Record<OperatorActName, string>;
+
+const COLUMNS: readonly Column<OperatorAct>[] = [
+  { title: text('time'), cell: ({ at }) => <Instant at={at} />, isPlain: true },
+  { title: text('act'), cell: ({ act, appName }) => text(TEXTS[act], { app: appName ?? '' }), isPlain: true },
+];
+
+/** What operators of the service did about the person. Nothing while they did nothing, as usual. */
+export function OperatorActs() {
+  const [page, setPage] = useState(1);
+  const acts = useOperatorActs(page);
+  if (acts.isPending || acts.data?.pagination.total === 0) return null;
+  return (
+    <Card label={text('acts')}>
+      <h2>{text('acts')}</h2>
+      <p>{text('actsText')}</p>
+      <Resource query={acts}>
+        {({ data, pagination }) => (
+          <div>
+            <Table caption={text('acts')} columns={COLUMNS} rows={data} keyOf={({ id }) => id} isCompact />
+            <Pages pagination={pagination} onChange={setPage} />
+          </div>
+        )}
+      </Resource>
+    </Card>
+  );
+}
