@@ -4,7 +4,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type AppAction, changeDevelopers, listApps, listDevelopers, runOnApp } from './commands/apps.ts';
 import { auditOperators, type KeptEntry } from './commands/audit.ts';
 import type { Finish } from './commands/command.ts';
-import { erasePerson } from './commands/erase.ts';
+import { erasePerson, previewErasure } from './commands/erase.ts';
 import { importFiles, listImports } from './commands/import.ts';
 import { endSessions, listPersonGrants, revokeGrant, showPerson } from './commands/people.ts';
 import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
@@ -137,26 +137,31 @@ function addErase(program: Command, finish: Finish): void {
       'Removes a person from every service. The access records stay but no longer name the person (docs/erasing.md).',
     )
     .addOption(userOption('the person'))
-    .requiredOption('--confirm <id>', 'repeat the id of the person')
+    .option('--confirm <id>', 'repeat the id of the person')
+    .option('--dry-run', 'print what would end, and remove nothing', false)
     .option(
       '--revoke-apps',
       'also end the apps that the person registered, for everybody who uses them',
       false,
     )
-    .addOption(reasonOption())
+    .option('--reason <text>', "why, for the operators' record", parseNotEmpty)
     .addOption(jsonOption('what was removed'))
-    .action(async ({ user: userId, confirm, revokeApps, reason, json }: EraseOptions, command: Command) => {
-      if (confirm !== userId) command.error('error: --confirm must repeat the id of --user');
+    .action(async (options: EraseOptions, command: Command) => {
+      const { user: userId, confirm, dryRun, revokeApps, reason, json } = options;
       const services = withServices(['authorization', 'consent', 'health-data'], reason);
+      if (dryRun) return finish(await previewErasure({ userId, json }, services));
+      if (confirm !== userId) command.error('error: --confirm must repeat the id of --user');
+      if (reason === undefined) command.error("error: required option '--reason <text>' not specified");
       finish(await erasePerson({ userId, revokeApps, json }, services));
     });
 }
 
 interface EraseOptions {
   readonly user: string;
-  readonly confirm: string;
+  readonly confirm?: string;
+  readonly dryRun: boolean;
   readonly revokeApps: boolean;
-  readonly reason: string;
+  readonly reason?: string;
   readonly json: boolean;
 }
 

@@ -110,7 +110,7 @@ test('an app that an operator suspends is refused everywhere, and only an operat
 test('what operators do is in their record, which verifies, and the person sees what concerns them', async () => {
   const user = await signIn(stack, 'recorded-person');
   const app = await register('Recorded');
-  await app.connect(user, [HEART]);
+  const tokens = await app.connect(user, [HEART]);
   const reason = 'The person asked for it, “at once”.';
   const erased = ['erase', '--user', 'recorded-person', '--confirm', 'recorded-person', '--reason', reason];
   const added = ['developers', 'add', '--user', 'recorded-person', '--reason', 'A partner.'];
@@ -128,6 +128,12 @@ test('what operators do is in their record, which verifies, and the person sees 
     ],
     pagination: { page: 1, pageSize: 20, total: 1, totalPages: 1 },
   });
+  const preview = await runAsOperator(stack, ['erase', '--user', 'recorded-person', '--dry-run']);
+  expect(preview).toMatchObject({
+    code: 0,
+    document: { grants: 1, endedGrants: 0, openRequests: 0, ownApps: [] },
+  });
+  expectStatus(200, await partner(user, `/consent/grants/${tokens.grantId}`));
   expect((await runAsOperator(stack, erased)).code).toBe(0);
 
   const audit = await runAsOperator(stack, ['audit']);

@@ -1,5 +1,7 @@
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { AppError } from '@phds/service-kit/errors';
 import {
@@ -50,6 +52,53 @@ export async function erasePerson(
   if (failure === null) return EXIT_DONE;
   errors.write(`${failure}\n`);
   return EXIT_FAILED;
+}
+
+/** `phds erase --dry-run`: prints what an erasure would end, and removes nothing. Returns the exit code. */
+export async function previewErasure(
+  { userId, json }: Pick<ErasureArguments, 'userId' | 'json'>,
+  { output, errors, connect }: OperatorSurroundings,
+): Promise<number> {
+  let service: OperatedService = 'consent';
+  try {
+    using connection = connect();
+    const person = await findPerson(connection, userId);
+    service = 'authorization';
+    const operated = connection.client(service, AppOperatorService);
+    const { apps, total } = await operated.listAllApps({ ownerId: userId, page: { page: 1, pageSize: 100 } });
+    const ownApps = apps.map(({ app }) => ({ clientId: app?.clientId ?? '', name: app?.name ?? '' }));
+    const found = {
+      grants: person.activeGrants,
+      endedGrants: person.endedGrants,
+      openRequests: person.openRequests,
+    };
+    if (json) output.write(toJson({ user: userId, ...found, ownApps, ownAppsTotal: total }));
+    else {
+      output.write(
+        `consent: ${found.grants} active grants would end, ${found.endedGrants} ended ones and ${found.openRequests} requests would go\n` +
+          `authorization: ${total} apps would lose their owner\n${ownApps.map(({ clientId, name }) => `  ${clientId}  ${name}\n`).join('')}` +
+          'health-data: everything of the person, if there is any\nNothing was removed.\n',
+      );
+    }
+    return EXIT_DONE;
+  } catch (error) {
+    const failure = explainCall(error, service);
+    if (json) output.write(toJson({ error: failure }));
+    errors.write(`${failure}\n`);
+    return EXIT_FAILED;
+  }
+}
+
+/** What consent has of a person, who may own apps or have data and yet be unknown there. */
+async function findPerson(connection: OperatorConnection, userId: string) {
+  try {
+    return await connection.client('consent', PersonOperatorService).getPerson({ userId });
+  } catch (error) {
+    if (error instanceof AppError && error.reason === 'not_found') {
+      return { activeGrants: 0, endedGrants: 0, openRequests: 0 };
+    }
+    throw error;
+  }
 }
 
 interface Step {
