@@ -33,7 +33,7 @@ HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`imp
 (consent's database, with a role that can read it) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS
 and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, reports CONSENT_ADDRESS, apps and developers
 AUTHORIZATION_ADDRESS, audit, people, grants and sessions CONSENT_ADDRESS, and all of these OPERATOR_NAME and SERVICE_PRIVATE_KEY (PEM of that operator's key).
-In a checkout, \`pnpm phds\` takes what is not set from the local stack that runs there.
+In a checkout, \`pnpm phds\` works with the local stack that runs there if none of these is set, nor TLS_CA, TLS_CERT or TLS_KEY.
 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
 1 it could not be done (verify: something was changed); 2 wrong arguments; 3 the records could not be verified.`;

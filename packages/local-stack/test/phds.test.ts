@@ -170,16 +170,7 @@ describe('the settings of a command in a checkout', () => {
         'SERVICE_PRIVATE_KEY_FILE',
       ],
     ],
-    [
-      'restore',
-      [
-        'AUTHORIZATION_ADDRESS',
-        'CONSENT_ADDRESS',
-        'HEALTH_DATA_ADDRESS',
-        'OPERATOR_NAME',
-        'SERVICE_PRIVATE_KEY_FILE',
-      ],
-    ],
+    ['restore', ['AUTHORIZATION_ADDRESS', 'CONSENT_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
   ])('%s uses the local stack when nothing is set', (command, names) => {
     expect(Object.keys(findLocalSettings(command, {}, () => STACK) ?? {})).toEqual(names);
     expect(findLocalSettings(command, {}, () => null)).toBeNull();
@@ -192,12 +183,23 @@ describe('the settings of a command in a checkout', () => {
     },
   );
 
-  test.each([{ HEALTH_DATA_ADDRESS: 'far:7003' }, { SERVICE_PRIVATE_KEY_FILE: 'operator.pem' }])(
-    'come from the environment only when it sets any of them: %j',
-    (env) => {
-      expect(findLocalSettings('erase', env, () => STACK)).toEqual({});
-    },
-  );
+  test('come from the environment only when it names a deployment', () => {
+    const env = { AUTHORIZATION_ADDRESS: 'far:7001', SERVICE_PRIVATE_KEY_FILE: 'operator.pem', TLS_CA: '' };
+    expect(findLocalSettings('apps', { ...env, OPERATOR_NAME: 'ada' }, () => STACK)).toEqual({});
+    expect(findLocalSettings('apps', { OPERATOR_NAME: 'ada' }, () => STACK)).not.toEqual({});
+  });
+
+  test.each([
+    ['restore', { CONSENT_ADDRESS: 'far:7002' }, 'AUTHORIZATION_ADDRESS, OPERATOR_NAME, SERVICE_PRIVATE_KEY'],
+    // The setting is not one of the command, but names a deployment that the caller may mean.
+    ['apps', { CONSENT_ADDRESS: 'far:7002' }, 'AUTHORIZATION_ADDRESS, OPERATOR_NAME, SERVICE_PRIVATE_KEY'],
+    ['import', { TLS_CA_FILE: 'ca.pem' }, 'HEALTH_DATA_ADDRESS, SERVICE_PRIVATE_KEY'],
+  ])('are refused when the environment names a part of a deployment: %s with %j', (command, env, missing) => {
+    const [given] = Object.keys(env);
+    expect(() => findLocalSettings(command, env, () => STACK)).toThrow(
+      `The environment sets ${given?.replace('_FILE', '')}, so the command works with that deployment and not with the local stack. It also needs ${missing}.`,
+    );
+  });
 
   test('are empty for an unknown command', () => {
     expect(findLocalSettings('nope', {}, () => null)).toEqual({});

@@ -33,7 +33,8 @@ const TARGETS: readonly Target[] = [
       SERVICE_PRIVATE_KEY_FILE: keys.importerPrivateKey,
     }),
   },
-  calledByOperators(['erase', 'restore'], ['authorization', 'consent', 'health-data']),
+  calledByOperators(['erase'], ['authorization', 'consent', 'health-data']),
+  calledByOperators(['restore'], ['authorization', 'consent']),
   calledByOperators(['apps', 'developers'], ['authorization']),
   calledByOperators(['reports', 'audit', 'people', 'grants', 'sessions'], ['consent']),
   {
@@ -46,9 +47,25 @@ const TARGETS: readonly Target[] = [
   },
 ];
 
+/** A deployment that the environment names only in part. */
+export class IncompleteDeployment extends Error {
+  constructor(given: readonly string[], missing: readonly string[]) {
+    super(
+      `The environment sets ${given.join(', ')}, so the command works with that deployment and not with the local stack. ` +
+        `It also needs ${missing.join(', ')}. For the local stack, unset ${given.join(', ')}.`,
+    );
+    this.name = 'IncompleteDeployment';
+  }
+}
+
+/** Each of these names a deployment, whichever command needs it. The name of the operator does not. */
+const OF_DEPLOYMENTS = [
+  ...new Set([...TARGETS.flatMap(({ required }) => required), 'TLS_CA', 'TLS_CERT', 'TLS_KEY']),
+].filter((name) => name !== 'OPERATOR_NAME');
+
 /**
- * The settings of a command for the local stack. Empty when the environment sets any of them, so that a command never mixes both
- * sources. Null when the local stack is needed but not running.
+ * The settings of a command for the local stack. Empty when the environment names a deployment, so that a command never mixes both;
+ * throws IncompleteDeployment when it names a part of one. Null when the local stack is needed but not running.
  */
 export function findLocalSettings(
   command: string,
@@ -57,8 +74,11 @@ export function findLocalSettings(
 ): Settings | null {
   const target = TARGETS.find(({ commands }) => commands.includes(command));
   if (target === undefined) return {};
-  const isSet = (name: string) => env[name] !== undefined || env[`${name}_FILE`] !== undefined;
-  if (target.required.some(isSet)) return {};
+  const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`]);
+  const given = OF_DEPLOYMENTS.filter(isSet);
+  const missing = target.required.filter((name) => !isSet(name));
+  if (given.length > 0 && missing.length > 0) throw new IncompleteDeployment(given, missing);
+  if (given.length > 0) return {};
   const stack = findStack();
   return stack === null ? null : target.toSettings(stack);
 }

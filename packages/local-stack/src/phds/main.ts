@@ -1,6 +1,6 @@
 /**
- * Entry point of `pnpm phds` in a checkout: the commands of packages/cli, with the settings of the local stack unless the
- * environment sets them, and `generate` for synthetic people's data.
+ * Entry point of `pnpm phds` in a checkout: the commands of packages/cli, with the local stack unless the environment
+ * names a deployment, and `generate` for synthetic people's data.
  */
 
 import { EXIT_FAILED } from '@phds/cli/commands/command';
@@ -9,7 +9,7 @@ import { runProgram } from '@phds/cli/run-program';
 import type { Command } from 'commander';
 import { findStackFile } from '../data-directory.ts';
 import { createGenerateCommand, generate } from './generate.ts';
-import { findLocalSettings } from './local-settings.ts';
+import { findLocalSettings, IncompleteDeployment } from './local-settings.ts';
 
 const NO_STACK = `No local stack is running. Start it with: npm start
 To work with a service elsewhere, set the variables that pnpm phds --help names.
@@ -29,10 +29,13 @@ function useLocalSettings(program: Command, action: Command): void {
   const name = group?.name() ?? '';
   // Writing a file needs no service.
   if (name === 'generate' && action.opts()['user'] === undefined) return;
-  const settings = findLocalSettings(name, process.env, () => findStackFile());
-  if (settings === null) {
+  try {
+    const settings = findLocalSettings(name, process.env, () => findStackFile());
+    if (settings !== null) return void Object.assign(process.env, settings);
     process.stderr.write(NO_STACK);
-    process.exit(EXIT_FAILED);
+  } catch (error) {
+    if (!(error instanceof IncompleteDeployment)) throw error;
+    process.stderr.write(`${error.message}\n`);
   }
-  Object.assign(process.env, settings);
+  process.exit(EXIT_FAILED);
 }
