@@ -238,7 +238,8 @@ function toMoves(costs: Costs): string {
   - **WAL of consent** is mostly full pages, because the index of records by person is hit at random: one page of 8 kB for each record.
     \`wal_compression = lz4\` comes first, then the same distribution.
   - **connections** of one server: lower \`DATABASE_POOL_SIZE\` and, in consent, \`ACCESS_POOL_SIZE\`, which are sized for one replica.
-  - **services**: all four scale by replicas, whose numbers are [in the table](#what-a-rate-needs).
+  - **services**: all four scale by replicas, whose numbers are [in the table](#what-a-rate-needs). The [autoscalers](kubernetes.md#autoscaling)
+    end at 4 replicas of authorization and consent: raise them first.
 
 What a single person can cause is limited by the rate limits; a single app with all people behind it by the
 setting \`LIMIT_APP_PER_MINUTE\`.`;
