@@ -1,4 +1,3 @@
-import { createPrivateKey } from 'node:crypto';
 import type { Client } from '@connectrpc/connect';
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
@@ -15,7 +14,7 @@ export interface IngestionConnection extends Disposable {
   readonly address: string;
 }
 
-/** Thrown for an unusable setting; the message names it. */
+/** Thrown for records that cannot be worked with as asked; the message says why. */
 export class NotConfigured extends Error {
   constructor(message: string) {
     super(message);
@@ -49,25 +48,14 @@ export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
   };
 }
 
-/** What opens the channels of a caller. Throws NotConfigured for an unusable key. */
+/** What opens the channels of a caller. */
 export function openChannelsAs(
   caller: string,
   config: { readonly SERVICE_PRIVATE_KEY: string } & Parameters<typeof toTlsFiles>[0],
 ) {
-  checkPrivateKey(config.SERVICE_PRIVATE_KEY);
   const tls = toTlsFiles(config);
   const tokens = createServiceTokenSource({ service: caller, privateKeyPem: config.SERVICE_PRIVATE_KEY });
   return (
     place: Pick<Parameters<typeof openRpcChannel>[0], 'address' | 'audience' | 'deadlineMs' | 'metadata'>,
   ) => openRpcChannel({ ...place, tokens, ...(tls === undefined ? {} : { tls }) });
-}
-
-/** Fails here, naming the setting, instead of at the first call. */
-function checkPrivateKey(pem: string): void {
-  try {
-    if (createPrivateKey(pem).asymmetricKeyType === 'ed25519') return;
-  } catch {
-    // Not a private key at all gets the same message.
-  }
-  throw new NotConfigured('SERVICE_PRIVATE_KEY is not an Ed25519 private key (PKCS #8 PEM).');
 }

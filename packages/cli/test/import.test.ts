@@ -214,7 +214,9 @@ describe('an unusable service configuration', () => {
     const env = { ...service.env, SERVICE_PRIVATE_KEY: 'nonsense' };
     const { code, errors } = await run(countingImporter(), {}, env);
     expect(code).toBe(1);
-    expect(errors).toBe('SERVICE_PRIVATE_KEY is not an Ed25519 private key (PKCS #8 PEM).\n');
+    expect(errors).toBe(
+      'Configuration is not usable:\n  - SERVICE_PRIVATE_KEY: must be an Ed25519 private key (PKCS #8 PEM) (docs/operations/key-rotation.md#making-keys)\n',
+    );
   });
 
   test('missing settings are named, without values', async () => {

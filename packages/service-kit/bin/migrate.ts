@@ -3,18 +3,26 @@
  * the role that owns the schema (`phds_<service>_owner`), using MIGRATION_DATABASE_URL or the content of
  * MIGRATION_DATABASE_URL_FILE. It is safe to run repeatedly and concurrently.
  */
-import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { explainConnectionFailure } from '../src/postgres/errors.ts';
 import { applyMigrations } from '../src/postgres/migrations.ts';
 import { toSchemaName } from '../src/postgres/postgres-names.ts';
+import { ConfigError, connectionString, readConfig } from '../src/settings/config.ts';
 
+const SETTING = 'MIGRATION_DATABASE_URL';
 const services = resolve(import.meta.dirname, '../../../services');
 
-async function readConnectionString(): Promise<string> {
-  const file = process.env['MIGRATION_DATABASE_URL_FILE'];
-  const value = file ? await readFile(file, 'utf8') : process.env['MIGRATION_DATABASE_URL'];
-  if (!value?.trim()) throw new Error('set MIGRATION_DATABASE_URL or MIGRATION_DATABASE_URL_FILE');
-  return value.trim();
+async function migrate(service: string): Promise<void> {
+  const config = readConfig(z.object({ [SETTING]: connectionString() }));
+  const applied = await applyMigrations({
+    connectionString: config[SETTING],
+    schema: toSchemaName(service),
+    directory: join(services, service, 'prisma/migrations'),
+  });
+  console.log(
+    applied.length === 0 ? `${service}: nothing to apply` : `${service}: applied ${applied.join(', ')}`,
+  );
 }
 
 const [service] = process.argv.slice(2);
@@ -22,12 +30,11 @@ if (service === undefined) {
   console.error('usage: node packages/service-kit/bin/migrate.ts <service>');
   process.exitCode = 2;
 } else {
-  const applied = await applyMigrations({
-    connectionString: await readConnectionString(),
-    schema: toSchemaName(service),
-    directory: join(services, service, 'prisma/migrations'),
+  await migrate(service).catch((error: unknown) => {
+    const explained = explainConnectionFailure(error, SETTING);
+    // Other failures may be those of a migration, whose error says more.
+    if (!(explained instanceof ConfigError) || explained.mayHeal) throw error;
+    console.error(explained.message);
+    process.exitCode = 1;
   });
-  console.log(
-    applied.length === 0 ? `${service}: nothing to apply` : `${service}: applied ${applied.join(', ')}`,
-  );
 }

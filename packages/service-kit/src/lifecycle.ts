@@ -1,8 +1,13 @@
 import './rpc/closed-streams.ts';
+import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { z } from 'zod';
+import { ConfigError } from './settings/config.ts';
+import { toTracingOptions, type tracingSettings } from './settings/tracing.ts';
 import { OriginContextManager } from './telemetry/current-origin.ts';
-import type { Logger } from './telemetry/log.ts';
-import { startTracing, type TracingOptions } from './telemetry/tracing.ts';
+import { createLogger, type Logger } from './telemetry/log.ts';
+import { Metrics } from './telemetry/metrics.ts';
+import { startTracing } from './telemetry/tracing.ts';
 
 const SHUTDOWN_LIMIT_MS = 10_000;
 
@@ -12,37 +17,49 @@ export interface RunningService extends AsyncDisposable {
   leave(): void;
 }
 
-export interface LifecycleOptions {
-  readonly log: Logger;
+/** What `runService` needs of the settings of a service. */
+interface ProcessSettings extends z.infer<z.ZodObject<typeof tracingSettings>> {
+  readonly LOG_LEVEL: string;
   /** How long the service still serves after SIGTERM, while it reports that it is not ready. Milliseconds. */
-  readonly shutdownDelayMs: number;
-  /** What `toTracingOptions` makes of the settings; null for no traces. */
-  readonly tracing: Omit<TracingOptions, 'contextManager' | 'log'> | null;
+  readonly SHUTDOWN_DELAY_MS: number;
+}
+
+interface ProcessParts {
+  readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /**
- * Runs a service for the life of the process: starts it, and stops it on SIGTERM or SIGINT. After SIGTERM it first reports that it is not
- * ready and serves until callers and balancers had time to notice; a second signal ends this time. Then it is disposed, and the last spans
- * are exported, within ten seconds. A failed start or an uncaught exception ends the process with status 1, so that its supervisor can
- * restart it.
+ * Runs a service for the life of the process: reads its settings, starts it, and stops it on SIGTERM or SIGINT. After SIGTERM it first
+ * reports that it is not ready and serves until callers and balancers had time to notice; a second signal ends this time. Then it is
+ * disposed, and the last spans are exported, within ten seconds. Settings that cannot be used, another failed start or an uncaught
+ * exception end the process with status 1, so that its supervisor can restart it.
  */
-export async function runService(
-  start: () => Promise<RunningService>,
-  { log, shutdownDelayMs, tracing }: LifecycleOptions,
+export async function runService<Config extends ProcessSettings>(
+  name: string,
+  readEnvironment: (env: NodeJS.ProcessEnv) => Config,
+  start: (config: Config, parts: ProcessParts) => Promise<RunningService>,
 ): Promise<void> {
+  let log = createLogger({ service: name });
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'uncaught exception');
     process.exit(1);
   });
   const spans = new AsyncDisposableStack();
   let service: RunningService;
+  let shutdownDelayMs: number;
   try {
+    const config = readEnvironment(process.env);
+    shutdownDelayMs = config.SHUTDOWN_DELAY_MS;
+    log = createLogger({ service: name, level: config.LOG_LEVEL });
+    void warnOfUnknownHosts(config, log);
+    const tracing = toTracingOptions(config, name);
     if (tracing !== null) {
       spans.use(await startTracing({ ...tracing, contextManager: new OriginContextManager(), log }));
     }
-    service = await start();
-  } catch (err) {
-    log.fatal({ err }, 'start failed');
+    service = await start(config, { log, metrics: new Metrics({ service: name, ofProcess: true }) });
+  } catch (error) {
+    logFailedStart(error, log);
     process.exit(1);
   }
   const hurry = new AbortController();
@@ -64,6 +81,44 @@ export async function runService(
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
+
+/** One line for all settings that cannot be used: whoever corrects them needs all, and a restarting process repeats no more than that. */
+export function logFailedStart(error: unknown, log: Pick<Logger, 'fatal'>): void {
+  if (!(error instanceof ConfigError)) {
+    log.fatal({ err: error }, 'start failed');
+    return;
+  }
+  const { problems, cause } = error;
+  const listed = problems.map(({ setting, reason }) => `${setting}: ${reason}`).join('; ');
+  log.fatal(
+    { problems, ...(cause === undefined ? {} : { err: cause }) },
+    `the configuration is not usable: ${listed}`,
+  );
+}
+
+/** Logs which host names of other services are not known. The service starts all the same: the name may become known later. */
+export async function warnOfUnknownHosts(
+  config: object,
+  log: Pick<Logger, 'warn'>,
+  find: (host: string) => Promise<unknown> = lookup,
+): Promise<void> {
+  const addresses = Object.entries(config).filter(([setting]) => setting.endsWith('_ADDRESS'));
+  const checks = addresses.map(async ([setting, address]) => {
+    const [, host] = /^(?:dns:\/\/[^/]*\/)?([^:/]+):\d+$/.exec(String(address)) ?? [];
+    if (host === undefined) return;
+    const error: unknown = await find(host).then(
+      () => null,
+      (caught) => caught,
+    );
+    if (error === null) return;
+    const { problems } = new ConfigError([{ setting, reason: 'the host name cannot be resolved' }]);
+    log.warn(
+      { problems, err: error },
+      `${setting}: the host name cannot be resolved; calls fail until it can`,
+    );
+  });
+  await Promise.all(checks);
 }
 
 function limitDisposal(): void {

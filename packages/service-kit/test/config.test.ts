@@ -1,9 +1,21 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { z } from 'zod';
-import { address, durationMs, integer, list, port, readConfig } from '../src/settings/config.ts';
+import {
+  address,
+  ConfigError,
+  connectionString,
+  durationMs,
+  integer,
+  list,
+  port,
+  privateKey,
+  publicKeys,
+  readConfig,
+} from '../src/settings/config.ts';
 import { redisSettings, requireRedisTls, rpcSettings, sessionSettings } from '../src/settings/settings.ts';
 
 const schema = z.object({
@@ -18,6 +30,16 @@ function problemsOf(env: NodeJS.ProcessEnv): string {
     readConfig(schema, env);
   } catch (error) {
     return (error as Error).message;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+function expectConfigError(read: () => unknown): ConfigError {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
   }
   throw new Error('the configuration was accepted');
 }
@@ -66,7 +88,7 @@ describe('readConfig', () => {
     expect(() => readConfig(listed, {})).toThrow('NAMES');
   });
 
-  test.each(['https://id.example/keys', 'http://127.0.0.1:8090/keys', '{"keys":[]}'])(
+  test.each(['https://id.example/keys', 'http://127.0.0.1:8090/keys', '{"keys":[{}]}'])(
     'accepts %s as the source of session keys',
     (SESSION_JWKS) => {
       const env = { SESSION_ISSUER: 'https://id.example', SESSION_AUDIENCE: 'phds', SESSION_JWKS };
@@ -88,13 +110,55 @@ describe('readConfig', () => {
     'file:///keys.json',
     '{}',
     '{"keys":{}}',
+    '{"keys":[]}',
     '{"keys":[',
     '[]',
   ])('refuses %s as the source of session keys', (SESSION_JWKS) => {
     expect(() => readConfig(z.object(sessionSettings), { SESSION_JWKS })).toThrow(
-      'SESSION_JWKS: must be an https URL, an http URL on this machine, or a JWKS',
+      'SESSION_JWKS: must be an https URL, an http URL on this machine, or a JWKS with keys',
     );
   });
+
+  test('names a missing setting, and for each the page about it', () => {
+    const names = ['DATABASE_URL', 'OIDC_ISSUER', 'PORT', 'SERVICE_PUBLIC_KEYS', 'TLS_KEY'];
+    const required = z.object(Object.fromEntries(names.map((name) => [name, z.string()])));
+    const { problems } = expectConfigError(() => readConfig(required, {}));
+    expect(problems.map(({ setting }) => setting)).toEqual(names);
+    expect(new Set(problems.map(({ reason }) => reason))).toEqual(new Set(['must be set']));
+    const pages = problems.map(({ page }) => page);
+    expect(new Set(pages).size).toBe(names.length);
+    for (const page of pages) {
+      const [path = '', anchor] = page.split('#');
+      const headings = readFileSync(join(import.meta.dirname, '../../..', path), 'utf8').match(/^#+ .*/gm);
+      const anchors = headings?.map((line) => line.replace(/^#+ /, '').toLowerCase().replaceAll(' ', '-'));
+      expect(anchor === undefined || anchors?.includes(anchor)).toBe(true);
+    }
+  });
+
+  test('refuses keys that cannot be used, and a set without the key of somebody who is needed', () => {
+    const keys = createServiceKeys(['gateway', 'operator']);
+    const keyed = z.object({ OWN_KEY: privateKey(), PUBLIC_KEYS: publicKeys('gateway', 'consent') });
+    const reasonsFor = (OWN_KEY: string, PUBLIC_KEYS: string) =>
+      expectConfigError(() => readConfig(keyed, { OWN_KEY, PUBLIC_KEYS })).problems.map(
+        ({ reason }) => reason,
+      );
+    const pem = keys.pem('gateway');
+    expect(reasonsFor('secret', '{"keys":[]}')).toEqual([
+      'must be an Ed25519 private key (PKCS #8 PEM)',
+      'must have at least one key',
+    ]);
+    expect(reasonsFor(pem, keys.jwks)).toEqual(['has no key of consent']);
+    for (const text of ['{}', '[]', 'jwks']) expect(reasonsFor(pem, text)).toEqual(['must be a JWKS']);
+    const all = createServiceKeys(['gateway', 'consent']).jwks;
+    expect(readConfig(keyed, { OWN_KEY: pem, PUBLIC_KEYS: all })).toEqual({ OWN_KEY: pem, PUBLIC_KEYS: all });
+  });
+
+  test.each(['mysql://db/phds', 'db:5432/phds', 'postgresql://db/phds?options=-c%20fsync%3Doff'])(
+    'refuses %s as a connection string',
+    (DATABASE_URL) => {
+      expectConfigError(() => readConfig(z.object({ DATABASE_URL: connectionString() }), { DATABASE_URL }));
+    },
+  );
 
   test('refuses a setting given twice, and a file that does not exist', () => {
     expect(problemsOf({ SECRET: 'longenough', SECRET_FILE: '/nowhere' })).toContain('not both');

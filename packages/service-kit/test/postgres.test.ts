@@ -16,6 +16,7 @@ import {
   type PostgresOptions,
 } from '../src/postgres/postgres.ts';
 import { toPrismaOptions } from '../src/postgres/prisma.ts';
+import { ConfigError } from '../src/settings/config.ts';
 import { PrismaClient } from './fixtures/library/generated/client.ts';
 import { createLibraryDatabase } from './library-database.ts';
 
@@ -309,6 +310,29 @@ test("a transaction waits for its connection as long as the pool does, not as Pr
     jest.useRealTimers();
   }
   await client.$disconnect();
+});
+
+describe('a connection that no retry can make', () => {
+  const failureOf = async (change: Partial<URL>) => {
+    await using workspace = await mkdtempDisposable(join(tmpdir(), 'phds-migrations-'));
+    await mkdir(join(workspace.path, '0001_init'));
+    const url = Object.assign(new URL(database.url), change);
+    await using own = open(url.href, { migrations: workspace.path });
+    const failure = await rejection(own.ping());
+    if (!(failure instanceof ConfigError)) throw failure;
+    return failure;
+  };
+
+  test.each([
+    ['password', false, { password: 'not-the-password' }],
+    ['database', false, { pathname: '/nowhere' }],
+    ['host name', true, { hostname: 'nowhere.invalid' }],
+  ])('names DATABASE_URL and the %s, without a secret', async (what, mayHeal, change) => {
+    const failure = await failureOf(change);
+    expect(failure).toMatchObject({ mayHeal, problems: [{ setting: 'DATABASE_URL' }] });
+    expect(failure.problems[0]?.reason).toContain(what);
+    expect(`${failure} ${failure.cause}`).not.toContain('not-the-password');
+  });
 });
 
 test('a service is ready only with the newest migration of its release, and names the missing one', async () => {

@@ -95,7 +95,7 @@ describe('the settings', () => {
   const required = {
     SESSION_ISSUER: 'https://id.example',
     SESSION_AUDIENCE: 'phds',
-    SESSION_JWKS: '{"keys":[]}',
+    SESSION_JWKS: '{"keys":[{}]}',
   };
   const read = (env: Record<string, string>) => readConfig(schema, { ...required, ...env });
 

@@ -8,6 +8,7 @@ import {
   secretKey,
 } from '@phds/service-kit/settings/config';
 import {
+  callerSettings,
   commonSettings,
   databaseSettings,
   requireStepUpCriterion,
@@ -18,6 +19,7 @@ import { z } from 'zod';
 
 const settings = z.object({
   ...commonSettings,
+  ...callerSettings('gateway'),
   ...databaseSettings,
   ...sessionSettings,
   ...rpcSettings({ rpc: 7001, probes: 7101 }),

@@ -104,8 +104,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       health: () => postgres.ping().then(() => true),
     }),
   );
-  const { rpcPort, probePort } = server;
-  log.info({ rpcPort, probePort }, 'ready');
   const running = resources.move();
   return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
@@ -193,6 +191,7 @@ function createRpcServices(parts: Parts) {
       erasures: acknowledging(guard, createErasures({ people: parts.people, apps }), ['erase']),
       verifySession,
       stepUp,
+      issuer: config.ISSUER,
     }),
     createTokenService(acknowledging(guard, tokens, ['revoke'])),
     createRestoreService({ guard, countSuspended: parts.apps.countSuspended }),

@@ -149,6 +149,7 @@ describe('an authorization request', () => {
     expect(scope.errorRedirect.startsWith(`${REDIRECT_URI}&error=invalid_scope&`)).toBe(true);
     expect(back.searchParams.get('state')).toBe(state);
     expect(back.searchParams.get('iss')).toBe(ISSUER);
+    expect((await harness.authorizations.getIssuer({})).issuer).toBe(ISSUER);
     expect(scope).toMatchObject({ pendingId: '', errorRedirectHost: 'app.test' });
     const type = await open({ frontChannel: true, responseType: 'token' });
     expect(new URL(type.errorRedirect).searchParams.get('error')).toBe('unsupported_response_type');

@@ -1,17 +1,20 @@
 import { expect, test } from '@jest/globals';
 import { AUTHORIZATION_CODE_MAX_SECONDS } from '@phds/catalog/lifetimes';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { readEnvironment } from '../src/config.ts';
 
+const keys = createServiceKeys(['gateway', 'authorization', 'health-data', 'consent']);
+
 const required = {
-  SERVICE_PRIVATE_KEY: 'pem',
-  SERVICE_PUBLIC_KEYS: '{}',
+  SERVICE_PRIVATE_KEY: keys.pem('authorization'),
+  SERVICE_PUBLIC_KEYS: keys.jwks,
   DATABASE_URL: 'postgres://localhost/phds',
   SESSION_ISSUER: 'https://id.test',
   SESSION_AUDIENCE: 'phds',
-  SESSION_JWKS: '{"keys":[]}',
+  SESSION_JWKS: keys.jwks,
   ISSUER: 'https://phds.test',
   DERIVATION_KEY: Buffer.alloc(32, 7).toString('base64'),
-  ASSERTION_PRIVATE_KEY: 'pem',
+  ASSERTION_PRIVATE_KEY: keys.pem('authorization'),
 };
 
 test('the defaults are the published ones', () => {
@@ -29,6 +32,13 @@ test('developers are listed and live apps approved unless the settings say other
   const byClaim = { ...required, DEVELOPERS: 'claim' };
   expect(() => readEnvironment(byClaim)).toThrow(/DEVELOPER_CLAIM/);
   expect(() => readEnvironment({ ...byClaim, DEVELOPER_CLAIM: 'developer' })).toThrow(/DEVELOPER_CLAIM/);
+});
+
+test('a key set without the key of the gateway is refused', () => {
+  const SERVICE_PUBLIC_KEYS = createServiceKeys(['operator']).jwks;
+  expect(() => readEnvironment({ ...required, SERVICE_PUBLIC_KEYS })).toThrow(
+    'SERVICE_PUBLIC_KEYS: has no key of gateway',
+  );
 });
 
 test('a code cannot live longer than the specification allows', () => {

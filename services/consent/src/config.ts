@@ -1,5 +1,6 @@
 import { durationMs, integer, privateKey, readConfig, secretKey } from '@phds/service-kit/settings/config';
 import {
+  callerSettings,
   commonSettings,
   databaseSettings,
   isLoopback,
@@ -101,6 +102,7 @@ const webhookSettings = {
 
 const settings = z.object({
   ...commonSettings,
+  ...callerSettings('gateway', 'authorization', 'health-data'),
   ...sessionSettings,
   ...databaseSettings,
   REVOCATION_POOL_SIZE: integer(4, { min: 1, max: 200, unit: 'connections' }).describe(

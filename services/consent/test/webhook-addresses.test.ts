@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { readEnvironment } from '../src/config.ts';
 import {
   createHttpsPoster,
@@ -198,14 +199,16 @@ test('a certificate that is not valid for the name receives nothing', async () =
   expect(['tls_failed', 'connection_failed']).toContain(answer.failure);
 });
 
+const keys = createServiceKeys(['gateway', 'authorization', 'health-data', 'consent']);
+
 /** The settings that have no default. */
 const REQUIRED = {
-  SERVICE_PRIVATE_KEY: 'key',
-  SERVICE_PUBLIC_KEYS: '{}',
+  SERVICE_PRIVATE_KEY: keys.pem('consent'),
+  SERVICE_PUBLIC_KEYS: keys.jwks,
   SESSION_AUDIENCE: 'phds',
-  SESSION_JWKS: '{"keys":[]}',
+  SESSION_JWKS: keys.jwks,
   DATABASE_URL: 'postgresql://consent@localhost/phds',
-  RECEIPT_PRIVATE_KEY: 'key',
+  RECEIPT_PRIVATE_KEY: keys.pem('consent'),
   WEBHOOK_KEY: Buffer.alloc(32).toString('base64'),
 };
 const read = (env: Record<string, string>) => () =>

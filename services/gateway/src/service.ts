@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '@phds/service-kit/clock';
 import type { RunningService } from '@phds/service-kit/lifecycle';
 import { startPeriodic } from '@phds/service-kit/periodic';
 import { closeHttp, createProbeServer, listenHttp, measureReadiness } from '@phds/service-kit/probe-server';
+import { type ReadinessWatch, watchReadiness } from '@phds/service-kit/readiness';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
 import {
   openSessionVerification,
@@ -18,11 +19,12 @@ import { subscribeEvictions } from './cache/evictions.ts';
 import { PrincipalCache } from './cache/principal-cache.ts';
 import { openBackends } from './clients/backends.ts';
 import { createLogoutTokenVerifier } from './clients/ended-sessions.ts';
+import { checkIssuers } from './clients/issuers.ts';
 import { openOpenidProvider } from './clients/openid-provider.ts';
 import type { Config } from './config.ts';
 import { createApp } from './http/app.ts';
 import { createSessionReader } from './http/credentials.ts';
-import type { Pause, SignIn } from './http/gateway.ts';
+import type { Gateway, Pause, SignIn } from './http/gateway.ts';
 import { createReadiness, type Readiness } from './http/public/readiness.ts';
 import { startHttpServer } from './http/server.ts';
 import { createAttemptCookies } from './http/sign-in/attempt-cookies.ts';
@@ -70,9 +72,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const verification = starting.use(openSessionVerification(config, { clock, failureOf }));
   const authenticator = new Authenticator({ tokens: backends.tokenCalls, cache, clock });
   starting.use(renewDueTokens(authenticator, config, failureOf));
-  const limited = { redis, onRefused: measured.onRateLimited };
   let isLeaving = false;
   const readiness = createReadiness({ backends, clock, isLeaving: () => isLeaving });
+  const signIn = openSignIn(config, { clock, verification });
   const app = createApp({
     config,
     log,
@@ -83,7 +85,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     pause: async (milliseconds) => void (await pause(milliseconds)),
     backends,
     authenticator,
-    ...createLimits(config, limited),
+    ...createLimits(config, { redis, onRefused: measured.onRateLimited }),
     refusals,
     requests,
     readSession: createSessionReader({
@@ -91,19 +93,47 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       publicUrl: config.PUBLIC_URL,
       endedSessions: config.openid === null ? null : backends.endedSessions,
     }),
-    signIn: openSignIn(config, { clock, verification }),
+    signIn,
   });
   const probePort = await openProbes({ config, metrics, readiness }, starting);
   const http = starting.use(await startHttpServer(app, config, clock));
-  const { port } = http;
-  testSelf({ config, port, clock, metrics, log }, starting);
-  log.info({ port, probePort }, 'gateway is listening');
+  const ports = { port: http.port, probePort };
+  testSelf({ config, port: http.port, clock, metrics, log }, starting);
+  const watch = await announceReadiness({ config, readiness, backends, signIn, log, ports }, starting);
   const running = starting.move();
   const leave = () => {
     isLeaving = true;
+    watch.stop();
     http.leave();
   };
-  return { port, probePort, cache, leave, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { ...ports, cache, leave, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** Logs when the gateway is ready, and then each issuer in its settings that is wrong. */
+async function announceReadiness(
+  {
+    config: { PUBLIC_URL: publicUrl },
+    readiness: { check },
+    backends,
+    signIn,
+    log,
+    ports,
+  }: Pick<Gateway, 'config' | 'backends' | 'signIn'> & {
+    readonly readiness: Readiness;
+    readonly log: Logger;
+    readonly ports: object;
+  },
+  resources: AsyncDisposableStack,
+): Promise<ReadinessWatch> {
+  const provider = signIn?.provider ?? null;
+  let isFirst = true;
+  const onChecked = (isReady: boolean) => {
+    if (isReady && isFirst) void checkIssuers({ ...backends, publicUrl, provider, log });
+    isFirst &&= !isReady;
+  };
+  const watch = resources.adopt(watchReadiness({ check, log, ports, onChecked }), ({ stop }) => stop());
+  await watch.first;
+  return watch;
 }
 
 /** Serves probes and metrics, until requests in progress on the public port are answered. Returns the port. */

@@ -1,13 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { ConfigError } from '@phds/service-kit/settings/config';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { readEnvironment } from '../src/config.ts';
 
+const keys = createServiceKeys(['gateway', 'authorization', 'health-data', 'consent']);
+
 const REQUIRED = {
-  SERVICE_PRIVATE_KEY: 'key',
-  SERVICE_PUBLIC_KEYS: '{}',
+  SERVICE_PRIVATE_KEY: keys.pem('gateway'),
+  SERVICE_PUBLIC_KEYS: keys.jwks,
   SESSION_ISSUER: 'https://id.test',
   SESSION_AUDIENCE: 'phds',
-  SESSION_JWKS: '{"keys":[]}',
+  SESSION_JWKS: keys.jwks,
 };
 
 describe("a person's limit over all apps", () => {

@@ -63,6 +63,8 @@ export interface FakeBackends extends AsyncDisposable {
   /** Replaces all answers set before. */
   answer(answers: Answers): void;
   callsOf(rpc: keyof Implementations): Call[];
+  /** What authorization says of itself; a gateway asks for it at any moment, so these calls are not in `calls`. */
+  issuer: string;
   readonly settings: Readonly<Record<string, string>>;
 }
 
@@ -73,6 +75,7 @@ export async function startFakeBackends(): Promise<FakeBackends> {
   const calls: Call[] = [];
   let answers: Answers = {};
   const handle = (rpc: string) => (request: unknown, context: RpcContext) => {
+    if (rpc === 'getIssuer') return { issuer: backends.issuer };
     calls.push({
       rpc,
       request: request as Record<string, unknown>,
@@ -98,7 +101,8 @@ export async function startFakeBackends(): Promise<FakeBackends> {
     start('health-data'),
   ]);
   const at = (server: RpcServer) => `127.0.0.1:${server.rpcPort}`;
-  return {
+  const backends: FakeBackends = {
+    issuer: '',
     calls,
     answer: (next) => {
       answers = next;
@@ -115,6 +119,7 @@ export async function startFakeBackends(): Promise<FakeBackends> {
       await Promise.all([authorization, consent, healthData].map((server) => server[Symbol.asyncDispose]()));
     },
   };
+  return backends;
 }
 
 type Handle = (rpc: string) => (request: unknown, context: RpcContext) => unknown;

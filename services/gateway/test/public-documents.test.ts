@@ -6,7 +6,10 @@ import { eventually } from '@phds/test-kit/conditions';
 import { scrape } from '@phds/test-kit/scrape';
 import { OPERATIONS, SURFACES, toOpenApiDocument } from '../src/http/operations.ts';
 import { SIGN_IN_PAGES } from '../src/http/sign-in/sign-in.ts';
-import { shareTestGateway, startTestGateway } from './test-gateway.ts';
+import { shareTestGateway, startTestGateway, type TestGateway } from './test-gateway.ts';
+
+/** The lines that a gateway has logged. */
+const linesOf = ({ log }: TestGateway) => log.map((line) => JSON.parse(line));
 
 describe('public documents', () => {
   const gateway = shareTestGateway({ PUBLIC_URL: 'https://health.test/' });
@@ -108,21 +111,33 @@ describe('public documents', () => {
 
   describe('probes', () => {
     test('a gateway is ready once authorization has answered, and stays in service when it fails later', async () => {
-      await using another = await startTestGateway();
+      const fail = () => {
+        throw unavailable();
+      };
+      await using another = await startTestGateway({}, { introspect: fail });
       const readinessAfter = async (introspect: () => object) => {
         another.backends.answer({ introspect });
         another.clock.advance(2_000);
         const metrics = await scrape(`http://127.0.0.1:${another.service.probePort}`);
         return [(await another.fetch('/readyz')).status, metrics.sum('phds_ready')];
       };
-      const fail = () => {
-        throw unavailable();
-      };
       expect((await another.fetch('/livez')).status).toBe(200);
       expect(await readinessAfter(fail)).toEqual([503, 0]);
       await eventually(async () => expect(await readinessAfter(() => ({}))).toEqual([200, 1]));
       expect(await readinessAfter(fail)).toEqual([200, 0]);
+      const problems = [expect.objectContaining({ setting: 'AUTHORIZATION_ADDRESS' })];
+      const [first] = linesOf(another);
+      expect(first).toMatchObject({ msg: 'not ready', problems });
+      await eventually(() => linesOf(another).some(({ msg }) => msg === 'ready'));
     });
+  });
+
+  test('a gateway whose PUBLIC_URL is not the issuer of authorization says so when it is ready', async () => {
+    await using another = await startTestGateway({}, { issuer: 'https://other.test' });
+    const problems = [expect.objectContaining({ setting: 'PUBLIC_URL' })];
+    await eventually(() =>
+      expect(linesOf(another)).toContainEqual(expect.objectContaining({ level: 'error', problems })),
+    );
   });
 
   test.each([

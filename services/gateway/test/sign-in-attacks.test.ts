@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '@phds/test-kit/conditions';
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { type Deviation, PUBLIC_URL } from './fake-openid-provider.ts';
 import {
@@ -285,6 +286,8 @@ describe('answers of the provider', () => {
           503,
           'not possible right now',
         );
+        const { log } = await other.startReplica();
+        await eventually(() => log.some((line) => line.includes('"setting":"OIDC_ISSUER"')));
       }
       expect(other.gateway.log.join('')).toContain('issuer_differs');
     });

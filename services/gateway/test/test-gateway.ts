@@ -15,7 +15,7 @@ import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
 import { readEnvironment } from '../src/config.ts';
 import { createService, type Service } from '../src/service.ts';
-import { type FakeBackends, startFakeBackends } from './fake-backends.ts';
+import { type Answers, type FakeBackends, startFakeBackends } from './fake-backends.ts';
 
 /** A real gateway in front of fake services. */
 export interface TestGateway extends AsyncDisposable {
@@ -35,7 +35,11 @@ export interface TestGateway extends AsyncDisposable {
   fetchUnchecked(path: string, init?: RequestInit): Promise<Response>;
 }
 
-export async function startTestGateway(env: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
+/** `atStart` is what the services answer from the beginning; `issuer` is by default the gateway's. */
+export async function startTestGateway(
+  env: Readonly<Record<string, string>> = {},
+  { issuer, ...atStart }: Answers & { readonly issuer?: string } = {},
+): Promise<TestGateway> {
   await using stack = new AsyncDisposableStack();
   const backends = stack.use(await startFakeBackends());
   // Close to real time, because jose and rpc deadlines use the real clock.
@@ -61,6 +65,8 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
     ...backends.settings,
     ...env,
   });
+  backends.issuer = issuer ?? config.PUBLIC_URL;
+  backends.answer(atStart);
   const service = stack.use(
     await createService(config, {
       clock,

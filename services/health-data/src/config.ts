@@ -1,5 +1,13 @@
-import { address, durationMs, integer, readConfig, secretKey } from '@phds/service-kit/settings/config';
 import {
+  address,
+  durationMs,
+  integer,
+  publicKeys,
+  readConfig,
+  secretKey,
+} from '@phds/service-kit/settings/config';
+import {
+  callerSettings,
   commonSettings,
   databaseSettings,
   requireStepUpCriterion,
@@ -10,13 +18,13 @@ import { z } from 'zod';
 
 const settings = z.object({
   ...commonSettings,
+  ...callerSettings('gateway'),
   ...databaseSettings,
   ...sessionSettings,
   ...rpcSettings({ rpc: 7003, probes: 7103 }),
-  ASSERTION_PUBLIC_KEYS: z
-    .string()
-    .meta({ unit: 'JWKS' })
-    .describe('Public keys that verify access assertions; `kid` is `authorization`.'),
+  ASSERTION_PUBLIC_KEYS: publicKeys('authorization').describe(
+    'Public keys that verify access assertions; `kid` is `authorization`.',
+  ),
   PUBLIC_ID_KEY: secretKey().describe(
     'Key from which the ids and entity tags of each app are derived. Changing it changes all of them. The same for all instances.',
   ),

@@ -116,8 +116,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       health: () => postgres.ping().then(() => true),
     }),
   );
-  const { rpcPort, probePort } = server;
-  log.info({ rpcPort, probePort }, 'ready');
   const running = resources.move();
   return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

@@ -77,7 +77,8 @@ const INTRODUCTION = `# Settings
 Generated from the schemas of the settings by \`pnpm gen:settings\`; do not edit.
 
 Settings are environment variables, read once at the start. For each \`KEY\`, \`KEY_FILE\` may name a file with the value instead: use it for
-secrets. An empty value counts as absent. If a setting is invalid, the process names it without its value and ends with status 1. Several
+secrets. An empty value counts as absent. If settings are invalid, the process names all of them
+without their values, in one line of its log, and ends with status 1 ([the line](observability.md#settings-that-cannot-be-used)). Several
 defaults of a shared setting are those of the services in the order of the heading, or gateway, authorization, consent, health-data.
 
 [Deploying](../deploying.md) explains what belongs together: keys, TLS, database roles, sessions and step-up. Migration jobs take

@@ -15,7 +15,7 @@ import { tlsSettings } from '@phds/service-kit/settings/settings';
 import { OPERATOR_NAME, toOperatorCaller } from '@phds/service-kit/trust/operators';
 import { z } from 'zod';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from '../commands/command.ts';
-import { NotConfigured, openChannelsAs } from '../connection.ts';
+import { openChannelsAs } from '../connection.ts';
 
 /** The services that operators call, with the setting for the `host:port` of each service's rpc. */
 export const ADDRESSES = {
@@ -93,7 +93,7 @@ export function openOperator(
 
 /** Explains an error of a call in one sentence for the terminal. Rethrows internal errors, whose stack is needed. */
 export function explainCall(error: unknown, service: OperatedService, caller = 'an operator'): string {
-  if (error instanceof NotConfigured || error instanceof ConfigError) return error.message;
+  if (error instanceof ConfigError) return error.message;
   if (!(error instanceof AppError)) throw error;
   if (error.reason === 'unavailable') return `${service} does not answer.`;
   if (error.reason === 'caller_not_admitted') {

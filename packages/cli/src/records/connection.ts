@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { parseCheckpointKeys } from '@phds/record-chain/checkpoint';
 import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
-import { ConfigError, integer, readConfig } from '@phds/service-kit/settings/config';
+import { ConfigError, connectionString, integer, readConfig } from '@phds/service-kit/settings/config';
 import { z } from 'zod';
 import { NotConfigured } from '../connection.ts';
 
@@ -63,10 +63,9 @@ export class RecordsSnapshot implements AsyncDisposable {
 
 /** The settings of `phds records`. */
 export const recordsSettings = z.object({
-  RECORDS_DATABASE_URL: z
-    .string('must be set')
-    .meta({ unit: 'connection string', secret: true })
-    .describe("consent's database, with the role `phds_consent_reader`."),
+  RECORDS_DATABASE_URL: connectionString('must be set').describe(
+    "consent's database, with the role `phds_consent_reader`.",
+  ),
   RECORDS_PUBLIC_KEYS: z
     .string('must be set')
     .meta({ unit: 'JWKS' })
@@ -109,10 +108,12 @@ export async function openRecords(env: NodeJS.ProcessEnv): Promise<RecordsConnec
 
 function parseKeys(jwks: string): KeyObject[] {
   try {
-    return parseCheckpointKeys(jwks);
+    const keys = parseCheckpointKeys(jwks);
+    if (keys.length > 0) return keys;
   } catch {
-    throw new NotConfigured('RECORDS_PUBLIC_KEYS is not a JWKS.');
+    // No JWKS at all gets the same message.
   }
+  throw new ConfigError([{ setting: 'RECORDS_PUBLIC_KEYS', reason: 'must be a JWKS with Ed25519 keys' }]);
 }
 
 /** Explains an error in one sentence for the terminal. Rethrows internal errors, whose stack is needed. */

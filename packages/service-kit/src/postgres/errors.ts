@@ -1,4 +1,5 @@
 import { AppError, unavailable } from '../errors.ts';
+import { ConfigError } from '../settings/config.ts';
 
 /** SQLSTATEs (appendix A of the Postgres manual) after which a retry may succeed. */
 const RETRY_LATER = new Set([
@@ -68,6 +69,27 @@ function isConnectionFailure(error: unknown): boolean {
 export function translateDatabaseError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return isConnectionFailure(error) ? unavailable(error) : new AppError('internal', '', { cause: error });
+}
+
+/** What the operator has to check when no connection can be made, by SQLSTATE or code of the system; and whether waiting may help. */
+const CONNECTION_FAILURES: ReadonlyMap<string, readonly [reason: string, mayHeal: boolean]> = new Map([
+  ['28P01', ['the database refuses the password, or does not have the role', false]],
+  ['3D000', ['the database does not exist', false]],
+  // The role may be locked for maintenance.
+  ['28000', ['the database does not let the role log in: see pg_hba.conf and the role', true]],
+  ['42501', ['the role lacks a right to the database or the schema', true]],
+  ['42P01', ['the schema has no migrations yet', true]],
+  ['ENOTFOUND', ['the host name cannot be resolved', true]],
+  ['EAI_AGAIN', ['the host name cannot be resolved', true]],
+]);
+
+/** The same error, or a ConfigError that names what may be wrong with the setting that has the connection string. */
+export function explainConnectionFailure(error: unknown, setting = 'DATABASE_URL'): unknown {
+  const codes = listCauses(error).flatMap(codesOf);
+  const known = codes.map((code) => CONNECTION_FAILURES.get(code)).find((failure) => failure !== undefined);
+  if (known === undefined) return error;
+  const [reason, mayHeal] = known;
+  return new ConfigError([{ setting, reason }], { mayHeal, cause: error });
 }
 
 type Method = (...args: never[]) => Promise<unknown>;

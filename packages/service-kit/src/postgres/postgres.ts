@@ -3,6 +3,7 @@ import pg from 'pg';
 import { currentDeadline, keepContext } from '../deadline.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { givenUp, WatchedClient } from './client.ts';
+import { explainConnectionFailure } from './errors.ts';
 
 export interface PostgresOptions {
   /**
@@ -46,7 +47,10 @@ export const KEY_LOOK_UPS = {
 export interface Postgres extends AsyncDisposable {
   /** `pool.query({ name, text, values })` prepares a statement once for each connection. */
   readonly pool: pg.Pool;
-  /** Resolves if the database answers and has the newest of `migrations`, else rejects; for readiness probes. */
+  /**
+   * Resolves if the database answers and has the newest of `migrations`, else rejects; for readiness probes. If DATABASE_URL may be wrong,
+   * it rejects with a ConfigError.
+   */
   ping(): Promise<void>;
 }
 
@@ -150,16 +154,14 @@ const HAS_MIGRATION = `SELECT EXISTS (
   SELECT FROM _prisma_migrations WHERE migration_name = $1 AND finished_at IS NOT NULL AND rolled_back_at IS NULL
 ) AS applied`;
 
-function createPing(pool: pg.Pool, { migrations, log }: PostgresOptions): Postgres['ping'] {
+function createPing(pool: pg.Pool, { migrations }: PostgresOptions): Postgres['ping'] {
   if (migrations === undefined) return async () => void (await pool.query('SELECT 1'));
   const migration = findNewestMigration(migrations);
-  let isReported = false;
   return async () => {
-    const { rows } = await pool.query(HAS_MIGRATION, [migration]);
-    if (rows[0].applied) return;
-    if (!isReported) log?.warn({ migration }, 'not ready: the database lacks a migration of this release');
-    isReported = true;
-    throw new Error(`the database lacks the migration ${migration}`);
+    const { rows } = await pool.query(HAS_MIGRATION, [migration]).catch((error: unknown) => {
+      throw explainConnectionFailure(error);
+    });
+    if (!rows[0].applied) throw new Error(`the database lacks the migration ${migration}`);
   };
 }
 

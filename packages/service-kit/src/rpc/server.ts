@@ -10,6 +10,7 @@ import { HealthImplementation } from 'grpc-health-check';
 import { toAppError } from '../errors.ts';
 import type { RunningService } from '../lifecycle.ts';
 import { closeHttp, createProbeServer, listenHttp, measureReadiness } from '../probe-server.ts';
+import { watchReadiness } from '../readiness.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { ServiceTokenVerifier } from '../trust/service-token.ts';
@@ -23,7 +24,6 @@ import { serverCredentials, type TlsFiles } from './tls.ts';
 
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_DEADLINE_MS = 30_000;
-const HEALTH_INTERVAL_MS = 2_000;
 const DRAIN_LIMIT_MS = 5_000;
 
 /** A stream has the calls of one process, which limits them itself. Callers accept messages of 16 MiB. */
@@ -50,7 +50,7 @@ export interface RpcServerOptions {
   readonly rpcPort: number;
   /** Port of /livez, /readyz and /metrics in plain HTTP; null for none. */
   readonly probePort: number | null;
-  /** Whether the service can work now; reported by grpc.health.v1 and /readyz. */
+  /** Whether the service can work now; reported by grpc.health.v1 and /readyz. May reject with the reason why it cannot. */
   readonly health: () => Promise<boolean>;
   /** Measures the rpcs and the readiness, and is served at /metrics. Default: nothing is measured. */
   readonly metrics?: Metrics;
@@ -68,7 +68,10 @@ export interface RpcPorts {
 
 export interface RpcServer extends RpcPorts, RunningService {}
 
-/** Serves the rpcs over gRPC, together with probes. Disposal asks callers to connect elsewhere and waits for calls in progress. */
+/**
+ * Serves the rpcs over gRPC, together with probes. Rejects if the first check of `health` finds settings that cannot be used. Disposal asks callers to connect
+ * elsewhere and waits for calls in progress.
+ */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const { metrics } = options;
   const guard: RpcGuard = { ...options, ...(metrics && { observer: measureServedRpcs(metrics) }) };
@@ -92,25 +95,32 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   const probes = createProbeServer({ isReady, ...(metrics && { metrics }) });
   const probePort =
     options.probePort === null ? null : await listenHttp(probes, options.host, options.probePort);
-  const watch = watchHealth(health, isReady);
-  if (metrics !== undefined) measureReadiness(metrics, watch.isServing);
-  await watch.first;
+  let isServing = false;
+  const setServing = (serving: boolean) => {
+    isServing = serving;
+    // grpc.health.v1 has to be notified of changes.
+    health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING');
+  };
+  if (metrics !== undefined) measureReadiness(metrics, () => isServing);
+  const ports = { rpcPort, probePort };
+  const watch = watchReadiness({ check: isReady, log: options.log, ports, onChecked: setServing });
   const leave = () => {
     isLeaving = true;
     watch.stop();
+    setServing(false);
     // Callers connect again, and so resolve the name while this replica still serves: they know the others before it stops.
     grpc.drain(`${options.host}:${rpcPort}`, MAX_DEADLINE_MS);
   };
-  return {
-    rpcPort,
-    probePort,
-    leave,
-    async [Symbol.asyncDispose]() {
-      leave();
-      streams.close();
-      await Promise.all([closeGrpc(grpc), closeHttp(probes)]);
-    },
+  const dispose = async () => {
+    leave();
+    streams.close();
+    await Promise.all([closeGrpc(grpc), closeHttp(probes)]);
   };
+  await watch.first.catch(async (error) => {
+    await dispose();
+    throw error;
+  });
+  return { ...ports, leave, [Symbol.asyncDispose]: dispose };
 }
 
 function toServerOptions({ connectionAge = CONNECTION_AGE }: RpcServerOptions) {
@@ -180,23 +190,6 @@ function bindGrpc(server: Server, { host, rpcPort, tls }: RpcServerOptions): Pro
       error === null ? resolve(port) : reject(error),
     );
   });
-}
-
-/** Polls the service's health, because grpc.health.v1 has to be notified of changes. */
-function watchHealth(health: HealthImplementation, check: () => Promise<boolean>) {
-  let isServing = false;
-  const set = (serving: boolean) => {
-    isServing = serving;
-    health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING');
-  };
-  const update = async () => set(await check().catch(() => false));
-  const timer = setInterval(update, HEALTH_INTERVAL_MS);
-  timer.unref();
-  const stop = () => {
-    clearInterval(timer);
-    set(false);
-  };
-  return { first: update(), isServing: () => isServing, stop };
 }
 
 function closeGrpc(server: Server): Promise<void> {

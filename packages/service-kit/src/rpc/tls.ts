@@ -1,4 +1,6 @@
+import { createSecureContext } from 'node:tls';
 import { ChannelCredentials, ServerCredentials } from '@grpc/grpc-js';
+import { ConfigError } from '../settings/config.ts';
 
 /** PEM texts that enable mutual TLS between services. */
 export interface TlsFiles {
@@ -7,7 +9,7 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/** The TLS settings of a configuration; all three or none must be set. */
+/** The TLS settings of a configuration. Throws a ConfigError unless all three or none are set and fit together. */
 export function toTlsFiles(config: {
   readonly TLS_CA?: string | undefined;
   readonly TLS_CERT?: string | undefined;
@@ -16,7 +18,16 @@ export function toTlsFiles(config: {
   const { TLS_CA: ca, TLS_CERT: cert, TLS_KEY: key } = config;
   if (ca === undefined && cert === undefined && key === undefined) return undefined;
   if (ca === undefined || cert === undefined || key === undefined) {
-    throw new Error('TLS_CA, TLS_CERT and TLS_KEY must be set together');
+    const missing = (['TLS_CA', 'TLS_CERT', 'TLS_KEY'] as const).filter((name) => config[name] === undefined);
+    throw new ConfigError(
+      missing.map((setting) => ({ setting, reason: 'must be set, because another TLS setting is' })),
+    );
+  }
+  try {
+    createSecureContext({ ca, cert, key });
+  } catch (error) {
+    const reason = `TLS_CA, TLS_CERT and TLS_KEY cannot be used together: ${(error as Error).message}`;
+    throw new ConfigError([{ setting: 'TLS_CERT', reason }]);
   }
   return { ca, cert, key };
 }

@@ -1,12 +1,43 @@
+import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** Thrown when the environment is invalid. Names every invalid setting and contains no values. */
+/** A setting that cannot be used, and why. The reason contains no secret. */
+export interface SettingProblem {
+  readonly setting: string;
+  readonly reason: string;
+}
+
+export interface ConfigErrorOptions extends ErrorOptions {
+  /** Whether it can end without a change of the setting and a restart, as when a host name is not known yet. Default: it cannot. */
+  readonly mayHeal?: boolean;
+}
+
+/** Settings that cannot be used. Names all of them, with the page about each, and contains no values. */
 export class ConfigError extends Error {
-  constructor(problems: readonly string[]) {
-    super(`Configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+  readonly problems: readonly (SettingProblem & { readonly page: string })[];
+  readonly mayHeal: boolean;
+
+  constructor(problems: readonly SettingProblem[], { mayHeal = false, ...options }: ConfigErrorOptions = {}) {
+    const located = problems.map((problem) => ({ ...problem, page: findPage(problem.setting) }));
+    const lines = located.map(({ setting, reason, page }) => `  - ${setting}: ${reason} (${page})`);
+    super(`Configuration is not usable:\n${lines.join('\n')}`, options);
     this.name = 'ConfigError';
+    this.problems = located;
+    this.mayHeal = mayHeal;
   }
+}
+
+/** The pages that say more about some settings than the list of all. */
+const PAGES = [
+  [/^(\w+_)?DATABASE_URL/, 'docs/deploying.md#database-roles'],
+  [/^(REDIS_)?TLS_/, 'docs/deploying.md#tls'],
+  [/_KEYS?(_FILE)?$/, 'docs/operations/key-rotation.md#making-keys'],
+  [/^(OIDC|SESSION|STEP_UP)_/, 'docs/signing-in.md'],
+] as const;
+
+function findPage(setting: string): string {
+  return PAGES.find(([names]) => names.test(setting))?.[1] ?? 'docs/operations/settings.md';
 }
 
 /**
@@ -17,7 +48,7 @@ export function readConfig<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   env: NodeJS.ProcessEnv = process.env,
 ): Readonly<z.infer<z.ZodObject<Shape>>> {
-  const problems: string[] = [];
+  const problems: SettingProblem[] = [];
   const values: Record<string, string> = {};
   for (const key of Object.keys(schema.shape)) {
     const value = readSetting(key, env, problems);
@@ -26,7 +57,14 @@ export function readConfig<Shape extends z.ZodRawShape>(
   problems.push(...findRemoved(schema.shape, env));
   const result = schema.safeParse(values);
   if (!result.success) {
-    problems.push(...result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+    problems.push(
+      ...result.error.issues.map(({ code, path, message }) => {
+        const setting = path.join('.');
+        const isMissing = code === 'invalid_type' && values[setting] === undefined;
+        // The library's text says which type is expected; what a schema says in place of it stays.
+        return { setting, reason: isMissing ? message.replace(/^Invalid input.*/, 'must be set') : message };
+      }),
+    );
   }
   if (problems.length > 0 || !result.success) throw new ConfigError(problems);
   return Object.freeze(result.data);
@@ -47,23 +85,26 @@ const REMOVED_SETTINGS = [
   },
 ] as const;
 
-function findRemoved(shape: z.ZodRawShape, env: NodeJS.ProcessEnv): string[] {
+function findRemoved(shape: z.ZodRawShape, env: NodeJS.ProcessEnv): SettingProblem[] {
   return REMOVED_SETTINGS.filter(
     ({ name, successor }) => successor in shape && (env[name] || env[`${name}_FILE`]),
-  ).map(({ name, successor, rest }) => `${name}: no longer exists; set ${successor}${rest}`);
+  ).map(({ name, successor, rest }) => ({
+    setting: name,
+    reason: `no longer exists; set ${successor}${rest}`,
+  }));
 }
 
-function readSetting(key: string, env: NodeJS.ProcessEnv, problems: string[]): string | undefined {
+function readSetting(key: string, env: NodeJS.ProcessEnv, problems: SettingProblem[]): string | undefined {
   const file = env[`${key}_FILE`];
   if (file === undefined || file === '') return env[key];
   if (env[key] !== undefined && env[key] !== '') {
-    problems.push(`${key}: set it or ${key}_FILE, not both`);
+    problems.push({ setting: key, reason: `set it or ${key}_FILE, not both` });
     return undefined;
   }
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {
-    problems.push(`${key}_FILE: the file cannot be read`);
+    problems.push({ setting: `${key}_FILE`, reason: 'the file cannot be read' });
     return undefined;
   }
 }
@@ -103,7 +144,52 @@ export function secretKey() {
 
 /** A private key: Ed25519, PKCS #8 PEM. */
 export function privateKey(error?: string) {
-  return z.string(error).meta({ unit: 'Ed25519 key, PKCS #8 PEM', secret: true });
+  return z
+    .string(error)
+    .refine(isPrivateKey, 'must be an Ed25519 private key (PKCS #8 PEM)')
+    .meta({ unit: 'Ed25519 key, PKCS #8 PEM', secret: true });
+}
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'ed25519';
+  } catch {
+    return false;
+  }
+}
+
+/** Public keys as a JWKS, with at least one for each of these holders (`kid`), without whose key the service is of no use. */
+export function publicKeys(...holders: readonly string[]) {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      const kids = findKids(text);
+      const missing = holders.filter((holder) => kids?.includes(holder) === false);
+      const report = (message: string) => context.addIssue({ code: 'custom', message });
+      if (kids === null) report('must be a JWKS');
+      else if (kids.length === 0) report('must have at least one key');
+      else if (missing.length > 0) report(`has no key of ${missing.join(', ')}`);
+    })
+    .meta({ unit: 'JWKS' });
+}
+
+/** The `kid` of each key; null if the text is not a JWKS. */
+function findKids(text: string): unknown[] | null {
+  try {
+    const { keys }: { keys?: unknown } = JSON.parse(text);
+    return Array.isArray(keys) ? keys.map((key: { kid?: unknown } | null) => key?.kid) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The connection string of a database. */
+export function connectionString(error?: string) {
+  return z
+    .string(error)
+    .refine((text) => /^postgres(ql)?:\/\//.test(text), 'must start with postgresql://')
+    .refine((text) => !/[?&]options=/i.test(text), 'must not have the parameter options')
+    .meta({ unit: 'connection string', secret: true });
 }
 
 /** The maximum of Node's timers (larger values fire immediately) and of Postgres's timeouts. */

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { STEP_UP_ACTIONS } from '../trust/step-up.ts';
-import { durationMs, integer, list, optionalInteger, port, privateKey } from './config.ts';
+import {
+  connectionString,
+  durationMs,
+  integer,
+  list,
+  optionalInteger,
+  port,
+  privateKey,
+  publicKeys,
+} from './config.ts';
 import { tracingSettings } from './tracing.ts';
 
 /*
@@ -31,6 +40,15 @@ export const tlsSettings = {
 /** Below the two minutes after which the alert ServiceNotReady fires for a replica that is leaving. */
 const LONGEST_SHUTDOWN_DELAY_MS = 60_000;
 
+/** The public keys of the callers of a service, some of which it cannot do without. */
+export function callerSettings(...callers: readonly string[]) {
+  return {
+    SERVICE_PUBLIC_KEYS: publicKeys(...callers).describe(
+      "Public keys of all callers; `kid` is the caller's name.",
+    ),
+  } as const;
+}
+
 /** The settings of every service. */
 export const commonSettings = {
   LOG_LEVEL: z
@@ -48,10 +66,7 @@ export const commonSettings = {
       'How long the service still serves after SIGTERM, while it reports that it is not ready ([which value](rolling-updates.md#how-a-process-stops)).',
     ),
   SERVICE_PRIVATE_KEY: privateKey().describe("This service's private key for service tokens."),
-  SERVICE_PUBLIC_KEYS: z
-    .string()
-    .meta({ unit: 'JWKS' })
-    .describe("Public keys of all callers; `kid` is the caller's name."),
+  ...callerSettings(),
   ...tlsSettings,
   ...tracingSettings,
 } as const;
@@ -95,7 +110,7 @@ function isKeySource(text: string): boolean {
   }
   try {
     const set: { readonly keys?: unknown } = JSON.parse(text);
-    return Array.isArray(set.keys);
+    return Array.isArray(set.keys) && set.keys.length > 0;
   } catch {
     return false;
   }
@@ -116,7 +131,7 @@ export const sessionSettings = {
     .describe("Claim of a session that is the person's id."),
   SESSION_JWKS: z
     .string()
-    .refine(isKeySource, 'must be an https URL, an http URL on this machine, or a JWKS')
+    .refine(isKeySource, 'must be an https URL, an http URL on this machine, or a JWKS with keys')
     .meta({ unit: 'URL of a JWKS, or the JWKS' })
     .describe("The identity provider's public keys."),
   SESSION_JWKS_TIMEOUT_MS: durationMs(2_000).describe('Maximum wait for the JWKS.'),
@@ -150,10 +165,7 @@ export function requireStepUpCriterion(settings: StepUpSettings, context: z.Refi
 
 /** The settings of a service with a database. */
 export const databaseSettings = {
-  DATABASE_URL: z
-    .string()
-    .meta({ unit: 'connection string', secret: true })
-    .describe('Database, with the role of the service.'),
+  DATABASE_URL: connectionString().describe('Database, with the role of the service.'),
   DATABASE_POOL_SIZE: integer(10, { min: 1, max: 200, unit: 'connections' }).describe(
     'Connections for everything without a pool of its own.',
   ),

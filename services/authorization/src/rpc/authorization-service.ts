@@ -20,8 +20,9 @@ export function createAuthorizationService(dependencies: {
   readonly erasures: Erasures;
   readonly verifySession: SessionVerifier;
   readonly stepUp: StepUp;
+  readonly issuer: string;
 }) {
-  const { clients, authorizations, decisions, sandboxDecisions, erasures, verifySession, stepUp } =
+  const { clients, authorizations, decisions, sandboxDecisions, erasures, verifySession, stepUp, issuer } =
     dependencies;
 
   /** Verified here too, so that a caller without a session cannot learn whether a pending approval exists. */
@@ -57,6 +58,7 @@ export function createAuthorizationService(dependencies: {
       return { expiresAt: timestampFromDate(await decisions.extend(session, pendingId)) };
     },
     completeSandboxAuthorization: ({ clientId, pendingId }) => sandboxDecisions.complete(clientId, pendingId),
+    getIssuer: () => ({ issuer }),
     eraseUser: ({ userId, revokeApps }) => erasures.erase(userId, revokeApps),
   };
 
@@ -68,6 +70,7 @@ export function createAuthorizationService(dependencies: {
     denyAuthorization: ['gateway'],
     extendAuthorization: ['gateway'],
     completeSandboxAuthorization: ['gateway'],
+    getIssuer: ['gateway'],
     eraseUser: OPERATORS,
   });
 }

@@ -21,6 +21,8 @@ export interface SignInRequest {
 
 /** The OpenID provider. All calls throw `SignInFailure`, whose text contains nothing secret. */
 export interface OpenidProvider {
+  /** Asks for the provider's metadata. Rejects unless it answers and names the issuer of the settings. */
+  check(): Promise<void>;
   /** Address at which the person signs in. */
   findAuthorizationUrl(request: SignInRequest): Promise<string>;
   /** Exchanges the code of a callback for an ID token. Its signature is not verified yet. */
@@ -34,11 +36,12 @@ interface OpenidProviderOptions extends DiscoveryOptions {
   readonly publicUrl: string;
 }
 
-/** Opens the provider named by the settings. It is not asked anything yet, so it may be away at start-up. */
+/** Opens the provider named by the settings. It is not asked anything yet. */
 export function openOpenidProvider(options: OpenidProviderOptions): OpenidProvider {
   const { publicUrl, scope } = options;
   const discovery = new Discovery(options);
   return {
+    check: async () => void (await discover(options)),
     findAuthorizationUrl: (request) =>
       translateErrors(async () => {
         const { state, nonce, codeVerifier, maxAgeSeconds, acrValues } = request;
@@ -149,6 +152,11 @@ class Discovery {
   }
 }
 
+/** The detail of the failure when the metadata names another issuer than the settings. */
+export const ISSUER_DIFFERS = 'issuer_differs';
+/** The library's code for that. */
+const COMPARISON_FAILED = 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED';
+
 async function discover(options: DiscoveryOptions): Promise<client.Configuration> {
   const { issuer, clientId, clientSecret, deadlineMs } = options;
   const config = await client
@@ -164,11 +172,12 @@ async function discover(options: DiscoveryOptions): Promise<client.Configuration
       },
     )
     .catch((error: unknown) => {
-      throw new SignInFailure('unavailable', toSignInFailure(error).detail);
+      const { detail } = toSignInFailure(error);
+      throw new SignInFailure('unavailable', detail === COMPARISON_FAILED ? ISSUER_DIFFERS : detail);
     });
   // The library ignores a slash at the end, but tokens are compared exactly.
   const named = config.serverMetadata().issuer;
-  if (named !== issuer) throw new SignInFailure('unavailable', 'issuer_differs');
+  if (named !== issuer) throw new SignInFailure('unavailable', ISSUER_DIFFERS);
   return config;
 }
 

@@ -1,3 +1,4 @@
+import { ConfigError } from '@phds/service-kit/settings/config';
 import type { Gateway } from '../gateway.ts';
 import { text } from '../openapi/fields.ts';
 import type { Answer, MountedOperation } from '../operation.ts';
@@ -13,6 +14,8 @@ export interface Readiness {
    * and no other gateway would do better.
    */
   readonly isReady: () => Promise<boolean>;
+  /** The same, but rejects with the reason when authorization has not answered yet. */
+  readonly check: () => Promise<boolean>;
   /** Whether the gateway stays and authorization answers now. Calls within one second share one check. */
   readonly canWork: () => Promise<boolean>;
 }
@@ -25,23 +28,27 @@ export function createReadiness({
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer = Promise.resolve(false);
   let hasAnswered = false;
-  const canWork = async () => {
+  const ask = async () => {
     if (isLeaving()) return false;
     const now = clock.now().getTime();
     if (now - askedAt >= REMEMBERED_MS) {
       askedAt = now;
       answer = backends.tokens.introspect({ tokenHash: NO_TOKEN }, { timeoutMs: PROBE_DEADLINE_MS }).then(
         () => true,
-        () => false,
+        (cause) => {
+          const problem = { setting: 'AUTHORIZATION_ADDRESS', reason: 'authorization does not answer' };
+          throw new ConfigError([problem], { mayHeal: true, cause });
+        },
       );
     }
     return answer;
   };
-  const isReady = async () => {
-    hasAnswered ||= await canWork();
+  const check = async () => {
+    hasAnswered ||= await ask();
     return hasAnswered && !isLeaving();
   };
-  return { isReady, canWork };
+  const no = () => false;
+  return { check, isReady: () => check().catch(no), canWork: () => ask().catch(no) };
 }
 
 const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' } as const;
