@@ -18,6 +18,17 @@ test('a service that leaves is not ready, and answers calls until it is disposed
   await whenOpen(streams, 2);
 });
 
+test('calls do not go through a proxy that the environment names', async () => {
+  await using server = await startReplica('a');
+  process.env['https_proxy'] = 'http://127.0.0.1:1';
+  try {
+    using client = openUnary([server.rpcPort]);
+    expect(await client.read({})).toMatchObject({ etag: 'a' });
+  } finally {
+    delete process.env['https_proxy'];
+  }
+});
+
 test('a service that is stopped leaves, serves for the delay, and is then disposed', async () => {
   const events: string[] = [];
   const hurry = new AbortController();

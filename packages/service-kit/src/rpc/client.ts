@@ -73,6 +73,8 @@ export const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': 16 * 1024 * 1024,
   // Two channels of one process to one address must not share a connection, because one of them may close it.
   'grpc.use_local_subchannel_pool': 1,
+  // A proxy in the environment (`https_proxy`) is for addresses outside.
+  'grpc.enable_http_proxy': 0,
   // Disables per-call statistics that nothing reads.
   'grpc.enable_channelz': 0,
 };
