@@ -16,7 +16,13 @@ import {
   publicKeys,
   readConfig,
 } from '../src/settings/config.ts';
-import { redisSettings, requireRedisTls, rpcSettings, sessionSettings } from '../src/settings/settings.ts';
+import {
+  callerSettings,
+  redisSettings,
+  requireRedisTls,
+  rpcSettings,
+  sessionSettings,
+} from '../src/settings/settings.ts';
 
 const schema = z.object({
   PORT: port(8080),
@@ -151,6 +157,17 @@ describe('readConfig', () => {
     for (const text of ['{}', '[]', 'jwks']) expect(reasonsFor(pem, text)).toEqual(['must be a JWKS']);
     const all = createServiceKeys(['gateway', 'consent']).jwks;
     expect(readConfig(keyed, { OWN_KEY: pem, PUBLIC_KEYS: all })).toEqual({ OWN_KEY: pem, PUBLIC_KEYS: all });
+  });
+
+  test('refuses a key of an operator without a role', () => {
+    const { jwks } = createServiceKeys(['gateway', 'operator:ada']);
+    const SERVICE_PUBLIC_KEYS = jwks.replace(/"roles":\[[^\]]*\]/, '"roles":[]');
+    const { problems } = expectConfigError(() =>
+      readConfig(z.object(callerSettings('gateway')), { SERVICE_PUBLIC_KEYS }),
+    );
+    expect(problems).toMatchObject([
+      { setting: 'SERVICE_PUBLIC_KEYS', reason: expect.stringContaining('"roles"') },
+    ]);
   });
 
   test.each(['mysql://db/phds', 'db:5432/phds', 'postgresql://db/phds?options=-c%20fsync%3Doff'])(

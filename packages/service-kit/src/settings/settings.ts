@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseRoles } from '../trust/operators.ts';
 import { STEP_UP_ACTIONS } from '../trust/step-up.ts';
 import {
   connectionString,
@@ -43,10 +44,20 @@ const LONGEST_SHUTDOWN_DELAY_MS = 60_000;
 /** The public keys of the callers of a service, some of which it cannot do without. */
 export function callerSettings(...callers: readonly string[]) {
   return {
-    SERVICE_PUBLIC_KEYS: publicKeys(...callers).describe(
-      "Public keys of all callers; `kid` is the caller's name.",
-    ),
+    SERVICE_PUBLIC_KEYS: publicKeys(...callers)
+      .superRefine(requireRoles)
+      .describe("Public keys of all callers; `kid` is the caller's name."),
   } as const;
+}
+
+function requireRoles(text: string, context: z.RefinementCtx): void {
+  try {
+    parseRoles(text);
+  } catch (error) {
+    // A text that is not a JWKS has been refused already.
+    if (error instanceof SyntaxError || error instanceof TypeError) return;
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+  }
 }
 
 /** The settings of every service. */
