@@ -12,7 +12,9 @@ import {
   commonSettings,
   databaseSettings,
   requireStepUpCriterion,
+  requireWholeSelfTestApp,
   rpcSettings,
+  selfTestAppSettings,
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
@@ -62,6 +64,7 @@ const settings = z.object({
     .describe(
       'Whether an operator approves each live app (`phds apps approve`) before people see it. Sandbox apps never wait.',
     ),
+  ...selfTestAppSettings,
   RESTORE_CHECK_INTERVAL_MS: durationMs(2_000).describe(
     'Interval of checks whether the database was restored. Suspension does not depend on it.',
   ),
@@ -74,6 +77,7 @@ const settings = z.object({
 /** The settings of authorization. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = settings
   .superRefine(requireStepUpCriterion)
+  .superRefine(requireWholeSelfTestApp)
   .refine(({ DEVELOPERS, DEVELOPER_CLAIM }) => DEVELOPERS !== 'claim' || DEVELOPER_CLAIM !== undefined, {
     path: ['DEVELOPER_CLAIM'],
     message: 'is needed by DEVELOPERS=claim',

@@ -1,7 +1,8 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import { reportFailures } from '@phds/service-kit/background-failures';
+import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
+import { startPeriodic } from '@phds/service-kit/periodic';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
@@ -31,6 +32,7 @@ import { createErasures } from './app/erasures.ts';
 import { createIntrospection, createOwnIntrospection } from './app/introspection.ts';
 import { createOwnGrants } from './app/own-grants.ts';
 import { createRefresh } from './app/refresh.ts';
+import { createSelfTestApp } from './app/self-test-app.ts';
 import { createFamilyRevocation } from './app/token-family.ts';
 import { createOwnTokens, createTokenEndpoint } from './app/token-grants.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
@@ -95,6 +97,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   };
   const pruned = createPgPruner(postgres.pool, clock);
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
+  keepSelfTestApp(parts, failureOf, resources);
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock, operatorRecord: parts.operatorRecord }),
@@ -106,6 +109,22 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   );
   const running = resources.move();
   return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** How soon an app that could not be registered, or is gone after a restore, is registered. It costs a look-up. */
+const SELF_TEST_APP_INTERVAL_MS = 10_000;
+
+/** Registers the app of the gateways' self-test if it is set, and keeps its secret that of the settings. */
+function keepSelfTestApp(parts: Parts, failureOf: FailureReports, resources: AsyncDisposableStack): void {
+  const { SELF_TEST_CLIENT_ID: clientId, SELF_TEST_CLIENT_SECRET: clientSecret } = parts.config;
+  if (clientId === undefined || clientSecret === undefined) return;
+  resources.use(
+    startPeriodic(createSelfTestApp(parts, { clientId, clientSecret }), {
+      intervalMs: SELF_TEST_APP_INTERVAL_MS,
+      atOnce: true,
+      onFailure: failureOf('registering the app of the self-test'),
+    }),
+  );
 }
 
 type Consent = ReturnType<typeof connectConsent>;

@@ -53,6 +53,8 @@ export interface Harness extends AsyncDisposable {
   callAs(service: string): Promise<string>;
   /** A connection to the database until the end, as the owner of the tables or the administrator. */
   connect(as?: 'owner' | 'admin'): Promise<pg.Client>;
+  /** Starts another instance on the same database, with further settings. It ends with the harness, or before. */
+  startInstance(settings: Record<string, string>): Promise<AsyncDisposable>;
   /** Everything that the service has logged so far. */
   logged(): string;
   /** Call options with a session of this person. */
@@ -119,7 +121,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     }),
   );
   const database = stack.use(await createTestDatabase('authorization'));
-  const config = readEnvironment({
+  const environment = {
     DATABASE_URL: database.url,
     // On a busy machine a new connection may take seconds.
     DATABASE_CONNECT_TIMEOUT_MS: '30000',
@@ -139,8 +141,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     DEVELOPERS: 'anyone',
     APP_APPROVAL: 'none',
     ...settings,
-  });
-  const service = stack.use(await createService(config, { clock, log }));
+  };
+  const service = stack.use(await createService(readEnvironment(environment), { clock, log }));
   const tokenSourceOf = (name: string) =>
     createServiceTokenSource({ service: name, privateKeyPem: keys.pem(name), clock });
   const open = (caller: string, metadata: Record<string, string> = {}) =>
@@ -180,8 +182,10 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     await client.connect();
     return client;
   };
+  const startInstance = async (more: Record<string, string>) =>
+    running.use(await createService(readEnvironment({ ...environment, ...more }), { clock, log }));
   const dispose = () => running.disposeAsync();
-  return { ...base, ...createFlow(base), connect, [Symbol.asyncDispose]: dispose };
+  return { ...base, ...createFlow(base), connect, startInstance, [Symbol.asyncDispose]: dispose };
 }
 
 type Base = Pick<Harness, 'apps' | 'authorizations' | 'tokens' | 'as'>;

@@ -1,17 +1,13 @@
-import { isSandboxApp } from '@phds/catalog/sandbox';
 import { readConfig } from '@phds/service-kit/settings/config';
-import { requireRedisTls } from '@phds/service-kit/settings/settings';
+import { requireRedisTls, requireWholeSelfTestApp } from '@phds/service-kit/settings/settings';
 import type { z } from 'zod';
 import { gatewaySettings } from './settings.ts';
 
 /** The settings of the gateway. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = gatewaySettings.superRefine((settings, context) => {
   requireRedisTls(settings, context);
-  const problems = [
-    ...findSmallLimit(settings),
-    ...findOpenidProblems(settings),
-    ...findSelfTestProblems(settings),
-  ];
+  requireWholeSelfTestApp(settings, context);
+  const problems = [...findSmallLimit(settings), ...findOpenidProblems(settings)];
   for (const [name, message] of problems) {
     context.addIssue({ code: 'custom', path: [name], message });
   }
@@ -44,21 +40,6 @@ function findOpenidProblems(settings: Settings): Problem[] {
   if (clientId !== undefined && !settings.SESSION_AUDIENCE.includes(clientId)) {
     problems.push(['OIDC_CLIENT_ID', 'must be one of SESSION_AUDIENCE']);
   }
-  return problems;
-}
-
-/** The self-test approves by itself and leaves grants behind, so it must not act for a person. */
-function findSelfTestProblems(settings: Settings): Problem[] {
-  const { SELF_TEST_CLIENT_ID: clientId, SELF_TEST_CLIENT_SECRET: secret } = settings;
-  if (clientId === undefined) {
-    return secret === undefined
-      ? []
-      : [['SELF_TEST_CLIENT_SECRET', 'needs SELF_TEST_CLIENT_ID, which is not set']];
-  }
-  const problems: Problem[] = [];
-  if (secret === undefined)
-    problems.push(['SELF_TEST_CLIENT_SECRET', 'must be set, because SELF_TEST_CLIENT_ID is']);
-  if (!isSandboxApp(clientId)) problems.push(['SELF_TEST_CLIENT_ID', 'must be a sandbox app']);
   return problems;
 }
 

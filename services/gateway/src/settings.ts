@@ -13,6 +13,7 @@ import {
   isProtectedAddress,
   probePort,
   redisSettings,
+  selfTestAppSettings,
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
@@ -184,20 +185,9 @@ const cacheAndReports = {
   ),
 } as const;
 
-/** The sandbox app with which the gateway tests itself. */
+/** The self-test acts for nobody but a sandbox person: it approves by itself and leaves grants behind. */
 const selfTest = {
-  SELF_TEST_CLIENT_ID: z
-    .string()
-    .optional()
-    .meta({ unit: 'text', fallback: 'none: no self-test' })
-    .describe(
-      'Sandbox app with which the gateway [tests itself](../sandbox.md#self-test-of-the-gateways): grant, read, revoke, and read again.',
-    ),
-  SELF_TEST_CLIENT_SECRET: z
-    .string()
-    .optional()
-    .meta({ unit: 'text', fallback: 'required with `SELF_TEST_CLIENT_ID`', secret: true })
-    .describe('Secret of that app.'),
+  ...selfTestAppSettings,
   SELF_TEST_INTERVAL_MS: durationMs(60_000).describe(
     'Interval of the self-test, changed by up to 5 % at random. Above 240000, change the rule of [SelfTestFailing](alerts.md#selftestfailing).',
   ),

@@ -173,24 +173,39 @@ async function rotateSecret(
 }
 
 async function register(
-  { apps, ledger, clock, maxAppsPerDeveloper, needsApproval }: AppsDependencies,
+  dependencies: AppsDependencies,
   ownerId: string,
   input: SettingsInput,
   environment: Environment,
 ): Promise<IssuedSecret & { app: App }> {
+  const { apps, maxAppsPerDeveloper: limit, needsApproval } = dependencies;
   const settings = parseRegistration(input);
-  if ((await apps.countApps(ownerId)) >= maxAppsPerDeveloper) throw tooMany(maxAppsPerDeveloper);
-  const now = clock.now();
-  const profile = { ...settings, clientId: newClientId(environment), ownerId, updatedAt: now };
-  // The ledger first: an app only known to the ledger is harmless, but an app unknown to the ledger could never be revoked.
-  const put = await ledger.putApp(profile);
-  const { clientId } = profile;
-  const at = { clientId, expectedRevision: put.revision, known: put };
+  if ((await apps.countApps(ownerId)) >= limit) throw tooMany(limit);
+  const { clientSecret, trace } = makeSecret();
   const waits = needsApproval && environment === 'live';
+  const identity = { clientId: newClientId(environment), ownerId };
+  const app = await putNewApp(dependencies, { ...settings, ...identity }, trace, { limit, waits });
+  if (app === null) throw tooMany(limit);
+  return { app, clientSecret, secretLast4: trace.last4 };
+}
+
+/**
+ * Stores a new app, first in the ledger: an app only known to the ledger is harmless, but an app unknown to the ledger could never be
+ * revoked. `waits` locks it until its approval. Null if the owner already has `limit` apps.
+ */
+export async function putNewApp(
+  { apps, ledger, clock }: Pick<AppsDependencies, 'apps' | 'ledger' | 'clock'>,
+  named: AppSettings & Pick<App, 'clientId' | 'ownerId'>,
+  secret: SecretTrace,
+  { limit, waits }: { readonly limit: number; readonly waits: boolean },
+): Promise<App | null> {
+  const now = clock.now();
+  const profile = { ...named, updatedAt: now };
+  const put = await ledger.putApp(profile);
+  const at = { clientId: named.clientId, expectedRevision: put.revision, known: put };
   const { lock, ...state } = waits
     ? await ledger.setAppLock({ ...at, lock: APPROVAL })
     : { ...put, lock: null };
-  const { clientSecret, trace } = makeSecret();
   const app: App = {
     ...profile,
     status: state.status,
@@ -198,13 +213,12 @@ async function register(
     ledgerRevision: state.revision,
     statusChangedAt: now,
     lock,
-    secretLast4: trace.last4,
+    secretLast4: secret.last4,
     previousSecretLast4: '',
     previousSecretExpiresAt: null,
     createdAt: now,
   };
-  if (!(await apps.insertApp(app, trace, maxAppsPerDeveloper))) throw tooMany(maxAppsPerDeveloper);
-  return { app, clientSecret, secretLast4: trace.last4 };
+  return (await apps.insertApp(app, secret, limit)) ? app : null;
 }
 
 function newClientId(environment: Environment): string {
@@ -213,7 +227,12 @@ function newClientId(environment: Environment): string {
 
 function makeSecret(): { clientSecret: string; trace: SecretTrace } {
   const clientSecret = newSecret('client_secret');
-  return { clientSecret, trace: { hash: sha256(clientSecret), last4: clientSecret.slice(-4) } };
+  return { clientSecret, trace: toTrace(clientSecret) };
+}
+
+/** What is stored of a secret. */
+export function toTrace(clientSecret: string): SecretTrace {
+  return { hash: sha256(clientSecret), last4: clientSecret.slice(-4) };
 }
 
 function tooMany(limit: number): AppError {

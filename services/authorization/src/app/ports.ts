@@ -223,8 +223,8 @@ export interface AppStore {
   /** Replaces the given fields; null when the app is not this owner's. `updatedAt` increases with every change, whatever `now` is. */
   updateSettings(clientId: string, ownerId: string, change: SettingsChange, now: Date): Promise<App | null>;
   /**
-   * Replaces the secret; null if the app is revoked. The old one is kept until then, or fails from the commit on; the one before it
-   * fails in any case.
+   * Replaces the secret; null if the app is revoked or has this secret already. The old one is kept until then, or fails from the commit
+   * on; the one before it fails in any case.
    */
   replaceSecret(
     clientId: string,

@@ -117,7 +117,7 @@ const REPLACE_SECRET = `
     previous_secret_hash = CASE WHEN $5::timestamptz IS NULL THEN NULL ELSE secret_hash END,
     previous_secret_last4 = secret_last4, previous_secret_expires_at = $5::timestamptz,
     secret_rotated_at = $4, updated_at = greatest($4::timestamptz, updated_at)
-  WHERE client_id = $1 AND status <> 'revoked'
+  WHERE client_id = $1 AND status <> 'revoked' AND secret_hash IS DISTINCT FROM $2
   RETURNING previous_secret_last4 AS "previousSecretLast4", previous_secret_expires_at AS "previousSecretExpiresAt"`;
 
 // A revocation may be overtaken by a later re-activation, so any newer epoch removes the secret. An older epoch, from a restored ledger,

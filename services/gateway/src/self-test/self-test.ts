@@ -1,3 +1,4 @@
+import { SELF_TEST_APP } from '@phds/catalog/sandbox';
 import type { Clock } from '@phds/service-kit/clock';
 import { toAppError } from '@phds/service-kit/errors';
 import { startPeriodic } from '@phds/service-kit/periodic';
@@ -75,10 +76,6 @@ interface SelfTestRoundOptions {
   readonly onStep: (step: SelfTestStep, seconds: number) => void;
 }
 
-/** The redirect URI that the app registers. Nothing listens there: the code is taken from the redirect. */
-const SELF_TEST_REDIRECT_URI = 'http://127.0.0.1/self-test';
-
-const SCOPE = 'read:health-data:heart';
 /** A sandbox person with few readings. */
 const PERSON = 'ben';
 const DEADLINE_MS = 5_000;
@@ -130,8 +127,8 @@ class Requests {
 
   async connect(): Promise<{ token: string; grantId: string }> {
     const pushed = await this.#post(201, '/oauth/authorize', {
-      redirect_uri: SELF_TEST_REDIRECT_URI,
-      scope: SCOPE,
+      redirect_uri: SELF_TEST_APP.redirectUri,
+      scope: SELF_TEST_APP.scope,
       login_hint: PERSON,
     });
     const query = new URLSearchParams({ client_id: this.#app.clientId, request_uri: pushed('request_uri') });
@@ -142,7 +139,7 @@ class Requests {
     const tokens = await this.#post(200, '/oauth/token', {
       grant_type: 'authorization_code',
       code: callback?.searchParams.get('code') ?? '',
-      redirect_uri: SELF_TEST_REDIRECT_URI,
+      redirect_uri: SELF_TEST_APP.redirectUri,
     });
     return { token: tokens('access_token'), grantId: tokens('grant_id') };
   }
