@@ -24,6 +24,13 @@ const ROLE_NAMES: Readonly<Record<DatabaseRole, (service: string) => string>> = 
   reader: toReaderRole,
 };
 
+const file = (path: string) => () => readFile(path, 'utf8');
+
+const toSelfTestFiles = ({ selfTest }: KeyFiles) => ({
+  'self-test.client-id': file(selfTest.clientId),
+  'self-test.secret': file(selfTest.clientSecret),
+});
+
 /**
  * The keys and passwords for each container of the compose file, limited to those it uses: the files by the name of the container's
  * volume, without `secrets-`. `postgres` is a connection string with server and database.
@@ -32,7 +39,6 @@ export function toComposeSecrets(
   keys: KeyFiles,
   postgres: string,
 ): Readonly<Record<string, Readonly<Record<string, Source>>>> {
-  const file = (path: string) => () => readFile(path, 'utf8');
   const url = (service: DatabaseService, role: DatabaseRole) => async () =>
     toDatabaseUrl(postgres, {
       user: ROLE_NAMES[role](service),
@@ -46,6 +52,7 @@ export function toComposeSecrets(
   return {
     gateway: {
       ...shared,
+      ...toSelfTestFiles(keys),
       'service.pem': file(servicePrivateKeys.gateway),
       'receipt.jwks.json': file(keys.receiptPublicKeys),
       'oidc-client.secret': file(keys.oidcClientSecret),
@@ -53,6 +60,7 @@ export function toComposeSecrets(
     },
     authorization: {
       ...shared,
+      ...toSelfTestFiles(keys),
       'service.pem': file(servicePrivateKeys.authorization),
       'assertion.pem': file(keys.assertionPrivateKey),
       'derivation.key': file(keys.derivationKey),

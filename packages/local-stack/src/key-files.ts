@@ -1,6 +1,9 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
+import { newId } from '@phds/service-kit/ids';
+import { newSecret } from '@phds/service-kit/secrets';
 import { OPERATOR_ROLES, toOperatorCaller } from '@phds/service-kit/trust/operators';
 import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { calculateJwkThumbprint, type JWK } from 'jose';
@@ -54,6 +57,8 @@ export interface KeyFiles {
   readonly publicIdKey: string;
   /** 32 random bytes, base64. */
   readonly webhookKey: string;
+  /** Client id and secret of the sandbox app with which the gateways test themselves. */
+  readonly selfTest: { readonly clientId: string; readonly clientSecret: string };
   readonly postgresPassword: string;
   /** Connection string of a service's runtime role, written when the databases are created. */
   readonly databaseUrls: Readonly<Record<DatabaseService, string>>;
@@ -77,6 +82,7 @@ export function toKeyFiles(directory: string): KeyFiles {
     derivationKey: at('derivation.key'),
     publicIdKey: at('public-id.key'),
     webhookKey: at('webhook.key'),
+    selfTest: { clientId: at('self-test.client-id'), clientSecret: at('self-test.secret') },
     postgresPassword: at('postgres.password'),
     databaseUrls: toRecord(DATABASE_SERVICES, (name) => at(`${name}.database-url`)),
   };
@@ -96,6 +102,8 @@ export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
   await readOrCreateSecret(files.derivationKey, newSecretKey);
   await readOrCreateSecret(files.publicIdKey, newSecretKey);
   await readOrCreateSecret(files.webhookKey, newSecretKey);
+  await readOrCreateSecret(files.selfTest.clientId, () => newId(SANDBOX_APP_PREFIX.slice(0, -1)));
+  await readOrCreateSecret(files.selfTest.clientSecret, () => newSecret('client_secret'));
   await readOrCreateSecret(files.postgresPassword, newPassword);
   return files;
 }

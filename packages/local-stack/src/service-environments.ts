@@ -14,6 +14,8 @@ export interface EnvironmentContext {
   readonly keys: KeyFiles;
   /** Null when the services run without Redis. */
   readonly redisUrl: string | null;
+  /** Whether the gateways test themselves. Default false. */
+  readonly selfTest?: boolean;
 }
 
 const HOST = '127.0.0.1';
@@ -101,6 +103,7 @@ export function toAuthorizationEnvironment(context: EnvironmentContext): Environ
     ASSERTION_PRIVATE_KEY_FILE: keys.assertionPrivateKey,
     DEVELOPERS: 'anyone',
     APP_APPROVAL: 'none',
+    ...toSelfTestSettings(context),
     ...RAISED_LIMITS.authorization,
   };
 }
@@ -157,6 +160,7 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
     CONSENT_ADDRESS: addresses.consent,
     HEALTH_DATA_ADDRESS: addresses['health-data'],
     RECEIPT_PUBLIC_KEYS_FILE: keys.receiptPublicKeys,
+    ...toSelfTestSettings(context),
     ...RAISED_LIMITS.gateway,
   };
 }
@@ -196,5 +200,13 @@ function toSessionSettings(ports: StackPorts): Environment {
     SESSION_ISSUER: toIdentityProviderUrl(ports),
     SESSION_AUDIENCE,
     SESSION_JWKS: `http://${HOST}:${ports.identityProvider}/.well-known/jwks.json`,
+  };
+}
+
+function toSelfTestSettings({ keys: { selfTest }, selfTest: isOn = false }: EnvironmentContext): Environment {
+  if (!isOn) return {};
+  return {
+    SELF_TEST_CLIENT_ID_FILE: selfTest.clientId,
+    SELF_TEST_CLIENT_SECRET_FILE: selfTest.clientSecret,
   };
 }

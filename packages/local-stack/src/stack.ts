@@ -72,6 +72,8 @@ export interface StackOptions {
   /** End of the synthetic users' data. Default: now. */
   readonly seedUntil?: Date | undefined;
   readonly environment?: EnvironmentOverrides;
+  /** Whether the gateways test themselves. Default false. */
+  readonly selfTest?: boolean;
   /** Postgres settings, such as `THROWAWAY_SETTINGS` for tests. */
   readonly postgresSettings?: Readonly<Record<string, string>>;
   /** Receives progress and notices, line by line. Default: none. */
@@ -131,7 +133,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   );
 
   const { redis } = servers;
-  const context = { ports, keys, redisUrl: redis.url };
+  const context = { ports, keys, redisUrl: redis.url, selfTest: options.selfTest ?? false };
   const overrides = options.environment ?? {};
   const processes = await createStackProcesses({ context, directory, overrides, notice: say });
   cleanup.defer(() => stopProcesses(processes));

@@ -46,6 +46,7 @@ function start(options: StartOptions, signal: AbortSignal): Promise<Stack> {
     dataDirectory: defaultDataDirectory,
     ports: parsePorts(process.env, options.gateways),
     fresh: options.fresh,
+    selfTest: true,
     redisUrl: process.env['REDIS_URL'],
     say: (line) => console.log(line),
     signal,

@@ -101,6 +101,21 @@ test('the gateway reaches the identity provider at the address that its sessions
   expect(provider?.ports).toEqual([`127.0.0.1:${PORT}:${PORT}`]);
 });
 
+test('the gateway tests itself with the app that authorization registers', async () => {
+  const NAMES = ['SELF_TEST_CLIENT_ID_FILE', 'SELF_TEST_CLIENT_SECRET_FILE'];
+  const read = (name: string) =>
+    Promise.all(
+      NAMES.map((setting) => {
+        const path = compose.services[name]?.environment?.[setting] ?? '';
+        return secrets[name]?.[path.replace('/run/phds/', '')]?.();
+      }),
+    );
+  const [clientId, clientSecret] = await read('gateway');
+  expect(clientId).toMatch(/^app_sandbox_/);
+  expect(clientSecret).toMatch(/^phds_cs_/);
+  expect(await read('authorization')).toEqual([clientId, clientSecret]);
+});
+
 test.each(ours)('%s runs confined', (name, { user, read_only, cap_drop, security_opt }) => {
   expect({ read_only, cap_drop, security_opt }).toEqual({
     read_only: true,

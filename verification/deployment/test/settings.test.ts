@@ -158,6 +158,21 @@ describeWith('kubectl', hasKubectl())('the settings in the Kubernetes manifests'
     expect(hosts).toEqual(overlay === 'production' ? [new URL(PUBLIC_URL).hostname] : []);
   });
 
+  test.each(INSTALLATIONS)(
+    'the gateways of %s test themselves with the app that authorization registers',
+    (overlay) => {
+      const [gateway, authorization] = ['gateway', 'authorization'].map((service) => {
+        const { environment, mounts } = getService(build(overlay), service);
+        const placed = placeSecrets(environment, mounts, secrets[overlay], join(directory, overlay, service));
+        const { readEnvironment } = SERVICES.find((each) => each.service === service) ?? {};
+        const config = readEnvironment?.(placed) ?? {};
+        return Object.entries(config).filter(([name]) => name.startsWith('SELF_TEST_CLIENT_'));
+      });
+      expect(gateway?.map(([name]) => name)).toEqual(['SELF_TEST_CLIENT_ID', 'SELF_TEST_CLIENT_SECRET']);
+      expect(authorization).toEqual(gateway);
+    },
+  );
+
   test('an operator command has valid settings', () => {
     const objects = build('production/command');
     const [workload] = listWorkloads(objects);

@@ -15,7 +15,7 @@ import { findGivenDeployment } from './given-deployment.ts';
 /** Options of a test's stack. Defaults: one gateway, its own Redis, no synthetic users. */
 export type RunningStackOptions = Pick<
   StackOptions,
-  'redis' | 'redisUrl' | 'databaseUrl' | 'seed' | 'postgresSettings' | 'say' | 'signal'
+  'redis' | 'redisUrl' | 'databaseUrl' | 'seed' | 'selfTest' | 'postgresSettings' | 'say' | 'signal'
 > & {
   readonly gateways?: number;
   /** Default: free ports for so many gateways. */

@@ -10,11 +10,7 @@ export interface SharedStacks extends AsyncDisposable {
 }
 
 /** The gateways export the metrics of the self-test. No test runs long enough for a first round. */
-const SELF_TEST = {
-  SELF_TEST_CLIENT_ID: 'app_sandbox_of_no_round',
-  SELF_TEST_CLIENT_SECRET: 'phds_cs_unused',
-  SELF_TEST_INTERVAL_MS: '86400000',
-};
+const NO_ROUNDS = { SELF_TEST_INTERVAL_MS: '86400000' };
 
 /**
  * Serves one stack and one Chromium for each worker of a test run, each started on the first request. A stack has two gateways and the
@@ -26,7 +22,7 @@ export async function serveSharedStacks(): Promise<SharedStacks> {
   const describeStack = async (worker: string): Promise<StackDescription> => {
     const stack =
       stacks.get(worker) ??
-      startRunningStack({ seed: true, gateways: 2, environment: { gateway: SELF_TEST } });
+      startRunningStack({ seed: true, selfTest: true, gateways: 2, environment: { gateway: NO_ROUNDS } });
     stacks.set(worker, stack);
     return toStackDescription(await stack);
   };

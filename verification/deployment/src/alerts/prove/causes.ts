@@ -1,7 +1,8 @@
 import { rejects } from 'node:assert/strict';
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { lockTable } from '@phds/guarantees/faults/stores';
@@ -124,12 +125,25 @@ async function breakBuild({ stack, brokenBuild }: Site): Promise<End> {
   };
 }
 
-async function suspend({ stack, developer, selfTest }: Site): Promise<End> {
-  const url = `${stack.gateway}/developer/apps/${selfTest.clientId}/status`;
-  const set = async (status: string) =>
-    void expectStatus(200, await send(url, { bearer: developer, json: { status } }));
-  await set('suspended');
-  return () => set('active');
+async function suspendSelfTest({ stack }: Site): Promise<End> {
+  const clientId = (await readFile(stack.keys.selfTest.clientId, 'utf8')).trim();
+  const call = { service: 'authorization', caller: 'operator', reason: 'the proof of an alert' } as const;
+  const { suspendApp, liftAppLock } = AppOperatorService.method;
+  await callInternally(stack, { ...call, rpc: suspendApp, request: { clientId, reason: 'proof' } });
+  const request = { clientId, kind: 'APP_LOCK_KIND_SUSPENSION' };
+  return async () => void (await callInternally(stack, { ...call, rpc: liftAppLock, request }));
+}
+
+/** Starts the gateways again with empty settings of the self-test, which count as not set. */
+async function removeSelfTest({ stack }: Site): Promise<End> {
+  const files = Object.values(stack.keys.selfTest);
+  const contents = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  const restartWith = async (content: (index: number) => string) => {
+    for (const [index, file] of files.entries()) await writeFile(file, content(index));
+    for (const name of ['gateway-1', 'gateway-2']) await restartProcess(stack, name);
+  };
+  await restartWith(() => '');
+  return () => restartWith((index) => contents[index] ?? '');
 }
 
 const PROCESS_CAUSES: readonly Cause[] = [
@@ -179,7 +193,14 @@ const PROCESS_CAUSES: readonly Cause[] = [
   {
     alert: 'SelfTestFailing',
     what: 'the app of the self-test is suspended',
-    begin: suspend,
+    begin: suspendSelfTest,
+  },
+  {
+    alert: 'SelfTestNotRunning',
+    what: 'the gateways start without the settings of the self-test',
+    // Both processes restart, which takes minutes of the shortened time.
+    also: EVERYTHING,
+    begin: removeSelfTest,
   },
   {
     alert: 'WebhooksLate',

@@ -1,15 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ingestReadings } from '@phds/running-system/ingestion';
 import { stopReplacements } from '@phds/running-system/outages';
-import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { expectStatus } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type ProxiedStack, startProxiedStack } from '@phds/running-system/proxied-stack';
 import { HEART } from '@phds/running-system/revocation-ways';
-import { restartProcess } from '@phds/running-system/running-stack';
 import { type ConnectedPerson, connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import type { Target } from './prometheus.ts';
 
@@ -20,46 +19,33 @@ export interface Site extends AsyncDisposable {
   readonly person: ConnectedPerson;
   /** Who connects an app and revokes it all the time. */
   readonly revoking: ConnectedPerson;
-  /** Session of the developer of the self-test's app. */
   readonly developer: string;
-  /** The sandbox app with which the gateways test themselves. */
-  readonly selfTest: PartnerApp;
   /** Database servers that replaced that of the stack, and end with the site. */
   readonly servers: { stop(): Promise<void> }[];
   /** While this file exists, services start with the defects of broken-build.ts. */
   readonly brokenBuild: string;
 }
 
-/** As the self-test of the gateway sends it. */
-const SELF_TEST_REDIRECT_URI = 'http://127.0.0.1/self-test';
-
 const SETTINGS = {
   gateway: { SELF_TEST_INTERVAL_MS: '2000' },
   consent: { CHECKPOINT_INTERVAL_MS: '3000', WEBHOOK_CONCURRENCY: '1' },
 } as const;
 
-/** Starts the service, registers the app of the self-test and restarts the gateways with it. */
+/** Starts the service. Its gateways test themselves. */
 export async function startSite(say: (line: string) => void, signal: AbortSignal): Promise<Site> {
   await using cleanup = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'phds-alerts-'));
   cleanup.defer(() => rm(directory, { recursive: true, force: true }));
-  const [idFile, secretFile] = [join(directory, 'self-test.id'), join(directory, 'self-test.secret')];
-  await writeFile(idFile, 'app_sandbox_unknown');
-  await writeFile(secretFile, 'phds_cs_unknown');
   const brokenBuild = join(directory, 'broken-build');
   const preload = pathToFileURL(fileURLToPath(new URL('broken-build.ts', import.meta.url))).href;
   const common = { NODE_OPTIONS: `--import=${preload}`, PROVE_BROKEN_BUILD: brokenBuild };
   const stack = await startProxiedStack({
     gateways: 2,
+    selfTest: true,
     say,
     signal,
     environment: {
-      gateway: {
-        ...SETTINGS.gateway,
-        ...common,
-        SELF_TEST_CLIENT_ID_FILE: idFile,
-        SELF_TEST_CLIENT_SECRET_FILE: secretFile,
-      },
+      gateway: { ...SETTINGS.gateway, ...common },
       authorization: common,
       consent: { ...SETTINGS.consent, ...common },
       'health-data': common,
@@ -69,14 +55,6 @@ export async function startSite(say: (line: string) => void, signal: AbortSignal
   const servers: Site['servers'] = [];
   cleanup.defer(() => stopReplacements(stack, servers));
   const developer = await signIn(stack, 'developer');
-  const selfTest = await registerApp(stack.gateway, developer, {
-    environment: 'sandbox',
-    scopes: [HEART],
-    redirectUris: [SELF_TEST_REDIRECT_URI],
-  });
-  await writeFile(idFile, selfTest.clientId);
-  await writeFile(secretFile, selfTest.clientSecret);
-  for (const name of ['gateway-1', 'gateway-2']) await restartProcess(stack, name);
   const person = await connectPerson(stack, 'person');
   const revoking = await connectPerson(stack, 'revoking');
   const running = cleanup.move();
@@ -85,7 +63,6 @@ export async function startSite(say: (line: string) => void, signal: AbortSignal
     person,
     revoking,
     developer,
-    selfTest,
     servers,
     brokenBuild,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
