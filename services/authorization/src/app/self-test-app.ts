@@ -6,7 +6,7 @@ import { addSeconds } from '../domain/token.ts';
 import { type AppsDependencies, putNewApp, toTrace } from './apps.ts';
 import type { Credential } from './ports.ts';
 
-/** How long the secret before works, so that gateways can be restarted one after the other. */
+/** How long a replaced secret works, so that gateways can be restarted one after the other. */
 const OVERLAP_SECONDS = 3_600;
 
 const SETTINGS = parseRegistration({
