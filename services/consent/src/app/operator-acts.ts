@@ -1,7 +1,14 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import type { OperatorEntry } from '@phds/record-chain/operator-act';
 import { notFound } from '@phds/service-kit/errors';
-import type { OperatorAct } from '@phds/service-kit/rpc/operator-acts';
+
+/** What an operator is about to do. Absent ids and an absent reason are empty. */
+export interface OperatorAct
+  extends Pick<OperatorEntry, 'operator' | 'rpc' | 'clientId' | 'grantId' | 'reason' | 'requestId'> {
+  readonly userId: string;
+  /** Whether the rpc changes something. */
+  readonly changes: boolean;
+}
 
 /** An entry with its hash, and the person if it is about one who is not erased. */
 export interface StoredEntry extends OperatorEntry {

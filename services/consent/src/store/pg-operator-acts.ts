@@ -7,10 +7,9 @@ import {
 } from '@phds/record-chain/operator-act';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
-import type { OperatorAct } from '@phds/service-kit/rpc/operator-acts';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
-import type { OperatorActStore, OwnAct, StoredEntry } from '../app/operator-acts.ts';
+import type { OperatorAct, OperatorActStore, OwnAct, StoredEntry } from '../app/operator-acts.ts';
 import { keepPerson } from './person-locks.ts';
 
 /** Entries in a table that the service can only add to. */
