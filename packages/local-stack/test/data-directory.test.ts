@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAssertionSigner, createAssertionVerifier } from '@phds/service-kit/trust/access-assertion';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
 import { findStackFile, lockDataDirectory, removeStackFile, writeStackFile } from '../src/data-directory.ts';
-import { CALLERS, ensureKeyFiles } from '../src/key-files.ts';
+import { CALLERS, ensureKeyFiles, toSubject } from '../src/key-files.ts';
 import { identifyProcess, isRunning } from '../src/servers/process-identity.ts';
 
 const DESCRIPTION = {
@@ -152,7 +152,7 @@ describe('the keys of a stack', () => {
     const privateKeyPem = await readFile(files.servicePrivateKeys[caller], 'utf8');
     const verify = createServiceTokenVerifier({ service: 'consent', publicKeys });
     const sign = (service: string) => createServiceTokenSource({ service, privateKeyPem })('consent');
-    expect(await verify(await sign(caller))).toBe(caller);
+    expect(await verify(await sign(toSubject(caller)))).toBe(toSubject(caller));
     const other = caller === 'gateway' ? 'importer' : 'gateway';
     await expect(verify(await sign(other))).rejects.toMatchObject({ reason: 'caller_not_admitted' });
   });

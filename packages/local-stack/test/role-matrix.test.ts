@@ -147,7 +147,7 @@ afterAll(async () => {
 
 /** Tables whose trigger refuses changes to everybody, the owner included. */
 const APPEND_ONLY =
-  /^(authorization|consent_audit)\.restore(_confirmation)?$|^consent\.(access_(batch|record)(_\w+)?|consent_event)$|^consent_audit\.access_(checkpoint|dropped)$/;
+  /^(authorization|consent_audit)\.restore(_confirmation)?$|^consent\.(access_(batch|record)(_\w+)?|consent_event)$|^consent_audit\.(access_(checkpoint|dropped)|operator_act)$/;
 
 /** Months of the access records, which only the owner and the reader reach directly. */
 const PARTITION = /^consent\.access_(batch|record)_(default|\d{4}_\d{2})$/;
@@ -170,6 +170,7 @@ const OF_THE_SERVICE: Readonly<Record<string, string>> = {
   'consent_audit.access_checkpoint': 'SI',
   'consent_audit.access_dropped': 'S',
   'consent_audit.restore': 'SI',
+  'consent_audit.operator_act': 'SI',
   'consent_audit.restore_confirmation': 'SI',
 };
 

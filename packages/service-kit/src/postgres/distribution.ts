@@ -102,6 +102,7 @@ export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalTable>>
     restore: ledger,
     restore_confirmation: ledger,
     access_checkpoint: records,
+    operator_act: ledger,
     access_dropped: records,
   },
   authorization: {
