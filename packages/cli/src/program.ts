@@ -15,14 +15,16 @@ import { openIngestion } from './connection.ts';
 import { IMPORTERS } from './importers/all.ts';
 import { openOperator } from './operator/connection.ts';
 import {
+  addUserOptions,
   callerDirectory,
+  chooseUser,
   jsonOption,
   parseNotEmpty,
   parseNumber,
   parsePage,
   parsePath,
   reasonOption,
-  userOption,
+  type UserOptions,
 } from './options.ts';
 import type { RangeChoice } from './records/chain-source.ts';
 import { openRecords } from './records/connection.ts';
@@ -70,40 +72,40 @@ export function createProgram(finish: Finish): Command {
 }
 
 function addImports(program: Command, finish: Finish): void {
-  program
+  const importing = program
     .command('import')
     .summary('import a file for a user')
     .description(
       'Imports a file for a user. Importing the same file again changes nothing; an interrupted import resumes where it stopped.',
     )
     .addArgument(new Argument('<format>', FORMATS).choices(IMPORTERS.map(({ format }) => format)))
-    .argument('<files...>', 'the files to import; they may be larger than memory')
-    .addOption(userOption('the user whose data it is'))
+    .argument('<files...>', 'the files to import; they may be larger than memory');
+  addUserOptions(importing, 'the user whose data it is')
     .option('--patient <ref>', 'the patient to import, if the file contains several')
     .option('--again', 'start from the beginning, even if an earlier run was interrupted', false)
     .addOption(jsonOption('the report'))
+    .option('--out <file>', 'write the report to a file instead of the output', parsePath)
     .action(async (format: string, files: string[], options: ImportOptions, command: Command) => {
       const importer = IMPORTERS.find((known) => known.format === format);
       if (importer === undefined) throw new RangeError(`no importer of ${format}`);
       if (files.length > 1 && !importer.takesSeveral) {
         command.error(`error: one file at a time; also given: ${files.slice(1).join(' ')}`);
       }
-      const { user: userId, patient = null, again, json } = options;
+      const { patient = null, again, json, out: reportFile = null } = options;
       const paths = files.map((file) => resolve(callerDirectory(), file));
-      finish(await importFiles({ importer, paths, userId, patient, again, json }, withIngestion));
+      const args = { importer, paths, ...chooseUser(options, command), patient, again, json, reportFile };
+      finish(await importFiles(args, withIngestion));
     });
-  program
-    .command('imports')
-    .description('Lists the imports of a user.')
-    .addOption(userOption('the user whose data it is'))
+  const listing = program.command('imports').description('Lists the imports of a user.');
+  addUserOptions(listing, 'the user whose data it is')
     .addOption(jsonOption('the list'))
-    .action(async ({ user: userId, json }: { user: string; json: boolean }) =>
-      finish(await listImports({ userId, json }, withIngestion)),
+    .action(async ({ json, ...user }: UserOptions & { json: boolean }, command: Command) =>
+      finish(await listImports({ ...chooseUser(user, command), json }, withIngestion)),
     );
 }
 
-interface ImportOptions {
-  readonly user: string;
+interface ImportOptions extends UserOptions {
+  readonly out?: string;
   readonly patient?: string;
   readonly again: boolean;
   readonly json: boolean;
@@ -130,14 +132,14 @@ interface ReportsOptions {
 }
 
 function addErase(program: Command, finish: Finish): void {
-  program
+  const erase = program
     .command('erase')
     .summary('remove a person from every service')
     .description(
       'Removes a person from every service. The access records stay but no longer name the person (docs/erasing.md).',
-    )
-    .addOption(userOption('the person'))
-    .option('--confirm <id>', 'repeat the id of the person')
+    );
+  addUserOptions(erase, 'the person')
+    .option('--confirm <id>', `repeat the id of the person; with --user-file, "${ERASE}"`)
     .option('--dry-run', 'print what would end, and remove nothing', false)
     .option(
       '--revoke-apps',
@@ -147,17 +149,23 @@ function addErase(program: Command, finish: Finish): void {
     .option('--reason <text>', "why, for the operators' record", parseNotEmpty)
     .addOption(jsonOption('what was removed'))
     .action(async (options: EraseOptions, command: Command) => {
-      const { user: userId, confirm, dryRun, revokeApps, reason, json } = options;
+      const { confirm, dryRun, revokeApps, reason, json } = options;
+      const { userId, hidesUser } = chooseUser(options, command);
       const services = withServices(['authorization', 'consent', 'health-data'], reason);
-      if (dryRun) return finish(await previewErasure({ userId, json }, services));
-      if (confirm !== userId) command.error('error: --confirm must repeat the id of --user');
+      if (dryRun) return finish(await previewErasure({ userId, hidesUser, json }, services));
+      if (confirm !== (hidesUser ? ERASE : userId)) {
+        const right = hidesUser ? `be "${ERASE}" with --user-file` : 'repeat the id of --user';
+        command.error(`error: --confirm must ${right}`);
+      }
       if (reason === undefined) command.error("error: required option '--reason <text>' not specified");
       finish(await erasePerson({ userId, revokeApps, json }, services));
     });
 }
 
-interface EraseOptions {
-  readonly user: string;
+/** Confirms an erasure of the person in a file. */
+const ERASE = 'erase';
+
+interface EraseOptions extends UserOptions {
   readonly confirm?: string;
   readonly dryRun: boolean;
   readonly revokeApps: boolean;
@@ -275,43 +283,52 @@ function addDevelopers(program: Command, finish: Finish): void {
       finish(await listDevelopers({ page, json }, withServices(['authorization']))),
     );
   for (const action of ['add', 'remove'] as const) {
-    developers
+    const change = developers
       .command(action)
       .description(
         action === 'add' ? 'Lets a person register apps.' : 'No longer lets a person register apps.',
-      )
-      .addOption(userOption('the person'))
+      );
+    addUserOptions(change, 'the person')
       .addOption(reasonOption())
       .addOption(jsonOption('the person'))
-      .action(async ({ user: userId, reason, json }: { user: string; reason: string; json: boolean }) =>
-        finish(await changeDevelopers({ action, userId, json }, withServices(['authorization'], reason))),
-      );
+      .action(async ({ reason, json, ...user }: ChangeOptions, command: Command) => {
+        const services = withServices(['authorization'], reason);
+        finish(await changeDevelopers({ action, ...chooseUser(user, command), json }, services));
+      });
   }
+}
+
+interface ChangeOptions extends UserOptions {
+  readonly reason: string;
+  readonly json: boolean;
 }
 
 /** Adds `phds people`, `phds grants` and `phds sessions`. */
 function addPeople(program: Command, finish: Finish): void {
-  program
+  const show = program
     .command('people')
     .description('Shows a person.')
     .command('show')
     .description(
       'Prints how many grants and open requests a person has, and the last read; never health data.',
-    )
-    .addOption(userOption('the person'))
+    );
+  addUserOptions(show, 'the person')
     .addOption(jsonOption('the person'))
-    .action(async ({ user: userId, json }: { user: string; json: boolean }) =>
-      finish(await showPerson({ userId, json }, withServices(['consent']))),
+    .action(async ({ json, ...user }: UserOptions & { json: boolean }, command: Command) =>
+      finish(await showPerson({ ...chooseUser(user, command), json }, withServices(['consent']))),
     );
   const grants = program.command('grants').description('Lists the grants of a person, and ends one.');
-  grants
+  const list = grants
     .command('list')
-    .description('Lists the grants of a person, newest first, a hundred on a page.')
-    .addOption(userOption('the person'))
+    .description('Lists the grants of a person, newest first, a hundred on a page.');
+  addUserOptions(list, 'the person')
     .addOption(new Option('--page <n>', 'which page').argParser(parsePage).default(1))
     .addOption(jsonOption('the page'))
-    .action(async ({ user: userId, page, json }: { user: string; page: number; json: boolean }) =>
-      finish(await listPersonGrants({ userId, page, json }, withServices(['consent']))),
+    .action(
+      async ({ page, json, ...user }: UserOptions & { page: number; json: boolean }, command: Command) => {
+        const { userId } = chooseUser(user, command);
+        finish(await listPersonGrants({ userId, page, json }, withServices(['consent'])));
+      },
     );
   grants
     .command('revoke')
@@ -322,16 +339,16 @@ function addPeople(program: Command, finish: Finish): void {
     .action(async (grantId: string, { reason, json }: { reason: string; json: boolean }) =>
       finish(await revokeGrant({ grantId, json }, withServices(['consent'], reason))),
     );
-  program
+  const end = program
     .command('sessions')
     .description('Ends the sessions of a person.')
     .command('end')
-    .description('Ends all sessions of a person that were issued until now. Grants stay.')
-    .addOption(userOption('`sub` of the sessions'))
+    .description('Ends all sessions of a person that were issued until now. Grants stay.');
+  addUserOptions(end, '`sub` of the sessions')
     .addOption(reasonOption())
     .addOption(jsonOption('the result'))
-    .action(async ({ user: userId, reason, json }: { user: string; reason: string; json: boolean }) =>
-      finish(await endSessions({ userId, json }, withServices(['consent'], reason))),
+    .action(async ({ reason, json, ...user }: ChangeOptions, command: Command) =>
+      finish(await endSessions({ ...chooseUser(user, command), json }, withServices(['consent'], reason))),
     );
 }
 
@@ -384,10 +401,8 @@ function addRecords(program: Command, finish: Finish): void {
       'Prints the newest checkpoint as a line of JSON: number, head, time and signature. Keep it outside the database.',
     )
     .action(async () => finish(await printCheckpoint(withRecords)));
-  records
-    .command('export')
-    .description("Writes a user's access records, oldest first.")
-    .addOption(userOption('the user whose data was accessed'))
+  const exporting = records.command('export').description("Writes a user's access records, oldest first.");
+  addUserOptions(exporting, 'the user whose data was accessed')
     .addOption(monthOption())
     .addOption(fromCheckpointOption())
     .addOption(
@@ -397,16 +412,18 @@ function addRecords(program: Command, finish: Finish): void {
     )
     .option(
       '--out <file>',
-      'write to a file, which appears when it is complete, instead of the output',
+      'write to a file, which appears when it is complete, instead of the output; required with --user-file',
       parsePath,
     )
-    .action(async ({ user: userId, format, out, ...range }: ExportOptions) =>
-      finish(await exportRecords({ userId, range: toChoice(range), format, file: out ?? null }, withRecords)),
-    );
+    .action(async ({ user, userFile, format, out, ...range }: ExportOptions, command: Command) => {
+      const person = chooseUser({ user, userFile }, command);
+      if (person.hidesUser && out === undefined) command.error('error: --user-file needs --out');
+      const choices = { range: toChoice(range), format, file: out ?? null };
+      finish(await exportRecords({ ...person, ...choices }, withRecords));
+    });
 }
 
-interface ExportOptions extends RangeOptions {
-  readonly user: string;
+interface ExportOptions extends RangeOptions, UserOptions {
   readonly format: (typeof EXPORT_FORMATS)[number];
   readonly out?: string;
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
@@ -62,6 +63,31 @@ describe('the command line', () => {
     expect(service.records.size).toBe(1);
   });
 
+  test('with the user id from a file, neither output nor errors contain the id', async () => {
+    await using service = await startFakeIngestion();
+    using files = openFilesOfTest();
+    const bundle = toBundle([{ resourceType: 'Condition', id: 'c1', code: { text: 'Asthma' } }]);
+    const file = files.write('bundle.json', JSON.stringify(bundle));
+    const user = ['--user-file', files.write('id', 'ada-lovelace\n')];
+    const report = files.write('report', '');
+    const runs = [
+      await phds(['import', 'fhir', file, ...user, '--json'], service.env),
+      await phds(['import', 'fhir', file, ...user, '--out', report], service.env),
+      await phds(['imports', ...user, '--json'], service.env),
+      await phds(['imports', ...user], { ...service.env, HEALTH_DATA_ADDRESS: '127.0.0.1:1' }),
+      await phds(['erase', ...user, '--confirm', 'erase', '--reason', 'asked']),
+      await phds(['erase', ...user, '--confirm', 'ada-lovelace', '--reason', 'asked']),
+      await phds(['records', 'export', ...user, '--format', 'csv']),
+      await phds(['developers', 'add', ...user, '--reason', 'asked']),
+    ];
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 1, 1, 2, 2, 1]);
+    expect([...service.imports.keys()]).toEqual([expect.stringContaining('ada-lovelace')]);
+    expect(JSON.stringify(runs)).not.toContain('lovelace');
+    expect(JSON.parse(runs[0]?.stdout ?? '')).toMatchObject({ user: null, stored: { inserted: 1 } });
+    expect(runs[1]?.stdout).toBe('');
+    expect(readFileSync(report, 'utf8')).toMatch(/^bundle\.json, \d/);
+  });
+
   test.each<[string, string[]]>([
     ['nothing', []],
     ['an unknown command', ['export', 'fhir', 'x.json', '--user', 'ada']],
@@ -69,6 +95,13 @@ describe('the command line', () => {
     ['no file', ['import', 'fhir', '--user', 'ada']],
     ['two files', ['import', 'csv', 'a.csv', 'b.csv', '--user', 'ada']],
     ['no user', ['import', 'fhir', 'x.json']],
+    ['two users', ['imports', '--user', 'ada', '--user-file', import.meta.filename]],
+    ['a file of a user that cannot be read', ['imports', '--user-file', '/nowhere/id']],
+    ['an empty file of a user', ['imports', '--user-file', '/dev/null']],
+    [
+      'records of the user in a file for the output',
+      ['records', 'export', '--user-file', import.meta.filename, '--format', 'csv'],
+    ],
     ['an unknown option', ['import', 'fhir', 'x.json', '--users', 'ada']],
     ['an option of another command', ['imports', '--user', 'ada', '--format', 'csv']],
     ['more than the command takes', ['imports', 'all', '--user', 'ada']],

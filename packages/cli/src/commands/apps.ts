@@ -154,14 +154,20 @@ export async function changeDevelopers(
   {
     action,
     userId,
+    hidesUser,
     json,
-  }: { readonly action: 'add' | 'remove'; readonly userId: string; readonly json: boolean },
+  }: {
+    readonly action: 'add' | 'remove';
+    readonly userId: string;
+    readonly hidesUser: boolean;
+    readonly json: boolean;
+  },
   surroundings: OperatorSurroundings,
 ): Promise<number> {
   return callAsOperator(APP_OPERATOR, json, surroundings, async (client) => {
     await (action === 'add' ? client.addDeveloper({ userId }) : client.removeDeveloper({ userId }));
     const mayRegister = action === 'add';
-    if (json) return toJson({ user: userId, mayRegister });
-    return `${userId} ${mayRegister ? 'may register apps' : 'is not on the list of developers'}.\n`;
+    if (json) return toJson({ user: hidesUser ? null : userId, mayRegister });
+    return `${hidesUser ? 'The person' : userId} ${mayRegister ? 'may register apps' : 'is not on the list of developers'}.\n`;
   });
 }

@@ -10,6 +10,7 @@ import {
   type OperatorConnection,
   type OperatorSurroundings,
 } from '../operator/connection.ts';
+import type { ChosenUser } from '../options.ts';
 import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
 
 export interface ErasureArguments {
@@ -56,7 +57,7 @@ export async function erasePerson(
 
 /** `phds erase --dry-run`: prints what an erasure would end, and removes nothing. Returns the exit code. */
 export async function previewErasure(
-  { userId, json }: Pick<ErasureArguments, 'userId' | 'json'>,
+  { userId, hidesUser, json }: ChosenUser & Pick<ErasureArguments, 'json'>,
   { output, errors, connect }: OperatorSurroundings,
 ): Promise<number> {
   let service: OperatedService = 'consent';
@@ -72,7 +73,7 @@ export async function previewErasure(
       endedGrants: person.endedGrants,
       openRequests: person.openRequests,
     };
-    if (json) output.write(toJson({ user: userId, ...found, ownApps, ownAppsTotal: total }));
+    if (json) output.write(toJson({ user: hidesUser ? null : userId, ...found, ownApps, ownAppsTotal: total }));
     else {
       output.write(
         `consent: ${found.grants} active grants would end, ${found.endedGrants} ended ones and ${found.openRequests} requests would go\n` +

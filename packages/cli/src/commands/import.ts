@@ -9,6 +9,7 @@ import { type Importer, type ImportSource, UnusableFile } from '../importers/ing
 import { ImportReport, parseReportData, reportText } from '../importers/ingest/report.ts';
 import { explainCall, toInstant } from '../operator/connection.ts';
 import { createProgress, megabytes, type ProgressStream } from '../progress.ts';
+import { writeWholeFile } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from './command.ts';
 
 export interface ImportArguments {
@@ -16,11 +17,15 @@ export interface ImportArguments {
   /** Absolute paths. */
   readonly paths: readonly string[];
   readonly userId: string;
+  /** Whether the output must not contain the user id. */
+  readonly hidesUser?: boolean;
   readonly patient: string | null;
   /** Starts from the beginning, even if an earlier run was interrupted. */
   readonly again: boolean;
   /** Prints one JSON document instead of tables. */
   readonly json: boolean;
+  /** Receives the report; null for standard output. */
+  readonly reportFile?: string | null;
 }
 
 export type CommandSurroundings = Surroundings<IngestionConnection>;
@@ -37,17 +42,39 @@ export async function importFiles(args: ImportArguments, surroundings: CommandSu
   const { report, failure } = await tryImport(args, surroundings);
   const seconds = Math.round((performance.now() - started) / 100) / 10;
   const { output, errors } = surroundings;
-  const { importer, paths, userId } = args;
+  const text = toReport(args, { report, failure }, seconds);
+  const unwritten = text === '' ? null : await writeReport(text, args.reportFile ?? null, output);
+  const failures = [failure, unwritten].filter((each) => each !== null);
+  for (const each of failures) errors.write(`${each}\n`);
+  return failures.length === 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+function toReport(args: ImportArguments, { report, failure }: Outcome, seconds: number): string {
+  const { importer, paths, userId, hidesUser = false } = args;
   if (args.json) {
-    const about = { format: importer.format, files: paths, user: userId, seconds };
-    const document = { ok: failure === null, error: failure, ...about, ...report.toData() };
-    output.write(toJson(document));
-  } else if (failure === null || hasStored(report)) {
-    const names = paths.map((path) => basename(path)).join(', ');
-    output.write(`${names} for ${userId}, ${seconds} s\n\n${reportText(report.toData())}`);
+    const about = { format: importer.format, files: paths, user: hidesUser ? null : userId, seconds };
+    return toJson({ ok: failure === null, error: failure, ...about, ...report.toData() });
   }
-  if (failure !== null) errors.write(`${failure}\n`);
-  return failure === null ? EXIT_DONE : EXIT_FAILED;
+  if (failure !== null && !hasStored(report)) return '';
+  const names = paths.map((path) => basename(path)).join(', ');
+  return `${names}${hidesUser ? '' : ` for ${userId}`}, ${seconds} s\n\n${reportText(report.toData())}`;
+}
+
+/** Writes the report to the file or the output. Returns why it could not be written. */
+async function writeReport(
+  text: string,
+  file: string | null,
+  output: CommandSurroundings['output'],
+): Promise<string | null> {
+  if (file === null) {
+    output.write(text);
+    return null;
+  }
+  return writeWholeFile(file, [text]).then(
+    () => null,
+    (error: NodeJS.ErrnoException) =>
+      `The import has ended, but its report cannot be written: ${error.message}`,
+  );
 }
 
 async function tryImport(args: ImportArguments, { errors, connect }: CommandSurroundings): Promise<Outcome> {
@@ -135,6 +162,8 @@ export function explain(error: unknown): string {
 
 interface ListImportsArguments {
   readonly userId: string;
+  /** Whether the output must not contain the user id. */
+  readonly hidesUser?: boolean;
   /** Prints one JSON document instead of a table. */
   readonly json: boolean;
 }
@@ -153,18 +182,19 @@ const SILENT_MS = 60_000;
 
 /** `phds imports`: lists the imports of a user, the latest first. Returns the exit code. */
 export async function listImports(
-  { userId, json }: ListImportsArguments,
+  { userId, hidesUser = false, json }: ListImportsArguments,
   { output, errors, connect }: CommandSurroundings,
 ): Promise<number> {
+  const user = hidesUser ? null : userId;
   try {
     using connection = connect();
     const { imports } = await connection.client.listImports({ userId });
     const rows = imports.map((each) => toRow(each, Date.now()));
-    output.write(json ? toJson({ user: userId, imports: rows }) : toText(rows));
+    output.write(json ? toJson({ user, imports: rows }) : toText(rows));
     return EXIT_DONE;
   } catch (error) {
     const failure = explain(error);
-    if (json) output.write(toJson({ user: userId, error: failure }));
+    if (json) output.write(toJson({ user, error: failure }));
     errors.write(`${failure}\n`);
     return EXIT_FAILED;
   }

@@ -2,21 +2,23 @@ import type { ConsentGrant } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import { callAsOperator, type OperatorSurroundings, PAGE_SIZE, toInstant } from '../operator/connection.ts';
+import type { ChosenUser } from '../options.ts';
 import { toJson } from './command.ts';
 
 const PEOPLE = ['consent', PersonOperatorService] as const;
 
 /** `phds people show`: prints what consent knows of a person, which is never health data. Returns the exit code. */
 export async function showPerson(
-  { userId, json }: { readonly userId: string; readonly json: boolean },
+  { userId, hidesUser, json }: ChosenUser & { readonly json: boolean },
   surroundings: OperatorSurroundings,
 ): Promise<number> {
   return callAsOperator(PEOPLE, json, surroundings, async (client) => {
     const { activeGrants, endedGrants, openRequests, lastAccessAt } = await client.getPerson({ userId });
     const lastRead = lastAccessAt === undefined ? null : toInstant(lastAccessAt);
-    if (json) return toJson({ user: userId, activeGrants, endedGrants, openRequests, lastRead });
+    if (json)
+      return toJson({ user: hidesUser ? null : userId, activeGrants, endedGrants, openRequests, lastRead });
     return `${[
-      userId,
+      hidesUser ? 'The person' : userId,
       `  grants    ${activeGrants} active, ${endedGrants} ended`,
       `  requests  ${openRequests} open`,
       `  last read ${lastRead ?? 'never'}`,
@@ -51,12 +53,13 @@ export async function revokeGrant(
 
 /** `phds sessions end`: ends all sessions of a person that were issued until now. Returns the exit code. */
 export async function endSessions(
-  { userId, json }: { readonly userId: string; readonly json: boolean },
+  { userId, hidesUser, json }: ChosenUser & { readonly json: boolean },
   surroundings: OperatorSurroundings,
 ): Promise<number> {
   return callAsOperator(PEOPLE, json, surroundings, async (client) => {
     await client.endPersonSessions({ userId });
-    return json ? toJson({ user: userId, ended: true }) : `All sessions of ${userId} have ended.\n`;
+    if (json) return toJson({ user: hidesUser ? null : userId, ended: true });
+    return `All sessions of ${hidesUser ? 'the person' : userId} have ended.\n`;
   });
 }
 

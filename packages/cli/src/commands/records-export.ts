@@ -92,6 +92,8 @@ export const EXPORT_FORMATS = ['csv', 'fhir'] as const;
 
 interface ExportRecordsArguments {
   readonly userId: string;
+  /** Whether messages must not contain the user id. */
+  readonly hidesUser?: boolean;
   readonly range: RangeChoice;
   readonly format: (typeof EXPORT_FORMATS)[number];
   /** null for standard output. */
@@ -100,7 +102,7 @@ interface ExportRecordsArguments {
 
 /** `phds records export`: writes a person's access records, oldest first. Returns the exit code. */
 export async function exportRecords(
-  { userId, range, format, file }: ExportRecordsArguments,
+  { userId, hidesUser = false, range, format, file }: ExportRecordsArguments,
   { output, errors, connect }: Surroundings<Promise<RecordsConnection>, Writable>,
 ): Promise<number> {
   try {
@@ -108,9 +110,8 @@ export async function exportRecords(
     const { snapshot } = connection;
     const pages = await findAccesses(snapshot, userId, await findRange(snapshot, range));
     if (pages === null) {
-      errors.write(
-        `No records belong to a user ${userId}: there never was a consent, or the user was erased.\n`,
-      );
+      const user = hidesUser ? 'this user' : `a user ${userId}`;
+      errors.write(`No records belong to ${user}: there never was a consent, or the user was erased.\n`);
       return EXIT_FAILED;
     }
     const text = format === 'csv' ? csv(pages) : ndjson(pages, userId);
