@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { repositoryRoot } from '@phds/house-rules/repository';
 import { describeWith } from '@phds/test-kit/requirements';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import {
   build,
   containersOf,
@@ -156,6 +156,32 @@ describeWith('kubectl', hasKubectl())('the pods of the Kubernetes manifests', ()
     },
   );
 
+  test('of a migration are not repeated after a failure, and have an hour', () => {
+    for (const { metadata, spec } of ofKind(build('production/migrations'), 'Job')) {
+      expect(spec).toMatchObject({ backoffLimit: 0, activeDeadlineSeconds: 3600 });
+      expect(spec?.podFailurePolicy?.rules).toEqual([
+        { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] },
+      ]);
+      expect(metadata.annotations).toMatchObject({
+        'argocd.argoproj.io/hook': 'PreSync',
+        'kustomize.toolkit.fluxcd.io/force': 'enabled',
+      });
+    }
+  });
+
+  test('of production are replaced by Argo CD in the order of a release', () => {
+    const waveOf = ({ metadata }: KubernetesObject) =>
+      Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? 0);
+    const waves = Map.groupBy(build('production'), waveOf);
+    const kindsOf = (wave: number) => new Set(waves.get(wave)?.map(({ kind }) => kind));
+    const namesOf = (wave: number) => waves.get(wave)?.map(({ metadata }) => metadata.name);
+    expect(kindsOf(0)).toEqual(new Set(['Namespace', 'ConfigMap', 'Service', 'NetworkPolicy']));
+    expect([1, 2, 3].map(namesOf)).toEqual([['consent'], ['authorization', 'health-data'], ['gateway']]);
+    expect([1, 2, 3].map(kindsOf)).toEqual([1, 2, 3].map(() => new Set(['Deployment'])));
+    // Autoscalers and an Ingress become healthy only when their pods run.
+    expect(kindsOf(4)).toEqual(new Set(['HorizontalPodAutoscaler', 'PodDisruptionBudget', 'Ingress']));
+  });
+
   test.each(['operator', 'evaluation'])('with the image %s run only programs that it contains', (image) => {
     const recipe = readFileSync(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8')
       .split(`FROM workspace AS ${image}-files`)[1]
@@ -239,6 +265,28 @@ describeWith('kubectl', hasKubectl())('each service in Kubernetes', () => {
   test.each(SERVICES)('%s of single-node has one replica', (service) => {
     expect(getObject(build('single-node'), 'Deployment', service).spec?.replicas).toBe(1);
   });
+});
+
+test('Argo CD and Flux apply the migrations and then the services, from directories that exist', () => {
+  const read = (file: string) =>
+    parseAllDocuments(readFileSync(join(manifests, 'delivery', file), 'utf8')).map((document) =>
+      document.toJS(),
+    );
+  const [application] = read('argo-cd.yaml');
+  const [first, second] = read('flux.yaml');
+  const paths = ['deploy/kubernetes/production/migrations', 'deploy/kubernetes/production'];
+  expect(application.spec.sources.map(({ path }: { path: string }) => path)).toEqual(paths);
+  expect([first, second].map(({ spec }) => spec.path)).toEqual(paths.map((path) => `./${path}`));
+  expect(second.spec).toMatchObject({
+    dependsOn: [{ name: first.metadata.name }],
+    sourceRef: first.spec.sourceRef,
+  });
+  // Without it, Flux does not wait for the jobs.
+  expect(first.spec.wait).toBe(true);
+  expect(paths.map((path) => existsSync(join(repositoryRoot, path, 'kustomization.yaml')))).toEqual([
+    true,
+    true,
+  ]);
 });
 
 test('the adapter makes a metric of pods of each series that an autoscaler names', () => {

@@ -90,7 +90,7 @@ const CALLS = [
   'health-data → consent:7002',
 ];
 
-/** The jobs, and what they call. Importers run from wherever the data is; the policies are for pods with that label. */
+/** The jobs, and what they call. */
 const MIGRATIONS = ['migrate-authorization', 'migrate-consent', 'migrate-health-data'];
 const COMMANDS = [
   'operator → authorization:7001',
@@ -98,6 +98,8 @@ const COMMANDS = [
   'operator → health-data:7003',
   'importer → health-data:7003',
 ];
+
+const COMMAND_JOBS = ['production/command', 'production/import'] as const;
 
 const SCRAPES = ['gateway:7100', 'authorization:7101', 'consent:7102', 'health-data:7103'].map(
   (target) => `prometheus → ${target}`,
@@ -178,7 +180,6 @@ const inNamespace = (name: string) => ({ 'kubernetes.io/metadata.name': name });
 const named = (name: string) => ({ 'app.kubernetes.io/name': name });
 
 const OTHERS: readonly Pod[] = [
-  { name: 'importer', labels: { ...named('importer'), 'app.kubernetes.io/component': 'command' } },
   { name: 'unlabelled pod', labels: {} },
   { name: 'dns', labels: { 'k8s-app': 'kube-dns' }, namespace: inNamespace('kube-system') },
   { name: 'api server', labels: {}, namespace: inNamespace('kube-system') },
@@ -251,8 +252,8 @@ function atEnd(end: End, connections: readonly string[], outside: readonly strin
 
 describeWith('kubectl', hasKubectl())('the network policies', () => {
   const installations = [
-    { name: 'production', parts: ['production/migrations', 'production/command'], hosts: STANDARD_HOSTS },
-    { name: 'single-node', parts: ['single-node/migrations', 'production/command'], hosts: [] },
+    { name: 'production', parts: ['production/migrations', ...COMMAND_JOBS], hosts: STANDARD_HOSTS },
+    { name: 'single-node', parts: ['single-node/migrations', ...COMMAND_JOBS], hosts: [] },
   ] as const;
   const cases = installations.flatMap((each) => [
     { ...each, end: 'Egress' as const, what: 'let out' },

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { repositoryRoot } from '@phds/house-rules/repository';
 import { toSettingRows } from '@phds/house-rules/settings-table';
@@ -8,6 +8,7 @@ import { type SecretFiles, toKubernetesSecrets, toSecretList } from '@phds/local
 import { ensureKeyFiles } from '@phds/local-stack/key-files';
 import { readConfig } from '@phds/service-kit/settings/config';
 import { describeWith } from '@phds/test-kit/requirements';
+import { importerSettings } from '../../../packages/cli/src/connection.ts';
 import { operatorSettings } from '../../../packages/cli/src/operator/connection.ts';
 import { recordsSettings } from '../../../packages/cli/src/records/connection.ts';
 import { SERVICES } from '../src/kubernetes/network.ts';
@@ -34,7 +35,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'phds-kubernetes-'));
   const generated = await toKubernetesSecrets(await ensureKeyFiles(directory));
   const redis = { 'redis-url': 'rediss://:password@redis.example.com:6379' };
-  const tls = [...SERVICES.map(({ service }) => service), 'operator'].map((name) => [
+  const tls = [...SERVICES.map(({ service }) => service), 'operator', 'importer'].map((name) => [
     `${name}-tls`,
     TLS_FILES,
   ]);
@@ -67,7 +68,8 @@ function getService(objects: readonly KubernetesObject[], service: string) {
 function listSecretFiles(objects: readonly KubernetesObject[]) {
   return listWorkloads(objects).flatMap((workload) =>
     containersOf(workload).flatMap((container) => {
-      const values = Object.values(toEnvironment(objects, container));
+      const options = (container.args ?? []).map((arg) => arg.replace(/^--user-file=/, ''));
+      const values = [...Object.values(toEnvironment(objects, container)), ...options];
       return secretMountsOf(workload, container).map(({ secret, path }) => ({
         secret,
         files: values.flatMap((value) => (value.startsWith(`${path}/`) ? value.slice(path.length + 1) : [])),
@@ -173,22 +175,52 @@ describeWith('kubectl', hasKubectl())('the settings in the Kubernetes manifests'
     },
   );
 
-  test('an operator command has valid settings', () => {
-    const objects = build('production/command');
+  const ofServices = operatorSettings(['authorization', 'consent', 'health-data']);
+  const asOperator = (environment: NodeJS.ProcessEnv) => ({
+    ...readConfig(recordsSettings, environment),
+    ...readConfig(ofServices, environment),
+  });
+  const asImporter = (environment: NodeJS.ProcessEnv) => readConfig(importerSettings, environment);
+
+  test.each([
+    { overlay: 'production/command', read: asOperator, schemas: [ofServices, recordsSettings] },
+    { overlay: 'production/person', read: asOperator, schemas: [ofServices, recordsSettings] },
+    { overlay: 'production/import', read: asImporter, schemas: [importerSettings] },
+  ] as const)('the job of $overlay has valid settings', ({ overlay, read, schemas }) => {
+    const objects = build(overlay);
     const [workload] = listWorkloads(objects);
     const [container] = workload === undefined ? [] : containersOf(workload);
     if (workload === undefined || container === undefined) throw new Error('there is no command');
-    const ofServices = operatorSettings(['authorization', 'consent', 'health-data']);
     const environment = toEnvironment(objects, container);
-    const known = [ofServices, recordsSettings].flatMap((schema) => Object.keys(schema.shape));
+    const known = schemas.flatMap((schema) => Object.keys(schema.shape));
     expect(Object.keys(environment).filter((variable) => !known.includes(toSettingName(variable)))).toEqual(
       [],
     );
     const mounts = secretMountsOf(workload, container);
-    const placed = placeSecrets(environment, mounts, secrets.production, join(directory, 'operator'));
-    expect(readConfig(ofServices, placed)).toMatchObject({ TLS_CA: TLS_FILES['ca.crt'] });
-    expect(readConfig(recordsSettings, placed)).toMatchObject({ RECORDS_DATABASE_URL: expect.any(String) });
+    const placed = placeSecrets(environment, mounts, secrets.production, join(directory, overlay));
+    expect(read(placed)).toMatchObject({ TLS_CA: TLS_FILES['ca.crt'] });
   });
+
+  test.each(['production/person', 'production/import'] as const)(
+    'the job of %s has the id of the person from a secret, and writes what names the person to a volume',
+    (overlay) => {
+      const [workload] = listWorkloads(build(overlay));
+      const [container] = workload === undefined ? [] : containersOf(workload);
+      if (workload === undefined || container === undefined) throw new Error('there is no command');
+      const { args = [], volumeMounts = [] } = container;
+      const optionOf = (name: string) => args.find((arg) => arg.startsWith(`${name}=`))?.split('=')[1] ?? '';
+      expect(secretMountsOf(workload, container)).toContainEqual({
+        secret: 'person',
+        path: dirname(optionOf('--user-file')),
+      });
+      expect(args.filter((arg) => /^--user(=|$)/.test(arg))).toEqual([]);
+      const volume = volumeMounts.find(({ mountPath }) => mountPath === dirname(optionOf('--out')))?.name;
+      const claim = workload.template.spec?.volumes?.find(
+        ({ name }) => name === volume,
+      )?.persistentVolumeClaim;
+      expect(claim).toEqual({ claimName: 'personal-files' });
+    },
+  );
 
   test('the secrets made for an evaluation are valid objects, and those that its pods mount', () => {
     const { items } = toSecretList(secrets['single-node'], 'phds');

@@ -31,6 +31,8 @@ export const OVERLAYS = [
   'production',
   'production/migrations',
   'production/command',
+  'production/person',
+  'production/import',
 ] as const;
 
 export type Overlay = (typeof OVERLAYS)[number];
@@ -72,6 +74,7 @@ export interface KubernetesObject {
     readonly name: string;
     readonly namespace?: string;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
 }
 
