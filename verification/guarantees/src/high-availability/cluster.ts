@@ -313,11 +313,12 @@ export class Cluster {
     resources.defer(async () => void (await Promise.all(nodes.map((node) => node.kill()))));
     const { primary, replicas } = await startHaproxy({ programs, directory, tls, nodes }, resources);
     const caFile = join(tls, 'ca.crt');
+    const certificates = `sslrootcert=${caFile}&sslcert=${join(tls, 'node.crt')}&sslkey=${join(tls, 'node.key')}`;
     const cluster = new Cluster({
       programs,
       nodes,
       ca: await readFile(caFile, 'utf8'),
-      adminUrl: `postgresql://postgres:${password}@127.0.0.1:${primary}/postgres?sslmode=verify-full&sslrootcert=${caFile}`,
+      adminUrl: `postgresql://postgres:${password}@127.0.0.1:${primary}/postgres?sslmode=verify-full&${certificates}`,
       replicasPort: replicas,
     });
     for (const node of nodes) await node.prepare();
