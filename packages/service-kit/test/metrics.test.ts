@@ -6,6 +6,7 @@ import { AppError } from '../src/errors.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
 import { measureCalledRpcs } from '../src/rpc/observer.ts';
 import type { RpcServer } from '../src/rpc/server.ts';
+import { measureCertificate } from '../src/rpc/tls.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';
 import { connection, openStreams, type Respond, sendReads, serve, whenOpen } from './call-stream-service.ts';
 
@@ -17,6 +18,30 @@ test('two instances in one process count apart', async () => {
   const [first, second] = [new Scrape(await one.text()), new Scrape(await two.text())];
   expect([first.sum('phds_things_total'), second.sum('phds_things_total')]).toEqual([1, 2]);
   expect(first.valuesOf('phds_build_info', 'service')).toEqual(['one']);
+});
+
+/** Certificates that end at the given times. */
+const CERTIFICATES = {
+  '2026-12-26T23:59:28Z':
+    'MIIBLDCB36ADAgECAhQIxIXqSR5pCHha9TEHMunyICC4rzAFBgMrZXAwDDEKMAgGA1UEAwwBeDAeFw0yNjExMjYyMzU5MjhaFw0yNjEyMjYyMzU5MjhaMAwxCjAIBgNVBAMMAXgwKjAFBgMrZXADIQD8/XF/7iiv5KcxqjbsL1DPzLWF5gV6oBM6cts3basucqNTMFEwHQYDVR0OBBYEFHkHxhlzkcKfEmnQ5ICZZOPDHLjZMB8GA1UdIwQYMBaAFHkHxhlzkcKfEmnQ5ICZZOPDHLjZMA8GA1UdEwEB/wQFMAMBAf8wBQYDK2VwA0EAX5TgUs/Nj5UKkO4wZV85o9LFDIAVFgMD0UW7dw303wkzpwe0yzzW7aASNCgeyqegL5+plsUkeGarAi4zb0qJAA==',
+  '2027-03-06T23:59:28Z':
+    'MIIBLDCB36ADAgECAhReom7pHog6+0GpkcDCnPzzKnh5hjAFBgMrZXAwDDEKMAgGA1UEAwwBeDAeFw0yNjExMjYyMzU5MjhaFw0yNzAzMDYyMzU5MjhaMAwxCjAIBgNVBAMMAXgwKjAFBgMrZXADIQDm7TJqoe0+AkTDW1V3tPG3zYj9qUyjhXMK6I0k+KSNgaNTMFEwHQYDVR0OBBYEFKsTUNWjamL3mvUoMELWrcha7Mz9MB8GA1UdIwQYMBaAFKsTUNWjamL3mvUoMELWrcha7Mz9MA8GA1UdEwEB/wQFMAMBAf8wBQYDK2VwA0EATnsPjXJu1YcInLNemy06SH56uP6ybQvHxHG4MFpVkx3CkilZMoHngNWPu6LW8s2qnAbMpjXEifJR3bgU4v+IDw==',
+};
+const toPem = (base64: string) => `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`;
+
+test('the end of the certificate in use is that of the first in its chain to end; without TLS there is none', async () => {
+  const read = async (TLS_CERT?: string) => {
+    const metrics = new Metrics({ service: 'one' });
+    measureCertificate(metrics, { TLS_CERT });
+    return new Scrape(await metrics.text()).sum('phds_certificate_expiry_timestamp_seconds') * 1000;
+  };
+  const [early, late] = Object.keys(CERTIFICATES).map((end) => Date.parse(end));
+  const [first = '', second = ''] = Object.values(CERTIFICATES).map(toPem);
+  expect(await read(second)).toBe(late);
+  expect(await read(second + first)).toBe(early);
+  const none = new Metrics({ service: 'one' });
+  measureCertificate(none, {});
+  expect(await none.text()).not.toMatch(/^phds_certificate/m);
 });
 
 test('a read counter and a read gauge have the value of the moment of the scrape', async () => {

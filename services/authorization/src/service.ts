@@ -11,6 +11,7 @@ import { startPruning } from '@phds/service-kit/pruning';
 import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
+import { measureCertificate } from '@phds/service-kit/rpc/tls';
 import {
   openSessionVerification,
   type SessionVerification,
@@ -71,6 +72,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
   const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   const measured = createAuthorizationMetrics(metrics);
+  measureCertificate(metrics, config);
   const failureOf = reportFailures(metrics, log);
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(openDatabase(config, log, `phds-${SERVICE}`, config.DATABASE_POOL_SIZE));

@@ -5,6 +5,7 @@ import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/servi
 import { createRestoreService } from '@phds/service-kit/restore/service';
 import { createUserOf } from '@phds/service-kit/rpc/context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
+import { measureCertificate } from '@phds/service-kit/rpc/tls';
 import {
   openSessionVerification,
   toRpcServerOptions,
@@ -75,6 +76,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
   const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   const measured = createConsentMetrics(metrics);
+  measureCertificate(metrics, config);
   const failureOf = reportFailures(metrics, log);
   await using resources = new AsyncDisposableStack();
   const pools = resources.use(await openConnectionPools(config, log));

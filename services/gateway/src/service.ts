@@ -6,6 +6,7 @@ import { startPeriodic } from '@phds/service-kit/periodic';
 import { closeHttp, createProbeServer, listenHttp, measureReadiness } from '@phds/service-kit/probe-server';
 import { type ReadinessWatch, watchReadiness } from '@phds/service-kit/readiness';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
+import { measureCertificate } from '@phds/service-kit/rpc/tls';
 import {
   openSessionVerification,
   type SessionVerification,
@@ -60,6 +61,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   } = overrides;
   const log = overrides.log ?? createLogger({ service: 'gateway', level: config.LOG_LEVEL });
   const measured = createGatewayMetrics(metrics);
+  measureCertificate(metrics, config);
   const failureOf = reportFailures(metrics, log);
   await using starting = new AsyncDisposableStack();
   const backends = starting.use(openBackends(config, log, metrics));

@@ -6,6 +6,7 @@ import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { startPruning } from '@phds/service-kit/pruning';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
+import { measureCertificate } from '@phds/service-kit/rpc/tls';
 import {
   openSessionVerification,
   type SessionVerification,
@@ -75,6 +76,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
   const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   const measured = createHealthDataMetrics(metrics);
+  measureCertificate(metrics, config);
   const failureOf = reportFailures(metrics, log);
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(openDatabase(config, log));

@@ -1,6 +1,8 @@
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { ChannelCredentials, ServerCredentials } from '@grpc/grpc-js';
 import { ConfigError } from '../settings/config.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 
 /** PEM texts that enable mutual TLS between services. */
 export interface TlsFiles {
@@ -30,6 +32,29 @@ export function toTlsFiles(config: {
     throw new ConfigError([{ setting: 'TLS_CERT', reason }]);
   }
   return { ca, cert, key };
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Measures when the certificate ends that this process has read: a renewed file is in use only after a restart. */
+export function measureCertificate(
+  metrics: Metrics,
+  { TLS_CERT = '' }: { readonly TLS_CERT?: string | undefined },
+): void {
+  const gauge = metrics.gauge({
+    name: 'phds_certificate_expiry_timestamp_seconds',
+    help: 'The end of the certificate in use, or of the one in its chain that ends first.',
+    labels: ['setting'],
+  });
+  const ends = (TLS_CERT.match(CERTIFICATE) ?? []).flatMap((pem) => {
+    try {
+      return new X509Certificate(pem).validToDate.getTime();
+    } catch {
+      // `toTlsFiles` names the setting.
+      return [];
+    }
+  });
+  if (ends.length > 0) gauge.set({ setting: 'TLS_CERT' }, Math.min(...ends) / 1000);
 }
 
 export function serverCredentials(tls: TlsFiles | undefined): ServerCredentials {

@@ -125,6 +125,24 @@ async function breakBuild({ stack, brokenBuild }: Site): Promise<End> {
   };
 }
 
+/** In the place of a gateway, something answers scrapes that has a certificate which ends tomorrow. */
+async function endCertificate({ stack }: Site): Promise<End> {
+  const gateway = processOf(stack, 'gateway-2');
+  await gateway.stop();
+  const end = Date.now() / 1000 + 24 * 3600;
+  const server = createServer((_request, response) =>
+    response
+      .writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4' })
+      .end(`phds_certificate_expiry_timestamp_seconds{setting="TLS_CERT"} ${end}\n`),
+  );
+  await listenOnLoopback(server, Number(new URL(stack.gatewayProbeUrls[1] ?? '').port));
+  return async () => {
+    server.closeAllConnections();
+    server.close();
+    await gateway.start();
+  };
+}
+
 async function suspendSelfTest({ stack }: Site): Promise<End> {
   const clientId = (await readFile(stack.keys.selfTest.clientId, 'utf8')).trim();
   const call = { service: 'authorization', caller: 'operator', reason: 'the proof of an alert' } as const;
@@ -184,6 +202,12 @@ const PROCESS_CAUSES: readonly Cause[] = [
       await redis.stop();
       return () => redis.start();
     },
+  },
+  {
+    alert: 'CertificateEnding',
+    what: 'the certificate of one of two gateways ends tomorrow',
+    also: ['ServiceDown'],
+    begin: endCertificate,
   },
   {
     alert: 'EventLoopBlocked',
