@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -36,7 +37,7 @@ describeWith('kubectl', hasKubectl())('the Kubernetes manifests', () => {
     const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     const elsewhere = objects.filter(
-      ({ kind, metadata }) => kind !== 'Namespace' && metadata.namespace !== 'phds',
+      ({ kind, metadata }) => !['Namespace', 'PriorityClass'].includes(kind) && metadata.namespace !== 'phds',
     );
     expect(elsewhere).toEqual([]);
   });
@@ -175,7 +176,9 @@ describeWith('kubectl', hasKubectl())('the pods of the Kubernetes manifests', ()
     const waves = Map.groupBy(build('production'), waveOf);
     const kindsOf = (wave: number) => new Set(waves.get(wave)?.map(({ kind }) => kind));
     const namesOf = (wave: number) => waves.get(wave)?.map(({ metadata }) => metadata.name);
-    expect(kindsOf(0)).toEqual(new Set(['Namespace', 'ConfigMap', 'Service', 'NetworkPolicy']));
+    expect(kindsOf(0)).toEqual(
+      new Set(['Namespace', 'PriorityClass', 'ConfigMap', 'Service', 'NetworkPolicy']),
+    );
     expect([1, 2, 3].map(namesOf)).toEqual([['consent'], ['authorization', 'health-data'], ['gateway']]);
     expect([1, 2, 3].map(kindsOf)).toEqual([1, 2, 3].map(() => new Set(['Deployment'])));
     // Autoscalers and an Ingress become healthy only when their pods run.
@@ -216,6 +219,7 @@ describeWith('kubectl', hasKubectl())('each service in Kubernetes', () => {
       const container = pod?.containers.find(({ name }) => name === service);
       const probe = (path: string) => ({ httpGet: { path, port: 'probes' } });
       expect(spec?.selector).toEqual({ matchLabels: labelsOf(service) });
+      expect(pod?.priorityClassName).toBe('phds');
       expect(spec?.template.metadata?.labels).toMatchObject(labelsOf(service));
       expect(spec?.strategy).toEqual({
         type: 'RollingUpdate',
@@ -287,6 +291,33 @@ test('Argo CD and Flux apply the migrations and then the services, from director
     true,
     true,
   ]);
+});
+
+test('the Prometheus operator scrapes every service with the labels that the alerts expect, and has the same rules', () => {
+  const read = (file: string) => readFileSync(join(manifests, file), 'utf8');
+  const { spec } = parse(read('monitoring/pod-monitor.yaml'));
+  const [endpoint] = spec.podMetricsEndpoints;
+  for (const service of SERVICES) {
+    const pod = parseAllDocuments(read(`base/${service}.yaml`))[0]?.toJS().spec.template;
+    expect(pod.metadata.labels).toMatchObject(spec.selector.matchLabels);
+    const [{ ports }] = pod.spec.containers;
+    expect(ports.map(({ name }: { name: string }) => name)).toContain(endpoint.port);
+  }
+  const [scrape] = parse(read('../prometheus/prometheus-kubernetes.yml')).scrape_configs;
+  const rules: Record<string, unknown>[] = scrape.relabel_configs;
+  const wanted = rules.filter(({ target_label: label }) => label === 'job' || label === 'instance');
+  expect(endpoint.relabelings).toEqual(
+    wanted.map(({ source_labels: sourceLabels, target_label: targetLabel, ...rest }) => ({
+      sourceLabels,
+      targetLabel,
+      ...rest,
+    })),
+  );
+  const object = parse(
+    execFileSync('sh', [join(manifests, 'monitoring/prometheus-rule.sh')], { encoding: 'utf8' }),
+  );
+  expect(object).toMatchObject({ kind: 'PrometheusRule', metadata: { namespace: 'phds' } });
+  expect(object.spec).toEqual(parse(read('../prometheus/alerts.yml')));
 });
 
 test('the adapter makes a metric of pods of each series that an autoscaler names', () => {

@@ -12,6 +12,7 @@ import { validate as service } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Se
 import { validate as ingress } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1Ingress';
 import { validate as networkPolicy } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1NetworkPolicy';
 import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget';
+import { validate as priorityClass } from 'kubernetes-models/_schemas/IoK8sApiSchedulingV1PriorityClass';
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import type { IStatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
@@ -155,6 +156,7 @@ const SCHEMAS: ReadonlyMap<string, Validator> = new Map([
   ['networking.k8s.io/v1 Ingress', ingress],
   ['networking.k8s.io/v1 NetworkPolicy', networkPolicy],
   ['policy/v1 PodDisruptionBudget', disruptionBudget],
+  ['scheduling.k8s.io/v1 PriorityClass', priorityClass],
 ]);
 
 /**
