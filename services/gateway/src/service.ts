@@ -61,7 +61,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   } = overrides;
   const log = overrides.log ?? createLogger({ service: 'gateway', level: config.LOG_LEVEL });
   const measured = createGatewayMetrics(metrics);
-  measureCertificate(metrics, config);
   const failureOf = reportFailures(metrics, log);
   await using starting = new AsyncDisposableStack();
   const backends = starting.use(openBackends(config, log, metrics));
@@ -143,6 +142,7 @@ async function openProbes(
   { config, metrics, readiness }: { config: Config; metrics: Metrics; readiness: Readiness },
   resources: AsyncDisposableStack,
 ): Promise<number> {
+  measureCertificate(metrics, config);
   measureReadiness(metrics, readiness.canWork);
   const { isReady } = readiness;
   const server = resources.adopt(createProbeServer({ isReady, metrics }), closeHttp);

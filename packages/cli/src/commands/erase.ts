@@ -73,7 +73,8 @@ export async function previewErasure(
       endedGrants: person.endedGrants,
       openRequests: person.openRequests,
     };
-    if (json) output.write(toJson({ user: hidesUser ? null : userId, ...found, ownApps, ownAppsTotal: total }));
+    if (json)
+      output.write(toJson({ user: hidesUser ? null : userId, ...found, ownApps, ownAppsTotal: total }));
     else {
       output.write(
         `consent: ${found.grants} active grants would end, ${found.endedGrants} ended ones and ${found.openRequests} requests would go\n` +
