@@ -22,7 +22,7 @@ const OF_BERT = { requestIds: ['req_bert'], trace: undefined };
 let respond: Respond;
 let server: RpcServer;
 let streams: ReadStreams;
-let lines: string[];
+let lines: string[] = [];
 
 const log = createLogger({
   service: 'health-data',

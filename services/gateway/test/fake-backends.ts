@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { DescService } from '@bufbuild/protobuf';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
-import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { type IntrospectRequest, TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
@@ -68,6 +68,12 @@ export interface FakeBackends extends AsyncDisposable {
   readonly settings: Readonly<Record<string, string>>;
 }
 
+/** Whether the gateway asks for a token that cannot exist, to know whether authorization answers. It does so at any moment. */
+function isProbe(rpc: string, request: unknown): boolean {
+  if (rpc !== 'introspect') return false;
+  return (request as IntrospectRequest).tokenHash.every((byte) => byte === 0);
+}
+
 export async function startFakeBackends(): Promise<FakeBackends> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'gateway', alg: 'EdDSA' };
@@ -76,12 +82,14 @@ export async function startFakeBackends(): Promise<FakeBackends> {
   let answers: Answers = {};
   const handle = (rpc: string) => (request: unknown, context: RpcContext) => {
     if (rpc === 'getIssuer') return { issuer: backends.issuer };
-    calls.push({
-      rpc,
-      request: request as Record<string, unknown>,
-      session: context.findMetadata(SESSION_METADATA),
-      assertion: context.findMetadata(ASSERTION_METADATA),
-    });
+    if (!isProbe(rpc, request)) {
+      calls.push({
+        rpc,
+        request: request as Record<string, unknown>,
+        session: context.findMetadata(SESSION_METADATA),
+        assertion: context.findMetadata(ASSERTION_METADATA),
+      });
+    }
     const answer = (answers as Record<string, ((...args: unknown[]) => unknown) | undefined>)[rpc];
     return answer === undefined ? {} : answer(request, context);
   };

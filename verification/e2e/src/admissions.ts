@@ -17,7 +17,7 @@ const ADMITTED: Table = {
     },
     'phds.authorization.v1.AuthorizationService': {
       gateway:
-        'OpenAuthorization AuthenticateClient ResolveRequestUri CompleteAuthorization DenyAuthorization ExtendAuthorization CompleteSandboxAuthorization',
+        'OpenAuthorization AuthenticateClient ResolveRequestUri CompleteAuthorization DenyAuthorization ExtendAuthorization CompleteSandboxAuthorization GetIssuer',
       operator: 'EraseUser',
     },
     'phds.authorization.v1.TokenService': {

@@ -202,7 +202,7 @@ describe('a promoted standby that lacks the last acknowledged changes', () => {
     });
     await useNewConsent();
 
-    await phdsRestore('confirm', '--confirm', 'believe');
+    await phdsRestore('confirm', '--confirm', 'believe', '--reason', 'a proof');
     expect((await person.app.refresh(oldRefreshToken)).status).toBe(200);
     expect(await readSettled(leavingPerson)).toBe(200);
   });

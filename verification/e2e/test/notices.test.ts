@@ -78,7 +78,7 @@ test('the host application reads that a connection began, also by the program of
   expect(JSON.stringify(began)).not.toContain(accessToken);
   expect(await runExample()).toContain(began.id);
 
-  const erasure = ['erase', '--user', PERSON, '--confirm', PERSON];
+  const erasure = ['erase', '--user', PERSON, '--confirm', PERSON, '--reason', 'a test'];
   expect(await runAsOperator(stack, erasure)).toMatchObject({ code: 0 });
   expect(await ofPerson()).toEqual([]);
 });

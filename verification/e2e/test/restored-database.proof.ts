@@ -55,7 +55,12 @@ async function recover(directory: string): Promise<void> {
   await writeFile(join(directory, 'recovery.signal'), '');
 }
 
-const CONFIRMATIONS = { status: [], declare: ['--confirm', 'suspend'], confirm: ['--confirm', 'believe'] };
+const REASON = ['--reason', 'a proof'];
+const CONFIRMATIONS = {
+  status: [],
+  declare: ['--confirm', 'suspend', ...REASON],
+  confirm: ['--confirm', 'believe', ...REASON],
+};
 
 async function phdsRestore(action: keyof typeof CONFIRMATIONS): Promise<Record<string, unknown>> {
   return (await runAsOperator(stack, ['restore', action, ...CONFIRMATIONS[action]])).document;

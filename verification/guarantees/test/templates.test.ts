@@ -36,13 +36,15 @@ describe('the files of deploy/postgres', () => {
     }
   });
 
-  test('admit nobody over the network without TLS and a password', async () => {
+  test('admit nobody over the network without TLS and a password, and no superuser without a certificate', async () => {
     const patroni = await readDeployed('patroni.yml');
-    const rules = [...patroni.matchAll(/^ +- ((?:host\w*|local)) .*?(\S+(?: map=\S+)?)$/gm)];
+    const rules = [...patroni.matchAll(/^ +- ((?:host\w*|local)) .*?(\S+(?: (?:map|clientcert)=\S+)?)$/gm)];
     expect(rules.length).toBeGreaterThan(3);
-    for (const [, kind, method] of rules) {
+    for (const [rule, kind, method] of rules) {
+      const isPowerful = / (postgres|replicator) /.test(rule);
+      const overNetwork = ['hostssl', `scram-sha-256${isPowerful ? ' clientcert=verify-ca' : ''}`];
       expect([kind, method]).toEqual(
-        kind === 'local' ? ['local', expect.stringMatching(/^peer/)] : ['hostssl', 'scram-sha-256'],
+        kind === 'local' ? ['local', expect.stringMatching(/^peer/)] : overNetwork,
       );
     }
   });

@@ -341,7 +341,14 @@ export async function readSuspension(stack: RunningStack): Promise<Suspension> {
 }
 
 export async function confirmDatabases(stack: RunningStack): Promise<void> {
-  const { code, errors } = await runAsOperator(stack, ['restore', 'confirm', '--confirm', 'believe']);
+  const { code, errors } = await runAsOperator(stack, [
+    'restore',
+    'confirm',
+    '--confirm',
+    'believe',
+    '--reason',
+    'a proof',
+  ]);
   if (code !== 0) throw new Error(`the restore could not be confirmed: ${errors}`);
 }
 
