@@ -286,7 +286,7 @@ describe('an erasure', () => {
   }
 
   const erase = (...more: string[]) =>
-    runAsOperator(stack, ['erase', '--user', PERSON, '--confirm', PERSON, ...more]);
+    runAsOperator(stack, ['erase', '--user', PERSON, '--confirm', PERSON, '--reason', 'a proof', ...more]);
 
   beforeAll(async () => {
     const { pathname } = new URL(stack.databases.consent.url);
@@ -324,7 +324,7 @@ describe('an erasure', () => {
   });
 
   test('a person is not erased without confirmation', async () => {
-    const args = ['erase', '--user', 'connected', '--confirm', 'connectet'];
+    const args = ['erase', '--user', 'connected', '--confirm', 'connectet', '--reason', 'a proof'];
     expect(await runAsOperator(stack, args)).toMatchObject({ code: 2, document: null });
     await useEverything(person);
   });
