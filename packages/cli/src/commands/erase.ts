@@ -9,6 +9,8 @@ import {
   type OperatedService,
   type OperatorConnection,
   type OperatorSurroundings,
+  PAGE_SIZE,
+  reportFailedCall,
 } from '../operator/connection.ts';
 import type { ChosenUser } from '../options.ts';
 import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
@@ -58,15 +60,19 @@ export async function erasePerson(
 /** `phds erase --dry-run`: prints what an erasure would end, and removes nothing. Returns the exit code. */
 export async function previewErasure(
   { userId, hidesUser, json }: ChosenUser & Pick<ErasureArguments, 'json'>,
-  { output, errors, connect }: OperatorSurroundings,
+  surroundings: OperatorSurroundings,
 ): Promise<number> {
+  const { output, connect } = surroundings;
   let service: OperatedService = 'consent';
   try {
     using connection = connect();
     const person = await findPerson(connection, userId);
     service = 'authorization';
     const operated = connection.client(service, AppOperatorService);
-    const { apps, total } = await operated.listAllApps({ ownerId: userId, page: { page: 1, pageSize: 100 } });
+    const { apps, total } = await operated.listAllApps({
+      ownerId: userId,
+      page: { page: 1, pageSize: PAGE_SIZE },
+    });
     const ownApps = apps.map(({ app }) => ({ clientId: app?.clientId ?? '', name: app?.name ?? '' }));
     const found = {
       grants: person.activeGrants,
@@ -84,10 +90,7 @@ export async function previewErasure(
     }
     return EXIT_DONE;
   } catch (error) {
-    const failure = explainCall(error, service);
-    if (json) output.write(toJson({ error: failure }));
-    errors.write(`${failure}\n`);
-    return EXIT_FAILED;
+    return reportFailedCall(error, service, json, surroundings);
   }
 }
 

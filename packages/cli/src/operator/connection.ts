@@ -61,8 +61,7 @@ type Settings = typeof callerSettings & Addresses;
 
 /**
  * Opens connections to these services as configured in the environment, without calling them. `reason` is why the operator calls; empty
- * for calls that only read. Throws a ConfigError that names
- * missing settings.
+ * for calls that only read. Throws a ConfigError that names missing settings.
  */
 export function openOperator(
   env: NodeJS.ProcessEnv,
@@ -111,19 +110,29 @@ export const PAGE_SIZE = 100;
 export async function callAsOperator<Service extends DescService>(
   [service, descriptor]: readonly [OperatedService, Service],
   json: boolean,
-  { output, errors, connect }: OperatorSurroundings,
+  surroundings: OperatorSurroundings,
   run: (client: Client<Service>) => Promise<string>,
 ): Promise<number> {
   try {
-    using connection = connect();
-    output.write(await run(connection.client(service, descriptor)));
+    using connection = surroundings.connect();
+    surroundings.output.write(await run(connection.client(service, descriptor)));
     return EXIT_DONE;
   } catch (error) {
-    const failure = explainCall(error, service);
-    if (json) output.write(toJson({ error: failure }));
-    errors.write(`${failure}\n`);
-    return EXIT_FAILED;
+    return reportFailedCall(error, service, json, surroundings);
   }
+}
+
+/** Prints why a call of this service failed. Returns the exit code. */
+export function reportFailedCall(
+  error: unknown,
+  service: OperatedService,
+  json: boolean,
+  { output, errors }: Pick<OperatorSurroundings, 'output' | 'errors'>,
+): number {
+  const failure = explainCall(error, service);
+  if (json) output.write(toJson({ error: failure }));
+  errors.write(`${failure}\n`);
+  return EXIT_FAILED;
 }
 
 export function toInstant(time: Timestamp | undefined): string {

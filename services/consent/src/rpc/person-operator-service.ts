@@ -25,6 +25,8 @@ export function createPersonOperatorService({
   readonly clock: Clock;
 }) {
   const FIRST = toPage({ page: 1, pageSize: 100 });
+  // For a number without its items, which each need counts of reads.
+  const ONE = toPage({ page: 1, pageSize: 1 });
   return implement(
     PersonOperatorService,
     {
@@ -32,8 +34,8 @@ export function createPersonOperatorService({
         const userId = parseUserId(text);
         const [all, active, open] = await Promise.all([
           grants.list(userId, null, FIRST),
-          grants.list(userId, 'active', FIRST),
-          pendingApprovals.list(userId, 'pending', FIRST),
+          grants.list(userId, 'active', ONE),
+          pendingApprovals.list(userId, 'pending', ONE),
         ]);
         if (all.total === 0 && open.total === 0) throw notFound();
         const reads = all.items.flatMap(({ lastAccessAt }) =>
