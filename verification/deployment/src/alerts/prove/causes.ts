@@ -35,7 +35,8 @@ export interface Cause {
 const CONSEQUENCES = ['GatewayErrors', 'RpcErrors', 'SelfTestFailing', 'GatewaySlow'] as const;
 
 const STOPPED_MS = 400;
-const RUNNING_MS = 400;
+/** So short that one stop is more than a hundredth of the samples of a scrape (one each 10 ms), which the alert looks at. */
+const RUNNING_MS = 100;
 const SLOW_MS = 600;
 /** Shorter than the time limit of an attempt. */
 const RECEIVER_MS = 9_000;
