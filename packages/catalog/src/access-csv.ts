@@ -40,9 +40,14 @@ const COLUMNS = [
 /** The header line (RFC 4180). */
 export const ACCESS_CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
 
-/** Formats one access as a line of CSV (RFC 4180). What a spreadsheet would interpret as a formula is prefixed with `'`. */
+/** Formats one access as a line of CSV, see `toCsvLine`. */
 export function toAccessCsvLine(access: ExportedAccess): string {
-  return `${COLUMNS.map((column) => toField(String(access[column]))).join(',')}\r\n`;
+  return toCsvLine(COLUMNS.map((column) => access[column]));
+}
+
+/** Formats values as a line of CSV (RFC 4180). What a spreadsheet would interpret as a formula is prefixed with `'`. */
+export function toCsvLine(values: readonly (string | number)[]): string {
+  return `${values.map((value) => toField(String(value))).join(',')}\r\n`;
 }
 
 // Characters that start a formula in a spreadsheet (OWASP, "CSV Injection"), at the beginning of a field or after what a spreadsheet may

@@ -24,6 +24,7 @@ export type GrantEnder = (typeof GRANT_ENDERS)[number];
 export const OPERATOR_ACTS = [
   'person_viewed',
   'grants_viewed',
+  'accesses_viewed',
   'grant_ended',
   'sessions_ended',
   'developer_added',

@@ -8,6 +8,7 @@ import { erasePerson, previewErasure } from './commands/erase.ts';
 import { importFiles, listImports } from './commands/import.ts';
 import { endSessions, listPersonGrants, revokeGrant, showPerson } from './commands/people.ts';
 import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
+import { findRecords, type RecordsSearch } from './commands/records-find.ts';
 import { printCheckpoint, verifyRecords } from './commands/records-verify.ts';
 import { listReports } from './commands/reports.ts';
 import { RESTORED_SERVICES, type RestoreAction, runRestore } from './commands/restore.ts';
@@ -27,12 +28,13 @@ import {
   type UserOptions,
 } from './options.ts';
 import type { RangeChoice } from './records/chain-source.ts';
-import { openRecords } from './records/connection.ts';
+import { announceRecordsRead, openRecords } from './records/connection.ts';
 
 const EPILOGUE = `
 Settings are environment variables; each KEY may be KEY_FILE, the name of a file with the value. import and imports need
 HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`importer\`). records needs RECORDS_DATABASE_URL
-(consent's database, with a role that can read it) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS
+(consent's database, with a role that can read it) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key); all of its commands that print accesses are recorded first, and need
+CONSENT_ADDRESS, OPERATOR_NAME and SERVICE_PRIVATE_KEY besides. restore needs CONSENT_ADDRESS
 and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, reports CONSENT_ADDRESS, apps and developers
 AUTHORIZATION_ADDRESS, audit, people, grants and sessions CONSENT_ADDRESS, and all of these OPERATOR_NAME and SERVICE_PRIVATE_KEY (PEM of that operator's key).
 In a checkout, \`pnpm phds\` works with the local stack that runs there if none of these is set, nor TLS_CA, TLS_CERT or TLS_KEY.
@@ -47,6 +49,14 @@ smart: the directory or zip archive of SMART's sample tables`;
 const streams = { output: process.stdout, errors: process.stderr };
 const withIngestion = { ...streams, connect: () => openIngestion(process.env) };
 const withRecords = { ...streams, connect: () => openRecords(process.env) };
+/** The records, after consent has recorded that the operator reads them. */
+const withRecordsOf = (subject: { readonly userId: string; readonly clientId: string }) => ({
+  ...streams,
+  async connect() {
+    await announceRecordsRead(process.env, subject);
+    return openRecords(process.env);
+  },
+});
 const withServices = (services: Parameters<typeof openOperator>[1], reason = '') => ({
   ...streams,
   connect: () => openOperator(process.env, services, reason),
@@ -395,6 +405,7 @@ function parseTime(value: string): Date {
 function addRecords(program: Command, finish: Finish): void {
   const records = program.command('records').description('Verifies and exports the access records.');
   addVerification(records, finish);
+  addSearches(records, finish);
   records
     .command('checkpoint')
     .description(
@@ -419,8 +430,68 @@ function addRecords(program: Command, finish: Finish): void {
       const person = chooseUser({ user, userFile }, command);
       if (person.hidesUser && out === undefined) command.error('error: --user-file needs --out');
       const choices = { range: toChoice(range), format, file: out ?? null };
-      finish(await exportRecords({ ...person, ...choices }, withRecords));
+      finish(
+        await exportRecords(
+          { ...person, ...choices },
+          withRecordsOf({ userId: person.userId, clientId: '' }),
+        ),
+      );
     });
+}
+
+const SEARCH_DESCRIPTIONS: Readonly<Record<RecordsSearch, string>> = {
+  reads: 'Prints what apps read in a period: answers and items by person, grant and scope.',
+  late: 'Prints the reads that were recorded after their grant was revoked, and released.',
+  approvals: 'Prints who approved what in a period, and whether it has ended.',
+};
+
+function addSearches(records: Command, finish: Finish): void {
+  for (const [name, description] of Object.entries(SEARCH_DESCRIPTIONS)) {
+    const search = name as RecordsSearch;
+    records
+      .command(search)
+      .description(description)
+      .addOption(new Option('--app <client-id>', 'only of this app').argParser(parseNotEmpty))
+      .addOption(
+        new Option('--from <time>', 'beginning of the period; without it, from the first').argParser(
+          parseTime,
+        ),
+      )
+      .addOption(
+        new Option('--until <time>', 'end of the period; without it, until now').argParser(parseTime),
+      )
+      .addOption(
+        new Option('--json', 'print each row as a line of JSON; CSV (RFC 4180) otherwise').default(false),
+      )
+      .option(
+        '--out <file>',
+        'write to a file, which appears when it is complete, instead of the output',
+        parsePath,
+      )
+      .action(async ({ app, from, until, json, out }: SearchOptions) =>
+        finish(
+          await findRecords(
+            {
+              search,
+              clientId: app ?? null,
+              from: from ?? null,
+              until: until ?? null,
+              json,
+              file: out ?? null,
+            },
+            withRecordsOf({ userId: '', clientId: app ?? '' }),
+          ),
+        ),
+      );
+  }
+}
+
+interface SearchOptions {
+  readonly app?: string;
+  readonly from?: Date;
+  readonly until?: Date;
+  readonly json: boolean;
+  readonly out?: string;
 }
 
 interface ExportOptions extends RangeOptions, UserOptions {

@@ -155,7 +155,16 @@ describe('the settings of a command in a checkout', () => {
     ['import', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
     ['imports', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
     ['generate', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
-    ['records', ['RECORDS_DATABASE_URL_FILE', 'RECORDS_PUBLIC_KEYS_FILE']],
+    [
+      'records',
+      [
+        'CONSENT_ADDRESS',
+        'OPERATOR_NAME',
+        'SERVICE_PRIVATE_KEY_FILE',
+        'RECORDS_DATABASE_URL_FILE',
+        'RECORDS_PUBLIC_KEYS_FILE',
+      ],
+    ],
     ['reports', ['CONSENT_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
     ['audit', ['CONSENT_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
     ['apps', ['AUTHORIZATION_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],

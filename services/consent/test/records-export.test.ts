@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { exportRecords } from '@phds/cli/commands/records-export';
+import { findRecords } from '@phds/cli/commands/records-find';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import type pg from 'pg';
 import {
   accessOf,
   approve,
+  HEART,
   MOOD,
   type RunningService,
   record,
@@ -125,58 +127,103 @@ function statementOf(comment: string, values: Readonly<Record<string, string>>):
 }
 
 const MINUTE_MS = 60_000;
-const moment = (ms: number) => new Date(Date.now() + ms).toISOString();
-const period = { FROM: moment(-60 * MINUTE_MS), UNTIL: moment(60 * MINUTE_MS) };
+const moment = (ms: number) => new Date(Date.now() + ms);
+const HOUR = { from: moment(-60 * MINUTE_MS), until: moment(60 * MINUTE_MS) };
 
-describe('the queries of the runbook for incidents', () => {
-  test('the query of the runbook for reads after a revocation finds a released one, and no refused one', async () => {
-    const query = statementOf('Reads that were released after their grant was revoked', period);
-    const grant = await approve(consent, await registerApp(consent), 'ida');
+type Search = Parameters<typeof findRecords>[0];
+
+/** The rows that a search prints as lines of JSON. */
+async function find(search: Search['search'], parts: Partial<Search>): Promise<unknown[]> {
+  const args = { search, clientId: null, ...HOUR, json: true, file: null, ...parts };
+  const { code, stdout, stderr } = await runRecords(consent, (surroundings) =>
+    findRecords(args, surroundings),
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+describe('a search in the records', () => {
+  test('for reads after a revocation finds a released one, and no refused one', async () => {
+    const { clientId, ...app } = await registerApp(consent);
+    const grant = await approve(consent, { clientId, ...app }, 'ida');
     expect(await record(consent, { ...accessOf(grant), requestId: 'released' })).toBe(Verdict.RELEASED);
     await consent.asGateway.revokeGrant({ id: grant.grantId }, await consent.session('ida'));
     expect(await record(consent, accessOf(grant))).not.toBe(Verdict.RELEASED);
-    expect((await operator.query(query)).rows).toEqual([]);
+    expect(await find('late', {})).toEqual([]);
     // As if the revocation had been there before the first read.
     await consent.owner.query(
       `UPDATE consent_grant SET revoked_at = revoked_at - interval '10 minutes' WHERE id = $1`,
       [grant.grantId],
     );
-    expect((await operator.query(query)).rows).toMatchObject([
-      { user_id: 'ida', grant_id: grant.grantId, request_id: 'released' },
+    expect(await find('late', {})).toMatchObject([
+      { user: 'ida', app: clientId, grantId: grant.grantId, requestId: 'released', items: 20 },
     ]);
+    expect(await find('late', { clientId: 'another' })).toEqual([]);
   });
 
-  test('the query of the runbook for what an app read counts what was released, by person, grant and scope', async () => {
+  test('for what an app read counts what was released, by person, grant and scope', async () => {
     const app = await registerApp(consent);
     const grant = await approve(consent, app, 'gerda');
     await record(consent, accessOf(grant));
     await record(consent, accessOf(grant));
     await record(consent, { ...accessOf(grant), scope: 'read:mood' });
     await record(consent, accessOf(await approve(consent, await registerApp(consent), 'gerda')));
-    const query = statementOf('What an app read', { ...period, CLIENT_ID: app.clientId });
-    expect((await operator.query(query)).rows).toMatchObject([
+    const row = { user: 'gerda', app: app.clientId, grantId: grant.grantId, scope: HEART };
+    expect(await find('reads', { clientId: app.clientId })).toEqual([
       {
-        user_id: 'gerda',
-        grant_id: grant.grantId,
-        scope: 'read:health-data:heart',
-        answers: '2',
-        items: '40',
+        ...row,
+        answers: 2,
+        items: 40,
+        first: expect.stringMatching(/Z$/),
+        last: expect.stringMatching(/Z$/),
       },
+    ]);
+    expect(await find('reads', { clientId: app.clientId, until: HOUR.from })).toEqual([]);
+  });
+
+  test('for approvals finds each one of the period with its person, also of a grant that has ended', async () => {
+    const app = await registerApp(consent);
+    const { grantId } = await approve(consent, app, 'maria');
+    const { clientId } = app;
+    expect(await find('approvals', { clientId })).toMatchObject([
+      { user: 'maria', app: clientId, grantId, endedAt: '' },
+    ]);
+    await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('maria'));
+    expect(await find('approvals', { clientId, from: null, until: null })).toMatchObject([
+      { grantId, endedAt: expect.stringMatching(/Z$/) },
+    ]);
+    expect(await find('approvals', { clientId, from: moment(30 * MINUTE_MS) })).toEqual([]);
+  });
+
+  test('prints CSV, and what is printed about people is in the operators’ record first', async () => {
+    const lastActs = async (count: number) => (await consent.acts.asOperator.listActs({})).acts.slice(-count);
+    const { stdout } = await phdsRecords(consent, ['reads', '--app', grant.clientId]);
+    const [header, ...rows] = stdout.split('\r\n');
+    expect(header).toBe('user,app,grantId,scope,answers,items,first,last');
+    expect(rows).toContainEqual(
+      expect.stringMatching(`^ada,${grant.clientId},${grant.grantId},read:health-data:heart,1,20,`),
+    );
+    await phdsRecords(consent, ['export', '--user', 'ada', '--format', 'csv']);
+    const rpc = 'phds.consent.v1.PersonOperatorService/AnnounceRecordsRead';
+    expect((await lastActs(3)).filter((act) => act.rpc === rpc)).toMatchObject([
+      { clientId: grant.clientId, userId: '' },
+      { clientId: '', userId: 'ada' },
     ]);
   });
 
-  test('the query of the runbook for approvals finds each one of the period with its person, also of a grant that has ended', async () => {
-    const app = await registerApp(consent);
-    const grant = await approve(consent, app, 'maria');
-    await consent.asGateway.revokeGrant({ id: grant.grantId }, await consent.session('maria'));
-    const ofMaria = async (from: string) =>
-      (await operator.query(statementOf('Approvals', { ...period, FROM: from }))).rows.filter(
-        (row) => row.user_id === 'maria',
-      );
-    expect(await ofMaria(period.FROM)).toMatchObject([{ client_id: app.clientId, grant_id: grant.grantId }]);
-    expect(await ofMaria(moment(30 * MINUTE_MS))).toEqual([]);
+  test('prints nothing when the operators’ record cannot be written', async () => {
+    const unreachable = { ...consent.operatorSettings, CONSENT_ADDRESS: '127.0.0.1:1' };
+    const elsewhere = { ...consent, operatorSettings: unreachable };
+    const { code, stdout, stderr } = await phdsRecords(elsewhere, ['reads']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe("The operators' record has to come first. consent does not answer.\n");
   });
+});
 
+describe('the queries of the runbook for incidents', () => {
   test('the query of the runbook for restores names each one and when it was confirmed', async () => {
     await consent.restores.declareRestore({});
     const query = statementOf('Restores and their confirmations', {});

@@ -15,7 +15,7 @@ import { newId } from '@phds/service-kit/ids';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { REASON_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
-import { OPERATOR_ROLES } from '@phds/service-kit/trust/operators';
+import { findOperator, OPERATOR_ROLES } from '@phds/service-kit/trust/operators';
 import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { createSessionIssuer, type SessionOverrides } from '@phds/test-kit/session-issuer';
@@ -40,6 +40,8 @@ export interface RunningService {
   readonly owner: pg.Pool;
   readonly receiptPublicKey: ReturnType<typeof generateKeyPairSync>['publicKey'];
   readonly tokens: Readonly<Record<Caller, ServiceTokenSource>>;
+  /** The settings of commands that call it as the operator. */
+  readonly operatorSettings: Readonly<Record<string, string>>;
   readonly ledger: Client<typeof LedgerService>;
   readonly people: Client<typeof PersonOperatorService>;
   readonly acts: Readonly<
@@ -136,6 +138,11 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     owner,
     receiptPublicKey: receipts.publicKey,
     tokens: callers.tokens,
+    operatorSettings: {
+      CONSENT_ADDRESS: `127.0.0.1:${service.rpcPort}`,
+      OPERATOR_NAME: findOperator(OPERATOR) ?? '',
+      SERVICE_PRIVATE_KEY: callers.operatorPrivateKeyPem,
+    },
     ledger: authorization.client(LedgerService),
     asAuthorization: authorization.client(ConsentService),
     asOperator: operator.client(ConsentService),
@@ -167,14 +174,20 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
 async function createCallers() {
   const keys: object[] = [];
   const tokens: Partial<Record<Caller, ServiceTokenSource>> = {};
+  let operatorPrivateKeyPem = '';
   for (const service of CALLERS) {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    if (service === OPERATOR) operatorPrivateKeyPem = privateKeyPem;
     tokens[service] = createServiceTokenSource({ service, privateKeyPem });
     const roles = service === OPERATOR ? { roles: OPERATOR_ROLES } : {};
     keys.push({ ...(await exportJWK(publicKey)), kid: service, alg: 'EdDSA', ...roles });
   }
-  return { publicKeys: JSON.stringify({ keys }), tokens: tokens as Record<Caller, ServiceTokenSource> };
+  return {
+    publicKeys: JSON.stringify({ keys }),
+    tokens: tokens as Record<Caller, ServiceTokenSource>,
+    operatorPrivateKeyPem,
+  };
 }
 
 export const HEART = 'read:health-data:heart';

@@ -11,7 +11,8 @@ import type { RunningService } from './running-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../packages/cli/src/main.ts');
 
-type RecordsOf = Pick<RunningService, 'database' | 'receiptPublicKey'>;
+type RecordsOf = Pick<RunningService, 'database' | 'receiptPublicKey'> &
+  Partial<Pick<RunningService, 'operatorSettings'>>;
 
 export interface CommandResult {
   readonly code: unknown;
@@ -35,10 +36,14 @@ export function phdsRecords(
 }
 
 /** The settings of the command for the records of a service. */
-function toSettings({ database, receiptPublicKey }: RecordsOf) {
+function toSettings({ database, receiptPublicKey, operatorSettings }: RecordsOf) {
   const pem = receiptPublicKey.export({ type: 'spki', format: 'pem' });
   const jwk = { ...createPublicKey(pem).export({ format: 'jwk' }) };
-  return { RECORDS_DATABASE_URL: database.url, RECORDS_PUBLIC_KEYS: JSON.stringify({ keys: [jwk] }) };
+  return {
+    ...operatorSettings,
+    RECORDS_DATABASE_URL: database.url,
+    RECORDS_PUBLIC_KEYS: JSON.stringify({ keys: [jwk] }),
+  };
 }
 
 export interface Verification {

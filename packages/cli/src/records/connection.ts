@@ -1,10 +1,12 @@
 import type { KeyObject } from 'node:crypto';
+import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import { parseCheckpointKeys } from '@phds/record-chain/checkpoint';
 import { translateDatabaseError } from '@phds/service-kit/postgres/errors';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
 import { ConfigError, connectionString, integer, readConfig } from '@phds/service-kit/settings/config';
 import { z } from 'zod';
 import { NotConfigured } from '../connection.ts';
+import { explainCall, openOperator } from '../operator/connection.ts';
 
 const connect = (pool: Postgres['pool']) => pool.connect();
 
@@ -114,6 +116,22 @@ function parseKeys(jwks: string): KeyObject[] {
     // No JWKS at all gets the same message.
   }
   throw new ConfigError([{ setting: 'RECORDS_PUBLIC_KEYS', reason: 'must be a JWKS with Ed25519 keys' }]);
+}
+
+/**
+ * Has consent record that the operator reads access records, before the database is opened. Empty ids stand for all. Throws NotConfigured when it
+ * is not recorded.
+ */
+export async function announceRecordsRead(
+  env: NodeJS.ProcessEnv,
+  subject: { readonly userId: string; readonly clientId: string },
+): Promise<void> {
+  using operator = openOperator(env, ['consent'], '');
+  try {
+    await operator.client('consent', PersonOperatorService).announceRecordsRead(subject);
+  } catch (error) {
+    throw new NotConfigured(`The operators' record has to come first. ${explainCall(error, 'consent')}`);
+  }
 }
 
 /** Explains an error in one sentence for the terminal. Rethrows internal errors, whose stack is needed. */

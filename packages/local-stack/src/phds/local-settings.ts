@@ -24,6 +24,11 @@ function calledByOperators(commands: readonly string[], services: readonly Opera
   };
 }
 
+const OPERATING_CONSENT = calledByOperators(
+  ['reports', 'audit', 'people', 'grants', 'sessions'],
+  ['consent'],
+);
+
 const TARGETS: readonly Target[] = [
   {
     commands: ['import', 'imports', 'generate'],
@@ -36,13 +41,14 @@ const TARGETS: readonly Target[] = [
   calledByOperators(['erase'], ['authorization', 'consent', 'health-data']),
   calledByOperators(['restore'], ['authorization', 'consent']),
   calledByOperators(['apps', 'developers'], ['authorization']),
-  calledByOperators(['reports', 'audit', 'people', 'grants', 'sessions'], ['consent']),
+  OPERATING_CONSENT,
   {
     commands: ['records'],
     required: ['RECORDS_DATABASE_URL', 'RECORDS_PUBLIC_KEYS'],
-    toSettings: ({ keys }) => ({
-      RECORDS_DATABASE_URL_FILE: toKeyFiles(keys.directory).databaseUrls.consent,
-      RECORDS_PUBLIC_KEYS_FILE: toKeyFiles(keys.directory).receiptPublicKeys,
+    toSettings: (stack) => ({
+      ...OPERATING_CONSENT.toSettings(stack),
+      RECORDS_DATABASE_URL_FILE: toKeyFiles(stack.keys.directory).databaseUrls.consent,
+      RECORDS_PUBLIC_KEYS_FILE: toKeyFiles(stack.keys.directory).receiptPublicKeys,
     }),
   },
 ];

@@ -4,7 +4,7 @@ import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc/service';
-import { SUPPORTERS } from '@phds/service-kit/trust/operators';
+import { AUDITORS, SUPPORTERS } from '@phds/service-kit/trust/operators';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { Grants } from '../app/grants.ts';
 import type { PendingApprovals } from '../app/pending-approvals.ts';
@@ -52,6 +52,8 @@ export function createPersonOperatorService({
         const { items, total } = await grants.list(parseUserId(userId), null, toPage(page));
         return { grants: items.map(toGrantMessage), total };
       },
+      // runOperatorCall has recorded it.
+      announceRecordsRead: async () => ({}),
       async endGrant({ grantId }) {
         return { revokedAt: timestampFromDate(await grants.endByOperator(parseKnownId('grt', grantId))) };
       },
@@ -64,6 +66,7 @@ export function createPersonOperatorService({
     {
       getPerson: SUPPORTERS,
       listPersonGrants: SUPPORTERS,
+      announceRecordsRead: [...SUPPORTERS, ...AUDITORS],
       endGrant: SUPPORTERS,
       endPersonSessions: SUPPORTERS,
     },

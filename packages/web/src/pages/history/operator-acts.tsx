@@ -11,6 +11,7 @@ import { text } from './texts.ts';
 const TEXTS = {
   person_viewed: 'actPersonViewed',
   grants_viewed: 'actGrantsViewed',
+  accesses_viewed: 'actAccessesViewed',
   grant_ended: 'actGrantEnded',
   sessions_ended: 'actSessionsEnded',
   developer_added: 'actDeveloperAdded',
