@@ -82,6 +82,15 @@ describe('the app of the self-test', () => {
     expect(await admitted(old)).toEqual([true]);
   });
 
+  test('comes back into a ledger that was restored without it', async () => {
+    const secret = newSecret('client_secret');
+    await deploy(secret);
+    const profile = harness.consent.apps.get(clientId)?.profile;
+    harness.consent.apps.delete(clientId);
+    await deploy(secret);
+    await eventually(async () => expect(harness.consent.apps.get(clientId)?.profile).toEqual(profile));
+  });
+
   test('is never one of a developer, whose secret stays', async () => {
     const settings = { name: 'App', redirectUris: [SELF_TEST_APP.redirectUri] };
     const registration = { settings, sandbox: true };

@@ -26,7 +26,7 @@ export function createSelfTestApp(
   },
   { clientId, clientSecret }: { readonly clientId: string; readonly clientSecret: string },
 ): () => Promise<void> {
-  const { apps, clock, log } = dependencies;
+  const { apps, ledger, clock, log } = dependencies;
   const secret = toTrace(clientSecret);
   // Nobody has a session of this user. Each app has an owner of its own, so of two replicas one registers it.
   const ownerId = `${SANDBOX_USER_PREFIX}${clientId}`;
@@ -41,6 +41,8 @@ export function createSelfTestApp(
     if (found.app.ownerId !== ownerId) {
       throw new AppError('conflict', 'The app of SELF_TEST_CLIENT_ID belongs to a developer.');
     }
+    // A restored ledger may lack it.
+    await ledger.putApp(found.app);
     const now = clock.now();
     if (isAccepted(found, secret.hash, now)) return;
     const replaced = await apps.replaceSecret(clientId, secret, now, addSeconds(now, OVERLAP_SECONDS));

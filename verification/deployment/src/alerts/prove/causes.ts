@@ -235,6 +235,8 @@ const PROCESS_CAUSES: readonly Cause[] = [
   {
     alert: 'GatewaySlow',
     what: `every byte between the gateways and health-data takes ${SLOW_MS} ms`,
+    // On a busy machine a request of the self-test then takes longer than its deadline.
+    also: ['SelfTestFailing'],
     begin: async ({ stack: { proxies } }) => {
       proxies['gateway→health-data'].set({ kind: 'delay', milliseconds: SLOW_MS });
       return async () => proxies['gateway→health-data'].set({ kind: 'pass' });
