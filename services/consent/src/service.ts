@@ -22,6 +22,7 @@ import { type AccessRecorder, createAccessRecorder } from './app/access-recorder
 import { createAccesses } from './app/accesses.ts';
 import { loggingClockDifference } from './app/clock-difference.ts';
 import { createDecisions } from './app/decisions.ts';
+import { createErasureCertificates, type ErasureCertificates } from './app/erasure-certificates.ts';
 import { createErasures } from './app/erasures.ts';
 import { createGrants } from './app/grants.ts';
 import { createLedger, type Ledger } from './app/ledger.ts';
@@ -34,7 +35,7 @@ import { createReports } from './app/reports.ts';
 import { createSandbox, type Sandbox } from './app/sandbox.ts';
 import { createSessions, type Sessions } from './app/sessions.ts';
 import { startBackgroundTasks } from './background-tasks.ts';
-import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
+import { createJoseSigner, ERASURE_CERTIFICATE_TYPE, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
 import { openEvictions } from './events/redis-evictions.ts';
 import { type ConsentMetrics, createConsentMetrics } from './metrics.ts';
@@ -181,7 +182,12 @@ async function createRpcServices(
     createSandboxService({ sandbox: createSandboxUseCase(parts, useCases), userOf }),
     createAccessService({ recorder, accesses, userOf }),
     createSessionService(sessions),
-    createPersonOperatorService({ ...useCases, sessions, clock }),
+    createPersonOperatorService({
+      ...useCases,
+      sessions,
+      certificates: await createCertificatesUseCase(parts),
+      clock,
+    }),
     createReportService({ reports: acknowledging(guard, reports, ['report']), userOf }),
     createOperatorActService({ acts: operatorRecord, userOf }),
     createNoticeService(createNotices({ feed: stores.noticeFeed })),
@@ -189,6 +195,11 @@ async function createRpcServices(
     createEventService(changes),
     createRestoreService({ guard, countSuspended: stores.suspensions.count }),
   ];
+}
+
+async function createCertificatesUseCase({ stores, config, clock }: Parts): Promise<ErasureCertificates> {
+  const signer = await createJoseSigner(config.RECEIPT_PRIVATE_KEY, ERASURE_CERTIFICATE_TYPE);
+  return createErasureCertificates({ acts: stores.operatorActs, signer, clock });
 }
 
 function createLedgerUseCase({ stores, evictions, guard, metrics }: Parts): Ledger {

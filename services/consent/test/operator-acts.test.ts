@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { continueOperatorChain, OPERATOR_CHAIN_BEGINNING } from '@phds/record-chain/operator-act';
 import type { AppError } from '@phds/service-kit/errors';
+import { jwtVerify } from 'jose';
 import {
   approve,
   type RegisteredApp,
@@ -134,6 +136,57 @@ describe("the operators' record", () => {
     expect(await Promise.all(outcomes)).toEqual(['not_found', 'not_found', 'not_found']);
   });
 });
+
+describe('a certificate of an erasure', () => {
+  const inCommand = (command: string) => ({ headers: { 'x-request-id': command } });
+  const eraseElsewhere = async (service: 'authorization' | 'healthdata', requestId: string) => {
+    const name = service === 'authorization' ? 'AuthorizationService' : 'IngestionService';
+    const { number } = await act({ userId: 'certified', requestId }, `phds.${service}.v1.${name}/EraseUser`);
+    return () => consent.acts.asHealthData.endAct({ number, outcome: 'OK' });
+  };
+  const certify = (command: string) =>
+    consent.people.certifyErasure({ userId: 'certified' }, inCommand(command));
+
+  test('is signed, and names three entries of the record and, only to who knows the id, the person', async () => {
+    await approve(consent, app, 'certified');
+    await (await eraseElsewhere('authorization', 'c1'))();
+    await consent.asOperator.eraseUser({ userId: 'certified' }, inCommand('c1'));
+    const end = await eraseElsewhere('healthdata', 'c1');
+    expect(await reasonOf(certify('c1'))).toBe('conflict');
+    await end();
+    expect(await reasonOf(certify('c2'))).toBe('conflict');
+
+    const { certificate } = await certify('c1');
+    const { payload, protectedHeader } = await jwtVerify(certificate, consent.receiptPublicKey);
+    const { person, erased, command } = payload as unknown as Certificate;
+    expect([protectedHeader.typ, command]).toEqual(['erasure-certificate+jwt', 'c1']);
+    expect(person.sha256).toBe(hash('sha256', `${person.salt}.certified`));
+    const entries = await read();
+    for (const { act: begun, outcome } of erased) {
+      const [first, last] = [begun, outcome].map(({ number }) => entries[number - 1]);
+      expect(last).toMatchObject({ ends: begun.number, outcome: 'OK' });
+      expect([first, last].map((entry) => Buffer.from(entry?.hash ?? []).toString('hex'))).toEqual([
+        begun.hash,
+        outcome.hash,
+      ]);
+      expect(first).toMatchObject({ operator: 'on-call', requestId: 'c1' });
+    }
+    expect(erased.map(({ service }) => service)).toEqual(['authorization', 'consent', 'health-data']);
+    const refs = entries.map(({ userRef }) => userRef).filter((ref) => ref !== '');
+    for (const secret of ['certified', ...refs]) expect(JSON.stringify(payload)).not.toContain(secret);
+
+    await approve(consent, app, 'certified');
+    expect(await reasonOf(certify('c1'))).toBe('conflict');
+  });
+});
+
+interface Certificate {
+  readonly command: string;
+  readonly person: { readonly salt: string; readonly sha256: string };
+  readonly erased: readonly (Record<'act' | 'outcome', { number: number; hash: string }> & {
+    readonly service: string;
+  })[];
+}
 
 describe('a person', () => {
   test('sees the acts on them and on their grants, newest first, and no others', async () => {

@@ -51,7 +51,7 @@ const ADMITTED: Table = {
       gateway: 'ListOwnActs',
     },
     'phds.consent.v1.PersonOperatorService': {
-      operator: 'GetPerson ListPersonGrants AnnounceRecordsRead EndGrant EndPersonSessions',
+      operator: 'GetPerson ListPersonGrants AnnounceRecordsRead EndGrant EndPersonSessions CertifyErasure',
     },
     'phds.consent.v1.ReportService': { gateway: 'ReportApp', operator: 'ListReports' },
     'phds.consent.v1.SandboxService': {

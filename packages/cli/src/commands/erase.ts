@@ -13,12 +13,15 @@ import {
   reportFailedCall,
 } from '../operator/connection.ts';
 import type { ChosenUser } from '../options.ts';
+import { writeWholeFile } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
 
 export interface ErasureArguments {
   readonly userId: string;
   /** Ends the apps that the person registered, for all of their users. */
   readonly revokeApps: boolean;
+  /** File for a signed certificate; null for none. */
+  readonly certificateFile: string | null;
   readonly json: boolean;
 }
 
@@ -35,7 +38,7 @@ interface Removed {
  * Returns the exit code.
  */
 export async function erasePerson(
-  { userId, revokeApps, json }: ErasureArguments,
+  { userId, revokeApps, certificateFile, json }: ErasureArguments,
   { output, errors, connect }: OperatorSurroundings,
 ): Promise<number> {
   const removed: Removed = {};
@@ -47,6 +50,7 @@ export async function erasePerson(
       service = step.service;
       await step.erase(connection, { userId, revokeApps }, removed);
     }
+    if (certificateFile !== null) failure = await writeCertificate(connection, userId, certificateFile);
   } catch (error) {
     failure = explain(error, service);
   }
@@ -55,6 +59,25 @@ export async function erasePerson(
   if (failure === null) return EXIT_DONE;
   errors.write(`${failure}\n`);
   return EXIT_FAILED;
+}
+
+/** Writes the certificate of this command's erasure. Returns why there is none; null when it is written. */
+async function writeCertificate(
+  connection: OperatorConnection,
+  userId: string,
+  file: string,
+): Promise<string | null> {
+  const without = 'Everything is removed, but there is no certificate: run it again.';
+  try {
+    const people = connection.client('consent', PersonOperatorService);
+    const { certificate } = await people.certifyErasure({ userId });
+    await writeWholeFile(file, [`${certificate}\n`]);
+    return null;
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    const why = typeof code === 'string' ? `${file}: ${code}.` : explainCall(error, 'consent');
+    return `${why} ${without}`;
+  }
 }
 
 /** `phds erase --dry-run`: prints what an erasure would end, and removes nothing. Returns the exit code. */

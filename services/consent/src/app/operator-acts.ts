@@ -28,6 +28,21 @@ export interface OwnAct {
   readonly appName: string;
 }
 
+/** An entry as a certificate names it: number, time (RFC 3339) and hash (hex). */
+export interface NamedEntry {
+  readonly number: number;
+  readonly at: string;
+  readonly hash: string;
+}
+
+/** An act that succeeded. */
+export interface CompletedAct {
+  readonly rpc: string;
+  readonly operator: string;
+  readonly act: NamedEntry;
+  readonly outcome: NamedEntry;
+}
+
 /** The operators' record in the database. */
 export interface OperatorActStore {
   /** Returns the number of the new entry. */
@@ -38,6 +53,10 @@ export interface OperatorActStore {
   list(afterNumber: number, limit: number): Promise<StoredEntry[]>;
   /** The acts on a person, newest first. */
   listOfPerson(userId: string, page: Page): Promise<Listed<OwnAct>>;
+  /** The acts with this request id that succeeded, newest first. */
+  listCompleted(requestId: string): Promise<CompletedAct[]>;
+  /** Whether consent has something of a person. */
+  isKnown(userId: string): Promise<boolean>;
 }
 
 /** The record of what operators do. */

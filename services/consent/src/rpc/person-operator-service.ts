@@ -4,8 +4,10 @@ import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc/service';
-import { AUDITORS, SUPPORTERS } from '@phds/service-kit/trust/operators';
+import { toCarriedOrigin } from '@phds/service-kit/telemetry/current-origin';
+import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/operators';
 import { parseUserId } from '@phds/service-kit/user-id';
+import type { ErasureCertificates } from '../app/erasure-certificates.ts';
 import type { Grants } from '../app/grants.ts';
 import type { PendingApprovals } from '../app/pending-approvals.ts';
 import type { Sessions } from '../app/sessions.ts';
@@ -17,11 +19,13 @@ export function createPersonOperatorService({
   grants,
   pendingApprovals,
   sessions,
+  certificates,
   clock,
 }: {
   readonly grants: Pick<Grants, 'list' | 'endByOperator'>;
   readonly pendingApprovals: Pick<PendingApprovals, 'list'>;
   readonly sessions: Pick<Sessions, 'end'>;
+  readonly certificates: ErasureCertificates;
   readonly clock: Clock;
 }) {
   const FIRST = toPage({ page: 1, pageSize: 100 });
@@ -62,6 +66,10 @@ export function createPersonOperatorService({
         await sessions.end({ tokenHash: null, sid: null, subject, endedAt: clock.now() });
         return {};
       },
+      async certifyErasure({ userId }) {
+        const { requestId } = toCarriedOrigin();
+        return { certificate: await certificates.certify(parseUserId(userId), requestId) };
+      },
     },
     {
       getPerson: SUPPORTERS,
@@ -69,6 +77,7 @@ export function createPersonOperatorService({
       announceRecordsRead: [...SUPPORTERS, ...AUDITORS],
       endGrant: SUPPORTERS,
       endPersonSessions: SUPPORTERS,
+      certifyErasure: OPERATORS,
     },
   );
 }
