@@ -67,7 +67,9 @@ describe('an erasure', () => {
     await harness.put('much', times(5 * PIECE + 1, heart));
     await harness.put('other', times(PIECE, heart));
     await deletions.cancelWhen(`(SELECT count(*) FROM gone) > ${PIECE}`);
-    await erase('much');
+    // The readings, and a row for each of their counts, summaries and changes.
+    expect(await erase('much')).toBeGreaterThan(5 * PIECE + 1);
+    expect(await erase('much')).toBe(0);
     expect(await listLeft('much')).toEqual([]);
     expect(await expectAgreement('other')).toBe(PIECE);
   });

@@ -201,8 +201,14 @@ test('an operator finds the grants of a person, ends one, and ends the sessions'
 
   expect((await runAsOperator(stack, ['sessions', 'end', ...of, '--reason', 'A lost phone.'])).code).toBe(0);
   expect((await partner(user, '/consent/grants')).status).toBe(401);
+  const mistaken = ['erase', '--user', 'no-such-person', '--confirm', 'no-such-person', '--reason', 'typo'];
+  expect((await runAsOperator(stack, mistaken)).document.removed).toEqual({
+    authorization: { codes: 0, families: 0, apps: 0 },
+    consent: { grants: 0, pendingApprovals: 0 },
+    'health-data': { rows: 0 },
+  });
   expect(await runAsOperator(stack, ['people', 'show', '--user', 'no-such-person'])).toMatchObject({
     code: 1,
-    document: { error: expect.stringContaining('not_found') },
+    document: { error: expect.stringContaining('nothing of this person') },
   });
 });

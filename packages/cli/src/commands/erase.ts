@@ -29,7 +29,7 @@ export interface ErasureArguments {
 interface Removed {
   authorization?: { readonly codes: number; readonly families: number; readonly apps: number };
   consent?: { readonly grants: number; readonly pendingApprovals: number };
-  'health-data'?: Record<string, never>;
+  'health-data'?: { readonly rows: number };
 }
 
 /**
@@ -160,8 +160,8 @@ const STEPS: readonly Step[] = [
   {
     service: 'health-data',
     async erase(connection, { userId }, removed) {
-      await connection.client('health-data', IngestionService).eraseUser({ userId });
-      removed['health-data'] = {};
+      const { rows } = await connection.client('health-data', IngestionService).eraseUser({ userId });
+      removed['health-data'] = { rows: Number(rows) };
     },
   },
 ];
@@ -174,11 +174,13 @@ function explain(error: unknown, service: OperatedService): string {
   return service === 'authorization' ? sentence : `${sentence} Not everything is removed: run it again.`;
 }
 
-function toText({ authorization, consent }: Removed): string {
+function toText({ authorization, consent, 'health-data': data }: Removed): string {
+  const counts = [authorization, consent, data].flatMap((counted) => Object.values<number>(counted ?? {}));
   return [
     `consent: ${consent?.grants} grants, ${consent?.pendingApprovals} requests, and the link from the access records`,
     `authorization: ${authorization?.families} token families, ${authorization?.codes} codes; ${authorization?.apps} apps without an owner`,
-    'health-data: everything of the person',
+    `health-data: ${data?.rows} rows of data`,
+    ...(counts.some((count) => count > 0) ? [] : ['No service knew this person: check the id.']),
     '',
   ].join('\n');
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DescService } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
-import { AppError } from '@phds/service-kit/errors';
+import { AppError, notFound } from '@phds/service-kit/errors';
 import { REASON_METADATA, REQUEST_ID_METADATA } from '@phds/service-kit/rpc/context';
 import {
   ConfigError,
@@ -97,6 +97,9 @@ export function explainCall(error: unknown, service: OperatedService, caller = '
   if (error.reason === 'unavailable') return `${service} does not answer.`;
   if (error.reason === 'caller_not_admitted') {
     return `${service} does not admit this caller: the key is not one of ${caller} that it knows, the operator does not have the role, or the clock here is over a minute ahead.`;
+  }
+  if (error.reason === 'not_found') {
+    return error.message === notFound().message ? `${service} does not know this id.` : error.message;
   }
   return `${service} refused (${error.reason})${error.message === '' ? '' : `: ${error.message}`}`;
 }

@@ -41,7 +41,8 @@ export function createPersonOperatorService({
           grants.list(userId, 'active', ONE),
           pendingApprovals.list(userId, 'pending', ONE),
         ]);
-        if (all.total === 0 && open.total === 0) throw notFound();
+        if (all.total === 0 && open.total === 0)
+          throw notFound('Consent knows nothing of this person: no grant and no open request.');
         const reads = all.items.flatMap(({ lastAccessAt }) =>
           lastAccessAt === null ? [] : [lastAccessAt.getTime()],
         );

@@ -71,8 +71,7 @@ export function parseAll<Draft, Key>(
   return keys;
 }
 
-/** Removes all data of a person. Idempotent. */
-export async function eraseUser(ports: IngestionPorts, userId: string): Promise<void> {
-  parseUserId(userId);
-  await ports.eraser.erase(userId);
+/** Removes all data of a person, and returns the number of rows. Idempotent. */
+export async function eraseUser(ports: IngestionPorts, userId: string): Promise<number> {
+  return ports.eraser.erase(parseUserId(userId));
 }

@@ -210,9 +210,9 @@ export interface HealthRecordWriter {
 export interface UserEraser {
   /**
    * Removes every row of the user, and continues if the caller disconnects. After an error some rows may be left in a consistent
-   * state; a repeat removes them.
+   * state; a repeat removes them. Returns the number of rows.
    */
-  erase(userId: string): Promise<void>;
+  erase(userId: string): Promise<number>;
   /** Removes every row of a sandbox person, and stops as soon as the person is used. Data of a stopped erasure is made anew. */
   eraseUnused(userId: string, usedBefore: Date): Promise<void>;
 }

@@ -44,10 +44,7 @@ export function createIngestionService(ports: IngestionPorts & ImportPorts) {
         await putProfile(ports.profiles, userId, profile, toImportKey(userId, name));
         return {};
       },
-      eraseUser: async ({ userId }) => {
-        await eraseUser(ports, userId);
-        return {};
-      },
+      eraseUser: async ({ userId }) => ({ rows: BigInt(await eraseUser(ports, userId)) }),
       startImport: async ({ size, ...draft }) => {
         const { position, ...progress } = await startImport(ports, { ...draft, size: Number(size) });
         return { ...progress, position: BigInt(position) };

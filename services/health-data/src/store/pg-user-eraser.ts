@@ -44,28 +44,34 @@ const FORGET_UNUSED = 'UPDATE sandbox_person SET made_until = NULL WHERE user_id
  * are deleted with their counts, and no summary uses rollups. A repeat therefore continues where the last one stopped.
  */
 export function createPgUserEraser(pool: pg.Pool, pieceRows = PIECE_ROWS): UserEraser {
-  const repeat = async (userId: string, erase: (client: pg.PoolClient) => Promise<boolean>) => {
-    let isAll = false;
-    while (!isAll) isAll = await writeForUser(pool, userId, erase);
+  // A piece that is not full is the last one.
+  const repeat = async (userId: string, erase: (client: pg.PoolClient) => Promise<number>) => {
+    let [rows, piece] = [0, pieceRows];
+    while (piece >= pieceRows) {
+      piece = await writeForUser(pool, userId, erase);
+      rows += piece;
+    }
+    return rows;
   };
   return translatingErrors({
     erase: (userId) => repeat(userId, (client) => erasePiece(client, userId, pieceRows)),
-    eraseUnused: (userId, usedBefore) =>
-      repeat(userId, async (client) => {
+    async eraseUnused(userId, usedBefore) {
+      await repeat(userId, async (client) => {
         const { rowCount } = await client.query(FORGET_UNUSED, [userId, usedBefore]);
-        return rowCount === 0 || erasePiece(client, userId, pieceRows);
-      }),
+        return rowCount === 0 ? 0 : erasePiece(client, userId, pieceRows);
+      });
+    },
   });
 }
 
-/** Returns whether nothing is left. */
-async function erasePiece(client: pg.ClientBase, userId: string, limit: number): Promise<boolean> {
-  let room = limit;
+/** Returns the number of rows: fewer than the limit when nothing is left. */
+async function erasePiece(client: pg.ClientBase, userId: string, limit: number): Promise<number> {
+  let rows = 0;
   for (const table of USER_TABLES) {
-    room -= await eraseRows(client, table, userId, room);
-    if (room <= 0) return false;
+    rows += await eraseRows(client, table, userId, limit - rows);
+    if (rows >= limit) break;
   }
-  return true;
+  return rows;
 }
 
 /** Erases up to a number of rows of a table and returns how many. */
