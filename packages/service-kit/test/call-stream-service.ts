@@ -81,8 +81,8 @@ export function createHoldableTokens() {
   };
 }
 
-export function openUnary(ports: readonly number[], deadlineMs = 20_000) {
-  const channel = openRpcChannel({ ...connection(ports), deadlineMs });
+export function openUnary(ports: readonly number[], changes: Partial<RpcChannelOptions> = {}) {
+  const channel = openRpcChannel({ ...connection(ports), ...changes });
   return { read: channel.client(HealthDataService).read, [Symbol.dispose]: () => channel[Symbol.dispose]() };
 }
 

@@ -6,7 +6,7 @@ import { AppError } from '../src/errors.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
 import { measureCalledRpcs } from '../src/rpc/observer.ts';
 import type { RpcServer } from '../src/rpc/server.ts';
-import { measureCertificate } from '../src/rpc/tls.ts';
+import { measureCertificates } from '../src/rpc/tls.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';
 import { connection, openStreams, type Respond, sendReads, serve, whenOpen } from './call-stream-service.ts';
 
@@ -29,19 +29,18 @@ const CERTIFICATES = {
 };
 const toPem = (base64: string) => `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`;
 
-test('the end of the certificate in use is that of the first in its chain to end; without TLS there is none', async () => {
-  const read = async (TLS_CERT?: string) => {
-    const metrics = new Metrics({ service: 'one' });
-    measureCertificate(metrics, { TLS_CERT });
-    return new Scrape(await metrics.text()).sum('phds_certificate_expiry_timestamp_seconds') * 1000;
-  };
+test('the end of the certificate in use is that of the first in its chain to end; a renewed one replaces it', async () => {
+  const metrics = new Metrics({ service: 'one' });
+  const ends = async () =>
+    new Scrape(await metrics.text()).sum('phds_certificate_expiry_timestamp_seconds') * 1000;
   const [early, late] = Object.keys(CERTIFICATES).map((end) => Date.parse(end));
   const [first = '', second = ''] = Object.values(CERTIFICATES).map(toPem);
-  expect(await read(second)).toBe(late);
-  expect(await read(second + first)).toBe(early);
-  const none = new Metrics({ service: 'one' });
-  measureCertificate(none, {});
-  expect(await none.text()).not.toMatch(/^phds_certificate/m);
+  const measureCertificate = measureCertificates(metrics);
+  expect(await metrics.text()).not.toMatch(/^phds_certificate/m);
+  const renew = measureCertificate('TLS_CERT', second + first);
+  expect(await ends()).toBe(early);
+  renew(second);
+  expect(await ends()).toBe(late);
 });
 
 test('a read counter and a read gauge have the value of the moment of the scrape', async () => {

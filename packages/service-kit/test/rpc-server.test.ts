@@ -58,7 +58,7 @@ const server = await serve(async (_request, context) => {
 });
 afterAll(async () => server[Symbol.asyncDispose]());
 
-const open = () => openUnary([server.rpcPort], 60_000);
+const open = () => openUnary([server.rpcPort], { deadlineMs: 60_000 });
 
 test('a call gets the remaining time of the call that it is made for', async () => {
   using service = open();

@@ -11,7 +11,7 @@ import { startPruning } from '@phds/service-kit/pruning';
 import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
-import { measureCertificate } from '@phds/service-kit/rpc/tls';
+import { openReloads } from '@phds/service-kit/settings/reload';
 import {
   openSessionVerification,
   type SessionVerification,
@@ -72,9 +72,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
   const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   const measured = createAuthorizationMetrics(metrics);
-  measureCertificate(metrics, config);
   const failureOf = reportFailures(metrics, log);
   await using resources = new AsyncDisposableStack();
+  const reloads = resources.use(openReloads(config, { metrics, log }));
   const postgres = resources.use(openDatabase(config, log, `phds-${SERVICE}`, config.DATABASE_POOL_SIZE));
   const prismaOptions = toPrismaOptions(postgres.pool, toLimits(config));
   const prisma = resources.adopt(new PrismaClient(prismaOptions), (client) => client.$disconnect());
@@ -85,7 +85,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     await startRestoreGuard({ pool, schema: toSchemaName(SERVICE), config, log, onFailure }),
   );
   measured.measureRestores(guard);
-  const consent = connectConsent(config, { clock, log, metrics }, resources);
+  const consent = connectConsent(config, { clock, log, metrics, reloads }, resources);
   const parts: Parts = {
     ...createStores(postgres, prisma, guard),
     ...(overrides.consent?.(consent) ?? consent),
@@ -102,7 +102,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   keepSelfTestApp(parts, failureOf, resources);
   const server = resources.use(
     await startRpcServer({
-      ...toRpcServerOptions(config, { service: SERVICE, clock, operatorRecord: parts.operatorRecord }),
+      ...toRpcServerOptions(config, {
+        service: SERVICE,
+        clock,
+        operatorRecord: parts.operatorRecord,
+        reloads,
+      }),
       services: createRpcServices(parts),
       log,
       metrics,

@@ -5,7 +5,7 @@ import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/servi
 import { createRestoreService } from '@phds/service-kit/restore/service';
 import { createUserOf } from '@phds/service-kit/rpc/context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
-import { measureCertificate } from '@phds/service-kit/rpc/tls';
+import { openReloads } from '@phds/service-kit/settings/reload';
 import {
   openSessionVerification,
   toRpcServerOptions,
@@ -77,9 +77,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
   const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   const measured = createConsentMetrics(metrics);
-  measureCertificate(metrics, config);
   const failureOf = reportFailures(metrics, log);
   await using resources = new AsyncDisposableStack();
+  const reloads = resources.use(openReloads(config, { metrics, log }));
   const pools = resources.use(await openConnectionPools(config, log));
   measured.measurePools(pools.byName);
   let recorder: AccessRecorder | undefined;
@@ -101,7 +101,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const operatorRecord = acknowledging(guard, createOperatorActs(stores.operatorActs), ['begin', 'end']);
   const server = resources.use(
     await startRpcServer({
-      ...toRpcServerOptions(config, { service: SERVICE, clock, operatorRecord }),
+      ...toRpcServerOptions(config, { service: SERVICE, clock, operatorRecord, reloads }),
       services: await createRpcServices(parts, { recorder, operatorRecord }, webhooks),
       log,
       metrics,

@@ -6,7 +6,7 @@ import { startPeriodic } from '@phds/service-kit/periodic';
 import { closeHttp, createProbeServer, listenHttp, measureReadiness } from '@phds/service-kit/probe-server';
 import { type ReadinessWatch, watchReadiness } from '@phds/service-kit/readiness';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
-import { measureCertificate } from '@phds/service-kit/rpc/tls';
+import { openReloads } from '@phds/service-kit/settings/reload';
 import {
   openSessionVerification,
   type SessionVerification,
@@ -63,12 +63,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const measured = createGatewayMetrics(metrics);
   const failureOf = reportFailures(metrics, log);
   await using starting = new AsyncDisposableStack();
-  const backends = starting.use(openBackends(config, log, metrics));
+  const reloads = starting.use(openReloads(config, { metrics, log }));
+  const backends = starting.use(openBackends(config, { log, metrics, reloads }));
   const cache = new PrincipalCache({ maxTokens: config.CACHE_MAX_TOKENS, ttlMs: config.CACHE_TTL_MS, clock });
   measured.measureCache(cache);
   const redis = connectRedis(config, { cache, log, measured }, starting);
-  const refusals = new RefusalCounts({ accesses: backends.accesses, clock, log });
-  handOverRefusals(refusals, config, failureOf, starting);
+  const refusals = countRefusals({ ...backends, clock, log }, config, failureOf, starting);
   const requests = openRequestLog(redis, config, { clock, log }, starting);
   const verification = starting.use(openSessionVerification(config, { clock, failureOf }));
   const authenticator = new Authenticator({ tokens: backends.tokenCalls, cache, clock });
@@ -142,7 +142,6 @@ async function openProbes(
   { config, metrics, readiness }: { config: Config; metrics: Metrics; readiness: Readiness },
   resources: AsyncDisposableStack,
 ): Promise<number> {
-  measureCertificate(metrics, config);
   measureReadiness(metrics, readiness.canWork);
   const { isReady } = readiness;
   const server = resources.adopt(createProbeServer({ isReady, metrics }), closeHttp);
@@ -197,16 +196,18 @@ function renewDueTokens(
   return startPeriodic(() => authenticator.renewDue(), { intervalMs, onFailure });
 }
 
-/** Sends the refusal counts to consent periodically, and once more after the last request. */
-function handOverRefusals(
-  refusals: RefusalCounts,
+/** Counts refusals, and sends the counts to consent periodically, and once more after the last request. */
+function countRefusals(
+  parts: ConstructorParameters<typeof RefusalCounts>[0],
   { USAGE_INTERVAL_MS: intervalMs }: Config,
   failureOf: FailureReports,
   resources: AsyncDisposableStack,
-): void {
+): RefusalCounts {
+  const refusals = new RefusalCounts(parts);
   const failed = failureOf('sending the counts of refused requests to consent');
   resources.defer(() => refusals.handOver().catch(failed));
   resources.use(startPeriodic(() => refusals.handOver(), { intervalMs, onFailure: failed }));
+  return refusals;
 }
 
 /** The request log, which moves to Redis periodically, and once more after the last request. */

@@ -6,7 +6,7 @@ import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { startPruning } from '@phds/service-kit/pruning';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
-import { measureCertificate } from '@phds/service-kit/rpc/tls';
+import { openReloads } from '@phds/service-kit/settings/reload';
 import {
   openSessionVerification,
   type SessionVerification,
@@ -76,12 +76,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { clock = systemClock, metrics = new Metrics({ service: SERVICE }) } = overrides;
   const log = overrides.log ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   const measured = createHealthDataMetrics(metrics);
-  measureCertificate(metrics, config);
   const failureOf = reportFailures(metrics, log);
   await using resources = new AsyncDisposableStack();
+  const reloads = resources.use(openReloads(config, { metrics, log }));
   const postgres = resources.use(openDatabase(config, log));
   measured.measurePools({ ordinary: postgres.pool });
-  const consent = resources.use(connectConsent(config, { service: SERVICE, clock, log, metrics }));
+  const consent = resources.use(connectConsent(config, { service: SERVICE, clock, log, metrics, reloads }));
   const recorder = openAccessRecorder(config, overrides.accessLog ?? consent.accessLog);
   const outbox = createPgChangeOutbox(postgres.pool);
   const intervalMs = config.CHANGE_REPORT_INTERVAL_MS;
@@ -101,7 +101,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   resources.use(startPruning(changes, { intervalMs: DAY_MS, failureOf }));
   const server = resources.use(
     await startRpcServer({
-      ...toRpcServerOptions(config, { service: SERVICE, clock, operatorRecord: consent.operatorRecord }),
+      ...toRpcServerOptions(config, {
+        service: SERVICE,
+        clock,
+        operatorRecord: consent.operatorRecord,
+        reloads,
+      }),
       services: createRpcServices({
         config,
         clock,

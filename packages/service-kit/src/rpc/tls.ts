@@ -9,6 +9,8 @@ export interface TlsFiles {
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
+  /** Calls the listener whenever the texts have changed. Absent if they never do. */
+  readonly onChange?: (listener: () => void) => void;
 }
 
 /** The TLS settings of a configuration. Throws a ConfigError unless all three or none are set and fit together. */
@@ -36,34 +38,87 @@ export function toTlsFiles(config: {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Measures when the certificate ends that this process has read: a renewed file is in use only after a restart. */
-export function measureCertificate(
+/**
+ * Exports when certificates end. The result takes the name of a setting and its certificate, and returns what takes the certificate that
+ * replaces it.
+ */
+export function measureCertificates(
   metrics: Metrics,
-  { TLS_CERT = '' }: { readonly TLS_CERT?: string | undefined },
-): void {
+): (setting: string, pem: string) => (pem: string) => void {
   const gauge = metrics.gauge({
     name: 'phds_certificate_expiry_timestamp_seconds',
     help: 'The end of the certificate in use, or of the one in its chain that ends first.',
     labels: ['setting'],
   });
-  const ends = (TLS_CERT.match(CERTIFICATE) ?? []).flatMap((pem) => {
-    try {
-      return new X509Certificate(pem).validToDate.getTime();
-    } catch {
-      // `toTlsFiles` names the setting.
-      return [];
-    }
-  });
-  if (ends.length > 0) gauge.set({ setting: 'TLS_CERT' }, Math.min(...ends) / 1000);
+  return (setting, first) => {
+    const measure = (pem: string) => {
+      const ends = (pem.match(CERTIFICATE) ?? []).map((text) =>
+        new X509Certificate(text).validToDate.getTime(),
+      );
+      gauge.set({ setting }, Math.min(...ends) / 1000);
+    };
+    measure(first);
+    return measure;
+  };
 }
 
 export function serverCredentials(tls: TlsFiles | undefined): ServerCredentials {
-  if (tls === undefined) return ServerCredentials.createInsecure();
-  const pair = { cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) };
-  return ServerCredentials.createSsl(Buffer.from(tls.ca), [pair], true);
+  return tls === undefined ? ServerCredentials.createInsecure() : new CurrentServerCredentials(tls);
 }
 
 export function channelCredentials(tls: TlsFiles | undefined): ChannelCredentials {
-  if (tls === undefined) return ChannelCredentials.createInsecure();
-  return ChannelCredentials.createSsl(Buffer.from(tls.ca), Buffer.from(tls.key), Buffer.from(tls.cert));
+  return tls === undefined ? ChannelCredentials.createInsecure() : new CurrentChannelCredentials(tls);
+}
+
+const toContext = ({ ca, cert, key }: TlsFiles) => ({ ca, cert: [cert], key: [key] });
+
+/** New connections get the present certificate; open ones keep the one that they have begun with. */
+class CurrentServerCredentials extends ServerCredentials {
+  constructor(tls: TlsFiles) {
+    super({ requestCert: true }, toContext(tls));
+    tls.onChange?.(() => this.updateSecureContextOptions(toContext(tls)));
+  }
+
+  override _equals(other: ServerCredentials): boolean {
+    return this === other;
+  }
+}
+
+type Connector = ReturnType<ChannelCredentials['_createSecureConnector']>;
+
+/** A new connection is made with the present certificate. */
+class CurrentChannelCredentials extends ChannelCredentials {
+  readonly #tls: TlsFiles;
+
+  constructor(tls: TlsFiles) {
+    super();
+    this.#tls = tls;
+  }
+
+  override _isSecure(): boolean {
+    return true;
+  }
+
+  override _equals(other: ChannelCredentials): boolean {
+    return this === other;
+  }
+
+  override _createSecureConnector(
+    ...to: Parameters<ChannelCredentials['_createSecureConnector']>
+  ): Connector {
+    const connector = () => {
+      const { ca, key, cert } = this.#tls;
+      const [authorities, ...own] = [ca, key, cert].map((text) => Buffer.from(text));
+      return ChannelCredentials.createSsl(authorities, ...own)._createSecureConnector(...to);
+    };
+    const { waitForReady, getCallCredentials } = ChannelCredentials.createInsecure()._createSecureConnector(
+      ...to,
+    );
+    return {
+      connect: (socket) => connector().connect(socket),
+      waitForReady,
+      getCallCredentials,
+      destroy: () => undefined,
+    };
+  }
 }

@@ -40,6 +40,23 @@ function findPage(setting: string): string {
   return PAGES.find(([names]) => names.test(setting))?.[1] ?? 'docs/operations/settings.md';
 }
 
+/** The files that settings were read from. */
+export interface SettingSource {
+  /** By setting. */
+  readonly files: ReadonlyMap<string, string>;
+  /** What the file of a setting has now; null if it cannot be read. */
+  text(setting: string): string | null;
+  /** The value of a setting by its file as it is now. Throws a ConfigError if it cannot be used. */
+  read(setting: string): unknown;
+}
+
+const SOURCE = Symbol('source of the settings');
+
+/** Where a configuration comes from, also that of a copy of it. Undefined if it was not read by `readConfig`. */
+export function sourceOf(config: object): SettingSource | undefined {
+  return (config as { readonly [SOURCE]?: SettingSource })[SOURCE];
+}
+
 /**
  * Reads the environment once into a typed, frozen object. Each setting KEY may instead be read from the file named by KEY_FILE,
  * which keeps secrets out of the environment. The file's content is trimmed.
@@ -67,7 +84,38 @@ export function readConfig<Shape extends z.ZodRawShape>(
     );
   }
   if (problems.length > 0 || !result.success) throw new ConfigError(problems);
-  return Object.freeze(result.data);
+  const source = toSource(schema.shape, env);
+  return Object.freeze(source.files.size === 0 ? result.data : { ...result.data, [SOURCE]: source });
+}
+
+function toSource(shape: z.ZodRawShape, env: NodeJS.ProcessEnv): SettingSource {
+  const named = Object.keys(shape).flatMap((key) => {
+    const file = env[`${key}_FILE`];
+    return file ? [[key, file] as const] : [];
+  });
+  const files = new Map(named);
+  const text = (setting: string) => readText(files.get(setting) ?? '');
+  return {
+    files,
+    text,
+    read(setting) {
+      const refuse = (reason: string) => new ConfigError([{ setting, reason }]);
+      const value = text(setting);
+      if (!value) throw refuse(value === null ? 'the file cannot be read' : 'the file is empty');
+      const result = (shape[setting] as z.ZodType).safeParse(value);
+      if (result.success) return result.data;
+      throw refuse(result.error.issues.map(({ message }) => message).join(', '));
+    },
+  };
+}
+
+/** Null if the file cannot be read. */
+function readText(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return null;
+  }
 }
 
 /** Settings of earlier versions, rejected because they would be ignored silently: what replaces each, and the condition. */
@@ -101,12 +149,9 @@ function readSetting(key: string, env: NodeJS.ProcessEnv, problems: SettingProbl
     problems.push({ setting: key, reason: `set it or ${key}_FILE, not both` });
     return undefined;
   }
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch {
-    problems.push({ setting: `${key}_FILE`, reason: 'the file cannot be read' });
-    return undefined;
-  }
+  const text = readText(file);
+  if (text === null) problems.push({ setting: `${key}_FILE`, reason: 'the file cannot be read' });
+  return text ?? undefined;
 }
 
 interface Bounds {

@@ -6,13 +6,13 @@ import type { RpcChannelOptions } from '../rpc/client.ts';
 import { measureCalledRpcs } from '../rpc/observer.ts';
 import type { OperatorRecord } from '../rpc/operator-acts.ts';
 import type { RpcServerOptions } from '../rpc/server.ts';
-import { toTlsFiles } from '../rpc/tls.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { openSessionKeys, type SessionKeys } from '../trust/keys.ts';
 import { parseRoles } from '../trust/operators.ts';
 import { createServiceTokenSource, createServiceTokenVerifier } from '../trust/service-token.ts';
 import { createSessionVerifier, type SessionVerifier } from '../trust/session.ts';
 import type { StepUpOptions } from '../trust/step-up.ts';
+import type { Reloads } from './reload.ts';
 import type { commonSettings, redisSettings, rpcSettings, sessionSettings } from './settings.ts';
 
 // The settings that every service has (settings.ts), as options of the parts of this package that need them.
@@ -27,15 +27,29 @@ export function toRpcServerOptions(
     service,
     clock = systemClock,
     operatorRecord,
-  }: { readonly service: string; readonly clock?: Clock; readonly operatorRecord: OperatorRecord },
+    reloads,
+  }: {
+    readonly service: string;
+    readonly clock?: Clock;
+    readonly operatorRecord: OperatorRecord;
+    readonly reloads: Reloads;
+  },
 ): Omit<RpcServerOptions, 'services' | 'health' | 'log'> {
+  const admitting = (publicKeys: string) => ({
+    verify: createServiceTokenVerifier({ service, publicKeys, clock }),
+    rolesOf: parseRoles(publicKeys),
+  });
+  let admitted = admitting(config.SERVICE_PUBLIC_KEYS);
+  reloads.watch(['SERVICE_PUBLIC_KEYS'], ({ SERVICE_PUBLIC_KEYS: keys }) => {
+    admitted = admitting(keys);
+  });
   return {
-    verifyCaller: createServiceTokenVerifier({ service, publicKeys: config.SERVICE_PUBLIC_KEYS, clock }),
-    operators: { rolesOf: parseRoles(config.SERVICE_PUBLIC_KEYS), record: operatorRecord },
+    verifyCaller: (token) => admitted.verify(token),
+    operators: { rolesOf: (caller) => admitted.rolesOf(caller), record: operatorRecord },
     host: config.HOST,
     rpcPort: config.RPC_PORT,
     probePort: config.PROBE_PORT,
-    ...toTls(config),
+    ...toTls(reloads),
   };
 }
 
@@ -44,15 +58,24 @@ interface ChannelContext {
   readonly clock?: Clock;
   /** Measures the calls of all channels and streams. Default: they are not measured. */
   readonly metrics?: Metrics;
+  readonly reloads: Reloads;
 }
 
 /** TLS, service tokens and metrics of all channels and streams of a service, for `openRpcChannel`. Called once for each service. */
 export function toRpcChannelOptions(
   config: CommonSettings,
-  { service, clock = systemClock, metrics }: ChannelContext,
+  { service, clock = systemClock, metrics, reloads }: ChannelContext,
 ): Pick<RpcChannelOptions, 'tokens' | 'tls' | 'observer'> {
-  const tokens = createServiceTokenSource({ service, privateKeyPem: config.SERVICE_PRIVATE_KEY, clock });
-  return { tokens, ...toTls(config), ...(metrics && { observer: measureCalledRpcs(metrics) }) };
+  const signing = (privateKeyPem: string) => createServiceTokenSource({ service, privateKeyPem, clock });
+  let tokens = signing(config.SERVICE_PRIVATE_KEY);
+  reloads.watch(['SERVICE_PRIVATE_KEY'], ({ SERVICE_PRIVATE_KEY: key }) => {
+    tokens = signing(key);
+  });
+  return {
+    tokens: (audience) => tokens(audience),
+    ...toTls(reloads),
+    ...(metrics && { observer: measureCalledRpcs(metrics) }),
+  };
 }
 
 /** The verifier of sessions and the keys of the identity provider. */
@@ -90,8 +113,7 @@ export function toStepUpOptions(config: Settings<typeof sessionSettings>): StepU
   };
 }
 
-function toTls(config: CommonSettings): Pick<RpcServerOptions, 'tls'> {
-  const tls = toTlsFiles(config);
+function toTls({ tls }: Reloads): Pick<RpcServerOptions, 'tls'> {
   return tls === undefined ? {} : { tls };
 }
 

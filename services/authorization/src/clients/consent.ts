@@ -12,6 +12,7 @@ import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { createOperatorRecordClient } from '@phds/service-kit/rpc/operator-acts';
 import { createStreamedCalls, type StreamedCalls } from '@phds/service-kit/rpc/streamed-calls';
+import type { Reloads } from '@phds/service-kit/settings/reload';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
@@ -41,7 +42,12 @@ import {
 /** Typed clients of consent, over one channel and a stream of liveness checks to each replica. */
 export function connectConsent(
   config: Config,
-  context: { readonly clock: Clock; readonly log: Logger; readonly metrics: Metrics },
+  context: {
+    readonly clock: Clock;
+    readonly log: Logger;
+    readonly metrics: Metrics;
+    readonly reloads: Reloads;
+  },
   resources: AsyncDisposableStack,
 ) {
   const { CONSENT_ADDRESS: address, CONSENT_DEADLINE_MS: deadlineMs } = config;

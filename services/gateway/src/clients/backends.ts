@@ -16,6 +16,7 @@ import { openCallStreams } from '@phds/service-kit/rpc/call-streams';
 import type { StreamOfCalls } from '@phds/service-kit/rpc/calls';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { toRpcName } from '@phds/service-kit/rpc/observer';
+import type { Reloads } from '@phds/service-kit/settings/reload';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
@@ -46,9 +47,12 @@ export interface Backends extends Disposable {
 const SANDBOX_DATA_DEADLINE_MS = 20_000;
 
 /** Opens a channel to each service, which connects on first use, and the streams to health-data and authorization. */
-export function openBackends(config: Config, log: Logger, metrics: Metrics): Backends {
+export function openBackends(
+  config: Config,
+  { log, metrics, reloads }: { readonly log: Logger; readonly metrics: Metrics; readonly reloads: Reloads },
+): Backends {
   using opened = new DisposableStack();
-  const options = toRpcChannelOptions(config, { service: 'gateway', metrics });
+  const options = toRpcChannelOptions(config, { service: 'gateway', metrics, reloads });
   const connect = (audience: string, address: string, deadlineMs: number) => {
     const to = { ...options, address, audience };
     const channel = opened.use(openRpcChannel({ ...to, deadlineMs }));

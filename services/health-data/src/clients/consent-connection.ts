@@ -6,6 +6,7 @@ import { AppError } from '@phds/service-kit/errors';
 import { openCallStreams } from '@phds/service-kit/rpc/call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { createOperatorRecordClient } from '@phds/service-kit/rpc/operator-acts';
+import type { Reloads } from '@phds/service-kit/settings/reload';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
@@ -19,12 +20,13 @@ export interface ConnectionContext {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly reloads: Reloads;
 }
 
 /** Opens the connections to consent: to its rpcs, and a stream of accesses to each replica. */
-export function connectConsent(config: Config, { service, clock, log, metrics }: ConnectionContext) {
+export function connectConsent(config: Config, { service, clock, log, metrics, reloads }: ConnectionContext) {
   const options = {
-    ...toRpcChannelOptions(config, { service, clock, metrics }),
+    ...toRpcChannelOptions(config, { service, clock, metrics, reloads }),
     address: config.CONSENT_ADDRESS,
     audience: 'consent',
     deadlineMs: config.CONSENT_DEADLINE_MS,
