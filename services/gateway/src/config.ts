@@ -7,7 +7,7 @@ import { gatewaySettings } from './settings.ts';
 export const configSchema = gatewaySettings.superRefine((settings, context) => {
   requireRedisTls(settings, context);
   requireWholeSelfTestApp(settings, context);
-  const problems = [...findSmallLimit(settings), ...findOpenidProblems(settings)];
+  const problems = [...findHalfOfTls(settings), ...findSmallLimit(settings), ...findOpenidProblems(settings)];
   for (const [name, message] of problems) {
     context.addIssue({ code: 'custom', path: [name], message });
   }
@@ -15,6 +15,12 @@ export const configSchema = gatewaySettings.superRefine((settings, context) => {
 
 type Settings = z.infer<typeof gatewaySettings>;
 type Problem = readonly [name: keyof Settings, message: string];
+
+function findHalfOfTls({ PUBLIC_TLS_CERT: cert, PUBLIC_TLS_KEY: key }: Settings): Problem[] {
+  if ((cert === undefined) === (key === undefined)) return [];
+  const missing = cert === undefined ? 'PUBLIC_TLS_CERT' : 'PUBLIC_TLS_KEY';
+  return [[missing, 'must be set, because the other of the two is']];
+}
 
 function findSmallLimit(settings: Settings): Problem[] {
   const { LIMIT_APP_USER_PER_MINUTE: ofOneApp, LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps } = settings;

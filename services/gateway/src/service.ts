@@ -97,7 +97,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     signIn,
   });
   const probePort = await openProbes({ config, metrics, readiness }, starting);
-  const http = starting.use(await startHttpServer(app, config, clock));
+  const http = starting.use(await startHttpServer(app, config, { clock, reloads }));
   const ports = { port: http.port, probePort };
   testSelf({ config, port: http.port, clock, metrics, log }, starting);
   const watch = await announceReadiness({ config, readiness, backends, signIn, log, ports }, starting);
@@ -159,7 +159,7 @@ function testSelf(
 ): void {
   const { SELF_TEST_CLIENT_ID: clientId, SELF_TEST_CLIENT_SECRET: clientSecret, HOST: host } = config;
   if (clientId === undefined || clientSecret === undefined) return;
-  const url = toOwnUrl(host, port);
+  const url = toOwnUrl({ isSecure: config.PUBLIC_TLS_CERT !== undefined, host, port });
   const intervalMs = config.SELF_TEST_INTERVAL_MS;
   resources.use(startSelfTest({ app: { url, clientId, clientSecret }, intervalMs, ...parts }));
 }

@@ -38,6 +38,22 @@ const connectionSettings = {
   ),
 } as const;
 
+/** TLS of the public port. */
+const publicTlsSettings = {
+  PUBLIC_TLS_CERT: z
+    .string()
+    .optional()
+    .meta({ unit: 'PEM', fallback: 'none: plain HTTP' })
+    .describe(
+      'Certificate of the public port, with its chain: `PORT` then speaks HTTPS and no plain HTTP ([to the gateway](../deploying.md#tls)).',
+    ),
+  PUBLIC_TLS_KEY: z
+    .string()
+    .optional()
+    .meta({ unit: 'PEM', fallback: 'none: plain HTTP', secret: true })
+    .describe('Private key of `PUBLIC_TLS_CERT`.'),
+} as const;
+
 /** A public address without its trailing slash. */
 const publicUrl = (fallback: string) =>
   z
@@ -197,7 +213,8 @@ const selfTest = {
 export const gatewaySettings = z.object({
   ...commonSettings,
   ...sessionSettings,
-  PORT: port(8080).describe('The public HTTP port.'),
+  PORT: port(8080).describe('The public port.'),
+  ...publicTlsSettings,
   PROBE_PORT: probePort(7100),
   PUBLIC_URL: publicUrl('http://localhost:8080')
     .meta({ unit: 'URL without a path' })

@@ -263,7 +263,8 @@ describe('slow clients', () => {
     const app = express();
     app.get('/small', (_request, response) => void response.end('small'));
     app.use((_request, response) => void response.end(LARGE));
-    return startHttpServer(app, config, new FakeClock(new Date()));
+    const reloads = { watch: () => undefined, measureCertificate: () => () => undefined };
+    return startHttpServer(app, config, { clock: new FakeClock(new Date()), reloads });
   }
 
   function openConnection(port: number) {

@@ -42,7 +42,7 @@ async function startGateway() {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: toOwnUrl('0.0.0.0', (server.address() as AddressInfo).port),
+    url: toOwnUrl({ host: '0.0.0.0', port: (server.address() as AddressInfo).port }),
     received,
     statuses,
     async [Symbol.asyncDispose]() {
@@ -127,5 +127,5 @@ test.each([
   ['::', 'http://[::1]:8080'],
   ['10.1.2.3', 'http://10.1.2.3:8080'],
 ])('a gateway that listens on %s reaches itself at %s', (host, url) => {
-  expect(toOwnUrl(host, 8080)).toBe(url);
+  expect(toOwnUrl({ host, port: 8080 })).toBe(url);
 });

@@ -175,6 +175,25 @@ describeWith('kubectl', hasKubectl())('the settings in the Kubernetes manifests'
     },
   );
 
+  test('production-https serves the ingress controller by TLS, with a certificate that it verifies', () => {
+    const objects = build('production-https');
+    const { environment, mounts } = getService(objects, 'gateway');
+    const files = { ...secrets.production, 'gateway-https': TLS_FILES };
+    const placed = placeSecrets(environment, mounts, files, join(directory, 'production-https'));
+    const read = SERVICES.find(({ service }) => service === 'gateway')?.readEnvironment;
+    expect(read?.(placed)).toMatchObject({ PUBLIC_TLS_CERT: 'certificate', PUBLIC_TLS_KEY: 'key' });
+    const { annotations } = getObject(objects, 'Ingress', 'gateway').metadata;
+    const { annotations: plain } = getObject(build('production'), 'Ingress', 'gateway').metadata;
+    const ofNginx = (name: string) => `nginx.ingress.kubernetes.io/${name}`;
+    expect(annotations).toEqual({
+      ...plain,
+      [ofNginx('backend-protocol')]: 'HTTPS',
+      [ofNginx('proxy-ssl-secret')]: 'phds/gateway-https',
+      [ofNginx('proxy-ssl-name')]: 'gateway',
+      [ofNginx('proxy-ssl-verify')]: 'on',
+    });
+  });
+
   const ofServices = operatorSettings(['authorization', 'consent', 'health-data']);
   const asOperator = (environment: NodeJS.ProcessEnv) => ({
     ...readConfig(recordsSettings, environment),

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { ChannelCredentials, ServerCredentials } from '@grpc/grpc-js';
 import { ConfigError } from '../settings/config.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -27,13 +27,18 @@ export function toTlsFiles(config: {
       missing.map((setting) => ({ setting, reason: 'must be set, because another TLS setting is' })),
     );
   }
-  try {
-    createSecureContext({ ca, cert, key });
-  } catch (error) {
-    const reason = `TLS_CA, TLS_CERT and TLS_KEY cannot be used together: ${(error as Error).message}`;
-    throw new ConfigError([{ setting: 'TLS_CERT', reason }]);
-  }
+  requirePair('TLS_CERT', { ca, cert, key }, 'TLS_CA, TLS_CERT and TLS_KEY');
   return { ca, cert, key };
+}
+
+/** Throws a ConfigError about a setting unless these texts are PEM and fit together. */
+export function requirePair(setting: string, pair: SecureContextOptions, names: string): void {
+  try {
+    createSecureContext(pair);
+  } catch (error) {
+    const reason = `${names} cannot be used together: ${(error as Error).message}`;
+    throw new ConfigError([{ setting, reason }]);
+  }
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

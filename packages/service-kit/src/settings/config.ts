@@ -31,7 +31,7 @@ export class ConfigError extends Error {
 /** The pages that say more about some settings than the list of all. */
 const PAGES = [
   [/^(\w+_)?DATABASE_URL/, 'docs/deploying.md#database-roles'],
-  [/^(REDIS_)?TLS_/, 'docs/deploying.md#tls'],
+  [/^(REDIS_|PUBLIC_)?TLS_/, 'docs/deploying.md#tls'],
   [/_KEYS?(_FILE)?$/, 'docs/operations/key-rotation.md#making-keys'],
   [/^(OIDC|SESSION|STEP_UP)_/, 'docs/signing-in.md'],
 ] as const;

@@ -1,13 +1,18 @@
 import {
   createServer,
   type IncomingMessage,
+  type RequestListener,
   type Server,
+  type ServerOptions,
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '@phds/service-kit/clock';
 import { newId } from '@phds/service-kit/ids';
+import { requirePair } from '@phds/service-kit/rpc/tls';
+import type { Reloads } from '@phds/service-kit/settings/reload';
 import type { Express } from 'express';
 import type { Config } from '../config.ts';
 import { HttpError, type Surface, sendError, surfaceOf, toErrorAnswer } from './http-error.ts';
@@ -31,7 +36,8 @@ export type ServerConfig = Pick<
   | 'MAX_CONNECTIONS'
   | 'STALLED_CONNECTION_MS'
   | 'MIN_READ_BYTES_PER_SECOND'
->;
+> &
+  Partial<Pick<Config, 'PUBLIC_TLS_CERT' | 'PUBLIC_TLS_KEY'>>;
 
 interface HttpServer extends AsyncDisposable {
   readonly port: number;
@@ -39,8 +45,18 @@ interface HttpServer extends AsyncDisposable {
   leave(): void;
 }
 
-/** Opens the public port with limits on slow clients. Disposal waits up to five seconds for requests in progress. */
-export async function startHttpServer(app: Express, config: ServerConfig, clock: Clock): Promise<HttpServer> {
+/**
+ * Opens the public port with limits on slow clients, for HTTPS if the settings have a certificate. Disposal waits up to five seconds for
+ * requests in progress.
+ */
+export async function startHttpServer(
+  app: Express,
+  config: ServerConfig,
+  {
+    clock,
+    reloads,
+  }: { readonly clock: Clock; readonly reloads: Pick<Reloads, 'watch' | 'measureCertificate'> },
+): Promise<HttpServer> {
   const limits = {
     maxHeaderSize: config.MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -52,7 +68,7 @@ export async function startHttpServer(app: Express, config: ServerConfig, clock:
   };
   const transport = transportHeaders(config);
   let isLeaving = false;
-  const server = createServer(limits, (request, response) => {
+  const server = createHttpServer(limits, config, reloads, (request, response) => {
     if (disconnectPipelining(request, response)) return;
     request.url = toOriginForm(request.url ?? '');
     if (isLeaving) response.shouldKeepAlive = false;
@@ -79,6 +95,28 @@ export async function startHttpServer(app: Express, config: ServerConfig, clock:
       return drain(server);
     },
   };
+}
+
+function createHttpServer(
+  limits: ServerOptions,
+  { PUBLIC_TLS_CERT: cert, PUBLIC_TLS_KEY: key }: ServerConfig,
+  { watch, measureCertificate }: Pick<Reloads, 'watch' | 'measureCertificate'>,
+  listener: RequestListener,
+): Server {
+  if (cert === undefined || key === undefined) return createServer(limits, listener);
+  const check = (pair: { readonly cert: string; readonly key: string }) =>
+    requirePair('PUBLIC_TLS_CERT', pair, 'PUBLIC_TLS_CERT and PUBLIC_TLS_KEY');
+  check({ cert, key });
+  const measure = measureCertificate('PUBLIC_TLS_CERT', cert);
+  const secure = { ...limits, cert, key, handshakeTimeout: HEADERS_TIMEOUT_MS };
+  const server = createSecureServer(secure, listener);
+  watch(['PUBLIC_TLS_CERT', 'PUBLIC_TLS_KEY'], (changed) => {
+    const pair = { cert: changed.PUBLIC_TLS_CERT ?? cert, key: changed.PUBLIC_TLS_KEY ?? key };
+    check(pair);
+    server.setSecureContext(pair);
+    measure(pair.cert);
+  });
+  return server;
 }
 
 /** A client may send a whole URL as target, as to a proxy; its host does not matter here (RFC 9112 3.2.2). */
@@ -165,7 +203,9 @@ interface Wait {
 function disconnectSlowReaders(server: Server, { graceMs, bytesPerSecond }: ReadingPace): void {
   const connections = new Set<Socket>();
   const waits = new WeakMap<Socket, Wait>();
-  server.on('connection', (socket: Socket) => {
+  // With TLS, what the client takes is measured behind the encryption.
+  const opened = 'setSecureContext' in server ? 'secureConnection' : 'connection';
+  server.on(opened, (socket: Socket) => {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });

@@ -1,3 +1,5 @@
+import { request } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import { SELF_TEST_APP } from '@phds/catalog/sandbox';
 import type { Clock } from '@phds/service-kit/clock';
 import { toAppError } from '@phds/service-kit/errors';
@@ -41,13 +43,21 @@ function report(result: SelfTestResult, log: Logger): void {
 }
 
 /** Base URL of the port at which a gateway on this host listens, which may be every address of the machine. */
-export function toOwnUrl(host: string, port: number): string {
+export function toOwnUrl({
+  host,
+  port,
+  isSecure = false,
+}: {
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure?: boolean;
+}): string {
   const address =
     new Map([
       ['0.0.0.0', '127.0.0.1'],
       ['::', '::1'],
     ]).get(host) ?? host;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  return `http${isSecure ? 's' : ''}://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 /** The steps of a round, in order. */
@@ -175,8 +185,32 @@ class Requests {
 
   #send(path: string, init: RequestInit = {}): Promise<Response> {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(DEADLINE_MS)]);
-    return fetch(this.#app.url + path, { redirect: 'manual', ...init, signal });
+    const url = this.#app.url + path;
+    return url.startsWith('https:')
+      ? fetchFromItself(url, { ...init, signal })
+      : fetch(url, { redirect: 'manual', ...init, signal });
   }
+}
+
+/** The certificate is not for the address of this machine. What listens there is this process. */
+function fetchFromItself(
+  url: string,
+  { method = 'GET', headers, body, signal }: RequestInit,
+): Promise<Response> {
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  const options = { method, headers: { ...(headers as Record<string, string>) }, rejectUnauthorized: false };
+  request(url, { ...options, ...(signal && { signal }) }, (answer) => {
+    const {
+      statusCode: status = 0,
+      headers: { location = '' },
+    } = answer;
+    const toResponse = (bytes: Buffer) =>
+      new Response(new Uint8Array(bytes), { status, headers: { location } });
+    buffer(answer).then(toResponse).then(resolve, reject);
+  })
+    .on('error', reject)
+    .end(body);
+  return promise;
 }
 
 function bearer(token: string): Record<string, string> {

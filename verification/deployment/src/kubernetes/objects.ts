@@ -17,6 +17,7 @@ import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import type { IStatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
 import type { IJob } from 'kubernetes-models/batch/v1/Job';
+import type { IIngress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
@@ -30,6 +31,7 @@ export const OVERLAYS = [
   'single-node',
   'single-node/migrations',
   'production',
+  'production-https',
   'production/migrations',
   'production/command',
   'production/person',
@@ -85,6 +87,7 @@ interface Kinds {
   readonly Deployment: IDeployment;
   readonly HorizontalPodAutoscaler: IHorizontalPodAutoscaler;
   readonly Job: IJob;
+  readonly Ingress: IIngress;
   readonly NetworkPolicy: INetworkPolicy;
   readonly PodDisruptionBudget: IPodDisruptionBudget;
   readonly Service: IService;
