@@ -72,6 +72,11 @@ const anchorSettings = {
   ),
 } as const;
 
+function isProxy(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === '/';
+}
+
 const webhookSettings = {
   WEBHOOK_KEY: secretKey().describe(
     'Derives the secrets of [webhooks](../webhooks.md); the same for all instances.',
@@ -88,6 +93,16 @@ const webhookSettings = {
   WEBHOOK_DATA_SPACING_MS: durationMs(300_000).describe(
     'The shortest time from one `data.updated` of a grant to the next.',
   ),
+  WEBHOOK_PROXY: z
+    .string()
+    .refine(isProxy, 'must be http:// or https://, a host and a port, without a path')
+    .optional()
+    .meta({
+      unit: '`http://host:port` or `https://host:port`, with `user:password@` if needed',
+      fallback: 'none: directly',
+      secret: 'if it contains a password',
+    })
+    .describe('HTTP proxy (`CONNECT`) to all receivers ([what it sees](../webhooks.md#through-a-proxy)).'),
   WEBHOOK_ALLOW_LOOPBACK: z
     .enum(['true', 'false'])
     .default('false')

@@ -224,3 +224,12 @@ test.each([
 test('webhooks to this machine are allowed in a local stack', () => {
   expect(read({ SESSION_ISSUER: 'http://127.0.0.1:9000' })).not.toThrow();
 });
+
+test.each(['proxy.test:3128', 'socks5://proxy.test:1080', 'http://user:hidden@proxy.test/path'])(
+  'the proxy %s is refused at the start, without a password in the message',
+  (WEBHOOK_PROXY) => {
+    const start = read({ WEBHOOK_PROXY, SESSION_ISSUER: 'http://127.0.0.1:9000' });
+    expect(start).toThrow('WEBHOOK_PROXY: must be http:// or https://');
+    expect(start).not.toThrow('hidden');
+  },
+);

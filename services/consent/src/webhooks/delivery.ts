@@ -40,7 +40,10 @@ export function startWebhookDelivery(
   const allowLoopback = config.WEBHOOK_ALLOW_LOOPBACK === 'true';
   const secrets = createWebhookSecrets(config.WEBHOOK_KEY);
   const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
-  const poster = createHttpsPoster({ resolve: resolveByDns, allowLoopback });
+  const { WEBHOOK_PROXY: url } = config;
+  const onFailure = failureOf('connecting to the proxy of webhooks');
+  const proxy = url === undefined ? {} : { proxy: { url: new URL(url), onFailure } };
+  const poster = createHttpsPoster({ resolve: resolveByDns, allowLoopback, ...proxy });
   const say = sayingPending(log);
   resources.use(
     startWebhooks({

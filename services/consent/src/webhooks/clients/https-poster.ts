@@ -2,9 +2,11 @@ import { Resolver } from 'node:dns/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { WebhookFailure } from '@phds/catalog/webhooks';
 import ipaddr from 'ipaddr.js';
 import type { EventPoster, EventRequest } from '../app/ports.ts';
+import { connectThrough, type EgressProxy } from './connect-proxy.ts';
 
 /** For name, connection, TLS, request and answer together. */
 const ATTEMPT_MS = 10_000;
@@ -16,11 +18,14 @@ export interface PosterOptions {
   /** For the local stack: loopback addresses, and http to them. */
   readonly allowLoopback: boolean;
   readonly attemptMs?: number;
+  /** Every https request goes through it. Default: none. */
+  readonly proxy?: EgressProxy;
 }
 
 /**
  * Sends events over HTTPS to public addresses only. All addresses of the host have to be public, and the connection goes to one of those
- * that were checked, so a name that resolves otherwise the next time changes nothing. Redirects are not followed.
+ * that were checked, so a name that resolves otherwise the next time changes nothing. A proxy is told the address, not the name, so that it
+ * resolves nothing. Redirects are not followed.
  */
 export function createHttpsPoster(options: PosterOptions): EventPoster {
   const isAllowed = (address: string) =>
@@ -46,7 +51,7 @@ type Answer = Awaited<ReturnType<EventPoster['post']>>;
 
 async function attempt(
   request: EventRequest,
-  { resolve, allowLoopback }: PosterOptions,
+  { resolve, allowLoopback, proxy }: PosterOptions,
   isAllowed: (address: string) => boolean,
   limit: AbortSignal,
 ): Promise<Answer> {
@@ -58,7 +63,11 @@ async function attempt(
   if (url.protocol !== 'https:' && !addresses.every(isLoopbackAddress)) {
     return { status: null, failure: 'address_not_allowed' };
   }
-  const status = await send(url, request, addresses, limit);
+  const socket =
+    proxy !== undefined && url.protocol === 'https:'
+      ? await secureThrough(proxy, url, addresses, limit)
+      : undefined;
+  const status = await send(url, request, { addresses, socket, signal: limit });
   if (status >= 200 && status < 300) return { status, failure: null };
   return { status, failure: status >= 300 && status < 400 ? 'redirected' : 'status' };
 }
@@ -87,12 +96,30 @@ function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Prom
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort));
 }
 
+/** A connection to one of the addresses through the proxy, with TLS to the receiver, whose certificate is checked for the name. */
+async function secureThrough(
+  proxy: EgressProxy,
+  url: URL,
+  addresses: readonly string[],
+  signal: AbortSignal,
+): Promise<TLSSocket> {
+  const host = hostOf(url);
+  const socket = await connectThrough(proxy, { addresses, port: Number(url.port || 443), signal });
+  return connectTls({ socket, host, ...(isIP(host) === 0 && { servername: host }) });
+}
+
+interface Way {
+  readonly addresses: readonly string[];
+  /** The connection to use. Undefined: a new one to one of the addresses. */
+  readonly socket: TLSSocket | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** Connects to one of the addresses, whatever the name resolves to by now; certificates are checked for the name. */
 function send(
   url: URL,
   { headers, body }: EventRequest,
-  addresses: readonly string[],
-  signal: AbortSignal,
+  { addresses, socket, signal }: Way,
 ): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
@@ -100,8 +127,9 @@ function send(
   const sending = request(url, {
     method: 'POST',
     headers: { ...headers, 'content-length': String(content.length), connection: 'close' },
-    lookup: checkedLookup(addresses),
-    agent: false,
+    ...(socket === undefined
+      ? { lookup: checkedLookup(addresses), agent: false }
+      : { createConnection: () => socket, defaultPort: 443 }),
     signal,
   });
   sending.on('error', reject);
