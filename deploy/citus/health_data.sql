@@ -40,5 +40,8 @@ BEGIN
       PERFORM create_distributed_table(name::regclass, 'user_id', colocate_with => 'health_data.profile');
     END IF;
   END LOOP;
+
+  -- Each server finds its people here, with a few entries for each (services/health-data/src/store/sql/stale-rollups-of-all.sql).
+  CREATE INDEX IF NOT EXISTS reading_count_people_idx ON health_data.reading_count (user_id) WHERE span = 'all';
 END
 $distribute$;

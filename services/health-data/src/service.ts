@@ -33,7 +33,7 @@ import { createHealthDataService } from './rpc/health-data-service.ts';
 import { createIngestionService } from './rpc/ingestion-service.ts';
 import { createPreviewService } from './rpc/preview-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
-import { POOL_SETTINGS } from './store/database.ts';
+import { type Placement, toPoolSettings } from './store/database.ts';
 import { FairTurns } from './store/fair-turns.ts';
 import { createPgChangeOutbox } from './store/pg-change-outbox.ts';
 import { createPgChangePruning } from './store/pg-change-pruning.ts';
@@ -83,12 +83,13 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   measured.measurePools({ ordinary: postgres.pool });
   const consent = resources.use(connectConsent(config, { service: SERVICE, clock, log, metrics, reloads }));
   const recorder = openAccessRecorder(config, overrides.accessLog ?? consent.accessLog);
-  const outbox = createPgChangeOutbox(postgres.pool);
+  const placement = toPlacement(config);
+  const outbox = createPgChangeOutbox(postgres.pool, placement);
   const intervalMs = config.CHANGE_REPORT_INTERVAL_MS;
   resources.use(startChangeReports({ outbox, report: consent.report, intervalMs, log, failureOf }));
   const imports = createPgImports(postgres.pool);
   resources.use(startMeasurements({ outbox, imports, clock, ...measured, failureOf }));
-  const rollups = createPgRollupStore(postgres.pool);
+  const rollups = createPgRollupStore(postgres.pool, undefined, placement);
   const rebuilds = resources.use(
     startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log, failureOf }),
   );
@@ -97,7 +98,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   resources.use(startArrivals(sandbox, { intervalMs: config.SANDBOX_ARRIVAL_INTERVAL_MS, failureOf }));
   const pruned = { sandbox_person: (limit: number) => eraseUnused(sandbox, limit) };
   resources.use(startPruning(pruned, { intervalMs: PRUNE_INTERVAL_MS, failureOf }));
-  const changes = { reading_change: forgetChanges(createPgChangePruning(postgres.pool), config, clock) };
+  const changes = {
+    reading_change: forgetChanges(createPgChangePruning(postgres.pool, placement), config, clock),
+  };
   resources.use(startPruning(changes, { intervalMs: DAY_MS, failureOf }));
   const server = resources.use(
     await startRpcServer({
@@ -156,10 +159,14 @@ function openDatabase(config: Config, log: Logger): Postgres {
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     applicationName: `phds-${SERVICE}`,
-    settings: POOL_SETTINGS,
+    settings: toPoolSettings(toPlacement(config)),
     migrations: join(import.meta.dirname, '../prisma/migrations'),
     log,
   });
+}
+
+function toPlacement({ DATABASE_DISTRIBUTED: distributed }: Config): Placement {
+  return { distributed };
 }
 
 /** For one app. More could not be answered in time. */
@@ -173,7 +180,7 @@ function createRpcServices(parts: Parts) {
   const { config, clock, verification, pool, recorder, sandbox, imports, metrics } = parts;
   const profiles = createPgProfiles(pool);
   const data = {
-    readings: createPgReadings(pool, metrics.onReadBatch),
+    readings: createPgReadings(pool, metrics.onReadBatch, toPlacement(config)),
     readingChanges: createPgReadingChanges(pool),
     changeDays: config.READING_CHANGE_DAYS,
     summaries: createPgSummaries(pool, toScanLimits(config)),

@@ -100,7 +100,9 @@ describe('an erasure', () => {
   const untilWaiting = () =>
     eventually(async () => {
       const { rowCount } = await harness.pool.query(
-        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        harness.database.distributed
+          ? 'SELECT FROM citus_lock_waits'
+          : "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
       );
       expect(rowCount).toBe(1);
     });
@@ -117,7 +119,7 @@ describe('an erasure', () => {
       taken.resolve();
       return released.promise;
     };
-    const reporting = createPgChangeOutbox(harness.pool).reportNext(10_000, report, fail);
+    const reporting = createPgChangeOutbox(harness.pool, harness.database).reportNext(10_000, report, fail);
     await taken.promise;
     const erasing = erase('reported');
     await untilWaiting();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { getMetric } from '@phds/catalog/metrics';
 import type pg from 'pg';
+import type { Placement } from '../src/store/database.ts';
 import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
 import { createPgChangePruning } from '../src/store/pg-change-pruning.ts';
 import { createPgHealthRecords, createPgHealthRecordWriter } from '../src/store/pg-health-records.ts';
@@ -26,11 +27,15 @@ const PAGE = { limit: 20, offset: 0 };
 export type Stores = ReturnType<typeof createStores>;
 
 /** Every store of the service; `later` is told whose rollups have to be rebuilt. */
-export function createStores(pool: pg.Pool, later: (userId: string) => void = () => undefined) {
+export function createStores(
+  pool: pg.Pool,
+  later: (userId: string) => void = () => undefined,
+  placement?: Placement,
+) {
   return {
-    readings: createPgReadings(pool),
+    readings: createPgReadings(pool, undefined, placement),
     readingChanges: createPgReadingChanges(pool),
-    changePruning: createPgChangePruning(pool),
+    changePruning: createPgChangePruning(pool, placement),
     summaries: createPgSummaries(pool, PATIENT_SCANS),
     weights: createPgWeights(pool),
     healthRecords: createPgHealthRecords(pool),
@@ -38,9 +43,9 @@ export function createStores(pool: pg.Pool, later: (userId: string) => void = ()
     profileWriter: createPgProfileWriter(pool, later),
     readingWriter: createPgReadingWriter(pool, later),
     recordWriter: createPgHealthRecordWriter(pool),
-    rollups: createPgRollupStore(pool),
+    rollups: createPgRollupStore(pool, undefined, placement),
     imports: createPgImports(pool),
-    outbox: createPgChangeOutbox(pool),
+    outbox: createPgChangeOutbox(pool, placement),
     people: createPgSandboxPeople(pool),
     eraser: createPgUserEraser(pool),
   };

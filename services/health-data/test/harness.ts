@@ -83,6 +83,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
   const config = configSchema.parse({
     LOG_LEVEL: 'silent',
     DATABASE_URL: database.url,
+    DATABASE_DISTRIBUTED: String(database.distributed),
     // On a busy machine a new connection may take seconds.
     DATABASE_CONNECT_TIMEOUT_MS: '30000',
     RPC_PORT: '0',

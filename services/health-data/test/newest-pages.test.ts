@@ -22,7 +22,7 @@ let readings: ReadingReader;
 beforeAll(async () => {
   store = await openStorePool('newest-pages', POOL_SIZE, LONG_MS);
   const { pool, database } = store;
-  readings = createPgReadings(pool);
+  readings = createPgReadings(pool, undefined, database);
   locker = new pg.Client({ connectionString: database.adminUrl });
   await locker.connect();
   await locker.query(`SET search_path = ${database.schema}`);

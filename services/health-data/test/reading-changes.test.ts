@@ -130,7 +130,7 @@ test('the first change of a user with readings from before changes were numbered
 });
 
 test('changes are reported the oldest first, and one of each person before the second of any', async () => {
-  const outbox = createPgChangeOutbox(harness.pool);
+  const outbox = createPgChangeOutbox(harness.pool, harness.database);
   const takeNext = async (limit: number) => {
     const told: string[] = [];
     const report = async (changes: readonly { userId: string }[]) => {

@@ -43,7 +43,7 @@ export async function startRollupHarness(poolSize = 8): Promise<RollupHarness> {
     pool,
     readings,
     profiles: createPgProfileWriter(pool, (userId) => deferred.push(userId)),
-    rollups: createPgRollupStore(pool),
+    rollups: createPgRollupStore(pool, undefined, database),
     deferred,
     put: (userId, rows, during) => readings.put(userId, rows.map(identify(userId)), during),
     remove: (userId, rows, windows = []) => readings.delete(userId, rows.map(identify(userId)), windows),

@@ -62,7 +62,7 @@ describe('a rebuild', () => {
     const versions = ['newer', ROLLUP_VERSION] as const;
     const requested: string[] = [];
     const newer = {
-      rollups: createPgRollupStore(harness.pool, versions),
+      rollups: createPgRollupStore(harness.pool, versions, harness.database),
       readings: createPgReadingWriter(harness.pool, (userId) => requested.push(userId), undefined, versions),
     };
     const stateOf = async () => {
@@ -202,7 +202,10 @@ describe('a rebuild', () => {
   test('finds users in pages', async () => {
     for (const userId of ['a-page-1', 'a-page-2', 'a-page-3']) await harness.put(userId, [heart(0)]);
     for (const userId of ['a-page-1', 'a-page-3']) await harness.invalidate(userId);
-    expect(await harness.rollups.findStale('a-page', 2)).toEqual({ userIds: ['a-page-1'], last: 'a-page-2' });
+    expect(await harness.rollups.findStale('a-page', 1)).toEqual({ userIds: ['a-page-1'], last: 'a-page-1' });
+    // People whose rollups are valid are passed over where the rows are distributed.
+    const { last } = await harness.rollups.findStale('a-page-1', 1);
+    expect(last).toBe(harness.database.distributed ? 'a-page-3' : 'a-page-2');
     expect((await harness.rollups.findStale('a-page-2', 1)).userIds).toEqual(['a-page-3']);
     expect(await harness.rollups.findStale('\u{10ffff}', 1)).toEqual({ userIds: [], last: null });
     for (const userId of ['a-page-1', 'a-page-3']) await harness.rollups.rebuild(userId, signal);

@@ -1,7 +1,7 @@
 import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
-import { POOL_SETTINGS } from '../src/store/database.ts';
+import { toPoolSettings } from '../src/store/database.ts';
 
 /** A database of the service's schema, and a pool with the settings of the service. */
 export interface StorePool extends AsyncDisposable {
@@ -26,7 +26,7 @@ export async function openStorePool(
       statementTimeoutMs: timeoutMs,
       connectTimeoutMs: timeoutMs,
       applicationName,
-      settings: POOL_SETTINGS,
+      settings: toPoolSettings(database),
     }),
   );
   const admin = new pg.Client({ connectionString: database.adminUrl });

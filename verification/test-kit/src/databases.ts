@@ -10,6 +10,7 @@ import {
   toSchemaName,
 } from '@phds/service-kit/postgres/postgres-names';
 import pg from 'pg';
+import { createCitusDatabase, distributeHealthData, dropCitusDatabase, findCitusNodes } from './citus.ts';
 import { ADMIN_URL_VARIABLE } from './test-server-variables.ts';
 
 /** A migrated, empty database of a service, for one test file. */
@@ -21,6 +22,8 @@ export interface TestDatabase extends AsyncDisposable {
   /** Connects to this database as administrator of the server. */
   readonly adminUrl: string;
   readonly schema: string;
+  /** Whether its tables are spread over several servers; false unless a test run names a Citus cluster. */
+  readonly distributed: boolean;
 }
 
 export interface TestDatabaseOptions {
@@ -42,6 +45,9 @@ export async function createTestDatabase(
   service: string,
   options: TestDatabaseOptions = {},
 ): Promise<TestDatabase> {
+  const nodes = findCitusNodes();
+  if (service === 'health-data' && nodes !== null && options.migrations === undefined)
+    return createDistributedDatabase(nodes);
   const adminUrl = process.env[ADMIN_URL_VARIABLE];
   if (!adminUrl)
     throw new Error('no test servers: run the tests with jest and the jest.config.js of the workspace');
@@ -61,10 +67,33 @@ export async function createTestDatabase(
     ownerUrl: toUrl(toOwnerRole(service), PASSWORDS.owner),
     adminUrl: toDatabaseUrl(adminUrl, { database }),
     schema,
+    distributed: false,
     [Symbol.asyncDispose]: () =>
       withAdmin(adminUrl, async (admin) => {
         await admin.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
       }),
+  };
+}
+
+/** Without a template, which the background process of Citus would keep open. */
+async function createDistributedDatabase(nodes: readonly [string, ...string[]]): Promise<TestDatabase> {
+  const service = 'health-data';
+  const directory = join(workspace, 'services', service, 'prisma/migrations');
+  const database = `phds_test_citus_${randomBytes(6).toString('hex')}`;
+  await createCitusDatabase(nodes, database);
+  const { url, ownerUrl, schema } = await ensureServiceDatabase({
+    adminUrl: nodes[0],
+    service,
+    database,
+    passwords: PASSWORDS,
+  });
+  await applyMigrations({ connectionString: ownerUrl, schema, directory });
+  const adminUrl = toDatabaseUrl(nodes[0], { database });
+  await distributeHealthData(ownerUrl, adminUrl);
+  return {
+    ...{ url, ownerUrl, adminUrl, schema },
+    distributed: true,
+    [Symbol.asyncDispose]: () => dropCitusDatabase(nodes, database),
   };
 }
 

@@ -19,6 +19,20 @@ export const POOL_SETTINGS = {
   jit: 'off',
 } as const;
 
+/** The same for the coordinator of a Citus cluster, which finds the server of a person by the value of the parameter. */
+export const COORDINATOR_SETTINGS = { ...POOL_SETTINGS, plan_cache_mode: 'auto' } as const;
+
+/** Whether the rows are spread over several servers, by person. Then a statement can only address one person, or everybody. */
+export interface Placement {
+  readonly distributed: boolean;
+}
+
+export const ONE_SERVER: Placement = { distributed: false };
+
+export function toPoolSettings({ distributed }: Placement) {
+  return distributed ? COORDINATOR_SETTINGS : POOL_SETTINGS;
+}
+
 export interface WriteOptions {
   readonly signal?: AbortSignal;
   /** The import that the write belongs to. */

@@ -2,19 +2,34 @@ import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import type { ChangePruning } from '../app/ports.ts';
+import { ONE_SERVER } from './database.ts';
 
 const PRUNE = readStatement(new URL('sql/prune-changes.sql', import.meta.url));
+const PRUNE_RANGE = readStatement(new URL('sql/prune-changes-of-range.sql', import.meta.url));
+
+const END_OF_RANGE = `
+  SELECT max(user_id) AS last
+  FROM (SELECT user_id FROM rollup_state WHERE user_id > $1 ORDER BY user_id LIMIT $2) AS page`;
 
 const USERS_AT_ONCE = 1_000;
 
 /** Deletes old changes. */
-export function createPgChangePruning(pool: pg.Pool): ChangePruning {
+export function createPgChangePruning(pool: pg.Pool, { distributed } = ONE_SERVER): ChangePruning {
   return translatingErrors({
     async prune(after, before, limit) {
+      if (distributed) return pruneRange(pool, after, before);
       const values = [after, before, limit, USERS_AT_ONCE];
       const { rows } = await pool.query<{ last: string | null; deleted: number }>({ ...PRUNE, values });
       const { last, deleted } = rows[0] ?? { last: null, deleted: 0 };
       return deleted < limit ? last : after;
     },
   });
+}
+
+/** Of people whose rollups have a state, as all have who write. */
+async function pruneRange(pool: pg.Pool, after: string, before: Date): Promise<string | null> {
+  const { rows } = await pool.query<{ last: string | null }>(END_OF_RANGE, [after, USERS_AT_ONCE]);
+  const last = rows[0]?.last ?? null;
+  if (last !== null) await pool.query({ ...PRUNE_RANGE, values: [after, last, before] });
+  return last;
 }

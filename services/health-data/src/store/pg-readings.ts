@@ -9,7 +9,7 @@ import type pg from 'pg';
 import type { Page, ReadingQuery, ReadingReader } from '../app/ports.ts';
 import type { Reading } from '../domain/reading.ts';
 import { coverHours } from '../domain/span-cover.ts';
-import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
+import { lowerBound, ONE_SERVER, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
 
 const NEWEST = byCategoryOrType(readStatement(new URL('sql/readings-newest.sql', import.meta.url)));
 const BY_OFFSET = byCategoryOrType(readStatement(new URL('sql/readings-by-offset.sql', import.meta.url)));
@@ -41,11 +41,12 @@ type EmptyPage = readonly [null, null, null, null, null, total: string];
 /**
  * Lists of readings. One prepared statement returns the page and the total from one snapshot. Newest pages, which every app reads,
  * share statements; other pages take longer and never hold them up. `onNewestPages` is called for each shared statement with the number of
- * its queries.
+ * its queries. If the rows are distributed, each page has a statement of its own, because their people are on several servers.
  */
 export function createPgReadings(
   pool: pg.Pool,
   onNewestPages: (queries: number) => void = () => undefined,
+  { distributed } = ONE_SERVER,
 ): ReadingReader {
   const merge = (statement: Statement) =>
     batchingCalls(
@@ -63,7 +64,8 @@ export function createPgReadings(
     );
   const newest = { category: merge(NEWEST.category), type: merge(NEWEST.type) };
   return translatingErrors({
-    list: (query) => (isNewestPage(query) ? newest[columnOf(query)](query) : list(pool, query)),
+    list: (query) =>
+      isNewestPage(query) && !distributed ? newest[columnOf(query)](query) : list(pool, query),
   });
 }
 

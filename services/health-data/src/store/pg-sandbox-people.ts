@@ -18,14 +18,13 @@ const MADE = `
 const COUNT_CHANGE = `
   UPDATE sandbox_person SET changes = changes + 1, used_at = greatest(used_at, $2) WHERE user_id = $1 AND changes < $3`;
 
+const DUE = 'arrives_at <= $1 AND used_at > $2 AND made_until IS NOT NULL AND changes < $3';
+
 // The table has a row for each person in use, at most four for each sandbox app, so the search reads it from end to end.
-const TAKE_ARRIVALS = `
-  UPDATE sandbox_person SET arrives_at = $2, changes = changes + 1
-  WHERE user_id = ANY(ARRAY(
-    SELECT user_id FROM sandbox_person
-    WHERE arrives_at <= $1 AND used_at > $3 AND made_until IS NOT NULL AND changes < $4
-    ORDER BY arrives_at LIMIT $5 FOR UPDATE SKIP LOCKED))
-  RETURNING user_id AS "userId"`;
+const FIND_DUE = `SELECT user_id AS "userId" FROM sandbox_person WHERE ${DUE} ORDER BY arrives_at LIMIT $4`;
+
+// Of several instances that found the person, one gets it.
+const TAKE_DUE = `UPDATE sandbox_person SET arrives_at = $4, changes = changes + 1 WHERE user_id = $5 AND ${DUE}`;
 
 const FIND_NEWEST = `
   SELECT type, start_at AS start, end_at AS "end", value, source FROM reading
@@ -58,8 +57,15 @@ export function createPgSandboxPeople(pool: pg.Pool): SandboxPeopleStore {
     made: async (userId, until) => (await pool.query(MADE, [userId, until])).rowCount === 1,
     countChange: async (userId, now, max) =>
       (await pool.query(COUNT_CHANGE, [userId, now, max])).rowCount === 1,
-    takeArrivals: ({ now, next, usedSince, maxChanges, limit }) =>
-      idsOf(TAKE_ARRIVALS, [now, next, usedSince, maxChanges, limit]),
+    async takeArrivals({ now, next, usedSince, maxChanges, limit }) {
+      const due = [now, usedSince, maxChanges];
+      const taken: string[] = [];
+      for (const userId of await idsOf(FIND_DUE, [...due, limit])) {
+        const { rowCount } = await pool.query(TAKE_DUE, [...due, next, userId]);
+        if (rowCount === 1) taken.push(userId);
+      }
+      return taken;
+    },
     async findNewest(userId: string, category: Category) {
       if (!userId.startsWith(SANDBOX_USER_PREFIX)) return null;
       const { rows } = await pool.query<NewestRow>(FIND_NEWEST, [userId, category]);

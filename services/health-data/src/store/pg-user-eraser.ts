@@ -100,6 +100,5 @@ async function eraseRows(
 function toPieceDeletion(table: (typeof USER_TABLES)[number]): string {
   const some = (column: string) =>
     `${column} = ANY (ARRAY(SELECT ${column} FROM ${table} WHERE user_id = $1 LIMIT $2))`;
-  const found = table === 'reading_change' ? `user_id = $1 AND ${some('number')}` : some('ctid');
-  return `DELETE FROM ${table} WHERE ${found}`;
+  return `DELETE FROM ${table} WHERE user_id = $1 AND ${some(table === 'reading_change' ? 'number' : 'ctid')}`;
 }

@@ -6,7 +6,7 @@ import { FakeClock } from '@phds/test-kit/fake-clock';
 import type { IngestionPorts } from '../../src/app/ingestion.ts';
 import type { DataPorts } from '../../src/app/resources.ts';
 import { startRollupRebuilds } from '../../src/app/rollup-rebuilds.ts';
-import { POOL_SETTINGS } from '../../src/store/database.ts';
+import { toPoolSettings } from '../../src/store/database.ts';
 import { createPgReadingChanges } from '../../src/store/pg-reading-changes.ts';
 import { createPgRollupStore } from '../../src/store/pg-rollup-store.ts';
 import { createStores } from '../every-store.ts';
@@ -43,23 +43,23 @@ export async function openPorts(now: string): Promise<Ports> {
 
 function openInstance(
   stack: AsyncDisposableStack,
-  { url, schema }: TestDatabase,
+  database: TestDatabase,
   clock: Clock,
   changesSearched?: number,
 ): Instance {
   const postgres = stack.use(
     openPostgres({
-      connectionString: url,
-      schema,
+      connectionString: database.url,
+      schema: database.schema,
       poolSize: POOL_SIZE,
       statementTimeoutMs: 30_000,
       connectTimeoutMs: 30_000,
       applicationName: 'phds-reference',
-      settings: POOL_SETTINGS,
+      settings: toPoolSettings(database),
     }),
   );
   const { pool } = postgres;
-  const rollups = createPgRollupStore(pool);
+  const rollups = createPgRollupStore(pool, undefined, database);
   const failureOf = () => () => undefined;
   const rebuilds = stack.use(
     startRollupRebuilds({ rollups, intervalMs: REBUILD_INTERVAL_MS, log, failureOf }),
@@ -67,6 +67,7 @@ function openInstance(
   const { readingWriter, recordWriter, profileWriter, eraser, ...stores } = createStores(
     pool,
     rebuilds.request,
+    database,
   );
   const readingChanges = createPgReadingChanges(pool, changesSearched);
   return {

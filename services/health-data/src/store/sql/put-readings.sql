@@ -26,21 +26,22 @@ written AS (
   RETURNING id, type, category, start_at, end_at, xmax = 0 AS inserted
 ),
 -- include: parts/recorded-change.sql
+stored_again AS (
+  SELECT gone.*
+  FROM written
+  CROSS JOIN LATERAL (
+    SELECT type, start_at, id
+    FROM deleted_reading
+    WHERE user_id = $1 AND type = written.type AND start_at = written.start_at AND id = written.id
+    OFFSET 0
+  ) AS gone
+  WHERE inserted AND EXISTS (SELECT FROM deleted_reading WHERE user_id = $1)
+),
+-- By arrays: joined, Postgres would read all deleted readings of the user. The ids alone are unique.
 restored AS (
   DELETE FROM deleted_reading
-  WHERE ctid = ANY (
-    ARRAY(
-      SELECT gone.ctid
-      FROM written
-      CROSS JOIN LATERAL (
-        SELECT ctid
-        FROM deleted_reading
-        WHERE user_id = $1 AND type = written.type AND start_at = written.start_at AND id = written.id
-        OFFSET 0
-      ) AS gone
-      WHERE inserted AND EXISTS (SELECT FROM deleted_reading WHERE user_id = $1)
-    )
-  )
+  WHERE user_id = $1 AND type = ANY (ARRAY(SELECT type FROM stored_again))
+    AND start_at = ANY (ARRAY(SELECT start_at FROM stored_again)) AND id = ANY (ARRAY(SELECT id FROM stored_again))
 ),
 hours AS (
   SELECT type, date_trunc('hour', start_at, 'UTC') AS hour, count(*) AS number

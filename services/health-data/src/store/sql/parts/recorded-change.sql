@@ -7,6 +7,5 @@ recorded AS (
   UNION ALL
   SELECT $1, 0, at, '{}'
   FROM change
-  CROSS JOIN LATERAL (SELECT FROM reading WHERE is_first AND user_id = $1 LIMIT 1) AS earlier
-  WHERE EXISTS (SELECT FROM written)
+  WHERE has_unnumbered AND EXISTS (SELECT FROM written)
 ),
