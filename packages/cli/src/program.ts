@@ -415,9 +415,7 @@ function addRecords(program: Command, finish: Finish): void {
     )
     .action(async () => finish(await printCheckpoint(withRecords)));
   const exporting = records.command('export').description("Writes a user's access records, oldest first.");
-  addUserOptions(exporting, 'the user whose data was accessed')
-    .addOption(monthOption())
-    .addOption(fromCheckpointOption())
+  addRangeOptions(addUserOptions(exporting, 'the user whose data was accessed'))
     .addOption(
       new Option('--format <format>', 'csv: RFC 4180; fhir: FHIR R4 AuditEvents, one a line')
         .choices(EXPORT_FORMATS)
@@ -502,7 +500,7 @@ interface ExportOptions extends RangeOptions, UserOptions {
 }
 
 function addVerification(records: Command, finish: Finish): void {
-  records
+  const verification = records
     .command('verify')
     .description(
       'Recomputes the chains of the access records and names the first record that was changed, removed, moved or added.',
@@ -511,9 +509,8 @@ function addVerification(records: Command, finish: Finish): void {
       '--expect <file>',
       'checkpoints kept outside the database, one a line; without them a cut end is not noticed',
       parsePath,
-    )
-    .addOption(monthOption())
-    .addOption(fromCheckpointOption())
+    );
+  addRangeOptions(verification)
     .addOption(jsonOption('the result'))
     .action(async ({ json, expect, ...range }: VerifyOptions) =>
       finish(await verifyRecords({ json, range: toChoice(range), expect: expect ?? null }, withRecords)),
@@ -528,6 +525,8 @@ interface VerifyOptions extends RangeOptions {
 interface RangeOptions {
   readonly month?: string;
   readonly fromCheckpoint?: number;
+  readonly from?: Date | null;
+  readonly to?: Date | null;
 }
 
 function monthOption(): Option {
@@ -543,7 +542,18 @@ function fromCheckpointOption(): Option {
     .conflicts('month');
 }
 
-function toChoice({ month, fromCheckpoint }: RangeOptions): RangeChoice {
+function addRangeOptions(command: Command): Command {
+  const time = (flags: string, description: string) =>
+    new Option(flags, description).argParser(parseTime).conflicts(['month', 'fromCheckpoint']);
+  return command
+    .addOption(monthOption())
+    .addOption(fromCheckpointOption())
+    .addOption(time('--from <time>', 'only the records from this time on (RFC 3339)'))
+    .addOption(time('--to <time>', 'only the records before this time'));
+}
+
+function toChoice({ month, fromCheckpoint, from = null, to = null }: RangeOptions): RangeChoice {
   if (month !== undefined) return { month };
+  if (from !== null || to !== null) return { from, to };
   return fromCheckpoint === undefined ? null : { fromCheckpoint };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { verifyRecords as runVerify } from '@phds/cli/commands/records-verify';
+import type { RangeChoice } from '@phds/cli/records/chain-source';
 import type pg from 'pg';
 import { connectAsSuperuser } from './database-clients.ts';
 import { type DatedRecords, startDatedRecords } from './dated-checkpoints.ts';
@@ -153,7 +154,30 @@ describe('a part of the history', () => {
       () => verifyRecords(records, { range: { month: MARCH } }),
     );
 
-  test.each([{ month: MARCH }, { fromCheckpoint: 2 }])(
+  const from = new Date('2024-03-05T00:00:00Z');
+  const to = new Date('2024-03-20T00:00:00Z');
+
+  test('the part between two times is read alone, and named', async () => {
+    const read = async (range: RangeChoice) => (await verifyRecords(records, { range })).records;
+    const all = await read(null);
+    expect([
+      await read({ from, to }),
+      await read({ from, to: null }),
+      await read({ from: null, to }),
+    ]).toEqual([all / 3, (2 * all) / 3, (2 * all) / 3]);
+    expect(await read({ from: to, to: new Date('2024-03-21T00:00:00Z') })).toBe(0);
+    const { stdout } = await phdsRecords(records, ['verify', '--from', '2024-03-05', '--to', '2024-03-20']);
+    expect(stdout).toContain('\nPart: from 2024-03-05T00:00:00.000Z, to 2024-03-20T00:00:00.000Z.\n');
+  });
+
+  test('a removal between two times is named', async () => {
+    const removed = await changed(records.admin, [[deleteRecords], [deleteBatches]], () =>
+      verifyRecords(records, { range: { from, to } }),
+    );
+    expect(removed).toMatchObject({ ok: false, fault: { kind: 'removed', subject: 'batch' } });
+  });
+
+  test.each([{ month: MARCH }, { fromCheckpoint: 2 }, { from, to }])(
     'the verification of the part %j does not say that nothing was changed',
     async (range) => {
       const { code, stdout } = await runRecords(records, (parts) =>

@@ -43,7 +43,7 @@ export async function verifyRecords(
   { json, range, expect }: VerifyRecordsArguments,
   { output, errors, connect }: RecordsSurroundings,
 ): Promise<number> {
-  const anchorProgress = { anchors: 0, incompleteAnchors: 0 };
+  const anchorProgress = { anchors: 0, incompleteAnchors: 0, anchoredUntil: null };
   const progress: Progress = { records: 0, batches: 0, checkpoints: 0, ...anchorProgress, ends: new Map() };
   const started = performance.now();
   let fault: Fault | null = null;
@@ -112,11 +112,16 @@ async function verify(
 
 function successText(range: RangeChoice): string {
   if (range === null) return 'Nothing was changed.';
-  return 'The part that was read is consistent. Only a verification of everything shows that nothing is missing before and after.';
+  const part = Object.entries(range).filter(([, value]) => value !== null);
+  const words = part.map(([name, value]) => `${name} ${value instanceof Date ? value.toISOString() : value}`);
+  return `Part: ${words.join(', ')}.\n${PART_VERIFIED}`;
 }
 
+const PART_VERIFIED =
+  'The part that was read is consistent. Only a verification of everything shows that nothing is missing before and after.';
+
 function toReport(
-  { records, batches, checkpoints, anchors, incompleteAnchors, ends }: Progress,
+  { records, batches, checkpoints, anchors, incompleteAnchors, anchoredUntil, ends }: Progress,
   seconds: number,
 ) {
   return {
@@ -126,6 +131,7 @@ function toReport(
     checkpoints,
     anchors,
     incompleteAnchors,
+    anchoredUntil,
     seconds: Math.round(seconds * 100) / 100,
     recordsPerSecond: Math.round(records / seconds),
   };
@@ -133,12 +139,21 @@ function toReport(
 
 function toText(report: ReturnType<typeof toReport>): string {
   const number = (value: number) => value.toLocaleString('en');
-  const { records, batches, writers, checkpoints, anchors, incompleteAnchors, seconds, recordsPerSecond } =
-    report;
+  const {
+    records,
+    batches,
+    writers,
+    checkpoints,
+    anchors,
+    incompleteAnchors,
+    anchoredUntil,
+    seconds,
+    recordsPerSecond,
+  } = report;
   return (
     `${number(records)} records in ${number(batches)} batches of ${number(writers)} writers, ` +
     `${number(checkpoints)} checkpoints` +
-    `${anchors === 0 ? '' : `, ${number(anchors)} anchors`}` +
+    `${anchors === 0 ? '' : `, ${number(anchors)} anchors, the newest from ${anchoredUntil}`}` +
     `${incompleteAnchors === 0 ? '' : `, ${number(incompleteAnchors)} incomplete anchors`}; ${seconds} s, ${number(recordsPerSecond)} records a second.\n`
   );
 }

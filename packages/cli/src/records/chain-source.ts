@@ -8,8 +8,13 @@ import type { RecordsSnapshot } from './connection.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Which part of the records: a UTC month, what may have been recorded after a checkpoint, or, if null, all. */
-export type RangeChoice = { readonly month: string } | { readonly fromCheckpoint: number } | null;
+/** Which part of the records: a UTC month, what may have been recorded after a checkpoint, a time, or, if null, all. */
+export type RangeChoice =
+  | { readonly month: string }
+  | { readonly fromCheckpoint: number }
+  /** Null for no limit; `to` is exclusive. */
+  | { readonly from: Date | null; readonly to: Date | null }
+  | null;
 
 export interface RecordsRange {
   /** An instant of RFC 3339, or `-infinity`. */
@@ -25,6 +30,10 @@ export const EVERYTHING: RecordsRange = { from: '-infinity', to: null, firstChec
 export async function findRange(snapshot: RecordsSnapshot, choice: RangeChoice): Promise<RecordsRange> {
   if (choice === null) return EVERYTHING;
   if ('month' in choice) return toMonth(choice.month);
+  if ('from' in choice) {
+    const [from, to] = [choice.from, choice.to].map((time) => time?.toISOString() ?? null);
+    return { from: from ?? EVERYTHING.from, to: to ?? null, firstCheckpoint: from == null ? 1 : null };
+  }
   const number = choice.fromCheckpoint;
   const [checkpoint] = await snapshot.query<{ jws: string }>(
     'SELECT jws FROM consent_audit.access_checkpoint WHERE number = $1',

@@ -5,6 +5,7 @@ import {
   findAnchorFault,
   isDroppedByPolicy,
   parseAnchor,
+  toAnchor,
 } from '@phds/record-chain/anchor';
 import { type CheckpointContent, findCheckpointContent } from '@phds/record-chain/checkpoint';
 import { checkpointFault, type Fault } from '@phds/record-chain/fault';
@@ -26,6 +27,8 @@ export interface AnchorProgress {
   anchors: number;
   /** Lines that a full disk or a crash cut short. */
   incompleteAnchors: number;
+  /** When the newest checkpoint that an anchor names was signed (RFC 3339); null for none. */
+  anchoredUntil: string | null;
 }
 
 /**
@@ -52,7 +55,7 @@ export async function findFaultOfAnchors(
   const newest = await findNewestCheckpoint(snapshot);
   const content = newest === null ? null : findCheckpointContent(newest, keys);
   for await (const anchors of readAnchors(anchorFile, progress)) {
-    const fault = await compare(anchors, content, snapshot);
+    const fault = await compare(anchors, content, snapshot, progress);
     if (fault !== null) return fault;
     progress.anchors += anchors.filter(({ number }) => !isDroppedByPolicy(number, content)).length;
   }
@@ -95,6 +98,7 @@ async function compare(
   anchors: readonly CheckpointAnchor[],
   newest: CheckpointContent | null,
   snapshot: RecordsSnapshot,
+  progress: AnchorProgress,
 ): Promise<Fault | null> {
   const stored = await findStoredCheckpoints(
     snapshot,
@@ -103,6 +107,9 @@ async function compare(
   for (const anchor of anchors) {
     const fault = findAnchorFault(anchor, stored.get(anchor.number) ?? null, newest);
     if (fault !== null) return fault;
+    const jws = stored.get(anchor.number);
+    const signedAt = jws === undefined ? '' : toAnchor(jws).signedAt;
+    if (signedAt > (progress.anchoredUntil ?? '')) progress.anchoredUntil = signedAt;
   }
   return null;
 }
