@@ -24,6 +24,9 @@ export const WEBHOOK_FAILURES = [
 ] as const;
 export type WebhookFailure = (typeof WEBHOOK_FAILURES)[number];
 
-/** Why nothing is sent to an endpoint: the receiver answered 410 Gone. A new URL, or the same one again, enables it. */
-export const WEBHOOK_DISABLED = ['gone'] as const;
+/**
+ * Why nothing is sent to an endpoint. `gone`: the receiver answered 410 Gone; a new URL, or the same one again, enables it. `paused`: an
+ * operator of the service has paused it; events wait.
+ */
+export const WEBHOOK_DISABLED = ['gone', 'paused'] as const;
 export type WebhookDisabled = (typeof WEBHOOK_DISABLED)[number];

@@ -12,6 +12,7 @@ import { findRecords, type RecordsSearch } from './commands/records-find.ts';
 import { printCheckpoint, verifyRecords } from './commands/records-verify.ts';
 import { listReports } from './commands/reports.ts';
 import { RESTORED_SERVICES, type RestoreAction, runRestore } from './commands/restore.ts';
+import { listWebhooks, pauseWebhook, redeliverEvents } from './commands/webhooks.ts';
 import { openIngestion } from './connection.ts';
 import { IMPORTERS } from './importers/all.ts';
 import { openOperator } from './operator/connection.ts';
@@ -36,7 +37,7 @@ HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`imp
 (consent's database, with a role that can read it) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key); all of its commands that print accesses are recorded first, and need
 CONSENT_ADDRESS, OPERATOR_NAME and SERVICE_PRIVATE_KEY besides. restore needs CONSENT_ADDRESS
 and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, reports CONSENT_ADDRESS, apps and developers
-AUTHORIZATION_ADDRESS, audit, people, grants and sessions CONSENT_ADDRESS, and all of these OPERATOR_NAME and SERVICE_PRIVATE_KEY (PEM of that operator's key).
+AUTHORIZATION_ADDRESS, audit, people, grants, sessions and webhooks CONSENT_ADDRESS, and all of these OPERATOR_NAME and SERVICE_PRIVATE_KEY (PEM of that operator's key).
 In a checkout, \`pnpm phds\` works with the local stack that runs there if none of these is set, nor TLS_CA, TLS_CERT or TLS_KEY.
 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
@@ -77,6 +78,7 @@ export function createProgram(finish: Finish): Command {
   addErase(program, finish);
   addRestore(program, finish);
   addPeople(program, finish);
+  addWebhooks(program, finish);
   addAudit(program, finish);
   return program;
 }
@@ -361,6 +363,48 @@ function addPeople(program: Command, finish: Finish): void {
     .addOption(jsonOption('the result'))
     .action(async ({ reason, json, ...user }: ChangeOptions, command: Command) =>
       finish(await endSessions({ ...chooseUser(user, command), json }, withServices(['consent'], reason))),
+    );
+}
+
+/** Adds `phds webhooks`. */
+function addWebhooks(program: Command, finish: Finish): void {
+  const webhooks = program.command('webhooks').description('Shows, pauses and resumes the webhooks of apps.');
+  webhooks
+    .command('list')
+    .description('Lists the webhooks of all apps, those in trouble first, a hundred on a page.')
+    .addOption(new Option('--page <n>', 'which page').argParser(parsePage).default(1))
+    .addOption(jsonOption('the page'))
+    .action(async (options: { page: number; json: boolean }) =>
+      finish(await listWebhooks(options, withServices(['consent']))),
+    );
+  const change = (name: string, description: string) =>
+    webhooks
+      .command(name)
+      .description(description)
+      .argument('<client-id>', 'the app', parseNotEmpty)
+      .addOption(reasonOption())
+      .addOption(jsonOption('the result'));
+  type Options = { reason: string; json: boolean };
+  change(
+    'pause',
+    'Sends nothing to the webhook of an app; events wait. Its developer cannot lift it.',
+  ).action(async (clientId: string, { reason, json }: Options) =>
+    finish(await pauseWebhook({ clientId, isPaused: true, json }, withServices(['consent'], reason))),
+  );
+  change('resume', 'Sends events again, also those that waited.').action(
+    async (clientId: string, { reason, json }: Options) =>
+      finish(await pauseWebhook({ clientId, isPaused: false, json }, withServices(['consent'], reason))),
+  );
+  change('redeliver', 'Delivers the events again that were given up.')
+    .addOption(
+      new Option('--since <time>', 'only events that were made since this time (RFC 3339)')
+        .argParser(parseTime)
+        .makeOptionMandatory(),
+    )
+    .option('--delivered-too', 'also events that the receiver has accepted', false)
+    .action(
+      async (clientId: string, { reason, ...options }: Options & { since: Date; deliveredToo: boolean }) =>
+        finish(await redeliverEvents({ clientId, ...options }, withServices(['consent'], reason))),
     );
 }
 

@@ -53,7 +53,11 @@ import { createPgPruner } from './store/pg-pruner.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 import { createStores, type Stores } from './store/stores.ts';
 import { startWebhookDelivery } from './webhooks/delivery.ts';
-import { createEventService, createWebhookService } from './webhooks/rpc/webhook-service.ts';
+import {
+  createEventService,
+  createWebhookOperatorService,
+  createWebhookService,
+} from './webhooks/rpc/webhook-service.ts';
 
 const SERVICE = 'consent';
 
@@ -192,6 +196,7 @@ async function createRpcServices(
     createOperatorActService({ acts: operatorRecord, userOf }),
     createNoticeService(createNotices({ feed: stores.noticeFeed })),
     createWebhookService({ webhooks, userOf }),
+    createWebhookOperatorService(stores.operatedWebhooks),
     createEventService(changes),
     createRestoreService({ guard, countSuspended: stores.suspensions.count }),
   ];

@@ -1,3 +1,4 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import type { WebhookQueue } from '../src/webhooks/app/ports.ts';
@@ -279,6 +280,51 @@ describe('the secret', () => {
     await harness.letTimePass(5_000);
     await harness.deliver();
     expect(typesOf(receiver.events, grantId)).toEqual(THREE);
+  });
+});
+
+describe('an operator', () => {
+  test('pauses an endpoint, whatever its developer does, and resumes it', async () => {
+    const { app, receiver, causeThree } = await setUp();
+    const { clientId } = app;
+    await harness.operators.pauseWebhook({ clientId });
+    const grantId = await causeThree('paused');
+    const settings = { clientId, url: receiver.url, events: ALL_EVENTS };
+    const put = await harness.webhooks.putWebhook(settings, await consent.session(app.ownerId));
+    expect(put.webhook).toMatchObject({ disabledReason: 'paused' });
+    await harness.deliver();
+    expect(receiver.events).toEqual([]);
+    expect((await harness.operators.listWebhooks({})).webhooks).toMatchObject([
+      { appName: 'Pulse Diary', pending: 3, failed: 0, pausedAt: {}, webhook: { clientId } },
+    ]);
+
+    await harness.operators.resumeWebhook({ clientId });
+    await harness.deliver();
+    expect(typesOf(receiver.events, grantId)).toEqual(THREE);
+    const unknown = harness.operators.pauseWebhook({ clientId: 'app_unknown' });
+    await expect(unknown).rejects.toThrow('no webhook endpoint');
+  });
+
+  test('delivers again, in their order, what was given up since a time, or all', async () => {
+    const { app, receiver, causeThree } = await setUp();
+    const grantId = await causeThree('again');
+    await harness.deliver();
+    const again = (since: number, deliveredToo = false) => {
+      const from = timestampFromDate(new Date(since));
+      return harness.operators.redeliverEvents({ clientId: app.clientId, since: from, deliveredToo });
+    };
+    expect(await again(0)).toMatchObject({ events: 0 });
+    expect(await again(0, true)).toMatchObject({ events: 3 });
+    await harness.deliver();
+    expect(typesOf(receiver.accepted, grantId)).toEqual([...THREE, ...THREE]);
+    await consent.owner.query(
+      `UPDATE webhook_event SET state = 'failed', created_at = created_at
+         - CASE type WHEN 'grant.narrowed' THEN interval '2 hours' ELSE interval '0' END WHERE grant_id = $1`,
+      [grantId],
+    );
+    expect(await again(Date.now() - HOUR)).toMatchObject({ events: 1 });
+    await harness.deliver();
+    expect(typesOf(receiver.accepted, grantId)).toEqual([...THREE, ...THREE, 'grant.revoked']);
   });
 });
 

@@ -1,8 +1,13 @@
 import type { Client } from '@connectrpc/connect';
 import { EventService } from '@phds/contracts/phds/consent/v1/events_pb';
-import { type Delivery, WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
+import {
+  type Delivery,
+  WebhookOperatorService,
+  WebhookService,
+} from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { systemClock } from '@phds/service-kit/clock';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
+import { REASON_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
 import { openConnectionPools } from '../src/store/connection-pools.ts';
@@ -34,6 +39,7 @@ export const ALL_EVENTS = ['grant.revoked', 'grant.expired', 'grant.narrowed', '
 /** Webhooks as their developers, health-data and senders use them. Senders are instances of their own, driven by the test. */
 export interface WebhookHarness extends AsyncDisposable {
   readonly webhooks: Client<typeof WebhookService>;
+  readonly operators: Client<typeof WebhookOperatorService>;
   readonly events: Client<typeof EventService>;
   readonly queue: WebhookQueue;
   /** Claims one event. */
@@ -62,16 +68,18 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
   };
   const log = createLogger({ service: 'test', level: 'silent' });
   const pools = resources.use(await openConnectionPools(options, log));
-  const channel = (caller: 'gateway' | 'health-data') =>
+  const channel = (caller: 'gateway' | 'health-data' | 'operator:on-call') =>
     resources.use(
       openRpcChannel({
         address: `127.0.0.1:${consent.service.rpcPort}`,
         audience: 'consent',
         tokens: consent.tokens[caller],
         deadlineMs: 15_000,
+        metadata: { [REASON_METADATA]: 'a%20test' },
       }),
     );
   const webhooks = channel('gateway').client(WebhookService);
+  const operators = channel('operator:on-call').client(WebhookOperatorService);
   const events = channel('health-data').client(EventService);
   const queue = createPgWebhookQueue(pools.webhooks);
   const causes = createPgWebhookCauses(pools.webhooks);
@@ -95,6 +103,7 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
   const sender = addSender();
   return {
     webhooks,
+    operators,
     events,
     queue,
     async claimOne() {

@@ -59,6 +59,9 @@ const ADMITTED: Table = {
       gateway: 'FindSandboxGrant ChangeSandboxGrant',
     },
     'phds.consent.v1.SessionService': { gateway: 'EndSessions CheckSession' },
+    'phds.consent.v1.WebhookOperatorService': {
+      operator: 'ListWebhooks PauseWebhook ResumeWebhook RedeliverEvents',
+    },
     'phds.consent.v1.WebhookService': {
       gateway:
         'GetWebhook PutWebhook DeleteWebhook RotateWebhookSecret SendTestEvent ListDeliveries RedeliverEvent',

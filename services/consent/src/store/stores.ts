@@ -1,6 +1,7 @@
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { createPgWebhookEndpoints } from '../webhooks/store/pg-endpoints.ts';
 import { createPgDataChanges, createPgWebhookCauses } from '../webhooks/store/pg-events.ts';
+import { createPgOperatedWebhooks } from '../webhooks/store/pg-operated.ts';
 import { createPgWebhookQueue } from '../webhooks/store/pg-queue.ts';
 import type { ConnectionPools } from './connection-pools.ts';
 import { createPgAccessCounts } from './pg-access-counts.ts';
@@ -49,6 +50,7 @@ export function createStores(pools: ConnectionPools, { guard, clockToleranceMs }
     webhookQueue: createPgWebhookQueue(webhooks),
     webhookCauses: createPgWebhookCauses(webhooks),
     webhookEndpoints: createPgWebhookEndpoints(ordinary),
+    operatedWebhooks: createPgOperatedWebhooks(ordinary),
     dataChanges: createPgDataChanges(ordinary),
     apps: createPgApps(ordinary),
     pendingApprovals: createPgPendingApprovals(ordinary),

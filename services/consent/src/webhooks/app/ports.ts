@@ -1,7 +1,7 @@
 import type { Category } from '@phds/catalog/categories';
 import type { Listed, Page } from '@phds/catalog/pagination';
 import type { WebhookState } from '@phds/catalog/webhooks';
-import type { WebhookEndpoint } from '../domain/endpoint.ts';
+import type { OperatedEndpoint, WebhookEndpoint } from '../domain/endpoint.ts';
 import type { LiveScopes, WebhookAttempt, WebhookDelivery, WebhookEvent } from '../domain/event.ts';
 
 // As in ports.ts, every method commits before it returns, throws `unavailable` when the database is unavailable, and goes by the
@@ -36,6 +36,16 @@ export interface WebhookEndpointStore {
   ): Promise<Listed<WebhookDelivery> | null>;
   /** Makes an event of the app due now, as the last one of its grant. False when unknown. */
   redeliver(app: OwnedApp, eventId: string): Promise<boolean>;
+}
+
+/** The endpoints of all apps, for operators. */
+export interface OperatedWebhookStore {
+  /** Those in trouble first. */
+  list(page: Page): Promise<Listed<OperatedEndpoint>>;
+  /** Null without an endpoint. */
+  pause(clientId: string, isPaused: boolean): Promise<true | null>;
+  /** Makes events due that were made since then, in their order. Returns how many; null without an endpoint. */
+  redeliverSince(clientId: string, since: Date, states: readonly WebhookState[]): Promise<number | null>;
 }
 
 /** An event that one sender is to deliver now. */

@@ -75,7 +75,8 @@ export function createWebhooks(dependencies: {
   };
 }
 
-function refuseMissing(): never {
+/** Throws `not_found`. */
+export function refuseMissing(): never {
   throw notFound('The app has no webhook endpoint.');
 }
 

@@ -21,6 +21,16 @@ export interface WebhookEndpoint {
   readonly updatedAt: Date;
 }
 
+/** An endpoint as operators see it. */
+export interface OperatedEndpoint extends WebhookEndpoint {
+  readonly appName: string;
+  readonly pending: number;
+  /** Events that were given up. */
+  readonly failed: number;
+  /** Null when no operator has paused it. */
+  readonly pausedAt: Date | null;
+}
+
 /** Refuses URLs that no event is sent to; the addresses of its host are checked before each request. Returns the URL as it is requested. */
 export function parseEndpointUrl(
   text: string,

@@ -9,16 +9,18 @@ import {
 } from '@phds/contracts/phds/consent/v1/events_pb';
 import {
   type DeliverySchema,
+  WebhookOperatorService,
   type WebhookSchema,
   WebhookService,
 } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { RpcContext, UserOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
+import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/operators';
 import { parseUserId } from '@phds/service-kit/user-id';
 import { parseKnownId, parseMoment, parseName, parseText } from '../../rpc/parameters.ts';
-import type { DataChange, DataChanges } from '../app/ports.ts';
-import type { Webhooks } from '../app/webhooks.ts';
+import type { DataChange, DataChanges, OperatedWebhookStore } from '../app/ports.ts';
+import { refuseMissing, type Webhooks } from '../app/webhooks.ts';
 import type { WebhookEndpoint } from '../domain/endpoint.ts';
 import { toEventBody, type WebhookDelivery } from '../domain/event.ts';
 
@@ -79,6 +81,41 @@ export function createWebhookService({ webhooks, userOf }: { webhooks: Webhooks;
       listDeliveries: ['gateway'],
       redeliverEvent: ['gateway'],
     },
+  );
+}
+
+/** phds.consent.v1.WebhookOperatorService. */
+export function createWebhookOperatorService(operated: OperatedWebhookStore) {
+  return implement(
+    WebhookOperatorService,
+    {
+      async listWebhooks({ page }) {
+        const { items, total } = await operated.list(toPage(page));
+        const webhooks = items.map(({ appName, pending, failed, pausedAt, ...endpoint }) => ({
+          webhook: toWebhookMessage(endpoint),
+          appName,
+          pending,
+          failed,
+          ...(pausedAt !== null && { pausedAt: timestampFromDate(pausedAt) }),
+        }));
+        return { webhooks, total };
+      },
+      async pauseWebhook({ clientId }) {
+        (await operated.pause(parseName('clientId', clientId), true)) ?? refuseMissing();
+        return {};
+      },
+      async resumeWebhook({ clientId }) {
+        (await operated.pause(parseName('clientId', clientId), false)) ?? refuseMissing();
+        return {};
+      },
+      async redeliverEvents({ clientId, since, deliveredToo }) {
+        const states = deliveredToo ? (['failed', 'delivered'] as const) : (['failed'] as const);
+        const from = parseMoment('since', since);
+        const events = await operated.redeliverSince(parseName('clientId', clientId), from, states);
+        return { events: events ?? refuseMissing() };
+      },
+    },
+    { listWebhooks: VIEWERS, pauseWebhook: OPERATORS, resumeWebhook: OPERATORS, redeliverEvents: OPERATORS },
   );
 }
 

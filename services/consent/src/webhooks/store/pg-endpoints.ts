@@ -17,9 +17,10 @@ import {
   type WebhookEvent,
 } from '../domain/event.ts';
 
-const COLUMNS = sql`w.id, w.client_id AS "clientId", w.url, w.events, w.secret_version AS "secretVersion",
+/** The columns of a WebhookEndpoint, of `webhook_endpoint` w. */
+export const COLUMNS = sql`w.id, w.client_id AS "clientId", w.url, w.events, w.secret_version AS "secretVersion",
   CASE WHEN w.previous_secret_until > statement_timestamp() THEN w.previous_secret_until END AS "previousSecretUntil",
-  w.disabled_reason AS "disabledReason", w.failing_since AS "failingSince", w.created_at AS "createdAt",
+  coalesce(w.disabled_reason, CASE WHEN w.paused_at IS NOT NULL THEN 'paused' END) AS "disabledReason", w.failing_since AS "failingSince", w.created_at AS "createdAt",
   w.updated_at AS "updatedAt"`;
 
 /** Endpoints in table `webhook_endpoint`, events in `webhook_event`. Each method checks the owner of the app itself. */

@@ -37,7 +37,7 @@ export function createPgWebhookQueue(pool: pg.Pool): WebhookQueue {
           (extract(epoch FROM statement_timestamp() - min(e.next_attempt_at)
             FILTER (WHERE e.next_attempt_at <= statement_timestamp() AND w.failures = 0)) * 1000)::double precision AS "oldestDueMs"
         FROM webhook_event e JOIN webhook_endpoint w ON w.id = e.endpoint_id
-        WHERE e.state = 'pending' AND w.disabled_reason IS NULL`;
+        WHERE e.state = 'pending' AND w.disabled_reason IS NULL AND w.paused_at IS NULL`;
       return row ?? { pending: 0, oldestDueMs: null };
     },
   });
@@ -162,7 +162,7 @@ async function findDueAmong(pool: pg.Pool, endpoints: readonly string[]): Promis
   return rows.map(({ id }) => id);
 }
 
-const CAN_RECEIVE = sql`w.disabled_reason IS NULL AND (w.retry_at IS NULL OR w.retry_at <= statement_timestamp())`;
+const CAN_RECEIVE = sql`w.disabled_reason IS NULL AND w.paused_at IS NULL AND (w.retry_at IS NULL OR w.retry_at <= statement_timestamp())`;
 const HOST = sql`split_part(split_part(w.url, '/', 3), ':', 1)`;
 
 /**

@@ -99,7 +99,8 @@ const eventType = z.enum([...WEBHOOK_EVENTS, 'test']) as unknown as z.ZodType<st
 const state = z.enum(WEBHOOK_STATES) as unknown as z.ZodType<string>;
 const failureOrNull = z.enum(WEBHOOK_FAILURES).nullable() as unknown as z.ZodType<string | null>;
 const disabledOrNull = z.enum(WEBHOOK_DISABLED).nullable().meta({
-  description: '`gone`: the receiver answered 410. Set the URL again to enable the endpoint.',
+  description:
+    '`gone`: the receiver answered 410. Set the URL again to enable the endpoint. `paused`: an operator of the service has paused it; events wait until it is resumed.',
 }) as unknown as z.ZodType<string | null>;
 
 const webhookJson = z

@@ -50,8 +50,8 @@ function Trouble({ webhook: { disabledReason, failingSince } }: { readonly webho
   if (disabledReason !== null) {
     return (
       <Notice tone="bad">
-        <strong>{text('disabled')}</strong>
-        <span>{text('disabledGone')}</span>
+        <strong>{text(disabledReason === 'paused' ? 'paused' : 'disabled')}</strong>
+        <span>{text(disabledReason === 'paused' ? 'disabledPaused' : 'disabledGone')}</span>
       </Notice>
     );
   }

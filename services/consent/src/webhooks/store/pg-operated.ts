@@ -1,0 +1,59 @@
+import { offsetOf } from '@phds/catalog/pagination';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import type { OperatedWebhookStore } from '../app/ports.ts';
+import type { OperatedEndpoint } from '../domain/endpoint.ts';
+import { COLUMNS } from './pg-endpoints.ts';
+
+/** Events that one statement makes due. */
+const AT_ONCE = 1_000;
+
+/** Endpoints of all apps, for operators. */
+export function createPgOperatedWebhooks(pool: pg.Pool): OperatedWebhookStore {
+  return translatingErrors({
+    async list(page) {
+      const [items, counted] = await Promise.all([
+        select<OperatedEndpoint>(pool)`
+          SELECT ${COLUMNS}, w.paused_at AS "pausedAt", a.name AS "appName", e.pending, e.failed
+          FROM webhook_endpoint w JOIN app a ON a.client_id = w.client_id CROSS JOIN LATERAL (
+            SELECT count(*) FILTER (WHERE state = 'pending')::int AS pending,
+              count(*) FILTER (WHERE state = 'failed')::int AS failed
+            FROM webhook_event WHERE endpoint_id = w.id) e
+          ORDER BY (w.disabled_reason IS NULL AND w.paused_at IS NULL AND w.failing_since IS NULL), w.created_at DESC, w.id
+          LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`,
+        select<{ total: number }>(pool)`SELECT count(*)::int AS total FROM webhook_endpoint`,
+      ]);
+      return { items, total: counted[0]?.total ?? 0 };
+    },
+    async pause(clientId, isPaused) {
+      const found = await execute(pool)`
+        UPDATE webhook_endpoint SET paused_at = CASE WHEN ${isPaused}::boolean THEN coalesce(paused_at, statement_timestamp()) END
+        WHERE client_id = ${clientId}`;
+      return found > 0 ? true : null;
+    },
+    async redeliverSince(clientId, since, states) {
+      const [endpoint] = await select<{ id: string; last: string }>(pool)`
+        SELECT w.id, coalesce((SELECT max(number) FROM webhook_event e WHERE e.endpoint_id = w.id), 0)::text AS last
+        FROM webhook_endpoint w WHERE w.client_id = ${clientId}`;
+      if (endpoint === undefined) return null;
+      let total = 0;
+      for (let made = AT_ONCE; made === AT_ONCE; total += made) {
+        // New numbers in the order of the old ones, as of one event that its developer has delivered again.
+        made = await execute(pool)`
+          WITH chosen AS MATERIALIZED (
+            SELECT id FROM webhook_event
+            WHERE endpoint_id = ${endpoint.id} AND number <= ${endpoint.last}::bigint AND state = ANY(${states}::text[])
+              AND created_at >= ${since}
+            ORDER BY webhook_event.number LIMIT ${AT_ONCE} FOR UPDATE
+          ), numbered AS MATERIALIZED (
+            SELECT id, nextval(pg_get_serial_sequence('webhook_event', 'number')) AS number FROM chosen
+          )
+          UPDATE webhook_event e SET number = n.number, state = 'pending', attempts = 1,
+            next_attempt_at = statement_timestamp(), started_at = statement_timestamp()
+          FROM numbered n WHERE e.id = n.id`;
+      }
+      return total;
+    },
+  });
+}
