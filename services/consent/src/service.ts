@@ -97,7 +97,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const stores = createStores(pools, { guard, clockToleranceMs: config.ACCESS_CLOCK_TOLERANCE_MS });
   const parts: Parts = { stores, config, clock, log, guard, evictions, verify, failureOf, metrics: measured };
   await startBackgroundTasks(parts, resources);
-  const pruned = createPgPruner(pools.ordinary, config);
+  const pruned = createPgPruner(pools.ordinary, pools.records.ordinary, config);
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.

@@ -65,7 +65,7 @@ async function openNoticeSearcher(databaseUrl: string): Promise<NoticeSearcher> 
     REVOCATION_POOL_SIZE: 1,
   };
   const pools = await openConnectionPools(options, createLogger({ service: 'test', level: 'silent' }));
-  const store = createPgNoticeScan(pools.ordinary);
+  const store = createPgNoticeScan({ ledger: pools.ordinary, records: pools.records.checks });
   return {
     search: (intervalMs = 0) => scanForNotices(store, intervalMs, new AbortController().signal),
     scanNext: (size, judging = judge) => store.scanNext({ intervalMs: 0, size }, judging),

@@ -11,6 +11,8 @@ export interface PostgresOptions {
    * each connection.
    */
   readonly connectionString: string;
+  /** The setting that has it, for errors. Default DATABASE_URL. */
+  readonly setting?: string;
   /** The service's own Postgres schema, which unqualified names in SQL refer to. */
   readonly schema: string;
   /** Maximum number of connections. */
@@ -154,12 +156,12 @@ const HAS_MIGRATION = `SELECT EXISTS (
   SELECT FROM _prisma_migrations WHERE migration_name = $1 AND finished_at IS NOT NULL AND rolled_back_at IS NULL
 ) AS applied`;
 
-function createPing(pool: pg.Pool, { migrations }: PostgresOptions): Postgres['ping'] {
+function createPing(pool: pg.Pool, { migrations, setting }: PostgresOptions): Postgres['ping'] {
   if (migrations === undefined) return async () => void (await pool.query('SELECT 1'));
   const migration = findNewestMigration(migrations);
   return async () => {
     const { rows } = await pool.query(HAS_MIGRATION, [migration]).catch((error: unknown) => {
-      throw explainConnectionFailure(error);
+      throw explainConnectionFailure(error, setting);
     });
     if (!rows[0].applied) throw new Error(`the database lacks the migration ${migration}`);
   };

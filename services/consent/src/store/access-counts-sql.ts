@@ -28,10 +28,16 @@ export function accessCounts(where: Sql): Sql {
 
 /**
  * The same counts of an app by day and endpoint, from app_day, which does not grow with users. The days that app_day does not have yet come
- * from access_day, which is not read when there are none.
+ * from access_day, which is not read when there are none: `daysFrom` is the first day that it has, null when it has all.
  */
-export function appCounts(clientId: string): Sql {
-  const addedUpFrom = sql`(SELECT app_days_from FROM app WHERE client_id = ${clientId})`;
+export function appCounts({
+  clientId,
+  daysFrom,
+}: {
+  readonly clientId: string;
+  readonly daysFrom: string | null;
+}): Sql {
+  const addedUpFrom = sql`${daysFrom}::date`;
   return sql`(SELECT * FROM (
     SELECT endpoint, day, recorded, refused FROM app_day WHERE client_id = ${clientId} AND day >= coalesce(${addedUpFrom}, '-infinity')
     UNION ALL
@@ -80,11 +86,6 @@ function untilCuts(column: Sql): Sql {
     SELECT coalesce(sum(n) FILTER (WHERE number <= cuts.cut1), 0) AS cut1,
       coalesce(sum(n) FILTER (WHERE number <= cuts.cut2), 0) AS cut2, coalesce(sum(n), 0) AS total
     FROM (SELECT unnest(${column}) AS n, generate_subscripts(${column}, 1) AS number) quarters`;
-}
-
-/** The reference of a person; NULL for one who never gave a consent. */
-export function refOf(userId: string): Sql {
-  return sql`(SELECT user_ref FROM person WHERE user_id = ${userId})`;
 }
 
 /** Limits the counts with the alias `c` to days; null for the last 30. */

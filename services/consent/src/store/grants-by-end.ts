@@ -12,15 +12,18 @@ export interface Place {
 /** The columns of a Place. */
 export const PLACE_COLUMNS = sql`place_at AS "placeAt", place_id AS "placeId"`;
 
+/** A grant that was found, and the reference of its person in the records. */
+export type FoundGrant = GrantDates & { readonly userRef: string };
+
 /** The next grants behind the place, in the order of their ends. None when the place has no time. */
 export function selectByEnd(
   tx: pg.ClientBase,
   { placeAt, placeId }: Place,
   condition: Sql,
   size: number,
-): Promise<GrantDates[]> {
-  return select<GrantDates>(tx)`
-    SELECT id, granted_at AS "grantedAt", expires_at AS "expiresAt" FROM consent_grant
+): Promise<FoundGrant[]> {
+  return select<FoundGrant>(tx)`
+    SELECT id, granted_at AS "grantedAt", expires_at AS "expiresAt", user_ref::text AS "userRef" FROM consent_grant
     WHERE (expires_at, id) > (${placeAt}, ${placeId}) AND ${condition}
     ORDER BY expires_at, id LIMIT ${size}`;
 }

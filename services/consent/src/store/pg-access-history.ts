@@ -1,114 +1,154 @@
 import { offsetOf, type Page } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
-import { execute, select } from '@phds/service-kit/postgres/sql';
+import { select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { join, type Sql } from 'sql-template-tag';
 import type { AccessFilter, AccessHistoryStore, DayFilter } from '../app/access-ports.ts';
 import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
-import { accessCounts, localAccessCounts, refOf, within } from './access-counts-sql.ts';
+import { accessCounts, localAccessCounts, within } from './access-counts-sql.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The access history: entries from the records, totals from the counts. */
-export function createPgAccessHistory(pool: pg.Pool): AccessHistoryStore {
+type UnnamedDay = Omit<AccessDay, 'appName' | 'currentAppName'>;
+
+interface HistoryPools {
+  readonly ledger: pg.Pool;
+  readonly records: pg.Pool;
+}
+
+/** The access history: entries from the records, totals from the counts, and names of apps from the ledger. */
+export function createPgAccessHistory({ ledger, records }: HistoryPools): AccessHistoryStore {
   return translatingErrors({
     async list(userId, filter, page) {
-      if (await isForeign(pool, filter.grantId, userId)) return null;
+      const where = await findCondition(ledger, userId, filter);
+      if (where === null) return null;
       const [items, total] = await Promise.all([
-        selectEntries(pool, toCondition(userId, filter), page),
-        countEntries(pool, userId, filter),
+        selectEntries(ledger, records, inPeriod(where, filter), page),
+        countEntries(records, where, filter),
       ]);
       return { items, total };
     },
     async listBefore(userId, filter, uuid, limit) {
-      if (await isForeign(pool, filter.grantId, userId)) return null;
-      const where = toCondition(userId, filter);
+      const condition = await findCondition(ledger, userId, filter);
+      if (condition === null) return null;
+      const where = inPeriod(condition, filter);
       const older = uuid === null ? where : sql`${where} AND r.id < ${uuid}::uuid`;
-      return selectEntries(pool, older, { page: 1, pageSize: limit });
+      return selectEntries(ledger, records, older, { page: 1, pageSize: limit });
     },
     async days(userId, filter, range) {
-      if (await isForeign(pool, filter.grantId, userId)) return null;
-      const counts = accessCounts(ofUser(userId, filter));
-      return selectDays(pool, userId, filter, sql`${counts} c WHERE ${within(range)}`);
+      const where = await findCondition(ledger, userId, filter);
+      if (where === null) return null;
+      const days = await selectDays(records, sql`${accessCounts(where)} c WHERE ${within(range)}`);
+      return addNames(ledger, userId, filter, days);
     },
-    async localDays(userId, filter, days) {
-      if (await isForeign(pool, filter.grantId, userId)) return null;
-      return selectDays(pool, userId, filter, sql`${localAccessCounts(ofUser(userId, filter), days)} c`);
+    async localDays(userId, filter, range) {
+      const where = await findCondition(ledger, userId, filter);
+      if (where === null) return null;
+      const days = await selectDays(records, sql`${localAccessCounts(where, range)} c`);
+      return addNames(ledger, userId, filter, days);
     },
   });
 }
 
-async function isForeign(pool: pg.Pool, grantId: string | null, userId: string): Promise<boolean> {
-  if (grantId === null) return false;
-  return (await execute(pool)`SELECT FROM consent_grant WHERE id = ${grantId} AND user_id = ${userId}`) === 0;
+/** The condition of a filter except for its times: on records `r` and their counts. Null when it names a grant of another user. */
+async function findCondition(ledger: pg.Pool, userId: string, filter: DayFilter): Promise<Sql | null> {
+  const { grantId } = filter;
+  const [known] = await select<{ ref: string | null; isForeign: boolean }>(ledger)`
+    SELECT (SELECT user_ref::text FROM person WHERE user_id = ${userId}) AS ref,
+      ${grantId}::text IS NOT NULL
+        AND NOT EXISTS (SELECT FROM consent_grant WHERE id = ${grantId} AND user_id = ${userId}) AS "isForeign"`;
+  return known === undefined || known.isForeign ? null : ofPerson(known.ref, filter);
 }
 
+type UnnamedEntry = Omit<AccessEntry, 'appName' | 'currentAppName'>;
+
 /** Selects the page first, so that refusals are looked up only for its records; each is later than the record it refers to. */
-async function selectEntries(pool: pg.Pool, where: Sql, page: Page): Promise<AccessEntry[]> {
-  const entries = await select<AccessEntry>(pool)`
-    SELECT p.id::text AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId",
-      coalesce(shown_app_of(p.grant_id, p.client_id, p.at)->>'name', a.name, '') AS "appName",
-      coalesce(a.name, '') AS "currentAppName", p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page,
+async function selectEntries(
+  ledger: pg.Pool,
+  records: pg.Pool,
+  where: Sql,
+  page: Page,
+): Promise<AccessEntry[]> {
+  const entries = await select<UnnamedEntry>(records)`
+    SELECT p.id::text AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId", p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page,
       p.record_count AS "recordCount", p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict
     FROM (SELECT * FROM access_record r WHERE ${where} AND r.refers_to IS NULL
       ORDER BY r.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}) p
     LEFT JOIN LATERAL (SELECT verdict FROM access_record f WHERE f.refers_to = p.id AND f.id > p.id LIMIT 1) f ON true
-    LEFT JOIN app a ON a.client_id = p.client_id
     ORDER BY p.id DESC`;
-  return entries.map((entry) => ({ ...entry, id: toAccessId(entry.id) }));
+  if (entries.length === 0) return [];
+  const names = await select<Pick<AccessEntry, 'appName' | 'currentAppName'>>(ledger)`
+    SELECT coalesce(shown_app_of(p.grant_id, p.client_id, p.at)->>'name', a.name, '') AS "appName",
+      coalesce(a.name, '') AS "currentAppName"
+    FROM unnest(${entries.map(({ grantId }) => grantId)}::text[], ${entries.map(({ clientId }) => clientId)}::text[],
+      ${entries.map(({ at }) => at.toISOString())}::timestamptz[]) WITH ORDINALITY AS p(grant_id, client_id, at, ordinal)
+    LEFT JOIN app a ON a.client_id = p.client_id
+    ORDER BY p.ordinal`;
+  const unnamed = { appName: '', currentAppName: '' };
+  return entries.map((entry, index) => ({
+    ...entry,
+    ...(names[index] ?? unnamed),
+    id: toAccessId(entry.id),
+  }));
 }
 
 /**
  * `counts` is what follows FROM: counts by day with the alias `c`. A refusal may be counted for another local day than its record if
- * an earlier release counted only one of them; then `released` is not less than 0. An app has one name for all of its days: as shown by the latest approval of the filtered grant, else of the person's latest
- * grant.
+ * an earlier release counted only one of them; then `released` is not less than 0.
  */
-function selectDays(pool: pg.Pool, userId: string, filter: DayFilter, counts: Sql): Promise<AccessDay[]> {
-  const grant =
-    filter.grantId === null
-      ? sql`user_id = ${userId} AND client_id = d.client_id`
-      : sql`id = ${filter.grantId}`;
-  return select<AccessDay>(pool)`
+function selectDays(records: pg.Pool, counts: Sql): Promise<UnnamedDay[]> {
+  return select<UnnamedDay>(records)`
     WITH scopes AS (
       SELECT c.day, c.client_id, c.scope, greatest(sum(c.recorded - c.refused), 0)::int AS released, sum(c.refused)::int AS refused
       FROM ${counts} GROUP BY c.day, c.client_id, c.scope
-    ), days AS (
-      SELECT day, client_id, sum(released)::int AS released, sum(refused)::int AS refused,
-        jsonb_agg(jsonb_build_object('scope', scope, 'released', released, 'refused', refused) ORDER BY scope) AS scopes
-      FROM scopes GROUP BY day, client_id
-    ), names AS MATERIALIZED (
-      SELECT d.client_id, a.name AS current_name, shown_app_of(g.id, d.client_id, 'infinity')->>'name' AS shown_name
-      FROM (SELECT DISTINCT client_id FROM days) d
-      LEFT JOIN app a ON a.client_id = d.client_id
-      LEFT JOIN LATERAL (SELECT id FROM consent_grant WHERE ${grant}
-        ORDER BY granted_at DESC LIMIT 1) g ON true
     )
-    SELECT to_char(day, 'YYYY-MM-DD') AS date, client_id AS "clientId", coalesce(shown_name, current_name, '') AS "appName",
-      coalesce(current_name, '') AS "currentAppName", released, refused, scopes
-    FROM days JOIN names USING (client_id) ORDER BY day DESC, client_id`;
+    SELECT to_char(day, 'YYYY-MM-DD') AS date, client_id AS "clientId", sum(released)::int AS released, sum(refused)::int AS refused,
+      jsonb_agg(jsonb_build_object('scope', scope, 'released', released, 'refused', refused) ORDER BY scope) AS scopes
+    FROM scopes GROUP BY day, client_id ORDER BY day DESC, client_id`;
 }
 
-function toCondition(userId: string, filter: AccessFilter): Sql {
-  return sql`${ofUser(userId, filter)} AND ${between(filter.from, filter.to)}`;
+/** An app has one name for all of its days: as shown by the latest approval of the filtered grant, else of the person's latest grant. */
+async function addNames(
+  ledger: pg.Pool,
+  userId: string,
+  { grantId }: DayFilter,
+  days: readonly UnnamedDay[],
+): Promise<AccessDay[]> {
+  if (days.length === 0) return [];
+  const grant =
+    grantId === null ? sql`user_id = ${userId} AND client_id = d.client_id` : sql`id = ${grantId}`;
+  const names = await select<{ clientId: string; shown: string | null; current: string | null }>(ledger)`
+    SELECT d.client_id AS "clientId", a.name AS current, shown_app_of(g.id, d.client_id, 'infinity')->>'name' AS shown
+    FROM unnest(${[...new Set(days.map(({ clientId }) => clientId))]}::text[]) d(client_id)
+    LEFT JOIN app a ON a.client_id = d.client_id
+    LEFT JOIN LATERAL (SELECT id FROM consent_grant WHERE ${grant}
+      ORDER BY granted_at DESC LIMIT 1) g ON true`;
+  const byApp = new Map(names.map((name) => [name.clientId, name]));
+  return days.map((day) => {
+    const current = byApp.get(day.clientId)?.current ?? '';
+    return { ...day, appName: byApp.get(day.clientId)?.shown ?? current, currentAppName: current };
+  });
+}
+
+function inPeriod(where: Sql, { from, to }: AccessFilter): Sql {
+  return sql`${where} AND ${between(from, to)}`;
 }
 
 /** Uses the daily counts for whole days, and the records for the at most two days that the filter cuts. */
-async function countEntries(pool: pg.Pool, userId: string, filter: AccessFilter): Promise<number> {
-  const where = ofUser(userId, filter);
-  const { from, to } = filter;
+async function countEntries(records: pg.Pool, where: Sql, { from, to }: AccessFilter): Promise<number> {
   const firstDay = from === null ? null : new Date(Math.ceil(from.getTime() / DAY_MS) * DAY_MS);
   const endDay = to === null ? null : new Date(Math.floor(to.getTime() / DAY_MS) * DAY_MS);
-  const records = (start: Date | null, end: Date | null) =>
+  const counted = (start: Date | null, end: Date | null) =>
     sql`(SELECT count(*) FROM access_record r WHERE ${where} AND r.refers_to IS NULL AND ${between(start, end)})`;
   const isWithinDay = firstDay !== null && endDay !== null && firstDay > endDay;
   const days = sql`(SELECT coalesce(sum(c.recorded), 0) FROM ${accessCounts(where)} c
     WHERE c.day >= ${toDay(firstDay, '-infinity')}::date AND c.day < ${toDay(endDay, 'infinity')}::date)`;
-  const parts = isWithinDay ? [records(from, to)] : [days];
-  if (!isWithinDay && firstDay !== null) parts.push(records(from, firstDay));
-  if (!isWithinDay && endDay !== null) parts.push(records(endDay, to));
-  const [counted] = await select<{ total: number }>(pool)`
+  const parts = isWithinDay ? [counted(from, to)] : [days];
+  if (!isWithinDay && firstDay !== null) parts.push(counted(from, firstDay));
+  if (!isWithinDay && endDay !== null) parts.push(counted(endDay, to));
+  const [sum] = await select<{ total: number }>(records)`
     SELECT (${join(parts, ' + ')})::int AS total`;
-  return counted?.total ?? 0;
+  return sum?.total ?? 0;
 }
 
 function toDay(day: Date | null, unbounded: string): string {
@@ -117,8 +157,9 @@ function toDay(day: Date | null, unbounded: string): string {
   return day.getUTCFullYear() > 9999 ? 'infinity' : day.toISOString().slice(0, 10);
 }
 
-function ofUser(userId: string, filter: DayFilter): Sql {
-  const conditions = [sql`r.user_ref = ${refOf(userId)}`];
+/** `ref` is null for one who never gave a consent. */
+function ofPerson(ref: string | null, filter: DayFilter): Sql {
+  const conditions = [sql`r.user_ref = ${ref}::uuid`];
   if (filter.grantId !== null) conditions.push(sql`r.grant_id = ${filter.grantId}`);
   if (filter.clientId !== null) conditions.push(sql`r.client_id = ${filter.clientId}`);
   if (filter.scope !== null) conditions.push(sql`r.scope = ${filter.scope}`);

@@ -21,15 +21,16 @@ interface RecorderOptions {
 
 /**
  * The hot path of every data request, with statements prepared once for each connection. Each method is one statement and therefore
- * one transaction: what `insert` wrote is committed when it returns, and `judge` sees everything committed before it began.
+ * one transaction: what `insert` wrote is committed when it returns, and `judge` sees everything committed before it began. The records
+ * may be in another database than the ledger, whose snapshot begins after the answer of that commit all the same.
  */
 export function createPgAccessRecords(
-  pool: pg.Pool,
+  pools: { readonly ledger: pg.Pool; readonly records: pg.Pool },
   { clockToleranceMs, guard }: RecorderOptions,
 ): AccessRecordStore {
   return translatingErrors({
     async findRefs(grantIds) {
-      const { rows } = await pool.query<[string, string]>({
+      const { rows } = await pools.ledger.query<[string, string]>({
         ...FIND_REFS,
         values: [grantIds],
         rowMode: 'array',
@@ -37,7 +38,7 @@ export function createPgAccessRecords(
       return new Map(rows.map(([grantId, userRef]) => [grantId, parseUuid(userRef)]));
     },
     async insert(batch) {
-      const { rows } = await pool.query<[Date]>({
+      const { rows } = await pools.records.query<[Date]>({
         ...INSERT,
         values: [...toInsertValues(batch), clockToleranceMs],
         rowMode: 'array',
@@ -45,7 +46,7 @@ export function createPgAccessRecords(
       const [differing] = rows;
       if (differing !== undefined) throw new ClocksDiffer(new Date(batch.at), differing[0]);
     },
-    judge: (accesses, userRefs) => guard.verified(() => judge(pool, guard, accesses, userRefs)),
+    judge: (accesses, userRefs) => guard.verified(() => judge(pools.ledger, guard, accesses, userRefs)),
   });
 }
 

@@ -8,30 +8,52 @@ import { appCounts, within } from './access-counts-sql.ts';
 
 const COUNT_MAX = 0x7fff_ffff;
 
+interface AppUsagePools {
+  readonly ledger: pg.Pool;
+  readonly records: pg.Pool;
+}
+
 /** The usage of apps: counts of access records, and of refusals reported by gateways. */
-export function createPgAppUsage(pool: pg.Pool): AppUsageStore {
+export function createPgAppUsage({ ledger, records }: AppUsagePools): AppUsageStore {
   return translatingErrors({
     async usage(clientId, ownerId, range) {
-      const owned = await execute(
-        pool,
-      )`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
-      return owned === 0 ? null : select<AppUsage>(pool)`${selectUsage(clientId, range)}`;
+      const [app] = await select<{ daysFrom: string | null }>(ledger)`
+        SELECT app_days_from::text AS "daysFrom" FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
+      if (app === undefined) return null;
+      const refusals = await selectRefusals(ledger, clientId, range);
+      return select<AppUsage>(records)`${selectUsage({ clientId, ...app }, refusals, range)}`;
     },
     async addRefusals(refusals) {
-      await addRefusals(pool, refusals);
+      await addRefusals(ledger, refusals);
     },
     async addUpNext() {
-      const [row] = await select<{ found: boolean }>(pool)`SELECT add_up_app_day() AS found`;
+      const [row] = await select<{ found: boolean }>(records)`SELECT add_up_app_day() AS found`;
       return row?.found ?? false;
     },
   });
+}
+
+interface Refusals {
+  readonly day: string;
+  readonly endpoint: string;
+  readonly status: number;
+  readonly count: number;
+}
+
+function selectRefusals(pool: pg.Pool, clientId: string, range: DayRange | null): Promise<Refusals[]> {
+  return select<Refusals>(pool)`
+    SELECT c.day::text, c.endpoint, c.status, c.count FROM refused_request c WHERE c.client_id = ${clientId} AND ${within(range)}`;
 }
 
 /**
  * A refusal after recording is in both the records and the gateways' counts, so the larger number is used: gateways count every
  * refusal, but report seconds later, and a gateway that crashes loses its counts.
  */
-export function selectUsage(clientId: string, range: DayRange | null): Sql {
+export function selectUsage(
+  app: { readonly clientId: string; readonly daysFrom: string | null },
+  refusals: readonly Refusals[],
+  range: DayRange | null,
+): Sql {
   return sql`
     SELECT to_char(c.day, 'YYYY-MM-DD') AS date, c.endpoint, sum(c.released)::int AS released,
       greatest(sum(c.refused), sum(c.count))::int AS refused,
@@ -39,9 +61,11 @@ export function selectUsage(clientId: string, range: DayRange | null): Sql {
         FILTER (WHERE c.status IS NOT NULL), '[]') AS refusals
     FROM (
       SELECT day, endpoint, recorded - refused AS released, refused, NULL::int AS status, 0 AS count
-      FROM ${appCounts(clientId)} r
+      FROM ${appCounts(app)} r
       UNION ALL
-      SELECT day, endpoint, 0, 0, status, count FROM refused_request WHERE client_id = ${clientId}
+      SELECT day, endpoint, 0, 0, status, count
+      FROM unnest(${refusals.map(({ day }) => day)}::date[], ${refusals.map(({ endpoint }) => endpoint)}::text[],
+        ${refusals.map(({ status }) => status)}::int[], ${refusals.map(({ count }) => count)}::int[]) AS n(day, endpoint, status, count)
     ) c
     WHERE ${within(range)} GROUP BY c.day, c.endpoint ORDER BY c.day DESC, c.endpoint`;
 }

@@ -6,7 +6,7 @@ import type { GrantStore } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
 import { listChanges, type ShownApp, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
 import { insertRevoked, writeNarrowed } from '../webhooks/store/pg-events.ts';
-import { accessCounts, refOf } from './access-counts-sql.ts';
+import { accessCounts } from './access-counts-sql.ts';
 import { findVersions } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
 import { addEvent } from './consent-events.ts';
@@ -29,20 +29,20 @@ import {
 } from './grant-rows.ts';
 import { lockGrants } from './person-locks.ts';
 
-/** Grants in table `consent_grant`. Each change locks the row and adds to the grant's history. */
-export function createPgGrants(pool: pg.Pool): GrantStore {
+/** Grants in table `consent_grant`, and what was read with them in the records. Each change locks the row and adds to the grant's history. */
+export function createPgGrants(pool: pg.Pool, records: pg.Pool): GrantStore {
   return translatingErrors({
     async list(userId, status, page) {
       const own = sql`g.user_id = ${userId}`;
       const where = status === null ? own : sql`${own} AND ${GRANT_STATUS} = ${status}`;
       const [views, total] = await Promise.all([
-        selectViews(pool, userId, sql`${where} ${newestFirst(page)}`),
+        selectViews(pool, records, sql`${where} ${newestFirst(page)}`),
         countGrants(pool, where),
       ]);
       return { items: views.map(shortenChanges), total };
     },
     async find(id, userId) {
-      const [view] = await selectViews(pool, userId, sql`g.id = ${id} AND g.user_id = ${userId}`);
+      const [view] = await selectViews(pool, records, sql`g.id = ${id} AND g.user_id = ${userId}`);
       return view ?? null;
     },
     change: (id, userId, change) => transact(pool, (tx) => changeTerms(tx, id, userId, change)),
@@ -63,24 +63,24 @@ function shortenChanges(view: GrantView): GrantView {
 }
 
 interface ViewRow extends GrantRow, AppRow {
+  readonly userRef: string;
   /** The oldest version of the app when an earlier release stored none; null when no version is stored either. */
   readonly shownApp: ShownApp | (ShownVersion & { readonly redirectHost?: undefined }) | null;
   /** Of the latest approval. */
   readonly purpose: string | null;
 }
 
-async function selectViews(pool: pg.Pool, userId: string, where: Sql): Promise<GrantView[]> {
+async function selectViews(pool: pg.Pool, records: pg.Pool, where: Sql): Promise<GrantView[]> {
   const rows = await select<ViewRow>(pool)`
-    SELECT ${GRANT_COLUMNS}, ${APP_COLUMNS},
+    SELECT ${GRANT_COLUMNS}, ${APP_COLUMNS}, g.user_ref::text AS "userRef",
       shown_app_of(g.id, g.client_id, 'infinity') AS "shownApp", (
         SELECT purpose FROM consent_event WHERE grant_id = g.id AND kind = 'granted' ORDER BY at DESC LIMIT 1
       ) AS purpose
     FROM ${GRANT_FROM} WHERE ${where}`;
   if (rows.length === 0) return [];
-  const ids = rows.map(({ id }) => id);
   const clientIds = rows.map(({ clientId }) => clientId);
   const [counts, versions] = await Promise.all([
-    selectAccessCounts(pool, userId, ids),
+    selectAccessCounts(records, rows),
     findVersions(pool, clientIds),
   ]);
   const byGrant = new Map(counts.map((count) => [count.grantId, count]));
@@ -104,14 +104,13 @@ interface AccessCount {
 
 /**
  * Counts of released responses of grants, and the last one. The last of a day is the latest recorded, unless any of that day was
- * refused; then the day's records are read.
+ * refused; then the day's records are read. All grants are of one person.
  */
 function selectAccessCounts(
   pool: pg.Pool,
-  userId: string,
-  grantIds: readonly string[],
+  grants: readonly Pick<ViewRow, 'id' | 'userRef'>[],
 ): Promise<AccessCount[]> {
-  const ref = refOf(userId);
+  const [ref, grantIds] = [sql`${grants[0]?.userRef}::uuid`, grants.map(({ id }) => id)];
   return select<AccessCount>(pool)`
     WITH days AS (
       SELECT grant_id, day, sum(recorded) AS recorded, sum(refused) AS refused, max(last_at) AS last_at

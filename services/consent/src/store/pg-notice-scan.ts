@@ -17,7 +17,7 @@ import {
 } from '../domain/scanned-grant.ts';
 import { dailyReads } from './daily-reads-sql.ts';
 import { GRANT_FROM, LIVE } from './grant-rows.ts';
-import { PLACE_COLUMNS, type Place, selectByEnd } from './grants-by-end.ts';
+import { type FoundGrant, PLACE_COLUMNS, type Place, selectByEnd } from './grants-by-end.ts';
 import {
   addGrantNotices,
   CONNECTION_COLUMNS,
@@ -28,18 +28,25 @@ import {
 
 const DAY_MS = 86_400_000;
 
+interface NoticeScanPools {
+  readonly ledger: pg.Pool;
+  /** Another pool, because it is used during a transaction of the first one. */
+  readonly records: pg.Pool;
+}
+
 /**
  * The search over `consent_grant` in the order of the grants' ends, from those that ended yesterday. Table `notice_scan` holds how
  * far it got; its row is locked while a part is checked.
  */
-export function createPgNoticeScan(pool: pg.Pool): NoticeScanStore {
+export function createPgNoticeScan({ ledger, records }: NoticeScanPools): NoticeScanStore {
   return translatingErrors({
-    scanNext: (options, judge) => transact(pool, (tx) => scanNext(tx, options, judge)),
+    scanNext: (options, judge) => transact(ledger, (tx) => scanNext(tx, records, options, judge)),
   });
 }
 
 async function scanNext(
   tx: pg.ClientBase,
+  records: pg.Pool,
   { intervalMs, size }: { intervalMs: number; size: number },
   judge: (scanned: ScannedGrants) => readonly NewNotice[],
 ): Promise<boolean> {
@@ -48,7 +55,7 @@ async function scanNext(
   const { now, startedAt } = place;
   const grants = await selectByEnd(tx, place, sql`NOT starts_with(user_id, ${SANDBOX_USER_PREFIX})`, size);
   const ending = await selectEnding(tx, grants, now);
-  const heavyDays = await selectHeavyDays(tx, grants, now);
+  const heavyDays = await selectHeavyDays(tx, records, grants, now);
   await addGrantNotices(tx, judge({ now, ending, heavyDays }));
   const last = grants.length < size ? undefined : grants.at(-1);
   await execute(tx)`
@@ -110,37 +117,57 @@ interface CountedDay {
 /** The heavy days among yesterday and today, without those that were found unusual. Yesterday's last reads are counted today. */
 async function selectHeavyDays(
   tx: pg.ClientBase,
-  grants: readonly GrantDates[],
+  records: pg.Pool,
+  grants: readonly FoundGrant[],
   now: Date,
 ): Promise<HeavyDay[]> {
   const [yesterday, today] = [sql`${toDay(now, -1)}::date`, sql`${toDay(now, 0)}::date`];
-  const heavy = await select<CountedDay>(tx)`
+  const heavy = await select<CountedDay>(records)`
     SELECT g.id AS "grantId", to_char(d.day, 'YYYY-MM-DD') AS day, d.reads
-    FROM consent_grant g CROSS JOIN LATERAL ${dailyReads(yesterday, today)} d
-    WHERE g.id = ANY(${grants.map(({ id }) => id)}::text[]) AND d.reads > ${USUAL_READS}`;
+    FROM unnest(${grants.map(({ id }) => id)}::text[], ${grants.map(({ userRef }) => userRef)}::uuid[]) AS g(id, user_ref)
+    CROSS JOIN LATERAL ${dailyReads(yesterday, today)} d WHERE d.reads > ${USUAL_READS}`;
   const known = await findNoticeIds(
     tx,
     heavy.map(({ grantId, day }) => toUnusualId(grantId, day)),
   );
   const unknown = heavy.filter(({ grantId, day }) => !known.has(toUnusualId(grantId, day)));
-  return unknown.length === 0 ? [] : addPast(tx, unknown);
+  return unknown.length === 0 ? [] : addPast(tx, records, unknown);
 }
 
-async function addPast(tx: pg.ClientBase, heavy: readonly CountedDay[]): Promise<HeavyDay[]> {
-  const past = dailyReads(sql`p.first_day`, sql`h.day - 1`);
-  const rows = await select<ConnectionRow & Omit<HeavyDay, 'connection'>>(tx)`
-    SELECT ${CONNECTION_COLUMNS}, to_char(h.day, 'YYYY-MM-DD') AS day, h.reads, h.day - p.first_day AS "pastDays",
-      (SELECT coalesce(sum(d.reads), 0) FROM ${past} d) AS "pastReads"
+/** A heavy day of a grant that is still there, and from when on the days before count. */
+type DatedDay = ConnectionRow &
+  Omit<HeavyDay, 'connection' | 'pastReads'> & { readonly userRef: string; readonly firstDay: string };
+
+async function addPast(
+  tx: pg.ClientBase,
+  records: pg.Pool,
+  heavy: readonly CountedDay[],
+): Promise<HeavyDay[]> {
+  const rows = await select<DatedDay>(tx)`
+    SELECT ${CONNECTION_COLUMNS}, g.user_ref::text AS "userRef", to_char(h.day, 'YYYY-MM-DD') AS day, h.reads,
+      p.first_day::text AS "firstDay", h.day - p.first_day AS "pastDays"
     FROM unnest(${heavy.map(({ grantId }) => grantId)}::text[], ${heavy.map(({ day }) => day)}::date[],
       ${heavy.map(({ reads }) => reads)}::double precision[]) AS h(id, day, reads)
     JOIN consent_grant g ON g.id = h.id
     JOIN app a ON a.client_id = g.client_id
     CROSS JOIN LATERAL (
       SELECT greatest((g.granted_at AT TIME ZONE 'UTC')::date, h.day - ${PAST_DAYS}::int) AS first_day) p`;
-  return rows.map((row) => {
-    const { userId, day, reads, pastReads, pastDays } = row;
-    return { userId, connection: toConnection(row), day, reads, pastReads, pastDays };
+  const pastReads = await selectPastReads(records, rows);
+  return rows.map((row, index) => {
+    const { userId, day, reads, pastDays } = row;
+    return { userId, connection: toConnection(row), day, reads, pastReads: pastReads[index] ?? 0, pastDays };
   });
+}
+
+/** What was read before each day, in order. */
+async function selectPastReads(records: pg.Pool, days: readonly DatedDay[]): Promise<number[]> {
+  const rows = await select<{ reads: number }>(records)`
+    SELECT (SELECT coalesce(sum(d.reads), 0) FROM ${dailyReads(sql`g.first_day`, sql`g.day - 1`)} d) AS reads
+    FROM unnest(${days.map(({ grantId }) => grantId)}::text[], ${days.map(({ userRef }) => userRef)}::uuid[],
+      ${days.map(({ firstDay }) => firstDay)}::date[], ${days.map(({ day }) => day)}::date[]) WITH ORDINALITY
+      AS g(id, user_ref, first_day, day, ordinal)
+    ORDER BY g.ordinal`;
+  return rows.map(({ reads }) => reads);
 }
 
 /** The UTC day, some days later, as `YYYY-MM-DD`. */

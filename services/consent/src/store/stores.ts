@@ -36,17 +36,20 @@ export type Stores = ReturnType<typeof createStores>;
 
 /** Every store, each on the pool whose work it shares. */
 export function createStores(pools: ConnectionPools, { guard, clockToleranceMs }: StoreOptions) {
-  const { access, checks, ordinary, revocations, months, webhooks } = pools;
+  const { access, checks, ordinary, revocations, webhooks, records } = pools;
   return {
-    accessRecords: createPgAccessRecords(access, { clockToleranceMs, guard }),
-    counts: createPgAccessCounts(checks),
+    accessRecords: createPgAccessRecords(
+      { ledger: access, records: records.access },
+      { clockToleranceMs, guard },
+    ),
+    counts: createPgAccessCounts(records.checks),
     liveness: createPgLiveness(checks, guard),
     sessionChecks: createPgSessionChecks(checks, guard),
     statuses: createPgApps(revocations),
     revocations: createPgRevocations(revocations),
     sessionEnds: createPgSessionEnds(revocations),
-    withdrawals: createPgGrants(revocations),
-    partitions: createPgPartitions(months),
+    withdrawals: createPgGrants(revocations, records.ordinary),
+    partitions: createPgPartitions(records.months),
     webhookQueue: createPgWebhookQueue(webhooks),
     webhookCauses: createPgWebhookCauses(webhooks),
     webhookEndpoints: createPgWebhookEndpoints(ordinary),
@@ -55,16 +58,16 @@ export function createStores(pools: ConnectionPools, { guard, clockToleranceMs }
     apps: createPgApps(ordinary),
     pendingApprovals: createPgPendingApprovals(ordinary),
     decisions: createPgDecisions(ordinary, guard),
-    grants: createPgGrants(ordinary),
+    grants: createPgGrants(ordinary, records.ordinary),
     receipts: createPgReceipts(ordinary),
     people: createPgPeople(ordinary),
-    history: createPgAccessHistory(ordinary),
-    appUsage: createPgAppUsage(ordinary),
+    history: createPgAccessHistory({ ledger: ordinary, records: records.ordinary }),
+    appUsage: createPgAppUsage({ ledger: ordinary, records: records.ordinary }),
     reports: createPgReports(ordinary),
     operatorActs: createPgOperatorActs(ordinary),
     noticeFeed: createPgNoticeFeed(ordinary),
-    noticeScan: createPgNoticeScan(ordinary),
-    checkpoints: createPgCheckpoints(ordinary),
+    noticeScan: createPgNoticeScan({ ledger: ordinary, records: records.checks }),
+    checkpoints: createPgCheckpoints(records.ordinary),
     sandboxGrants: createPgSandboxGrants(ordinary),
     suspensions: createPgSuspensions(ordinary),
   };
