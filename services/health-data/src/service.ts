@@ -98,10 +98,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   resources.use(startArrivals(sandbox, { intervalMs: config.SANDBOX_ARRIVAL_INTERVAL_MS, failureOf }));
   const pruned = { sandbox_person: (limit: number) => eraseUnused(sandbox, limit) };
   resources.use(startPruning(pruned, { intervalMs: PRUNE_INTERVAL_MS, failureOf }));
-  const changes = {
-    reading_change: forgetChanges(createPgChangePruning(postgres.pool, placement), config, clock),
-  };
-  resources.use(startPruning(changes, { intervalMs: DAY_MS, failureOf }));
+  const forget = forgetChanges(createPgChangePruning(postgres.pool, placement), config, clock);
+  resources.use(startPruning({ reading_change: forget }, { intervalMs: DAY_MS, failureOf }));
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, {
