@@ -3,6 +3,7 @@ import { benchAims, benchHeart } from './heart.ts';
 import { benchImport } from './import.ts';
 import { benchInterleaved } from './interleaved.ts';
 import { createBenchCommand, type Options } from './options.ts';
+import { benchRecords } from './records.ts';
 import { benchRevocation } from './revocation.ts';
 import { benchWeb } from './web.ts';
 
@@ -10,6 +11,7 @@ const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>
   heart: benchHeart,
   aims: benchAims,
   revocation: benchRevocation,
+  records: benchRecords,
   import: benchImport,
   web: benchWeb,
   interleaved: benchInterleaved,
