@@ -1,4 +1,11 @@
-import { durationMs, integer, privateKey, readConfig, secretKey } from '@phds/service-kit/settings/config';
+import {
+  connectionString,
+  durationMs,
+  integer,
+  privateKey,
+  readConfig,
+  secretKey,
+} from '@phds/service-kit/settings/config';
 import {
   callerSettings,
   commonSettings,
@@ -16,6 +23,12 @@ import { z } from 'zod';
 const days = (fallback: number, min: number) => integer(fallback, { min, unit: 'days' });
 
 const accessSettings = {
+  RECORDS_DATABASE_URL: connectionString()
+    .optional()
+    .meta({ unit: 'connection string', fallback: 'that of `DATABASE_URL`', secret: true })
+    .describe(
+      'Database of the access records, with the role of the service ([moving them](access-records.md#a-database-of-their-own)).',
+    ),
   ACCESS_POOL_SIZE: integer(8, { min: 4, max: 200, unit: 'connections' }).describe(
     'Connections besides `DATABASE_POOL_SIZE`: four for recording and judging accesses, the others, at least one, for checking tokens and sessions and for counting.',
   ),

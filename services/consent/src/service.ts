@@ -1,5 +1,6 @@
 import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
+import { startPeriodic } from '@phds/service-kit/periodic';
 import { startPruning } from '@phds/service-kit/pruning';
 import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
@@ -31,6 +32,7 @@ import { createOperatorActs, type OperatorActs } from './app/operator-acts.ts';
 import { createPendingApprovals } from './app/pending-approvals.ts';
 import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
+import { createRecordWatch, type RecordWatch } from './app/record-watch.ts';
 import { createReports } from './app/reports.ts';
 import { createSandbox, type Sandbox } from './app/sandbox.ts';
 import { createSessions, type Sessions } from './app/sessions.ts';
@@ -101,7 +103,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
-  recorder = resources.use(createRecorder(parts, overrides));
+  // The guard watches the database of the ledger only.
+  const watch = pools.records.isElsewhere ? watchRecords(parts, beginChain, resources) : null;
+  recorder = resources.use(createRecorder(parts, watch, overrides));
   const operatorRecord = acknowledging(guard, createOperatorActs(stores.operatorActs), ['begin', 'end']);
   const server = resources.use(
     await startRpcServer({
@@ -150,11 +154,25 @@ async function watchRestores(
   return guard;
 }
 
+function watchRecords(
+  { config, stores, failureOf }: Parts,
+  beginChain: () => void,
+  resources: AsyncDisposableStack,
+): RecordWatch {
+  const watch = createRecordWatch(stores.checkpoints, beginChain);
+  const onFailure = failureOf('looking for the access records that were written');
+  const intervalMs = config.RESTORE_CHECK_INTERVAL_MS;
+  resources.use(startPeriodic(() => watch.look(), { intervalMs, onFailure }));
+  return watch;
+}
+
 function createRecorder(
   { config, clock, stores, log, metrics }: Parts,
+  watch: RecordWatch | null,
   overrides: Overrides,
 ): AccessRecorder {
-  const measured = metrics.measureRecordStore(stores.accessRecords);
+  const watched = watch?.noting(stores.accessRecords) ?? stores.accessRecords;
+  const measured = metrics.measureRecordStore(watched);
   const store = loggingClockDifference(measured, log);
   const recorder = createAccessRecorder({
     store: overrides.accessRecords?.(store) ?? store,

@@ -7,12 +7,16 @@ import { verifyRecords as runVerify, type VerifyRecordsArguments } from '@phds/c
 import { openRecords, type RecordsConnection } from '@phds/cli/records/connection';
 import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import type { Fault } from '@phds/record-chain/fault';
+import type { TestDatabase } from '@phds/test-kit/databases';
 import type { RunningService } from './running-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../packages/cli/src/main.ts');
 
 type RecordsOf = Pick<RunningService, 'database' | 'receiptPublicKey'> &
-  Partial<Pick<RunningService, 'operatorSettings'>>;
+  Partial<Pick<RunningService, 'operatorSettings'>> & {
+    /** When `database` has the records only. */
+    readonly ledgerDatabase?: TestDatabase;
+  };
 
 export interface CommandResult {
   readonly code: unknown;
@@ -36,13 +40,14 @@ export function phdsRecords(
 }
 
 /** The settings of the command for the records of a service. */
-function toSettings({ database, receiptPublicKey, operatorSettings }: RecordsOf) {
+function toSettings({ database, receiptPublicKey, operatorSettings, ledgerDatabase }: RecordsOf) {
   const pem = receiptPublicKey.export({ type: 'spki', format: 'pem' });
   const jwk = { ...createPublicKey(pem).export({ format: 'jwk' }) };
   return {
     ...operatorSettings,
     RECORDS_DATABASE_URL: database.url,
     RECORDS_PUBLIC_KEYS: JSON.stringify({ keys: [jwk] }),
+    ...(ledgerDatabase !== undefined && { LEDGER_DATABASE_URL: ledgerDatabase.url }),
   };
 }
 

@@ -1,7 +1,12 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
+import { type RecordsServer, startRecordsServer } from '@phds/running-system/records-server';
 import { DELETE_OF_THE_GRANT, OTHER_WAYS, type PersonWithApp } from '@phds/running-system/revocation-ways';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
@@ -16,6 +21,8 @@ const GATEWAYS = 3;
 const GIVEN = process.env['E2E_REVOCATIONS'];
 const ROUNDS = Number(GIVEN ?? 3 * GATEWAYS);
 const OTHER_ROUNDS = Number(GIVEN ?? GATEWAYS);
+/** `elsewhere`: the access records are on a second Postgres server. */
+const RECORDS = process.env['E2E_RECORDS'];
 const SWALLOWED = 'the events of Redis swallowed';
 const PEOPLE = 8;
 const LIMIT_MS = 180_000 + ROUNDS * 500;
@@ -23,6 +30,7 @@ const LIMIT_MS = 180_000 + ROUNDS * 500;
 let redis: TestRedis;
 const events = createPublishedMessageFault();
 let redisProxy: TcpProxy;
+let recordsServer: RecordsServer | undefined;
 let stack: RunningStack;
 let database: pg.Client;
 let people: PersonWithApp[];
@@ -62,8 +70,15 @@ describeWithRedis('the first request that starts after the answer is refused on 
     redis = await createTestRedis();
     redisProxy = await startTcpProxy(redis.url, events.edit);
     const gateway = { REDIS_URL: redisProxy.url, LIMIT_AUTH_FAILURES_PER_MINUTE: '100000000' };
-    stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment: { gateway } });
-    database = new pg.Client({ connectionString: stack.databases.consent.ownerUrl });
+    if (RECORDS === 'elsewhere') {
+      const directory = join(await mkdtemp(join(tmpdir(), 'phds-records-')), 'data');
+      recordsServer = await startRecordsServer(directory, THROWAWAY_SETTINGS);
+    }
+    const consent = recordsServer && { RECORDS_DATABASE_URL: recordsServer.database.url };
+    const environment = { gateway, ...(consent && { consent }) };
+    stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment });
+    const { ownerUrl } = recordsServer?.database ?? stack.databases.consent;
+    database = new pg.Client({ connectionString: ownerUrl });
     await database.connect();
     const users = Array.from({ length: PEOPLE }, (_, index) => `person-${index}`);
     await giveFirstReadings(stack, users);
@@ -72,6 +87,7 @@ describeWithRedis('the first request that starts after the answer is refused on 
   afterAll(async () => {
     await database?.end();
     await stack?.[Symbol.asyncDispose]();
+    await recordsServer?.[Symbol.asyncDispose]();
     await redisProxy?.[Symbol.asyncDispose]();
     await redis?.[Symbol.asyncDispose]();
   });

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine } from '@phds/catalog/access-csv';
+import { NotConfigured } from '../connection.ts';
 import { findRange, idsFrom, type RangeChoice, type RecordsRange } from '../records/chain-source.ts';
 import { explainRecords, type RecordsConnection, type RecordsSnapshot } from '../records/connection.ts';
 import { writeWholeFile } from '../whole-file.ts';
@@ -60,7 +61,6 @@ const ACCESSES_A_PAGE = 1_000;
 const ACCESSES = `
   SELECT 'acc_' || replace(r.id::text, '-', '') AS id,
     to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at, r.client_id AS app,
-    coalesce(shown_app_of(r.grant_id, r.client_id, r.at)->>'name', app.name, '') AS "appName",
     r.grant_id AS "grantId", r.scope, r.endpoint, r.window_from AS "from", r.window_to AS "to", r.page,
     r.record_count AS "recordCount", r.request_id AS "requestId",
     CASE WHEN refusal.verdict IS NULL THEN 'released' ELSE 'refused' END AS outcome,
@@ -69,22 +69,52 @@ const ACCESSES = `
   LEFT JOIN LATERAL (
     SELECT verdict FROM access_record WHERE refers_to = r.id AND id > r.id LIMIT 1
   ) AS refusal ON true
-  LEFT JOIN app ON app.client_id = r.client_id
   WHERE r.user_ref = $1::uuid AND r.refers_to IS NULL AND ${idsFrom(2)}
   ORDER BY r.id`;
 
+/** The names of apps at the times of accesses, in order. */
+const NAMES = `
+  SELECT coalesce(shown_app_of(a.grant_id, a.client_id, a.at)->>'name', app.name, '') AS "appName"
+  FROM unnest($1::text[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS a(grant_id, client_id, at, ordinal)
+  LEFT JOIN app ON app.client_id = a.client_id
+  ORDER BY a.ordinal`;
+
+const IS_WITHOUT_LEDGER = 'SELECT FROM access_record WHERE NOT EXISTS (SELECT FROM app) LIMIT 1';
+
 /** Pages of a person's accesses in a range, oldest first, with app names as in the access history. Null when no records belong to this user id. */
 async function findAccesses(
-  snapshot: RecordsSnapshot,
+  { snapshot, ledger }: RecordsConnection,
   userId: string,
   range: RecordsRange,
 ): Promise<AsyncIterable<ExportedAccess[]> | null> {
-  const [person] = await snapshot.query<{ ref: string }>(
+  if ((await ledger.query(IS_WITHOUT_LEDGER)).length > 0) {
+    throw new NotConfigured(
+      'RECORDS_DATABASE_URL has only the access records: set LEDGER_DATABASE_URL, too.',
+    );
+  }
+  const [person] = await ledger.query<{ ref: string }>(
     'SELECT user_ref::text AS ref FROM person WHERE user_id = $1',
     [userId],
   );
   if (person === undefined) return null;
-  return snapshot.pages<ExportedAccess>(ACCESSES, ACCESSES_A_PAGE, [person.ref, range.from, range.to]);
+  const pages = snapshot.pages<UnnamedAccess>(ACCESSES, ACCESSES_A_PAGE, [person.ref, range.from, range.to]);
+  return addNames(pages, ledger);
+}
+
+type UnnamedAccess = Omit<ExportedAccess, 'appName'>;
+
+async function* addNames(
+  pages: AsyncIterable<UnnamedAccess[]>,
+  ledger: RecordsSnapshot,
+): AsyncGenerator<ExportedAccess[]> {
+  for await (const page of pages) {
+    const names = await ledger.query<Pick<ExportedAccess, 'appName'>>(NAMES, [
+      page.map(({ grantId }) => grantId),
+      page.map(({ app }) => app),
+      page.map(({ at }) => at),
+    ]);
+    yield page.map((access, index) => ({ ...access, appName: names[index]?.appName ?? '' }));
+  }
 }
 
 /** RFC 4180, or FHIR R4 AuditEvents as NDJSON. */
@@ -108,7 +138,7 @@ export async function exportRecords(
   try {
     await using connection = await connect();
     const { snapshot } = connection;
-    const pages = await findAccesses(snapshot, userId, await findRange(snapshot, range));
+    const pages = await findAccesses(connection, userId, await findRange(snapshot, range));
     if (pages === null) {
       const user = hidesUser ? 'this user' : `a user ${userId}`;
       errors.write(`No records belong to ${user}: there never was a consent, or the user was erased.\n`);

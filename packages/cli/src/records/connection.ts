@@ -66,8 +66,14 @@ export class RecordsSnapshot implements AsyncDisposable {
 /** The settings of `phds records`. */
 export const recordsSettings = z.object({
   RECORDS_DATABASE_URL: connectionString('must be set').describe(
-    "consent's database, with the role `phds_consent_reader`.",
+    'Database of the access records, which is that of consent unless they have one of their own, with the role `phds_consent_reader`.',
   ),
+  LEDGER_DATABASE_URL: connectionString()
+    .optional()
+    .meta({ unit: 'connection string', fallback: 'that of `RECORDS_DATABASE_URL`', secret: true })
+    .describe(
+      'For `records export`: the database of consent, with the same role, if the access records have one of their own.',
+    ),
   RECORDS_PUBLIC_KEYS: z
     .string('must be set')
     .meta({ unit: 'JWKS' })
@@ -83,6 +89,8 @@ const CONNECT_TIMEOUT_MS = 30_000;
 /** The access records at one point in time, with the keys to verify them. */
 export interface RecordsConnection extends AsyncDisposable {
   readonly snapshot: RecordsSnapshot;
+  /** People and apps; the same snapshot unless the records have a database of their own. */
+  readonly ledger: RecordsSnapshot;
   readonly keys: readonly KeyObject[];
 }
 
@@ -91,21 +99,27 @@ export async function openRecords(env: NodeJS.ProcessEnv): Promise<RecordsConnec
   const config = readConfig(recordsSettings, env);
   const keys = parseKeys(config.RECORDS_PUBLIC_KEYS);
   await using resources = new AsyncDisposableStack();
-  const database = resources.use(
-    openPostgres({
-      connectionString: config.RECORDS_DATABASE_URL,
-      schema: 'consent',
-      poolSize: 1,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      statementTimeoutMs: config.RECORDS_STATEMENT_TIMEOUT_MS,
-      applicationName: 'phds-records',
-      // Makes Postgres read pages from the index instead of sorting everything first.
-      settings: { default_transaction_read_only: 'on', cursor_tuple_fraction: 0.001 },
-    }),
-  );
-  const snapshot = resources.use(await RecordsSnapshot.open(database.pool));
+  const open = async (url: string) => {
+    const database = resources.use(openReader(url, config.RECORDS_STATEMENT_TIMEOUT_MS));
+    return resources.use(await RecordsSnapshot.open(database.pool));
+  };
+  const snapshot = await open(config.RECORDS_DATABASE_URL);
+  const ledger = config.LEDGER_DATABASE_URL === undefined ? snapshot : await open(config.LEDGER_DATABASE_URL);
   const opened = resources.move();
-  return { snapshot, keys, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { snapshot, ledger, keys, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+function openReader(connectionString: string, statementTimeoutMs: number): Postgres {
+  return openPostgres({
+    connectionString,
+    schema: 'consent',
+    poolSize: 1,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    statementTimeoutMs,
+    applicationName: 'phds-records',
+    // Makes Postgres read pages from the index instead of sorting everything first.
+    settings: { default_transaction_read_only: 'on', cursor_tuple_fraction: 0.001 },
+  });
 }
 
 function parseKeys(jwks: string): KeyObject[] {

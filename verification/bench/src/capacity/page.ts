@@ -234,9 +234,9 @@ function toMoves(costs: Costs): string {
   - **health-data** needs more disk than one server has: distribute it by person ([distribution.md](distribution.md)), over at least
     ${Math.ceil(Math.max(...Object.values(health)))} servers after a year. Read replicas do not help, because disk space is the limit.
   - **consent** keeps records for ${costs.recordDays} days, which is ${after(costs.recordDays)}. \`RECORD_RETENTION_DAYS=90\`, the least, is ${after(90)}. Older
-    months can be moved to another tablespace. Beyond that, distribute \`access_record\` and \`access_day\` by person.
+    months can be moved to another tablespace. Beyond that, the records get [a server of their own](access-records.md#a-database-of-their-own).
   - **WAL of consent** is mostly full pages, because the index of records by person is hit at random: one page of 8 kB for each record.
-    \`wal_compression = lz4\` comes first, then the same distribution.
+    \`wal_compression = lz4\` comes first, then the same server.
   - **connections** of one server: lower \`DATABASE_POOL_SIZE\` and, in consent, \`ACCESS_POOL_SIZE\`, which are sized for one replica.
   - **services**: all four scale by replicas, whose numbers are [in the table](#what-a-rate-needs). The [autoscalers](kubernetes.md#autoscaling)
     end at 4 replicas of authorization and consent: raise them first.
