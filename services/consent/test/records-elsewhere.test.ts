@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { exportRecords } from '@phds/cli/commands/records-export';
+import { findRecords } from '@phds/cli/commands/records-find';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
@@ -103,6 +104,18 @@ test('records, counts and checkpoints are in their own database, and everybody w
   expect((await exporting({ ...own, ledgerDatabase: consent.database })).stdout).toMatch(
     /,Pulse Diary,[^\n]*,released,/,
   );
+  const reads = {
+    search: 'reads',
+    clientId: null,
+    from: null,
+    until: null,
+    json: false,
+    file: null,
+  } as const;
+  const found = await runRecords({ ...own, ledgerDatabase: consent.database }, (parts) =>
+    findRecords(reads, parts),
+  );
+  expect(found.stdout).toContain(`reader,${app.clientId},${grant.grantId},`);
   expect(await exporting(own)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('LEDGER_DATABASE_URL'),

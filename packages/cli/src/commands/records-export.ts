@@ -1,9 +1,13 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine } from '@phds/catalog/access-csv';
-import { NotConfigured } from '../connection.ts';
 import { findRange, idsFrom, type RangeChoice, type RecordsRange } from '../records/chain-source.ts';
-import { explainRecords, type RecordsConnection, type RecordsSnapshot } from '../records/connection.ts';
+import {
+  explainRecords,
+  type RecordsConnection,
+  type RecordsSnapshot,
+  requireLedger,
+} from '../records/connection.ts';
 import { writeWholeFile } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings } from './command.ts';
 
@@ -79,19 +83,12 @@ const NAMES = `
   LEFT JOIN app ON app.client_id = a.client_id
   ORDER BY a.ordinal`;
 
-const IS_WITHOUT_LEDGER = 'SELECT FROM access_record WHERE NOT EXISTS (SELECT FROM app) LIMIT 1';
-
 /** Pages of a person's accesses in a range, oldest first, with app names as in the access history. Null when no records belong to this user id. */
 async function findAccesses(
   { snapshot, ledger }: RecordsConnection,
   userId: string,
   range: RecordsRange,
 ): Promise<AsyncIterable<ExportedAccess[]> | null> {
-  if ((await ledger.query(IS_WITHOUT_LEDGER)).length > 0) {
-    throw new NotConfigured(
-      'RECORDS_DATABASE_URL has only the access records: set LEDGER_DATABASE_URL, too.',
-    );
-  }
   const [person] = await ledger.query<{ ref: string }>(
     'SELECT user_ref::text AS ref FROM person WHERE user_id = $1',
     [userId],
@@ -138,6 +135,7 @@ export async function exportRecords(
   try {
     await using connection = await connect();
     const { snapshot } = connection;
+    await requireLedger(connection);
     const pages = await findAccesses(connection, userId, await findRange(snapshot, range));
     if (pages === null) {
       const user = hidesUser ? 'this user' : `a user ${userId}`;

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { toCsvLine } from '@phds/catalog/access-csv';
 import { idsFrom } from '../records/chain-source.ts';
-import { explainRecords, type RecordsConnection } from '../records/connection.ts';
+import { explainRecords, type RecordsConnection, requireLedger } from '../records/connection.ts';
 import { writeWholeFile } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings } from './command.ts';
 
@@ -10,45 +10,98 @@ import { EXIT_DONE, EXIT_FAILED, type Surroundings } from './command.ts';
 const RELEASED = `r.refers_to IS NULL AND ${idsFrom(1)} AND ($3::text IS NULL OR r.client_id = $3)
   AND NOT EXISTS (SELECT FROM access_record v WHERE v.refers_to = r.id AND v.id > r.id)`;
 
-const toText = (instant: string) => `to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const toText = (instant: string, precision: 'MS' | 'US' = 'MS') =>
+  `to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${precision}"Z"')`;
 
-/** What the records and the ledger are asked in an incident. A person who was erased has no id. */
-const SEARCHES = {
+/** What is asked in an incident. A person who was erased has no id. Statements are about records or about the ledger (docs/decisions/0047). */
+const SEARCHES: Readonly<Record<RecordsSearch, Search>> = {
   reads: {
     columns: ['user', 'app', 'grantId', 'scope', 'answers', 'items', 'first', 'last'],
-    sql: `
-      SELECT coalesce(p.user_id, '') AS user, r.client_id AS app, r.grant_id AS "grantId", r.scope, count(*)::float8 AS answers,
-        sum(r.record_count)::float8 AS items, ${toText('min(r.at)')} AS first, ${toText('max(r.at)')} AS last
-      FROM access_record r LEFT JOIN person p ON p.user_ref = r.user_ref
-      WHERE ${RELEASED} GROUP BY p.user_id, r.client_id, r.grant_id, r.scope ORDER BY answers DESC, "grantId", r.scope`,
+    async *run({ snapshot, ledger }, period) {
+      for await (const page of snapshot.pages<Row & { ref: string }>(READS, ROWS_A_PAGE, period)) {
+        const people = await ledger.query<{ ref: string; user: string }>(PEOPLE, [
+          page.map(({ ref }) => ref),
+        ]);
+        const users = new Map(people.map(({ ref, user }) => [ref, user]));
+        yield page.map(({ ref, ...row }) => ({ user: users.get(ref) ?? '', ...row }));
+      }
+    },
   },
   late: {
     columns: ['at', 'revokedAt', 'user', 'app', 'grantId', 'scope', 'endpoint', 'items', 'requestId'],
-    sql: `
-      SELECT ${toText('r.at')} AS at, ${toText('g.revoked_at')} AS "revokedAt", coalesce(p.user_id, '') AS user, r.client_id AS app,
-        r.grant_id AS "grantId", r.scope, r.endpoint, r.record_count AS items, r.request_id AS "requestId"
-      FROM access_record r
-      JOIN access_batch b USING (writer, seq, at)
-      JOIN consent_grant g ON g.id = r.grant_id
-      LEFT JOIN person p ON p.user_ref = r.user_ref
-      WHERE b.recorded_at > g.revoked_at AND ${RELEASED} ORDER BY r.id`,
+    async *run({ snapshot, ledger }, period) {
+      for await (const page of snapshot.pages<LastRead>(LAST_READS, ROWS_A_PAGE, period)) {
+        const ids = page.map(({ grantId }) => grantId);
+        const revoked = await ledger.query<RevokedGrant>(REVOKED_BEFORE, [ids, page.map(({ last }) => last)]);
+        for (const { grantId, user, revokedAt } of revoked) {
+          const rows = await snapshot.query<Row>(READS_AFTER, [...period, grantId, revokedAt]);
+          yield rows.map((row) => ({ user, revokedAt, ...row }));
+        }
+      }
+    },
   },
   approvals: {
     columns: ['at', 'user', 'app', 'grantId', 'scopes', 'until', 'endedAt'],
-    sql: `
-      SELECT ${toText('e.at')} AS at, g.user_id AS user, g.client_id AS app, e.grant_id AS "grantId",
-        array_to_string(e.scopes, ' ') AS scopes, ${toText('e.expires_at')} AS until,
-        coalesce(${toText('least(g.revoked_at, CASE WHEN g.expires_at <= now() THEN g.expires_at END)')}, '') AS "endedAt"
-      FROM consent_event e JOIN consent_grant g ON g.id = e.grant_id
-      WHERE e.kind = 'granted' AND e.at >= $1::timestamptz AND ($2::timestamptz IS NULL OR e.at < $2::timestamptz)
-        AND ($3::text IS NULL OR g.client_id = $3)
-      ORDER BY e.at, e.grant_id`,
+    run: ({ ledger }, period) => ledger.pages<Row>(APPROVALS, ROWS_A_PAGE, period),
   },
-} as const;
+};
 
-export type RecordsSearch = keyof typeof SEARCHES;
+interface Search {
+  readonly columns: readonly string[];
+  run(connection: RecordsConnection, period: Period): AsyncIterable<readonly Row[]>;
+}
 
 type Row = Readonly<Record<string, string | number>>;
+type Period = readonly [from: string, until: string | null, clientId: string | null];
+
+interface LastRead {
+  readonly grantId: string;
+  /** When the last one was recorded. */
+  readonly last: string;
+}
+
+interface RevokedGrant {
+  readonly grantId: string;
+  readonly user: string;
+  readonly revokedAt: string;
+}
+
+const READS = `
+  SELECT r.user_ref::text AS ref, r.client_id AS app, r.grant_id AS "grantId", r.scope, count(*)::float8 AS answers,
+    sum(r.record_count)::float8 AS items, ${toText('min(r.at)')} AS first, ${toText('max(r.at)')} AS last
+  FROM access_record r WHERE ${RELEASED}
+  GROUP BY r.user_ref, r.client_id, r.grant_id, r.scope ORDER BY answers DESC, "grantId", r.scope`;
+
+const PEOPLE = `
+  SELECT user_ref::text AS ref, user_id AS user FROM person WHERE user_ref = ANY ($1::uuid[])`;
+
+const LAST_READS = `
+  SELECT r.grant_id AS "grantId", ${toText('max(b.recorded_at)', 'US')} AS last
+  FROM access_record r JOIN access_batch b USING (writer, seq, at) WHERE ${RELEASED} GROUP BY r.grant_id`;
+
+// Microseconds are kept: a read may follow the revocation within the same millisecond.
+const REVOKED_BEFORE = `
+  SELECT g.id AS "grantId", g.user_id AS user, ${toText('g.revoked_at', 'US')} AS "revokedAt"
+  FROM unnest($1::text[], $2::timestamptz[]) AS read(grant_id, last) JOIN consent_grant g ON g.id = read.grant_id
+  WHERE g.revoked_at <= read.last ORDER BY g.id`;
+
+const READS_AFTER = `
+  SELECT ${toText('r.at')} AS at, r.client_id AS app, r.grant_id AS "grantId", r.scope, r.endpoint, r.record_count AS items,
+    r.request_id AS "requestId"
+  FROM access_record r JOIN access_batch b USING (writer, seq, at)
+  WHERE r.grant_id = $4 AND b.recorded_at > $5::timestamptz AND ${RELEASED} ORDER BY r.id`;
+
+const APPROVALS = `
+  SELECT ${toText('e.at')} AS at, g.user_id AS user, g.client_id AS app, e.grant_id AS "grantId",
+    array_to_string(e.scopes, ' ') AS scopes, ${toText('e.expires_at')} AS until,
+    coalesce(${toText('least(g.revoked_at, CASE WHEN g.expires_at <= now() THEN g.expires_at END)')}, '') AS "endedAt"
+  FROM consent_event e JOIN consent_grant g ON g.id = e.grant_id
+  WHERE e.kind = 'granted' AND e.at >= $1::timestamptz AND ($2::timestamptz IS NULL OR e.at < $2::timestamptz)
+    AND ($3::text IS NULL OR g.client_id = $3)
+  ORDER BY e.at, e.grant_id`;
+
+/** The names of the searches. */
+export type RecordsSearch = 'reads' | 'late' | 'approvals';
 
 const ROWS_A_PAGE = 1_000;
 
@@ -71,11 +124,12 @@ export async function findRecords(
   { search, clientId, from, until, json, file }: FindRecordsArguments,
   { output, errors, connect }: Surroundings<Promise<RecordsConnection>, Writable>,
 ): Promise<number> {
-  const { sql, columns } = SEARCHES[search];
+  const { columns, run } = SEARCHES[search];
   try {
     await using connection = await connect();
-    const values = [from?.toISOString() ?? '-infinity', until?.toISOString() ?? null, clientId];
-    const pages = connection.snapshot.pages<Row>(sql, ROWS_A_PAGE, values);
+    await requireLedger(connection);
+    const period = [from?.toISOString() ?? '-infinity', until?.toISOString() ?? null, clientId] as const;
+    const pages = run(connection, period);
     const text = json ? toJsonLines(pages) : toCsv(columns, pages);
     if (file !== null) await writeWholeFile(file, text);
     // Standard output stays open.

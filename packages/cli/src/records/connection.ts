@@ -72,7 +72,7 @@ export const recordsSettings = z.object({
     .optional()
     .meta({ unit: 'connection string', fallback: 'that of `RECORDS_DATABASE_URL`', secret: true })
     .describe(
-      'For `records export`: the database of consent, with the same role, if the access records have one of their own.',
+      'For the commands that print accesses: the database of consent, with the same role, if the access records have one of their own.',
     ),
   RECORDS_PUBLIC_KEYS: z
     .string('must be set')
@@ -130,6 +130,14 @@ function parseKeys(jwks: string): KeyObject[] {
     // No JWKS at all gets the same message.
   }
   throw new ConfigError([{ setting: 'RECORDS_PUBLIC_KEYS', reason: 'must be a JWKS with Ed25519 keys' }]);
+}
+
+const IS_WITHOUT_LEDGER = 'SELECT FROM access_record WHERE NOT EXISTS (SELECT FROM app) LIMIT 1';
+
+/** Throws NotConfigured when the ledger is missing. */
+export async function requireLedger({ ledger }: Pick<RecordsConnection, 'ledger'>): Promise<void> {
+  if ((await ledger.query(IS_WITHOUT_LEDGER)).length === 0) return;
+  throw new NotConfigured('RECORDS_DATABASE_URL has only the access records: set LEDGER_DATABASE_URL, too.');
 }
 
 /**
