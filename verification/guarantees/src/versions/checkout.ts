@@ -15,7 +15,9 @@ export interface Checkout extends AsyncDisposable {
 
 /** Checks a revision out and installs what it needs. Throws if the revision is not in the history. */
 export async function checkOut(revision: string, say: (line: string) => void): Promise<Checkout> {
-  const { stdout } = await git(['rev-parse', '--short', '--verify', `${revision}^{commit}`]);
+  const { stdout } = await git(['rev-parse', '--short', '--verify', `${revision}^{commit}`]).catch(() => {
+    throw new Error(`the history has no commit ${revision}: a shallow clone? (git fetch --unshallow)`);
+  });
   const name = stdout.trim();
   const directory = await mkdtemp(join(tmpdir(), `phds-${name}-`));
   const remove = () => rm(directory, { recursive: true, force: true, maxRetries: 3 });

@@ -16,14 +16,9 @@ import { eventually } from '@phds/test-kit/conditions';
 import { Argument, Command } from 'commander';
 import { runProof } from '../command.ts';
 import { type Checkout, checkOut, findLastMigration, giveMigrations } from './checkout.ts';
+import { BUILT_PAGES, proveUpgrade } from './upgrade.ts';
 
 const SERVICES = ['consent', 'authorization', 'health-data', 'gateway'] as const;
-
-/** The earlier checkout has none. */
-const BUILT_PAGES = {
-  WEB_DIRECTORY: join(repositoryRoot, 'packages/web/dist'),
-  DOCS_DIRECTORY: join(repositoryRoot, 'packages/docs/dist'),
-};
 
 /**
  * Starts the whole service of this checkout, and each of the four services of the earlier one in turn in the place of the new one: a person
@@ -112,18 +107,24 @@ function toResult({ testResults }: JestReport): TestResult {
   };
 }
 
-/** The commit of the last release. */
-const LAST_RELEASE = '0ec43fc0';
+/** The last release. A clean clone has no tags. */
+const lastRelease: { readonly version: string; readonly commit: string } = JSON.parse(
+  await readFile(join(repositoryRoot, 'deploy/release/last.json'), 'utf8'),
+);
 
 const MIXES = 'mixes';
-const PARTS = [MIXES, 'authorization', 'consent', 'health-data'];
+const UPGRADE = 'upgrade';
+const PARTS = [UPGRADE, MIXES, 'authorization', 'consent', 'health-data'];
 
 const command = new Command('pnpm prove:versions')
   .description(
-    'Proves that two releases work side by side: each service of the last release beside the new ones, and, for the last migration of each service, the code before it on the schema after it, and the code after it on the schema before it.',
+    'Proves that this release follows the last one: it starts on the data that the last one made, each service of the last release works beside the new ones, and, for the last migration of each service, the code before it on the schema after it, and the code after it on the schema before it.',
   )
   .addArgument(
-    new Argument('[parts...]', 'the services side by side, and the services whose migrations to prove')
+    new Argument(
+      '[parts...]',
+      'the data of the last release, the services side by side, and the services whose migrations to prove',
+    )
       .choices(PARTS)
       .default(PARTS),
   )
@@ -157,15 +158,31 @@ async function proveMigration(service: string, signal: AbortSignal): Promise<boo
 
 async function proveMixes(signal: AbortSignal): Promise<boolean> {
   console.log('services side by side');
-  await using earlier = await checkOut(LAST_RELEASE, say);
+  await using earlier = await checkOut(lastRelease.commit, say);
   const failures = await runMixes(earlier, signal);
   for (const failure of failures) console.log(`VIOLATION ${failure}`);
   return failures.length === 0;
 }
 
+async function proveUpgradeOfData(signal: AbortSignal): Promise<boolean> {
+  console.log(`from ${lastRelease.version} with data`);
+  await using earlier = await checkOut(lastRelease.commit, say);
+  try {
+    await proveUpgrade(earlier, { say, signal });
+    return true;
+  } catch (error) {
+    signal.throwIfAborted();
+    console.log(`VIOLATION ${(error as Error).message}`);
+    return false;
+  }
+}
+
 await runProof(command, async (signal) => {
   let holds = true;
-  for (const part of command.processedArgs[0] as readonly string[])
-    holds = (await (part === MIXES ? proveMixes(signal) : proveMigration(part, signal))) && holds;
+  for (const part of command.processedArgs[0] as readonly string[]) {
+    if (part === MIXES) holds = (await proveMixes(signal)) && holds;
+    else if (part === UPGRADE) holds = (await proveUpgradeOfData(signal)) && holds;
+    else holds = (await proveMigration(part, signal)) && holds;
+  }
   return holds;
 });
