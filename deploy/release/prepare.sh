@@ -1,0 +1,16 @@
+#!/bin/sh
+# Gives the workspace the version of the next release: sh deploy/release/prepare.sh 0.3.0
+# Changes all package.json, the images in deploy/kubernetes and the heading `Unreleased` of CHANGELOG.md. Commits nothing.
+set -eu
+next=${1:?which version?}
+echo "$next" | grep -Eqx '[0-9]+\.[0-9]+\.[0-9]+' || { echo "$next is not a version such as 0.3.0" >&2; exit 1; }
+last=$(node -p 'require("./package.json").version')
+
+dashed() { echo "$1" | tr . -; }
+replace() { sed -e "$1" "$2" >"$2.new" && cat "$2.new" >"$2" && rm "$2.new"; }
+for file in $(git ls-files '*package.json'); do replace "s/^  \"version\": \"$last\"/  \"version\": \"$next\"/" "$file"; done
+for file in $(git ls-files 'deploy/kubernetes/*kustomization.yaml'); do
+  replace "s/newTag: \"$last\"/newTag: \"$next\"/; s/^nameSuffix: -$(dashed "$last")\$/nameSuffix: -$(dashed "$next")/" "$file"
+done
+replace "s/with the tag \`$last\`/with the tag \`$next\`/" docs/operations/kubernetes.md
+replace "s/^## Unreleased\$/## $next/" CHANGELOG.md

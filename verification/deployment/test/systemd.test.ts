@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { repositoryRoot } from '@phds/house-rules/repository';
+import { toKubernetesSecrets } from '@phds/local-stack/container-secrets';
+import { ensureKeyFiles } from '@phds/local-stack/key-files';
+import { describeWith } from '@phds/test-kit/requirements';
+import { SERVICES } from '../src/kubernetes/network.ts';
+import { placeSecrets } from '../src/kubernetes/settings.ts';
+
+const units = join(repositoryRoot, 'deploy/systemd');
+const TLS_FILES = { 'ca.crt': 'authority', 'tls.crt': 'certificate', 'tls.key': 'key' };
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'phds-systemd-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** What systemd gives a service: `Environment=` of the unit, then the files. */
+function environmentOf(service: string): Record<string, string> {
+  const unit = readFileSync(join(units, 'phds@.service'), 'utf8');
+  const own = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, pairs = '']) => pairs.split(' '));
+  const files = ['common', service].flatMap((name) =>
+    readFileSync(join(units, 'settings', `${name}.env`), 'utf8').split('\n'),
+  );
+  const lines = [...own, ...files].filter((line) => line !== '' && !line.startsWith('#'));
+  const pairs = lines.map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]);
+  const { NODE_ENV, ...rest } = Object.fromEntries(pairs);
+  expect(NODE_ENV).toBe('production');
+  const specifiers = { '%d': `/run/credentials/phds@${service}.service`, '%i': service } as const;
+  return Object.fromEntries(
+    Object.entries(rest).map(([name, value]) => [
+      name,
+      value.replace(/%[di]/g, (specifier) => specifiers[specifier as '%d' | '%i']),
+    ]),
+  );
+}
+
+test.each(SERVICES)(
+  '$service has valid settings, and every secret from a file',
+  async ({ service, schema, readEnvironment }) => {
+    const environment = environmentOf(service);
+    const known = Object.keys(schema.shape);
+    expect(Object.keys(environment).filter((name) => !known.includes(name.replace(/_FILE$/, '')))).toEqual(
+      [],
+    );
+    const generated = await toKubernetesSecrets(await ensureKeyFiles(directory));
+    const redis = { 'redis-url': 'rediss://:password@redis.example.com:6379' };
+    const secrets = Object.entries({ ...generated[`${service}-secrets`], ...redis });
+    const files = {
+      secrets: Object.fromEntries(secrets.map(([name, text]) => [`secrets_${name}`, text])),
+      tls: TLS_FILES,
+    };
+    const paths = Object.entries(environment).flatMap(([name, value]) =>
+      name.endsWith('_FILE') ? [value] : [],
+    );
+    const mounts = [
+      { secret: 'secrets', path: `/run/credentials/phds@${service}.service` },
+      { secret: 'tls', path: `/etc/phds/${service}/tls` },
+    ];
+    for (const path of paths) {
+      const { secret } = mounts.find((mount) => mount.path === dirname(path)) ?? {};
+      expect(Object.keys(secret === 'tls' ? files.tls : files.secrets)).toContain(basename(path));
+    }
+    expect(() =>
+      readEnvironment(placeSecrets(environment, mounts, files, join(directory, service))),
+    ).not.toThrow();
+  },
+);
+
+describeWith('systemd-analyze', spawnSync('systemd-analyze', ['--version']).status === 0)('the units', () => {
+  test.each(['phds@.service', 'phds-migrate@.service'])(
+    '%s is understood, and gives its process few rights',
+    (name) => {
+      const unit = join(directory, name.replace('@', '@consent'));
+      const text = readFileSync(join(units, name), 'utf8');
+      // The program has to exist on the machine of the test.
+      writeFileSync(unit, text.replaceAll('/usr/bin/node', process.execPath));
+      const verify = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
+      expect([verify.status, verify.stderr.split('\n').filter((line) => line.includes(directory))]).toEqual([
+        0,
+        [],
+      ]);
+      const rated = ['security', '--offline=true', `--threshold=${name.startsWith('phds@') ? 20 : 65}`, unit];
+      const { status, stdout } = spawnSync('systemd-analyze', ['--no-pager', ...rated], { encoding: 'utf8' });
+      expect([status, stdout.split('\n').findLast((line) => line.includes('Overall'))]).toEqual([
+        0,
+        expect.anything(),
+      ]);
+    },
+  );
+});
