@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ManagedProcess } from '@phds/local-stack/managed-process';
@@ -10,6 +10,8 @@ import {
   type EnvironmentOverrides,
   type ServiceName,
 } from '@phds/local-stack/stack-processes';
+import { findCitusNodes } from '@phds/test-kit/citus';
+import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { findGivenDeployment } from './given-deployment.ts';
 
 /** Options of a test's stack. Defaults: one gateway, its own Redis, no synthetic users. */
@@ -88,13 +90,15 @@ function latestNoon(): Date {
  * process loses nothing by that, only a killed machine would. Starts nothing if the environment names a deployment.
  */
 export async function startRunningStack(options: RunningStackOptions = {}): Promise<RunningStack> {
-  const given = findGivenDeployment(process.env);
-  if (given !== null) return given;
+  const deployment = findGivenDeployment(process.env);
+  if (deployment !== null) return deployment;
   const { gateways = 1, seed = false, patient = true, environment: settings, ...rest } = options;
   await using cleanup = new AsyncDisposableStack();
   const dataDirectory = await mkdtemp(join(tmpdir(), 'phds-e2e-'));
   cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 }));
-  const environment = typeof settings === 'function' ? await settings(dataDirectory) : settings;
+  const given = typeof settings === 'function' ? await settings(dataDirectory) : settings;
+  const cluster = findCitusNodes() === null ? null : cleanup.use(await createTestDatabase('health-data'));
+  const environment = cluster === null ? given : await onCluster(cluster, dataDirectory, given);
   const stack = await startStack({
     postgresSettings: THROWAWAY_SETTINGS,
     ports: { random: true, gateways },
@@ -106,11 +110,25 @@ export async function startRunningStack(options: RunningStackOptions = {}): Prom
   });
   cleanup.use(stack);
   const running = cleanup.move();
+  const own = stack.databases;
   return {
     ...stack,
+    databases: cluster === null ? own : { ...own, 'health-data': { ...own['health-data'], ...cluster } },
     gateway: stack.gatewayUrls[0] as string,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** Settings with which health-data uses a database of a cluster, and the other services theirs. */
+async function onCluster(
+  { url }: TestDatabase,
+  directory: string,
+  given: Environment = {},
+): Promise<Environment> {
+  const file = join(directory, 'cluster-database-url');
+  await writeFile(file, url, { mode: 0o600 });
+  const own = { DATABASE_URL_FILE: file, DATABASE_DISTRIBUTED: 'true' };
+  return { ...given, 'health-data': { ...given['health-data'], ...own } };
 }
 
 /** The process of a stack with this name. Throws when there is none. */

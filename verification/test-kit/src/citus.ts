@@ -25,13 +25,23 @@ export async function createCitusDatabase(
   [coordinator, ...workers]: readonly [string, ...string[]],
   database: string,
 ): Promise<void> {
-  for (const node of [coordinator, ...workers]) {
-    await run(node, `CREATE DATABASE ${database}`);
-    await run(toDatabaseUrl(node, { database }), 'CREATE EXTENSION citus');
-  }
-  const join = workers.map((worker) => `SELECT citus_add_node(${toAddress(worker)});`).join('');
-  const url = toDatabaseUrl(coordinator, { database });
-  await run(url, `SELECT citus_set_coordinator_host(${toAddress(coordinator)});${join}`);
+  await createEmpty(coordinator, database);
+  await run(
+    toDatabaseUrl(coordinator, { database }),
+    `SELECT citus_set_coordinator_host(${toAddress(coordinator)})`,
+  );
+  for (const worker of workers) await addCitusWorker(coordinator, worker, database);
+}
+
+/** Adds a server, which has no rows until they are moved. */
+export async function addCitusWorker(coordinator: string, worker: string, database: string): Promise<void> {
+  await createEmpty(worker, database);
+  await run(toDatabaseUrl(coordinator, { database }), `SELECT citus_add_node(${toAddress(worker)})`);
+}
+
+async function createEmpty(node: string, database: string): Promise<void> {
+  await run(node, `CREATE DATABASE ${database}`);
+  await run(toDatabaseUrl(node, { database }), 'CREATE EXTENSION citus');
 }
 
 /** Distributes the tables, as docs/operations/distribution.md describes it. */
