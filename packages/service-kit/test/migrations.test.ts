@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
-import { applyMigrations, type MigrationTarget } from '../src/postgres/migrations.ts';
+import { applyMigrations, type MigrationTarget, splitCommands } from '../src/postgres/migrations.ts';
 import { LIBRARY_PRISMA } from './library-database.ts';
 
 const HISTORY = 'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL ORDER BY 1';
@@ -26,6 +26,21 @@ beforeEach(async () => {
 afterEach(async () => {
   await rm(workspace, { recursive: true });
   await database[Symbol.asyncDispose]();
+});
+
+test('a file is sent command by command', () => {
+  const commands = [
+    `-- a; comment
+ALTER TABLE "a;b" ADD COLUMN c text DEFAULT 'it''s; so';`,
+    'DO $$ BEGIN PERFORM 1; END $$;',
+    '/* one; more */ CREATE FUNCTION f() RETURNS int LANGUAGE sql AS $body$ SELECT 1; SELECT $$;$$::text; $body$;',
+    'SELECT 1',
+  ];
+  expect(splitCommands(`\n${commands.join('\n\n')}\n-- the end;\n`)).toEqual([
+    ...commands.slice(0, -1),
+    'SELECT 1\n-- the end;',
+  ]);
+  expect(splitCommands('SELECT 1;\n-- the end;\n')).toEqual(['SELECT 1;']);
 });
 
 async function connect(): Promise<pg.Client> {

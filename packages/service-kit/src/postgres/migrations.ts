@@ -159,13 +159,23 @@ async function run(
     await client.query('BEGIN');
     await client.query("SELECT set_config('lock_timeout', $1, true)", [String(lockTimeoutMs)]);
   }
-  await client.query(sql);
+  for (const command of splitCommands(sql)) await client.query(command);
   await client.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
      VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
     [randomUUID(), checksum, name],
   );
   if (concurrent === null) await client.query('COMMIT');
+}
+
+/** Comments, texts, quoted names and bodies of functions, in which a semicolon ends nothing. */
+const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|'[^']*'|"[^"]*"|\$(\w*)\$[\s\S]*?\$\1\$|;/g;
+
+/** The commands of a file, because Citus hands the text that it is sent to other servers as one command. Not for `BEGIN ATOMIC`. */
+export function splitCommands(sql: string): string[] {
+  const ends = [...sql.matchAll(TOKEN)].filter(([token]) => token === ';').map(({ index }) => index + 1);
+  const commands = [0, ...ends].map((start, part) => sql.slice(start, ends[part]).trim());
+  return commands.filter((text) => text.replaceAll(TOKEN, '').trim() !== '');
 }
 
 /** IF NOT EXISTS would accept an index that an interrupted build left, which no statement uses. */
