@@ -29,6 +29,7 @@ export const OPERATOR_ACTS = [
   'sessions_ended',
   'developer_added',
   'developer_removed',
+  'app_transferred',
   'other',
 ] as const;
 export type OperatorActName = (typeof OPERATOR_ACTS)[number];

@@ -229,6 +229,7 @@ const DESCRIPTIONS: Readonly<Record<AppAction, string>> = {
     'Suspends an app at once. Its developer sees the reason and cannot lift this; repeat it to change the reason.',
   resume: 'Lifts the suspension; tokens that have not expired work again.',
   approve: 'Lets people see a new app that waits for an approval.',
+  transfer: 'Makes somebody else the developer of an app. The former one finds it no longer.',
 };
 
 /** Adds `phds apps`. */
@@ -271,8 +272,15 @@ function addApps(program: Command, finish: Finish): void {
           .makeOptionMandatory(),
       );
     }
+    if (action === 'transfer') {
+      const next = new Option('--to-user <id>', 'the next developer').argParser(parseNotEmpty);
+      command.addOption(next.makeOptionMandatory());
+    }
     command.action(
-      async (clientId: string, { json, ...choices }: { reason?: string; seen?: Date; json: boolean }) =>
+      async (
+        clientId: string,
+        { json, ...choices }: { reason?: string; seen?: Date; toUser?: string; json: boolean },
+      ) =>
         finish(
           await runOnApp(
             { action, clientId, choices, json },

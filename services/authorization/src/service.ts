@@ -206,7 +206,7 @@ function createRpcServices(parts: Parts) {
       stepUp,
     }),
     createAppOperatorService(
-      acknowledging(guard, createAppLocks(parts), ['suspend', 'lift']),
+      acknowledging(guard, createAppLocks(parts), ['suspend', 'lift', 'transfer']),
       acknowledging(guard, developers, ['add', 'remove']),
     ),
     createAuthorizationService({

@@ -135,6 +135,42 @@ describe('operators', () => {
   });
 });
 
+describe('an operator who transfers an app', () => {
+  const transfer = (clientId: string, userId: string, fromUserId: string) =>
+    harness.operatedApps.transferApp({ clientId, userId, fromUserId });
+  const find = async (clientId: string, userId: string) =>
+    harness.apps.getApp({ clientId }, await harness.as(userId));
+
+  test('takes it from the former developer and gives it to the next, and both have the act in the record', async () => {
+    const { clientId } = await harness.registerApp();
+    harness.consent.acts.length = 0;
+    const { app } = await transfer(clientId, 'next-dev', 'dev');
+    expect(app?.ownerId).toBe('next-dev');
+    expect(await reasonOf(find(clientId, 'dev'))).toBe('not_found');
+    expect((await find(clientId, 'next-dev')).app?.clientId).toBe(clientId);
+    const rotation = harness.apps.rotateSecret({ clientId }, await harness.as('dev'));
+    expect(await reasonOf(rotation)).toBe('not_found');
+    const TRANSFER = 'phds.authorization.v1.AppOperatorService/TransferApp';
+    const [former, next, ...ends] = harness.consent.acts;
+    expect([former, next]).toEqual([
+      expect.stringMatching(`^on-call ${TRANSFER} dev ${clientId}`),
+      expect.stringMatching(`^on-call ${TRANSFER} next-dev ${clientId}`),
+    ]);
+    expect(ends).toEqual(['1 OK', '2 OK']);
+    expect(await reasonOf(transfer(clientId, 'third', 'dev'))).toBe('conflict');
+  });
+
+  test('that only reached the ledger is completed by a repeat', async () => {
+    const { clientId } = await harness.registerApp();
+    harness.consent.lost.add('setAppOwner');
+    expect(await reasonOf(transfer(clientId, 'next-dev', 'dev'))).toBe('unavailable');
+    harness.consent.lost.clear();
+    await transfer(clientId, 'next-dev', 'dev');
+    expect(harness.consent.owners.get(clientId)).toBe('next-dev');
+    expect((await find(clientId, 'next-dev')).app?.clientId).toBe(clientId);
+  });
+});
+
 describe('a restored ledger', () => {
   const { ACTIVE, REVOKED, SUSPENDED } = AppStatus;
 

@@ -128,6 +128,11 @@ function createLedger(fake: FakeConsent): UnaryRpcs<typeof LedgerService> {
       }
       return fake.leave('setAppLock', toStanding(app));
     },
+    setAppOwner: async ({ clientId, ownerId }) => {
+      fake.enter('setAppOwner');
+      fake.owners.set(clientId, ownerId);
+      return fake.leave('setAppOwner', {});
+    },
     revokeFamily: async ({ familyId }) => {
       fake.enter('revokeFamily');
       fake.revokedFamilies.add(familyId);

@@ -56,6 +56,8 @@ export class FakeConsent {
   readonly apps = new Map<string, FakeApp>();
   readonly grants = new Map<string, FakeGrant>();
   readonly pending = new Map<string, FakePending>();
+  /** Of apps that were transferred, by client id. */
+  readonly owners = new Map<string, string>();
   readonly revokedFamilies = new Set<string>();
   readonly revokedTokens = new Set<string>();
   readonly away = new Set<string>();

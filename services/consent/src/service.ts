@@ -231,7 +231,13 @@ function createLedgerUseCase({ stores, evictions, guard, metrics }: Parts): Ledg
     revokeFamily: 'family',
     revokeToken: 'token',
   });
-  return acknowledging(guard, ledger, ['putApp', 'setAppStatus', 'revokeFamily', 'revokeToken']);
+  return acknowledging(guard, ledger, [
+    'putApp',
+    'setAppStatus',
+    'setAppOwner',
+    'revokeFamily',
+    'revokeToken',
+  ]);
 }
 
 function createSandboxUseCase(

@@ -10,7 +10,8 @@ type Table = Readonly<Record<string, Readonly<Record<string, Readonly<Record<str
 const ADMITTED: Table = {
   authorization: {
     'phds.authorization.v1.AppOperatorService': {
-      operator: 'ListAllApps GetAnyApp SuspendApp LiftAppLock ListDevelopers AddDeveloper RemoveDeveloper',
+      operator:
+        'ListAllApps GetAnyApp SuspendApp LiftAppLock TransferApp ListDevelopers AddDeveloper RemoveDeveloper',
     },
     'phds.authorization.v1.AppService': {
       gateway: 'RegisterApp ListApps GetApp UpdateApp RotateSecret SetAppStatus',
@@ -41,7 +42,7 @@ const ADMITTED: Table = {
     'phds.consent.v1.EventService': { 'health-data': 'ReportDataChanges' },
     'phds.consent.v1.LedgerService': {
       authorization:
-        'PutApp SetAppStatus SetAppLock RevokeFamily RevokeToken CheckLiveness CheckLivenesses CheckLivenessBatches',
+        'PutApp SetAppStatus SetAppLock SetAppOwner RevokeFamily RevokeToken CheckLiveness CheckLivenesses CheckLivenessBatches',
     },
     'phds.consent.v1.NoticeService': { 'host-application': 'ListNotices' },
     'phds.consent.v1.OperatorActService': {

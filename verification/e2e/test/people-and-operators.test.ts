@@ -212,3 +212,21 @@ test('an operator finds the grants of a person, ends one, and ends the sessions'
     document: { error: expect.stringContaining('nothing of this person') },
   });
 });
+
+test('an app that is transferred belongs to the next developer at once, with its webhook, and both see it', async () => {
+  const [former, next] = [await signIn(stack, 'former-developer'), await signIn(stack, 'next-developer')];
+  const { clientId } = await registerApp(stack.gateway, former);
+  const url = `${stack.gateway}/developer/apps/${clientId}`;
+  const webhook = { url: 'https://pulse.test/events', events: ['grant.revoked'] };
+  expectStatus(201, await send(`${url}/webhook`, { method: 'PUT', bearer: former, json: webhook }));
+  const transfer = ['transfer', clientId, '--to-user', 'next-developer', '--reason', 'She left the company.'];
+  expect(await operate(...transfer)).toMatchObject({ code: 0, document: { owner: 'next-developer' } });
+  for (const path of ['', '/webhook']) {
+    expectStatus(404, await send(`${url}${path}`, { bearer: former }));
+    expectStatus(200, await send(`${url}${path}`, { bearer: next }));
+  }
+  for (const bearer of [former, next]) {
+    const acts = expectStatus(200, await partner(bearer, '/consent/operator-acts')).body.data;
+    expect(acts).toMatchObject([{ act: 'app_transferred' }]);
+  }
+});

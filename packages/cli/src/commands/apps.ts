@@ -38,13 +38,15 @@ export async function listApps(
   });
 }
 
-export type AppAction = 'show' | 'suspend' | 'resume' | 'approve';
+export type AppAction = 'show' | 'suspend' | 'resume' | 'approve' | 'transfer';
 
 interface Choices {
   /** Of a suspension. */
   readonly reason?: string;
   /** `updatedAt` of the app to approve. */
   readonly seen?: Date;
+  /** The next developer. */
+  readonly toUser?: string;
 }
 
 interface AppArguments {
@@ -54,7 +56,7 @@ interface AppArguments {
   readonly json: boolean;
 }
 
-/** `phds apps show|suspend|resume|approve`: in effect everywhere before it prints the app. Returns the exit code. */
+/** `phds apps show|suspend|resume|approve|transfer`: in effect everywhere before it prints the app. Returns the exit code. */
 export async function runOnApp(
   { action, clientId, choices, json }: AppArguments,
   surroundings: OperatorSurroundings,
@@ -77,6 +79,10 @@ const ACTIONS: Readonly<
   show: (apps, clientId) => apps.getAnyApp({ clientId }),
   suspend: (apps, clientId, { reason = '' }) => apps.suspendApp({ clientId, reason }),
   resume: (apps, clientId) => apps.liftAppLock({ clientId, kind: Kind.SUSPENSION }),
+  async transfer(apps, clientId, { toUser = '' }) {
+    const { app } = await apps.getAnyApp({ clientId });
+    return apps.transferApp({ clientId, userId: toUser, fromUserId: app?.ownerId ?? '' });
+  },
   approve: (apps, clientId, { seen }) =>
     apps.liftAppLock({
       clientId,

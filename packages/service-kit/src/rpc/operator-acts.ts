@@ -69,13 +69,16 @@ export async function runOperatorCall<T>(call: OperatorCall, work: () => Promise
     createSecurityLog(log)('operator-act', fields);
   };
   try {
-    const number = await record.begin(toAct(call));
+    const numbers: bigint[] = [];
+    for (const act of toActs(call)) numbers.push(await record.begin(act));
     const end = async (outcome: string) => {
       if (isRead(method)) return;
-      // The act is recorded and made. A missing outcome shows in the record, and must not turn the answer into a failure.
-      await record.end(number, outcome).catch((err: unknown) => {
-        log.error({ err, number: String(number) }, 'the outcome of an operator act is not recorded');
-      });
+      for (const number of numbers) {
+        // The act is recorded and made. A missing outcome shows in the record, and must not turn the answer into a failure.
+        await record.end(number, outcome).catch((err: unknown) => {
+          log.error({ err, number: String(number) }, 'the outcome of an operator act is not recorded');
+        });
+      }
     };
     const answer = await work().catch(async (error: unknown) => {
       await end(codeOf(toAppError(error)));
@@ -88,6 +91,13 @@ export async function runOperatorCall<T>(call: OperatorCall, work: () => Promise
     note(codeOf(toAppError(error)));
     throw error;
   }
+}
+
+/** One entry, or two for what is taken from one person and given to another, so that each of them sees it. */
+function toActs(call: OperatorCall): OperatorAct[] {
+  const act = toAct(call);
+  const fromUserId = textOf(call.request, 'fromUserId');
+  return fromUserId === '' ? [act] : [{ ...act, userId: fromUserId }, act];
 }
 
 function toAct({ operator, request, context }: OperatorCall): OperatorAct {

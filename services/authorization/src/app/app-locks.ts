@@ -2,6 +2,7 @@ import type { Listed, Page } from '@phds/catalog/pagination';
 import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
+import { parseUserId } from '@phds/service-kit/user-id';
 import type { App, AppLock, AppLockKind } from '../domain/app.ts';
 import { changeInLedger } from './apps.ts';
 import type { AppCommand, AppFilter, AppStore, ConsentLedger } from './ports.ts';
@@ -20,6 +21,8 @@ export interface AppLocks {
    * approval needs its `updatedAt`, so that a developer cannot exchange what is approved.
    */
   lift(clientId: string, kind: AppLockKind, seenUpdatedAt: Date | null): Promise<App>;
+  /** Makes somebody else the developer of an app. Throws `conflict` unless it belongs to one of the two. */
+  transfer(clientId: string, ownerId: string, formerId: string): Promise<App>;
 }
 
 export function createAppLocks(dependencies: {
@@ -78,6 +81,11 @@ export function createAppLocks(dependencies: {
       }
       return setLock(app, null, isLifted);
     },
+
+    async transfer(clientId, ownerId, formerId) {
+      await transfer(dependencies, await get(clientId), { ownerId: parseUserId(ownerId), formerId });
+      return get(clientId);
+    },
   };
 }
 
@@ -90,6 +98,21 @@ function parseReason(text: string): string {
   const fault = findShownTextFault(reason, 'line');
   if (fault !== null) throw invalidRequest('reason', fault);
   return reason;
+}
+
+/** In the ledger first, so that a repeat completes what reached only one of the two. */
+async function transfer(
+  { apps, ledger }: { readonly apps: AppStore; readonly ledger: ConsentLedger },
+  app: App,
+  { ownerId, formerId }: { readonly ownerId: string; readonly formerId: string },
+): Promise<void> {
+  if (app.ownerId !== ownerId && app.ownerId !== formerId) throw otherOwner();
+  await ledger.setAppOwner(app.clientId, ownerId);
+  if (!(await apps.setOwner(app.clientId, ownerId, formerId))) throw otherOwner();
+}
+
+function otherOwner(): AppError {
+  return new AppError('conflict', 'The app belongs to somebody else. Look at it again.');
 }
 
 function otherKind(kind: AppLockKind): AppError {

@@ -99,6 +99,7 @@ export interface ConsentLedger {
   setAppStatus(command: StatusCommand): Promise<ChangedState>;
   /** In effect everywhere when it returns the requested lock. Another one means that the app is at another revision. */
   setAppLock(command: LockCommand): Promise<ChangedState>;
+  setAppOwner(clientId: string, ownerId: string): Promise<void>;
   /** Revokes a family permanently. `expiresAt` is when everything issued by it has expired. */
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
   /** Revokes one access token permanently. */
@@ -222,6 +223,8 @@ export interface AppStore {
   insertApp(app: App, secret: SecretTrace, limit: number): Promise<boolean>;
   /** Replaces the given fields; null when the app is not this owner's. `updatedAt` increases with every change, whatever `now` is. */
   updateSettings(clientId: string, ownerId: string, change: SettingsChange, now: Date): Promise<App | null>;
+  /** False unless the app belongs to one of these two. An erased developer is an empty id. */
+  setOwner(clientId: string, ownerId: string, formerId: string): Promise<boolean>;
   /**
    * Replaces the secret; null if the app is revoked or has this secret already. The old one is kept until then, or fails from the commit
    * on; the one before it fails in any case.

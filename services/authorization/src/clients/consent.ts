@@ -197,6 +197,10 @@ function createRpcConsentLedger(
         }),
       ),
 
+    async setAppOwner(clientId, ownerId) {
+      await client.setAppOwner({ clientId, ownerId });
+    },
+
     async revokeFamily(familyId, expiresAt) {
       await client.revokeFamily({ familyId, expiresAt: timestampFromDate(expiresAt) });
     },

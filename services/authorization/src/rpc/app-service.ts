@@ -123,6 +123,9 @@ export function createAppOperatorService(locks: AppLocks, developers: Omit<Devel
         const seenUpdatedAt = seen === undefined ? null : timestampDate(seen);
         return { app: toOperatedApp(await locks.lift(clientId, parseKind('kind', kind), seenUpdatedAt)) };
       },
+      transferApp: async ({ clientId, userId, fromUserId }) => ({
+        app: toOperatedApp(await locks.transfer(clientId, userId, fromUserId)),
+      }),
       async listDevelopers({ page }) {
         const { items, total } = await developers.list(toPage(page));
         const toMessage = ({ userId, addedAt }: Developer) => ({
@@ -139,6 +142,7 @@ export function createAppOperatorService(locks: AppLocks, developers: Omit<Devel
       getAnyApp: VIEWERS,
       suspendApp: OPERATORS,
       liftAppLock: OPERATORS,
+      transferApp: OPERATORS,
       listDevelopers: VIEWERS,
       addDeveloper: OPERATORS,
       removeDeveloper: OPERATORS,

@@ -10,7 +10,10 @@ import type { App, AppLock } from '../domain/app.ts';
 import type { App as AppRow, PrismaClient } from './generated/client.ts';
 import { createLookUp, toColumns, toInsert } from './statements.ts';
 
-type Changes = Pick<AppStore, 'insertApp' | 'updateSettings' | 'replaceSecret' | 'applyLedgerState'>;
+type Changes = Pick<
+  AppStore,
+  'insertApp' | 'updateSettings' | 'setOwner' | 'replaceSecret' | 'applyLedgerState'
+>;
 
 /** Apps in Postgres. */
 export function createPostgresApps(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard): AppStore {
@@ -92,6 +95,11 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
       const text = `UPDATE app SET ${set.join(', ')} WHERE client_id = $1 AND owner_id = $2`;
       const { rowCount } = await pool.query(text, [clientId, ownerId, now, ...values]);
       return rowCount === 0 ? null : fromAppRow(await prisma.app.findUniqueOrThrow({ where: { clientId } }));
+    },
+
+    async setOwner(clientId, ownerId, formerId) {
+      const text = `UPDATE app SET owner_id = $2 WHERE client_id = $1 AND owner_id IN ($2, $3)`;
+      return (await pool.query(text, [clientId, ownerId, formerId])).rowCount === 1;
     },
 
     // In a transaction, so that the commit is skipped when the developer, who would be the only one to get the new secret, has

@@ -17,6 +17,8 @@ export interface Ledger {
   setAppStatus(command: StatusCommand): Promise<AppStanding>;
   /** Does nothing if the app is not at the expected revision. */
   setAppLock(command: LockCommand): Promise<AppStanding>;
+  /** Throws `not_found`. */
+  setAppOwner(clientId: string, ownerId: string): Promise<void>;
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
   revokeToken(tokenHash: Uint8Array, expiresAt: Date): Promise<void>;
   checkLiveness(query: LivenessQuery): Promise<Liveness>;
@@ -25,7 +27,7 @@ export interface Ledger {
 export function createLedger(dependencies: {
   readonly apps: Pick<AppStore, 'put'>;
   /** Separate from `apps`, so that it can use its own connections. */
-  readonly statuses: Pick<AppStore, 'setStatus' | 'setLock'>;
+  readonly statuses: Pick<AppStore, 'setStatus' | 'setLock' | 'setOwner'>;
   readonly revocations: RevocationStore;
   readonly liveness: LivenessStore;
   readonly evictions: EvictionPublisher;
@@ -43,6 +45,9 @@ export function createLedger(dependencies: {
     putApp: (app) => apps.put(app),
     setAppStatus: async (command) => toChanged(command.clientId, await statuses.setStatus(command)),
     setAppLock: async (command) => toChanged(command.clientId, await statuses.setLock(command)),
+    async setAppOwner(clientId, ownerId) {
+      if (!(await statuses.setOwner(clientId, ownerId))) throw notFound();
+    },
     async revokeFamily(familyId, expiresAt) {
       await revocations.revokeFamily(familyId, expiresAt);
       evictions.publish({ case: 'familyId', value: familyId });

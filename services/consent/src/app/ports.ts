@@ -30,6 +30,8 @@ export interface AppStore {
    * the lock is lifted, unless its developer has set another status meanwhile.
    */
   setLock(command: LockCommand): Promise<AppStanding | null>;
+  /** False when unknown. */
+  setOwner(clientId: string, ownerId: string): Promise<boolean>;
 }
 
 /** A change of an app that is at a certain revision. */

@@ -7,6 +7,7 @@ import {
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc/service';
+import { parseUserId } from '@phds/service-kit/user-id';
 import type { Ledger } from '../app/ledger.ts';
 import type { AppCommand } from '../app/ports.ts';
 import type { AppStanding } from '../domain/app.ts';
@@ -45,6 +46,10 @@ export function createLedgerService(ledger: Ledger) {
         const lock = findAppLock(request.lock);
         return toStandingMessage(await ledger.setAppLock({ ...parseAppCommand(request), lock }));
       },
+      async setAppOwner({ clientId, ownerId }) {
+        await ledger.setAppOwner(parseName('clientId', clientId), parseUserId(ownerId));
+        return {};
+      },
       async revokeFamily(request) {
         const familyId = parseName('familyId', request.familyId);
         await ledger.revokeFamily(familyId, parseMoment('expiresAt', request.expiresAt));
@@ -65,6 +70,7 @@ export function createLedgerService(ledger: Ledger) {
       putApp: AUTHORIZATION,
       setAppStatus: AUTHORIZATION,
       setAppLock: AUTHORIZATION,
+      setAppOwner: AUTHORIZATION,
       revokeFamily: AUTHORIZATION,
       revokeToken: AUTHORIZATION,
       checkLiveness: AUTHORIZATION,

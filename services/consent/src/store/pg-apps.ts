@@ -34,6 +34,9 @@ export function createPgApps(pool: pg.Pool): AppStore {
       return toStanding(changed) ?? (await findStanding(pool, clientId));
     },
 
+    setOwner: async (clientId, ownerId) =>
+      (await execute(pool)`UPDATE app SET owner_id = ${ownerId} WHERE client_id = ${clientId}`) > 0,
+
     async setLock({ clientId, lock, expectedRevision, known }) {
       const kind = lock?.kind ?? null;
       const reason = lock?.reason ?? null;

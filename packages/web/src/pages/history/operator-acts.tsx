@@ -16,6 +16,7 @@ const TEXTS = {
   sessions_ended: 'actSessionsEnded',
   developer_added: 'actDeveloperAdded',
   developer_removed: 'actDeveloperRemoved',
+  app_transferred: 'actAppTransferred',
   other: 'actOther',
 } as const satisfies Record<OperatorActName, string>;
 

@@ -24,6 +24,7 @@ const ACTS: Readonly<Record<string, OperatorActName>> = {
   'phds.consent.v1.PersonOperatorService/EndPersonSessions': 'sessions_ended',
   'phds.authorization.v1.AppOperatorService/AddDeveloper': 'developer_added',
   'phds.authorization.v1.AppOperatorService/RemoveDeveloper': 'developer_removed',
+  'phds.authorization.v1.AppOperatorService/TransferApp': 'app_transferred',
 };
 
 /** What operators did about the person of the session. */
