@@ -11,7 +11,13 @@ import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
 import { findRecords, type RecordsSearch } from './commands/records-find.ts';
 import { printCheckpoint, verifyRecords } from './commands/records-verify.ts';
 import { listReports } from './commands/reports.ts';
-import { RESTORED_SERVICES, type RestoreAction, runRestore } from './commands/restore.ts';
+import {
+  listSuspended,
+  RESTORED_SERVICES,
+  type RestoreAction,
+  type RestoredPart,
+  runRestore,
+} from './commands/restore.ts';
 import { listWebhooks, pauseWebhook, redeliverEvents } from './commands/webhooks.ts';
 import { openIngestion } from './connection.ts';
 import { IMPORTERS } from './importers/all.ts';
@@ -217,10 +223,41 @@ function addRestore(program: Command, finish: Finish): void {
       const option = new Option('--confirm <word>', `must be "${confirmation}"`);
       command.addOption(option.choices([confirmation]).makeOptionMandatory()).addOption(reasonOption());
     }
-    command.action(async ({ reason = '', json }: { reason?: string; json: boolean }) =>
-      finish(await runRestore({ action, json }, withServices(RESTORED_SERVICES, reason))),
+    if (action === 'confirm') addPartOptions(command, 'confirm only what belongs');
+    command.action(
+      async ({ reason = '', json, ...part }: { reason?: string; json: boolean } & PartOptions) => {
+        const services = withServices(RESTORED_SERVICES, reason);
+        finish(await runRestore({ action, ...toPart(part), json }, services));
+      },
     );
   }
+  const list = restore
+    .command('list')
+    .description('Lists what is suspended, a hundred of each service on a page.');
+  addPartOptions(list, 'only what belongs')
+    .addOption(new Option('--page <n>', 'which page').argParser(parsePage).default(1))
+    .addOption(jsonOption('the page'))
+    .action(async ({ page, json, ...part }: { page: number; json: boolean } & PartOptions) => {
+      const hidesUser = part.userFile !== undefined;
+      finish(
+        await listSuspended({ ...toPart(part), hidesUser, page, json }, withServices(RESTORED_SERVICES)),
+      );
+    });
+}
+
+interface PartOptions extends UserOptions {
+  readonly app?: string;
+}
+
+function addPartOptions(command: Command, what: string): Command {
+  const app = new Option('--app <client-id>', `${what} to this app`).argParser(parseNotEmpty);
+  return addUserOptions(command.addOption(app.conflicts(['user', 'userFile'])), `${what} to this person`);
+}
+
+/** Without a part for everything. */
+function toPart({ app, user, userFile }: PartOptions): { part?: RestoredPart } {
+  const part = { clientId: app ?? '', userId: user ?? userFile ?? '' };
+  return part.clientId === '' && part.userId === '' ? {} : { part };
 }
 
 const DESCRIPTIONS: Readonly<Record<AppAction, string>> = {

@@ -47,6 +47,7 @@ import { PrismaClient } from './store/generated/client.ts';
 import { createPgAuthorizations } from './store/pg-authorizations.ts';
 import { createPgPeople } from './store/pg-people.ts';
 import { createPgPruner } from './store/pg-pruner.ts';
+import { createPgSuspensions } from './store/pg-suspensions.ts';
 import { createPgTokens } from './store/pg-tokens.ts';
 import { createPostgresApps } from './store/postgres-apps.ts';
 import { createPrismaDevelopers } from './store/prisma-developers.ts';
@@ -174,6 +175,7 @@ function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGu
     authorizations: createPgAuthorizations(pool, guard),
     tokens: createPgTokens(pool, guard),
     people: createPgPeople(pool),
+    suspensions: createPgSuspensions(pool),
     developers: createPrismaDevelopers(prisma),
   };
 }
@@ -220,7 +222,7 @@ function createRpcServices(parts: Parts) {
       issuer: config.ISSUER,
     }),
     createTokenService(acknowledging(guard, tokens, ['revoke'])),
-    createRestoreService({ guard, countSuspended: parts.apps.countSuspended }),
+    createRestoreService({ guard, suspensions: parts.suspensions }),
   ];
 }
 

@@ -115,6 +115,30 @@ describe('a database restored to a state without acknowledged changes', () => {
   });
 });
 
+test('a part is confirmed alone: the secret, codes and tokens of an app, or codes and tokens of a person', async () => {
+  const other = await harness.registerApp();
+  const mine = await harness.exchange(app, await harness.obtainCode(app));
+  const others = await harness.exchange(other, await harness.obtainCode(other, { userId: 'grace' }));
+  const { restore } = await harness.restores.declareRestore({});
+  const confirmPart = (part: object) =>
+    harness.restores.confirmPart({ number: restore?.number ?? 0, ...part });
+  expect((await harness.restores.listSuspended({})).total).toBe(2);
+  await confirmPart({ clientId: app.clientId });
+  expect((await client(app)).accessToken).not.toBe('');
+  expect((await harness.introspect(mine.accessToken)).status).toBe(TokenStatus.LIVE);
+  expect((await harness.refresh(app, mine.refreshToken)).refreshToken).not.toBe('');
+  expect(await reasonOf(client(other))).toBe('unauthorized');
+  expect((await harness.introspect(others.accessToken)).status).toBe(TokenStatus.DEAD);
+
+  await confirmPart({ userId: 'grace' });
+  expect((await harness.introspect(others.accessToken)).status).toBe(TokenStatus.LIVE);
+  expect(await reasonOf(client(other))).toBe('unauthorized');
+  expect((await harness.restores.listSuspended({})).items).toMatchObject([{ clientId: other.clientId }]);
+  await harness.restores.declareRestore({});
+  expect(await reasonOf(client(app))).toBe('unauthorized');
+  expect(await reasonOf(confirmPart({ clientId: app.clientId }))).toBe('not_found');
+});
+
 test('a replacement database with every acknowledged change needs no operator', async () => {
   const issued = await harness.exchange(app, await harness.obtainCode(app));
   const current = await rotateSecret();

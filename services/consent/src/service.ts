@@ -216,7 +216,7 @@ async function createRpcServices(
     createWebhookService({ webhooks, userOf }),
     createWebhookOperatorService(stores.operatedWebhooks),
     createEventService(changes),
-    createRestoreService({ guard, countSuspended: stores.suspensions.count }),
+    createRestoreService({ guard, suspensions: stores.suspensions }),
   ];
 }
 

@@ -100,6 +100,35 @@ describe('a declared restore', () => {
     expect(await record(consent, accessOf(old))).toBe(Verdict.GRANT_REVOKED);
   });
 
+  test('ends for one app or one person alone, and a later restore suspends them again', async () => {
+    const other = await registerApp(consent);
+    const others = await approve(consent, other, 'other');
+    await consent.restores.declareRestore({});
+    const { latest } = await consent.restores.getRestoreStatus({});
+    const listed = await consent.restores.listSuspended({});
+    expect([listed.total, listed.items.map(({ grantId }) => grantId)]).toEqual([
+      2,
+      [others.grantId, old.grantId],
+    ]);
+    const confirm = (part: object, of = latest?.number) =>
+      consent.restores.confirmPart({ number: of ?? 0, ...part });
+    await expect(confirm({ userId: 'old' }, number)).rejects.toThrow('Not found');
+    await expect(confirm({})).rejects.toThrow('clientId');
+
+    expect(await confirm({ userId: 'old' })).toMatchObject({ confirmed: 1 });
+    expect(await confirm({ userId: 'old' })).toMatchObject({ confirmed: 0 });
+    expect(await record(consent, accessOf(old))).toBe(Verdict.RELEASED);
+    expect(await record(consent, accessOf(others))).toBe(Verdict.RESTORE_UNCONFIRMED);
+    expect((await checkLiveness(USERLESS, anHourAgo())).tokenAlive).toBe(false);
+    expect((await consent.restores.listSuspended({ clientId: other.clientId })).total).toBe(1);
+
+    await confirm({ clientId: other.clientId });
+    expect(await record(consent, accessOf(others))).toBe(Verdict.RELEASED);
+    expect((await consent.restores.listSuspended({})).total).toBe(0);
+    await consent.restores.declareRestore({});
+    expect(await record(consent, accessOf(old))).toBe(Verdict.RESTORE_UNCONFIRMED);
+  });
+
   test('ends with the confirmation, which may be repeated', async () => {
     const first = await consent.restores.confirmRestore({ number });
     expect(first.restore?.confirmedAt).toBeDefined();

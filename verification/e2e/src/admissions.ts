@@ -25,7 +25,9 @@ const ADMITTED: Table = {
       gateway:
         'IssueToken IssueTokens RevokeToken Introspect IntrospectTokens IntrospectOwnToken IntrospectOwnTokens ListOwnGrants GetOwnGrant EndOwnGrant',
     },
-    'phds.common.v1.RestoreService': { operator: 'GetRestoreStatus DeclareRestore ConfirmRestore' },
+    'phds.common.v1.RestoreService': {
+      operator: 'GetRestoreStatus DeclareRestore ConfirmRestore ListSuspended ConfirmPart',
+    },
   },
   consent: {
     'phds.consent.v1.AccessService': {
@@ -67,7 +69,9 @@ const ADMITTED: Table = {
       gateway:
         'GetWebhook PutWebhook DeleteWebhook RotateWebhookSecret SendTestEvent ListDeliveries RedeliverEvent',
     },
-    'phds.common.v1.RestoreService': { operator: 'GetRestoreStatus DeclareRestore ConfirmRestore' },
+    'phds.common.v1.RestoreService': {
+      operator: 'GetRestoreStatus DeclareRestore ConfirmRestore ListSuspended ConfirmPart',
+    },
   },
   'health-data': {
     'phds.healthdata.v1.HealthDataService': { gateway: 'Read Reads' },

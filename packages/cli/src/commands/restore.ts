@@ -5,7 +5,12 @@ import {
   RestoreKind,
   RestoreService,
 } from '@phds/contracts/phds/common/v1/restore_pb';
-import { explainCall, type OperatorSurroundings } from '../operator/connection.ts';
+import {
+  explainCall,
+  type OperatorSurroundings,
+  PAGE_SIZE,
+  reportFailedCall,
+} from '../operator/connection.ts';
 import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
 
 /** The actions of `phds restore`; docs/restoring.md explains when to use them. */
@@ -16,14 +21,24 @@ export type RestoreAction = (typeof RESTORE_ACTIONS)[number];
 export const RESTORED_SERVICES = ['consent', 'authorization'] as const;
 type RestoredService = (typeof RESTORED_SERVICES)[number];
 
+/** What belongs to one app or one person; both are empty for everything. */
+export interface RestoredPart {
+  readonly clientId: string;
+  readonly userId: string;
+}
+
+const EVERYTHING: RestoredPart = { clientId: '', userId: '' };
+
 export interface RestoreArguments {
   readonly action: RestoreAction;
+  /** What is confirmed. */
+  readonly part?: RestoredPart;
   readonly json: boolean;
 }
 
 /** `phds restore …`: runs an action in each service, even if another service does not answer. Returns the exit code. */
 export async function runRestore(
-  { action, json }: RestoreArguments,
+  { action, part = EVERYTHING, json }: RestoreArguments,
   { output, errors, connect }: OperatorSurroundings,
 ): Promise<number> {
   const documents: Record<string, object> = {};
@@ -32,7 +47,7 @@ export async function runRestore(
     try {
       using connection = connect();
       const restores = connection.client(service, RestoreService);
-      const said = await ACTIONS[action](restores);
+      const said = await ACTIONS[action](restores, part);
       const status = await restores.getRestoreStatus({});
       documents[service] = toDocument(service, status);
       if (!json) output.write(`${service}: ${said}${toText(service, status)}\n`);
@@ -48,23 +63,66 @@ export async function runRestore(
   return failures.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-const ACTIONS: Readonly<Record<RestoreAction, (restores: Client<typeof RestoreService>) => Promise<string>>> =
+/** `phds restore list`: prints one page of what is suspended in each service. Returns the exit code. */
+export async function listSuspended(
   {
-    status: async () => '',
-    async declare(restores) {
-      await restores.declareRestore({});
-      return '';
-    },
-    async confirm(restores) {
-      const { latest } = await restores.getRestoreStatus({});
-      if (latest === undefined || latest.confirmedAt !== undefined) {
-        return 'Nothing is awaiting confirmation. ';
-      }
-      // Confirms exactly the restore that was read: a later one needs its own confirmation.
-      await restores.confirmRestore({ number: latest.number });
-      return '';
-    },
-  };
+    part = EVERYTHING,
+    hidesUser,
+    page,
+    json,
+  }: {
+    readonly part?: RestoredPart;
+    readonly hidesUser: boolean;
+    readonly page: number;
+    readonly json: boolean;
+  },
+  { output, errors, connect }: OperatorSurroundings,
+): Promise<number> {
+  const documents: Record<string, object> = {};
+  let service: RestoredService = 'consent';
+  try {
+    using connection = connect();
+    for (service of RESTORED_SERVICES) {
+      const restores = connection.client(service, RestoreService);
+      const { items, total } = await restores.listSuspended({ ...part, page: { page, pageSize: PAGE_SIZE } });
+      const entries = items.map(({ madeAt, grantId, userId, ...app }) => ({
+        ...app,
+        ...(grantId !== '' && { grantId, user: hidesUser ? null : userId }),
+        madeAt: toInstant(madeAt),
+      }));
+      documents[service] = { suspended: entries, page, pages: Math.ceil(total / PAGE_SIZE), total };
+      const lines = entries.map((entry) => `  ${Object.values(entry).filter(Boolean).join('  ')}\n`);
+      if (!json) output.write(`${service}: ${total} suspended\n${lines.join('')}`);
+    }
+    if (json) output.write(toJson(documents));
+    return EXIT_DONE;
+  } catch (error) {
+    return reportFailedCall(error, service, json, { output, errors });
+  }
+}
+
+const ACTIONS: Readonly<
+  Record<RestoreAction, (restores: Client<typeof RestoreService>, part: RestoredPart) => Promise<string>>
+> = {
+  status: async () => '',
+  async declare(restores) {
+    await restores.declareRestore({});
+    return '';
+  },
+  async confirm(restores, part) {
+    const { latest } = await restores.getRestoreStatus({});
+    if (latest === undefined || latest.confirmedAt !== undefined) {
+      return 'Nothing is awaiting confirmation. ';
+    }
+    if (part !== EVERYTHING) {
+      const { confirmed } = await restores.confirmPart({ number: latest.number, ...part });
+      return `${confirmed} rows of this part work again, the rest does not. `;
+    }
+    // Confirms exactly the restore that was read: a later one needs its own confirmation.
+    await restores.confirmRestore({ number: latest.number });
+    return '';
+  },
+};
 
 const SUSPENDED = {
   consent: {

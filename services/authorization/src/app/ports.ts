@@ -217,8 +217,6 @@ export interface AppStore {
   /** Newest first. */
   listApps(filter: AppFilter, page: Page): Promise<Listed<App>>;
   countApps(ownerId: string): Promise<number>;
-  /** How many active apps have a secret that an unconfirmed restore suspends. */
-  countSuspended(): Promise<number>;
   /** Stores a new app unless its owner already has `limit` apps, in which case it returns false. Exact under concurrency. */
   insertApp(app: App, secret: SecretTrace, limit: number): Promise<boolean>;
   /** Replaces the given fields; null when the app is not this owner's. `updatedAt` increases with every change, whatever `now` is. */

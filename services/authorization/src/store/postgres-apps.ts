@@ -47,20 +47,11 @@ export function createPostgresApps(pool: pg.Pool, prisma: PrismaClient, guard: R
 
     countApps: (ownerId) => prisma.app.count({ where: { ownerId } }),
 
-    async countSuspended() {
-      const { rows } = await pool.query<{ count: number }>(COUNT_SUSPENDED);
-      return rows[0]?.count ?? 0;
-    },
-
     ...createChanges(pool, prisma, guard),
   });
 }
 
 const FIND_CREDENTIAL = readStatement(new URL('sql/find-credential.sql', import.meta.url));
-
-const COUNT_SUSPENDED = `
-  SELECT count(*)::int AS count FROM app JOIN suspension s ON app.secret_restore_number < s.below
-  WHERE app.status = 'active' AND app.secret_hash IS NOT NULL`;
 
 function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard): Changes {
   /** A restore that is detected later would treat a secret created before as an older one. */
