@@ -6,6 +6,7 @@ import { auditOperators, type KeptEntry } from './commands/audit.ts';
 import type { Finish } from './commands/command.ts';
 import { erasePerson, previewErasure } from './commands/erase.ts';
 import { importFiles, listImports } from './commands/import.ts';
+import { undoImport } from './commands/import-undo.ts';
 import { endSessions, listPersonGrants, revokeGrant, showPerson } from './commands/people.ts';
 import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
 import { findRecords, type RecordsSearch } from './commands/records-find.ts';
@@ -73,6 +74,8 @@ const withServices = (services: Parameters<typeof openOperator>[1], reason = '')
 export function createProgram(finish: Finish): Command {
   const program = new Command('pnpm phds')
     .exitOverride()
+    // Else `imports` would take the options of `imports undo`.
+    .enablePositionalOptions()
     .showHelpAfterError()
     .helpOption('-h, --help', 'print this')
     .addHelpText('after', EPILOGUE);
@@ -120,6 +123,39 @@ function addImports(program: Command, finish: Finish): void {
     .action(async ({ json, ...user }: UserOptions & { json: boolean }, command: Command) =>
       finish(await listImports({ ...chooseUser(user, command), json }, withIngestion)),
     );
+  listing.enablePositionalOptions();
+  addUndo(listing, finish);
+}
+
+function addUndo(imports: Command, finish: Finish): void {
+  const undo = imports
+    .command('undo')
+    .description(
+      'Removes the readings and health records that files contain which were imported for a user (docs/importing.md).',
+    )
+    .addArgument(new Argument('<format>', FORMATS).choices(IMPORTERS.map(({ format }) => format)))
+    .argument('<files...>', 'the files, as they were imported');
+  addUserOptions(undo, 'the user whose data it is')
+    .option('--patient <ref>', 'the patient, as in the import')
+    .option('--dry-run', 'print how much the files contain, and remove nothing', false)
+    .addOption(new Option('--confirm <word>', 'must be "undo"').choices(['undo']))
+    .addOption(jsonOption('what was removed'))
+    .action(async (format: string, files: string[], options: UndoOptions, command: Command) => {
+      const importer = IMPORTERS.find((known) => known.format === format);
+      if (importer === undefined) throw new RangeError(`no importer of ${format}`);
+      const { patient = null, dryRun, confirm, json } = options;
+      if (!dryRun && confirm === undefined) command.error('error: --dry-run or --confirm undo is required');
+      const paths = files.map((file) => resolve(callerDirectory(), file));
+      const args = { importer, paths, ...chooseUser(options, command), patient, dryRun, json };
+      finish(await undoImport(args, withIngestion));
+    });
+}
+
+interface UndoOptions extends UserOptions {
+  readonly patient?: string;
+  readonly dryRun: boolean;
+  readonly confirm?: string;
+  readonly json: boolean;
 }
 
 interface ImportOptions extends UserOptions {

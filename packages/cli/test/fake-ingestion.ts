@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import {
+  HealthRecordKind,
   ImportState,
   IngestionService,
   type PutHealthRecordsRequest,
@@ -8,7 +9,7 @@ import {
   type ReportImportRequest,
   type StartImportRequest,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { AppError } from '@phds/service-kit/errors';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { startRpcServer } from '@phds/service-kit/rpc/server';
 import { implement } from '@phds/service-kit/rpc/service';
 import { createLogger } from '@phds/service-kit/telemetry/log';
@@ -89,8 +90,27 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
           startImport: (request) => attend(() => startImport(fake, request)),
           reportImport: (request) => attend(() => reportImport(fake, request)),
           listImports: () => attend(() => ({ imports: [...fake.imports.values()] })),
-          deleteReadings: () => ({}),
-          deleteHealthRecords: () => ({}),
+          deleteReadings: ({ userId, keys }) =>
+            attend(() => {
+              const invalid = keys.flatMap(({ source }, index) =>
+                source === 'bad!' ? [{ parameter: `keys[${index}]`, message: 'is no label' }] : [],
+              );
+              if (invalid.length > 0) throw invalidRequest(invalid);
+              const deleted = keys.filter(({ type, start, end, source }) =>
+                fake.readings.delete(createMessageText([userId, type, start, end ?? start, source])),
+              );
+              return { deleted: deleted.length };
+            }),
+          deleteHealthRecords: ({ userId, keys }) =>
+            attend(() => {
+              const deleted = keys.filter(({ kind, source, key }) => {
+                const name = HealthRecordKind[kind]
+                  .toLowerCase()
+                  .replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+                return fake.records.delete(createMessageText([userId, name, source, key]));
+              });
+              return { deleted: deleted.length };
+            }),
           eraseUser: () => ({}),
         },
         {
@@ -100,8 +120,8 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
           startImport: ['importer'],
           reportImport: ['importer'],
           listImports: ['importer'],
-          deleteReadings: [],
-          deleteHealthRecords: [],
+          deleteReadings: ['importer'],
+          deleteHealthRecords: ['importer'],
           eraseUser: [],
         },
       ),

@@ -15,6 +15,13 @@ export async function runImport(stack: SharedStack, args: readonly string[]): Pr
   return JSON.parse(stdout);
 }
 
+/** Runs `phds imports undo` in the same way. */
+export async function undoImport(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
+  const command = [PROGRAM, 'imports', 'undo', ...args, '--confirm', 'undo', '--json'];
+  const { stdout } = await promisify(execFile)(process.execPath, command, { env: toEnvironment(stack) });
+  return JSON.parse(stdout);
+}
+
 /** Starts `phds import` and returns the process, which the caller may kill. Its output is ignored. */
 export function startImport(stack: SharedStack, args: readonly string[]): ChildProcess {
   return spawn(process.execPath, toArguments(args), { env: toEnvironment(stack), stdio: 'ignore' });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -9,7 +9,7 @@ import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { eventually } from '@phds/test-kit/conditions';
-import { runImport, startImport } from '../src/import-command.ts';
+import { runImport, startImport, undoImport } from '../src/import-command.ts';
 
 const IMPORTERS = 4;
 // For processes that start at once, or one large import, on a machine that runs other tests.
@@ -75,6 +75,23 @@ test(
     expect(activity[0].pagination.total).toBe(minutes - 4);
     expect(activity).toEqual(await readActivity('one'));
     expect(await listImports(stack, 'many')).toMatchObject([{ state: 'IMPORT_STATE_FINISHED' }]);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'an import that is undone leaves readings and totals as they were before',
+  async () => {
+    const [kept, wrong] = [await writeSteps('kept.csv', 1_500), await writeSteps('wrong.csv', 10)];
+    await runImport(stack, ['csv', kept, '--user', 'undone']);
+    const before = await readActivity('undone');
+    const text = (await readFile(wrong, 'utf8')).replaceAll('2024-01-01', '2024-03-01');
+    await writeFile(wrong, text);
+    await runImport(stack, ['csv', wrong, '--user', 'undone']);
+    expect(await readActivity('undone')).not.toEqual(before);
+    const undone = await undoImport(stack, ['csv', wrong, '--user', 'undone']);
+    expect(undone).toMatchObject({ ok: true, readings: 10, records: 0 });
+    expect(await readActivity('undone')).toEqual(before);
   },
   PATIENCE_MS,
 );

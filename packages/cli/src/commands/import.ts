@@ -87,7 +87,11 @@ async function tryImport(args: ImportArguments, { errors, connect }: CommandSurr
   }
 }
 
-async function openSource({ importer, paths, patient }: ImportArguments, errors: ProgressStream) {
+/** Opens the files, which are checked first. */
+export async function openSource(
+  { importer, paths, patient }: Pick<ImportArguments, 'importer' | 'paths' | 'patient'>,
+  errors: ProgressStream,
+) {
   const checking = createProgress(errors, 'Checking');
   try {
     return await importer.open({ paths, patient, onChecked: (done, total) => checking.update(done, total) });
@@ -200,7 +204,8 @@ export async function listImports(
   }
 }
 
-function toRow({ format, digest, size, state, report, startedAt, reportedAt }: Import, now: number) {
+/** An import as it is listed. */
+export function toRow({ format, digest, size, state, report, startedAt, reportedAt }: Import, now: number) {
   const data = parseReportData(report) ?? new ImportReport().toData();
   const heard = reportedAt === undefined ? 0 : timestampDate(reportedAt).getTime();
   const { inserted, updated, unchanged } = data.stored;
