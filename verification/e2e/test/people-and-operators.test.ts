@@ -219,6 +219,20 @@ test('an app that is transferred belongs to the next developer at once, with its
   const url = `${stack.gateway}/developer/apps/${clientId}`;
   const webhook = { url: 'https://pulse.test/events', events: ['grant.revoked'] };
   expectStatus(201, await send(`${url}/webhook`, { method: 'PUT', bearer: former, json: webhook }));
+  const webhooks = (...args: string[]) => runAsOperator(stack, ['webhooks', ...args]);
+  const why = ['--reason', 'Its receiver is overloaded.'];
+  expect((await webhooks('pause', clientId, ...why)).document).toEqual({ clientId, paused: true });
+  const listed = (await webhooks('list')).document.webhooks;
+  expect(listed).toContainEqual(
+    expect.objectContaining({ clientId, disabled: 'paused', pausedSince: expect.stringMatching(INSTANT) }),
+  );
+  const again = ['redeliver', clientId, '--since', '2026-01-01', ...why];
+  expect((await webhooks(...again)).document).toEqual({ clientId, events: 0 });
+  expect((await webhooks('resume', clientId, ...why)).code).toBe(0);
+  const suspended = await runAsOperator(stack, ['restore', 'list', '--app', clientId]);
+  const none = { suspended: [], page: 1, pages: 0, total: 0 };
+  expect(suspended.document).toEqual({ consent: none, authorization: none });
+
   const transfer = ['transfer', clientId, '--to-user', 'next-developer', '--reason', 'She left the company.'];
   expect(await operate(...transfer)).toMatchObject({ code: 0, document: { owner: 'next-developer' } });
   for (const path of ['', '/webhook']) {
