@@ -69,7 +69,7 @@ export function parseNotEmpty(value: string): string {
   return value;
 }
 
-export function parsePage(value: string): number {
+function parsePage(value: string): number {
   return parseNumber(value, 6);
 }
 
@@ -81,4 +81,29 @@ export function parseNumber(value: string, digits: number): number {
 /** pnpm changes the directory; relative paths refer to the caller's. */
 export function parsePath(value: string): string {
   return resolve(callerDirectory(), parseNotEmpty(value));
+}
+
+/** Which page of a list. */
+export function pageOption(): Option {
+  return new Option('--page <n>', 'which page').argParser(parsePage).default(1);
+}
+
+export function appOption(description: string): Option {
+  return new Option('--app <client-id>', description).argParser(parseNotEmpty);
+}
+
+export function timeOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser(parseTime);
+}
+
+/** The options of a change of a person. */
+export interface ChangeOptions extends UserOptions {
+  readonly reason: string;
+  readonly json: boolean;
+}
+
+function parseTime(value: string): Date {
+  const time = new Date(value);
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It must be a time.');
+  return time;
 }

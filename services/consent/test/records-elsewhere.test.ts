@@ -108,7 +108,7 @@ test('records, counts and checkpoints are in their own database, and everybody w
     search: 'reads',
     clientId: null,
     from: null,
-    until: null,
+    to: null,
     json: false,
     file: null,
   } as const;

@@ -128,7 +128,7 @@ function statementOf(comment: string, values: Readonly<Record<string, string>>):
 
 const MINUTE_MS = 60_000;
 const moment = (ms: number) => new Date(Date.now() + ms);
-const HOUR = { from: moment(-60 * MINUTE_MS), until: moment(60 * MINUTE_MS) };
+const HOUR = { from: moment(-60 * MINUTE_MS), to: moment(60 * MINUTE_MS) };
 
 type Search = Parameters<typeof findRecords>[0];
 
@@ -181,7 +181,7 @@ describe('a search in the records', () => {
         last: expect.stringMatching(/Z$/),
       },
     ]);
-    expect(await find('reads', { clientId: app.clientId, until: HOUR.from })).toEqual([]);
+    expect(await find('reads', { clientId: app.clientId, to: HOUR.from })).toEqual([]);
   });
 
   test('for approvals finds each one of the period with its person, also of a grant that has ended', async () => {
@@ -192,7 +192,7 @@ describe('a search in the records', () => {
       { user: 'maria', app: clientId, grantId, endedAt: '' },
     ]);
     await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('maria'));
-    expect(await find('approvals', { clientId, from: null, until: null })).toMatchObject([
+    expect(await find('approvals', { clientId, from: null, to: null })).toMatchObject([
       { grantId, endedAt: expect.stringMatching(/Z$/) },
     ]);
     expect(await find('approvals', { clientId, from: moment(30 * MINUTE_MS) })).toEqual([]);

@@ -52,7 +52,7 @@ interface Search {
 }
 
 type Row = Readonly<Record<string, string | number>>;
-type Period = readonly [from: string, until: string | null, clientId: string | null];
+type Period = readonly [from: string, to: string | null, clientId: string | null];
 
 interface LastRead {
   readonly grantId: string;
@@ -112,7 +112,7 @@ interface FindRecordsArguments {
   /** Null from the first record. */
   readonly from: Date | null;
   /** Exclusive; null until now. */
-  readonly until: Date | null;
+  readonly to: Date | null;
   /** A line of JSON for each row, in place of CSV. */
   readonly json: boolean;
   /** null for standard output. */
@@ -121,14 +121,14 @@ interface FindRecordsArguments {
 
 /** `phds records reads|late|approvals`: writes the rows of a search. Returns the exit code. */
 export async function findRecords(
-  { search, clientId, from, until, json, file }: FindRecordsArguments,
+  { search, clientId, from, to, json, file }: FindRecordsArguments,
   { output, errors, connect }: Surroundings<Promise<RecordsConnection>, Writable>,
 ): Promise<number> {
   const { columns, run } = SEARCHES[search];
   try {
     await using connection = await connect();
     await requireLedger(connection);
-    const period = [from?.toISOString() ?? '-infinity', until?.toISOString() ?? null, clientId] as const;
+    const period = [from?.toISOString() ?? '-infinity', to?.toISOString() ?? null, clientId] as const;
     const pages = run(connection, period);
     const text = json ? toJsonLines(pages) : toCsv(columns, pages);
     if (file !== null) await writeWholeFile(file, text);
