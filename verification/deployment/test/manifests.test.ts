@@ -278,6 +278,7 @@ test('Argo CD and Flux apply the migrations and then the services, from director
     );
   const [application] = read('argo-cd.yaml');
   const [first, second] = read('flux.yaml');
+  expect([application, first, second].flatMap(findSchemaProblems)).toEqual([]);
   const paths = ['deploy/kubernetes/production/migrations', 'deploy/kubernetes/production'];
   expect(application.spec.sources.map(({ path }: { path: string }) => path)).toEqual(paths);
   expect([first, second].map(({ spec }) => spec.path)).toEqual(paths.map((path) => `./${path}`));
@@ -295,7 +296,9 @@ test('Argo CD and Flux apply the migrations and then the services, from director
 
 test('the Prometheus operator scrapes every service with the labels that the alerts expect, and has the same rules', () => {
   const read = (file: string) => readFileSync(join(manifests, file), 'utf8');
-  const { spec } = parse(read('monitoring/pod-monitor.yaml'));
+  const monitor = parse(read('monitoring/pod-monitor.yaml'));
+  expect(findSchemaProblems(monitor)).toEqual([]);
+  const { spec } = monitor;
   const [endpoint] = spec.podMetricsEndpoints;
   for (const service of SERVICES) {
     const pod = parseAllDocuments(read(`base/${service}.yaml`))[0]?.toJS().spec.template;
@@ -316,6 +319,7 @@ test('the Prometheus operator scrapes every service with the labels that the ale
   const object = parse(
     execFileSync('sh', [join(manifests, 'monitoring/prometheus-rule.sh')], { encoding: 'utf8' }),
   );
+  expect(findSchemaProblems(object)).toEqual([]);
   expect(object).toMatchObject({ kind: 'PrometheusRule', metadata: { namespace: 'phds' } });
   expect(object.spec).toEqual(parse(read('../prometheus/alerts.yml')));
 });

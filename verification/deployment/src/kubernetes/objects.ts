@@ -1,5 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { Application } from '@kubernetes-models/argo-cd/argoproj.io/v1alpha1/Application';
+import { Kustomization } from '@kubernetes-models/flux-cd/kustomize.toolkit.fluxcd.io/v1/Kustomization';
+import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor';
+import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
 import { repositoryRoot } from '@phds/house-rules/repository';
 import { validate as deployment } from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment';
 import { validate as statefulSet } from 'kubernetes-models/_schemas/IoK8sApiAppsV1StatefulSet';
@@ -146,6 +150,20 @@ interface SchemaError {
 /** A validator that ajv has compiled from a published schema. */
 type Validator = ((value: unknown) => boolean) & { readonly errors?: readonly SchemaError[] };
 
+/** The validator of a package that exports no schemas, but classes that check themselves. */
+function ofClass({ prototype }: { readonly prototype: { validate(): void } }): Validator {
+  const validate: ((value: unknown) => boolean) & { errors?: readonly SchemaError[] } = (value) => {
+    try {
+      prototype.validate.call(value);
+      return true;
+    } catch (error) {
+      validate.errors = (error as { readonly errors: readonly SchemaError[] }).errors;
+      return false;
+    }
+  };
+  return validate;
+}
+
 /** The schemas by version and kind. Versions that the API server no longer has are left out. */
 const SCHEMAS: ReadonlyMap<string, Validator> = new Map([
   ['v1 ConfigMap', configMap],
@@ -160,6 +178,10 @@ const SCHEMAS: ReadonlyMap<string, Validator> = new Map([
   ['networking.k8s.io/v1 NetworkPolicy', networkPolicy],
   ['policy/v1 PodDisruptionBudget', disruptionBudget],
   ['scheduling.k8s.io/v1 PriorityClass', priorityClass],
+  ['argoproj.io/v1alpha1 Application', ofClass(Application)],
+  ['kustomize.toolkit.fluxcd.io/v1 Kustomization', ofClass(Kustomization)],
+  ['monitoring.coreos.com/v1 PodMonitor', ofClass(PodMonitor)],
+  ['monitoring.coreos.com/v1 PrometheusRule', ofClass(PrometheusRule)],
 ]);
 
 /**
