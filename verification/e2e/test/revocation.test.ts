@@ -1,12 +1,8 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type RecordsServer, startRecordsServer } from '@phds/running-system/records-server';
+import { type RecordsServer, startThrowawayRecordsServer } from '@phds/running-system/records-server';
 import { DELETE_OF_THE_GRANT, OTHER_WAYS, type PersonWithApp } from '@phds/running-system/revocation-ways';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
@@ -70,10 +66,7 @@ describeWithRedis('the first request that starts after the answer is refused on 
     redis = await createTestRedis();
     redisProxy = await startTcpProxy(redis.url, events.edit);
     const gateway = { REDIS_URL: redisProxy.url, LIMIT_AUTH_FAILURES_PER_MINUTE: '100000000' };
-    if (RECORDS === 'elsewhere') {
-      const directory = join(await mkdtemp(join(tmpdir(), 'phds-records-')), 'data');
-      recordsServer = await startRecordsServer(directory, THROWAWAY_SETTINGS);
-    }
+    if (RECORDS === 'elsewhere') recordsServer = await startThrowawayRecordsServer();
     const consent = recordsServer && { RECORDS_DATABASE_URL: recordsServer.database.url };
     const environment = { gateway, ...(consent && { consent }) };
     stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment });

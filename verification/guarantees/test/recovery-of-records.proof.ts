@@ -1,11 +1,9 @@
-import { mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { crashDatabase, stopReplacements } from '@phds/running-system/outages';
 import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
-import { type RecordsServer, startRecordsServer } from '@phds/running-system/records-server';
+import { type RecordsServer, startThrowawayRecordsServer } from '@phds/running-system/records-server';
 import { DELETE_OF_THE_GRANT } from '@phds/running-system/revocation-ways';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { connectPerson, HEART_PATH } from '@phds/running-system/working-system';
@@ -20,8 +18,7 @@ const replacements: { stop(): Promise<void> }[] = [];
 const released: string[] = [];
 
 beforeAll(async () => {
-  const directory = join(await mkdtemp(join(tmpdir(), 'phds-records-')), 'data');
-  records = await startRecordsServer(directory, THROWAWAY_SETTINGS);
+  records = await startThrowawayRecordsServer();
   stack = await startRunningStack({
     redis: false,
     environment: { consent: { RECORDS_DATABASE_URL: records.database.url } },

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+  THROWAWAY_SETTINGS,
+} from '@phds/local-stack/servers/embedded-postgres';
 import { ensureServiceDatabase, type ServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { applyMigrations } from '@phds/service-kit/postgres/migrations';
 
@@ -34,5 +40,18 @@ export async function startRecordsServer(
       server = await start(server.port);
     },
     [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+/** The same in a temporary directory, which is removed in the end. */
+export async function startThrowawayRecordsServer(): Promise<RecordsServer> {
+  const root = await mkdtemp(join(tmpdir(), 'phds-records-'));
+  const server = await startRecordsServer(join(root, 'data'), THROWAWAY_SETTINGS);
+  return {
+    ...server,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await rm(root, { recursive: true, force: true, maxRetries: 3 });
+    },
   };
 }
