@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { exportRecords } from '@phds/cli/commands/records-export';
 import { findRecords } from '@phds/cli/commands/records-find';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { openTestPool } from '@phds/test-kit/test-pool';
-import type pg from 'pg';
 import {
   accessOf,
   approve,
@@ -23,8 +20,6 @@ import { phdsRecords, runRecords } from './verify-command.ts';
 let consent: RunningService;
 let directory: string;
 let grant: Awaited<ReturnType<typeof approve>>;
-/** As the page is used: without a search path. */
-let operator: pg.Pool;
 
 beforeAll(async () => {
   consent = await startConsent();
@@ -36,11 +31,9 @@ beforeAll(async () => {
   await record(consent, accessOf(await approve(consent, app, 'grace')));
   // Both formats contain the approved name of the app.
   await consent.ledger.putApp({ app: { ...app, name: 'Data Broker' } });
-  operator = openTestPool(consent.database.url, { max: 1 });
 });
 afterAll(async () => {
   await rm(directory, { recursive: true });
-  await operator.end();
   await consent[Symbol.asyncDispose]();
 });
 
@@ -109,22 +102,6 @@ test('a person without records does not get an empty file', async () => {
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain('No records belong to a user nobody');
 });
-
-const PAGE = join(import.meta.dirname, '../../../docs/operations/incidents.md');
-
-/** The statement of the page that begins with this comment, with values in place of its placeholders. */
-function statementOf(comment: string, values: Readonly<Record<string, string>>): string {
-  const blocks = [...readFileSync(PAGE, 'utf8').matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(
-    ([, sql]) => sql ?? '',
-  );
-  const found = blocks.find((sql) => sql.startsWith(`-- ${comment}`));
-  if (found === undefined) throw new Error(`docs/operations/incidents.md has no statement "${comment}"`);
-  return found.replaceAll(/'([A-Z_]+)'/g, (_, name: string) => {
-    const value = values[name];
-    if (value === undefined) throw new Error(`no value for ${name}`);
-    return `'${value}'`;
-  });
-}
 
 const MINUTE_MS = 60_000;
 const moment = (ms: number) => new Date(Date.now() + ms);
@@ -220,20 +197,5 @@ describe('a search in the records', () => {
     const { code, stdout, stderr } = await phdsRecords(elsewhere, ['reads']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe("The operators' record has to come first. consent does not answer.\n");
-  });
-});
-
-describe('the queries of the runbook for incidents', () => {
-  test('the query of the runbook for restores names each one and when it was confirmed', async () => {
-    await consent.restores.declareRestore({});
-    const query = statementOf('Restores and their confirmations', {});
-    const declared = { kind: 'declared', confirmed_at: null };
-    expect((await operator.query(query)).rows.at(-1)).toMatchObject(declared);
-    const { latest } = await consent.restores.getRestoreStatus({});
-    await consent.restores.confirmRestore({ number: latest?.number ?? 0 });
-    expect((await operator.query(query)).rows.at(-1)).toMatchObject({
-      kind: 'declared',
-      confirmed_at: expect.any(Date),
-    });
   });
 });
