@@ -23,7 +23,7 @@ const TESTS: Readonly<Record<string, readonly [paths: readonly string[], env?: R
       (name) => `verification/e2e/test/${name}`,
     ),
   ],
-  revocation: [['verification/e2e/test/revocation'], { E2E_REVOCATIONS: '200' }],
+  revocation: [['verification/e2e/test/revocation'], { E2E_REVOCATIONS: '20' }],
 };
 
 const PARTS = [...Object.keys(TESTS), ...CITUS_FAULTS.map(({ name }) => name), 'ratios'];
