@@ -94,7 +94,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log, failureOf }),
   );
   const verification = resources.use(openSessionVerification(config, { clock, failureOf }));
-  const sandbox = createSandboxPorts({ clock, pool: postgres.pool, rebuilds });
+  const sandbox = createSandboxPorts({ clock, pool: postgres.pool, rebuilds, placement });
   resources.use(startArrivals(sandbox, { intervalMs: config.SANDBOX_ARRIVAL_INTERVAL_MS, failureOf }));
   const pruned = { sandbox_person: (limit: number) => eraseUnused(sandbox, limit) };
   resources.use(startPruning(pruned, { intervalMs: PRUNE_INTERVAL_MS, failureOf }));
@@ -209,10 +209,14 @@ function createSandboxPorts({
   clock,
   pool,
   rebuilds,
-}: Pick<Parts, 'clock' | 'pool'> & { readonly rebuilds: RollupRebuilds }): SandboxPorts {
+  placement,
+}: Pick<Parts, 'clock' | 'pool'> & {
+  readonly rebuilds: RollupRebuilds;
+  readonly placement: Placement;
+}): SandboxPorts {
   // Continues after the call that requested it.
   const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
-  const eraser = createPgUserEraser(pool);
+  const eraser = createPgUserEraser(pool, undefined, placement);
   return {
     readingWriter: createPgReadingWriter(pool, rebuild),
     healthRecordWriter: createPgHealthRecordWriter(pool),

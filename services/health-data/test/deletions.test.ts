@@ -1,5 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { findCitusNodes } from '@phds/test-kit/citus';
 import { eventually } from '@phds/test-kit/conditions';
+import pg from 'pg';
 import type { ReadingWindow } from '../src/app/ports.ts';
 import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
 import { createPgImports } from '../src/store/pg-imports.ts';
@@ -35,7 +38,7 @@ const times = (number: number, toRow: (index: number) => ReadingRow) =>
 describe('an erasure', () => {
   const weight = (day: number) => row('weight', new Date(Date.UTC(2025, 5, day)).toISOString(), 70);
 
-  const erase = (userId: string) => createPgUserEraser(harness.pool, PIECE).erase(userId);
+  const erase = (userId: string) => createPgUserEraser(harness.pool, PIECE, harness.database).erase(userId);
 
   /** Number of rows of the person, by table. */
   async function listLeft(userId: string) {
@@ -129,6 +132,46 @@ describe('an erasure', () => {
     expect(await listLeft('reported')).toEqual([]);
   });
 
+  const onCluster = findCitusNodes() === null ? () => undefined : test;
+  onCluster('a write whose commit a server does not know yet is erased too', async () => {
+    const userId = 'undecided';
+    const { pathname } = new URL(harness.database.adminUrl);
+    const { rows } = await harness.pool.query(
+      `SELECT shard_name AS shard, nodeport AS port FROM citus_shards
+       WHERE shardid = get_shard_id_for_distribution_column('profile', $1::text)`,
+      [userId],
+    );
+    const [{ shard, port }] = rows;
+    const server = new URL(pathname, harness.database.adminUrl);
+    server.port = String(port);
+    const worker = new pg.Client({ connectionString: server.href });
+    await worker.connect();
+    try {
+      await worker.query('SET citus.enable_manual_changes_to_shards = on');
+      await worker.query('BEGIN');
+      await worker.query(`INSERT INTO ${shard} (user_id) VALUES ($1)`, [userId]);
+      await worker.query("PREPARE TRANSACTION 'undecided'");
+      const erasing = erase(userId);
+      const asked = new Set<number>();
+      const isOver = erasing.then(() => true);
+      while (asked.size < 3 && !(await Promise.race([isOver, setImmediate(false)]))) {
+        const found = await harness.pool.query(
+          `SELECT extract(epoch FROM query_start)::float8 AS at FROM pg_stat_activity
+           WHERE query LIKE '%pg_prepared_xacts%' AND pid <> pg_backend_pid()`,
+        );
+        for (const { at } of found.rows) asked.add(at);
+      }
+      // It looks again and again, and has not ended.
+      expect(asked.size).toBe(3);
+      await worker.query("COMMIT PREPARED 'undecided'");
+      await erasing;
+      expect(await listLeft(userId)).toEqual([]);
+    } finally {
+      await worker.query("ROLLBACK PREPARED 'undecided'").catch(() => undefined);
+      await worker.end();
+    }
+  });
+
   test('a sandbox person who is used during an erasure is erased too', async () => {
     const userId = 'sandbox:app_sandbox_1:dora';
     const now = new Date();
@@ -162,7 +205,7 @@ describe('an erasure', () => {
       return people;
     }
     const eraseUnused = (userId: string) =>
-      createPgUserEraser(harness.pool, PIECE).eraseUnused(userId, since);
+      createPgUserEraser(harness.pool, PIECE, harness.database).eraseUnused(userId, since);
 
     test('removes everything', async () => {
       const userId = 'sandbox:app_sandbox_2:ada';

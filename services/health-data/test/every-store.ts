@@ -47,7 +47,7 @@ export function createStores(
     imports: createPgImports(pool),
     outbox: createPgChangeOutbox(pool, placement),
     people: createPgSandboxPeople(pool),
-    eraser: createPgUserEraser(pool),
+    eraser: createPgUserEraser(pool, undefined, placement),
   };
 }
 

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unavailable } from '@phds/service-kit/errors';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import type { UserEraser } from '../app/ports.ts';
-import { writeForUser } from './database.ts';
+import { ONE_SERVER, writeForUser } from './database.ts';
 
 const ERASE_READINGS = readStatement(new URL('sql/erase-readings.sql', import.meta.url));
 
@@ -43,12 +45,19 @@ const FORGET_UNUSED = 'UPDATE sandbox_person SET made_until = NULL WHERE user_id
  * Erases a person in pieces, each in its own transaction, until nothing is left. The state after each piece is consistent: readings
  * are deleted with their counts, and no summary uses rollups. A repeat therefore continues where the last one stopped.
  */
-export function createPgUserEraser(pool: pg.Pool, pieceRows = PIECE_ROWS): UserEraser {
+export function createPgUserEraser(
+  pool: pg.Pool,
+  pieceRows = PIECE_ROWS,
+  { distributed } = ONE_SERVER,
+): UserEraser {
   // A piece that is not full is the last one.
   const repeat = async (userId: string, erase: (client: pg.PoolClient) => Promise<number>) => {
     let [rows, piece] = [0, pieceRows];
     while (piece >= pieceRows) {
-      piece = await writeForUser(pool, userId, erase);
+      piece = await writeForUser(pool, userId, async (client) => {
+        if (distributed) await untilDecided(client);
+        return erase(client);
+      });
       rows += piece;
     }
     return rows;
@@ -62,6 +71,30 @@ export function createPgUserEraser(pool: pg.Pool, pieceRows = PIECE_ROWS): UserE
       });
     },
   });
+}
+
+// A server that is away has no rows that could be deleted now.
+const UNDECIDED = `
+  SELECT string_to_array(result, ' ') AS ids
+  FROM run_command_on_workers($$SELECT string_agg(gid, ' ') FROM pg_prepared_xacts WHERE database = current_database()$$)
+  WHERE success AND result <> ''`;
+
+const DECISION_LIMIT_MS = 5_000;
+const DECISION_POLL_MS = 50;
+
+/**
+ * Waits for commits that have begun. After a crash, a server may not know for a while that a write was committed, and nobody sees its rows
+ * before it does; it would restore what is erased now. Throws UNAVAILABLE if that takes long.
+ */
+async function untilDecided(client: pg.ClientBase): Promise<void> {
+  const list = async () => (await client.query<{ ids: string[] }>(UNDECIDED)).rows.flatMap(({ ids }) => ids);
+  const begun = await list();
+  const deadline = performance.now() + DECISION_LIMIT_MS;
+  for (let left = begun; left.some((id) => begun.includes(id)); left = await list()) {
+    if (performance.now() > deadline)
+      throw unavailable(new Error('a server does not know the end of a commit'));
+    await sleep(DECISION_POLL_MS);
+  }
 }
 
 /** Returns the number of rows: fewer than the limit when nothing is left. */
