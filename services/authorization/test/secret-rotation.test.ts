@@ -6,7 +6,6 @@ import { refusalOf, shareHarness, type TestApp } from './harness.ts';
 
 const harness = await shareHarness();
 
-const owner = await harness.connect();
 let app: TestApp;
 
 beforeEach(async () => {
@@ -103,17 +102,6 @@ describe('a rotation with an overlap', () => {
     });
     expect(await admitted(app.clientSecret)).toEqual([true]);
     expect((await rotate(7 * DAY)).clientSecret).toMatch(/^phds_cs_/);
-  });
-
-  test('is ended by a rotation of an instance of the earlier release, which does not know of it', async () => {
-    const old = app.clientSecret;
-    const { clientSecret } = await rotate(DAY);
-    await owner.query(
-      `UPDATE "authorization".app SET secret_hash = sha256('other'), secret_last4 = 'last' WHERE client_id = $1`,
-      [app.clientId],
-    );
-    expect(await admitted(old, clientSecret)).toEqual([false, false]);
-    expect((await readApp()).previousSecretLast4).toBe('');
   });
 });
 

@@ -321,3 +321,62 @@ describe('a grant', () => {
     expect(listed.grants).toMatchObject([{ purpose: '', redirectHost: 'other.test' }]);
   });
 });
+
+const receiptOf = async (grantId: string, userId: string) => {
+  const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session(userId));
+  return decodeJwt<{ purposes: Record<string, unknown>[]; party_identification: object[] }>(receipt);
+};
+
+describe('a decision of an earlier release, which did not store what it showed', () => {
+  test('is shown with the oldest known profile and no host, and the receipt states that it was not recorded', async () => {
+    const app = await registerApp(consent);
+    const id = await openPending(consent, app);
+    await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
+    const { grantId, clientId, userId } = await approveOpened(id, 'unrecorded');
+    await rename(app, 'Data Broker');
+    const receipt = await receiptOf(grantId, 'unrecorded');
+    const { rows } = await consent.owner.query('SELECT since FROM app_profile WHERE client_id = $1', [
+      clientId,
+    ]);
+    expect(receipt.purposes).toMatchObject([
+      {
+        recipient: {
+          party_name: 'Pulse Diary',
+          party_url: 'https://pulse.test/',
+          privacy_notice: 'https://pulse.test/privacy',
+          redirect_host: null,
+          as_shown: false,
+          as_of: rows[0].since.toISOString(),
+        },
+      },
+    ]);
+    expect(receipt.party_identification).toMatchObject([{ party_name: 'Pulse Diary' }]);
+    expect(await grantOf(grantId, 'unrecorded')).toMatchObject({
+      app: { name: 'Pulse Diary' },
+      currentAppName: 'Data Broker',
+      appChanges: [{ field: 'name', from: 'Pulse Diary', to: 'Data Broker' }],
+      redirectHost: '',
+    });
+    const { apps } = await consent.asGateway.listConnectedApps({}, await consent.session('unrecorded'));
+    expect(apps).toMatchObject([{ name: 'Pulse Diary', redirectHost: '' }]);
+    await record(consent, accessOf({ grantId, clientId, userId }));
+    const { accesses } = await consent.history.listAccesses({}, await consent.session('unrecorded'));
+    expect(accesses).toMatchObject([{ appName: 'Pulse Diary', currentAppName: 'Data Broker' }]);
+  });
+
+  test('is shown with the current profile if no other is known', async () => {
+    const app = await registerApp(consent);
+    const id = await openPending(consent, app);
+    await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
+    await consent.owner.query('DELETE FROM app_profile WHERE client_id = $1', [app.clientId]);
+    const shown = await consent.asGateway.getPendingApproval({ id }, await consent.session('unrecorded2'));
+    expect(shown.pendingApproval?.app?.name).toBe('Pulse Diary');
+    const { grantId } = await approveOpened(id, 'unrecorded2');
+    const receipt = await receiptOf(grantId, 'unrecorded2');
+    expect(receipt.purposes).toMatchObject([{ recipient: { party_name: 'Pulse Diary', as_shown: false } }]);
+    expect(await grantOf(grantId, 'unrecorded2')).toMatchObject({
+      app: { name: 'Pulse Diary' },
+      appChanges: [],
+    });
+  });
+});
