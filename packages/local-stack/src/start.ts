@@ -72,6 +72,6 @@ Walk-through (paste it into a shell)
 
 ${renderWalkthrough(stack)}
 
-More of it, with every request and answer: npm run demo.   A partner app to try: npm run example.   Ctrl-C stops everything.
+A partner app to try: npm run example.   Ctrl-C stops everything.
 `);
 }
