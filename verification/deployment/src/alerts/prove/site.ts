@@ -99,9 +99,16 @@ export function startLoad(site: Site): AsyncDisposable {
   };
 }
 
-/** Sends as many reads at once, again and again, until the signal. Never rejects. */
+/**
+ * Sends as many reads at once, again and again, until the signal. They begin one after the other within a second, so that those that wait in
+ * vain do not all end together. Never rejects.
+ */
 export async function readAtOnce(site: Site, readers: number, signal: AbortSignal): Promise<void> {
-  await Promise.all(Array.from({ length: readers }, () => repeat(0, signal, () => read(site))));
+  const readAfter = async (ms: number) => {
+    await delay(ms);
+    await repeat(0, signal, () => read(site));
+  };
+  await Promise.all(Array.from({ length: readers }, (_, index) => readAfter((1_000 * index) / readers)));
 }
 
 /** Errors are what the alerts are about, so they are not reported here. */
