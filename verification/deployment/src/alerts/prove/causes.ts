@@ -374,6 +374,7 @@ const DATABASE_CAUSES: readonly Cause[] = [
       'AccessesNotRecorded',
       'DatabasePoolExhausted',
       'BackgroundTaskFailing',
+      'CheckpointOld',
       'EventLoopBlocked',
     ],
     begin: readMany,
