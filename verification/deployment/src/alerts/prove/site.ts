@@ -28,6 +28,8 @@ export interface Site extends AsyncDisposable {
 
 const SETTINGS = {
   gateway: { SELF_TEST_INTERVAL_MS: '2000' },
+  // Look-ups of apps share statements, so many clients do not fill a larger pool.
+  authorization: { DATABASE_POOL_SIZE: '3' },
   consent: { CHECKPOINT_INTERVAL_MS: '3000', WEBHOOK_CONCURRENCY: '1' },
 } as const;
 
@@ -46,7 +48,7 @@ export async function startSite(say: (line: string) => void, signal: AbortSignal
     signal,
     environment: {
       gateway: { ...SETTINGS.gateway, ...common },
-      authorization: common,
+      authorization: { ...SETTINGS.authorization, ...common },
       consent: { ...SETTINGS.consent, ...common },
       'health-data': common,
     },
