@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
@@ -28,4 +29,14 @@ export async function writeWholeFile(
     await rm(beside, { force: true });
     throw error;
   }
+}
+
+/** Writes a text to a file as `writeWholeFile` does, or without a file to the output, which stays open. */
+export async function writeFileOrOutput(
+  file: string | null,
+  text: AsyncIterable<string>,
+  output: Writable,
+): Promise<void> {
+  if (file === null) await pipeline(text, output, { end: false });
+  else await writeWholeFile(file, text);
 }

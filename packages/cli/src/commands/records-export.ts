@@ -1,14 +1,19 @@
 import type { Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine } from '@phds/catalog/access-csv';
-import { findRange, idsFrom, type RangeChoice, type RecordsRange } from '../records/chain-source.ts';
+import {
+  findRange,
+  idsFrom,
+  instantText,
+  type RangeChoice,
+  type RecordsRange,
+} from '../records/chain-source.ts';
 import {
   explainRecords,
   type RecordsConnection,
   type RecordsSnapshot,
   requireLedger,
 } from '../records/connection.ts';
-import { writeWholeFile } from '../whole-file.ts';
+import { writeFileOrOutput } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings } from './command.ts';
 
 const HL7 = 'http://terminology.hl7.org/CodeSystem';
@@ -64,7 +69,7 @@ const ACCESSES_A_PAGE = 1_000;
 
 const ACCESSES = `
   SELECT 'acc_' || replace(r.id::text, '-', '') AS id,
-    to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at, r.client_id AS app,
+    ${instantText('r.at')} AS at, r.client_id AS app,
     r.grant_id AS "grantId", r.scope, r.endpoint, r.window_from AS "from", r.window_to AS "to", r.page,
     r.record_count AS "recordCount", r.request_id AS "requestId",
     CASE WHEN refusal.verdict IS NULL THEN 'released' ELSE 'refused' END AS outcome,
@@ -143,9 +148,7 @@ export async function exportRecords(
       return EXIT_FAILED;
     }
     const text = format === 'csv' ? csv(pages) : ndjson(pages, userId);
-    if (file !== null) await writeWholeFile(file, text);
-    // Standard output stays open.
-    else await pipeline(text, output, { end: false });
+    await writeFileOrOutput(file, text, output);
     return EXIT_DONE;
   } catch (error) {
     errors.write(`${explainRecords(error)}\n`);

@@ -1,17 +1,13 @@
 import type { Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { toCsvLine } from '@phds/catalog/access-csv';
-import { idsFrom } from '../records/chain-source.ts';
+import { idsFrom, instantText } from '../records/chain-source.ts';
 import { explainRecords, type RecordsConnection, requireLedger } from '../records/connection.ts';
-import { writeWholeFile } from '../whole-file.ts';
+import { writeFileOrOutput } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings } from './command.ts';
 
 // Parameters: beginning and end of the period (or null for none), and the client id (or null for all apps).
 const RELEASED = `r.refers_to IS NULL AND ${idsFrom(1)} AND ($3::text IS NULL OR r.client_id = $3)
   AND NOT EXISTS (SELECT FROM access_record v WHERE v.refers_to = r.id AND v.id > r.id)`;
-
-const toText = (instant: string, precision: 'MS' | 'US' = 'MS') =>
-  `to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${precision}"Z"')`;
 
 /** What is asked in an incident. A person who was erased has no id. Statements are about records or about the ledger (docs/decisions/0047). */
 const SEARCHES: Readonly<Record<RecordsSearch, Search>> = {
@@ -68,7 +64,7 @@ interface RevokedGrant {
 
 const READS = `
   SELECT r.user_ref::text AS ref, r.client_id AS app, r.grant_id AS "grantId", r.scope, count(*)::float8 AS answers,
-    sum(r.record_count)::float8 AS items, ${toText('min(r.at)')} AS first, ${toText('max(r.at)')} AS last
+    sum(r.record_count)::float8 AS items, ${instantText('min(r.at)')} AS first, ${instantText('max(r.at)')} AS last
   FROM access_record r WHERE ${RELEASED}
   GROUP BY r.user_ref, r.client_id, r.grant_id, r.scope ORDER BY answers DESC, "grantId", r.scope`;
 
@@ -76,25 +72,25 @@ const PEOPLE = `
   SELECT user_ref::text AS ref, user_id AS user FROM person WHERE user_ref = ANY ($1::uuid[])`;
 
 const LAST_READS = `
-  SELECT r.grant_id AS "grantId", ${toText('max(b.recorded_at)', 'US')} AS last
+  SELECT r.grant_id AS "grantId", ${instantText('max(b.recorded_at)', 'US')} AS last
   FROM access_record r JOIN access_batch b USING (writer, seq, at) WHERE ${RELEASED} GROUP BY r.grant_id`;
 
 // Microseconds are kept: a read may follow the revocation within the same millisecond.
 const REVOKED_BEFORE = `
-  SELECT g.id AS "grantId", g.user_id AS user, ${toText('g.revoked_at', 'US')} AS "revokedAt"
+  SELECT g.id AS "grantId", g.user_id AS user, ${instantText('g.revoked_at', 'US')} AS "revokedAt"
   FROM unnest($1::text[], $2::timestamptz[]) AS read(grant_id, last) JOIN consent_grant g ON g.id = read.grant_id
   WHERE g.revoked_at <= read.last ORDER BY g.id`;
 
 const READS_AFTER = `
-  SELECT ${toText('r.at')} AS at, r.client_id AS app, r.grant_id AS "grantId", r.scope, r.endpoint, r.record_count AS items,
+  SELECT ${instantText('r.at')} AS at, r.client_id AS app, r.grant_id AS "grantId", r.scope, r.endpoint, r.record_count AS items,
     r.request_id AS "requestId"
   FROM access_record r JOIN access_batch b USING (writer, seq, at)
   WHERE r.grant_id = $4 AND b.recorded_at > $5::timestamptz AND ${RELEASED} ORDER BY r.id`;
 
 const APPROVALS = `
-  SELECT ${toText('e.at')} AS at, g.user_id AS user, g.client_id AS app, e.grant_id AS "grantId",
-    array_to_string(e.scopes, ' ') AS scopes, ${toText('e.expires_at')} AS until,
-    coalesce(${toText('least(g.revoked_at, CASE WHEN g.expires_at <= now() THEN g.expires_at END)')}, '') AS "endedAt"
+  SELECT ${instantText('e.at')} AS at, g.user_id AS user, g.client_id AS app, e.grant_id AS "grantId",
+    array_to_string(e.scopes, ' ') AS scopes, ${instantText('e.expires_at')} AS until,
+    coalesce(${instantText('least(g.revoked_at, CASE WHEN g.expires_at <= now() THEN g.expires_at END)')}, '') AS "endedAt"
   FROM consent_event e JOIN consent_grant g ON g.id = e.grant_id
   WHERE e.kind = 'granted' AND e.at >= $1::timestamptz AND ($2::timestamptz IS NULL OR e.at < $2::timestamptz)
     AND ($3::text IS NULL OR g.client_id = $3)
@@ -131,9 +127,7 @@ export async function findRecords(
     const period = [from?.toISOString() ?? '-infinity', to?.toISOString() ?? null, clientId] as const;
     const pages = run(connection, period);
     const text = json ? toJsonLines(pages) : toCsv(columns, pages);
-    if (file !== null) await writeWholeFile(file, text);
-    // Standard output stays open.
-    else await pipeline(text, output, { end: false });
+    await writeFileOrOutput(file, text, output);
     return EXIT_DONE;
   } catch (error) {
     errors.write(`${explainRecords(error)}\n`);

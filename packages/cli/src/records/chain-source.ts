@@ -95,6 +95,11 @@ export async function* readRecords(
   for await (const rows of pages) yield rows.map(toStoredAccessRecord);
 }
 
+/** SQL of an instant as text (RFC 3339, UTC), with milliseconds or microseconds. */
+export function instantText(instant: string, precision: 'MS' | 'US' = 'MS'): string {
+  return `to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${precision}"Z"')`;
+}
+
 /** The condition that a record `r` is of a range, whose limits are the parameters from this number on. */
 export function idsFrom(parameter: number): string {
   return `r.id >= first_id_of($${parameter}::timestamptz)
