@@ -1,6 +1,7 @@
 import {
   connectionString,
   durationMs,
+  flag,
   integer,
   privateKey,
   readConfig,
@@ -116,12 +117,9 @@ const webhookSettings = {
       secret: 'if it contains a password',
     })
     .describe('HTTP proxy (`CONNECT`) to all receivers ([what it sees](../webhooks.md#through-a-proxy)).'),
-  WEBHOOK_ALLOW_LOOPBACK: z
-    .enum(['true', 'false'])
-    .default('false')
-    .describe(
-      'For the local stack: webhooks to loopback addresses, also without TLS. Refused at the start unless `HOST` and `SESSION_ISSUER` are of this machine.',
-    ),
+  WEBHOOK_ALLOW_LOOPBACK: flag().describe(
+    'For the local stack: webhooks to loopback addresses, also without TLS. Refused at the start unless `HOST` and `SESSION_ISSUER` are of this machine.',
+  ),
   PRUNE_WEBHOOK_EVENTS_AFTER_DAYS: days(30, 4).describe(
     'How long an event and the log of its delivery are kept. More than the days over which it is tried.',
   ),
@@ -187,7 +185,7 @@ function requireAnchorAccount(values: z.infer<typeof settings>, context: z.Refin
 function refuseLoopbackElsewhere(values: z.infer<typeof settings>, context: z.RefinementCtx): void {
   const issuer = URL.parse(values.SESSION_ISSUER)?.hostname ?? '';
   const isLocal = isLoopback(values.HOST) && (isLoopback(issuer) || issuer.endsWith('.test'));
-  if (values.WEBHOOK_ALLOW_LOOPBACK === 'false' || isLocal) return;
+  if (!values.WEBHOOK_ALLOW_LOOPBACK || isLocal) return;
   const message = 'must be false, unless HOST and SESSION_ISSUER are of this machine';
   context.addIssue({ code: 'custom', path: ['WEBHOOK_ALLOW_LOOPBACK'], message });
 }

@@ -1,6 +1,7 @@
 import {
   address,
   durationMs,
+  flag,
   integer,
   publicKeys,
   readConfig,
@@ -20,13 +21,9 @@ const settings = z.object({
   ...commonSettings,
   ...callerSettings('gateway'),
   ...databaseSettings,
-  DATABASE_DISTRIBUTED: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((text) => text === 'true')
-    .describe(
-      'Whether `DATABASE_URL` leads to the coordinator of a [Citus cluster](distribution.md) that spreads the tables over its servers.',
-    ),
+  DATABASE_DISTRIBUTED: flag().describe(
+    'Whether `DATABASE_URL` leads to the coordinator of a [Citus cluster](distribution.md) that spreads the tables over its servers.',
+  ),
   ...sessionSettings,
   ...rpcSettings({ rpc: 7003, probes: 7103 }),
   ASSERTION_PUBLIC_KEYS: publicKeys('authorization').describe(

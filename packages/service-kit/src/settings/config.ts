@@ -161,6 +161,14 @@ interface Bounds {
   readonly unit?: string;
 }
 
+/** `true` or `false`; false unless set. */
+export function flag() {
+  return z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true');
+}
+
 /** A whole number with bounds; absent unless set. */
 export function optionalInteger({ min = 0, max = Number.MAX_SAFE_INTEGER, unit }: Bounds) {
   return z.coerce.number().int().min(min).max(max).optional().meta({ unit });

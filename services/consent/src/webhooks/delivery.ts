@@ -37,7 +37,7 @@ export function startWebhookDelivery(
   { stores, config, clock, log, failureOf, metrics }: WebhookParts,
   resources: AsyncDisposableStack,
 ) {
-  const allowLoopback = config.WEBHOOK_ALLOW_LOOPBACK === 'true';
+  const allowLoopback = config.WEBHOOK_ALLOW_LOOPBACK;
   const secrets = createWebhookSecrets(config.WEBHOOK_KEY);
   const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
   const { WEBHOOK_PROXY: url } = config;
