@@ -156,6 +156,15 @@ export const PROBLEMS = {
       'The app is authenticated and may not do this. 403: `/oauth/grants` was asked with an access token that acts for a person.',
     action: 'For `/oauth/grants` use the app’s own access token (`grant_type=client_credentials`).',
   },
+  INVALID_DPOP_PROOF: {
+    statuses: [400],
+    meaning:
+      'The `DPoP` field of a request under `/oauth` is missing though the app needs one, is not a valid proof (RFC 9449), or was used ' +
+      'before. Under `/api` the answer to the same mistakes is UNAUTHORIZED.',
+    action:
+      'Make a proof for each request: `htm` POST, `htu` the public URL of the endpoint, `iat` now, a new `jti`, signed with ES256, ' +
+      'EdDSA or PS256 by the key in `jwk`.',
+  },
 } as const satisfies Readonly<Record<string, Problem>>;
 
 /** The `detail` of CURSOR_EXPIRED. */

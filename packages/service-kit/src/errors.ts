@@ -23,6 +23,7 @@ export type Reason =
   | 'invalid_scope'
   | 'unsupported_grant_type'
   | 'unauthorized_client'
+  | 'invalid_dpop_proof'
   | 'cursor_expired';
 
 /** One invalid parameter, by its public name. */

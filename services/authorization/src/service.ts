@@ -49,6 +49,7 @@ import { createPgPeople } from './store/pg-people.ts';
 import { createPgPruner } from './store/pg-pruner.ts';
 import { createPgSuspensions } from './store/pg-suspensions.ts';
 import { createPgTokens } from './store/pg-tokens.ts';
+import { createPgUsedJwts } from './store/pg-used-jwts.ts';
 import { createPostgresApps } from './store/postgres-apps.ts';
 import { createPrismaDevelopers } from './store/prisma-developers.ts';
 
@@ -174,6 +175,7 @@ function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGu
     apps: createPostgresApps(pool, prisma, guard),
     authorizations: createPgAuthorizations(pool, guard),
     tokens: createPgTokens(pool, guard),
+    usedJwts: createPgUsedJwts(pool),
     people: createPgPeople(pool),
     suspensions: createPgSuspensions(pool),
     developers: createPrismaDevelopers(prisma),

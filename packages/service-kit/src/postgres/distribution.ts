@@ -123,6 +123,7 @@ export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalTable>>
     },
     token_family: credentials,
     authorization_request: credentials,
+    used_jwt: credentials,
     app: small,
     developer: small,
     instance: small,

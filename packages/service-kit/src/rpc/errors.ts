@@ -36,6 +36,7 @@ const WIRE: Readonly<Record<Reason, readonly [WireReason, status]>> = {
   invalid_scope: [WireReason.INVALID_SCOPE, status.INVALID_ARGUMENT],
   unsupported_grant_type: [WireReason.UNSUPPORTED_GRANT_TYPE, status.INVALID_ARGUMENT],
   unauthorized_client: [WireReason.UNAUTHORIZED_CLIENT, status.PERMISSION_DENIED],
+  invalid_dpop_proof: [WireReason.INVALID_DPOP_PROOF, status.INVALID_ARGUMENT],
   cursor_expired: [WireReason.CURSOR_EXPIRED, status.FAILED_PRECONDITION],
 };
 

@@ -59,6 +59,15 @@ export interface Rotation {
   readonly now: Date;
 }
 
+/** Signed JWTs that are accepted once: client assertions and DPoP proofs. */
+export interface UsedJwts {
+  /**
+   * Notes the use of a JWT, by a SHA-256 that identifies it, until `expiresAt`. False if it was used before. Of concurrent calls one
+   * gets true, also of those of other processes.
+   */
+  use(hash: Uint8Array, expiresAt: Date): Promise<boolean>;
+}
+
 /** Proves changes of other calls, before an answer repeats them (docs/decisions/0011). */
 export interface ChangeProof {
   acknowledge(): Promise<void>;

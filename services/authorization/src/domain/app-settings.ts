@@ -51,6 +51,12 @@ export function parseRegistration(input: SettingsInput): AppSettings {
     privacyPolicyUrl: '',
     logoUrl: '',
     requirePkce: false,
+    tokenEndpointAuthMethod: 'client_secret_basic',
+    jwks: '',
+    jwksUri: '',
+    dpopBoundAccessTokens: false,
+    requirePushedAuthorizationRequests: false,
+    securityProfile: '',
     ...change,
   };
 }

@@ -20,6 +20,12 @@ export interface AppLock {
   readonly since: Date;
 }
 
+/** How an app authenticates itself (RFC 7591 section 2). The secret may be in the body as well. */
+export type TokenEndpointAuthMethod = 'client_secret_basic' | 'private_key_jwt';
+
+/** `fapi2`: the FAPI 2.0 Security Profile, which forces other settings. */
+export type SecurityProfile = '' | 'fapi2';
+
 /** The settings that a developer chooses. Absent texts are empty. */
 export interface AppSettings {
   readonly name: string;
@@ -32,6 +38,16 @@ export interface AppSettings {
   readonly privacyPolicyUrl: string;
   readonly logoUrl: string;
   readonly requirePkce: boolean;
+  /** With `client_secret_basic` the keys work too, if there are any; with `private_key_jwt` they alone. */
+  readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
+  /** Public keys as a JSON Web Key Set, registered or fetched from `jwksUri`. */
+  readonly jwks: string;
+  readonly jwksUri: string;
+  /** Whether the app gets no token without a DPoP proof (RFC 9449 section 5.2). */
+  readonly dpopBoundAccessTokens: boolean;
+  /** Whether its authorization requests have to be pushed, by the authenticated app (RFC 9126 section 6). */
+  readonly requirePushedAuthorizationRequests: boolean;
+  readonly securityProfile: SecurityProfile;
 }
 
 /** The app's state in the consent ledger, which is authoritative. Copies here are only replaced by newer ones. */

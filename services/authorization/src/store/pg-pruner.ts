@@ -14,6 +14,8 @@ const KEPT_DAYS = {
   /** A replay of its code can revoke a family for as long as the family can live without a refresh. */
   codes: 31,
   families: 7,
+  /** They are refused by their own time. */
+  usedJwts: 0,
 } as const;
 
 /**
@@ -37,6 +39,7 @@ export function createPgPruner(pool: pg.Pool, clock: Clock) {
     access_token: deleting('access_token', 'hash', 'expires_at', KEPT_DAYS.accessTokens),
     authorization_request: deleting('authorization_request', 'pending_id', 'created_at', KEPT_DAYS.requests),
     authorization_code: deleting('authorization_code', 'hash', 'expires_at', KEPT_DAYS.codes),
+    used_jwt: deleting('used_jwt', 'hash', 'expires_at', KEPT_DAYS.usedJwts),
     async token_family(limit) {
       const tokens = await deleteRows(DELETE_REFRESH_TOKENS, KEPT_DAYS.families, limit);
       return tokens >= limit ? tokens : deleteRows(DELETE_FAMILIES, KEPT_DAYS.families, limit);

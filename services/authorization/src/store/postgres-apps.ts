@@ -144,9 +144,22 @@ function fromLockColumns({ lockKind: kind, lockReason: reason, lockedAt: since }
 
 function fromAppRow(row: AppRow): App {
   const { secretHash: _hash, secretRotatedAt: _rotatedAt, secretRestoreNumber: _number, ...others } = row;
-  const { previousSecretHash: _previous, previousSecretRestoreNumber: _previousNumber, ...unlocked } = others;
+  const { previousSecretHash: _previous, previousSecretRestoreNumber: _previousNumber, ...known } = others;
+  const {
+    keysRestoreNumber: _keysNumber,
+    jwksFetchedAt: _fetchedAt,
+    jwksAskedAt: _askedAt,
+    ...unlocked
+  } = known;
   const { lockKind: _kind, lockReason: _reason, lockedAt: _lockedAt, ...app } = unlocked;
-  return { ...app, lock: fromLockColumns(row), scopes: row.scopes.filter(isScope) };
+  return {
+    ...app,
+    lock: fromLockColumns(row),
+    scopes: row.scopes.filter(isScope),
+    tokenEndpointAuthMethod:
+      row.tokenEndpointAuthMethod === 'private_key_jwt' ? 'private_key_jwt' : 'client_secret_basic',
+    securityProfile: row.securityProfile === 'fapi2' ? 'fapi2' : '',
+  };
 }
 
 type CredentialRow = AppRow & {

@@ -87,6 +87,7 @@ const MEANING: Readonly<Record<Reason, ListedMeaning>> = {
   invalid_scope: { status: 400, code: 'INVALID_SCOPE', title: 'Invalid scope' },
   unsupported_grant_type: { status: 400, code: 'UNSUPPORTED_GRANT_TYPE', title: 'Unsupported grant type' },
   unauthorized_client: { status: 400, code: 'UNAUTHORIZED_CLIENT', title: 'Unauthorized client' },
+  invalid_dpop_proof: { status: 400, code: 'INVALID_DPOP_PROOF', title: 'Invalid DPoP proof' },
   cursor_expired: { status: 410, code: 'CURSOR_EXPIRED', title: 'Cursor expired' },
 };
 
@@ -214,6 +215,7 @@ const ERRORS: Partial<Record<ProblemCode, readonly [error: string, description: 
   INVALID_SCOPE: ['invalid_scope', 'The scope is not valid.'],
   UNSUPPORTED_GRANT_TYPE: ['unsupported_grant_type', 'The grant type is not supported.'],
   UNAUTHORIZED_CLIENT: ['unauthorized_client', 'The app may not do this.'],
+  INVALID_DPOP_PROOF: ['invalid_dpop_proof', 'The DPoP proof is missing or not valid.'],
   RATE_LIMITED: ['temporarily_unavailable', 'Too many requests. Try again after the time in Retry-After.'],
   INTERNAL_ERROR: ['temporarily_unavailable', 'Temporarily not available. Try again later.'],
 };

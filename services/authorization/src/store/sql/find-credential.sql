@@ -15,7 +15,12 @@ SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.des
   app.secret_last4 AS "secretLast4", app.secret_rotated_at AS "secretRotatedAt",
   app.secret_restore_number AS "secretRestoreNumber", app.previous_secret_hash AS "previousSecretHash",
   app.previous_secret_last4 AS "previousSecretLast4", app.previous_secret_expires_at AS "previousSecretExpiresAt",
-  app.previous_secret_restore_number AS "previousSecretRestoreNumber", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
+  app.previous_secret_restore_number AS "previousSecretRestoreNumber",
+  app.token_endpoint_auth_method AS "tokenEndpointAuthMethod", app.jwks, app.jwks_uri AS "jwksUri",
+  app.jwks_fetched_at AS "jwksFetchedAt", app.jwks_asked_at AS "jwksAskedAt", app.keys_restore_number AS "keysRestoreNumber",
+  app.dpop_bound_access_tokens AS "dpopBoundAccessTokens",
+  app.require_pushed_authorization_requests AS "requirePushedAuthorizationRequests",
+  app.security_profile AS "securityProfile", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
   app.secret_restore_number < verification.below AS suspended,
   app.previous_secret_restore_number < verification.below AS "previousSuspended", verification.unverified
 FROM verification, unnest($1::text[]) AS asked(client_id)
