@@ -12,6 +12,12 @@ export const AUTHORIZATION_CODE_MAX_SECONDS = 600;
 /** Default lifetime of an authorization code. */
 export const AUTHORIZATION_CODE_DEFAULT_SECONDS = 300;
 
+/** Maximum lifetime of a code of an app with the profile `fapi2` (FAPI 2.0 Security Profile, section 5.3.2.1). */
+export const STRICT_CODE_SECONDS = 60;
+
+/** Lifetime of a `request_uri` of such an app, which is never extended (section 5.3.2.2: less than 600). */
+export const STRICT_REQUEST_URI_SECONDS = 300;
+
 /** Maximum lifetime of an access token, which also never outlives its grant. */
 export const ACCESS_TOKEN_SECONDS = HOUR;
 

@@ -32,6 +32,7 @@ import { createDevelopers } from './app/developers.ts';
 import { createErasures } from './app/erasures.ts';
 import { createIntrospection, createOwnIntrospection } from './app/introspection.ts';
 import { createOwnGrants } from './app/own-grants.ts';
+import { createPossession, type Possession } from './app/possession.ts';
 import { createRefresh } from './app/refresh.ts';
 import { createSelfTestApp } from './app/self-test-app.ts';
 import { createFamilyRevocation } from './app/token-family.ts';
@@ -198,10 +199,11 @@ function createRpcServices(parts: Parts) {
     issuer: config.ISSUER,
     codeSeconds: config.AUTHORIZATION_CODE_SECONDS,
   };
+  const possession = createPossession({ ...parts, issuer: config.ISSUER });
   const issueCode = createIssueCode(issuing);
   const decisions = createDecisions({ ...issuing, issueCode });
   const sandboxDecisions = createSandboxDecisions({ ...issuing, issueCode });
-  const tokens = createTokenUseCases({ ...parts, clients });
+  const tokens = createTokenUseCases({ ...parts, clients, possession });
   return [
     createAppService({
       apps: acknowledging(guard, apps, ['register', 'update', 'rotateSecret', 'setStatus']),
@@ -215,7 +217,7 @@ function createRpcServices(parts: Parts) {
     ),
     createAuthorizationService({
       clients,
-      authorizations: createAuthorizations({ ...parts, clients, issuer: config.ISSUER }),
+      authorizations: createAuthorizations({ ...parts, clients, possession, issuer: config.ISSUER }),
       decisions: acknowledging(guard, decisions, ['approve', 'deny']),
       sandboxDecisions: acknowledging(guard, sandboxDecisions, ['complete']),
       erasures: acknowledging(guard, createErasures({ people: parts.people, apps }), ['erase']),
@@ -229,7 +231,7 @@ function createRpcServices(parts: Parts) {
 }
 
 function createTokenUseCases(
-  parts: Parts & { clients: ReturnType<typeof createClientAuthentication> },
+  parts: Parts & { clients: ReturnType<typeof createClientAuthentication>; possession: Possession },
 ): TokenUseCases {
   const { config, clock } = parts;
   const dependencies = {

@@ -66,6 +66,7 @@ export interface Harness extends AsyncDisposable {
     scopes?: string[];
     requirePkce?: boolean;
     redirectUris?: string[];
+    dpopBoundAccessTokens?: boolean;
   }): Promise<TestApp>;
   /** Opens a pending approval, approves it as `ada`, and returns the code. */
   obtainCode(app: TestApp, request?: ObtainCode): Promise<string>;

@@ -67,6 +67,7 @@ describe('grouped changes', () => {
       accessHash: sha256(`access ${made}`),
       accessExpiresAt: LATER,
       refreshHash: sha256(`refresh ${made}`),
+      jkt: null,
       scopes: [HEART],
       now: harness.clock.now(),
       codeHash: sha256(await harness.obtainCode(app, { userId })),
@@ -85,6 +86,7 @@ describe('grouped changes', () => {
       accessExpiresAt: LATER,
       successorHash: sha256(`refresh ${made}`),
       successorScopes: [HEART, SLEEP],
+      jkt: null,
       scope: SLEEP,
       now,
     };

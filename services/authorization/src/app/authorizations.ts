@@ -1,8 +1,7 @@
-import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
 import type { Clock } from '@phds/service-kit/clock';
 import { type AppError, invalidRequest, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
-import type { App } from '../domain/app.ts';
+import { type App, requestSecondsOf } from '../domain/app.ts';
 import {
   type AcceptedParameters,
   findSettingsFault,
@@ -18,6 +17,7 @@ import {
   refusalOf,
 } from './client-authentication.ts';
 import type { AppStore, AuthorizationStore, ConsentApprovals } from './ports.ts';
+import type { Possession } from './possession.ts';
 
 /** Prefix of every `request_uri` (RFC 9126 section 2.2). */
 const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';
@@ -32,6 +32,8 @@ export interface OpenRequest extends RequestParameters {
   readonly frontChannel: boolean;
   /** A keyed hash of the client's network; empty when unknown. */
   readonly network: string;
+  /** A DPoP proof (RFC 9449 section 10.1). */
+  readonly dpop?: string | undefined;
 }
 
 /** The opened pending approval, or an error to redirect the browser with. */
@@ -64,6 +66,7 @@ export interface AuthorizationsDependencies {
   readonly approvals: ConsentApprovals;
   readonly clock: Clock;
   readonly log: { warn(fields: object, message: string): void };
+  readonly possession: Possession;
   /** Public base URL of the service (RFC 9207). */
   readonly issuer: string;
 }
@@ -71,6 +74,7 @@ export interface AuthorizationsDependencies {
 export function createAuthorizations(dependencies: AuthorizationsDependencies): Authorizations {
   return {
     async open(request) {
+      const proof = readProofOf(request, dependencies);
       const client = await dependencies.clients.identify(request.client);
       const app = admitClient(client, request);
       const redirectUri = admitRedirectUri(app, client, request);
@@ -78,7 +82,11 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
         // Without the secret, anybody could have written these. They are not stored, so they are not validated.
         const unproven = { ...request, purpose: undefined, neededScope: undefined };
         const parameters = client.authenticated ? request : unproven;
-        const accepted = parseRequestParameters(parameters, app);
+        requirePushed(app, request);
+        const accepted = bindTo(
+          await dependencies.possession.confirm(proof),
+          parseRequestParameters(parameters, app),
+        );
         const { network } = request;
         return await openPending(dependencies, { app, redirectUri, accepted, client, network });
       } catch (error) {
@@ -95,6 +103,28 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
   };
 }
 
+function readProofOf(
+  { requireAuthentication, dpop }: OpenRequest,
+  { possession }: AuthorizationsDependencies,
+) {
+  return possession.read(dpop, requireAuthentication ? '/oauth/par' : '/oauth/authorize');
+}
+
+/** Anybody can write the parameters of a link (RFC 9126 section 6). */
+function requirePushed(app: App, { frontChannel }: OpenRequest): void {
+  if (frontChannel && app.requirePushedAuthorizationRequests) {
+    throw invalidRequest('request_uri', 'is needed: this app pushes its requests to /oauth/par');
+  }
+}
+
+/** Binds the code to the key of a proof. Throws `invalid_request` if the request names another key (RFC 9449 section 10.1). */
+function bindTo(jkt: string | null, accepted: AcceptedParameters): AcceptedParameters {
+  if (jkt !== null && accepted.dpopJkt !== null && accepted.dpopJkt !== jkt) {
+    throw invalidRequest('dpop_jkt', 'differs from the key of the DPoP proof');
+  }
+  return { ...accepted, dpopJkt: accepted.dpopJkt ?? jkt };
+}
+
 interface Admitted {
   readonly app: App;
   readonly redirectUri: string;
@@ -108,8 +138,9 @@ async function openPending(
   { app, redirectUri, accepted, client, network }: Admitted,
 ): Promise<Opened> {
   const { authorizations, approvals, clock } = dependencies;
-  const { state, codeChallenge, scopes, purpose, neededScopes, sandboxPerson, includeGrantedScopes } =
-    accepted;
+  const { purpose, neededScopes, ...kept } = accepted;
+  const { scopes } = kept;
+  const seconds = requestSecondsOf(app);
   const createdAt = clock.now();
   const pendingId = newId('apr', 160);
   // Inserted first, so that every visible pending approval has its redirect.
@@ -118,13 +149,9 @@ async function openPending(
     clientId: app.clientId,
     appEpoch: app.epoch,
     redirectUri,
-    state,
-    codeChallenge,
-    scopes,
-    sandboxPerson,
-    includeGrantedScopes,
+    ...kept,
     createdAt,
-    expiresAt: addSeconds(createdAt, PENDING_APPROVAL_SECONDS),
+    expiresAt: addSeconds(createdAt, seconds),
   });
   try {
     const removedIds = await approvals.open({
@@ -145,7 +172,7 @@ async function openPending(
     throw error;
   }
   const requestUri = REQUEST_URI_PREFIX + pendingId;
-  return { pendingId, requestUri, expiresInSeconds: PENDING_APPROVAL_SECONDS };
+  return { pendingId, requestUri, expiresInSeconds: seconds };
 }
 
 /** A failed clean-up does not change consent's response; pruning deletes the rows later. */
@@ -185,9 +212,10 @@ async function resolveRequestUri(
   return pendingId;
 }
 
-/** If a secret was sent, it must be right. Otherwise the app only has to exist and be active. */
+/** If a secret was sent, it must be right, and the requests of some apps have to be pushed. Otherwise the app only has to exist and be active. */
 function admitClient(client: PresentedClient, request: OpenRequest): App {
-  const needed = request.requireAuthentication || client.secretSent;
+  const isPushed = request.requireAuthentication || client.app?.requirePushedAuthorizationRequests === true;
+  const needed = (isPushed && !request.frontChannel) || client.secretSent;
   if (client.app?.status !== 'active' || (needed && !client.authenticated))
     throw unauthorized(refusalOf(client));
   return client.app;

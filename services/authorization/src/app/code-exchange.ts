@@ -13,11 +13,13 @@ import {
 } from '../domain/authorization-request.ts';
 import { type GrantFacts, toAccessExpiry, toFamilyExpiry, widenScopes } from '../domain/token.ts';
 import type { AuthorizationStore, ConsentLedger, TokenStore } from './ports.ts';
+import { missingDpopProof } from './possession.ts';
 import type { FamilyRevocation } from './token-family.ts';
 import {
   type IssuedTokens,
   invalidGrant,
   ownInvalidGrant,
+  type ProvenParameters,
   requireLiveGrant,
   requireSeconds,
   requireWorkingScopes,
@@ -50,7 +52,8 @@ export function createCodeExchange(dependencies: CodeExchangeDependencies): Toke
     if (code === null || code.clientId !== app.clientId) throw invalidGrant('unknown or foreign code');
     if (code.consumedAt !== null) return punishReplay(dependencies, code);
     if (!isUsable(code, clock.now())) throw ownInvalidGrant(describeUnusable(code));
-    const mismatch = findMismatch(code, redirectUri, parameters.codeVerifier);
+    requireProof(code, parameters);
+    const mismatch = findMismatch(code, redirectUri, parameters);
     if (mismatch !== null) {
       await authorizations.countFailedAttempt(hash);
       throw ownInvalidGrant(`${mismatch} ${describeAttempt(code.failedAttempts + 1)}`);
@@ -59,8 +62,13 @@ export function createCodeExchange(dependencies: CodeExchangeDependencies): Toke
     requireAllowed(code, app);
     const { clientId, appEpoch, grantId, userId } = code;
     const grant = await requireLiveGrant(ledger, { clientId, appEpoch, grantId, familyId: null }, userId);
-    return issue(dependencies, code, grant);
+    return issue(dependencies, code, grant, parameters.jkt);
   };
+}
+
+/** Refused before it counts as an attempt: only the app knows the code, and forgot the proof. */
+function requireProof({ dpopJkt }: AuthorizationCode, { jkt }: ProvenParameters): void {
+  if (dpopJkt !== null && jkt === null) throw missingDpopProof('the code is bound to a key');
 }
 
 /** The app's settings may have been tightened since the request was opened or approved. */
@@ -73,6 +81,7 @@ async function issue(
   dependencies: CodeExchangeDependencies,
   code: AuthorizationCode,
   grant: GrantFacts,
+  jkt: string | null,
 ): Promise<IssuedTokens> {
   const scopes = code.includeGrantedScopes ? widenScopes(code.scopes, grant) : code.scopes;
   const scope = toScopeText(requireWorkingScopes(scopes, grant));
@@ -88,11 +97,16 @@ async function issue(
     familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
     accessHash: sha256(accessToken),
     accessExpiresAt: expiresAt,
+    jkt,
     refreshHash: sha256(refreshToken),
     now,
   });
   if (!won) return explainLoss(dependencies, code.hash);
-  return { accessToken, expiresInSeconds, refreshToken, scope, grantId: code.grantId, sub: grant.sub };
+  return {
+    ...{ accessToken, expiresInSeconds, refreshToken, scope, jkt },
+    grantId: code.grantId,
+    sub: grant.sub,
+  };
 }
 
 /** Something was faster: another exchange, which makes this one a replay, or the end of the code or the app. */
@@ -137,9 +151,10 @@ function describeAttempt(attempt: number): string {
 function findMismatch(
   code: AuthorizationCode,
   redirectUri: string,
-  verifier: string | undefined,
+  { codeVerifier: verifier, jkt }: ProvenParameters,
 ): string | null {
   if (code.redirectUri !== redirectUri) return 'redirect_uri differs from that of the authorization request.';
+  if (code.dpopJkt !== null && code.dpopJkt !== jkt) return 'The code is bound to another key.';
   const { codeChallenge: challenge } = code;
   if (challenge === null) return verifier ? 'code_verifier was sent, but no code_challenge before.' : null;
   if (!verifier) return 'code_verifier is missing.';

@@ -5,7 +5,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { deriveSecret, sha256 } from '@phds/service-kit/secrets';
-import type { App } from '../domain/app.ts';
+import { type App, codeSecondsOf } from '../domain/app.ts';
 import {
   type AuthorizationCode,
   type AuthorizationRequest,
@@ -51,7 +51,8 @@ export interface Decisions {
   /** Returns the app's redirect URI with error=access_denied, state and iss; null when the app has removed that URI since. */
   deny(session: string, pendingId: string): Promise<string | null>;
   /**
-   * Gives the person more time to decide and returns the new end, until which the `request_uri` works too. Throws as documented for the
+   * Gives the person more time to decide and returns the new end, until which the `request_uri` works too, except for apps of the
+   * profile `fapi2`. Throws as documented for the
    * rpc ExtendAuthorization.
    */
   extend(session: string, pendingId: string): Promise<Date>;
@@ -75,9 +76,9 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
   }
 
   /** Later changes of settings are checked at the exchange. */
-  async function findRefusal(request: AuthorizationRequest, decision: Decision, decider: Decider) {
+  function findRefusal(request: AuthorizationRequest, app: App, decision: Decision, decider: Decider) {
     const scopes = findChosen(request, decision);
-    const fault = findSettingsFault({ ...request, scopes }, await getApp(request));
+    const fault = findSettingsFault({ ...request, scopes }, app);
     if (fault !== null) return settingsChanged(fault);
     return scopes.some((scope) => findScope(scope)?.sensitive) ? decider.sensitiveRefusal : null;
   }
@@ -87,13 +88,14 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
       const { session } = decider;
       const request = await getRequest(authorizations, decision.pendingId);
       // Thrown before consent creates a grant. It claims nothing, and another person's request stays not found.
-      const refusal = await findRefusal(request, decision, decider);
+      const app = await getApp(request);
+      const refusal = findRefusal(request, app, decision, decider);
       if (refusal !== null && (await approvals.isUndecided(session, decision.pendingId))) throw refusal;
       // With a refusal, consent can create no grant for this request and throws the error of its state, unless this repeats an
       // approval.
       const approval = await approvals.approve(session, decision);
       if (refusal !== null) throw refusal;
-      const redirectUri = await issueCode(request, approval);
+      const redirectUri = await issueCode(request, app, approval);
       const { grantId, scopes, grantExpiresAt } = approval;
       return { grantId, scopes, grantExpiresAt, redirectUri };
     },
@@ -107,9 +109,10 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
     },
 
     async extend(session, pendingId) {
-      await getRequest(authorizations, pendingId);
+      const request = await getRequest(authorizations, pendingId);
+      const app = await getApp(request);
       const expiresAt = await approvals.extend(session, pendingId);
-      await authorizations.extendRequest(pendingId, expiresAt);
+      if (app.securityProfile === '') await authorizations.extendRequest(pendingId, expiresAt);
       return expiresAt;
     },
   };
@@ -184,7 +187,7 @@ export function createSandboxDecisions(dependencies: {
       if (app.status !== 'active') throw new AppError('app_not_active', 'The app is not active.');
       const person = request.sandboxPerson ?? SANDBOX_PERSON_DEFAULT;
       const approval = await sandboxApprovals.approve(clientId, pendingId, person);
-      const redirectUri = await issueCode(request, approval);
+      const redirectUri = await issueCode(request, app, approval);
       return { redirectUri, redirectHost, userId: approval.userId };
     },
   };
@@ -194,7 +197,7 @@ export function createSandboxDecisions(dependencies: {
  * Returns the app's redirect URI with the code of an approval, state and iss. The code is derived from the pending id, so a repeat
  * returns the same one while it is unused; afterwards it throws `already_decided`.
  */
-export type IssueCode = (request: AuthorizationRequest, approval: Approval) => Promise<string>;
+export type IssueCode = (request: AuthorizationRequest, app: App, approval: Approval) => Promise<string>;
 
 export function createIssueCode(dependencies: {
   readonly authorizations: Pick<AuthorizationStore, 'putCode'>;
@@ -204,12 +207,14 @@ export function createIssueCode(dependencies: {
   readonly codeSeconds: number;
 }): IssueCode {
   const { authorizations, clock, issuer, derivationKey, codeSeconds } = dependencies;
-  return async (request, approval) => {
+  return async (request, app, approval) => {
     if (approval.clientId !== request.clientId || !mayShareWith(approval.userId, request.clientId)) {
       throw new AppError('internal', '', { cause: 'consent names another app or environment' });
     }
     const code = deriveSecret('authorization_code', derivationKey, 'code', request.pendingId);
-    const standing = await authorizations.putCode(toCode(request, approval, code, codeSeconds));
+    const standing = await authorizations.putCode(
+      toCode(request, approval, code, codeSecondsOf(app, codeSeconds)),
+    );
     if (!isUsable(standing, clock.now())) {
       throw new AppError('already_decided', 'The approval was decided and its code is used or expired.');
     }
@@ -233,6 +238,7 @@ function toCode(
     includeGrantedScopes: request.includeGrantedScopes,
     redirectUri: request.redirectUri,
     codeChallenge: request.codeChallenge,
+    dpopJkt: request.dpopJkt,
     appEpoch: approval.appEpoch,
     issuedAt: approval.decidedAt,
     expiresAt: addSeconds(approval.decidedAt, codeSeconds),

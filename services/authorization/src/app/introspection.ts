@@ -15,7 +15,11 @@ import type { ClientAuthentication, ClientCredentials } from './client-authentic
 import type { ConsentLedger, LivenessQuery, SignAssertion, TokenStore } from './ports.ts';
 
 /** The result of introspection for the gateway. */
-export type Introspected = { readonly status: 'expired' | 'dead' | 'unknown' } | LiveToken;
+export type Introspected =
+  | { readonly status: 'dead' | 'unknown' }
+  /** `jkt` as in AccessToken. */
+  | { readonly status: 'expired'; readonly jkt: string | null }
+  | LiveToken;
 
 /** A usable token. The caller judges whether consent covers an endpoint. */
 export interface LiveToken {
@@ -57,6 +61,7 @@ export function createIntrospection(dependencies: {
     const token = await tokens.findAccessToken(hash);
     if (token === null) return { status: 'unknown' };
     const standing = judgeAccessToken(token, clock.now());
+    if (standing === 'expired') return { status: standing, jkt: token.jkt };
     if (standing !== 'live') return { status: standing };
     const liveness = await checkLedger(token);
     if (liveness !== null && !isAlive(token, liveness)) return DEAD;
@@ -104,6 +109,8 @@ export interface OwnToken {
   readonly grantId: string | null;
   /** Identifies the person to this app only; null for a userless token. */
   readonly sub: string | null;
+  /** As in AccessToken; null for a refresh token. */
+  readonly jkt: string | null;
 }
 
 /** What a token can do now. */
@@ -147,8 +154,8 @@ export function createOwnIntrospection(dependencies: {
     if (judgeAccessToken(token, clock.now()) !== 'live') return null;
     const working = await findWorking({ ...token, tokenHash: hash }, token);
     if (working === null) return null;
-    const { clientId, issuedAt, expiresAt, grantId } = token;
-    return { tokenType: 'access_token', clientId, issuedAt, expiresAt, grantId, ...working };
+    const { clientId, issuedAt, expiresAt, grantId, jkt } = token;
+    return { tokenType: 'access_token', jkt, clientId, issuedAt, expiresAt, grantId, ...working };
   }
 
   async function findRefresh(app: App, hash: Uint8Array): Promise<OwnToken | null> {
@@ -162,7 +169,7 @@ export function createOwnIntrospection(dependencies: {
     // A refresh opens all that the grant has.
     const working = await findWorking(query, { userId, scopes: SCOPE_NAMES });
     if (working === null) return null;
-    return { tokenType: 'refresh_token', clientId, issuedAt, expiresAt, grantId, ...working };
+    return { tokenType: 'refresh_token', jkt: null, clientId, issuedAt, expiresAt, grantId, ...working };
   }
 
   return async (credentials, token) => {

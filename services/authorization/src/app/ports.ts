@@ -27,6 +27,8 @@ export interface NewAccessToken {
   readonly hash: Uint8Array;
   readonly clientId: string;
   readonly scopes: readonly Scope[];
+  /** As in AccessToken, like those below. */
+  readonly jkt: string | null;
   readonly appEpoch: number;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
@@ -40,6 +42,7 @@ export interface Exchange {
   readonly familyExpiresAt: Date;
   readonly accessHash: Uint8Array;
   readonly accessExpiresAt: Date;
+  readonly jkt: string | null;
   readonly refreshHash: Uint8Array;
   readonly now: Date;
 }
@@ -52,11 +55,17 @@ export interface Rotation {
   readonly accessHash: Uint8Array;
   readonly accessScopes: readonly Scope[];
   readonly accessExpiresAt: Date;
+  readonly jkt: string | null;
   readonly successorHash: Uint8Array;
   readonly successorScopes: readonly Scope[];
   /** The requested scope, see `RefreshToken.rotatedScope`. */
   readonly scope: string;
   readonly now: Date;
+}
+
+/** An access token for a refresh token that stays as it is, except that it lives as long as its family does afterwards. */
+export interface Renewal extends Omit<Rotation, 'successorHash' | 'successorScopes' | 'scope'> {
+  readonly refreshScopes: readonly Scope[];
 }
 
 /** Signed JWTs that are accepted once: client assertions and DPoP proofs. */
@@ -94,6 +103,11 @@ export interface TokenStore {
    * or suspended, or its family is revoked or erased. Of concurrent calls one wins.
    */
   rotate(rotation: Rotation): Promise<boolean>;
+  /**
+   * Stores another access token of a family. Returns false without any effect when the refresh token is expired or suspended, or its
+   * family is revoked or erased.
+   */
+  renew(renewal: Renewal): Promise<boolean>;
   /** Records a revocation that the ledger has; idempotent. */
   markFamilyRevoked(familyId: string, now: Date): Promise<void>;
   /** Records a revocation that the ledger has; idempotent. */

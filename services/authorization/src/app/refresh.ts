@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, unavailable } from '@phds/service-kit/errors';
-import { sha256 } from '@phds/service-kit/secrets';
+import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
 import { parseKnownScopes } from '../domain/authorization-request.ts';
 import {
@@ -16,6 +16,7 @@ import {
   widenScopes,
 } from '../domain/token.ts';
 import type { ChangeProof, ConsentLedger, TokenStore } from './ports.ts';
+import { missingDpopProof } from './possession.ts';
 import { derivePair, type FamilyRevocation, findInLineage, type Pair } from './token-family.ts';
 import {
   FAMILY_REVOKED,
@@ -40,16 +41,16 @@ export interface RefreshDependencies {
 }
 
 /**
- * The refresh_token grant. Every use rotates. The successor pair is derived from the old token and a server
+ * The refresh_token grant. Every use rotates, except for apps of the profile `fapi2`. The successor pair is derived from the old token and a server
  * key, so that a lost response can be repeated without storing tokens in plain text. One conditional statement decides which of
  * several uses at the same time is the first; the others then see it.
  */
 export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
   const { clock, revokeFamily, derivationKey } = dependencies;
 
-  return async (app, { refreshToken, scope }) => {
+  return async (app, { refreshToken, scope, jkt }) => {
     if (!refreshToken) throw invalidRequest('refresh_token', 'is required');
-    const known = await findOwn(dependencies, app, refreshToken);
+    const known = await findOwn(dependencies, app, refreshToken, jkt);
     // Final states are judged first, without the ledger.
     const first = judgeRefresh(known, '', clock.now());
     if (first === 'dead') throw ownInvalidGrant(describeDead(known));
@@ -58,14 +59,17 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     const all = widenScopes(known.scopes, grant);
     requireWorkingScopes(all, grant);
     const wanted = {
-      pair: derivePair(derivationKey, refreshToken),
+      pair: derivePair(derivationKey, refreshToken, jkt),
+      jkt,
       named: scope ? parseKnownScopes(scope) : null,
       all,
       grant,
     };
+    if (app.securityProfile === 'fapi2' && first === 'rotate')
+      return renew(dependencies, known, { ...wanted, refreshToken });
     const rotated = first === 'rotate' ? await rotate(dependencies, known, wanted) : null;
     // Another use was faster, or was first: judged by the state after it.
-    return rotated ?? repeat(dependencies, await findOwn(dependencies, app, refreshToken), wanted);
+    return rotated ?? repeat(dependencies, await findOwn(dependencies, app, refreshToken, jkt), wanted);
   };
 }
 
@@ -73,6 +77,7 @@ async function findOwn(
   dependencies: RefreshDependencies,
   app: App,
   refreshToken: string,
+  jkt: string | null,
 ): Promise<RefreshToken> {
   const known = await findInLineage(dependencies, refreshToken);
   if (known === null || known.family.clientId !== app.clientId) {
@@ -80,6 +85,7 @@ async function findOwn(
   }
   if (known.family.appEpoch !== app.epoch)
     throw ownInvalidGrant('The app was revoked after the token was issued.');
+  if (known.family.isBound && jkt === null) throw missingDpopProof('the tokens are bound to a key');
   return known;
 }
 
@@ -111,12 +117,9 @@ async function rotate(
   token: RefreshToken,
   wanted: Wanted,
 ): Promise<IssuedTokens | null> {
-  const { pair, named, all, grant } = wanted;
-  const scopes = named ?? all;
-  // Checked only here: a repeat that names the same scopes gets its pair even if a scope has been withdrawn since.
-  if (named !== null && toWorkingScopes(named, grant).length < named.length) {
-    throw new AppError('invalid_scope', 'The scope exceeds what the person shares.');
-  }
+  const { pair, all, grant } = wanted;
+  // Not checked for a repeat: one that names the same scopes gets its pair even if a scope has been withdrawn since.
+  const scopes = requireShared(wanted);
   const now = clock.now();
   const expiresAt = toAccessExpiry(now, grant.expiresAt);
   const answer = toAnswer(token, wanted, { scopes, expiresAt }, now);
@@ -127,6 +130,7 @@ async function rotate(
     accessHash: sha256(pair.access),
     accessScopes: scopes,
     accessExpiresAt: expiresAt,
+    jkt: wanted.jkt,
     successorHash: sha256(pair.refresh),
     successorScopes: all,
     scope: toRequestedScope(token, wanted),
@@ -135,19 +139,72 @@ async function rotate(
   return isFirst ? answer : null;
 }
 
+function requireShared({ named, all, grant }: Wanted): readonly Scope[] {
+  if (named !== null && toWorkingScopes(named, grant).length < named.length) {
+    throw new AppError('invalid_scope', 'The scope exceeds what the person shares.');
+  }
+  return named ?? all;
+}
+
+/** A use that leaves the refresh token as it is (FAPI 2.0 Security Profile section 5.3.2.1). Each gets an access token of its own. */
+async function renew(
+  dependencies: RefreshDependencies,
+  token: RefreshToken,
+  { pair, ...wanted }: Wanted & { readonly refreshToken: string },
+): Promise<IssuedTokens> {
+  const own = { access: newSecret('access_token'), refresh: wanted.refreshToken };
+  const answer = await issueBeside(
+    dependencies,
+    token,
+    { ...wanted, pair: own },
+    requireShared({ pair, ...wanted }),
+  );
+  return answer ?? Promise.reject(ownInvalidGrant(describeDead(token)));
+}
+
+/** Stores another access token of the family. Null if the family has ended meanwhile. */
+async function issueBeside(
+  { tokens, clock }: RefreshDependencies,
+  token: RefreshToken,
+  wanted: Wanted,
+  scopes: readonly Scope[],
+): Promise<IssuedTokens | null> {
+  const { pair, jkt, all, grant } = wanted;
+  const now = clock.now();
+  const expiresAt = toAccessExpiry(now, grant.expiresAt);
+  const answer = toAnswer(token, wanted, { scopes, expiresAt }, now);
+  const isStored = await tokens.renew({
+    tokenHash: token.hash,
+    familyId: token.family.id,
+    familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
+    refreshScopes: all,
+    accessHash: sha256(pair.access),
+    accessScopes: scopes,
+    accessExpiresAt: expiresAt,
+    jkt,
+    now,
+  });
+  return isStored ? answer : null;
+}
+
 /** A use after the first one. */
 async function repeat(
-  { tokens, clock, revokeFamily, proof }: RefreshDependencies,
+  dependencies: RefreshDependencies,
   token: RefreshToken,
   wanted: Wanted,
 ): Promise<IssuedTokens> {
+  const { tokens, clock, revokeFamily, proof } = dependencies;
   const now = clock.now();
   switch (judgeRefresh(token, toRequestedScope(token, wanted), now)) {
     case 'rotate':
       throw unavailable(new Error('the token could not be used a moment ago'));
     case 'repeat': {
       const access = await tokens.findAccessToken(sha256(wanted.pair.access));
-      if (access === null) throw invalidGrant('erased meanwhile');
+      if (access === null) {
+        // The first use was with another key.
+        const answer = await issueBeside(dependencies, token, wanted, wanted.named ?? wanted.all);
+        return answer ?? Promise.reject(invalidGrant('erased meanwhile'));
+      }
       // Another call, perhaps of another process, has committed the use, and its proof was perhaps never answered.
       await proof.acknowledge();
       return toAnswer(token, wanted, access, now);
@@ -163,6 +220,8 @@ async function repeat(
 
 interface Wanted {
   readonly pair: Pair;
+  /** The key that the access token gets bound to; null for a bearer token. */
+  readonly jkt: string | null;
   /** The scopes that the request names, or null. A first use is refused if one of them does not work. */
   readonly named: readonly Scope[] | null;
   /** Those of the family, including what the grant has lost, with all that the grant has now. */
@@ -177,7 +236,7 @@ function toRequestedScope({ scopes }: RefreshToken, { named }: Wanted): string {
 
 function toAnswer(
   token: RefreshToken,
-  { pair, grant }: Wanted,
+  { pair, jkt, grant }: Wanted,
   { scopes, expiresAt }: Pick<AccessToken, 'scopes' | 'expiresAt'>,
   now: Date,
 ): IssuedTokens {
@@ -185,6 +244,7 @@ function toAnswer(
     accessToken: pair.access,
     expiresInSeconds: requireSeconds(expiresAt, now),
     refreshToken: pair.refresh,
+    jkt,
     scope: toScopeText(requireWorkingScopes(scopes, grant)),
     grantId: token.family.grantId,
     sub: grant.sub,

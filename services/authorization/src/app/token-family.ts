@@ -10,10 +10,14 @@ export interface Pair {
   readonly refresh: string;
 }
 
-/** Derives the successors of a refresh token from the token and a server key. */
-export function derivePair(key: KeyObject, refreshToken: string): Pair {
+/**
+ * Derives the successors of a refresh token from the token and a server key. Workers of an app that refresh at the same time with
+ * different keys get the same refresh token, and access tokens of their own.
+ */
+export function derivePair(key: KeyObject, refreshToken: string, jkt: string | null): Pair {
+  const input = jkt === null ? refreshToken : `${refreshToken}\0${jkt}`;
   return {
-    access: deriveSecret('access_token', key, 'refresh:access', refreshToken),
+    access: deriveSecret('access_token', key, 'refresh:access', input),
     refresh: deriveRefresh(key, refreshToken),
   };
 }

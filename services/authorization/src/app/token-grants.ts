@@ -14,6 +14,7 @@ import {
 } from '../domain/token.ts';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
 import type { ConsentLedger, LivenessQuery, TokenStore } from './ports.ts';
+import { missingDpopProof, type Possession } from './possession.ts';
 
 /** The parameters of the token endpoint; absent ones were not sent. */
 export interface TokenParameters {
@@ -23,23 +24,33 @@ export interface TokenParameters {
   readonly codeVerifier?: string | undefined;
   readonly refreshToken?: string | undefined;
   readonly scope?: string | undefined;
+  /** A DPoP proof (RFC 9449 section 5). */
+  readonly dpop?: string | undefined;
+}
+
+/** Parameters whose proof was verified. */
+export interface ProvenParameters extends TokenParameters {
+  /** Thumbprint of the key of the proof; null without one. */
+  readonly jkt: string | null;
 }
 
 /** A response of the token endpoint. Tokens are in plain text, only this time. */
 export interface IssuedTokens {
   readonly accessToken: string;
   readonly expiresInSeconds: number;
+  /** Thumbprint of the key that the access token is bound to; null for a bearer token. */
+  readonly jkt: string | null;
   /** Null for client credentials, like the grant. */
   readonly refreshToken: string | null;
   /** The access token's scopes that work now, space-separated. */
   readonly scope: string;
   readonly grantId: string | null;
-  /** Identifies the person to this app only. Null also while consent does not say. */
+  /** Identifies the person to this app only. Null also while consent does not say, and for the profile `fapi2`. */
   readonly sub: string | null;
 }
 
 /** One grant type. `app` is authenticated. */
-export type TokenGrant = (app: App, parameters: TokenParameters) => Promise<IssuedTokens>;
+export type TokenGrant = (app: App, parameters: ProvenParameters) => Promise<IssuedTokens>;
 
 /**
  * RFC 6749 section 5.2 invalid_grant for a code or token that may be another app's: the same response for every cause, which is
@@ -112,7 +123,7 @@ export function toScopeText(scopes: readonly Scope[]): string {
   return formatScopeList(scopes);
 }
 
-/** The token endpoint (RFC 6749 section 3.2). Authenticates the client before it checks any parameter. */
+/** The token endpoint (RFC 6749 section 3.2). Authenticates the client before it checks any parameter but the form of a proof. */
 export type TokenEndpoint = (
   credentials: ClientCredentials,
   parameters: TokenParameters,
@@ -122,9 +133,11 @@ export function createTokenEndpoint(dependencies: {
   readonly clients: ClientAuthentication;
   /** By `grant_type`. */
   readonly grants: ReadonlyMap<string, TokenGrant>;
+  readonly possession: Possession;
 }): TokenEndpoint {
-  const { clients, grants } = dependencies;
+  const { clients, grants, possession } = dependencies;
   return async (credentials, parameters) => {
+    const proof = possession.read(parameters.dpop, '/oauth/token');
     const app = await clients.authenticate(credentials);
     const { grantType } = parameters;
     if (!grantType) throw invalidRequest('grant_type', 'is required');
@@ -133,7 +146,11 @@ export function createTokenEndpoint(dependencies: {
       const known = [...grants.keys()].join(', ');
       throw new AppError('unsupported_grant_type', `The grant_type must be one of ${known}.`);
     }
-    return grant(app, parameters);
+    const jkt = await possession.confirm(proof);
+    if (jkt === null && app.dpopBoundAccessTokens) throw missingDpopProof('the app has chosen so');
+    const issued = await grant(app, { ...parameters, jkt });
+    // FAPI 2.0 Security Profile section 5.3.2.3: who the person is, is for OpenID Connect to say.
+    return app.securityProfile === 'fapi2' ? { ...issued, sub: null } : issued;
   };
 }
 
@@ -147,7 +164,7 @@ export function createOwnTokens(dependencies: {
   readonly clock: Clock;
 }): TokenGrant {
   const { tokens, ledger, clock } = dependencies;
-  return async (app, { scope }) => {
+  return async (app, { scope, jkt }) => {
     const scopes = scope ? parseRequestedScopes(scope, app.scopes) : app.scopes;
     const { clientId, epoch: appEpoch } = app;
     const now = clock.now();
@@ -157,13 +174,14 @@ export function createOwnTokens(dependencies: {
     // At the same time: a stored token that is not answered is of no use to anybody.
     const [, stored] = await Promise.all([
       requireLiveApp(ledger, { clientId, appEpoch, grantId: null, familyId: null }),
-      tokens.insertOwnToken({ hash, clientId, scopes, appEpoch, issuedAt: now, expiresAt }),
+      tokens.insertOwnToken({ hash, clientId, scopes, jkt, appEpoch, issuedAt: now, expiresAt }),
     ]);
     if (!stored) throw unauthorized('app no longer active');
     return {
       accessToken,
       expiresInSeconds: requireSeconds(expiresAt, now),
       refreshToken: null,
+      jkt,
       scope: toScopeText(scopes),
       grantId: null,
       sub: null,

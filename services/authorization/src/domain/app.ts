@@ -1,3 +1,8 @@
+import {
+  PENDING_APPROVAL_SECONDS,
+  STRICT_CODE_SECONDS,
+  STRICT_REQUEST_URI_SECONDS,
+} from '@phds/catalog/lifetimes';
 import type { Scope } from '@phds/catalog/scopes';
 
 /** Status of an app. */
@@ -88,4 +93,14 @@ export interface App extends AppSettings {
 export function withoutEndedSecret(app: App, now: Date): App {
   const { previousSecretExpiresAt: end } = app;
   return end === null || end > now ? app : { ...app, previousSecretLast4: '', previousSecretExpiresAt: null };
+}
+
+/** How long the `request_uri` of a new request lives. */
+export function requestSecondsOf({ securityProfile }: Pick<App, 'securityProfile'>): number {
+  return securityProfile === 'fapi2' ? STRICT_REQUEST_URI_SECONDS : PENDING_APPROVAL_SECONDS;
+}
+
+/** How long a code lives, which the settings of the service limit too. */
+export function codeSecondsOf({ securityProfile }: Pick<App, 'securityProfile'>, limit: number): number {
+  return securityProfile === 'fapi2' ? Math.min(limit, STRICT_CODE_SECONDS) : limit;
 }

@@ -2,6 +2,7 @@ import { isSandboxApp, isSandboxPerson, SANDBOX_PEOPLE, SANDBOX_PERSON_DEFAULT }
 import { parseScopeList, type Scope } from '@phds/catalog/scopes';
 import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import { AppError, invalidRequest, type Violation } from '@phds/service-kit/errors';
+import { isThumbprint } from '@phds/service-kit/trust/dpop';
 import type { App } from './app.ts';
 import { isRegistered } from './redirect-uri.ts';
 
@@ -24,6 +25,8 @@ export interface AuthorizationRequest {
   readonly state: string | null;
   /** SHA-256 of the verifier, base64url (RFC 7636, S256); null without PKCE. */
   readonly codeChallenge: string | null;
+  /** Thumbprint of the key to which the code is bound (RFC 9449 section 10); null for none. */
+  readonly dpopJkt: string | null;
   readonly scopes: readonly Scope[];
   /** Who approves the request of a sandbox app, or SANDBOX_DENIAL; null for a live app. */
   readonly sandboxPerson: string | null;
@@ -40,6 +43,7 @@ export interface RequestParameters {
   readonly responseType?: string | undefined;
   readonly codeChallenge?: string | undefined;
   readonly codeChallengeMethod?: string | undefined;
+  readonly dpopJkt?: string | undefined;
   readonly purpose?: string | undefined;
   readonly neededScope?: string | undefined;
   /** Used for sandbox apps only. */
@@ -55,6 +59,7 @@ export interface AcceptedParameters {
   readonly scopes: readonly Scope[];
   readonly state: string | null;
   readonly codeChallenge: string | null;
+  readonly dpopJkt: string | null;
   readonly purpose: string;
   /** Those that the app cannot work without; empty when it does not say. */
   readonly neededScopes: readonly Scope[];
@@ -77,6 +82,7 @@ export function parseRequestParameters(
     ...checkResponseType(parameters),
     ...checkState(parameters),
     ...checkPkce(parameters, app),
+    ...checkThumbprint(parameters),
     ...checkPurpose(parameters),
     ...checkNeededScope(parameters),
     ...checkRequestObjects(parameters),
@@ -88,6 +94,7 @@ export function parseRequestParameters(
     scopes: parseRequestedScopes(parameters.scope, app.scopes),
     state: parameters.state || null,
     codeChallenge: parameters.codeChallenge || null,
+    dpopJkt: parameters.dpopJkt || null,
     purpose: parameters.purpose?.trim() ?? '',
     neededScopes: parseScopeList(parameters.neededScope ?? '').scopes,
     sandboxPerson: isSandboxApp(app.clientId) ? parameters.loginHint || SANDBOX_PERSON_DEFAULT : null,
@@ -177,6 +184,11 @@ function checkPkce(parameters: RequestParameters, app: Pick<App, 'requirePkce'>)
   ];
 }
 
+function checkThumbprint({ dpopJkt }: RequestParameters): Violation[] {
+  if (!dpopJkt || isThumbprint(dpopJkt)) return [];
+  return [{ parameter: 'dpop_jkt', message: 'must be the SHA-256 thumbprint of a key in base64url' }];
+}
+
 function checkPurpose({ purpose }: RequestParameters): Violation[] {
   if (!purpose) return [];
   if (countCharacters(purpose) > PURPOSE_MAX_LENGTH) {
@@ -231,6 +243,8 @@ export interface AuthorizationCode {
   readonly includeGrantedScopes: boolean;
   readonly redirectUri: string;
   readonly codeChallenge: string | null;
+  /** Thumbprint of the key that the exchange has to prove; null for any or none. */
+  readonly dpopJkt: string | null;
   readonly appEpoch: number;
   readonly issuedAt: Date;
   readonly expiresAt: Date;

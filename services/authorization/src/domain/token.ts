@@ -16,6 +16,8 @@ export interface TokenFamily {
   readonly appEpoch: number;
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
+  /** Whether its access tokens are bound to keys. It never gets unbound ones afterwards. */
+  readonly isBound: boolean;
 }
 
 /**
@@ -51,6 +53,8 @@ export interface AccessToken {
   readonly grantId: string | null;
   readonly familyId: string | null;
   readonly scopes: readonly Scope[];
+  /** Thumbprint of the key that it is bound to; null for a bearer token. */
+  readonly jkt: string | null;
   readonly appEpoch: number;
   readonly issuedAt: Date;
   readonly expiresAt: Date;

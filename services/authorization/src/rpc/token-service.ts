@@ -56,8 +56,14 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
   const implementation: UnaryRpcs<typeof TokenService> = {
     async issueToken({ client, ...parameters }) {
       const issued = await useCases.issue(toClientCredentials(client), parameters);
-      const { refreshToken, grantId, sub } = issued;
-      return { ...issued, refreshToken: refreshToken ?? '', grantId: grantId ?? '', sub: sub ?? '' };
+      const { jkt, refreshToken, grantId, sub, ...others } = issued;
+      return {
+        ...others,
+        refreshToken: refreshToken ?? '',
+        grantId: grantId ?? '',
+        sub: sub ?? '',
+        dpopBound: jkt !== null,
+      };
     },
     async revokeToken({ client, token }) {
       await useCases.revoke(toClientCredentials(client), token);
@@ -75,6 +81,7 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
         expiresAt: timestampFromDate(own.expiresAt),
         grantId: own.grantId ?? '',
         sub: own.sub ?? '',
+        jkt: own.jkt ?? '',
       };
     },
     async listOwnGrants({ tokenHash, page, ...filter }) {
@@ -91,7 +98,8 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
     async introspect({ tokenHash }) {
       const introspected = await useCases.introspect(parseTokenHash(tokenHash));
       if (introspected.status === 'live') return toLiveTokenMessage(introspected);
-      return { status: STATUS[introspected.status] };
+      const jkt = introspected.status === 'expired' ? (introspected.jkt ?? '') : '';
+      return { status: STATUS[introspected.status], jkt };
     },
   };
 
@@ -138,6 +146,7 @@ function toLiveTokenMessage({ token, grant, assertion, ledgerChecked }: LiveToke
     },
     assertion: assertion ?? '',
     ledgerChecked,
+    jkt: token.jkt ?? '',
   };
 }
 

@@ -5,7 +5,7 @@ import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified } from '@phds/service-kit/restore/witness';
 import type pg from 'pg';
-import type { Exchange, NewAccessToken, Rotation, TokenStore } from '../app/ports.ts';
+import type { Exchange, NewAccessToken, Renewal, Rotation, TokenStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/authorization-request.ts';
 import { type AccessToken, KEPT_GENERATIONS, type RefreshToken } from '../domain/token.ts';
@@ -14,6 +14,7 @@ import { createGroupedChange, createLookUp, toHex, toJsonRecords } from './state
 const EXCHANGE = readStatement(new URL('sql/exchange-codes.sql', import.meta.url));
 const FIND_REFRESH = readStatement(new URL('sql/find-refresh-token.sql', import.meta.url));
 const ROTATE = readStatement(new URL('sql/rotate-refresh-tokens.sql', import.meta.url));
+const RENEW = readStatement(new URL('sql/renew-access-tokens.sql', import.meta.url));
 const MARK_FAMILY_REVOKED = readStatement(new URL('sql/mark-family-revoked.sql', import.meta.url));
 const FIND_ACCESS = readStatement(new URL('sql/find-access-token.sql', import.meta.url));
 const INSERT_OWN = readStatement(new URL('sql/insert-own-tokens.sql', import.meta.url));
@@ -53,6 +54,14 @@ export function createPgTokens(pool: pg.Pool, guard: RestoreGuard): TokenStore {
       constants: { keptGenerations: KEPT_GENERATIONS },
     }),
 
+    renew: createGroupedChange({
+      pool,
+      guard,
+      statement: RENEW,
+      keyOf: ({ familyId }: Renewal) => familyId,
+      constants: {},
+    }),
+
     async markFamilyRevoked(familyId, now) {
       await pool.query({ ...MARK_FAMILY_REVOKED, values: [familyId, now] });
     },
@@ -65,20 +74,24 @@ export function createPgTokens(pool: pg.Pool, guard: RestoreGuard): TokenStore {
       fromRow: fromAccessRow,
     }),
 
-    insertOwnToken: batchingCalls(
-      (tokens: readonly NewAccessToken[]) =>
-        guard.verified(async () => {
-          const values = [toJsonRecords(tokens)];
-          const rows = await queryVerified<{ stored: boolean }>(pool, guard, INSERT_OWN, values);
-          return rows.map(({ stored }) => stored);
-        }),
-      { keyOf: ({ clientId }) => clientId, slowMs: 50, maxSlow: 2 },
-    ),
+    insertOwnToken: createOwnTokenInsert(pool, guard),
 
     async markTokenRevoked(hash, now) {
       await pool.query({ ...MARK_TOKEN_REVOKED, values: [hash, now] });
     },
   });
+}
+
+function createOwnTokenInsert(pool: pg.Pool, guard: RestoreGuard): TokenStore['insertOwnToken'] {
+  return batchingCalls(
+    (tokens: readonly NewAccessToken[]) =>
+      guard.verified(async () => {
+        const values = [toJsonRecords(tokens)];
+        const rows = await queryVerified<{ stored: boolean }>(pool, guard, INSERT_OWN, values);
+        return rows.map(({ stored }) => stored);
+      }),
+    { keyOf: ({ clientId }) => clientId, slowMs: 50, maxSlow: 2 },
+  );
 }
 
 interface RefreshRow {
@@ -97,11 +110,21 @@ interface RefreshRow {
   readonly appEpoch: number;
   readonly familyExpiresAt: Date;
   readonly familyRevokedAt: Date | null;
+  readonly familyIsBound: boolean;
 }
 
 function fromRefreshRow(row: RefreshRow): RefreshToken {
   const { hash, issuedAt, expiresAt, usedForMs, rotatedScope, successorUsed, suspended } = row;
-  const { familyId, clientId, userId, grantId, appEpoch, familyExpiresAt, familyRevokedAt } = row;
+  const {
+    familyId,
+    clientId,
+    userId,
+    grantId,
+    appEpoch,
+    familyExpiresAt,
+    familyRevokedAt,
+    familyIsBound: isBound,
+  } = row;
   return {
     hash,
     family: {
@@ -112,6 +135,7 @@ function fromRefreshRow(row: RefreshRow): RefreshToken {
       appEpoch,
       expiresAt: familyExpiresAt,
       revokedAt: familyRevokedAt,
+      isBound,
     },
     scopes: row.scopes.filter(isScope),
     issuedAt,
@@ -130,6 +154,7 @@ interface AccessRow {
   readonly grant_id: string | null;
   readonly family_id: string | null;
   readonly scopes: string[];
+  readonly jkt: string | null;
   readonly app_epoch: number;
   readonly issued_at: Date;
   readonly expires_at: Date;
@@ -148,6 +173,7 @@ function fromAccessRow(row: AccessRow): AccessToken {
     grantId: row.grant_id,
     familyId: row.family_id,
     scopes: row.scopes.filter(isScope),
+    jkt: row.jkt,
     appEpoch: row.app_epoch,
     issuedAt: row.issued_at,
     expiresAt: row.expires_at,

@@ -16,10 +16,17 @@ interface TokenCallsOptions {
   readonly deadlineMs: number;
 }
 
+function isReusable(client: { readonly clientAssertion?: string | undefined } | undefined): boolean {
+  return client?.clientAssertion === undefined;
+}
+
 /** The rpcs of authorization that are called most, over streams. */
 export type TokenCalls = ReturnType<typeof createTokenCalls>;
 
-/** Opens streams to authorization. A code that may have been exchanged is not sent again: that would be a replay, which ends the tokens. */
+/**
+ * Opens streams to authorization. What may have been used is not sent again: a code would be a replay, which ends the tokens, and a DPoP
+ * proof or a client assertion would be refused.
+ */
 export function createTokenCalls({ tokens, open, deadlineMs }: TokenCallsOptions) {
   const { issueToken, issueTokens, introspectOwnToken, introspectOwnTokens, introspect, introspectTokens } =
     TokenService.method;
@@ -31,13 +38,15 @@ export function createTokenCalls({ tokens, open, deadlineMs }: TokenCallsOptions
       method: issueToken,
       unary: tokens.issueToken,
       streams: open(issueTokens, issueToken),
-      isRepeatable: ({ code }) => code === undefined,
+      isRepeatable: ({ code, dpop, client }) =>
+        code === undefined && dpop === undefined && isReusable(client),
     }),
     introspectOwnToken: createStreamedCalls({
       ...limits,
       method: introspectOwnToken,
       unary: tokens.introspectOwnToken,
       streams: open(introspectOwnTokens, introspectOwnToken),
+      isRepeatable: ({ client }) => isReusable(client),
     }),
     introspect: createStreamedCalls({
       ...limits,

@@ -6,7 +6,7 @@
 -- Values:  $1 hashes of the tokens, $2 and $3 the expected position of the database (RestoreGuard).
 WITH
 -- include: parts/verification.sql
-SELECT token.hash, token.client_id, token.user_id, token.grant_id, token.family_id, token.scopes, token.app_epoch,
+SELECT token.hash, token.client_id, token.user_id, token.grant_id, token.family_id, token.scopes, token.jkt, token.app_epoch,
   token.issued_at, token.expires_at, token.revoked_at, family.revoked_at AS family_revoked_at, app.status, app.epoch,
   token.restore_number < verification.below AS suspended, verification.unverified
 FROM verification, unnest($1::bytea[]) AS asked(hash)

@@ -7,7 +7,7 @@ WITH
 -- include: parts/verification.sql
 SELECT code.hash, code.pending_id AS "pendingId", code.client_id AS "clientId", code.user_id AS "userId",
   code.grant_id AS "grantId", code.scopes, code.include_granted_scopes AS "includeGrantedScopes",
-  code.redirect_uri AS "redirectUri", code.code_challenge AS "codeChallenge",
+  code.redirect_uri AS "redirectUri", code.code_challenge AS "codeChallenge", code.dpop_jkt AS "dpopJkt",
   code.app_epoch AS "appEpoch", code.issued_at AS "issuedAt", code.expires_at AS "expiresAt",
   code.consumed_at AS "consumedAt", code.family_id AS "familyId", code.failed_attempts AS "failedAttempts",
   code.restore_number < verification.below AS suspended, verification.unverified

@@ -10,11 +10,11 @@ WITH
 -- include: parts/verification.sql
 , asked AS MATERIALIZED (
   SELECT one.*, ordinality FROM unnest($1::json[]) WITH ORDINALITY AS asked(value, ordinality), json_to_record(value) AS one(
-    hash bytea, client_id text, app_epoch int, scopes text[], issued_at timestamptz, expires_at timestamptz
+    hash bytea, client_id text, app_epoch int, scopes text[], jkt text, issued_at timestamptz, expires_at timestamptz
   )
 ), stored AS (
-  INSERT INTO access_token (hash, client_id, scopes, app_epoch, issued_at, expires_at)
-  SELECT asked.hash, app.client_id, asked.scopes, app.epoch, asked.issued_at, asked.expires_at
+  INSERT INTO access_token (hash, client_id, scopes, jkt, app_epoch, issued_at, expires_at)
+  SELECT asked.hash, app.client_id, asked.scopes, asked.jkt, app.epoch, asked.issued_at, asked.expires_at
   FROM verification, asked JOIN app ON app.client_id = asked.client_id
   WHERE app.status = 'active' AND app.epoch = asked.app_epoch AND NOT verification.unverified
   RETURNING hash

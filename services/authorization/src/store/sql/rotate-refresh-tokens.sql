@@ -16,7 +16,7 @@ WITH
 , asked AS MATERIALIZED (
   SELECT one.*, ordinality FROM unnest($1::json[]) WITH ORDINALITY AS asked(value, ordinality), json_to_record(value) AS one(
     token_hash bytea, family_id text, now timestamptz, scope text, successor_hash bytea, successor_scopes text[],
-    family_expires_at timestamptz, access_hash bytea, access_scopes text[], access_expires_at timestamptz, kept_generations int
+    family_expires_at timestamptz, access_hash bytea, access_scopes text[], access_expires_at timestamptz, jkt text, kept_generations int
   )
 ), held AS MATERIALIZED (
   SELECT asked.*, held.id, held.client_id, held.user_id, held.grant_id, held.app_epoch
@@ -33,8 +33,8 @@ WITH
   INSERT INTO refresh_token (hash, family_id, scopes, generation, issued_at, expires_at)
   SELECT successor_hash, id, successor_scopes, generation, now, family_expires_at FROM changed
 ), access AS (
-  INSERT INTO access_token (hash, family_id, client_id, user_id, grant_id, scopes, app_epoch, issued_at, expires_at)
-  SELECT access_hash, id, client_id, user_id, grant_id, access_scopes, app_epoch, now, access_expires_at FROM changed
+  INSERT INTO access_token (hash, family_id, client_id, user_id, grant_id, scopes, jkt, app_epoch, issued_at, expires_at)
+  SELECT access_hash, id, client_id, user_id, grant_id, access_scopes, jkt, app_epoch, now, access_expires_at FROM changed
 ), removed AS (
   DELETE FROM refresh_token WHERE hash = ANY(ARRAY(
     SELECT old.hash FROM changed JOIN refresh_token AS old ON old.family_id = changed.id
@@ -42,6 +42,7 @@ WITH
       AND old.rotated_at IS NOT NULL AND old.expires_at < changed.now
     LIMIT 500 FOR UPDATE OF old SKIP LOCKED))
 ), extended AS (
-  UPDATE token_family SET expires_at = changed.family_expires_at FROM changed WHERE token_family.id = changed.id
+  UPDATE token_family SET expires_at = changed.family_expires_at, is_bound = is_bound OR changed.jkt IS NOT NULL
+  FROM changed WHERE token_family.id = changed.id
 ),
 -- include: parts/proof.sql

@@ -24,6 +24,7 @@ import {
   readOauthParameters,
   scopes,
 } from './client-operation.ts';
+import { findProof, PROOF_HEADERS } from './proofs.ts';
 
 const AUTHORIZATION = {
   redirect_uri: text.meta({
@@ -37,6 +38,9 @@ const AUTHORIZATION = {
     .literal('S256')
     .optional()
     .meta({ description: '`S256`; needed with `code_challenge`.' }),
+  dpop_jkt: text
+    .optional()
+    .meta({ description: 'Thumbprint of the key that the exchange of the code has to prove (RFC 9449 10).' }),
   purpose: text
     .optional()
     .meta({ description: 'Why the app asks, for the approval screen. Kept only with the secret.' }),
@@ -131,7 +135,8 @@ export const AUTHORIZE_OPERATIONS: readonly MountedOperation[] = [
       201: PUSHED,
       303: { description: 'To the approval screen, for a browser.', headers: ['Location'] },
     },
-    errors: ['INVALID_SCOPE'],
+    requestHeaders: PROOF_HEADERS,
+    errors: ['INVALID_SCOPE', 'INVALID_DPOP_PROOF'],
     handle: (exchange) => pushAuthorization(exchange, false),
   }),
   clientOperation({
@@ -141,7 +146,8 @@ export const AUTHORIZE_OPERATIONS: readonly MountedOperation[] = [
     security: 'client',
     body: { schema: authorizationRequest, types: BOTH_TYPES },
     answers: { 201: PUSHED },
-    errors: ['INVALID_SCOPE'],
+    requestHeaders: PROOF_HEADERS,
+    errors: ['INVALID_SCOPE', 'INVALID_DPOP_PROOF'],
     handle: (exchange) => pushAuthorization(exchange, true),
   }),
 ];
@@ -159,6 +165,7 @@ function approvalUri(
 /** At `/oauth/par` the secret is required (RFC 9126). */
 async function pushAuthorization(exchange: Exchange, requireAuthentication: boolean): Promise<void> {
   const { gateway, request, response } = exchange;
+  const dpop = findProof(exchange);
   const parameters = await readOauthParameters(exchange);
   const client = readCredentials(exchange, parameters);
   const open = () =>
@@ -167,6 +174,7 @@ async function pushAuthorization(exchange: Exchange, requireAuthentication: bool
       client,
       network: networkOf(exchange),
       requireAuthentication,
+      ...(dpop !== undefined && { dpop }),
     });
   const withSecret = requireAuthentication || client.clientSecret !== undefined;
   if (!withSecret) await limitAddress(exchange);
@@ -246,6 +254,7 @@ const FIELDS = {
   responseType: 'response_type',
   codeChallenge: 'code_challenge',
   codeChallengeMethod: 'code_challenge_method',
+  dpopJkt: 'dpop_jkt',
   purpose: 'purpose',
   neededScope: 'needed_scope',
   loginHint: 'login_hint',

@@ -1,4 +1,5 @@
 import { SCOPE_NAMES, SCOPES } from '@phds/catalog/scopes';
+import { POSSESSION_ALGORITHMS } from '@phds/service-kit/trust/dpop';
 import { z } from 'zod';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
@@ -30,6 +31,7 @@ const serverMetadataJson = z
     introspection_endpoint_auth_methods_supported: texts,
     code_challenge_methods_supported: texts,
     authorization_response_iss_parameter_supported: z.boolean(),
+    dpop_signing_alg_values_supported: texts,
     request_parameter_supported: z.boolean(),
     request_uri_parameter_supported: z.boolean(),
     service_documentation: uri,
@@ -56,6 +58,7 @@ function toServerMetadata({ config: { PUBLIC_URL: issuer } }: Gateway): z.infer<
     introspection_endpoint_auth_methods_supported: clientAuthentication,
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
+    dpop_signing_alg_values_supported: [...POSSESSION_ALGORITHMS],
     // Request objects (RFC 9101). A `request_uri` from `/oauth/par` works whatever this says (RFC 9126 section 5).
     request_parameter_supported: false,
     request_uri_parameter_supported: false,

@@ -29,6 +29,7 @@ import {
   readOauthParameters,
   scopes,
 } from './client-operation.ts';
+import { findProof, PROOF_HEADERS } from './proofs.ts';
 
 /** `POST /oauth/token`. */
 const tokenRequest = z
@@ -59,7 +60,7 @@ const ownTokenRequest = z
 const tokenJson = z
   .object({
     access_token: text,
-    token_type: z.literal('Bearer'),
+    token_type: z.enum(['Bearer', 'DPoP']),
     expires_in: count,
     refresh_token: text.optional().meta({ description: 'Absent for client credentials.' }),
     scope: text.meta({ description: 'The scopes that work now, separated by spaces.' }),
@@ -81,6 +82,9 @@ const introspectionJson = z
       exp: count.optional(),
       grant_id: text.optional(),
       sub: sub.optional(),
+      cnf: z.object({ jkt: text }).optional().meta({
+        description: 'Thumbprint of the key that the token is bound to (RFC 9449 6.2).',
+      }),
     }),
   ])
   .meta({ id: 'Introspection' });
@@ -102,10 +106,10 @@ export const TOKEN_OPERATIONS: readonly MountedOperation[] = [
     operationId: 'issueTokens',
     summary: 'Exchange a code, refresh, or get a token of the app itself',
     security: 'client',
-    requestHeaders: FORCE_HEADERS,
+    requestHeaders: { ...FORCE_HEADERS, ...PROOF_HEADERS },
     body: { schema: tokenRequest, types: BOTH_TYPES },
     answers: { 200: { description: 'The tokens.', body: tokenJson } },
-    errors: ['INVALID_GRANT', 'INVALID_SCOPE', 'UNSUPPORTED_GRANT_TYPE'],
+    errors: ['INVALID_GRANT', 'INVALID_SCOPE', 'UNSUPPORTED_GRANT_TYPE', 'INVALID_DPOP_PROOF'],
     handle: issueToken,
   }),
   clientOperation({
@@ -134,6 +138,7 @@ export const TOKEN_OPERATIONS: readonly MountedOperation[] = [
 
 /** `POST /oauth/token` (RFC 6749 3.2). */
 async function issueToken(exchange: Exchange): Promise<void> {
+  const dpop = findProof(exchange);
   const answer = await callForClient(
     exchange,
     FORCED_GRANT_ERRORS,
@@ -142,7 +147,7 @@ async function issueToken(exchange: Exchange): Promise<void> {
       if (parameters.get('grant_type') === 'client_credentials') {
         await limitCostly(exchange, 'client-credentials', clientId);
       }
-      const request = { client, ...pick(parameters, TOKEN_FIELDS) };
+      const request = { client, ...pick(parameters, TOKEN_FIELDS), ...(dpop !== undefined && { dpop }) };
       return exchange.gateway.backends.tokenCalls.issueToken({ request, key: clientId });
     },
   );
@@ -193,10 +198,10 @@ async function callForClient<T>(
 }
 
 function toTokenAnswer(answer: IssueTokenResponse): z.infer<typeof tokenJson> {
-  const { accessToken, expiresInSeconds, refreshToken, scope, grantId, sub } = answer;
+  const { accessToken, expiresInSeconds, refreshToken, scope, grantId, sub, dpopBound } = answer;
   return {
     access_token: accessToken,
-    token_type: 'Bearer',
+    token_type: dpopBound ? 'DPoP' : 'Bearer',
     expires_in: expiresInSeconds,
     ...(refreshToken === '' ? {} : { refresh_token: refreshToken }),
     scope,
@@ -207,15 +212,17 @@ function toTokenAnswer(answer: IssueTokenResponse): z.infer<typeof tokenJson> {
 
 function toIntrospection(answer: IntrospectOwnTokenResponse): z.infer<typeof introspectionJson> {
   if (!answer.active) return { active: false };
-  const { scope, clientId, tokenType, issuedAt, expiresAt, grantId, sub } = answer;
+  const { scope, clientId, tokenType, issuedAt, expiresAt, grantId, sub, jkt } = answer;
+  const accessType = jkt === '' ? 'Bearer' : 'DPoP';
   return {
     active: true,
     scope,
     client_id: clientId,
-    token_type: tokenType === 'access_token' ? 'Bearer' : tokenType,
+    token_type: tokenType === 'access_token' ? accessType : tokenType,
     ...(issuedAt === undefined ? {} : { iat: Math.floor(timestampMs(issuedAt) / 1000) }),
     ...(expiresAt === undefined ? {} : { exp: Math.floor(timestampMs(expiresAt) / 1000) }),
     ...(grantId === '' ? {} : { grant_id: grantId }),
     ...(sub === '' ? {} : { sub }),
+    ...(jkt === '' ? {} : { cnf: { jkt } }),
   };
 }

@@ -1,0 +1,69 @@
+import type { Clock } from '@phds/service-kit/clock';
+import { AppError } from '@phds/service-kit/errors';
+import {
+  PROOF_MEMORY_SECONDS,
+  ProofFault,
+  readProof,
+  type UnverifiedProof,
+} from '@phds/service-kit/trust/dpop';
+import { addSeconds } from '../domain/token.ts';
+import type { UsedJwts } from './ports.ts';
+
+/** Possession of a key, which DPoP proofs of OAuth requests show (RFC 9449 section 5). */
+export interface Possession {
+  /**
+   * Checks form and claims of a proof, before anything is looked up. Null if none was sent. Throws `invalid_dpop_proof`.
+   *
+   * @param path Path of the endpoint that was called.
+   */
+  read(proof: string | undefined, path: string): UnverifiedProof | null;
+  /**
+   * Checks the signature of a proof and uses it up, once the client is authenticated. Returns the thumbprint of its key, null without a
+   * proof. Throws `invalid_dpop_proof`.
+   */
+  confirm(proof: UnverifiedProof | null): Promise<string | null>;
+}
+
+export function createPossession({
+  usedJwts,
+  clock,
+  issuer,
+}: {
+  readonly usedJwts: UsedJwts;
+  readonly clock: Clock;
+  /** Public base URL of the service. */
+  readonly issuer: string;
+}): Possession {
+  return {
+    read(proof, path) {
+      if (proof === undefined) return null;
+      const subject = { method: 'POST', url: issuer + path, accessToken: null, now: clock.now() };
+      return orInvalid(() => readProof(proof, subject));
+    },
+    async confirm(proof) {
+      if (proof === null) return null;
+      if (!orInvalid(() => proof.isSigned())) throw invalidDpopProof('its signature is not that of jwk');
+      const rememberedUntil = addSeconds(clock.now(), PROOF_MEMORY_SECONDS);
+      if (!(await usedJwts.use(proof.id, rememberedUntil))) throw invalidDpopProof('it was used before');
+      return proof.jkt;
+    },
+  };
+}
+
+function orInvalid<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof ProofFault ? invalidDpopProof(error.message) : error;
+  }
+}
+
+/** `fault` continues the sentence "The DPoP proof is refused:". */
+function invalidDpopProof(fault: string): AppError {
+  return new AppError('invalid_dpop_proof', `The DPoP proof is refused: ${fault}.`);
+}
+
+/** For a request that needs a proof and has none. */
+export function missingDpopProof(cause: string): AppError {
+  return new AppError('invalid_dpop_proof', `A DPoP proof is needed: ${cause}.`);
+}

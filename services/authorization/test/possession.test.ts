@@ -1,0 +1,317 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
+import {
+  createPkce,
+  HEART,
+  ISSUER,
+  REDIRECT_URI,
+  race,
+  reasonOf,
+  refusalOf,
+  SLEEP,
+  shareHarness,
+  type TestApp,
+} from './harness.ts';
+
+const harness = await shareHarness();
+const { clock, tokens, authorizations } = harness;
+const key = await createProofKey();
+const other = await createProofKey('EdDSA');
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await harness.registerApp();
+});
+
+const prove = (by: ProofKey = key, path = '/oauth/token', changes = {}) =>
+  by.prove({ method: 'POST', url: ISSUER + path, now: clock.now() }, changes);
+
+const exchange = async (client: TestApp, code: string, by: ProofKey | null = key, codeVerifier?: string) =>
+  tokens.issueToken({
+    client,
+    grantType: 'authorization_code',
+    code,
+    redirectUri: REDIRECT_URI,
+    ...(by !== null && { dpop: await prove(by) }),
+    ...(codeVerifier !== undefined && { codeVerifier }),
+  });
+
+const refresh = async (client: TestApp, refreshToken: string, by: ProofKey | null = key) =>
+  tokens.issueToken({
+    client,
+    grantType: 'refresh_token',
+    refreshToken,
+    ...(by !== null && { dpop: await prove(by) }),
+  });
+
+const jktOf = async (token: string) => (await harness.introspect(token)).jkt;
+
+/** Settings that only the database of this test sets at once. */
+async function change(clientId: string, set: string): Promise<void> {
+  const owner = await harness.connect();
+  await owner.query(`UPDATE app SET ${set} WHERE client_id = $1`, [clientId]);
+}
+
+describe('a token request with a proof', () => {
+  test('binds the access token, which introspection tells, also after its end', async () => {
+    const issued = await exchange(app, await harness.obtainCode(app));
+    expect(issued.dpopBound).toBe(true);
+    expect(await harness.introspect(issued.accessToken)).toMatchObject({
+      status: TokenStatus.LIVE,
+      jkt: key.jkt,
+    });
+    const own = await tokens.introspectOwnToken({ client: app, token: issued.accessToken });
+    expect(own.jkt).toBe(key.jkt);
+    clock.advance(3_601_000);
+    expect(await harness.introspect(issued.accessToken)).toMatchObject({
+      status: TokenStatus.EXPIRED,
+      jkt: key.jkt,
+    });
+  });
+
+  test('binds the token of an app itself', async () => {
+    const request = { client: app, grantType: 'client_credentials', dpop: await prove() };
+    const { accessToken, dpopBound } = await tokens.issueToken(request);
+    expect([dpopBound, await jktOf(accessToken)]).toEqual([true, key.jkt]);
+  });
+
+  test('without one gives a bearer token', async () => {
+    const issued = await exchange(app, await harness.obtainCode(app), null);
+    expect([issued.dpopBound, await jktOf(issued.accessToken)]).toEqual([false, '']);
+  });
+
+  test('works once of fifty at the same time with one proof', async () => {
+    const dpop = await prove();
+    const request = { client: app, grantType: 'client_credentials', dpop };
+    const { won, lost } = await race(50, () => tokens.issueToken(request));
+    expect(won).toHaveLength(1);
+    expect(new Set(lost)).toEqual(new Set(['invalid_dpop_proof']));
+  });
+
+  test.each<[string, string, object]>([
+    ['for another endpoint', '/oauth/par', {}],
+    ['of another method', '/oauth/token', { claims: { htm: 'GET' } }],
+    ['with the signature of another key', '/oauth/token', { header: { jwk: other.publicJwk, alg: 'ES256' } }],
+    ['that is too old', '/oauth/token', { claims: { iat: 1 } }],
+  ])('is refused with a proof %s, and the code still works', async (_what, path, changes) => {
+    const code = await harness.obtainCode(app);
+    const dpop = await prove(key, path, changes);
+    const wrong = { client: app, grantType: 'authorization_code', code, redirectUri: REDIRECT_URI, dpop };
+    expect(await reasonOf(tokens.issueToken(wrong))).toBe('invalid_dpop_proof');
+    expect((await exchange(app, code)).dpopBound).toBe(true);
+  });
+
+  test('with a malformed proof is refused alike for a known and an unknown client', async () => {
+    const grant = { grantType: 'client_credentials', dpop: 'a.b.c' };
+    const unknown = { clientId: 'app_0000000000000000000001', clientSecret: app.clientSecret };
+    const [one, two] = [
+      await refusalOf(tokens.issueToken({ ...grant, client: app })),
+      await refusalOf(tokens.issueToken({ ...grant, client: unknown })),
+    ];
+    expect(one.reason).toBe('invalid_dpop_proof');
+    expect(two).toEqual(one);
+  });
+
+  test('of an unknown client does not use up its proof', async () => {
+    const dpop = await prove();
+    const unknown = { clientId: app.clientId, clientSecret: 'wrong' };
+    const request = { grantType: 'client_credentials', dpop };
+    expect(await reasonOf(tokens.issueToken({ ...request, client: unknown }))).toBe('unauthorized');
+    expect((await tokens.issueToken({ ...request, client: app })).dpopBound).toBe(true);
+  });
+});
+
+describe('a bound family', () => {
+  test('gets no unbound token any more', async () => {
+    const { refreshToken } = await exchange(app, await harness.obtainCode(app));
+    expect(await reasonOf(refresh(app, refreshToken, null))).toBe('invalid_dpop_proof');
+    const renewed = await refresh(app, refreshToken);
+    expect(await jktOf(renewed.accessToken)).toBe(key.jkt);
+  });
+
+  test('may have another key', async () => {
+    const { refreshToken } = await exchange(app, await harness.obtainCode(app));
+    const { accessToken } = await refresh(app, refreshToken, other);
+    expect(await jktOf(accessToken)).toBe(other.jkt);
+  });
+
+  test('begins with the first proof at a refresh', async () => {
+    const { refreshToken } = await exchange(app, await harness.obtainCode(app), null);
+    const bound = await refresh(app, refreshToken);
+    expect(bound.dpopBound).toBe(true);
+    expect(await reasonOf(refresh(app, bound.refreshToken, null))).toBe('invalid_dpop_proof');
+  });
+
+  test('gives workers with different keys one refresh token and access tokens of their own', async () => {
+    const { refreshToken } = await exchange(app, await harness.obtainCode(app));
+    const [one, two] = await Promise.all([
+      refresh(app, refreshToken, key),
+      refresh(app, refreshToken, other),
+    ]);
+    expect(two.refreshToken).toBe(one.refreshToken);
+    expect(await Promise.all([jktOf(one.accessToken), jktOf(two.accessToken)])).toEqual([key.jkt, other.jkt]);
+    expect((await refresh(app, refreshToken, other)).accessToken).toBe(two.accessToken);
+  });
+});
+
+describe('a code', () => {
+  const open = (changes: object) =>
+    authorizations.openAuthorization({
+      client: app,
+      redirectUri: REDIRECT_URI,
+      scope: HEART,
+      requireAuthentication: true,
+      ...changes,
+    });
+
+  async function approve(pendingId: string): Promise<string> {
+    const decision = { pendingId, allRequested: true };
+    const { redirectUri } = await authorizations.completeAuthorization(decision, await harness.as('ada'));
+    return new URL(redirectUri).searchParams.get('code') ?? '';
+  }
+
+  test.each<[string, () => Promise<object>]>([
+    ['dpop_jkt', async () => ({ dpopJkt: key.jkt })],
+    ['a proof at the pushed request', async () => ({ dpop: await prove(key, '/oauth/par') })],
+    ['both', async () => ({ dpopJkt: key.jkt, dpop: await prove(key, '/oauth/par') })],
+  ])('is bound by %s', async (_what, binding) => {
+    const code = await approve((await open(await binding())).pendingId);
+    expect(await reasonOf(exchange(app, code, null))).toBe('invalid_dpop_proof');
+    expect(await reasonOf(exchange(app, code, other))).toBe('invalid_grant');
+    expect((await exchange(app, code)).dpopBound).toBe(true);
+  });
+
+  test.each<[string, string, () => Promise<object>]>([
+    [
+      'another key than its proof',
+      'invalid_request',
+      async () => ({ dpopJkt: other.jkt, dpop: await prove(key, '/oauth/par') }),
+    ],
+    ['no thumbprint', 'invalid_request', async () => ({ dpopJkt: 'x' })],
+    ['a proof for another endpoint', 'invalid_dpop_proof', async () => ({ dpop: await prove() })],
+  ])('is not given for a request with %s', async (_what, reason, binding) => {
+    expect(await reasonOf(open(await binding()))).toBe(reason);
+  });
+});
+
+describe('an app that binds all of its tokens', () => {
+  test('gets none without a proof', async () => {
+    const bound = await harness.registerApp();
+    await change(bound.clientId, 'dpop_bound_access_tokens = true');
+    const own = { client: bound, grantType: 'client_credentials' };
+    expect(await reasonOf(tokens.issueToken(own))).toBe('invalid_dpop_proof');
+    const code = await harness.obtainCode(bound);
+    expect(await reasonOf(exchange(bound, code, null))).toBe('invalid_dpop_proof');
+    expect((await exchange(bound, code)).dpopBound).toBe(true);
+  });
+});
+
+describe('an app of the profile fapi2', () => {
+  let strict: TestApp;
+  const { verifier, challenge } = createPkce();
+
+  beforeAll(async () => {
+    strict = await harness.registerApp({ requirePkce: true });
+    const flags = 'dpop_bound_access_tokens = true, require_pushed_authorization_requests = true';
+    await change(strict.clientId, `security_profile = 'fapi2', ${flags}`);
+  });
+
+  const obtainCode = () => harness.obtainCode(strict, { codeChallenge: challenge });
+  const request = {
+    redirectUri: REDIRECT_URI,
+    scope: HEART,
+    codeChallenge: challenge,
+    codeChallengeMethod: 'S256',
+  };
+  const client = () => ({ clientId: strict.clientId });
+
+  test('keeps its refresh token, with a new access token at each refresh', async () => {
+    const first = await exchange(strict, await obtainCode(), key, verifier);
+    const seen = new Set([first.accessToken]);
+    for (const by of [key, key, other]) {
+      clock.advance(1_000_000);
+      const renewed = await refresh(strict, first.refreshToken, by);
+      expect(renewed.refreshToken).toBe(first.refreshToken);
+      expect(await harness.introspect(renewed.accessToken)).toMatchObject({
+        status: TokenStatus.LIVE,
+        jkt: by.jkt,
+      });
+      seen.add(renewed.accessToken);
+    }
+    expect(seen.size).toBe(4);
+  });
+
+  test('keeps a refresh token alive that it uses, and loses it with the family', async () => {
+    const first = await exchange(strict, await obtainCode(), key, verifier);
+    clock.advance(20 * 24 * 3_600_000);
+    await refresh(strict, first.refreshToken);
+    clock.advance(20 * 24 * 3_600_000);
+    await refresh(strict, first.refreshToken);
+    await tokens.revokeToken({ client: strict, token: first.refreshToken });
+    expect(await reasonOf(refresh(strict, first.refreshToken))).toBe('invalid_grant');
+  });
+
+  test('learns of no sub in the answer, but by introspection', async () => {
+    const issued = await exchange(strict, await obtainCode(), key, verifier);
+    expect(issued.sub).toBe('');
+    const own = await tokens.introspectOwnToken({ client: strict, token: issued.accessToken });
+    expect(own.sub).not.toBe('');
+    expect((await exchange(app, await harness.obtainCode(app))).sub).not.toBe('');
+  });
+
+  test.each([
+    [59, null],
+    [61, 'invalid_grant'],
+  ])('exchanges a code %i s after the approval: %s', async (seconds, reason) => {
+    const code = await obtainCode();
+    clock.advance(seconds * 1_000);
+    const outcome = exchange(strict, code, key, verifier);
+    if (reason === null) expect((await outcome).dpopBound).toBe(true);
+    else expect(await reasonOf(outcome)).toBe(reason);
+  });
+
+  test('has a request_uri of 300 s, which an extension does not prolong', async () => {
+    const opened = await authorizations.openAuthorization({
+      ...request,
+      client: strict,
+      requireAuthentication: true,
+    });
+    expect(opened.expiresInSeconds).toBe(300);
+    await authorizations.extendAuthorization({ pendingId: opened.pendingId }, await harness.as('ada'));
+    const resolve = () => authorizations.resolveRequestUri({ ...client(), requestUri: opened.requestUri });
+    expect((await resolve()).pendingId).toBe(opened.pendingId);
+    clock.advance(301_000);
+    expect(await reasonOf(resolve())).toBe('unauthorized');
+  });
+
+  test('has requests only that it has pushed', async () => {
+    const link = await authorizations.openAuthorization({ ...request, client: client(), frontChannel: true });
+    expect(new URL(link.errorRedirect).searchParams.get('error')).toBe('invalid_request');
+    expect(await reasonOf(authorizations.openAuthorization({ ...request, client: client() }))).toBe(
+      'unauthorized',
+    );
+  });
+
+  test.each([
+    ['without PKCE', { codeChallenge: '', codeChallengeMethod: '' }],
+    ['with plain PKCE', { codeChallengeMethod: 'plain' }],
+  ])('is refused a request %s', async (_what, changes) => {
+    const pushed = { ...request, ...changes, client: strict, requireAuthentication: true };
+    expect(await reasonOf(authorizations.openAuthorization(pushed))).toBe('invalid_request');
+  });
+});
+
+test('scopes are judged for an app of the profile fapi2 as for others', async () => {
+  const strict = await harness.registerApp();
+  const { refreshToken } = await exchange(strict, await harness.obtainCode(strict, { scope: HEART }));
+  await change(strict.clientId, "security_profile = 'fapi2'");
+  const asking = {
+    client: strict,
+    grantType: 'refresh_token',
+    refreshToken,
+    scope: SLEEP,
+    dpop: await prove(),
+  };
+  expect(await reasonOf(tokens.issueToken(asking))).toBe('invalid_scope');
+});

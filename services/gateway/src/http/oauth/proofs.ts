@@ -1,0 +1,31 @@
+import { AppError } from '@phds/service-kit/errors';
+import { ProofFault, readProof } from '@phds/service-kit/trust/dpop';
+import { z } from 'zod';
+import type { Exchange } from '../exchange.ts';
+import type { Fields } from '../openapi/fields.ts';
+
+/** The header field of requests that may have a proof. */
+export const PROOF_HEADERS: Fields = {
+  DPoP: z.string().optional().meta({
+    description:
+      'A proof of possession (RFC 9449) for this request. The tokens get bound to its key. Its mistakes are INVALID_DPOP_PROOF.',
+  }),
+};
+
+/**
+ * The DPoP proof of an OAuth request; undefined without one. Throws `invalid_dpop_proof` for mistakes that it shows by itself, so that
+ * they are answered alike for every client. Authorization checks all of it, with the signature.
+ */
+export function findProof({ gateway, request }: Exchange): string | undefined {
+  const [proof, ...others] = request.headersDistinct['dpop'] ?? [];
+  if (proof === undefined) return undefined;
+  const url = gateway.config.PUBLIC_URL + request.originalUrl.split('?', 1)[0];
+  try {
+    if (others.length > 0) throw new ProofFault('there are several DPoP fields');
+    readProof(proof, { method: request.method, url, accessToken: null, now: gateway.clock.now() });
+    return proof;
+  } catch (error) {
+    if (!(error instanceof ProofFault)) throw error;
+    throw new AppError('invalid_dpop_proof', `The DPoP proof is refused: ${error.message}.`);
+  }
+}
