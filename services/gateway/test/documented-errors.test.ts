@@ -161,6 +161,7 @@ const PROVOCATIONS: Partial<Record<ProblemCode, Provocation>> = {
   ALREADY_DECIDED: failWith('already_decided'),
   APP_NOT_ACTIVE: failWith('app_not_active'),
   INVALID_GRANT: failWith('invalid_grant'),
+  INVALID_DPOP_PROOF: failWith('invalid_dpop_proof'),
   INVALID_SCOPE: failWith('invalid_scope'),
   UNSUPPORTED_GRANT_TYPE: failWith('unsupported_grant_type'),
 };

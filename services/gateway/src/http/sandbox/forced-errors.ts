@@ -66,6 +66,7 @@ export const FORCED_GRANT_ERRORS: Forced = {
   INVALID_REQUEST: () => invalidRequest('code', 'is required'),
   INVALID_GRANT: () =>
     new AppError('invalid_grant', 'The grant is invalid, expired, revoked or already used.'),
+  INVALID_DPOP_PROOF: () => new AppError('invalid_dpop_proof'),
   INVALID_SCOPE: () => new AppError('invalid_scope', 'The scope exceeds what the person shares.'),
   UNSUPPORTED_GRANT_TYPE: () =>
     new AppError(
