@@ -9,7 +9,7 @@ const key = await createProofKey();
 const proofFor = (path: string, changes = {}) =>
   key.prove({ method: 'POST', url: PUBLIC_URL + path, now: gateway.clock.now() }, changes);
 
-const post = (path: string, headers: HeadersInit, parameters: Record<string, string>) =>
+const post = (path: string, headers: Record<string, string>, parameters: Record<string, string>) =>
   ask(gateway, path, { method: 'POST', headers, body: new URLSearchParams(parameters) });
 
 const CLIENT = { client_id: 'app_1', client_secret: 's' };
