@@ -1,6 +1,7 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { expect, test } from '@jest/globals';
 import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import { createDevelopers } from '../src/app/developers.ts';
 import { REDIRECT_URI, reasonOf, refusalOf, shareHarness } from './harness.ts';
 
@@ -59,7 +60,9 @@ test('a live app works from its approval on, and a change of what was approved w
 
   const rename = (name: string) => harness.apps.updateApp({ clientId, settings: { name } }, session);
   await rename(settings.name);
-  await harness.apps.updateApp({ clientId, settings: { requirePkce: true } }, session);
+  const { publicJwk } = await createProofKey();
+  const security = { jwks: JSON.stringify({ keys: [publicJwk] }), securityProfile: 'fapi2' };
+  await harness.apps.updateApp({ clientId, settings: security }, session);
   const refusal = await refusalOf(rename('Another ministry'));
   expect(refusal).toMatchObject({ reason: 'invalid_request', violations: [{ parameter: 'name' }] });
   await setStatus(AppStatus.SUSPENDED);

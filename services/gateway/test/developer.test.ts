@@ -36,6 +36,11 @@ const appJson = {
   privacyPolicyUrl: null,
   logoUrl: null,
   requirePkce: false,
+  tokenEndpointAuthMethod: 'client_secret_basic',
+  jwks: null,
+  dpopBoundAccessTokens: false,
+  requirePushedAuthorizationRequests: false,
+  securityProfile: null,
   status: 'suspended',
   lock: { kind: 'suspension', reason: 'No answer.', since: INSTANT },
   createdAt: INSTANT,
@@ -71,6 +76,34 @@ describe('developers', () => {
         settings: { ...sent, description: '' },
       },
     });
+  });
+
+  test('set keys, see the public ones, and get no secret if the app has none', async () => {
+    const jwks = { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'x' }] };
+    const keyed = {
+      ...app,
+      secretLast4: '',
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      jwks: JSON.stringify(jwks),
+    };
+    const securityProfile = 'fapi2';
+    gateway.backends.answer({
+      registerApp: () => ({ app: { ...keyed, securityProfile }, clientSecret: '' }),
+      updateApp: () => ({ app }),
+    });
+    const sent = { name: 'One', redirectUris: ['https://a.test/cb'], jwks, securityProfile };
+    const { body } = await call('POST', '/developer/apps', sent);
+    expect(body.data).toMatchObject({
+      clientSecret: null,
+      secretLast4: '',
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      jwks,
+      securityProfile,
+    });
+    const settingsOf = (rpc: string) => gateway.backends.callsOf(rpc as 'updateApp')[0]?.request['settings'];
+    expect(settingsOf('registerApp')).toMatchObject({ jwks: JSON.stringify(jwks), securityProfile });
+    await call('PATCH', '/developer/apps/app_1', { jwks: null, securityProfile: null });
+    expect(settingsOf('updateApp')).toMatchObject({ jwks: '', securityProfile: '' });
   });
 
   test('list, read and change apps', async () => {
@@ -164,6 +197,9 @@ describe('developers', () => {
     ['POST', '/developer/apps', '{"name"', 'body'],
     ['POST', '/developer/apps', '[]', 'body'],
     ['PATCH', '/developer/apps/app_1', { requirePkce: 'yes' }, 'requirePkce'],
+    ['PATCH', '/developer/apps/app_1', { jwks: '{"keys":[]}' }, 'jwks'],
+    ['PATCH', '/developer/apps/app_1', { jwksUri: 'https://a.test/keys' }, 'jwksUri'],
+    ['PATCH', '/developer/apps/app_1', { securityProfile: 'fapi1' }, 'securityProfile'],
     ['POST', '/developer/apps/app_1/status', { status: 'paused' }, 'status'],
     ['POST', '/developer/apps/app_1/status', {}, 'status'],
     ['GET', '/developer/apps?status=active', undefined, 'status'],

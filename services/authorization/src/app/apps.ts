@@ -32,21 +32,23 @@ export interface RotatedSecret extends IssuedSecret, ReplacedSecret {
   readonly rotatedAt: Date;
 }
 
+export interface RegisteredApp {
+  readonly app: App;
+  /** In plain text, returned only once; null for an app that authenticates itself with its key. */
+  readonly clientSecret: string | null;
+}
+
 /** Developers' apps. `ownerId` is the session's user. Other people's apps are not found. */
 export interface Apps {
   /** Registers an app. Throws `invalid_request`, `conflict` (too many). */
-  register(
-    ownerId: string,
-    input: SettingsInput,
-    environment: Environment,
-  ): Promise<IssuedSecret & { app: App }>;
+  register(ownerId: string, input: SettingsInput, environment: Environment): Promise<RegisteredApp>;
   list(ownerId: string, page: Page): Promise<Listed<App>>;
   get(ownerId: string, clientId: string): Promise<App>;
   /** Replaces the fields that were sent. */
   update(ownerId: string, clientId: string, input: SettingsInput): Promise<App>;
   /**
    * Issues a new secret. The old one works for another `overlapSeconds`, or fails once this returns. Throws `invalid_request` for a
-   * longer overlap than allowed, `app_not_active` for a revoked app.
+   * longer overlap than allowed, `app_not_active` for a revoked app, `conflict` for one that authenticates itself with its key.
    */
   rotateSecret(ownerId: string, clientId: string, overlapSeconds: number): Promise<RotatedSecret>;
   /**
@@ -91,19 +93,15 @@ export function createApps(dependencies: AppsDependencies): Apps {
     register: (ownerId, input, environment) => register(dependencies, ownerId, input, environment),
 
     async update(ownerId, clientId, input) {
-      const known = await get(ownerId, clientId);
-      const change = parseChange(input, known);
-      await awaitApprovalOf(dependencies, known, change);
-      const changed = Object.keys(change).length > 0;
-      const app = changed ? await apps.updateSettings(clientId, ownerId, change, clock.now()) : known;
-      if (app === null) throw notFound();
+      const app = await changeSettings(dependencies, () => get(ownerId, clientId), input);
       // Only the public profile is copied. If this fails, repeating the same update repairs it.
       await ledger.putApp(app);
       return withoutEndedSecret(app, clock.now());
     },
 
     async rotateSecret(ownerId, clientId, overlapSeconds) {
-      await get(ownerId, clientId);
+      const { tokenEndpointAuthMethod } = await get(ownerId, clientId);
+      if (tokenEndpointAuthMethod === 'private_key_jwt') throw withoutSecret();
       return rotateSecret(dependencies, clientId, overlapSeconds);
     },
 
@@ -124,7 +122,42 @@ export function createApps(dependencies: AppsDependencies): Apps {
   };
 }
 
+/** Changes are judged by the settings that they change, so one that another change has overtaken is judged again. */
+async function changeSettings(
+  dependencies: AppsDependencies,
+  read: () => Promise<App>,
+  input: SettingsInput,
+): Promise<App> {
+  const { apps, clock } = dependencies;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const known = await read();
+    const change = parseChange(input, known);
+    await awaitApprovalOf(dependencies, known, change);
+    if (Object.keys(change).length === 0) return known;
+    const app = await apps.updateSettings(known, change, clock.now());
+    if (app !== null) return app;
+  }
+  throw new AppError('conflict', 'The app is being changed by another request.');
+}
+
+function withoutSecret(): AppError {
+  return new AppError(
+    'conflict',
+    'The app authenticates itself with its key (private_key_jwt) and has no secret. Set tokenEndpointAuthMethod to client_secret_basic first.',
+  );
+}
+
 const APPROVAL = { kind: 'approval', reason: '' } as const;
+
+/** Settings that only concern how the app and this service recognise each other. */
+const TECHNICAL: readonly (keyof AppSettings)[] = [
+  'requirePkce',
+  'tokenEndpointAuthMethod',
+  'jwks',
+  'dpopBoundAccessTokens',
+  'requirePushedAuthorizationRequests',
+  'securityProfile',
+];
 
 /** An approval is for what the app says of itself and may ask for: whatever of it changes waits for another one. */
 async function awaitApprovalOf(
@@ -135,7 +168,7 @@ async function awaitApprovalOf(
   if (!dependencies.needsApproval || isSandboxApp(app.clientId)) return;
   const fields = Object.keys(change) as (keyof AppSettings)[];
   const changed = fields.filter(
-    (field) => field !== 'requirePkce' && JSON.stringify(change[field]) !== JSON.stringify(app[field]),
+    (field) => !TECHNICAL.includes(field) && JSON.stringify(change[field]) !== JSON.stringify(app[field]),
   );
   if (changed.length === 0 || app.lock !== null) return;
   if (app.status === 'active') {
@@ -177,16 +210,17 @@ async function register(
   ownerId: string,
   input: SettingsInput,
   environment: Environment,
-): Promise<IssuedSecret & { app: App }> {
+): Promise<RegisteredApp> {
   const { apps, maxAppsPerDeveloper: limit, needsApproval } = dependencies;
   const settings = parseRegistration(input);
   if ((await apps.countApps(ownerId)) >= limit) throw tooMany(limit);
-  const { clientSecret, trace } = makeSecret();
+  const made = settings.tokenEndpointAuthMethod === 'private_key_jwt' ? null : makeSecret();
   const waits = needsApproval && environment === 'live';
   const identity = { clientId: newClientId(environment), ownerId };
-  const app = await putNewApp(dependencies, { ...settings, ...identity }, trace, { limit, waits });
+  const named = { ...settings, ...identity };
+  const app = await putNewApp(dependencies, named, made?.trace ?? null, { limit, waits });
   if (app === null) throw tooMany(limit);
-  return { app, clientSecret, secretLast4: trace.last4 };
+  return { app, clientSecret: made?.clientSecret ?? null };
 }
 
 /**
@@ -196,7 +230,7 @@ async function register(
 export async function putNewApp(
   { apps, ledger, clock }: Pick<AppsDependencies, 'apps' | 'ledger' | 'clock'>,
   named: AppSettings & Pick<App, 'clientId' | 'ownerId'>,
-  secret: SecretTrace,
+  secret: SecretTrace | null,
   { limit, waits }: { readonly limit: number; readonly waits: boolean },
 ): Promise<App | null> {
   const now = clock.now();
@@ -213,7 +247,7 @@ export async function putNewApp(
     ledgerRevision: state.revision,
     statusChangedAt: now,
     lock,
-    secretLast4: secret.last4,
+    secretLast4: secret?.last4 ?? '',
     previousSecretLast4: '',
     previousSecretExpiresAt: null,
     createdAt: now,

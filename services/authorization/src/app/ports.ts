@@ -241,13 +241,20 @@ export interface AppStore {
   listApps(filter: AppFilter, page: Page): Promise<Listed<App>>;
   countApps(ownerId: string): Promise<number>;
   /** Stores a new app unless its owner already has `limit` apps, in which case it returns false. Exact under concurrency. */
-  insertApp(app: App, secret: SecretTrace, limit: number): Promise<boolean>;
-  /** Replaces the given fields; null when the app is not this owner's. `updatedAt` increases with every change, whatever `now` is. */
-  updateSettings(clientId: string, ownerId: string, change: SettingsChange, now: Date): Promise<App | null>;
+  insertApp(app: App, secret: SecretTrace | null, limit: number): Promise<boolean>;
+  /**
+   * Replaces the given fields; null when the app has changed or is no longer this owner's. `updatedAt` increases with every change,
+   * whatever `now` is. The method `private_key_jwt` ends the secrets.
+   */
+  updateSettings(
+    known: Pick<App, 'clientId' | 'ownerId' | 'updatedAt'>,
+    change: SettingsChange,
+    now: Date,
+  ): Promise<App | null>;
   /** False unless the app belongs to one of these two. An erased developer is an empty id. */
   setOwner(clientId: string, ownerId: string, formerId: string): Promise<boolean>;
   /**
-   * Replaces the secret; null if the app is revoked or has this secret already. The old one is kept until then, or fails from the commit
+   * Replaces the secret; null if the app is revoked, has this secret already or has none because of its key. The old one is kept until then, or fails from the commit
    * on; the one before it fails in any case.
    */
   replaceSecret(

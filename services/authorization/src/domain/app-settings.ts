@@ -2,7 +2,8 @@ import { parseScopeList, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { countCharacters, findNameFault, findShownTextFault } from '@phds/catalog/shown-text';
 import type { Violation } from '@phds/service-kit/errors';
 import { invalidRequest } from '@phds/service-kit/errors';
-import type { AppSettings } from './app.ts';
+import type { AppSettings, SecurityProfile, TokenEndpointAuthMethod } from './app.ts';
+import { parsePublicKeys } from './public-keys.ts';
 import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './redirect-uri.ts';
 
 /** The texts of an app: their maximum length in characters, and the reason why one is invalid, or null. */
@@ -27,10 +28,42 @@ export interface SettingsInput {
   readonly privacyPolicyUrl?: string | undefined;
   readonly logoUrl?: string | undefined;
   readonly requirePkce?: boolean | undefined;
+  readonly tokenEndpointAuthMethod?: string | undefined;
+  /** A JSON Web Key Set as JSON; an empty text clears it. */
+  readonly jwks?: string | undefined;
+  readonly dpopBoundAccessTokens?: boolean | undefined;
+  readonly requirePushedAuthorizationRequests?: boolean | undefined;
+  readonly securityProfile?: string | undefined;
 }
 
 /** The validated fields of an update. */
 export type SettingsChange = Partial<AppSettings>;
+
+const DEFAULTS: AppSettings = {
+  name: '',
+  redirectUris: [],
+  scopes: SCOPE_NAMES,
+  description: '',
+  developerName: '',
+  homepageUrl: '',
+  privacyPolicyUrl: '',
+  logoUrl: '',
+  requirePkce: false,
+  tokenEndpointAuthMethod: 'client_secret_basic',
+  jwks: '',
+  jwksUri: '',
+  dpopBoundAccessTokens: false,
+  requirePushedAuthorizationRequests: false,
+  securityProfile: '',
+};
+
+/** What the FAPI 2.0 Security Profile asks of an app (section 5.3.2). */
+const FAPI2 = {
+  tokenEndpointAuthMethod: 'private_key_jwt',
+  requirePkce: true,
+  dpopBoundAccessTokens: true,
+  requirePushedAuthorizationRequests: true,
+} as const satisfies Partial<AppSettings>;
 
 /** The settings of a new app. Throws `invalid_request` that names every invalid field. */
 export function parseRegistration(input: SettingsInput): AppSettings {
@@ -39,26 +72,9 @@ export function parseRegistration(input: SettingsInput): AppSettings {
   if (input.redirectUris.length === 0) {
     violations.push({ parameter: 'redirectUris', message: 'needs at least one redirect URI' });
   }
-  const change = collectChange(input, violations);
+  const change = completeChange(collectChange(input, violations), DEFAULTS, violations);
   if (violations.length > 0) throw invalidRequest(violations);
-  return {
-    name: '',
-    redirectUris: [],
-    scopes: SCOPE_NAMES,
-    description: '',
-    developerName: '',
-    homepageUrl: '',
-    privacyPolicyUrl: '',
-    logoUrl: '',
-    requirePkce: false,
-    tokenEndpointAuthMethod: 'client_secret_basic',
-    jwks: '',
-    jwksUri: '',
-    dpopBoundAccessTokens: false,
-    requirePushedAuthorizationRequests: false,
-    securityProfile: '',
-    ...change,
-  };
+  return { ...DEFAULTS, ...change };
 }
 
 /**
@@ -66,9 +82,9 @@ export function parseRegistration(input: SettingsInput): AppSettings {
  * validated when they were added, possibly by earlier rules. The console sends the whole list, so validating them again could
  * prevent a developer from adding one.
  */
-export function parseChange(input: SettingsInput, app: Pick<AppSettings, 'redirectUris'>): SettingsChange {
+export function parseChange(input: SettingsInput, app: AppSettings): SettingsChange {
   const violations: Violation[] = [];
-  const change = collectChange(input, violations, app.redirectUris);
+  const change = completeChange(collectChange(input, violations, app.redirectUris), app, violations);
   if (violations.length > 0) throw invalidRequest(violations);
   return change;
 }
@@ -91,8 +107,67 @@ function collectChange(
     change.redirectUris = collectRedirectUris(input.redirectUris, knownUris, violations);
   }
   if (input.scopes.length > 0) change.scopes = collectScopes(input.scopes, violations);
-  if (input.requirePkce !== undefined) change.requirePkce = input.requirePkce;
+  for (const field of FLAGS) {
+    const flag = input[field];
+    if (flag !== undefined) change[field] = flag;
+  }
+  const { tokenEndpointAuthMethod: method, securityProfile: profile, jwks } = input;
+  if (method !== undefined) change.tokenEndpointAuthMethod = collectMethod(method, violations);
+  if (profile !== undefined) change.securityProfile = collectProfile(profile, violations);
+  if (jwks !== undefined) change.jwks = collectKeys(jwks, violations);
   return change;
+}
+
+const FLAGS = ['requirePkce', 'dpopBoundAccessTokens', 'requirePushedAuthorizationRequests'] as const;
+
+function collectMethod(text: string, violations: Violation[]): TokenEndpointAuthMethod {
+  if (text === 'client_secret_basic' || text === 'private_key_jwt') return text;
+  const message = 'must be client_secret_basic or private_key_jwt';
+  violations.push({ parameter: 'tokenEndpointAuthMethod', message });
+  return 'client_secret_basic';
+}
+
+function collectProfile(text: string, violations: Violation[]): SecurityProfile {
+  if (text !== '' && text !== 'fapi2') {
+    violations.push({ parameter: 'securityProfile', message: 'must be fapi2' });
+    return '';
+  }
+  return text;
+}
+
+function collectKeys(text: string, violations: Violation[]): string {
+  if (text === '') return '';
+  const parsed = parsePublicKeys(text);
+  if ('jwks' in parsed) return parsed.jwks;
+  violations.push({ parameter: 'jwks', message: parsed.fault });
+  return text;
+}
+
+/** The change with what a chosen security profile sets. The settings after it have to agree with each other. */
+function completeChange(
+  change: SettingsChange,
+  before: AppSettings,
+  violations: Violation[],
+): SettingsChange {
+  const complete = { ...(change.securityProfile === 'fapi2' && FAPI2), ...change };
+  const after = { ...before, ...complete };
+  if (after.tokenEndpointAuthMethod === 'private_key_jwt' && after.jwks === '') {
+    const message =
+      change.jwks === '' ? 'must not be cleared with private_key_jwt' : 'is required for private_key_jwt';
+    violations.push({ parameter: 'jwks', message });
+  }
+  if (after.securityProfile === 'fapi2') violations.push(...findProfileFaults(after));
+  return complete;
+}
+
+function findProfileFaults({ redirectUris, ...settings }: AppSettings): Violation[] {
+  const suffix = 'with the security profile fapi2';
+  const forced = Object.entries(FAPI2)
+    .filter(([field, value]) => settings[field as keyof typeof FAPI2] !== value)
+    .map(([parameter, value]) => ({ parameter, message: `must be ${value} ${suffix}` }));
+  const index = redirectUris.findIndex((uri) => !uri.startsWith('https:'));
+  if (index === -1) return forced;
+  return [...forced, { parameter: 'redirectUris', message: `entry ${index + 1} must use https ${suffix}` }];
 }
 
 function collectText(parameter: TextField, text: string, violations: Violation[]): string {

@@ -40,7 +40,7 @@ export function createAppService(dependencies: {
       const session = await verifySession(sessionOf(context));
       if (!(await developers.mayRegister(session))) throw notADeveloper();
       const registered = await apps.register(session.userId, toSettingsInput(settings), environment);
-      return { app: toAppMessage(registered.app), clientSecret: registered.clientSecret };
+      return { app: toAppMessage(registered.app), clientSecret: registered.clientSecret ?? '' };
     },
     async listApps({ page }, context) {
       const session = await verifySession(sessionOf(context));
@@ -185,6 +185,12 @@ function toAppMessage(app: App) {
     privacyPolicyUrl: app.privacyPolicyUrl,
     logoUrl: app.logoUrl,
     requirePkce: app.requirePkce,
+    tokenEndpointAuthMethod: app.tokenEndpointAuthMethod,
+    jwks: app.jwks,
+    jwksUri: app.jwksUri,
+    dpopBoundAccessTokens: app.dpopBoundAccessTokens,
+    requirePushedAuthorizationRequests: app.requirePushedAuthorizationRequests,
+    securityProfile: app.securityProfile,
     status: toAppStatusMessage(app.status),
     ...(app.lock !== null && { lock: toAppLockMessage(app.lock) }),
     createdAt: timestampFromDate(app.createdAt),

@@ -71,21 +71,14 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
         await client.query(lockText, [`apps of ${app.ownerId}`]);
         const { rowCount } = await client.query('SELECT FROM app WHERE owner_id = $1', [app.ownerId]);
         if ((rowCount ?? 0) >= limit) return false;
-        const secretColumns = { secretHash: secret.hash, secretRotatedAt: app.createdAt };
+        const secretColumns = { secretHash: secret?.hash ?? null, secretRotatedAt: app.createdAt };
         await client.query(toInsert('app', { ...app, ...secretColumns, ...toLockColumns(lock) }));
         return true;
       }),
 
-    async updateSettings(clientId, ownerId, change, now) {
-      const { names, values } = toColumns(change);
-      // Uses the row's own time if the clock is behind, because consent orders changes by this time.
-      const set = [
-        "updated_at = greatest($3::timestamptz, updated_at + interval '1 millisecond')",
-        ...names.map((name, index) => `${name} = $${index + 4}`),
-      ];
-      const text = `UPDATE app SET ${set.join(', ')} WHERE client_id = $1 AND owner_id = $2`;
-      const { rowCount } = await pool.query(text, [clientId, ownerId, now, ...values]);
-      return rowCount === 0 ? null : fromAppRow(await prisma.app.findUniqueOrThrow({ where: { clientId } }));
+    async updateSettings(known, change, now) {
+      if (!(await inVerified(toUpdate(known, change, now)))) return null;
+      return fromAppRow(await prisma.app.findUniqueOrThrow({ where: { clientId: known.clientId } }));
     },
 
     async setOwner(clientId, ownerId, formerId) {
@@ -110,13 +103,29 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
   };
 }
 
+function toUpdate(...[known, change, now]: Parameters<AppStore['updateSettings']>) {
+  const { names, values } = toColumns(change);
+  // Uses the row's own time if the clock is behind, because consent orders changes by this time.
+  const set = [
+    "updated_at = greatest($4::timestamptz, updated_at + interval '1 millisecond')",
+    ...names.map((name, index) => `${name} = $${index + 5}`),
+    ...(change.tokenEndpointAuthMethod === 'private_key_jwt'
+      ? ["secret_hash = NULL, secret_last4 = ''"]
+      : []),
+  ];
+  const text = `UPDATE app SET ${set.join(', ')} WHERE client_id = $1 AND owner_id = $2 AND updated_at = $3`;
+  const { clientId, ownerId, updatedAt } = known;
+  return async (client: pg.ClientBase) =>
+    (await client.query(text, [clientId, ownerId, updatedAt, now, ...values])).rowCount === 1;
+}
+
 // A trigger completes and clears what is kept of the replaced secret.
 const REPLACE_SECRET = `
   UPDATE app SET secret_hash = $2, secret_last4 = $3,
     previous_secret_hash = CASE WHEN $5::timestamptz IS NULL THEN NULL ELSE secret_hash END,
     previous_secret_last4 = secret_last4, previous_secret_expires_at = $5::timestamptz,
     secret_rotated_at = $4, updated_at = greatest($4::timestamptz, updated_at)
-  WHERE client_id = $1 AND status <> 'revoked' AND secret_hash IS DISTINCT FROM $2
+  WHERE client_id = $1 AND status <> 'revoked' AND token_endpoint_auth_method <> 'private_key_jwt' AND secret_hash IS DISTINCT FROM $2
   RETURNING previous_secret_last4 AS "previousSecretLast4", previous_secret_expires_at AS "previousSecretExpiresAt"`;
 
 // A revocation may be overtaken by a later re-activation, so any newer epoch removes the secret. An older epoch, from a restored ledger,

@@ -82,7 +82,10 @@ function About({ app }: { readonly app: DeveloperApp }) {
               <code>{app.clientId}</code> <CopyButton value={app.clientId}>{text('copyId')}</CopyButton>
             </span>,
           ],
-          [text('clientSecret'), <code key="secret">…{app.secretLast4}</code>],
+          [
+            text('clientSecret'),
+            app.secretLast4 === '' ? null : <code key="secret">…{app.secretLast4}</code>,
+          ],
           [
             text('previousSecret'),
             hasPrevious(app) ? (

@@ -27,6 +27,19 @@ const texts = z.array(wellFormed, 'must be a list of texts').min(1, 'must name a
 /** Null and the empty string both clear the value. */
 const optionalText = wellFormed.nullable().optional();
 
+const flag = z.boolean('must be true or false').optional();
+
+const AUTH_METHODS = ['client_secret_basic', 'private_key_jwt'] as const;
+const AUTH_METHOD =
+  '`client_secret_basic`: the secret, in HTTP Basic or in the body, and the keys as well if there are any. `private_key_jwt`: the keys ' +
+  'alone (RFC 7523); setting it ends the secret at once.';
+const BOUND = 'Whether the app gets no token without a DPoP proof (RFC 9449).';
+const PUSHED = 'Whether the app has to push its authorization requests (RFC 9126).';
+const PROFILES = ['fapi2'] as const;
+const PROFILE =
+  '`fapi2`: the FAPI 2.0 Security Profile. It sets `private_key_jwt`, `requirePkce`, `dpopBoundAccessTokens` and ' +
+  '`requirePushedAuthorizationRequests`, which then cannot be changed, and needs https redirect URIs.';
+
 const optionalSettings = {
   scopes: texts.optional(),
   description: optionalText,
@@ -34,7 +47,22 @@ const optionalSettings = {
   homepageUrl: optionalText,
   privacyPolicyUrl: optionalText,
   logoUrl: optionalText,
-  requirePkce: z.boolean('must be true or false').optional(),
+  requirePkce: flag,
+  tokenEndpointAuthMethod: z
+    .enum(AUTH_METHODS, `must be one of ${AUTH_METHODS.join(', ')}`)
+    .optional()
+    .meta({ description: AUTH_METHOD }),
+  jwks: z
+    .looseObject({ keys: z.array(z.looseObject({})) }, 'must be an object with a list `keys`')
+    .nullable()
+    .optional()
+    .meta({
+      description:
+        'Public keys (JSON Web Key Set, RFC 7517): 1 to 5 of EC P-256, Ed25519 or RSA of 2048 to 4096 bits, each of several with a `kid` of its own. Null clears them.',
+    }),
+  dpopBoundAccessTokens: flag.meta({ description: BOUND }),
+  requirePushedAuthorizationRequests: flag.meta({ description: PUSHED }),
+  securityProfile: z.enum(PROFILES, 'must be fapi2').nullable().optional().meta({ description: PROFILE }),
 };
 
 /** Body of a registration. */
@@ -70,8 +98,12 @@ export const rotationBody = z.strictObject({
 
 /** Converts a change to the settings message of authorization. */
 function toAppSettings(body: z.infer<typeof changeBody>): MessageInitShape<typeof AppSettingsSchema> {
-  const entries = Object.entries(body).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
+  const { jwks, ...others } = body;
+  const entries = Object.entries(others).filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(entries.map(([name, value]) => [name, value ?? ''])),
+    ...(jwks !== undefined && { jwks: jwks === null ? '' : JSON.stringify(jwks) }),
+  };
 }
 
 const previousSecret = {
@@ -96,7 +128,7 @@ const appJson = z
   .object({
     clientId: text,
     environment: z.enum(ENVIRONMENTS),
-    secretLast4: text,
+    secretLast4: text.meta({ description: 'Empty while the app has no secret.' }),
     ...previousSecret,
     name: text,
     redirectUris: z.array(text),
@@ -107,6 +139,14 @@ const appJson = z
     privacyPolicyUrl: textOrNull,
     logoUrl: textOrNull,
     requirePkce: z.boolean(),
+    tokenEndpointAuthMethod: z.enum(AUTH_METHODS).meta({ description: AUTH_METHOD }),
+    jwks: z
+      .object({ keys: z.array(z.looseObject({})) })
+      .nullable()
+      .meta({ description: 'The public keys.' }),
+    dpopBoundAccessTokens: z.boolean().meta({ description: BOUND }),
+    requirePushedAuthorizationRequests: z.boolean().meta({ description: PUSHED }),
+    securityProfile: z.enum(PROFILES).nullable().meta({ description: PROFILE }),
     status: z.enum(APP_STATUSES),
     lock: lockJson,
     createdAt: instant,
@@ -116,7 +156,11 @@ const appJson = z
 
 const clientSecret = text.meta({ description: 'Shown once, here.' });
 
-const newAppJson = appJson.extend({ clientSecret }).meta({ id: 'NewApp' });
+const newAppJson = appJson
+  .extend({
+    clientSecret: textOrNull.meta({ description: 'Shown once, here. Null with `private_key_jwt`.' }),
+  })
+  .meta({ id: 'NewApp' });
 
 const rotatedSecretJson = z.object({
   clientId: text,
@@ -159,6 +203,13 @@ function toAppJson(app: App): z.infer<typeof appJson> {
     privacyPolicyUrl: toNullable(app.privacyPolicyUrl),
     logoUrl: toNullable(app.logoUrl),
     requirePkce: app.requirePkce,
+    // Authorization of an earlier release does not say.
+    tokenEndpointAuthMethod:
+      app.tokenEndpointAuthMethod === 'private_key_jwt' ? 'private_key_jwt' : 'client_secret_basic',
+    jwks: app.jwks === '' ? null : JSON.parse(app.jwks),
+    dpopBoundAccessTokens: app.dpopBoundAccessTokens,
+    requirePushedAuthorizationRequests: app.requirePushedAuthorizationRequests,
+    securityProfile: app.securityProfile === 'fapi2' ? 'fapi2' : null,
     status: appStatusName(app.status),
     lock: app.lock === undefined ? null : toLockJson(app.lock),
     createdAt: toInstant(app.createdAt),
@@ -214,7 +265,7 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
       );
       const { clientId, ...rest } = toAppJson(required(app));
       exchange.response.setHeader('Location', `${APPS}/${clientId}`);
-      return { data: { clientId, clientSecret: secret, ...rest } };
+      return { data: { clientId, clientSecret: toNullable(secret), ...rest } };
     },
   }),
   jsonOperation({
@@ -237,10 +288,11 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     tag,
     summary: 'Change an own app',
     description:
-      'Where live apps need an approval, suspend a live app before you change anything but `requirePkce`: it then waits for another approval.',
+      'Where live apps need an approval, suspend a live app before you change what people see or its scopes and redirect URIs: it then waits for another ' +
+      'approval. Keys and the other settings of security can change at any time.',
     body: { schema: changeBody },
     answer: { description: 'The changed app.', body: dataOf(appJson) },
-    errors: ['NOT_FOUND'],
+    errors: ['NOT_FOUND', 'CONFLICT'],
     handle: async ({ backends, caller, body, clientId }) => {
       const { app } = await backends.apps.updateApp({ clientId, settings: toAppSettings(body) }, caller);
       return { data: toAppJson(required(app)) };
@@ -253,12 +305,13 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     tag,
     summary: 'Replace the secret',
     description:
-      'The old secret stops working at once, or after `overlapSeconds`; the one before it stops in any case. Issued tokens live on.',
+      'The old secret stops working at once, or after `overlapSeconds`; the one before it stops in any case. Issued tokens live on. ' +
+      'A CONFLICT for an app that authenticates itself with its key.',
     securityEvent: 'rotation',
     costly: 'registrations',
     body: { schema: rotationBody, optional: true },
     answer: { description: 'The new secret.', body: dataOf(rotatedSecretJson) },
-    errors: ['NOT_FOUND', 'STEP_UP_REQUIRED', 'APP_NOT_ACTIVE'],
+    errors: ['NOT_FOUND', 'CONFLICT', 'STEP_UP_REQUIRED', 'APP_NOT_ACTIVE'],
     handle: async ({ backends, caller, body: { overlapSeconds = 0 }, clientId }) => {
       const rotated = await backends.apps.rotateSecret({ clientId, overlapSeconds }, caller);
       return {
