@@ -12,7 +12,7 @@ export const AUTHORIZATION_CODE_MAX_SECONDS = 600;
 /** Default lifetime of an authorization code. */
 export const AUTHORIZATION_CODE_DEFAULT_SECONDS = 300;
 
-/** Maximum lifetime of a code of an app with the profile `fapi2` (FAPI 2.0 Security Profile, section 5.3.2.1). */
+/** Maximum lifetime of a code of an app without a secret, or with the profile `fapi2` (FAPI 2.0 Security Profile, section 5.3.2.1). */
 export const STRICT_CODE_SECONDS = 60;
 
 /** Lifetime of a `request_uri` of such an app, which is never extended (section 5.3.2.2: less than 600). */
@@ -23,6 +23,12 @@ export const ACCESS_TOKEN_SECONDS = HOUR;
 
 /** Lifetime of a refresh token. Sliding: it restarts at each rotation, but never exceeds the grant's. */
 export const REFRESH_TOKEN_SECONDS = 30 * DAY;
+
+/** Lifetime of an access token of an app without a secret. */
+export const PUBLIC_ACCESS_TOKEN_SECONDS = 600;
+
+/** Lifetime of a refresh token of a browser app. Sliding, like the others. */
+export const BROWSER_REFRESH_TOKEN_SECONDS = DAY;
 
 /** How long a pending approval waits for the user before it expires. */
 export const PENDING_APPROVAL_SECONDS = 600;

@@ -46,21 +46,25 @@ function measureClients(metrics: Metrics, clients: ClientAuthentication): Client
   });
   for (const result of ['accepted', 'refused']) results.inc({ result }, 0);
   const count = (isAccepted: boolean) => results.inc({ result: isAccepted ? 'accepted' : 'refused' });
-  return {
-    async identify(credentials) {
-      const presented = await clients.identify(credentials);
-      if (presented.secretSent) count(presented.authenticated);
-      return presented;
-    },
-    async authenticate(credentials) {
+  const counting =
+    (authenticate: ClientAuthentication['authenticate']): ClientAuthentication['authenticate'] =>
+    async (credentials) => {
       try {
-        const app = await clients.authenticate(credentials);
+        const app = await authenticate(credentials);
         count(true);
         return app;
       } catch (error) {
         if (error instanceof AppError && error.reason === 'unauthorized') count(false);
         throw error;
       }
+    };
+  return {
+    async identify(credentials) {
+      const presented = await clients.identify(credentials);
+      if (presented.secretSent) count(presented.authenticated);
+      return presented;
     },
+    authenticate: counting(clients.authenticate),
+    authenticateConfidential: counting(clients.authenticateConfidential),
   };
 }

@@ -29,6 +29,8 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
     dpopBoundAccessTokens: false,
     requirePushedAuthorizationRequests: false,
     securityProfile: '',
+    applicationType: 'server',
+    allowedOrigins: [],
     status,
     epoch: 1,
     ledgerRevision: 1,

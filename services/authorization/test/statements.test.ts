@@ -68,6 +68,7 @@ describe('grouped changes', () => {
       accessExpiresAt: LATER,
       refreshHash: sha256(`refresh ${made}`),
       jkt: null,
+      familyJkt: null,
       scopes: [HEART],
       now: harness.clock.now(),
       codeHash: sha256(await harness.obtainCode(app, { userId })),

@@ -146,6 +146,9 @@ const limits = {
   LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: limit(60).describe(
     "Authorization requests without the app's secret, by address.",
   ),
+  LIMIT_PUBLIC_CLIENT_PER_MINUTE: limit(300).describe(
+    'Requests of one app without a secret under `/oauth`, by address.',
+  ),
   LIMIT_SIGN_INS_PER_MINUTE: limit(300).describe('Sign-ins begun from one address, and as many finished.'),
   LIMIT_AUTH_FAILURES_PER_MINUTE: limit(60).describe(
     'Failed authentications of one credential, and of one address ([what counts](../partners/limits.md#failed-authentications)).',

@@ -41,6 +41,8 @@ const appJson = {
   dpopBoundAccessTokens: false,
   requirePushedAuthorizationRequests: false,
   securityProfile: null,
+  applicationType: 'server',
+  allowedOrigins: [],
   status: 'suspended',
   lock: { kind: 'suspension', reason: 'No answer.', since: INSTANT },
   createdAt: INSTANT,

@@ -8,6 +8,7 @@ import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import {
   type App,
   type AppLock,
+  type ApplicationType,
   type AppSettings,
   type AppStatus,
   type ChangedState,
@@ -32,16 +33,22 @@ export interface RotatedSecret extends IssuedSecret, ReplacedSecret {
   readonly rotatedAt: Date;
 }
 
+/** What never changes of an app. */
+export interface AppKind {
+  readonly environment: Environment;
+  readonly applicationType: ApplicationType;
+}
+
 export interface RegisteredApp {
   readonly app: App;
-  /** In plain text, returned only once; null for an app that authenticates itself with its key. */
+  /** In plain text, returned only once; null for an app that authenticates itself with its key, or not at all. */
   readonly clientSecret: string | null;
 }
 
 /** Developers' apps. `ownerId` is the session's user. Other people's apps are not found. */
 export interface Apps {
   /** Registers an app. Throws `invalid_request`, `conflict` (too many). */
-  register(ownerId: string, input: SettingsInput, environment: Environment): Promise<RegisteredApp>;
+  register(ownerId: string, input: SettingsInput, kind: AppKind): Promise<RegisteredApp>;
   list(ownerId: string, page: Page): Promise<Listed<App>>;
   get(ownerId: string, clientId: string): Promise<App>;
   /** Replaces the fields that were sent. */
@@ -90,7 +97,7 @@ export function createApps(dependencies: AppsDependencies): Apps {
       return { items: items.map((app) => withoutEndedSecret(app, now)), total };
     },
 
-    register: (ownerId, input, environment) => register(dependencies, ownerId, input, environment),
+    register: (ownerId, input, kind) => register(dependencies, ownerId, input, kind),
 
     async update(ownerId, clientId, input) {
       const app = await changeSettings(dependencies, () => get(ownerId, clientId), input);
@@ -101,7 +108,7 @@ export function createApps(dependencies: AppsDependencies): Apps {
 
     async rotateSecret(ownerId, clientId, overlapSeconds) {
       const { tokenEndpointAuthMethod } = await get(ownerId, clientId);
-      if (tokenEndpointAuthMethod === 'private_key_jwt') throw withoutSecret();
+      if (tokenEndpointAuthMethod !== 'client_secret_basic') throw withoutSecret(tokenEndpointAuthMethod);
       return rotateSecret(dependencies, clientId, overlapSeconds);
     },
 
@@ -140,10 +147,12 @@ async function changeSettings(
   throw new AppError('conflict', 'The app is being changed by another request.');
 }
 
-function withoutSecret(): AppError {
+function withoutSecret(method: 'private_key_jwt' | 'none'): AppError {
   return new AppError(
     'conflict',
-    'The app authenticates itself with its key (private_key_jwt) and has no secret. Set tokenEndpointAuthMethod to client_secret_basic first.',
+    method === 'none'
+      ? 'Native and browser apps have no secret.'
+      : 'The app authenticates itself with its key (private_key_jwt) and has no secret. Set tokenEndpointAuthMethod to client_secret_basic first.',
   );
 }
 
@@ -157,6 +166,7 @@ const TECHNICAL: readonly (keyof AppSettings)[] = [
   'dpopBoundAccessTokens',
   'requirePushedAuthorizationRequests',
   'securityProfile',
+  'allowedOrigins',
 ];
 
 /** An approval is for what the app says of itself and may ask for: whatever of it changes waits for another one. */
@@ -209,14 +219,14 @@ async function register(
   dependencies: AppsDependencies,
   ownerId: string,
   input: SettingsInput,
-  environment: Environment,
+  { environment, applicationType }: AppKind,
 ): Promise<RegisteredApp> {
   const { apps, maxAppsPerDeveloper: limit, needsApproval } = dependencies;
-  const settings = parseRegistration(input);
+  const settings = parseRegistration(input, applicationType);
   if ((await apps.countApps(ownerId)) >= limit) throw tooMany(limit);
-  const made = settings.tokenEndpointAuthMethod === 'private_key_jwt' ? null : makeSecret();
+  const made = settings.tokenEndpointAuthMethod === 'client_secret_basic' ? makeSecret() : null;
   const waits = needsApproval && environment === 'live';
-  const identity = { clientId: newClientId(environment), ownerId };
+  const identity = { clientId: newClientId(environment), ownerId, applicationType };
   const named = { ...settings, ...identity };
   const app = await putNewApp(dependencies, named, made?.trace ?? null, { limit, waits });
   if (app === null) throw tooMany(limit);
@@ -229,7 +239,7 @@ async function register(
  */
 export async function putNewApp(
   { apps, ledger, clock }: Pick<AppsDependencies, 'apps' | 'ledger' | 'clock'>,
-  named: AppSettings & Pick<App, 'clientId' | 'ownerId'>,
+  named: AppSettings & Pick<App, 'clientId' | 'ownerId' | 'applicationType'>,
   secret: SecretTrace | null,
   { limit, waits }: { readonly limit: number; readonly waits: boolean },
 ): Promise<App | null> {

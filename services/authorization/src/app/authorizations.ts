@@ -216,7 +216,7 @@ async function resolveRequestUri(
 function admitClient(client: PresentedClient, request: OpenRequest): App {
   const isPushed = request.requireAuthentication || client.app?.requirePushedAuthorizationRequests === true;
   const needed = (isPushed && !request.frontChannel) || client.secretSent;
-  if (client.app?.status !== 'active' || (needed && !client.authenticated))
+  if (client.app?.status !== 'active' || (needed && !client.authenticated && !client.isNamed))
     throw unauthorized(refusalOf(client));
   return client.app;
 }
@@ -224,7 +224,7 @@ function admitClient(client: PresentedClient, request: OpenRequest): App {
 /** Validates the redirect URI. For an unauthenticated client, an unregistered one gets the same error as an unknown app. */
 function admitRedirectUri(app: App, client: PresentedClient, request: OpenRequest): string {
   const { redirectUri } = request;
-  if (redirectUri && isRegistered(app.redirectUris, redirectUri)) return redirectUri;
+  if (redirectUri && isRegistered(app, redirectUri)) return redirectUri;
   if (request.frontChannel || !client.authenticated) throw unauthorized('redirect_uri');
   throw invalidRequest('redirect_uri', redirectUri ? 'is not registered for this app' : 'is required');
 }

@@ -3,7 +3,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
-import type { App } from '../domain/app.ts';
+import { type App, isPublic } from '../domain/app.ts';
 import type { AppStore, Credential } from './ports.ts';
 
 /** The presented credentials; absent values were not sent. */
@@ -20,11 +20,18 @@ export interface PresentedClient {
   readonly authenticated: boolean;
   /** Whether a secret was sent, even an empty one. */
   readonly secretSent: boolean;
+  /** Whether the app is active and public, and nothing was sent in its name but its client id, as everybody can. */
+  readonly isNamed: boolean;
 }
 
 export interface ClientAuthentication {
-  /** The active app of these credentials. Throws the same `unauthorized` for every other case. */
+  /**
+   * The active app of these credentials, or the public app of this client id, which proves nothing. Throws the same `unauthorized` for
+   * every other case.
+   */
   authenticate(credentials: ClientCredentials): Promise<App>;
+  /** The same without public apps. */
+  authenticateConfidential(credentials: ClientCredentials): Promise<App>;
   /** Identifies the client, for requests that may omit the secret. */
   identify(credentials: ClientCredentials): Promise<PresentedClient>;
 }
@@ -69,12 +76,19 @@ export function createClientAuthentication({
       app,
       authenticated: (equalsCurrent || equalsPrevious) && Boolean(clientSecret) && app?.status === 'active',
       secretSent: clientSecret !== undefined,
+      isNamed: app?.status === 'active' && isPublic(app) && clientSecret === undefined,
     };
   }
 
   return {
     identify,
     async authenticate(credentials) {
+      const client = await identify(credentials);
+      if (client.app === null || !(client.authenticated || client.isNamed))
+        throw unauthorized(refusalOf(client));
+      return client.app;
+    },
+    async authenticateConfidential(credentials) {
       const client = await identify(credentials);
       if (client.app === null || !client.authenticated) throw unauthorized(refusalOf(client));
       return client.app;

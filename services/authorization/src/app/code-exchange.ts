@@ -3,7 +3,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
-import type { App } from '../domain/app.ts';
+import { type App, isPublic } from '../domain/app.ts';
 import {
   type AuthorizationCode,
   CODE_MAX_FAILED_ATTEMPTS,
@@ -50,10 +50,10 @@ export function createCodeExchange(dependencies: CodeExchangeDependencies): Toke
     const hash = sha256(codeText);
     const code = await authorizations.findCode(hash);
     if (code === null || code.clientId !== app.clientId) throw invalidGrant('unknown or foreign code');
-    if (code.consumedAt !== null) return punishReplay(dependencies, code);
+    const mismatch = findMismatch(code, redirectUri, parameters);
+    if (code.consumedAt !== null) return punishReplay(dependencies, code, app, mismatch);
     if (!isUsable(code, clock.now())) throw ownInvalidGrant(describeUnusable(code));
     requireProof(code, parameters);
-    const mismatch = findMismatch(code, redirectUri, parameters);
     if (mismatch !== null) {
       await authorizations.countFailedAttempt(hash);
       throw ownInvalidGrant(`${mismatch} ${describeAttempt(code.failedAttempts + 1)}`);
@@ -62,7 +62,7 @@ export function createCodeExchange(dependencies: CodeExchangeDependencies): Toke
     requireAllowed(code, app);
     const { clientId, appEpoch, grantId, userId } = code;
     const grant = await requireLiveGrant(ledger, { clientId, appEpoch, grantId, familyId: null }, userId);
-    return issue(dependencies, code, grant, parameters.jkt);
+    return issue(dependencies, { code, app, grant, jkt: parameters.jkt });
   };
 }
 
@@ -77,16 +77,21 @@ function requireAllowed(code: AuthorizationCode, app: App): void {
   if (fault !== null) throw ownInvalidGrant(`${fault} Ask the person again.`);
 }
 
+interface Admitted {
+  readonly code: AuthorizationCode;
+  readonly app: App;
+  readonly grant: GrantFacts;
+  readonly jkt: string | null;
+}
+
 async function issue(
   dependencies: CodeExchangeDependencies,
-  code: AuthorizationCode,
-  grant: GrantFacts,
-  jkt: string | null,
+  { code, app, grant, jkt }: Admitted,
 ): Promise<IssuedTokens> {
   const scopes = code.includeGrantedScopes ? widenScopes(code.scopes, grant) : code.scopes;
   const scope = toScopeText(requireWorkingScopes(scopes, grant));
   const now = dependencies.clock.now();
-  const expiresAt = toAccessExpiry(now, grant.expiresAt);
+  const expiresAt = toAccessExpiry(app, now, grant.expiresAt);
   const expiresInSeconds = requireSeconds(expiresAt, now);
   const accessToken = newSecret('access_token');
   const refreshToken = newSecret('refresh_token');
@@ -94,14 +99,15 @@ async function issue(
     codeHash: code.hash,
     scopes,
     familyId: newId('fam'),
-    familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
+    familyExpiresAt: toFamilyExpiry(app, now, grant.expiresAt),
     accessHash: sha256(accessToken),
     accessExpiresAt: expiresAt,
     jkt,
+    familyJkt: isPublic(app) ? jkt : null,
     refreshHash: sha256(refreshToken),
     now,
   });
-  if (!won) return explainLoss(dependencies, code.hash);
+  if (!won) return explainLoss(dependencies, code.hash, app);
   return {
     ...{ accessToken, expiresInSeconds, refreshToken, scope, jkt },
     grantId: code.grantId,
@@ -110,17 +116,28 @@ async function issue(
 }
 
 /** Something was faster: another exchange, which makes this one a replay, or the end of the code or the app. */
-async function explainLoss(dependencies: CodeExchangeDependencies, hash: Uint8Array): Promise<never> {
+async function explainLoss(
+  dependencies: CodeExchangeDependencies,
+  hash: Uint8Array,
+  app: App,
+): Promise<never> {
   const code = await dependencies.authorizations.findCode(hash);
-  if (code !== null && code.consumedAt !== null) return punishReplay(dependencies, code);
+  if (code !== null && code.consumedAt !== null) return punishReplay(dependencies, code, app, null);
   if (code !== null && isUsable(code, dependencies.clock.now())) throw unauthorized('app no longer active');
   throw code === null ? invalidGrant('erased meanwhile') : ownInvalidGrant(describeUnusable(code));
 }
 
+/**
+ * The replay of a code ends the tokens of its first use (RFC 6749 section 4.1.2). Everybody can call in the name of a public app, so there
+ * it takes what only the app and the first user of the code can have: the verifier, and the key if the code is bound to one.
+ */
 async function punishReplay(
   { revokeFamily }: CodeExchangeDependencies,
   { familyId }: AuthorizationCode,
+  app: App,
+  mismatch: string | null,
 ): Promise<never> {
+  if (isPublic(app) && mismatch !== null) throw invalidGrant('replay without the verifier');
   if (familyId !== null) await revokeFamily(familyId);
   throw ownInvalidGrant('The code was used before. The tokens that it was exchanged for are revoked.');
 }

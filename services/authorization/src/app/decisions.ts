@@ -103,8 +103,7 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
     async deny(session, pendingId) {
       const request = await getRequest(authorizations, pendingId);
       await approvals.deny(session, pendingId);
-      const { redirectUris } = await getApp(request);
-      if (!isRegistered(redirectUris, request.redirectUri)) return null;
+      if (!isRegistered(await getApp(request), request.redirectUri)) return null;
       return addQuery(request.redirectUri, { error: 'access_denied', state: request.state, iss: issuer });
     },
 
@@ -174,7 +173,7 @@ export function createSandboxDecisions(dependencies: {
       if (request.sandboxPerson === SANDBOX_DENIAL) {
         await sandboxApprovals.deny(clientId, pendingId);
         const denied = { error: 'access_denied', state: request.state, iss: issuer };
-        const isKnown = isRegistered(app.redirectUris, request.redirectUri);
+        const isKnown = isRegistered(app, request.redirectUri);
         return {
           redirectUri: isKnown ? addQuery(request.redirectUri, denied) : '',
           redirectHost,

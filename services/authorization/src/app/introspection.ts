@@ -173,7 +173,7 @@ export function createOwnIntrospection(dependencies: {
   }
 
   return async (credentials, token) => {
-    const app = await clients.authenticate(credentials);
+    const app = await clients.authenticateConfidential(credentials);
     if (!token) throw invalidRequest('token', 'is required');
     if (isSecret('access_token', token)) return findAccess(app, sha256(token));
     return isSecret('refresh_token', token) ? findRefresh(app, sha256(token)) : null;

@@ -43,6 +43,8 @@ export interface Exchange {
   readonly accessHash: Uint8Array;
   readonly accessExpiresAt: Date;
   readonly jkt: string | null;
+  /** As in TokenFamily. */
+  readonly familyJkt: string | null;
   readonly refreshHash: Uint8Array;
   readonly now: Date;
 }

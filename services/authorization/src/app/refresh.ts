@@ -61,6 +61,7 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     const wanted = {
       pair: derivePair(derivationKey, refreshToken, jkt),
       jkt,
+      app,
       named: scope ? parseKnownScopes(scope) : null,
       all,
       grant,
@@ -85,6 +86,9 @@ async function findOwn(
   }
   if (known.family.appEpoch !== app.epoch)
     throw ownInvalidGrant('The app was revoked after the token was issued.');
+  // Before anything is judged: everybody can call in the name of a public app, whose reused token would end the family.
+  const { jkt: only } = known.family;
+  if (only !== null && jkt !== null && only !== jkt) throw invalidGrant('the key of somebody else');
   if (known.family.isBound && jkt === null) throw missingDpopProof('the tokens are bound to a key');
   return known;
 }
@@ -117,16 +121,16 @@ async function rotate(
   token: RefreshToken,
   wanted: Wanted,
 ): Promise<IssuedTokens | null> {
-  const { pair, all, grant } = wanted;
+  const { pair, app, all, grant } = wanted;
   // Not checked for a repeat: one that names the same scopes gets its pair even if a scope has been withdrawn since.
   const scopes = requireShared(wanted);
   const now = clock.now();
-  const expiresAt = toAccessExpiry(now, grant.expiresAt);
+  const expiresAt = toAccessExpiry(app, now, grant.expiresAt);
   const answer = toAnswer(token, wanted, { scopes, expiresAt }, now);
   const isFirst = await tokens.rotate({
     tokenHash: token.hash,
     familyId: token.family.id,
-    familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
+    familyExpiresAt: toFamilyExpiry(app, now, grant.expiresAt),
     accessHash: sha256(pair.access),
     accessScopes: scopes,
     accessExpiresAt: expiresAt,
@@ -169,14 +173,14 @@ async function issueBeside(
   wanted: Wanted,
   scopes: readonly Scope[],
 ): Promise<IssuedTokens | null> {
-  const { pair, jkt, all, grant } = wanted;
+  const { pair, jkt, app, all, grant } = wanted;
   const now = clock.now();
-  const expiresAt = toAccessExpiry(now, grant.expiresAt);
+  const expiresAt = toAccessExpiry(app, now, grant.expiresAt);
   const answer = toAnswer(token, wanted, { scopes, expiresAt }, now);
   const isStored = await tokens.renew({
     tokenHash: token.hash,
     familyId: token.family.id,
-    familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
+    familyExpiresAt: toFamilyExpiry(app, now, grant.expiresAt),
     refreshScopes: all,
     accessHash: sha256(pair.access),
     accessScopes: scopes,
@@ -222,6 +226,7 @@ interface Wanted {
   readonly pair: Pair;
   /** The key that the access token gets bound to; null for a bearer token. */
   readonly jkt: string | null;
+  readonly app: App;
   /** The scopes that the request names, or null. A first use is refused if one of them does not work. */
   readonly named: readonly Scope[] | null;
   /** Those of the family, including what the grant has lost, with all that the grant has now. */

@@ -14,6 +14,7 @@ const SETTINGS = parseRegistration({
   description: 'With this app the gateways test that a revocation takes effect. The deployment has made it.',
   redirectUris: [SELF_TEST_APP.redirectUri],
   scopes: [SELF_TEST_APP.scope],
+  allowedOrigins: [],
 });
 
 /**
@@ -33,7 +34,7 @@ export function createSelfTestApp(
   return async () => {
     const found = await apps.findCredential(clientId);
     if (found === null) {
-      const named = { ...SETTINGS, clientId, ownerId };
+      const named = { ...SETTINGS, clientId, ownerId, applicationType: 'server' as const };
       const app = await putNewApp(dependencies, named, secret, { limit: 1, waits: false });
       if (app !== null) log.info({ clientId }, 'registered the app of the self-test');
       return;

@@ -2,7 +2,7 @@ import { formatScopeList, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
-import type { App } from '../domain/app.ts';
+import { type App, isPublic } from '../domain/app.ts';
 import { parseRequestedScopes } from '../domain/authorization-request.ts';
 import {
   findActiveGrant,
@@ -165,10 +165,12 @@ export function createOwnTokens(dependencies: {
 }): TokenGrant {
   const { tokens, ledger, clock } = dependencies;
   return async (app, { scope, jkt }) => {
+    if (isPublic(app))
+      throw new AppError('unauthorized_client', 'An app without a secret has no tokens of its own.');
     const scopes = scope ? parseRequestedScopes(scope, app.scopes) : app.scopes;
     const { clientId, epoch: appEpoch } = app;
     const now = clock.now();
-    const expiresAt = toAccessExpiry(now, null);
+    const expiresAt = toAccessExpiry(app, now, null);
     const accessToken = newSecret('access_token');
     const hash = sha256(accessToken);
     // At the same time: a stored token that is not answered is of no use to anybody.

@@ -2,7 +2,14 @@ import { parseScopeList, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { countCharacters, findNameFault, findShownTextFault } from '@phds/catalog/shown-text';
 import type { Violation } from '@phds/service-kit/errors';
 import { invalidRequest } from '@phds/service-kit/errors';
-import type { AppSettings, SecurityProfile, TokenEndpointAuthMethod } from './app.ts';
+import {
+  type App,
+  type ApplicationType,
+  type AppSettings,
+  isPublic,
+  type SecurityProfile,
+  type TokenEndpointAuthMethod,
+} from './app.ts';
 import { parsePublicKeys } from './public-keys.ts';
 import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './redirect-uri.ts';
 
@@ -34,7 +41,10 @@ export interface SettingsInput {
   readonly dpopBoundAccessTokens?: boolean | undefined;
   readonly requirePushedAuthorizationRequests?: boolean | undefined;
   readonly securityProfile?: string | undefined;
+  readonly allowedOrigins: readonly string[];
 }
+
+type JudgedSettings = AppSettings & Pick<App, 'applicationType'>;
 
 /** The validated fields of an update. */
 export type SettingsChange = Partial<AppSettings>;
@@ -55,6 +65,7 @@ const DEFAULTS: AppSettings = {
   dpopBoundAccessTokens: false,
   requirePushedAuthorizationRequests: false,
   securityProfile: '',
+  allowedOrigins: [],
 };
 
 /** What the FAPI 2.0 Security Profile asks of an app (section 5.3.2). */
@@ -65,16 +76,27 @@ const FAPI2 = {
   requirePushedAuthorizationRequests: true,
 } as const satisfies Partial<AppSettings>;
 
-/** The settings of a new app. Throws `invalid_request` that names every invalid field. */
-export function parseRegistration(input: SettingsInput): AppSettings {
+/** What every app without a secret needs, because everybody can call in its name (RFC 9700 sections 2.1.1 and 2.2.2). */
+const PUBLIC = {
+  tokenEndpointAuthMethod: 'none',
+  requirePkce: true,
+  dpopBoundAccessTokens: true,
+} as const satisfies Partial<AppSettings>;
+
+/** The settings of a new app of this type. Throws `invalid_request` that names every invalid field. */
+export function parseRegistration(input: SettingsInput, type: ApplicationType = 'server'): AppSettings {
   const violations: Violation[] = [];
   if (input.name === undefined) violations.push({ parameter: 'name', message: 'is required' });
   if (input.redirectUris.length === 0) {
     violations.push({ parameter: 'redirectUris', message: 'needs at least one redirect URI' });
   }
-  const change = completeChange(collectChange(input, violations), DEFAULTS, violations);
+  const before = { ...DEFAULTS, applicationType: type, ...(type !== 'server' && PUBLIC) };
+  const sent = collectChange(input, violations);
+  const origins = type === 'browser' && { allowedOrigins: originsOf(sent.redirectUris ?? []) };
+  const change = completeChange({ ...origins, ...sent }, before, violations);
   if (violations.length > 0) throw invalidRequest(violations);
-  return { ...DEFAULTS, ...change };
+  const { applicationType: _type, ...settings } = { ...before, ...change };
+  return settings;
 }
 
 /**
@@ -82,7 +104,7 @@ export function parseRegistration(input: SettingsInput): AppSettings {
  * validated when they were added, possibly by earlier rules. The console sends the whole list, so validating them again could
  * prevent a developer from adding one.
  */
-export function parseChange(input: SettingsInput, app: AppSettings): SettingsChange {
+export function parseChange(input: SettingsInput, app: JudgedSettings): SettingsChange {
   const violations: Violation[] = [];
   const change = completeChange(collectChange(input, violations, app.redirectUris), app, violations);
   if (violations.length > 0) throw invalidRequest(violations);
@@ -107,6 +129,8 @@ function collectChange(
     change.redirectUris = collectRedirectUris(input.redirectUris, knownUris, violations);
   }
   if (input.scopes.length > 0) change.scopes = collectScopes(input.scopes, violations);
+  if (input.allowedOrigins.length > 0)
+    change.allowedOrigins = collectOrigins(input.allowedOrigins, violations);
   for (const field of FLAGS) {
     const flag = input[field];
     if (flag !== undefined) change[field] = flag;
@@ -121,7 +145,7 @@ function collectChange(
 const FLAGS = ['requirePkce', 'dpopBoundAccessTokens', 'requirePushedAuthorizationRequests'] as const;
 
 function collectMethod(text: string, violations: Violation[]): TokenEndpointAuthMethod {
-  if (text === 'client_secret_basic' || text === 'private_key_jwt') return text;
+  if (text === 'client_secret_basic' || text === 'private_key_jwt' || text === 'none') return text;
   const message = 'must be client_secret_basic or private_key_jwt';
   violations.push({ parameter: 'tokenEndpointAuthMethod', message });
   return 'client_secret_basic';
@@ -146,7 +170,7 @@ function collectKeys(text: string, violations: Violation[]): string {
 /** The change with what a chosen security profile sets. The settings after it have to agree with each other. */
 function completeChange(
   change: SettingsChange,
-  before: AppSettings,
+  before: JudgedSettings,
   violations: Violation[],
 ): SettingsChange {
   const complete = { ...(change.securityProfile === 'fapi2' && FAPI2), ...change };
@@ -156,18 +180,78 @@ function completeChange(
       change.jwks === '' ? 'must not be cleared with private_key_jwt' : 'is required for private_key_jwt';
     violations.push({ parameter: 'jwks', message });
   }
-  if (after.securityProfile === 'fapi2') violations.push(...findProfileFaults(after));
+  if (isPublic(after)) violations.push(...findPublicFaults(after));
+  else if (after.securityProfile === 'fapi2') violations.push(...findProfileFaults(after));
+  if (after.tokenEndpointAuthMethod === 'none' && !isPublic(after)) {
+    const message = 'must not be none for an app of type server';
+    violations.push({ parameter: 'tokenEndpointAuthMethod', message });
+  }
+  if (after.applicationType !== 'browser' && after.allowedOrigins.length > 0) {
+    violations.push({ parameter: 'allowedOrigins', message: 'is for browser apps' });
+  }
   return complete;
 }
 
-function findProfileFaults({ redirectUris, ...settings }: AppSettings): Violation[] {
+function findProfileFaults(settings: AppSettings): Violation[] {
   const suffix = 'with the security profile fapi2';
-  const forced = Object.entries(FAPI2)
-    .filter(([field, value]) => settings[field as keyof typeof FAPI2] !== value)
-    .map(([parameter, value]) => ({ parameter, message: `must be ${value} ${suffix}` }));
-  const index = redirectUris.findIndex((uri) => !uri.startsWith('https:'));
-  if (index === -1) return forced;
-  return [...forced, { parameter: 'redirectUris', message: `entry ${index + 1} must use https ${suffix}` }];
+  return [
+    ...findUnforced(settings, FAPI2, suffix),
+    ...findForeignUris(settings.redirectUris, (uri) => uri.startsWith('https:'), `must use https ${suffix}`),
+  ];
+}
+
+function findPublicFaults(settings: JudgedSettings): Violation[] {
+  const { applicationType: type } = settings;
+  const none = { jwks: '', jwksUri: '', securityProfile: '' } as const;
+  const forced = findUnforced(settings, { ...PUBLIC, ...none }, `for an app of type ${type}`);
+  if (type !== 'browser') return forced;
+  // Another app of the device could have the scheme or the port of the page.
+  const message = 'must be https, or http on localhost, for an app of type browser';
+  const uris = findForeignUris(settings.redirectUris, (uri) => /^https?:/.test(uri), message);
+  const missing = { parameter: 'allowedOrigins', message: 'needs at least one origin' };
+  return [...forced, ...uris, ...(settings.allowedOrigins.length === 0 ? [missing] : [])];
+}
+
+function findUnforced<Forced extends Partial<AppSettings>>(
+  settings: AppSettings,
+  forced: Forced,
+  suffix: string,
+): Violation[] {
+  return Object.entries(forced)
+    .filter(([field, value]) => settings[field as keyof AppSettings] !== value)
+    .map(([parameter, value]) => ({
+      parameter,
+      message: `must be ${value === '' ? 'empty' : value} ${suffix}`,
+    }));
+}
+
+function findForeignUris(
+  uris: readonly string[],
+  isOf: (uri: string) => boolean,
+  message: string,
+): Violation[] {
+  const index = uris.findIndex((uri) => !isOf(uri));
+  return index === -1 ? [] : [{ parameter: 'redirectUris', message: `entry ${index + 1} ${message}` }];
+}
+
+function originsOf(uris: readonly string[]): string[] {
+  return [...new Set(uris.filter((uri) => URL.canParse(uri)).map((uri) => new URL(uri).origin))];
+}
+
+const ORIGINS_MAX = 10;
+
+/** Exactly as browsers send them in `Origin`. */
+function collectOrigins(origins: readonly string[], violations: Violation[]): string[] {
+  const parameter = 'allowedOrigins';
+  if (origins.length > ORIGINS_MAX) {
+    violations.push({ parameter, message: `must have at most ${ORIGINS_MAX} entries` });
+  }
+  for (const [index, origin] of origins.slice(0, ORIGINS_MAX).entries()) {
+    const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
+    const fault = isOrigin ? findWebUrlFault(origin) : 'must be an origin, such as https://app.example';
+    if (fault !== null) violations.push({ parameter, message: `entry ${index + 1} ${fault}` });
+  }
+  return [...new Set(origins)];
 }
 
 function collectText(parameter: TextField, text: string, violations: Violation[]): string {

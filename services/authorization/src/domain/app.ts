@@ -1,5 +1,9 @@
 import {
+  ACCESS_TOKEN_SECONDS,
+  BROWSER_REFRESH_TOKEN_SECONDS,
   PENDING_APPROVAL_SECONDS,
+  PUBLIC_ACCESS_TOKEN_SECONDS,
+  REFRESH_TOKEN_SECONDS,
   STRICT_CODE_SECONDS,
   STRICT_REQUEST_URI_SECONDS,
 } from '@phds/catalog/lifetimes';
@@ -25,8 +29,12 @@ export interface AppLock {
   readonly since: Date;
 }
 
-/** How an app authenticates itself (RFC 7591 section 2). The secret may be in the body as well. */
-export type TokenEndpointAuthMethod = 'client_secret_basic' | 'private_key_jwt';
+/** Where an app runs. Native and browser apps can keep no secret: they are public clients (RFC 6749 section 2.1). */
+export const APPLICATION_TYPES = ['server', 'native', 'browser'] as const;
+export type ApplicationType = (typeof APPLICATION_TYPES)[number];
+
+/** How an app authenticates itself (RFC 7591 section 2). The secret may be in the body as well. `none` is for public clients. */
+export type TokenEndpointAuthMethod = 'client_secret_basic' | 'private_key_jwt' | 'none';
 
 /** `fapi2`: the FAPI 2.0 Security Profile, which forces other settings. */
 export type SecurityProfile = '' | 'fapi2';
@@ -53,6 +61,8 @@ export interface AppSettings {
   /** Whether its authorization requests have to be pushed, by the authenticated app (RFC 9126 section 6). */
   readonly requirePushedAuthorizationRequests: boolean;
   readonly securityProfile: SecurityProfile;
+  /** Origins of the pages of a browser app, whose requests get CORS fields. */
+  readonly allowedOrigins: readonly string[];
 }
 
 /** The app's state in the consent ledger, which is authoritative. Copies here are only replaced by newer ones. */
@@ -75,6 +85,7 @@ export interface App extends AppSettings {
   readonly clientId: string;
   /** User id of the developer. */
   readonly ownerId: string;
+  readonly applicationType: ApplicationType;
   readonly status: AppStatus;
   readonly epoch: number;
   readonly ledgerRevision: number;
@@ -95,12 +106,30 @@ export function withoutEndedSecret(app: App, now: Date): App {
   return end === null || end > now ? app : { ...app, previousSecretLast4: '', previousSecretExpiresAt: null };
 }
 
+type Typed = Pick<App, 'applicationType'>;
+type Judged = Pick<App, 'applicationType' | 'securityProfile'>;
+
+/** Whether the app can keep no secret (RFC 6749 section 2.1). Everybody may know its client id and call in its name. */
+export function isPublic({ applicationType }: Typed): boolean {
+  return applicationType !== 'server';
+}
+
 /** How long the `request_uri` of a new request lives. */
 export function requestSecondsOf({ securityProfile }: Pick<App, 'securityProfile'>): number {
   return securityProfile === 'fapi2' ? STRICT_REQUEST_URI_SECONDS : PENDING_APPROVAL_SECONDS;
 }
 
 /** How long a code lives, which the settings of the service limit too. */
-export function codeSecondsOf({ securityProfile }: Pick<App, 'securityProfile'>, limit: number): number {
-  return securityProfile === 'fapi2' ? Math.min(limit, STRICT_CODE_SECONDS) : limit;
+export function codeSecondsOf(app: Judged, limit: number): number {
+  return isPublic(app) || app.securityProfile === 'fapi2' ? Math.min(limit, STRICT_CODE_SECONDS) : limit;
+}
+
+/** How long an access token of the app lives. */
+export function accessSecondsOf(app: Typed): number {
+  return isPublic(app) ? PUBLIC_ACCESS_TOKEN_SECONDS : ACCESS_TOKEN_SECONDS;
+}
+
+/** How long a refresh token of the app lives without a use. */
+export function refreshSecondsOf({ applicationType }: Typed): number {
+  return applicationType === 'browser' ? BROWSER_REFRESH_TOKEN_SECONDS : REFRESH_TOKEN_SECONDS;
 }

@@ -139,9 +139,9 @@ function describeUnknown([first = '']: readonly string[]): string {
  */
 export function findSettingsFault(
   request: Pick<AuthorizationRequest, 'redirectUri' | 'scopes' | 'codeChallenge'>,
-  app: Pick<App, 'redirectUris' | 'scopes' | 'requirePkce'>,
+  app: Pick<App, 'redirectUris' | 'applicationType' | 'scopes' | 'requirePkce'>,
 ): string | null {
-  if (!isRegistered(app.redirectUris, request.redirectUri)) {
+  if (!isRegistered(app, request.redirectUri)) {
     return 'The redirect URI is no longer registered for the app.';
   }
   const removed = request.scopes.filter((scope) => !app.scopes.includes(scope));

@@ -1,3 +1,5 @@
+import type { App } from './app.ts';
+
 /** Maximum length of a redirect URI, in characters. */
 const REDIRECT_URI_MAX_LENGTH = 512;
 
@@ -50,8 +52,13 @@ export function matchesRedirectUri(registered: string, presented: string): boole
   return left[1] === right[1] && left[3] === right[3] && isPort(right[2]);
 }
 
-export function isRegistered(registered: readonly string[], presented: string): boolean {
-  return registered.some((uri) => matchesRedirectUri(uri, presented));
+/** Whether an app has registered a redirect URI. The port of a page in a browser does not vary. */
+export function isRegistered(
+  { redirectUris, applicationType }: Pick<App, 'redirectUris' | 'applicationType'>,
+  presented: string,
+): boolean {
+  if (applicationType === 'browser') return redirectUris.includes(presented);
+  return redirectUris.some((uri) => matchesRedirectUri(uri, presented));
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   RETRY_WINDOW_SECONDS,
 } from '@phds/catalog/lifetimes';
 import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
-import type { AppStatus } from './app.ts';
+import { type App, type AppStatus, accessSecondsOf, refreshSecondsOf } from './app.ts';
 
 /** Everything derived from one exchange of a code; reuse of a refresh token revokes it as a whole. */
 export interface TokenFamily {
@@ -18,6 +18,8 @@ export interface TokenFamily {
   readonly revokedAt: Date | null;
   /** Whether its access tokens are bound to keys. It never gets unbound ones afterwards. */
   readonly isBound: boolean;
+  /** Thumbprint of the one key of an app without a secret; null for other apps. */
+  readonly jkt: string | null;
 }
 
 /**
@@ -62,7 +64,12 @@ export interface AccessToken {
   readonly familyRevokedAt: Date | null;
   /** Whether it was issued before an unconfirmed restore of the database. */
   readonly suspended: boolean;
-  readonly app: { readonly status: AppStatus; readonly epoch: number };
+  readonly app: {
+    readonly status: AppStatus;
+    readonly epoch: number;
+    /** As in AppSettings. */
+    readonly allowedOrigins: readonly string[];
+  };
 }
 
 /** The status of an access token according to our own tables; the ledger decides about a live one. */
@@ -116,14 +123,14 @@ export function widenScopes(scopes: readonly Scope[], grant: GrantFacts): readon
   return SCOPE_NAMES.filter((scope) => scopes.includes(scope) || grant.scopes.includes(scope));
 }
 
-/** Expiry of an access token issued now: an hour, but never after the grant's end. */
-export function toAccessExpiry(now: Date, grantEnd: Date | null): Date {
-  return earlier(addSeconds(now, ACCESS_TOKEN_SECONDS), grantEnd);
+/** Expiry of an access token issued now: never after the grant's end. */
+export function toAccessExpiry(app: App, now: Date, grantEnd: Date | null): Date {
+  return earlier(addSeconds(now, accessSecondsOf(app)), grantEnd);
 }
 
-/** End of a family and its current refresh token when created or used now: 30 days, but never after the grant's end. */
-export function toFamilyExpiry(now: Date, grantEnd: Date): Date {
-  return earlier(addSeconds(now, REFRESH_TOKEN_SECONDS), grantEnd);
+/** End of a family and its current refresh token when created or used now: never after the grant's end. */
+export function toFamilyExpiry(app: App, now: Date, grantEnd: Date): Date {
+  return earlier(addSeconds(now, refreshSecondsOf(app)), grantEnd);
 }
 
 /** A time by which everything that a family could have issued until now has expired. */

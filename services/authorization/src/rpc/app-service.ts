@@ -22,7 +22,12 @@ import {
   toAppLockMessage,
   toAppStatusMessage,
 } from '../clients/consent-messages.ts';
-import type { App, AppLockKind as Kind } from '../domain/app.ts';
+import {
+  APPLICATION_TYPES,
+  type App,
+  type ApplicationType,
+  type AppLockKind as Kind,
+} from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
 
 /** Developers' apps, for a session that this service verifies itself. */
@@ -35,11 +40,14 @@ export function createAppService(dependencies: {
   const { apps, developers, verifySession, stepUp } = dependencies;
   const userOf = createUserOf(verifySession);
   const implementation: UnaryRpcs<typeof AppService> = {
-    async registerApp({ settings, sandbox }, context) {
-      const environment = sandbox ? 'sandbox' : 'live';
+    async registerApp({ settings, sandbox, applicationType }, context) {
+      const kind = {
+        environment: sandbox ? ('sandbox' as const) : ('live' as const),
+        applicationType: parseType(applicationType),
+      };
       const session = await verifySession(sessionOf(context));
       if (!(await developers.mayRegister(session))) throw notADeveloper();
-      const registered = await apps.register(session.userId, toSettingsInput(settings), environment);
+      const registered = await apps.register(session.userId, toSettingsInput(settings), kind);
       return { app: toAppMessage(registered.app), clientSecret: registered.clientSecret ?? '' };
     },
     async listApps({ page }, context) {
@@ -91,6 +99,12 @@ export function createAppService(dependencies: {
   });
 }
 
+function parseType(name: string): ApplicationType {
+  const type = APPLICATION_TYPES.find((known) => known === (name || 'server'));
+  if (type !== undefined) return type;
+  throw invalidRequest('applicationType', `must be one of ${APPLICATION_TYPES.join(', ')}`);
+}
+
 function notADeveloper(): AppError {
   return new AppError(
     'not_a_developer',
@@ -99,7 +113,7 @@ function notADeveloper(): AppError {
 }
 
 function toSettingsInput(settings: AppSettingsMessage | undefined): SettingsInput {
-  return settings ?? { redirectUris: [], scopes: [] };
+  return settings ?? { redirectUris: [], scopes: [], allowedOrigins: [] };
 }
 
 /** What operators do about everybody's apps. */
@@ -191,6 +205,8 @@ function toAppMessage(app: App) {
     dpopBoundAccessTokens: app.dpopBoundAccessTokens,
     requirePushedAuthorizationRequests: app.requirePushedAuthorizationRequests,
     securityProfile: app.securityProfile,
+    applicationType: app.applicationType,
+    allowedOrigins: [...app.allowedOrigins],
     status: toAppStatusMessage(app.status),
     ...(app.lock !== null && { lock: toAppLockMessage(app.lock) }),
     createdAt: timestampFromDate(app.createdAt),

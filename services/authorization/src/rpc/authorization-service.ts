@@ -36,9 +36,10 @@ export function createAuthorizationService(dependencies: {
     async openAuthorization({ client, ...request }) {
       return authorizations.open({ ...request, client: toClientCredentials(client) });
     },
-    async authenticateClient({ client }) {
-      const { clientId } = await clients.authenticate(toClientCredentials(client));
-      return { clientId };
+    async authenticateClient({ client, origin }) {
+      const app = await clients.authenticate(toClientCredentials(client));
+      const { clientId, applicationType } = app;
+      return { clientId, applicationType, originAllowed: app.allowedOrigins.includes(origin) };
     },
     async resolveRequestUri({ clientId, requestUri }) {
       return { pendingId: await authorizations.resolve(clientId, requestUri) };

@@ -147,6 +147,7 @@ function toLiveTokenMessage({ token, grant, assertion, ledgerChecked }: LiveToke
     assertion: assertion ?? '',
     ledgerChecked,
     jkt: token.jkt ?? '',
+    allowedOrigins: [...token.app.allowedOrigins],
   };
 }
 

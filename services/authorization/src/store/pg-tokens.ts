@@ -111,6 +111,7 @@ interface RefreshRow {
   readonly familyExpiresAt: Date;
   readonly familyRevokedAt: Date | null;
   readonly familyIsBound: boolean;
+  readonly familyJkt: string | null;
 }
 
 function fromRefreshRow(row: RefreshRow): RefreshToken {
@@ -124,6 +125,7 @@ function fromRefreshRow(row: RefreshRow): RefreshToken {
     familyExpiresAt,
     familyRevokedAt,
     familyIsBound: isBound,
+    familyJkt: jkt,
   } = row;
   return {
     hash,
@@ -136,6 +138,7 @@ function fromRefreshRow(row: RefreshRow): RefreshToken {
       expiresAt: familyExpiresAt,
       revokedAt: familyRevokedAt,
       isBound,
+      jkt,
     },
     scopes: row.scopes.filter(isScope),
     issuedAt,
@@ -162,6 +165,7 @@ interface AccessRow {
   readonly family_revoked_at: Date | null;
   readonly status: AppStatus;
   readonly epoch: number;
+  readonly allowed_origins: string[];
   readonly suspended: boolean;
 }
 
@@ -180,6 +184,6 @@ function fromAccessRow(row: AccessRow): AccessToken {
     revokedAt: row.revoked_at,
     familyRevokedAt: row.family_revoked_at,
     suspended: row.suspended,
-    app: { status: row.status, epoch: row.epoch },
+    app: { status: row.status, epoch: row.epoch, allowedOrigins: row.allowed_origins },
   };
 }

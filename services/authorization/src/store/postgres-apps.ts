@@ -6,7 +6,7 @@ import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import type { AppStore, Credential, ReplacedSecret } from '../app/ports.ts';
-import type { App, AppLock } from '../domain/app.ts';
+import { APPLICATION_TYPES, type App, type AppLock } from '../domain/app.ts';
 import type { App as AppRow, PrismaClient } from './generated/client.ts';
 import { createLookUp, toColumns, toInsert } from './statements.ts';
 
@@ -125,7 +125,7 @@ const REPLACE_SECRET = `
     previous_secret_hash = CASE WHEN $5::timestamptz IS NULL THEN NULL ELSE secret_hash END,
     previous_secret_last4 = secret_last4, previous_secret_expires_at = $5::timestamptz,
     secret_rotated_at = $4, updated_at = greatest($4::timestamptz, updated_at)
-  WHERE client_id = $1 AND status <> 'revoked' AND token_endpoint_auth_method <> 'private_key_jwt' AND secret_hash IS DISTINCT FROM $2
+  WHERE client_id = $1 AND status <> 'revoked' AND token_endpoint_auth_method = 'client_secret_basic' AND secret_hash IS DISTINCT FROM $2
   RETURNING previous_secret_last4 AS "previousSecretLast4", previous_secret_expires_at AS "previousSecretExpiresAt"`;
 
 // A revocation may be overtaken by a later re-activation, so any newer epoch removes the secret. An older epoch, from a restored ledger,
@@ -151,6 +151,13 @@ function fromLockColumns({ lockKind: kind, lockReason: reason, lockedAt: since }
     : null;
 }
 
+const AUTH_METHODS = ['client_secret_basic', 'private_key_jwt', 'none'] as const;
+
+/** The choice of this name, else the first. */
+function findOf<Choice extends string>(choices: readonly [Choice, ...Choice[]], name: string): Choice {
+  return choices.find((choice) => choice === name) ?? choices[0];
+}
+
 function fromAppRow(row: AppRow): App {
   const { secretHash: _hash, secretRotatedAt: _rotatedAt, secretRestoreNumber: _number, ...others } = row;
   const { previousSecretHash: _previous, previousSecretRestoreNumber: _previousNumber, ...known } = others;
@@ -165,8 +172,8 @@ function fromAppRow(row: AppRow): App {
     ...app,
     lock: fromLockColumns(row),
     scopes: row.scopes.filter(isScope),
-    tokenEndpointAuthMethod:
-      row.tokenEndpointAuthMethod === 'private_key_jwt' ? 'private_key_jwt' : 'client_secret_basic',
+    tokenEndpointAuthMethod: findOf(AUTH_METHODS, row.tokenEndpointAuthMethod),
+    applicationType: findOf(APPLICATION_TYPES, row.applicationType),
     securityProfile: row.securityProfile === 'fapi2' ? 'fapi2' : '',
   };
 }

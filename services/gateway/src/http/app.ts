@@ -3,6 +3,7 @@ import { withoutRedaction } from '@phds/service-kit/telemetry/log';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { applyAllowance } from './allowance.ts';
 import { createApiHandler } from './api/handler.ts';
+import { answerPreflight } from './cors.ts';
 import { exchangeOf, startExchange } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { isUnder, urlTooLong } from './http-error.ts';
@@ -25,6 +26,7 @@ export function createApp(gateway: Gateway): Express {
   const transport = Object.entries(transportHeaders(gateway.config));
   app.use((request, response, next) => {
     for (const [name, value] of transport) response.setHeader(name, value);
+    if (answerPreflight(request, response)) return;
     if (isUnder('/api', request.url)) api(request, response);
     else next();
   });

@@ -130,6 +130,7 @@ function createSurfaceLimits(config: Config, limited: Limited) {
     usage: create('usage', config.LIMIT_USAGE_PER_MINUTE),
   };
   const anonymous = create('anonymous-authorizations', config.LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE);
+  const publicClients = create('public-clients', config.LIMIT_PUBLIC_CLIENT_PER_MINUTE);
   const signIns = create('sign-ins', config.LIMIT_SIGN_INS_PER_MINUTE);
   return {
     takeForClient: (clientId: string) => (isSandboxApp(clientId) ? sandboxClient : client).take(clientId),
@@ -139,6 +140,9 @@ function createSurfaceLimits(config: Config, limited: Limited) {
     takeForCostly: (request: CostlyRequest, key: string) => costly[request].take(key),
     /** For authorization requests without the app's secret. They may name any app, so only the address can be limited. */
     takeForAddress: (address: string) => anonymous.take(toAddressKey(address)),
+    /** For an app without a secret. Everybody can call in its name, so one address cannot use up what others need. */
+    takeForPublicClient: (clientId: string, address: string) =>
+      publicClients.take(`${clientId}:${toAddressKey(address)}`),
     /** For sign-ins, whose two steps have separate buckets: beginning many does not prevent finishing one. */
     takeForSignIn: (step: 'begin' | 'finish', address: string) =>
       signIns.take(`${step}:${toAddressKey(address)}`),

@@ -11,7 +11,7 @@ WITH
 , asked AS MATERIALIZED (
   SELECT one.*, ordinality FROM unnest($1::json[]) WITH ORDINALITY AS asked(value, ordinality), json_to_record(value) AS one(
     code_hash bytea, now timestamptz, max_failed_attempts int, family_id text, family_expires_at timestamptz, refresh_hash bytea,
-    access_hash bytea, access_expires_at timestamptz, scopes text[], jkt text
+    access_hash bytea, access_expires_at timestamptz, scopes text[], jkt text, family_jkt text
   )
 ), held AS MATERIALIZED (
   SELECT asked.* FROM asked JOIN authorization_code AS held ON held.hash = asked.code_hash
@@ -24,10 +24,10 @@ WITH
     AND code.restore_number >= verification.below AND NOT verification.unverified
     AND app.client_id = code.client_id AND app.status = 'active' AND app.epoch = code.app_epoch
   RETURNING code.client_id, code.user_id, code.grant_id, code.app_epoch, held.now, held.family_id AS id,
-    held.family_expires_at, held.refresh_hash, held.access_hash, held.access_expires_at, held.scopes, held.jkt, held.ordinality
+    held.family_expires_at, held.refresh_hash, held.access_hash, held.access_expires_at, held.scopes, held.jkt, held.family_jkt, held.ordinality
 ), family AS (
-  INSERT INTO token_family (id, client_id, user_id, grant_id, app_epoch, created_at, expires_at, is_bound)
-  SELECT id, client_id, user_id, grant_id, app_epoch, now, family_expires_at, jkt IS NOT NULL FROM changed
+  INSERT INTO token_family (id, client_id, user_id, grant_id, app_epoch, created_at, expires_at, is_bound, jkt)
+  SELECT id, client_id, user_id, grant_id, app_epoch, now, family_expires_at, jkt IS NOT NULL, family_jkt FROM changed
 ), refresh AS (
   INSERT INTO refresh_token (hash, family_id, scopes, issued_at, expires_at)
   SELECT refresh_hash, id, scopes, now, family_expires_at FROM changed

@@ -20,7 +20,7 @@ SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.des
   app.jwks_fetched_at AS "jwksFetchedAt", app.jwks_asked_at AS "jwksAskedAt", app.keys_restore_number AS "keysRestoreNumber",
   app.dpop_bound_access_tokens AS "dpopBoundAccessTokens",
   app.require_pushed_authorization_requests AS "requirePushedAuthorizationRequests",
-  app.security_profile AS "securityProfile", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
+  app.security_profile AS "securityProfile", app.application_type AS "applicationType", app.allowed_origins AS "allowedOrigins", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
   app.secret_restore_number < verification.below AS suspended,
   app.previous_secret_restore_number < verification.below AS "previousSuspended", verification.unverified
 FROM verification, unnest($1::text[]) AS asked(client_id)

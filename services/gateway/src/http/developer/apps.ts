@@ -29,10 +29,16 @@ const optionalText = wellFormed.nullable().optional();
 
 const flag = z.boolean('must be true or false').optional();
 
-const AUTH_METHODS = ['client_secret_basic', 'private_key_jwt'] as const;
+const TYPES = ['server', 'native', 'browser'] as const;
+const TYPE =
+  '`server`: with a secret or a key. `native` and `browser`: without one; they need PKCE and DPoP proofs. Never changes.';
+const ORIGINS =
+  'Of a browser app: origins whose pages may read the answers of `/oauth/token`, `/oauth/par`, `/oauth/revoke` and `/api/v1`. At a ' +
+  'registration without it: those of the redirect URIs.';
+const AUTH_METHODS = ['client_secret_basic', 'private_key_jwt', 'none'] as const;
 const AUTH_METHOD =
   '`client_secret_basic`: the secret, in HTTP Basic or in the body, and the keys as well if there are any. `private_key_jwt`: the keys ' +
-  'alone (RFC 7523); setting it ends the secret at once.';
+  'alone (RFC 7523); setting it ends the secret at once. `none`: native and browser apps.';
 const BOUND = 'Whether the app gets no token without a DPoP proof (RFC 9449).';
 const PUSHED = 'Whether the app has to push its authorization requests (RFC 9126).';
 const PROFILES = ['fapi2'] as const;
@@ -63,6 +69,7 @@ const optionalSettings = {
   dpopBoundAccessTokens: flag.meta({ description: BOUND }),
   requirePushedAuthorizationRequests: flag.meta({ description: PUSHED }),
   securityProfile: z.enum(PROFILES, 'must be fapi2').nullable().optional().meta({ description: PROFILE }),
+  allowedOrigins: texts.optional().meta({ description: ORIGINS }),
 };
 
 /** Body of a registration. */
@@ -70,6 +77,10 @@ const registrationBody = z.strictObject({
   name: wellFormed,
   redirectUris: texts,
   environment: z.enum(ENVIRONMENTS, `must be one of ${ENVIRONMENTS.join(', ')}`).optional(),
+  applicationType: z
+    .enum(TYPES, `must be one of ${TYPES.join(', ')}`)
+    .optional()
+    .meta({ description: `${TYPE} \`server\` if absent.` }),
   ...optionalSettings,
 });
 
@@ -147,6 +158,8 @@ const appJson = z
     dpopBoundAccessTokens: z.boolean().meta({ description: BOUND }),
     requirePushedAuthorizationRequests: z.boolean().meta({ description: PUSHED }),
     securityProfile: z.enum(PROFILES).nullable().meta({ description: PROFILE }),
+    applicationType: z.enum(TYPES).meta({ description: TYPE }),
+    allowedOrigins: z.array(text).meta({ description: ORIGINS }),
     status: z.enum(APP_STATUSES),
     lock: lockJson,
     createdAt: instant,
@@ -158,7 +171,7 @@ const clientSecret = text.meta({ description: 'Shown once, here.' });
 
 const newAppJson = appJson
   .extend({
-    clientSecret: textOrNull.meta({ description: 'Shown once, here. Null with `private_key_jwt`.' }),
+    clientSecret: textOrNull.meta({ description: 'Shown once, here. Null for apps without a secret.' }),
   })
   .meta({ id: 'NewApp' });
 
@@ -187,6 +200,10 @@ function toPreviousSecretJson({
   };
 }
 
+function findOf<Choice extends string>(choices: readonly [Choice, ...Choice[]], name: string): Choice {
+  return choices.find((choice) => choice === name) ?? choices[0];
+}
+
 /** An app as its developer sees it, without the secret. */
 function toAppJson(app: App): z.infer<typeof appJson> {
   return {
@@ -204,8 +221,9 @@ function toAppJson(app: App): z.infer<typeof appJson> {
     logoUrl: toNullable(app.logoUrl),
     requirePkce: app.requirePkce,
     // Authorization of an earlier release does not say.
-    tokenEndpointAuthMethod:
-      app.tokenEndpointAuthMethod === 'private_key_jwt' ? 'private_key_jwt' : 'client_secret_basic',
+    tokenEndpointAuthMethod: findOf(AUTH_METHODS, app.tokenEndpointAuthMethod),
+    applicationType: findOf(TYPES, app.applicationType),
+    allowedOrigins: app.allowedOrigins,
     jwks: app.jwks === '' ? null : JSON.parse(app.jwks),
     dpopBoundAccessTokens: app.dpopBoundAccessTokens,
     requirePushedAuthorizationRequests: app.requirePushedAuthorizationRequests,
@@ -258,9 +276,13 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     status: 201,
     answer: { description: 'The app with its secret.', body: dataOf(newAppJson), headers: ['Location'] },
     errors: ['CONFLICT', 'NOT_A_DEVELOPER'],
-    handle: async ({ exchange, backends, caller, body: { environment, ...settings } }) => {
+    handle: async ({ exchange, backends, caller, body: { environment, applicationType, ...settings } }) => {
       const { app, clientSecret: secret } = await backends.apps.registerApp(
-        { settings: toAppSettings(settings), sandbox: environment === 'sandbox' },
+        {
+          settings: toAppSettings(settings),
+          sandbox: environment === 'sandbox',
+          applicationType: applicationType ?? '',
+        },
         caller,
       );
       const { clientId, ...rest } = toAppJson(required(app));

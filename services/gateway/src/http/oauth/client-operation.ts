@@ -2,6 +2,7 @@ import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { applyAllowance } from '../allowance.ts';
 import { FORM_TYPE, JSON_TYPE, parseJsonObject, readBody } from '../body.ts';
+import { corsFor } from '../cors.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { type HeaderName, LIMITED, text } from '../openapi/fields.ts';
@@ -116,6 +117,7 @@ export async function callAsClient<T>(
 ): Promise<T> {
   const { gateway, response } = exchange;
   const { knownClients, surfaceLimits } = gateway;
+  if (client.clientSecret === undefined) return callAsPublic(exchange, client, call);
   const clientId = knownClients.find(client) ?? (await authenticate(gateway, client));
   exchange.clientId = clientId;
   applyAllowance(response, await surfaceLimits.takeForClient(clientId));
@@ -128,6 +130,31 @@ export async function callAsClient<T>(
     }
     throw error;
   }
+}
+
+/**
+ * The same for a request that names an app and proves nothing, which only an app without a secret may send. It is counted by address, and
+ * one from a page needs the origin that a browser app has registered, before anything is used up.
+ */
+async function callAsPublic<T>(
+  exchange: Exchange,
+  client: Credentials,
+  call: (clientId: string) => Promise<T>,
+): Promise<T> {
+  const { gateway, request, response } = exchange;
+  const { origin } = request.headers;
+  const { clientId, applicationType, originAllowed } =
+    await gateway.backends.authorization.authenticateClient({
+      client,
+      ...(origin !== undefined && { origin }),
+    });
+  exchange.clientId = clientId;
+  if (origin !== undefined && applicationType === 'browser') {
+    if (!originAllowed) throw invalidRequest('Origin', 'is not registered for this app');
+    for (const [name, value] of Object.entries(corsFor(origin))) response.setHeader(name, value);
+  }
+  applyAllowance(response, await gateway.surfaceLimits.takeForPublicClient(clientId, request.ip ?? ''));
+  return call(clientId);
 }
 
 async function authenticate({ backends, knownClients }: Gateway, client: Credentials): Promise<string> {

@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isUnder } from './http-error.ts';
+import { type Headers, send } from './respond.ts';
+
+// Cross-origin requests of browser apps. There are no cookies on these paths, so credentials are never allowed. The authorization endpoint
+// is not among them: it is opened by navigation (RFC 9700 section 2.6).
+
+const OAUTH_PATHS: ReadonlySet<string> = new Set(['/oauth/token', '/oauth/par', '/oauth/revoke']);
+
+function isOpen(url: string): boolean {
+  return isUnder('/api/v1', url) || OAUTH_PATHS.has(url.split('?', 1)[0] ?? '');
+}
+
+/** Header fields of an answer that a page may read. */
+const EXPOSED = 'WWW-Authenticate, Date, Retry-After, Link, ETag, RateLimit, RateLimit-Policy, X-Request-Id';
+
+const PREFLIGHT = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Methods': 'GET, POST',
+  'Access-Control-Allow-Headers':
+    'Authorization, Content-Type, DPoP, If-None-Match, API-Version, Sandbox-Force',
+  'Access-Control-Max-Age': '86400',
+} as const;
+
+/** Answers a preflight request, always alike: which pages may read an answer is decided when the app is known. Returns whether it was one. */
+export function answerPreflight(
+  { method, url = '', headers }: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined || !isOpen(url))
+    return false;
+  send(response, 204, PREFLIGHT, '');
+  return true;
+}
+
+/** For an answer that the pages of this origin may read. */
+export function corsFor(origin: string): Headers {
+  return {
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Expose-Headers': EXPOSED,
+    Vary: 'Origin',
+  };
+}
+
+/** For the uniform 401, which says nothing about any app, so that every page may read it. */
+export function corsForUniform({
+  url = '',
+  headers,
+}: IncomingMessage & { originalUrl?: string }): readonly string[] {
+  if (headers.origin === undefined || !isOpen(url)) return [];
+  return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED];
+}
