@@ -37,11 +37,11 @@ function measureGrants(
   return Object.fromEntries(measured);
 }
 
-/** Counts client authentications. Requests without a secret count only where one is required. */
+/** Counts client authentications. Requests without a credential count only where one is required. */
 function measureClients(metrics: Metrics, clients: ClientAuthentication): ClientAuthentication {
   const results = metrics.counter({
     name: 'phds_client_authentications_total',
-    help: 'Authentications of apps by their client secret.',
+    help: 'Authentications of apps by secret or assertion.',
     labels: ['result'],
   });
   for (const result of ['accepted', 'refused']) results.inc({ result }, 0);
@@ -61,10 +61,11 @@ function measureClients(metrics: Metrics, clients: ClientAuthentication): Client
   return {
     async identify(credentials) {
       const presented = await clients.identify(credentials);
-      if (presented.secretSent) count(presented.authenticated);
+      if (presented.credentialSent) count(presented.authenticated);
       return presented;
     },
     authenticate: counting(clients.authenticate),
     authenticateConfidential: counting(clients.authenticateConfidential),
+    check: counting(clients.check),
   };
 }

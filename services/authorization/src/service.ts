@@ -21,6 +21,7 @@ import {
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
+import { createAssertionVerifier } from '@phds/service-kit/trust/client-assertion';
 import { createStepUp } from '@phds/service-kit/trust/step-up';
 import { createAppLocks } from './app/app-locks.ts';
 import { createApps } from './app/apps.ts';
@@ -187,7 +188,8 @@ function createRpcServices(parts: Parts) {
   const { config, clock, guard, metrics, verification } = parts;
   const verifySession = verification.verify;
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
-  const clients = metrics.measureClients(createClientAuthentication(parts));
+  const verifyAssertion = createAssertionVerifier({ issuer: config.ISSUER, clock });
+  const clients = metrics.measureClients(createClientAuthentication({ ...parts, verifyAssertion }));
   const apps = createApps({
     ...parts,
     maxAppsPerDeveloper: config.MAX_APPS_PER_DEVELOPER,

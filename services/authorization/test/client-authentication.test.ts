@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import { createClientAuthentication } from '../src/app/client-authentication.ts';
-import type { AppStore } from '../src/app/ports.ts';
 import type { App, AppStatus } from '../src/domain/app.ts';
 import { refusalOf } from './harness.ts';
 
@@ -47,14 +46,22 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
     lookups.push(clientId);
     return clientId === app.clientId ? { app, secretHash, previous: null } : null;
   };
-  // Only the method that authentication may use is implemented.
-  return { app, lookups, apps: { findCredential } as unknown as AppStore };
+  const unused = () => {
+    throw new Error('no assertion was sent');
+  };
+  const dependencies = {
+    apps: { findCredential },
+    clock,
+    usedJwts: { use: unused },
+    verifyAssertion: unused,
+  };
+  return { app, lookups, clients: createClientAuthentication(dependencies) };
 }
 
 describe('client authentication', () => {
   test('admits an active app with its own secret', async () => {
-    const { app, apps, lookups } = createStore('active', sha256(SECRET));
-    const admitted = await createClientAuthentication({ apps, clock }).authenticate({
+    const { app, clients, lookups } = createStore('active', sha256(SECRET));
+    const admitted = await clients.authenticate({
       clientId: app.clientId,
       clientSecret: SECRET,
     });
@@ -73,9 +80,8 @@ describe('client authentication', () => {
     ['a malformed client id', 'active', sha256(SECRET), { clientId: "x'\0", clientSecret: SECRET }],
     ['no client id', 'active', sha256(SECRET), { clientId: undefined, clientSecret: SECRET }],
   ])('refuses %s after exactly one look-up', async (_cause, status, hash, presented) => {
-    const { app, apps, lookups } = createStore(status, hash);
-    const { authenticate } = createClientAuthentication({ apps, clock });
-    const refusal = await refusalOf(authenticate({ clientId: app.clientId, ...presented }));
+    const { app, clients, lookups } = createStore(status, hash);
+    const refusal = await refusalOf(clients.authenticate({ clientId: app.clientId, ...presented }));
     expect(refusal).toMatchObject({ reason: 'unauthorized', message: '', violations: [] });
     expect(lookups).toHaveLength(1);
   });

@@ -2,7 +2,8 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { AppError, type Reason, unavailable } from '@phds/service-kit/errors';
+import { AppError, type Reason, unauthorized, unavailable } from '@phds/service-kit/errors';
+import { CLIENT_ASSERTION_TYPE } from '@phds/service-kit/trust/client-assertion';
 import { ask, bearer, liveToken, shareTestGateway, throwing } from './test-gateway.ts';
 
 const gateway = shareTestGateway();
@@ -15,6 +16,40 @@ describe('tokens', () => {
     ask(gateway, `/oauth/${path}`, { method: 'POST', headers, body: body ?? null });
 
   const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+
+  const ASSERTION = `client_assertion=x.y.z&client_assertion_type=${encodeURIComponent(CLIENT_ASSERTION_TYPE)}`;
+
+  describe('a client assertion', () => {
+    const send = (subject: unknown, more = '') => {
+      const jwt = `e30.${Buffer.from(JSON.stringify({ sub: subject })).toString('base64url')}.x`;
+      const body = `${ASSERTION.replace('x.y.z', jwt)}&grant_type=client_credentials${more}`;
+      return { jwt, answer: post('token', FORM_TYPE, body) };
+    };
+
+    test('is verified before each call, and names its app', async () => {
+      gateway.backends.answer({
+        authenticateClient: ({ client }) => ({ clientId: client?.clientId ?? '' }),
+        issueToken: () => ({ accessToken: 'a', expiresInSeconds: 60 }),
+      });
+      const { jwt, answer } = send('app_asserted');
+      await answer;
+      await send('app_asserted').answer;
+      const client = { clientId: 'app_asserted', clientAssertion: jwt };
+      for (const rpc of ['authenticateClient', 'issueToken'] as const) {
+        const calls = gateway.backends.callsOf(rpc);
+        expect(calls.map(({ request }) => request['client'])).toMatchObject([client, client]);
+      }
+    });
+
+    test('names no app by a text that is no client id, and does not overrule client_id', async () => {
+      gateway.backends.answer({ authenticateClient: throwing(unauthorized()) });
+      for (const subject of ["x'", 1, undefined]) expect((await send(subject).answer).status).toBe(401);
+      expect((await send('app_1', '&client_id=app_2').answer).status).toBe(401);
+      const calls = gateway.backends.callsOf('authenticateClient');
+      const ids = calls.map(({ request }) => (request['client'] as { clientId?: string }).clientId);
+      expect(ids).toEqual([undefined, undefined, undefined, 'app_2']);
+    });
+  });
 
   describe('a body', () => {
     test.each<[string, Record<string, string>, string]>([
@@ -90,6 +125,11 @@ describe('tokens', () => {
       ['with a form parameter twice', FORM_TYPE, 'client_id=a&client_id=a', 400],
       ['with a bad percent escape', FORM_TYPE, 'client_id=%zz', 400],
       ['with two secrets', { ...FORM_TYPE, ...basic('a:b') }, 'client_secret=b', 400],
+      ['with a secret and an assertion', FORM_TYPE, `client_secret=b&${ASSERTION}`, 400],
+      ['with Basic and an assertion', { ...FORM_TYPE, ...basic('a:b') }, ASSERTION, 400],
+      ['with an assertion of another type', FORM_TYPE, 'client_assertion=x&client_assertion_type=saml2', 400],
+      ['with an assertion without its type', FORM_TYPE, 'client_assertion=x', 400],
+      ['with the type of an assertion alone', FORM_TYPE, ASSERTION.replace('assertion=', 'a='), 400],
       ['with two client ids', { ...FORM_TYPE, ...basic('a:b') }, 'client_id=c', 400],
       ['of plain text', { 'content-type': 'text/plain' }, 'client_id=a', 415],
       ['in another charset', { 'content-type': 'application/json; charset=latin1' }, '{}', 415],

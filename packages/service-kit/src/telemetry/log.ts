@@ -17,6 +17,8 @@ const SECRET_FIELDS = [
   'secret',
   'client_secret',
   'clientSecret',
+  'client_assertion',
+  'clientAssertion',
   'password',
   'connectionString',
   'privateKey',

@@ -26,7 +26,7 @@ const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';
 export interface OpenRequest extends RequestParameters {
   readonly client: ClientCredentials;
   readonly redirectUri?: string | undefined;
-  /** Pushed requests (RFC 9126) require the secret. */
+  /** Pushed requests (RFC 9126) require the secret or an assertion. */
   readonly requireAuthentication: boolean;
   /** Whether the request came through the user's browser, so that errors may be returned by redirect. */
   readonly frontChannel: boolean;
@@ -79,7 +79,7 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
       const app = admitClient(client, request);
       const redirectUri = admitRedirectUri(app, client, request);
       try {
-        // Without the secret, anybody could have written these. They are not stored, so they are not validated.
+        // Without authentication, anybody could have written these. They are not stored, so they are not validated.
         const unproven = { ...request, purpose: undefined, neededScope: undefined };
         const parameters = client.authenticated ? request : unproven;
         requirePushed(app, request);
@@ -212,10 +212,10 @@ async function resolveRequestUri(
   return pendingId;
 }
 
-/** If a secret was sent, it must be right, and the requests of some apps have to be pushed. Otherwise the app only has to exist and be active. */
+/** If a secret or an assertion was sent, it must be right, and the requests of some apps have to be pushed. Otherwise the app only has to exist and be active. */
 function admitClient(client: PresentedClient, request: OpenRequest): App {
   const isPushed = request.requireAuthentication || client.app?.requirePushedAuthorizationRequests === true;
-  const needed = (isPushed && !request.frontChannel) || client.secretSent;
+  const needed = (isPushed && !request.frontChannel) || client.credentialSent;
   if (client.app?.status !== 'active' || (needed && !client.authenticated && !client.isNamed))
     throw unauthorized(refusalOf(client));
   return client.app;

@@ -4,22 +4,26 @@ import { unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
 import { type App, isPublic } from '../domain/app.ts';
-import type { AppStore, Credential } from './ports.ts';
+import type { AppStore, AssertionVerifier, Credential, UsedJwts } from './ports.ts';
 
 /** The presented credentials; absent values were not sent. */
 export interface ClientCredentials {
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
+  /** A JWT signed with a key of the app, in place of the secret (RFC 7523 section 2.2). */
+  readonly clientAssertion?: string | undefined;
 }
 
 /** The client according to the presented credentials. */
 export interface PresentedClient {
-  /** The app with this client id, whatever its status or the secret; null when there is none. */
+  /** The app with this client id, whatever its status or the credential; null when there is none. */
   readonly app: App | null;
-  /** Whether the app is active and the secret is right. */
+  /** Whether the app is active and the credential is right. */
   readonly authenticated: boolean;
-  /** Whether a secret was sent, even an empty one. */
-  readonly secretSent: boolean;
+  /** Whether a secret or an assertion was sent, even an empty one. */
+  readonly credentialSent: boolean;
+  /** Why the credential is refused, for the security log; empty when it is right. */
+  readonly fault: string;
   /** Whether the app is active and public, and nothing was sent in its name but its client id, as everybody can. */
   readonly isNamed: boolean;
 }
@@ -32,15 +36,17 @@ export interface ClientAuthentication {
   authenticate(credentials: ClientCredentials): Promise<App>;
   /** The same without public apps. */
   authenticateConfidential(credentials: ClientCredentials): Promise<App>;
-  /** Identifies the client, for requests that may omit the secret. */
+  /** Identifies the client, for requests that may omit the credential. */
   identify(credentials: ClientCredentials): Promise<PresentedClient>;
+  /** As authenticate, but an assertion is not used up by it, and may have been used before: for a check before the call itself. */
+  check(credentials: ClientCredentials): Promise<App>;
 }
 
 /** Why a client is refused, for the security log; the answer is the same for all. */
-export function refusalOf({ app, secretSent }: PresentedClient): string {
+export function refusalOf({ app, fault }: PresentedClient): string {
   if (app === null) return 'unknown client';
   if (app.status !== 'active') return `client ${app.status}`;
-  return secretSent ? 'wrong secret' : 'no secret';
+  return fault;
 }
 
 /** A well-formed id of no app, looked up in place of malformed client ids. */
@@ -48,50 +54,80 @@ const NOBODY = 'app_0000000000000000000000';
 
 /**
  * Client authentication with constant work, so that its duration does not reveal whether a client exists or has two secrets: one
- * indexed look-up, one SHA-256, and two constant-time comparisons, each with a real or a dummy hash. The gateway
+ * indexed look-up; then one SHA-256 and two constant-time comparisons, each with a real or a dummy hash, or one signature. The gateway
  * adds a minimum duration.
  */
-export function createClientAuthentication({
-  apps,
-  clock,
-}: {
-  readonly apps: AppStore;
+export function createClientAuthentication(dependencies: {
+  readonly apps: Pick<AppStore, 'findCredential'>;
+  readonly usedJwts: UsedJwts;
+  readonly verifyAssertion: AssertionVerifier;
   readonly clock: Clock;
 }): ClientAuthentication {
+  const { apps, clock } = dependencies;
   const dummyHash = randomBytes(32);
 
-  function findPreviousHash(found: Credential | null): Uint8Array | null {
-    const previous = found?.previous ?? null;
-    return previous !== null && previous.expiresAt > clock.now() ? previous.hash : null;
-  }
-
-  async function identify(credentials: ClientCredentials): Promise<PresentedClient> {
-    const { clientId = '', clientSecret } = credentials;
-    const found = await apps.findCredential(isId('app', clientId) ? clientId : NOBODY);
+  function findSecretFault(found: Credential | null, clientSecret: string | undefined): string {
     const hash = sha256(clientSecret ?? '');
     const equalsCurrent = equalHash(hash, found?.secretHash ?? dummyHash);
-    const equalsPrevious = equalHash(hash, findPreviousHash(found) ?? dummyHash);
+    const equalsPrevious = equalHash(hash, findPreviousHash(found, clock.now()) ?? dummyHash);
+    if (!clientSecret) return 'no secret';
+    if (found?.app.tokenEndpointAuthMethod === 'private_key_jwt') return 'a secret in place of a key';
+    return equalsCurrent || equalsPrevious ? '' : 'wrong secret';
+  }
+
+  async function identify(credentials: ClientCredentials, use: boolean): Promise<PresentedClient> {
+    const { clientId = '', clientSecret, clientAssertion } = credentials;
+    const found = await apps.findCredential(isId('app', clientId) ? clientId : NOBODY);
+    const fault =
+      clientAssertion === undefined
+        ? findSecretFault(found, clientSecret)
+        : await findAssertionFault(dependencies, found, { clientId, clientAssertion, use });
     const app = found?.app ?? null;
+    const credentialSent = clientSecret !== undefined || clientAssertion !== undefined;
+    const isDoubled = clientAssertion !== undefined && clientSecret !== undefined;
     return {
       app,
-      authenticated: (equalsCurrent || equalsPrevious) && Boolean(clientSecret) && app?.status === 'active',
-      secretSent: clientSecret !== undefined,
-      isNamed: app?.status === 'active' && isPublic(app) && clientSecret === undefined,
+      authenticated: fault === '' && app?.status === 'active' && !isDoubled,
+      credentialSent,
+      fault: isDoubled ? 'a secret and an assertion' : fault,
+      isNamed: app?.status === 'active' && isPublic(app) && !credentialSent,
     };
   }
 
   return {
-    identify,
-    async authenticate(credentials) {
-      const client = await identify(credentials);
-      if (client.app === null || !(client.authenticated || client.isNamed))
-        throw unauthorized(refusalOf(client));
-      return client.app;
-    },
-    async authenticateConfidential(credentials) {
-      const client = await identify(credentials);
-      if (client.app === null || !client.authenticated) throw unauthorized(refusalOf(client));
-      return client.app;
-    },
+    identify: (credentials) => identify(credentials, true),
+    authenticate: async (credentials) => admit(await identify(credentials, true), 'named'),
+    authenticateConfidential: async (credentials) => admit(await identify(credentials, true), 'proven'),
+    check: async (credentials) => admit(await identify(credentials, false), 'named'),
   };
+}
+
+function admit(client: PresentedClient, least: 'named' | 'proven'): App {
+  const isAdmitted = client.authenticated || (least === 'named' && client.isNamed);
+  if (client.app === null || !isAdmitted) throw unauthorized(refusalOf(client));
+  return client.app;
+}
+
+function findPreviousHash(found: Credential | null, now: Date): Uint8Array | null {
+  const previous = found?.previous ?? null;
+  return previous !== null && previous.expiresAt > now ? previous.hash : null;
+}
+
+interface PresentedAssertion {
+  readonly clientId: string;
+  readonly clientAssertion: string;
+  /** Whether this is the one use. */
+  readonly use: boolean;
+}
+
+async function findAssertionFault(
+  { verifyAssertion, usedJwts }: { readonly verifyAssertion: AssertionVerifier; readonly usedJwts: UsedJwts },
+  found: Credential | null,
+  { clientId, clientAssertion, use }: PresentedAssertion,
+): Promise<string> {
+  const judged = await verifyAssertion(clientAssertion, { clientId, jwks: found?.app.jwks ?? '' });
+  if ('fault' in judged) return `assertion: ${judged.fault}`;
+  if (!use || found?.app.status !== 'active') return '';
+  const hash = sha256(`client assertion\0${clientId}\0${judged.jti}`);
+  return (await usedJwts.use(hash, judged.memorableUntil)) ? '' : 'assertion: used before';
 }

@@ -79,6 +79,15 @@ export interface UsedJwts {
   use(hash: Uint8Array, expiresAt: Date): Promise<boolean>;
 }
 
+/**
+ * Judges a client assertion (RFC 7523) by the keys of the app. The answer takes as long without keys. A right one may have been used
+ * before.
+ */
+export type AssertionVerifier = (
+  assertion: string,
+  signer: { readonly clientId: string; readonly jwks: string },
+) => Promise<{ readonly jti: string; readonly memorableUntil: Date } | { readonly fault: string }>;
+
 /** Proves changes of other calls, before an answer repeats them (docs/decisions/0011). */
 export interface ChangeProof {
   acknowledge(): Promise<void>;

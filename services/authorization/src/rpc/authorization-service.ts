@@ -37,7 +37,7 @@ export function createAuthorizationService(dependencies: {
       return authorizations.open({ ...request, client: toClientCredentials(client) });
     },
     async authenticateClient({ client, origin }) {
-      const app = await clients.authenticate(toClientCredentials(client));
+      const app = await clients.check(toClientCredentials(client));
       const { clientId, applicationType } = app;
       return { clientId, applicationType, originAllowed: app.allowedOrigins.includes(origin) };
     },

@@ -164,7 +164,8 @@ function toGrantMessage(grant: GrantFacts) {
 const HASH_BYTES = 32;
 
 export function toClientCredentials(message: ClientCredentialsMessage | undefined): ClientCredentials {
-  return { clientId: message?.clientId, clientSecret: message?.clientSecret };
+  const { clientId, clientSecret, clientAssertion } = message ?? {};
+  return { clientId, clientSecret, clientAssertion };
 }
 
 /** A SHA-256. Throws `invalid_request` for a wrong length. */

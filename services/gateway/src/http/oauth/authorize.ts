@@ -176,9 +176,10 @@ async function pushAuthorization(exchange: Exchange, requireAuthentication: bool
       requireAuthentication,
       ...(dpop !== undefined && { dpop }),
     });
-  const withSecret = requireAuthentication || client.clientSecret !== undefined;
-  if (!withSecret) await limitAddress(exchange);
-  const opened = await (withSecret ? callAsClient(exchange, client, open) : open());
+  const hasCredential = client.clientSecret !== undefined || client.clientAssertion !== undefined;
+  const isClient = requireAuthentication || hasCredential;
+  if (!isClient) await limitAddress(exchange);
+  const opened = await (isClient ? callAsClient(exchange, client, open) : open());
   const { pendingId, requestUri, expiresInSeconds } = opened;
   const location = approvalUri(exchange, { pendingId, requestUri, ...client });
   if (!requireAuthentication && wantsHtml(request)) return redirect(response, location, OAUTH_HEADERS);

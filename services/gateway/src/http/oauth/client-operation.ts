@@ -1,5 +1,8 @@
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
+import { isId } from '@phds/service-kit/ids';
+import { CLIENT_ASSERTION_TYPE, readSubject } from '@phds/service-kit/trust/client-assertion';
+import { z } from 'zod';
 import { applyAllowance } from '../allowance.ts';
 import { FORM_TYPE, JSON_TYPE, parseJsonObject, readBody } from '../body.ts';
 import { corsFor } from '../cors.ts';
@@ -24,7 +27,7 @@ export function oauthOperation(given: Given): MountedOperation {
   return { tag: 'OAuth', errorFormat: 'oauth', ...given, answers: withHeaders(given.answers, ALWAYS) };
 }
 
-/** An operation for an app that authenticates with its secret, within the limit of the app. */
+/** An operation for an app that authenticates itself, within the limit of the app. */
 export function clientOperation(
   given: Omit<Given, 'method' | 'errors'> & { errors?: readonly ErrorCode[] },
 ): MountedOperation {
@@ -40,6 +43,10 @@ export function clientOperation(
 export const CREDENTIALS = {
   client_id: text.optional(),
   client_secret: text.optional(),
+  client_assertion: text
+    .optional()
+    .meta({ description: 'A JWT signed with a key of the app, in place of the secret.' }),
+  client_assertion_type: z.literal(CLIENT_ASSERTION_TYPE).optional(),
 };
 
 export const scopes = text.meta({
@@ -102,6 +109,7 @@ function givenTwice(parameters: readonly string[]) {
 export interface Credentials {
   readonly clientId?: string;
   readonly clientSecret?: string;
+  readonly clientAssertion?: string;
 }
 
 /**
@@ -117,8 +125,10 @@ export async function callAsClient<T>(
 ): Promise<T> {
   const { gateway, response } = exchange;
   const { knownClients, surfaceLimits } = gateway;
-  if (client.clientSecret === undefined) return callAsPublic(exchange, client, call);
-  const clientId = knownClients.find(client) ?? (await authenticate(gateway, client));
+  if (client.clientSecret === undefined && client.clientAssertion === undefined) {
+    return callAsPublic(exchange, client, call);
+  }
+  const clientId = findKnown(gateway, client) ?? (await authenticate(gateway, client));
   exchange.clientId = clientId;
   applyAllowance(response, await surfaceLimits.takeForClient(clientId));
   try {
@@ -157,33 +167,66 @@ async function callAsPublic<T>(
   return call(clientId);
 }
 
+/** An assertion works once, so that it was right before says nothing. */
+function findKnown({ knownClients }: Gateway, client: Credentials): string | undefined {
+  return client.clientAssertion === undefined ? knownClients.find(client) : undefined;
+}
+
 async function authenticate({ backends, knownClients }: Gateway, client: Credentials): Promise<string> {
   const { clientId } = await backends.authorization.authenticateClient({ client });
-  knownClients.add(client, clientId);
+  if (client.clientAssertion === undefined) knownClients.add(client, clientId);
   return clientId;
 }
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+=*)$/i;
 
 /**
- * The credentials of a request, from HTTP Basic (form-decoded, RFC 6749 2.3.1) or from the body. Throws `invalid_request` for two
- * secrets or two client ids, `unauthorized` for an `Authorization` that is not Basic.
+ * The credentials of a request: a secret from HTTP Basic (form-decoded, RFC 6749 2.3.1) or from the body, or an assertion. Throws
+ * `invalid_request` for two credentials or two client ids, `unauthorized` for an `Authorization` that is not Basic.
  */
 export function readCredentials(exchange: Exchange, parameters: OauthParameters): Credentials {
-  const clientId = parameters.get('client_id');
+  const clientAssertion = readAssertion(parameters);
+  const clientId = parameters.get('client_id') ?? findAssertedId(clientAssertion);
   const clientSecret = parameters.get('client_secret');
   const { authorization } = exchange;
   exchange.presentedClientId = clientId;
-  if (authorization.length === 0) return toCredentials(clientId, clientSecret);
+  if (authorization.length === 0) {
+    if (clientAssertion !== undefined && clientSecret !== undefined) throw twoCredentials('client_assertion');
+    return omitAbsent({ clientId, clientSecret, clientAssertion });
+  }
   const basic = parseBasic(authorization);
   exchange.presentedClientId = basic.clientId;
   if (clientSecret !== undefined) {
     throw invalidRequest('client_secret', 'must not be sent both in the body and in Authorization');
   }
+  if (clientAssertion !== undefined) throw twoCredentials('client_assertion');
   if (clientId !== undefined && clientId !== basic.clientId) {
     throw invalidRequest('client_id', 'differs from the one in Authorization');
   }
-  return toCredentials(basic.clientId, basic.clientSecret);
+  return basic;
+}
+
+function twoCredentials(parameter: string): AppError {
+  return invalidRequest(parameter, 'must not be sent together with a secret');
+}
+
+/** Throws `invalid_request` for an assertion of another type, and for a type without an assertion. */
+function readAssertion(parameters: OauthParameters): string | undefined {
+  const assertion = parameters.get('client_assertion');
+  const type = parameters.get('client_assertion_type');
+  if (assertion === undefined && type === undefined) return undefined;
+  if (assertion === undefined)
+    throw invalidRequest('client_assertion', 'is required with client_assertion_type');
+  if (type !== CLIENT_ASSERTION_TYPE) {
+    throw invalidRequest('client_assertion_type', `must be ${CLIENT_ASSERTION_TYPE}`);
+  }
+  return assertion;
+}
+
+/** The client id in an assertion (RFC 7523 section 3), not verified. */
+function findAssertedId(assertion: string | undefined): string | undefined {
+  const subject = assertion === undefined ? undefined : readSubject(assertion);
+  return typeof subject === 'string' && isId('app', subject) ? subject : undefined;
 }
 
 function parseBasic(fields: readonly string[]): { clientId: string; clientSecret: string } {
@@ -202,9 +245,6 @@ function parseBasic(fields: readonly string[]): { clientId: string; clientSecret
   }
 }
 
-function toCredentials(clientId: string | undefined, clientSecret: string | undefined): Credentials {
-  return {
-    ...(clientId === undefined ? {} : { clientId }),
-    ...(clientSecret === undefined ? {} : { clientSecret }),
-  };
+function omitAbsent(given: Readonly<Record<keyof Credentials, string | undefined>>): Credentials {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

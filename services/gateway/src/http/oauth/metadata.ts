@@ -27,8 +27,11 @@ const serverMetadataJson = z
     response_modes_supported: texts,
     grant_types_supported: texts,
     token_endpoint_auth_methods_supported: texts,
+    token_endpoint_auth_signing_alg_values_supported: texts,
     revocation_endpoint_auth_methods_supported: texts,
+    revocation_endpoint_auth_signing_alg_values_supported: texts,
     introspection_endpoint_auth_methods_supported: texts,
+    introspection_endpoint_auth_signing_alg_values_supported: texts,
     code_challenge_methods_supported: texts,
     authorization_response_iss_parameter_supported: z.boolean(),
     dpop_signing_alg_values_supported: texts,
@@ -40,7 +43,7 @@ const serverMetadataJson = z
 
 /** `GET /.well-known/oauth-authorization-server` (RFC 8414). */
 function toServerMetadata({ config: { PUBLIC_URL: issuer } }: Gateway): z.infer<typeof serverMetadataJson> {
-  const clientAuthentication = ['client_secret_basic', 'client_secret_post'];
+  const clientAuthentication = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -54,8 +57,11 @@ function toServerMetadata({ config: { PUBLIC_URL: issuer } }: Gateway): z.infer<
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
     token_endpoint_auth_methods_supported: clientAuthentication,
+    token_endpoint_auth_signing_alg_values_supported: [...POSSESSION_ALGORITHMS],
     revocation_endpoint_auth_methods_supported: clientAuthentication,
+    revocation_endpoint_auth_signing_alg_values_supported: [...POSSESSION_ALGORITHMS],
     introspection_endpoint_auth_methods_supported: clientAuthentication,
+    introspection_endpoint_auth_signing_alg_values_supported: [...POSSESSION_ALGORITHMS],
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
     dpop_signing_alg_values_supported: [...POSSESSION_ALGORITHMS],

@@ -1,0 +1,225 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { newId } from '@phds/service-kit/ids';
+import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
+import { importJWK, type JWTHeaderParameters, SignJWT } from 'jose';
+import { HEART, ISSUER, REDIRECT_URI, race, refusalOf, shareHarness } from './harness.ts';
+
+const harness = await shareHarness();
+
+const key = await createProofKey();
+const another = await createProofKey();
+const second = (offset: number) => Math.floor(harness.clock.now().getTime() / 1000) + offset;
+
+interface Changes {
+  readonly claims?: object;
+  readonly header?: object;
+  readonly signer?: ProofKey;
+  readonly alg?: string;
+}
+
+/** A right assertion of the app, with these changes. */
+async function assert(clientId: string, { claims, header, signer = key, alg = 'ES256' }: Changes = {}) {
+  const right = { iss: clientId, sub: clientId, aud: ISSUER, jti: newId('jti'), exp: second(60) };
+  const fields: JWTHeaderParameters = { alg, typ: 'client-authentication+jwt', ...header };
+  const jwt = new SignJWT({ ...right, ...claims }).setProtectedHeader(fields);
+  return jwt.sign(await importJWK(signer.privateJwk, alg));
+}
+
+let clientId: string;
+
+async function register(settings: object = {}): Promise<string> {
+  const jwks = JSON.stringify({ keys: [key.publicJwk] });
+  const defaults = {
+    name: 'App',
+    redirectUris: [REDIRECT_URI],
+    tokenEndpointAuthMethod: 'private_key_jwt',
+    jwks,
+  };
+  const { app } = await harness.apps.registerApp(
+    { settings: { ...defaults, ...settings } },
+    await harness.as('dev'),
+  );
+  return app?.clientId ?? '';
+}
+
+const grantType = 'client_credentials';
+const issue = (client: object) => harness.tokens.issueToken({ client, grantType });
+const present = async (changes: Changes = {}) =>
+  issue({ clientId, clientAssertion: await assert(clientId, changes) });
+const U = { reason: 'unauthorized', message: '', violations: [] };
+
+beforeEach(async () => {
+  clientId = await register();
+});
+
+test.each(['ES256', 'EdDSA', 'Ed25519', 'PS256'])('an app gets a token with its %s key', async (alg) => {
+  const signer = await createProofKey(alg);
+  clientId = await register({ jwks: JSON.stringify({ keys: [signer.publicJwk] }) });
+  expect((await present({ signer, alg })).accessToken).toMatch(/^phds_at_/);
+});
+
+test('of fifty uses of an assertion at once one gets a token', async () => {
+  const client = { clientId, clientAssertion: await assert(clientId) };
+  const { won, lost } = await race(50, () => issue(client));
+  expect([won.length, new Set(lost)]).toEqual([1, new Set(['unauthorized'])]);
+  // The same jti of another app is another assertion.
+  const jti = newId('jti');
+  await present({ claims: { jti } });
+  clientId = await register();
+  await present({ claims: { jti } });
+});
+
+test('a check before the call does not use up an assertion, and each call does', async () => {
+  const clientAssertion = await assert(clientId);
+  const client = { clientId, clientAssertion };
+  const check = () => harness.authorizations.authenticateClient({ client });
+  await check();
+  expect(await check()).toMatchObject({ clientId });
+  const pushed = { client, redirectUri: REDIRECT_URI, scope: HEART, requireAuthentication: true };
+  expect((await harness.authorizations.openAuthorization(pushed)).pendingId).not.toBe('');
+  await check();
+  for (const again of [
+    () => issue(client),
+    () => harness.authorizations.openAuthorization(pushed),
+    () => harness.authorizations.openAuthorization({ ...pushed, requireAuthentication: false }),
+    () => harness.tokens.revokeToken({ client, token: 'x' }),
+    () => harness.tokens.introspectOwnToken({ client, token: 'x' }),
+  ]) {
+    expect(await refusalOf(again())).toMatchObject(U);
+  }
+});
+
+describe('accepts an assertion', () => {
+  test.each<[string, Changes]>([
+    ['of the type JWT', { header: { typ: 'JWT' } }],
+    ['without a type', { header: { typ: undefined } }],
+    ['that ends in 300 s', { claims: { exp: second(300) } }],
+    ['made 8 s ahead of our clock', { claims: { iat: second(8), nbf: second(8) } }],
+    ['with a jti of 256 characters', { claims: { jti: 'x'.repeat(256) } }],
+  ])('%s', async (_what, changes) => {
+    expect((await present(changes)).accessToken).not.toBe('');
+  });
+});
+
+describe('refuses with the uniform answer an assertion', () => {
+  test.each<[string, Changes]>([
+    ['with a list for aud', { claims: { aud: [ISSUER] } }],
+    ['for the token endpoint', { claims: { aud: `${ISSUER}/oauth/token` } }],
+    ['without aud', { claims: { aud: undefined } }],
+    ['of another issuer', { claims: { iss: newId('app') } }],
+    ['about another app', { claims: { sub: newId('app') } }],
+    ['that ends in an hour', { claims: { exp: second(3_600) } }],
+    ['that ended a minute ago', { claims: { exp: second(-61) } }],
+    ['without an end', { claims: { exp: undefined } }],
+    ['made 61 s ahead of our clock', { claims: { iat: second(61) } }],
+    ['not yet valid', { claims: { nbf: second(61) } }],
+    ['without a jti', { claims: { jti: undefined } }],
+    ['with an empty jti', { claims: { jti: '' } }],
+    ['with a jti that is no text', { claims: { jti: 1 } }],
+    ['with a long jti', { claims: { jti: 'x'.repeat(257) } }],
+    ['of 10 kB', { claims: { note: 'x'.repeat(10_000) } }],
+    ['that is a DPoP proof', { header: { typ: 'dpop+jwt' } }],
+    ['with a header that has to be understood', { header: { crit: ['b64'], b64: true } }],
+    ['signed with another key', { signer: another }],
+    ['that brings its key', { signer: another, header: { jwk: another.publicJwk } }],
+    ['that names an unknown key', { header: { kid: 'unknown' } }],
+  ])('%s', async (_what, changes) => {
+    expect(await refusalOf(present(changes))).toMatchObject(U);
+  });
+
+  test.each([
+    ['garbage', 'x.y.z'],
+    ['an empty text', ''],
+    ['one without a signature', `${btoa('{"alg":"none"}').replaceAll('=', '')}.e30.`],
+  ])('that is %s', async (_what, clientAssertion) => {
+    expect(await refusalOf(issue({ clientId, clientAssertion }))).toMatchObject(U);
+  });
+
+  test('of RS256 and HS256, which are not for this', async () => {
+    const rsa = await createProofKey('PS256');
+    clientId = await register({ jwks: JSON.stringify({ keys: [rsa.publicJwk] }) });
+    const { n = '' } = rsa.publicJwk;
+    const { alg: _alg, ...privateJwk } = rsa.privateJwk;
+    expect(await refusalOf(present({ signer: { ...rsa, privateJwk }, alg: 'RS256' }))).toMatchObject(U);
+    const shared = { ...rsa, privateJwk: { kty: 'oct', k: n } };
+    expect(await refusalOf(present({ signer: shared, alg: 'HS256' }))).toMatchObject(U);
+  });
+
+  test('of another app, or of an app that does not exist', async () => {
+    const other = await register({ jwks: JSON.stringify({ keys: [another.publicJwk] }) });
+    const clientAssertion = await assert(clientId);
+    for (const id of [other, newId('app'), '', "x'\0"]) {
+      expect(await refusalOf(issue({ clientId: id, clientAssertion }))).toMatchObject(U);
+    }
+    expect((await issue({ clientId, clientAssertion })).accessToken).not.toBe('');
+  });
+});
+
+test('the places that a header names are never asked', async () => {
+  let requests = 0;
+  const server = createServer((_request, response) => {
+    requests += 1;
+    response.end(JSON.stringify({ keys: [another.publicJwk] }));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  try {
+    const place = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const header = { jku: place, x5u: place };
+    expect(await refusalOf(present({ signer: another, header }))).toMatchObject(U);
+    expect((await present({ header })).accessToken).not.toBe('');
+    expect(requests).toBe(0);
+  } finally {
+    server.close();
+  }
+});
+
+describe('from a secret to a key and back', () => {
+  test('both work until the app leaves the secret, and never both in one request', async () => {
+    const session = await harness.as('dev');
+    const app = await harness.registerApp();
+    clientId = app.clientId;
+    const update = (settings: object) => harness.apps.updateApp({ clientId, settings }, session);
+    expect(await refusalOf(present())).toMatchObject(U);
+    await update({ jwks: JSON.stringify({ keys: [key.publicJwk] }) });
+    await present();
+    await issue(app);
+    expect(await refusalOf(issue({ ...app, clientAssertion: await assert(clientId) }))).toMatchObject(U);
+    await update({ tokenEndpointAuthMethod: 'private_key_jwt' });
+    expect(await refusalOf(issue(app))).toMatchObject(U);
+    await present();
+    await update({ tokenEndpointAuthMethod: 'client_secret_basic' });
+    await present();
+    const { clientSecret } = await harness.apps.rotateSecret({ clientId }, session);
+    await issue({ clientId, clientSecret });
+    await update({ jwks: '' });
+    expect(await refusalOf(present())).toMatchObject(U);
+  });
+
+  test('a secret that a database kept for an app with private_key_jwt gives no token', async () => {
+    const { clientSecret } = await harness.registerApp();
+    const owner = await harness.connect();
+    const kept = `UPDATE app SET secret_hash = sha256($2) WHERE client_id = $1`;
+    await owner.query(kept, [clientId, Buffer.from(clientSecret)]);
+    expect(await refusalOf(issue({ clientId, clientSecret }))).toMatchObject(U);
+  });
+
+  test('a removed key does not work from the answer on', async () => {
+    const first = { ...key.publicJwk, kid: 'first' };
+    const next = { ...another.publicJwk, kid: 'next' };
+    const setKeys = async (...keys: object[]) =>
+      harness.apps.updateApp(
+        { clientId, settings: { jwks: JSON.stringify({ keys }) } },
+        await harness.as('dev'),
+      );
+    await setKeys(first, next);
+    await present({ header: { kid: 'first' } });
+    await present({ header: { kid: 'next' }, signer: another });
+    // Which of several keys it is has to be said.
+    expect(await refusalOf(present())).toMatchObject(U);
+    await setKeys(next);
+    expect(await refusalOf(present({ header: { kid: 'first' } }))).toMatchObject(U);
+    await present({ signer: another });
+  });
+});
