@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
-import { importJWK, type JWTHeaderParameters, SignJWT } from 'jose';
+import { type AssertionChanges, signAssertion } from './assertions.ts';
 import { HEART, ISSUER, REDIRECT_URI, race, refusalOf, shareHarness } from './harness.ts';
 
 const harness = await shareHarness();
@@ -12,20 +12,12 @@ const key = await createProofKey();
 const another = await createProofKey();
 const second = (offset: number) => Math.floor(harness.clock.now().getTime() / 1000) + offset;
 
-interface Changes {
-  readonly claims?: object;
-  readonly header?: object;
+interface Changes extends AssertionChanges {
   readonly signer?: ProofKey;
-  readonly alg?: string;
 }
 
-/** A right assertion of the app, with these changes. */
-async function assert(clientId: string, { claims, header, signer = key, alg = 'ES256' }: Changes = {}) {
-  const right = { iss: clientId, sub: clientId, aud: ISSUER, jti: newId('jti'), exp: second(60) };
-  const fields: JWTHeaderParameters = { alg, typ: 'client-authentication+jwt', ...header };
-  const jwt = new SignJWT({ ...right, ...claims }).setProtectedHeader(fields);
-  return jwt.sign(await importJWK(signer.privateJwk, alg));
-}
+const assert = (clientId: string, { signer = key, ...changes }: Changes = {}) =>
+  signAssertion(harness, signer, clientId, changes);
 
 let clientId: string;
 

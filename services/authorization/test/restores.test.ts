@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { RestoreKind } from '@phds/contracts/phds/common/v1/restore_pb';
+import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
 import pg from 'pg';
+import { signAssertion } from './assertions.ts';
 import { type Harness, HEART, REDIRECT_URI, reasonOf, startHarness, type TestApp } from './harness.ts';
 
 const TABLES = ['app', 'authorization_code', 'token_family', 'refresh_token', 'access_token', 'instance'];
@@ -86,6 +88,55 @@ describe('a database restored to a state without acknowledged changes', () => {
     expect((await client({ ...app, clientSecret })).accessToken).not.toBe('');
     await confirm();
     expect((await client(app)).accessToken).not.toBe('');
+  });
+
+  test('accepts no removed key before an operator confirms or the developer replaces the keys', async () => {
+    const [old, next] = [await createProofKey(), await createProofKey()];
+    const { clientId } = await harness.registerApp();
+    const set = async (key: ProofKey) => {
+      const settings = {
+        tokenEndpointAuthMethod: 'private_key_jwt',
+        jwks: JSON.stringify({ keys: [key.publicJwk] }),
+      };
+      await harness.apps.updateApp({ clientId, settings }, await harness.as('dev'));
+    };
+    const present = async (key: ProofKey) =>
+      harness.tokens.issueToken({
+        client: { clientId, clientAssertion: await signAssertion(harness, key, clientId) },
+        grantType: 'client_credentials',
+      });
+    await set(old);
+    await takeSnapshot();
+    await set(next);
+    await putBack();
+    expect(await reasonOf(present(old))).toBe('unauthorized');
+    expect((await harness.restores.listSuspended({})).items).toContainEqual(
+      expect.objectContaining({ clientId }),
+    );
+    await set(next);
+    expect((await present(next)).accessToken).not.toBe('');
+    expect(await reasonOf(present(old))).toBe('unauthorized');
+    expect((await harness.restores.listSuspended({ clientId })).items).toEqual([]);
+    await harness.restores.declareRestore({});
+    expect(await reasonOf(present(next))).toBe('unauthorized');
+    const { latest } = await harness.restores.getRestoreStatus({});
+    await harness.restores.confirmPart({ number: latest?.number ?? 0, clientId });
+    expect((await present(next)).accessToken).not.toBe('');
+  });
+
+  test('suspends an app that has a secret and a key while either is old', async () => {
+    const [old, next] = [await createProofKey(), await createProofKey()];
+    const setKey = async ({ publicJwk }: ProofKey) =>
+      harness.apps.updateApp(
+        { clientId: app.clientId, settings: { jwks: JSON.stringify({ keys: [publicJwk] }) } },
+        await harness.as('dev'),
+      );
+    await setKey(old);
+    await harness.restores.declareRestore({});
+    const current = await rotateSecret();
+    expect(await reasonOf(client(current))).toBe('unauthorized');
+    await setKey(next);
+    expect((await client(current)).accessToken).not.toBe('');
   });
 
   test('accepts no used refresh token or code, and revives no access token', async () => {

@@ -243,8 +243,8 @@ export interface AppFilter {
 /** The registered apps. */
 export interface AppStore {
   /**
-   * Finds by client id with one indexed look-up, whether it exists or not. An app whose secret a restore suspends is returned as
-   * suspended.
+   * Finds by client id with one indexed look-up, whether it exists or not. An app whose secret or keys a restore suspends is
+   * returned as suspended.
    */
   findCredential(clientId: string): Promise<Credential | null>;
   findApp(clientId: string): Promise<App | null>;

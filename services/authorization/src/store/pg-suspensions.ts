@@ -6,15 +6,17 @@ import type pg from 'pg';
 
 type Item = Awaited<ReturnType<Suspensions['list']>>['items'][number];
 
-/** Active apps whose secret an unconfirmed restore suspends: all, or $1. A secret belongs to no person ($2). */
-const APPS = `app JOIN suspension s ON app.secret_restore_number < s.below
-  WHERE app.status = 'active' AND app.secret_hash IS NOT NULL
+/** Active apps whose secret or keys an unconfirmed restore suspends: all, or $1. They belong to no person ($2). */
+const APPS = `app JOIN suspension s ON (app.secret_hash IS NOT NULL AND app.secret_restore_number < s.below)
+    OR ((app.jwks <> '' OR app.jwks_uri <> '') AND app.keys_restore_number < s.below)
+  WHERE app.status = 'active'
     AND ($1::text IS NULL OR app.client_id = $1) AND $2::text IS NULL`;
 
 const COUNT = `SELECT count(*)::int AS count FROM ${APPS}`;
 
 const LIST = `
-  SELECT app.client_id AS "clientId", app.name AS "appName", '' AS "grantId", '' AS "userId", app.secret_rotated_at AS "madeAt"
+  SELECT app.client_id AS "clientId", app.name AS "appName", '' AS "grantId", '' AS "userId",
+    CASE WHEN app.secret_hash IS NULL THEN app.updated_at ELSE app.secret_rotated_at END AS "madeAt"
   FROM ${APPS} ORDER BY app.client_id LIMIT $3 OFFSET $4`;
 
 // Values: $1 the app or null, $2 the person or null, $3 the number of the restore, which has to be the one that suspends.
@@ -28,8 +30,9 @@ const CONFIRMATIONS = [
      AND f.id = t.family_id AND t.restore_number < s.below AND ${isOf('f')}`,
   `UPDATE access_token t SET restore_number = $3 FROM ${OPEN} AND t.restore_number < s.below AND ${isOf('t')}`,
   `UPDATE app SET secret_restore_number = greatest(secret_restore_number, $3),
-     previous_secret_restore_number = greatest(previous_secret_restore_number, $3)
-   FROM ${OPEN} AND least(secret_restore_number, previous_secret_restore_number) < s.below
+     previous_secret_restore_number = greatest(previous_secret_restore_number, $3),
+     keys_restore_number = greatest(keys_restore_number, $3)
+   FROM ${OPEN} AND least(secret_restore_number, previous_secret_restore_number, keys_restore_number) < s.below
      AND app.client_id = $1 AND $2::text IS NULL`,
 ];
 

@@ -1,5 +1,5 @@
 -- Apps with the hashes of their secrets: the lookup behind client authentication. Whether a restore that nobody has
--- confirmed suspends a secret, and whether nobody has compared this database with what was acknowledged yet, are
+-- confirmed suspends a secret or the keys, and whether nobody has compared this database with what was acknowledged yet, are
 -- judged in the same snapshot.
 --
 -- Indexes: app_pkey.
@@ -20,8 +20,10 @@ SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.des
   app.jwks_fetched_at AS "jwksFetchedAt", app.jwks_asked_at AS "jwksAskedAt", app.keys_restore_number AS "keysRestoreNumber",
   app.dpop_bound_access_tokens AS "dpopBoundAccessTokens",
   app.require_pushed_authorization_requests AS "requirePushedAuthorizationRequests",
-  app.security_profile AS "securityProfile", app.application_type AS "applicationType", app.allowed_origins AS "allowedOrigins", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
-  app.secret_restore_number < verification.below AS suspended,
+  app.security_profile AS "securityProfile", app.application_type AS "applicationType", app.allowed_origins AS "allowedOrigins",
+  app.created_at AS "createdAt", app.updated_at AS "updatedAt",
+  (app.secret_hash IS NOT NULL AND app.secret_restore_number < verification.below)
+    OR ((app.jwks <> '' OR app.jwks_uri <> '') AND app.keys_restore_number < verification.below) AS suspended,
   app.previous_secret_restore_number < verification.below AS "previousSuspended", verification.unverified
 FROM verification, unnest($1::text[]) AS asked(client_id)
 JOIN app ON app.client_id = asked.client_id;
