@@ -1,9 +1,10 @@
+import { hashText, randomText } from './base64url.ts';
+import type { Credentials } from './credentials.ts';
 import { PhdsError } from './errors.ts';
 import type { components } from './generated/openapi.ts';
 import type { CallOptions } from './http.ts';
 import { toParameters } from './http.ts';
-import type { AppIdentity, OauthEndpoints } from './oauth.ts';
-import { randomText, toChallenge } from './pkce.ts';
+import type { OauthEndpoints } from './oauth.ts';
 import type { TokenSet } from './token-store.ts';
 
 /** A kind of data. Any text is accepted, because later versions of the service have more. */
@@ -13,7 +14,7 @@ export type Scope = components['schemas']['Scope'] | (string & Readonly<Record<n
 export interface AuthorizationRequest extends CallOptions {
   /** Ask for what you need now; you can ask for more later. */
   readonly scopes: readonly Scope[];
-  /** Those of `scopes` without which the app does not work. The person sees the others as optional. Kept only with the secret. */
+  /** Those of `scopes` without which the app does not work. The person sees the others as optional. Kept only when the app authenticates itself. */
   readonly neededScopes?: readonly Scope[];
   /** Why, in a sentence that the person reads. Shown only when the app has authenticated itself. */
   readonly purpose?: string;
@@ -39,7 +40,7 @@ export interface Authorization {
 
 interface Place {
   readonly oauth: OauthEndpoints;
-  readonly app: AppIdentity;
+  readonly credentials: Credentials;
   readonly redirectUri: string;
   readonly issuer: string;
 }
@@ -57,15 +58,15 @@ export async function startAuthorization(
     scope: request.scopes.join(' '),
     needed_scope: request.neededScopes?.join(' ') || undefined,
     state: kept.state,
-    code_challenge: await toChallenge(kept.codeVerifier),
+    code_challenge: await hashText(kept.codeVerifier),
     code_challenge_method: 'S256',
     purpose: request.purpose,
     login_hint: request.loginHint,
     // The tokens replace those that the app holds, so they must not open less.
     include_granted_scopes: 'true',
   };
-  if (place.app.clientSecret === undefined) {
-    const query = toParameters({ client_id: place.app.clientId, ...form });
+  if (!place.credentials.areComplete) {
+    const query = toParameters({ client_id: place.credentials.clientId, ...form });
     return { url: `${place.issuer}/oauth/authorize?${query}`, kept };
   }
   const { signal, retryBudgetMs } = request;

@@ -8,10 +8,12 @@ import {
 } from './authorization.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
+import { Credentials } from './credentials.ts';
 import type { Grant, GrantQuery, Introspection } from './grants.ts';
 import { type CallOptions, Http, type HttpRequest } from './http.ts';
 import { List, type Page } from './list.ts';
 import { OauthEndpoints } from './oauth.ts';
+import { type PrivateKey, Signer } from './signer.ts';
 import { memoryTokenStore, type TokenStore } from './token-store.ts';
 import { Tokens } from './tokens.ts';
 
@@ -21,6 +23,13 @@ export interface ClientOptions {
   readonly clientId: string;
   /** Absent where a proxy of yours adds it. Never ship it to browsers. */
   readonly clientSecret?: string;
+  /** In place of the secret: the private key of one of the app's public keys, which signs an assertion for each request (RFC 7523). */
+  readonly clientKey?: PrivateKey;
+  /**
+   * Binds tokens to a key, so that they are of no use without it (RFC 9449): to this one, or with `true` to `clientKey`. Without a
+   * `clientKey`, `true` makes a key that lives as long as this client, which is for apps of one process.
+   */
+  readonly dpop?: boolean | PrivateKey;
   /** One of the redirect URIs of the app. */
   readonly redirectUri: string;
   /** Where tokens are kept. Default: in the memory of this process. */
@@ -52,7 +61,7 @@ export class Client {
   readonly #appToken: AppToken;
 
   constructor(options: ClientOptions) {
-    const { clientId, clientSecret, redirectUri, store = memoryTokenStore(), clock = systemClock } = options;
+    const { clientId, redirectUri, store = memoryTokenStore(), clock = systemClock } = options;
     const baseUrl = new URL(options.baseUrl).href.replace(/\/$/, '');
     const retryBudgetMs = options.retryBudgetMs ?? RETRY_BUDGET_MS;
     this.#http = new Http({
@@ -64,12 +73,13 @@ export class Client {
       timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       retryBudgetMs,
     });
-    const app = { clientId, clientSecret };
-    const oauth = new OauthEndpoints(this.#http, clock, app, retryBudgetMs);
+    const issuer = options.issuer ?? baseUrl;
+    const credentials = new Credentials({ clientId, baseUrl, issuer, ...toKeys(options) });
+    const oauth = new OauthEndpoints(this.#http, clock, credentials, retryBudgetMs);
     const tokens = new Tokens({ store, clock, refresh: (previous) => oauth.refresh(previous) });
-    this.#parts = { http: this.#http, tokens, store, oauth };
-    this.#place = { oauth, app, redirectUri, issuer: options.issuer ?? baseUrl };
-    this.#appToken = new AppToken(oauth);
+    this.#parts = { http: this.#http, tokens, store, oauth, credentials };
+    this.#place = { oauth, credentials, redirectUri, issuer };
+    this.#appToken = new AppToken(oauth, credentials);
   }
 
   /** Starts an authorization: keep `kept` in the browser's session, and send the browser to `url`. */
@@ -135,8 +145,21 @@ export class Client {
 
   #sendAsApp(request: HttpRequest): Promise<unknown> {
     return this.#appToken.use(
-      (authorization) => this.#http.send({ ...request, authorization }),
+      (authentication) => this.#http.send({ ...request, ...authentication }),
       request.signal,
     );
   }
+}
+
+function toKeys({ clientSecret, clientKey, dpop = false }: ClientOptions) {
+  if (clientSecret !== undefined && clientKey !== undefined) {
+    throw new TypeError('The client has both a `clientSecret` and a `clientKey`: give one.');
+  }
+  const signer = clientKey === undefined ? undefined : new Signer(clientKey);
+  if (dpop === false) return { clientSecret, clientKey: signer, dpop: undefined };
+  return {
+    clientSecret,
+    clientKey: signer,
+    dpop: dpop === true ? (signer ?? new Signer()) : new Signer(dpop),
+  };
 }

@@ -6,6 +6,30 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** A proof or an assertion is accepted 60 s after and 30 s before its time. */
+const TOLERANCE_MS = 30_000;
+
+/** The time of the service: our clock, corrected by the `Date` of its answers. */
+export class ServiceTime {
+  readonly #clock: Clock;
+  #aheadMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now() + this.#aheadMs;
+  }
+
+  /** Reads an answer to what was sent at this time of ours. Returns whether that time was wrong. */
+  note(headers: Headers, sentAt: number): boolean {
+    const date = Date.parse(headers.get('Date') ?? '');
+    if (Math.abs(date - this.now()) > TOLERANCE_MS) this.#aheadMs = date - this.#clock.now();
+    return Math.abs(date - sentAt) > TOLERANCE_MS;
+  }
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (milliseconds, signal) =>

@@ -1,4 +1,5 @@
 import { untilAborted } from './abort.ts';
+import type { Credentials } from './credentials.ts';
 import { isPhdsError } from './errors.ts';
 import type { paths } from './generated/openapi.ts';
 import type { CallOptions, Http, HttpRequest, Values } from './http.ts';
@@ -34,6 +35,7 @@ export interface ConnectionParts {
   readonly tokens: Tokens;
   readonly store: TokenStore;
   readonly oauth: OauthEndpoints;
+  readonly credentials: Credentials;
 }
 
 type Asked<Path extends keyof paths> = Query<Path> & CallOptions;
@@ -167,9 +169,9 @@ export class Connection {
   }
 
   async #read(request: Omit<HttpRequest, 'method'>): Promise<unknown> {
-    const { http, tokens } = this.#parts;
-    const read = ({ accessToken }: TokenSet) =>
-      http.send({ ...request, method: 'GET', authorization: `Bearer ${accessToken}` });
+    const { http, tokens, credentials } = this.#parts;
+    const read = ({ tokenType, accessToken }: TokenSet) =>
+      http.send({ ...request, method: 'GET', ...credentials.ofToken(tokenType, accessToken) });
     const held = await untilAborted(tokens.current(this.id), request.signal);
     try {
       return await read(held);

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import { type Clock, ServiceTime } from './clock.ts';
 import { isPhdsError, PhdsError, toPhdsError } from './errors.ts';
 import type { Pace } from './pace.ts';
 
@@ -28,6 +28,22 @@ export interface CallOptions {
 /** Query or form parameters; those that are undefined are left out. */
 export type Values = Readonly<Record<string, string | number | boolean | Date | undefined>>;
 
+/** One attempt to send a request. */
+export interface Attempt {
+  readonly method: string;
+  readonly url: URL;
+  /** The time of the service, in seconds since 1970. */
+  readonly seconds: number;
+}
+
+/** What is signed for one attempt. */
+export interface Signed {
+  /** Added to the form. */
+  readonly form?: Values;
+  /** A DPoP proof. */
+  readonly proof?: string | undefined;
+}
+
 /**
  * One request. Every request of the SDK may be repeated: a repeat has no further effect, or only one that nobody notices. The exchange of
  * a code included: if the service has carried out a request whose answer was lost, the repeat fails and revokes the tokens of that
@@ -40,6 +56,8 @@ export interface HttpRequest extends CallOptions {
   /** Sent as a form. */
   readonly form?: Values;
   readonly authorization?: string;
+  /** Called for each attempt, because the service accepts a proof or an assertion once. */
+  readonly sign?: (attempt: Attempt) => Promise<Signed>;
   /** Instead of the client's, if that is longer. */
   readonly timeoutMs?: number;
   /** Of the read of many pages that the request belongs to. */
@@ -52,9 +70,11 @@ const LONGEST_DELAY_MS = 8_000;
 /** Sends requests, and repeats those that may succeed later. */
 export class Http {
   readonly #options: HttpOptions;
+  readonly #time: ServiceTime;
 
   constructor(options: HttpOptions) {
     this.#options = options;
+    this.#time = new ServiceTime(options.clock);
   }
 
   /**
@@ -85,24 +105,35 @@ export class Http {
     await this.#options.clock.sleep(milliseconds, signal);
   }
 
-  async #attempt(request: HttpRequest): Promise<unknown> {
-    const { status, headers, text } = await this.#fetch(request);
+  /** One attempt, and another when the service refused what was signed with a wrong time. */
+  async #attempt(request: HttpRequest, isSecond = false): Promise<unknown> {
+    const signedAt = this.#time.now();
+    const { status, headers, text } = await this.#fetch(request, signedAt);
     const body = findJson(text);
-    if (status < 200 || status > 299) throw toPhdsError(status, headers, body);
+    const wasWrong = this.#time.note(headers, signedAt);
+    if (status < 200 || status > 299) {
+      const error = toPhdsError(status, headers, body);
+      const isRefused = isPhdsError(error, 'UNAUTHORIZED', 'INVALID_DPOP_PROOF');
+      if (request.sign === undefined || !isRefused || !wasWrong || isSecond) throw error;
+      return this.#attempt(request, true);
+    }
     if (body !== undefined) return body;
     throw new PhdsError('UNEXPECTED_ANSWER', `The answer with status ${status} is not JSON.`, { status });
   }
 
-  async #fetch(request: HttpRequest) {
-    const { method, path, form, authorization, signal, pace } = request;
+  async #fetch(request: HttpRequest, now: number) {
+    const { method, path, authorization, signal, pace } = request;
     const { baseUrl, fetch, clock } = this.#options;
     const timeoutMs = Math.min(this.#options.timeoutMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
     const url = toUrl(baseUrl, request);
+    const signed = await request.sign?.({ method, url, seconds: Math.floor(now / 1_000) });
+    const form = signed?.form === undefined ? request.form : { ...request.form, ...signed.form };
     signal?.throwIfAborted();
     const timeout = AbortSignal.timeout(timeoutMs);
     const headers = new Headers({ Accept: 'application/json' });
     if (path.startsWith('/api/')) headers.set('API-Version', '1');
     if (authorization !== undefined) headers.set('Authorization', authorization);
+    if (signed?.proof !== undefined) headers.set('DPoP', signed.proof);
     try {
       const response = await fetch(url, {
         method,

@@ -33,8 +33,9 @@ export type {
   TrendPoint,
   WeightEntry,
 } from './resources.ts';
+export type { PrivateJwk, PrivateKey } from './signer.ts';
 export type { Change, SyncBatch, SyncOptions } from './sync.ts';
-export { memoryTokenStore, type TokenSet, type TokenStore } from './token-store.ts';
+export { memoryTokenStore, type TokenSet, type TokenStore, type TokenType } from './token-store.ts';
 export {
   type DataUpdated,
   type GrantEnded,

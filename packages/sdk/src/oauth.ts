@@ -1,17 +1,13 @@
 import type { Clock } from './clock.ts';
+import type { Credentials } from './credentials.ts';
 import { PhdsError } from './errors.ts';
 import type { CallOptions, Http, HttpRequest } from './http.ts';
-import type { TokenSet } from './token-store.ts';
-
-/** The app as the service knows it. */
-export interface AppIdentity {
-  readonly clientId: string;
-  readonly clientSecret: string | undefined;
-}
+import type { TokenSet, TokenType } from './token-store.ts';
 
 /** An answer of `/oauth/token` for a connection. */
 export interface TokenAnswer {
   readonly access_token: string;
+  readonly token_type: string;
   readonly refresh_token: string;
   readonly expires_in: number;
   readonly scope: string;
@@ -34,24 +30,23 @@ type PostOptions = CallOptions & Pick<HttpRequest, 'timeoutMs'>;
 export class OauthEndpoints {
   readonly #http: Http;
   readonly #clock: Clock;
-  readonly #app: AppIdentity;
+  readonly #credentials: Credentials;
   readonly #retryBudgetMs: number;
 
-  constructor(http: Http, clock: Clock, app: AppIdentity, retryBudgetMs: number) {
+  constructor(http: Http, clock: Clock, credentials: Credentials, retryBudgetMs: number) {
     this.#http = http;
     this.#clock = clock;
-    this.#app = app;
+    this.#credentials = credentials;
     this.#retryBudgetMs = retryBudgetMs;
   }
 
-  /** Posts a form with the app's credentials, by HTTP Basic (RFC 6749 2.3.1). */
+  /** Posts a form as the app. */
   post(path: string, form: Form, options: PostOptions = {}): Promise<unknown> {
-    const { clientId, clientSecret } = this.#app;
-    const request = { ...options, method: 'POST', path } as const;
-    if (clientSecret === undefined)
-      return this.#http.send({ ...request, form: { client_id: clientId, ...form } });
-    const pair = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
-    return this.#http.send({ ...request, form, authorization: `Basic ${btoa(pair)}` });
+    const authentication = this.#credentials.ofApp(path);
+    // HTTP Basic names the app already.
+    const named =
+      'authorization' in authentication ? form : { client_id: this.#credentials.clientId, ...form };
+    return this.#http.send({ ...options, method: 'POST', path, form: named, ...authentication });
   }
 
   /** Exchanges a code or a refresh token. */
@@ -72,6 +67,11 @@ export class OauthEndpoints {
   }
 }
 
+/** How requests carry an access token, by the `token_type` of the answer. */
+export function toTokenType(name: string | undefined): TokenType {
+  return name?.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer';
+}
+
 /** What an answer of the token endpoint says. */
 export function toTokenSet(answer: TokenAnswer, issuedAt: number): TokenSet {
   const { access_token, refresh_token, expires_in, scope, grant_id, sub } = answer;
@@ -85,6 +85,7 @@ export function toTokenSet(answer: TokenAnswer, issuedAt: number): TokenSet {
     grantId: grant_id,
     sub: sub ?? null,
     accessToken: access_token,
+    tokenType: toTokenType(answer.token_type),
     refreshToken: refresh_token,
     scopes: scope.split(' '),
     issuedAt,

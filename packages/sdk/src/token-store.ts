@@ -1,3 +1,6 @@
+/** How requests carry an access token: alone, or with a proof of the key that it is bound to (RFC 9449). */
+export type TokenType = 'Bearer' | 'DPoP';
+
 /** The tokens of one connection. Plain JSON, so that a store can keep them as they are. */
 export interface TokenSet {
   /** The id of the consent grant, which is the id of the connection. */
@@ -5,6 +8,7 @@ export interface TokenSet {
   /** The person, under an id that only your app knows; null when the service names none. */
   readonly sub: string | null;
   readonly accessToken: string;
+  readonly tokenType: TokenType;
   readonly refreshToken: string;
   /** What the access token can read. */
   readonly scopes: readonly string[];

@@ -41,6 +41,7 @@ export function tokens(number: number, issuedAt: number): TokenSet {
     grantId: 'grt_1',
     sub: 'sub_1',
     accessToken: `phds_at_${number}`,
+    tokenType: 'Bearer',
     refreshToken: `phds_rt_${number}`,
     scopes: ['read:profile'],
     issuedAt,
