@@ -23,6 +23,8 @@ export interface StockClient {
   introspect?(tokens: ClientTokens): Promise<unknown>;
   /** Revokes the refresh token. */
   revoke?(tokens: ClientTokens): Promise<void>;
+  /** Sends a request with an access token, which by default is a bearer token. */
+  request?(accessToken: string, url: string, method: string): Promise<Answer>;
   /** A token of the app itself. */
   userless?(): Promise<string>;
   /** What the client throws when a refresh is refused with `invalid_grant`. */
@@ -40,10 +42,12 @@ interface Actors {
  */
 export async function expectWholeLife(client: StockClient, { app, user }: Actors): Promise<void> {
   const share = (url: string | URL) => user.decide(url, { share: [HEART] });
+  const request = (bearer: string, path: string, method = 'GET') =>
+    client.request?.(bearer, app.gateway + path, method) ?? send(app.gateway + path, { bearer, method });
   const connected = await client.connect([HEART, PROFILE], share);
-  expect((await app.read(connected.accessToken, HEART_PATH)).status).toBe(200);
+  expect((await request(connected.accessToken, HEART_PATH)).status).toBe(200);
   // Asked for, and not approved.
-  expect(await codeOf(app.read(connected.accessToken, '/api/v1/profile'))).toBe('INSUFFICIENT_SCOPE');
+  expect(await codeOf(request(connected.accessToken, '/api/v1/profile'))).toBe('INSUFFICIENT_SCOPE');
   const introspected = await introspect(client, app, connected);
   expect(introspected).toMatchObject({ active: true, client_id: app.clientId, scope: HEART });
   const { sub, grant_id: grantId } = introspected;
@@ -52,17 +56,16 @@ export async function expectWholeLife(client: StockClient, { app, user }: Actors
   const renewed = await client.refresh(connected);
   expect(renewed.accessToken).not.toBe(connected.accessToken);
   expect(renewed.sub ?? sub).toBe(sub);
-  expect((await app.read(renewed.accessToken, HEART_PATH)).status).toBe(200);
+  expect((await request(renewed.accessToken, HEART_PATH)).status).toBe(200);
 
-  const bearer = (await client.userless?.()) ?? (await app.userlessToken());
-  const grants = (path: string, method = 'GET') =>
-    send(`${app.gateway}/oauth/grants${path}`, { bearer, method });
+  const own = (await client.userless?.()) ?? (await app.userlessToken());
+  const grants = (path: string, method?: string) => request(own, `/oauth/grants${path}`, method);
   const listed = await grants(`?sub=${sub}`);
   expect(listed.body.data).toMatchObject([{ id: grantId, sub, scopes: [HEART], status: 'active' }]);
 
   await (client.revoke?.(renewed) ?? app.revoke(renewed.refreshToken));
   for (const tokens of [connected, renewed]) {
-    expect((await app.read(tokens.accessToken, HEART_PATH)).status).toBe(401);
+    expect((await request(tokens.accessToken, HEART_PATH)).status).toBe(401);
     expect(await introspect(client, app, tokens)).toEqual({ active: false });
   }
   await expect(client.refresh(renewed)).rejects.toMatchObject(client.invalidGrant);
@@ -71,7 +74,7 @@ export async function expectWholeLife(client: StockClient, { app, user }: Actors
   const again = await client.connect([HEART], share);
   expect((await introspect(client, app, again)).sub).toBe(sub);
   expect((await grants(`/${grantId}`, 'DELETE')).body.data).toMatchObject({ id: grantId, status: 'revoked' });
-  expect((await app.read(again.accessToken, HEART_PATH)).status).toBe(401);
+  expect((await request(again.accessToken, HEART_PATH)).status).toBe(401);
   await expect(client.refresh(again)).rejects.toMatchObject(client.invalidGrant);
   expect((await grants(`?sub=${sub}`)).body.data).toMatchObject([{ status: 'revoked', ended_by: 'app' }]);
 }

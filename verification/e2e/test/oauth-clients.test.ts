@@ -8,10 +8,12 @@ import { listSamples } from '@phds/docs/samples';
 import { readPages } from '@phds/docs/source';
 import { type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { send } from '@phds/running-system/request';
+import { type Answer, send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { checkedFetch } from '@phds/test-kit/checked-answers';
 import express from 'express';
+import { exportJWK, type GenerateKeyPairResult, generateKeyPair } from 'jose';
+import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
 import { Passport } from 'passport';
 import { Strategy } from 'passport-oauth2';
@@ -19,19 +21,25 @@ import { type AccessToken, AuthorizationCode, ClientCredentials, type ModuleOpti
 import { Browser, toLocation } from '../src/browser.ts';
 import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '../src/stock-client-life.ts';
 
-const PROFILE = 'read:profile';
-const SCOPE = `${HEART} ${PROFILE}`;
-
 let stack: SharedStack;
 let app: PartnerApp;
 /** Requires PKCE. */
 let strictApp: PartnerApp;
+/** Has the FAPI 2.0 Security Profile, and a key in place of a secret. */
+let fapiApp: PartnerApp;
+let fapiKey: GenerateKeyPairResult;
 
 beforeAll(async () => {
   stack = await useSharedStack();
   const developer = await signIn(stack, 'developer');
   app = await registerApp(stack.gateway, developer);
   strictApp = await registerApp(stack.gateway, developer, { requirePkce: true });
+  fapiKey = await generateKeyPair('ES256', { extractable: true });
+  fapiApp = await registerApp(stack.gateway, developer, {
+    securityProfile: 'fapi2',
+    jwks: { keys: [await exportJWK(fapiKey.publicKey)] },
+    redirectUris: ['https://app.example/callback'],
+  });
 });
 
 let people = 0;
@@ -41,8 +49,8 @@ async function somebody(): Promise<Browser> {
 }
 
 /** The client's configuration after discovery. */
-function discover(authentication: client.ClientAuth): Promise<client.Configuration> {
-  return client.discovery(new URL(stack.gateway), strictApp.clientId, undefined, authentication, {
+function discover(from: PartnerApp, authentication: client.ClientAuth): Promise<client.Configuration> {
+  return client.discovery(new URL(stack.gateway), from.clientId, undefined, authentication, {
     algorithm: 'oauth2',
     // Plain http is used on this machine only.
     execute: [client.allowInsecureRequests],
@@ -50,9 +58,15 @@ function discover(authentication: client.ClientAuth): Promise<client.Configurati
   });
 }
 
-async function readStatus(config: client.Configuration, accessToken: string): Promise<number> {
-  const url = new URL('/api/v1/health-data/heart', stack.gateway);
-  return (await client.fetchProtectedResource(config, accessToken, url, 'GET')).status;
+/** What a client received, also when it throws because of a challenge (RFC 9110 section 11.6.1). */
+async function toAnswer(received: Promise<Response>): Promise<Answer> {
+  const isChallenge = (error: unknown) => error instanceof oauth.WWWAuthenticateChallengeError;
+  const response = await received.catch((error) => {
+    if (!isChallenge(error)) throw error;
+    return error.response as Response;
+  });
+  const [{ status, headers }, text] = [response, await response.text()];
+  return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
 }
 
 interface Checks {
@@ -60,13 +74,16 @@ interface Checks {
   readonly expectedState: string;
 }
 
-async function newChecks(scope = SCOPE): Promise<{ checks: Checks; parameters: Record<string, string> }> {
+async function newChecks(
+  scope: string,
+  redirectUri: string,
+): Promise<{ checks: Checks; parameters: Record<string, string> }> {
   const checks = {
     pkceCodeVerifier: client.randomPKCECodeVerifier(),
     expectedState: client.randomState(),
   };
   const parameters = {
-    redirect_uri: REDIRECT_URI,
+    redirect_uri: redirectUri,
     scope,
     state: checks.expectedState,
     code_challenge: await client.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
@@ -91,20 +108,44 @@ test('the sample of the guide pushes a request', async () => {
 });
 
 describe('openid-client', () => {
-  const ways: [string, () => client.ClientAuth, typeof client.buildAuthorizationUrlWithPAR][] = [
-    [
-      'an ordinary authorization URL and a secret in the body',
-      () => client.ClientSecretPost(strictApp.clientSecret),
-      async (config, parameters) => client.buildAuthorizationUrl(config, parameters),
-    ],
-    [
-      'a pushed request and HTTP Basic',
-      () => client.ClientSecretBasic(strictApp.clientSecret),
-      client.buildAuthorizationUrlWithPAR,
-    ],
+  interface Way {
+    readonly name: string;
+    readonly app: () => PartnerApp;
+    readonly authentication: () => client.ClientAuth;
+    readonly buildUrl: typeof client.buildAuthorizationUrlWithPAR;
+    readonly tokenType: 'bearer' | 'dpop';
+  }
+  const ways: Way[] = [
+    {
+      name: 'an ordinary authorization URL and a secret in the body',
+      app: () => strictApp,
+      authentication: () => client.ClientSecretPost(strictApp.clientSecret),
+      buildUrl: async (config, parameters) => client.buildAuthorizationUrl(config, parameters),
+      tokenType: 'bearer',
+    },
+    {
+      name: 'a pushed request and HTTP Basic',
+      app: () => strictApp,
+      authentication: () => client.ClientSecretBasic(strictApp.clientSecret),
+      buildUrl: client.buildAuthorizationUrlWithPAR,
+      tokenType: 'bearer',
+    },
+    {
+      name: 'a pushed request, assertions and proofs (FAPI 2.0)',
+      app: () => fapiApp,
+      authentication: () => client.PrivateKeyJwt(fapiKey.privateKey),
+      buildUrl: client.buildAuthorizationUrlWithPAR,
+      tokenType: 'dpop',
+    },
   ];
 
-  function createClient(config: client.Configuration, buildUrl: (typeof ways)[number][2]): StockClient {
+  async function createClient({ app: from, authentication, buildUrl, tokenType }: Way): Promise<StockClient> {
+    const { redirectUri } = from();
+    const config = await discover(from(), authentication());
+    const options =
+      tokenType === 'dpop'
+        ? { DPoP: client.getDPoPHandle(config, await client.randomDPoPKeyPair('ES256')) }
+        : {};
     const fromToken = (tokens: client.TokenEndpointResponse): ClientTokens => ({
       accessToken: tokens.access_token,
       refreshToken: tokens.refresh_token ?? '',
@@ -112,28 +153,90 @@ describe('openid-client', () => {
     });
     return {
       async connect(scopes, decide) {
-        const { checks, parameters } = await newChecks(scopes.join(' '));
-        const callback = await decide(await buildUrl(config, parameters));
-        const tokens = await client.authorizationCodeGrant(config, callback, checks);
-        expect(tokens).toMatchObject({ token_type: 'bearer', scope: HEART });
+        const { checks, parameters } = await newChecks(scopes.join(' '), redirectUri);
+        const callback = await decide(await buildUrl(config, parameters, options));
+        const tokens = await client.authorizationCodeGrant(config, callback, checks, undefined, options);
+        expect(tokens).toMatchObject({ token_type: tokenType, scope: HEART });
         expect(tokens.expiresIn()).toBeGreaterThan(3_000);
-        expect(await readStatus(config, tokens.access_token)).toBe(200);
         return fromToken(tokens);
       },
-      refresh: async ({ refreshToken }) => fromToken(await client.refreshTokenGrant(config, refreshToken)),
+      refresh: async ({ refreshToken }) =>
+        fromToken(await client.refreshTokenGrant(config, refreshToken, undefined, options)),
       introspect: ({ accessToken }) => client.tokenIntrospection(config, accessToken),
-      async revoke({ accessToken, refreshToken }) {
-        await client.tokenRevocation(config, refreshToken);
-        await expect(readStatus(config, accessToken)).rejects.toMatchObject({ status: 401 });
-      },
-      userless: async () => (await client.clientCredentialsGrant(config)).access_token,
+      revoke: ({ refreshToken }) => client.tokenRevocation(config, refreshToken),
+      request: (token, url, method) =>
+        toAnswer(
+          client.fetchProtectedResource(config, token, new URL(url), method, null, undefined, options),
+        ),
+      userless: async () => (await client.clientCredentialsGrant(config, undefined, options)).access_token,
       invalidGrant: { error: 'invalid_grant' },
     };
   }
 
-  test.each(ways)('completes the life of a grant with %s', async (_way, authentication, buildUrl) => {
-    const config = await discover(authentication());
-    await expectWholeLife(createClient(config, buildUrl), { app: strictApp, user: await somebody() });
+  test.each(ways)('completes the life of a grant with $name', async (way) => {
+    await expectWholeLife(await createClient(way), { app: way.app(), user: await somebody() });
+  });
+});
+
+describe('oauth4webapi', () => {
+  async function createClient(from: PartnerApp): Promise<StockClient> {
+    // Plain http is used on this machine only.
+    const local = {
+      [oauth.allowInsecureRequests]: true,
+      [oauth.customFetch]: (url: string, options: unknown) => checkedFetch(url, options as RequestInit),
+    };
+    const issuer = new URL(stack.gateway);
+    const found = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...local });
+    const server = await oauth.processDiscoveryResponse(issuer, found);
+    const self: oauth.Client = { client_id: from.clientId };
+    const key = oauth.PrivateKeyJwt(fapiKey.privateKey);
+    const bound = { ...local, DPoP: oauth.DPoP(self, await oauth.generateKeyPair('Ed25519')) };
+    const fromToken = (tokens: oauth.TokenEndpointResponse): ClientTokens => {
+      expect(tokens.token_type).toBe('dpop');
+      return { accessToken: tokens.access_token, refreshToken: tokens.refresh_token ?? '' };
+    };
+    return {
+      async connect(scopes, decide) {
+        const { checks, parameters } = await newChecks(scopes.join(' '), from.redirectUri);
+        const request = { response_type: 'code', ...parameters };
+        const pushing = await oauth.pushedAuthorizationRequest(server, self, key, request, bound);
+        const pushed = await oauth.processPushedAuthorizationResponse(server, self, pushing);
+        const url = new URL(server.authorization_endpoint ?? '');
+        url.search = new URLSearchParams({
+          client_id: from.clientId,
+          request_uri: pushed.request_uri,
+        }).toString();
+        const callback = oauth.validateAuthResponse(server, self, await decide(url), checks.expectedState);
+        const verifier = checks.pkceCodeVerifier;
+        const answer = await oauth.authorizationCodeGrantRequest(
+          ...([server, self, key, callback, from.redirectUri, verifier, bound] as const),
+        );
+        return fromToken(await oauth.processAuthorizationCodeResponse(server, self, answer));
+      },
+      async refresh({ refreshToken }) {
+        const answer = await oauth.refreshTokenGrantRequest(server, self, key, refreshToken, bound);
+        return fromToken(await oauth.processRefreshTokenResponse(server, self, answer));
+      },
+      async introspect({ accessToken }) {
+        const answer = await oauth.introspectionRequest(server, self, key, accessToken, local);
+        return oauth.processIntrospectionResponse(server, self, answer);
+      },
+      revoke: async ({ refreshToken }) =>
+        oauth.processRevocationResponse(
+          await oauth.revocationRequest(server, self, key, refreshToken, local),
+        ),
+      request: (token, url, method) =>
+        toAnswer(oauth.protectedResourceRequest(token, method, new URL(url), undefined, null, bound)),
+      async userless() {
+        const answer = await oauth.clientCredentialsGrantRequest(server, self, key, {}, bound);
+        return (await oauth.processClientCredentialsResponse(server, self, answer)).access_token;
+      },
+      invalidGrant: { error: 'invalid_grant' },
+    };
+  }
+
+  test('completes the life of a grant with a pushed request, assertions and proofs (FAPI 2.0)', async () => {
+    await expectWholeLife(await createClient(fapiApp), { app: fapiApp, user: await somebody() });
   });
 });
 

@@ -16,6 +16,8 @@ export interface AppSettings {
   readonly redirectUris?: readonly string[];
   readonly scopes?: readonly string[];
   readonly requirePkce?: boolean;
+  readonly securityProfile?: 'fapi2';
+  readonly jwks?: { readonly keys: readonly object[] };
   readonly environment?: 'live' | 'sandbox';
   readonly description?: string;
   readonly developerName?: string;
