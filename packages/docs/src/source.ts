@@ -21,6 +21,7 @@ export const GROUPS = [
     slugs: [
       'scopes-and-consent',
       'tokens',
+      'sender-constrained',
       'pagination-and-sync',
       'time',
       'webhooks',
