@@ -1,9 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
-import { type Client, type Connection, memoryTokenStore, type TokenStore } from '@phds/sdk';
+import { type Client, type Connection, createClient, memoryTokenStore, type TokenStore } from '@phds/sdk';
+import { checkedFetch } from '@phds/test-kit/checked-answers';
 import { type LosingProxy, startLosingProxy } from '../src/losing-proxy.ts';
 
 const HEART = 'read:health-data:heart';
@@ -39,9 +41,10 @@ beforeEach(async () => {
 
 afterEach(async () => proxy?.[Symbol.asyncDispose]());
 
+const clock = { now: () => Date.now() + aheadMs, sleep: async () => undefined };
+
 /** Another process of the app, with the same store. */
 function newProcess(retryBudgetMs = 30_000): Client {
-  const clock = { now: () => Date.now() + aheadMs, sleep: async () => undefined };
   return app.client({ baseUrl: proxy.url, store, clock, retryBudgetMs });
 }
 
@@ -118,4 +121,31 @@ describe('a lost answer', () => {
       needsNewApproval: true,
     });
   });
+});
+
+test('an app with the FAPI 2.0 Security Profile loses nothing with an answer, nor with a wrong clock', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const bound = await registerApp(stack.gateway, session, {
+    securityProfile: 'fapi2',
+    jwks: { keys: [publicKey.export({ format: 'jwk' })] },
+    redirectUris: ['https://app.example/callback'],
+  });
+  const { clientId, redirectUri, issuer } = bound;
+  const clientKey = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const place = { baseUrl: proxy.url, issuer, clientId, redirectUri, store, clock, fetch: checkedFetch };
+  const client = createClient({ ...place, clientKey, dpop: true });
+  proxy.loseAnswerTo('POST /oauth/par');
+  const { callbackUrl, kept } = await bound.ask(session, { scopes: [HEART] }, {}, client);
+  connection = await client.exchange(callbackUrl, kept);
+  aheadMs = HOUR_MS;
+  proxy.loseAnswerTo(REFRESH);
+  proxy.loseAnswerTo(READ);
+  await readInParallel(5);
+  expect(proxy.toLose).toBe(0);
+  // The exchange, and a refresh whose answer is lost, that is refused for its time, and that succeeds.
+  expect(count(REFRESH)).toBe(4);
+  const { tokenType, accessToken, refreshToken } = await connection.accessTokens();
+  expect([tokenType, (await client.introspect(refreshToken)).active]).toEqual(['DPoP', true]);
+  await connection.disconnect();
+  expect(await client.introspect(accessToken)).toEqual({ active: false });
 });
