@@ -169,6 +169,7 @@ describe('the keys of a stack', () => {
       tokenHash: 'hash',
       tokenExpiresAt: 2_000_000_000,
       dataFrom: null,
+      jkt: null,
     };
     const verify = createAssertionVerifier({ publicKeys: await readFile(files.assertionPublicKeys, 'utf8') });
     expect(await verify(await sign(assertion))).toEqual(assertion);

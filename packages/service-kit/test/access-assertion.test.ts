@@ -20,6 +20,7 @@ const assertion: AccessAssertion = {
   tokenHash: 'AAAA',
   tokenExpiresAt: 1_800_000_000,
   dataFrom: '2026-01-01',
+  jkt: 'A'.repeat(43),
 };
 
 function setUp() {
@@ -34,10 +35,10 @@ function setUp() {
   };
 }
 
-test('an assertion is unchanged after the hop, with and without a data window', async () => {
+test('an assertion is unchanged after the hop, with and without a data window and a key', async () => {
   const { sign, verify } = setUp();
   expect(await verify(await sign(assertion))).toEqual(assertion);
-  const unbounded = { ...assertion, dataFrom: null };
+  const unbounded = { ...assertion, dataFrom: null, jkt: null };
   expect(await verify(await sign(unbounded))).toEqual(unbounded);
 });
 

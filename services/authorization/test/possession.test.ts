@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
+import { decodeJwt } from 'jose';
 import {
   createPkce,
   HEART,
@@ -57,10 +58,9 @@ describe('a token request with a proof', () => {
   test('binds the access token, which introspection tells, also after its end', async () => {
     const issued = await exchange(app, await harness.obtainCode(app));
     expect(issued.dpopBound).toBe(true);
-    expect(await harness.introspect(issued.accessToken)).toMatchObject({
-      status: TokenStatus.LIVE,
-      jkt: key.jkt,
-    });
+    const live = await harness.introspect(issued.accessToken);
+    expect(live).toMatchObject({ status: TokenStatus.LIVE, jkt: key.jkt });
+    expect(decodeJwt(live.assertion)).toMatchObject({ cnf: { jkt: key.jkt } });
     const own = await tokens.introspectOwnToken({ client: app, token: issued.accessToken });
     expect(own.jkt).toBe(key.jkt);
     clock.advance(3_601_000);

@@ -124,6 +124,20 @@ describe('who may ask', () => {
     expect(harness.consent.accesses).toHaveLength(0);
   });
 
+  const THUMBPRINT = 'A'.repeat(43);
+  test.each([
+    ['a bound token and no key', THUMBPRINT, ''],
+    ['a bound token and another key', THUMBPRINT, 'B'.repeat(43)],
+    ['a key and a token that is not bound', null, THUMBPRINT],
+  ])('a gateway that lets through %s gets nothing, and nothing is recorded', async (_, bound, jkt) => {
+    const request = { endpoint: Endpoint.HEALTH_DATA, category: 'heart' };
+    const options = await harness.about('ada', { jkt: bound });
+    expect(await reasonOf(harness.reads.read({ ...request, jkt }, options))).toBe('unauthorized');
+    expect(harness.consent.accesses).toHaveLength(0);
+    await harness.reads.read({ ...request, jkt: bound ?? '' }, options);
+    expect(harness.consent.accesses).toHaveLength(1);
+  });
+
   test("one user's assertion never reads another user's rows", async () => {
     expect(bodyOf(await heart({}, {}, 'grace')).data).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { isThumbprint } from './dpop.ts';
 import { parseKeySet, parsePrivateKey, SIGNATURE_ALGORITHM } from './keys.ts';
 
 const TOKEN_TYPE = 'access-assertion+jwt';
@@ -23,6 +24,8 @@ export interface AccessAssertion {
   readonly tokenExpiresAt: number;
   /** First day that the app may see (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
+  /** Thumbprint of the key that the token is bound to (RFC 7638); null if it is not bound. */
+  readonly jkt: string | null;
 }
 
 export type AssertionSigner = (assertion: AccessAssertion) => Promise<string>;
@@ -35,7 +38,8 @@ export function createAssertionSigner(options: {
   const { clock = systemClock } = options;
   const key = parsePrivateKey(options.privateKeyPem);
   return async (assertion) => {
-    const { userId, clientId, grantId, familyId, scopes, tokenHash, tokenExpiresAt, dataFrom } = assertion;
+    const { userId, clientId, grantId, familyId, scopes, tokenHash, tokenExpiresAt, dataFrom, jkt } =
+      assertion;
     const now = Math.floor(clock.now().getTime() / 1000);
     return new SignJWT({
       client_id: clientId,
@@ -45,6 +49,8 @@ export function createAssertionSigner(options: {
       token_hash: tokenHash,
       token_exp: tokenExpiresAt,
       ...(dataFrom === null ? {} : { data_from: dataFrom }),
+      // RFC 7800
+      ...(jkt === null ? {} : { cnf: { jkt } }),
     })
       .setProtectedHeader({ alg: SIGNATURE_ALGORITHM, typ: TOKEN_TYPE, kid: ISSUER })
       .setIssuer(ISSUER)
@@ -105,6 +111,7 @@ export function createAssertionVerifier(options: {
         tokenHash: String(payload['token_hash']),
         tokenExpiresAt: Number(payload['token_exp']),
         dataFrom: payload['data_from'] === undefined ? null : String(payload['data_from']),
+        jkt: toThumbprint(payload['cnf']),
       };
       // Authorization never signs one. Checked where data is read too, so that no fault there shows a real person to a sandbox app.
       if (!mayShareWith(assertion.userId, assertion.clientId)) throw new Error('sandbox and live are mixed');
@@ -115,4 +122,12 @@ export function createAssertionVerifier(options: {
       throw new AppError('internal', '', { cause });
     }
   }
+}
+
+/** Null without a confirmation. Throws for one that this version cannot check. */
+function toThumbprint(confirmation: unknown): string | null {
+  if (confirmation === undefined) return null;
+  const { jkt } = confirmation as { readonly jkt?: unknown };
+  if (typeof jkt !== 'string' || !isThumbprint(jkt)) throw new Error('cnf without a thumbprint');
+  return jkt;
 }

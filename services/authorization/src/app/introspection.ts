@@ -71,7 +71,7 @@ export function createIntrospection(dependencies: {
   };
 
   async function vouchFor(token: AccessToken, dataFrom: string | null): Promise<string | null> {
-    const { userId, grantId, familyId, clientId, scopes, hash, expiresAt } = token;
+    const { userId, grantId, familyId, clientId, scopes, hash, expiresAt, jkt } = token;
     if (userId === null || grantId === null || familyId === null) return null;
     return sign({
       clientId,
@@ -82,6 +82,7 @@ export function createIntrospection(dependencies: {
       tokenHash: Buffer.from(hash).toString('base64url'),
       tokenExpiresAt: Math.floor(expiresAt.getTime() / 1000),
       dataFrom,
+      jkt,
     });
   }
 }

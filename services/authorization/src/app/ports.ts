@@ -213,6 +213,7 @@ export type SignAssertion = (assertion: {
   tokenHash: string;
   tokenExpiresAt: number;
   dataFrom: string | null;
+  jkt: string | null;
 }) => Promise<string>;
 
 // The interfaces for registered apps. Every method may throw `unavailable`.

@@ -5,7 +5,7 @@ import {
   QueryParametersSchema,
   TrendBucket as TrendBucketMessage,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { invalidRequest } from '@phds/service-kit/errors';
+import { invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { assertionOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { AssertionVerifier } from '@phds/service-kit/trust/access-assertion';
@@ -22,8 +22,11 @@ export function createHealthDataService({
   return implement(
     HealthDataService,
     {
-      read: async ({ endpoint, category, medicationId, parameters, requestId, scope }, context) => {
+      read: async ({ endpoint, category, medicationId, parameters, requestId, scope, jkt }, context) => {
         const caller = await verifyAssertion(assertionOf(context));
+        // The gateway has checked it. Here a gateway that forgets to gets no data.
+        if ((caller.jkt ?? '') !== jkt)
+          throw unauthorized('the token is bound to another key than was proved');
         const endpointId = findEndpointId(endpoint);
         if (endpointId === null) throw invalidRequest('endpoint', 'is not known');
         const path = getDataPath(endpointId, category);

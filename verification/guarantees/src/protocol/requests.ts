@@ -199,6 +199,7 @@ export class Requests {
       dataFrom: dataFrom === '' ? null : dataFrom,
       tokenHash: Buffer.from(held.hash).toString('base64url'),
       tokenExpiresAt: Math.floor(expiresAt / 1000),
+      jkt: null,
     };
     const key = JSON.stringify(content);
     const known = this.#assertions.get(key);
