@@ -245,7 +245,7 @@ export const gatewaySettings = z.object({
     'Redis for limits, evictions and the request log of all gateways. Without it, each gateway limits by itself.',
   ),
   REDIS_COMMAND_TIMEOUT_MS: durationMs(250).describe(
-    'Maximum wait for Redis; after it, the gateway limits by itself.',
+    'Maximum wait for Redis; after it, the gateway limits, and remembers DPoP proofs, by itself.',
   ),
   ...limits,
   AUTH_FAILURE_FLOOR_MS: durationMs(25).describe('Minimum time before a failed authentication is answered.'),

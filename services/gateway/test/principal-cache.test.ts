@@ -19,6 +19,7 @@ const PRINCIPAL: Principal = {
   grant: null,
   ledgerChecked: true,
   assertion: '',
+  jkt: '',
 };
 
 test('entries that were stored together do not expire together', () => {

@@ -20,7 +20,7 @@ export async function exchangeRaw(port: number, head: string, body = ''): Promis
 /** The uniform 401 of every surface with problem documents. */
 export const UNIFORM_PROBLEM = `HTTP/1.1 401 Unauthorized\r
 Content-Type: application/problem+json\r
-WWW-Authenticate: Bearer realm="phds"\r
+WWW-Authenticate: Bearer realm="phds", DPoP realm="phds", algs="ES256 EdDSA Ed25519 PS256"\r
 Cache-Control: no-store\r
 X-Content-Type-Options: nosniff\r
 Content-Length: 125\r

@@ -104,7 +104,7 @@ describe('under /api, /developer and /partner', () => {
   test('every cause gets the same bytes except Date', async () => {
     const fields = [
       'Content-Type: application/problem+json',
-      'WWW-Authenticate: Bearer realm="phds"',
+      'WWW-Authenticate: Bearer realm="phds", DPoP realm="phds", algs="ES256 EdDSA Ed25519 PS256"',
       'Cache-Control: no-store',
     ];
     const body =

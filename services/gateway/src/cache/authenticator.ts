@@ -18,12 +18,23 @@ export interface Authenticated {
 }
 
 /**
- * A token that was issued but is no longer alive. It gets the same response as every other failure, but counts against the token
+ * A token that was issued, but opens nothing: it is no longer alive, or its key was not proved. It gets the same response as every other failure, but counts against the token
  * only, not against the address.
  */
-export class DeadToken extends AppError {
-  constructor() {
-    super('unauthorized', '', { cause: 'token is no longer alive' });
+export class RefusedToken extends AppError {
+  constructor(cause: string) {
+    super('unauthorized', '', { cause });
+  }
+}
+
+/** A token past its expiry. Only who proves its key may learn that. */
+export class ExpiredToken extends AppError {
+  /** As in Principal. */
+  readonly jkt: string;
+
+  constructor(jkt: string) {
+    super('token_expired');
+    this.jkt = jkt;
   }
 }
 
@@ -59,7 +70,7 @@ export class Authenticator {
     this.#clock = clock;
   }
 
-  /** Throws `unauthorized`, `token_expired`, or `unavailable` when authorization does not answer. */
+  /** Does not check possession. Throws `unauthorized`, ExpiredToken, or `unavailable` when authorization does not answer. */
   async authenticate(token: string): Promise<Authenticated> {
     if (!isSecret('access_token', token)) throw unauthorized('not an access token');
     const hash = sha256(token);
@@ -117,8 +128,8 @@ export class Authenticator {
   async #introspect(key: string, hash: Buffer, turn: string, generation: number): Promise<Principal> {
     const askedAt = this.#clock.now().getTime();
     const response = await this.#tokens.introspect({ request: { tokenHash: hash }, key: turn });
-    if (response.status === TokenStatus.EXPIRED) throw new AppError('token_expired');
-    if (response.status === TokenStatus.DEAD) throw new DeadToken();
+    if (response.status === TokenStatus.EXPIRED) throw new ExpiredToken(response.jkt);
+    if (response.status === TokenStatus.DEAD) throw new RefusedToken('token is no longer alive');
     if (response.status !== TokenStatus.LIVE) throw unauthorized('token is not known');
     const principal = toPrincipal(response);
     if (principal.ledgerChecked) this.#cache.put(key, principal, askedAt, generation);
@@ -131,7 +142,7 @@ export function toCacheKey(hash: Uint8Array): string {
   return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('latin1');
 }
 
-function toPrincipal({ principal, assertion, ledgerChecked }: IntrospectResponse): Principal {
+function toPrincipal({ principal, assertion, ledgerChecked, jkt }: IntrospectResponse): Principal {
   if (principal?.expiresAt === undefined)
     throw new AppError('internal', '', { cause: 'live token without facts' });
   const { clientId, userId, grantId, familyId, scopes, grant } = principal;
@@ -145,6 +156,7 @@ function toPrincipal({ principal, assertion, ledgerChecked }: IntrospectResponse
     grant: grant === undefined ? null : toGrantFacts(grant),
     ledgerChecked,
     assertion,
+    jkt,
   };
 }
 

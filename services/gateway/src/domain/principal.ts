@@ -13,6 +13,8 @@ export interface Principal {
   readonly ledgerChecked: boolean;
   /** Signed assertion for health-data; empty for a userless token. */
   readonly assertion: string;
+  /** Thumbprint of the key that the token is bound to; empty for a bearer token. */
+  readonly jkt: string;
 }
 
 /** A consent grant as stored in the ledger. */

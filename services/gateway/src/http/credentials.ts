@@ -6,6 +6,7 @@ import type { EndedSessions } from '../clients/ended-sessions.ts';
 import { isSafeMethod } from '../domain/safe-methods.ts';
 
 const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+const DPOP = /^DPoP +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /** The token of the `Authorization: Bearer` field (RFC 6750 2.1); null unless there is exactly one such field. */
 export function findBearerToken(fields: readonly string[]): string | null {
@@ -14,10 +15,24 @@ export function findBearerToken(fields: readonly string[]): string | null {
   return BEARER.exec(field)?.[1] ?? null;
 }
 
-/** The bearer token if it has the form of an access token, else null. */
-export function findAccessToken(fields: readonly string[]): string | null {
+/** A token in `Authorization`, of an app. */
+export interface PresentedToken {
+  readonly scheme: 'bearer' | 'dpop';
+  readonly token: string;
+}
+
+/** The token of the `Authorization` field with the scheme Bearer or DPoP (RFC 9449 7.1); null unless there is exactly one such field. */
+export function findPresentedToken(fields: readonly string[]): PresentedToken | null {
   const token = findBearerToken(fields);
-  return token !== null && isSecret('access_token', token) ? token : null;
+  if (token !== null) return { scheme: 'bearer', token };
+  const bound = fields.length === 1 ? DPOP.exec(fields[0] ?? '')?.[1] : undefined;
+  return bound === undefined ? null : { scheme: 'dpop', token: bound };
+}
+
+/** The presented token if it has the form of an access token, else null. */
+export function findAccessToken(fields: readonly string[]): string | null {
+  const token = findPresentedToken(fields)?.token;
+  return token !== undefined && isSecret('access_token', token) ? token : null;
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

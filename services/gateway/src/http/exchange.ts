@@ -29,6 +29,8 @@ export interface Exchange {
   presentedClientId: string | undefined;
   /** The app that has authenticated itself. */
   clientId: string | undefined;
+  /** Thumbprint of the key that the request proved to hold, which is that of its token; empty for none. */
+  provenKey: string;
   /** Set on routes that require a session. */
   session: SignedIn | undefined;
   /** Header fields of every answer except the uniform 401 and the 429 in its place. */
@@ -53,6 +55,7 @@ export function createExchange(
     appInPath: undefined,
     presentedClientId: undefined,
     clientId: undefined,
+    provenKey: '',
     session: undefined,
     headers: {},
   };

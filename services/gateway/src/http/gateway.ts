@@ -11,6 +11,7 @@ import type { Config } from '../config.ts';
 import type { FailedAuthentications } from '../limits/failed-authentications.ts';
 import type { KnownClients } from '../limits/known-clients.ts';
 import type { RequestLimits, SurfaceLimits } from '../limits/limits.ts';
+import type { UsedProofs } from '../limits/used-proofs.ts';
 import type { RefusalCounts } from '../usage/refusal-counts.ts';
 import type { RequestLog } from '../usage/request-log.ts';
 import type { SessionReader } from './credentials.ts';
@@ -50,6 +51,7 @@ export interface Gateway {
   readonly isReady: () => Promise<boolean>;
   readonly backends: Backends;
   readonly authenticator: Authenticator;
+  readonly usedProofs: UsedProofs;
   readonly limits: Pick<RequestLimits, 'take'>;
   readonly surfaceLimits: SurfaceLimits;
   /** Names a client's network without its address. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type ProblemCode, type ProblemStatus, toProblemType } from '@phds/catalog/problems';
 import { AppError, type Reason } from '@phds/service-kit/errors';
+import { POSSESSION_ALGORITHMS } from '@phds/service-kit/trust/dpop';
 import { type Headers, send } from './respond.ts';
 
 /** An error with HTTP-specific parts: its own status, header fields, or additional members of the body. */
@@ -193,19 +194,20 @@ function toProblem(error: AppError, requestId: string): ErrorAnswer {
   const headers = {
     'Content-Type': 'application/problem+json',
     'X-Request-Id': requestId,
-    ...challenge(error),
+    ...toChallenge(error),
     ...errorHeaders(error),
   };
   return { status, headers, body: JSON.stringify(body) };
 }
 
-/** A `WWW-Authenticate` challenge for a valid but insufficient token (RFC 6750 section 3.1). */
-function challenge({ reason, requiredScope }: AppError): Headers {
-  if (reason === 'token_expired') {
-    return { 'WWW-Authenticate': 'Bearer realm="phds", error="invalid_token"' };
-  }
+export const BEARER_CHALLENGE = 'Bearer realm="phds"';
+export const DPOP_CHALLENGE = `DPoP realm="phds", algs="${POSSESSION_ALGORITHMS.join(' ')}"`;
+
+/** A `WWW-Authenticate` challenge for a valid but insufficient token (RFC 6750 section 3.1, RFC 9449 section 7.1). */
+export function toChallenge({ reason, requiredScope }: AppError, challenge = BEARER_CHALLENGE): Headers {
+  if (reason === 'token_expired') return { 'WWW-Authenticate': `${challenge}, error="invalid_token"` };
   if (reason !== 'insufficient_scope' || requiredScope === undefined) return {};
-  return { 'WWW-Authenticate': `Bearer realm="phds", error="insufficient_scope", scope="${requiredScope}"` };
+  return { 'WWW-Authenticate': `${challenge}, error="insufficient_scope", scope="${requiredScope}"` };
 }
 
 /** The `error` of RFC 6749 4.1.2.1 and 5.2 for each code, and the default description. */

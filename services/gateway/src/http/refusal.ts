@@ -2,9 +2,18 @@ import type { ServerResponse } from 'node:http';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { AppError } from '@phds/service-kit/errors';
 import { toCauseText } from '@phds/service-kit/telemetry/security-log';
-import { DeadToken } from '../cache/authenticator.ts';
+import { RefusedToken } from '../cache/authenticator.ts';
 import { addressOf, credentialOf, type Exchange } from './exchange.ts';
-import { meaningOf, type Surface, sendError, surfaceOf, toOauthMeaning } from './http-error.ts';
+import {
+  BEARER_CHALLENGE,
+  DPOP_CHALLENGE,
+  meaningOf,
+  type Surface,
+  sendError,
+  surfaceOf,
+  toChallenge,
+  toOauthMeaning,
+} from './http-error.ts';
 import { type Headers, transportHeaders } from './respond.ts';
 import { isForced } from './sandbox/forced-errors.ts';
 
@@ -15,7 +24,7 @@ const CLIENT_ID = /^app_(sandbox_)?[0-9A-Za-z]{1,40}$/;
  * the answer, null when the response had begun already.
  */
 export async function refuse(exchange: Exchange, error: AppError): Promise<ProblemCode | null> {
-  const { request, response, requestId, headers } = exchange;
+  const { request, response, requestId, headers, provenKey } = exchange;
   logRefusal(exchange, error);
   if (response.headersSent) {
     response.destroy();
@@ -24,7 +33,8 @@ export async function refuse(exchange: Exchange, error: AppError): Promise<Probl
   const surface = surfaceOf(request.originalUrl ?? request.url);
   const failed = error.reason === 'unauthorized' || (surface === 'oauth' && error.reason === 'token_expired');
   if (failed) return refuseAuthentication(exchange, surface, error);
-  sendError(response, surface, error, requestId, headers);
+  const challenge = provenKey === '' ? {} : toChallenge(error, DPOP_CHALLENGE);
+  sendError(response, surface, error, requestId, { ...headers, ...challenge });
   return (surface === 'oauth' ? toOauthMeaning(error) : meaningOf(error)).code;
 }
 
@@ -37,7 +47,7 @@ async function refuseAuthentication(
   const { failures, config, pause } = gateway;
   // Under /oauth an app authenticates itself again with each call, so the credential of the call decides.
   const clientId = surface === 'oauth' ? undefined : exchange.clientId;
-  const issued = clientId !== undefined || error instanceof DeadToken || error.reason === 'token_expired';
+  const issued = clientId !== undefined || error instanceof RefusedToken || error.reason === 'token_expired';
   const failure = { address: addressOf(exchange), credential: credentialOf(exchange), issued };
   const forced = isForced(error);
   const retryAfterSeconds = forced ? null : await failures.count(failure);
@@ -117,7 +127,7 @@ const RESPONSES: Readonly<Record<Surface, Frozen>> = {
       'Content-Type',
       'application/problem+json',
       'WWW-Authenticate',
-      'Bearer realm="phds"',
+      `${BEARER_CHALLENGE}, ${DPOP_CHALLENGE}`,
       'Cache-Control',
       'no-store',
       'X-Content-Type-Options',

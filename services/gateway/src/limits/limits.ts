@@ -5,6 +5,7 @@ import { createNetworkNames, toAddressKey } from './addresses.ts';
 import { type Bucket, type BucketOptions, createLeasingBucket } from './bucket.ts';
 import { FailedAuthentications } from './failed-authentications.ts';
 import { KnownClients } from './known-clients.ts';
+import { UsedProofs } from './used-proofs.ts';
 
 type Limited = Pick<BucketOptions, 'redis' | 'onRefused'>;
 
@@ -14,6 +15,7 @@ export function createLimits(config: Config, limited: Limited) {
     knownClients: new KnownClients(),
     failures: new FailedAuthentications({ ...limited, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
     networkOf: createNetworkNames(config.SERVICE_PRIVATE_KEY),
+    usedProofs: new UsedProofs(limited.redis),
     limits: createRequestLimits(config, limited),
     surfaceLimits: createSurfaceLimits(config, limited),
   };

@@ -1,16 +1,16 @@
 import { isSandboxApp } from '@phds/catalog/sandbox';
-import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
+import { AppError, toAppError } from '@phds/service-kit/errors';
 import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import type { Request, Response } from 'express';
 import type { Authenticated } from '../../cache/authenticator.ts';
 import { ClientGone } from '../../clients/batched-reads.ts';
 import { type Judgement, judge } from '../../domain/principal.ts';
 import type { Allowance } from '../../limits/limits.ts';
-import { findBearerToken } from '../credentials.ts';
 import { createExchange, type Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { meaningOf } from '../http-error.ts';
 import { addToRequestLog, withinRequest } from '../observation.ts';
+import { authenticate } from '../presented-token.ts';
 import { refuse } from '../refusal.ts';
 import type { Headers } from '../respond.ts';
 import { toForcedDataError } from '../sandbox/forced-data-errors.ts';
@@ -63,11 +63,8 @@ export function createApiHandler(gateway: Gateway): (request: Request, response:
 
 async function answer(data: DataExchange, lifecycle: Headers): Promise<void> {
   const { gateway, call, requestId } = data;
-  const token = findBearerToken(call.authorization);
-  if (token === null) throw unauthorized('not one bearer token');
-  const who = await gateway.authenticator.authenticate(token);
+  const who = await authenticate(data);
   const { clientId, userId } = who.principal;
-  data.clientId = clientId;
   // Every authenticated request counts and gets the limit's header fields; exceeding the limit is judged later, in its place in
   // the order.
   const allowance = await gateway.limits.take(clientId, userId);
@@ -131,6 +128,7 @@ async function serve(data: DataExchange, authenticated: Authenticated, allowance
     parameters,
     requestId,
     scope: '',
+    jkt: data.provenKey,
   };
   const { clientId } = who.principal;
   const isWanted = () => !response.destroyed;

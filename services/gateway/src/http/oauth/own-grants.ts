@@ -1,10 +1,8 @@
 import { GRANT_STATUSES } from '@phds/catalog/wire-names';
 import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { unauthorized, unavailable } from '@phds/service-kit/errors';
-import { sha256 } from '@phds/service-kit/secrets';
+import { unavailable } from '@phds/service-kit/errors';
 import { z } from 'zod';
 import { applyAllowance, limitCostly } from '../allowance.ts';
-import { findAccessToken } from '../credentials.ts';
 import { type Exchange, pathParameter } from '../exchange.ts';
 import { HttpError, OAUTH_HEADERS } from '../http-error.ts';
 import { grantStatusName, required, toGrantStatus, toInstant, toNullable } from '../messages.ts';
@@ -23,6 +21,7 @@ import {
   text,
 } from '../openapi/fields.ts';
 import type { ErrorCode, MountedOperation } from '../operation.ts';
+import { authenticate } from '../presented-token.ts';
 import { findChoice, type ListQuery, readQuery, toList } from '../query.ts';
 import { sendJson } from '../respond.ts';
 import { OAUTH_ERRORS, oauthOperation } from './client-operation.ts';
@@ -140,11 +139,8 @@ async function endOwnGrant(exchange: Exchange): Promise<void> {
  */
 async function authenticateApp(exchange: Exchange): Promise<Uint8Array> {
   const { gateway, response } = exchange;
-  const token = findAccessToken(exchange.authorization);
-  if (token === null) throw unauthorized('not one access token');
-  const who = await gateway.authenticator.authenticate(token);
+  const who = await authenticate(exchange);
   const { clientId, userId } = who.principal;
-  exchange.clientId = clientId;
   applyAllowance(response, await gateway.surfaceLimits.takeForClient(clientId));
   if (userId !== '') {
     // Asks again when the facts are cached, so that a token revoked in the meantime gets the uniform 401 instead of a 403.
@@ -152,7 +148,7 @@ async function authenticateApp(exchange: Exchange): Promise<Uint8Array> {
     if (!principal.ledgerChecked) throw unavailable('authorization cannot tell whether the token is revoked');
     throw tokenOfPerson();
   }
-  return sha256(token);
+  return who.hash;
 }
 
 /** Parameters are validated after authentication, so only an authenticated app sees what is wrong with them. */

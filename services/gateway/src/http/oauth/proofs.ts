@@ -3,6 +3,7 @@ import { ProofFault, readProof } from '@phds/service-kit/trust/dpop';
 import { z } from 'zod';
 import type { Exchange } from '../exchange.ts';
 import type { Fields } from '../openapi/fields.ts';
+import { publicUrlOf } from '../presented-token.ts';
 
 /** The header field of requests that may have a proof. */
 export const PROOF_HEADERS: Fields = {
@@ -16,10 +17,11 @@ export const PROOF_HEADERS: Fields = {
  * The DPoP proof of an OAuth request; undefined without one. Throws `invalid_dpop_proof` for mistakes that it shows by itself, so that
  * they are answered alike for every client. Authorization checks all of it, with the signature.
  */
-export function findProof({ gateway, request }: Exchange): string | undefined {
+export function findProof(exchange: Exchange): string | undefined {
+  const { gateway, request } = exchange;
   const [proof, ...others] = request.headersDistinct['dpop'] ?? [];
   if (proof === undefined) return undefined;
-  const url = gateway.config.PUBLIC_URL + request.originalUrl.split('?', 1)[0];
+  const url = publicUrlOf(exchange);
   try {
     if (others.length > 0) throw new ProofFault('there are several DPoP fields');
     readProof(proof, { method: request.method, url, accessToken: null, now: gateway.clock.now() });

@@ -33,13 +33,16 @@ export function toDocument(
   };
 }
 
+const OF_A_KEY =
+  'If it is bound to a key: with the scheme `DPoP`, and a proof for the request (RFC 9449) in the header field `DPoP`.';
+
 function toSecuritySchemes(issuer: string) {
   const scopes = Object.fromEntries(SCOPES.map(({ scope, title }) => [scope, title]));
   const tokenUrl = `${issuer}/oauth/token`;
   return {
     oauth: {
       type: 'oauth2',
-      description: 'An access token that a person has approved.',
+      description: `An access token that a person has approved. ${OF_A_KEY}`,
       flows: {
         authorizationCode: {
           authorizationUrl: `${issuer}/oauth/authorize`,
@@ -51,7 +54,7 @@ function toSecuritySchemes(issuer: string) {
     },
     appToken: {
       type: 'oauth2',
-      description: 'The app’s own access token, without a person.',
+      description: `The app’s own access token, without a person. ${OF_A_KEY}`,
       flows: { clientCredentials: { tokenUrl, scopes: {} } },
     },
     client: {

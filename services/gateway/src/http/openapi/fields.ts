@@ -105,7 +105,10 @@ const HEADERS = {
     schema: text.regex(/^req_[A-Za-z0-9]+$/),
   },
   'Retry-After': { description: 'Seconds to wait before the same request.', schema: count },
-  'WWW-Authenticate': { description: 'Which credential is asked for (RFC 6750).', schema: text.min(1) },
+  'WWW-Authenticate': {
+    description: 'Which credential is asked for (RFC 6750, RFC 9449).',
+    schema: text.min(1),
+  },
   Deprecation: {
     description: 'Since when this version is deprecated (RFC 9745). Absent while it is not.',
     schema: text.regex(/^@\d+$/),

@@ -1,0 +1,220 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { unavailable } from '@phds/service-kit/errors';
+import { newSecret } from '@phds/service-kit/secrets';
+import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
+import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
+import type { Answers } from './fake-backends.ts';
+import { exchangeRaw } from './raw-exchange.ts';
+import { ask, documentOf, liveToken, shareTestGateway, startTestGateway, throwing } from './test-gateway.ts';
+
+const PUBLIC_URL = 'https://phds.example';
+const PATH = '/api/v1/health-data/heart';
+const FLOOR_MS = 600_000;
+const gateway = shareTestGateway({ PUBLIC_URL, AUTH_FAILURE_FLOOR_MS: String(FLOOR_MS) });
+const [key, other, ofP384, ofRsa] = await Promise.all([
+  createProofKey(),
+  createProofKey(),
+  createProofKey('ES384'),
+  createProofKey('RS256'),
+]);
+const token = newSecret('access_token');
+
+const live = (jkt = key.jkt): Answers => ({
+  introspect: () => Object.assign(liveToken(), { jkt }),
+  read: () => documentOf({ data: [] }),
+});
+
+interface Changes {
+  readonly by?: ProofKey;
+  readonly path?: string;
+  readonly claims?: object;
+  readonly header?: object;
+}
+
+const prove = ({ by = key, path = PATH, ...changes }: Changes = {}) =>
+  by.prove({ method: 'GET', url: PUBLIC_URL + path, accessToken: token, now: gateway.clock.now() }, changes);
+
+const second = (offset: number) => Math.floor(gateway.clock.now().getTime() / 1000) + offset;
+
+/** Fields of a request with this proof. */
+const withProof = (proof: string) => ({ authorization: `DPoP ${token}`, dpop: proof });
+
+const get = async (headers: Record<string, string>, path = PATH) => ask(gateway, path, { headers });
+
+/** The whole answer over the wire. */
+const exchange = (fields: readonly string[], path = PATH) =>
+  exchangeRaw(gateway.port, [`GET ${path} HTTP/1.1`, ...fields].join('\r\n'));
+
+const GARBAGE = ['Authorization: Bearer garbage'];
+
+async function encodeHeader(alg: string): Promise<string> {
+  const [, claims] = (await prove()).split('.');
+  const header = { alg, typ: 'dpop+jwt', jwk: key.publicJwk };
+  return `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${claims}.AA`;
+}
+
+beforeEach(() => gateway.backends.answer(live()));
+
+describe('a bound token with a proof', () => {
+  test('opens what a bearer token does, and health-data gets the key that was proved', async () => {
+    for (const scheme of ['DPoP', 'dpop']) {
+      const { status } = await get({ ...withProof(await prove()), authorization: `${scheme} ${token}` });
+      expect(status).toBe(200);
+    }
+    const reads = gateway.backends.callsOf('read').map(({ request }) => request['jkt']);
+    expect(reads).toEqual([key.jkt, key.jkt]);
+  });
+
+  test.each([
+    ['host in capitals', `https://PHDS.example${PATH}`],
+    ['default port', `${PUBLIC_URL}:443${PATH}`],
+    ['query', `${PUBLIC_URL}${PATH}?page=1`],
+  ])('may name the URL with the %s', async (_, htu) => {
+    const { status } = await get(withProof(await prove({ claims: { htu } })), `${PATH}?page=2`);
+    expect(status).toBe(200);
+  });
+
+  test('is for the public URL, whatever Host and X-Forwarded-Host say', async () => {
+    const forged = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
+    const { status } = await get({ ...withProof(await prove()), ...forged });
+    expect(status).toBe(200);
+    const proof = await prove({ claims: { htu: `https://evil.example${PATH}` } });
+    expect((await get({ ...withProof(proof), ...forged })).status).toBe(401);
+    const ofHost = await prove({ claims: { htu: `https://gateway.test${PATH}` } });
+    const answer = await exchange([`Authorization: DPoP ${token}`, `DPoP: ${ofHost}`]);
+    expect(answer).toBe(await exchange(GARBAGE));
+  });
+
+  test('that has expired is TOKEN_EXPIRED, with a challenge for a proof', async () => {
+    gateway.backends.answer({ introspect: () => ({ status: TokenStatus.EXPIRED, jkt: key.jkt }) });
+    const { body, response } = await get(withProof(await prove()));
+    expect([body.code, response.headers.get('www-authenticate')]).toEqual([
+      'TOKEN_EXPIRED',
+      'DPoP realm="phds", algs="ES256 EdDSA Ed25519 PS256", error="invalid_token"',
+    ]);
+    const answer = await exchange([`Authorization: Bearer ${token}`]);
+    expect(answer).toBe(await exchange(GARBAGE));
+  });
+
+  test('without the scope is refused with a challenge for a proof', async () => {
+    const introspect = () =>
+      Object.assign(liveToken({ principal: { scopes: ['read:mood'] } }), { jkt: key.jkt });
+    gateway.backends.answer({ introspect });
+    const { response } = await get(withProof(await prove()));
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+      403,
+      'DPoP realm="phds", algs="ES256 EdDSA Ed25519 PS256", error="insufficient_scope", scope="read:health-data:heart"',
+    ]);
+  });
+
+  test('is 503 while authorization is away, which does not use the proof up', async () => {
+    const proof = withProof(await prove());
+    gateway.backends.answer({ introspect: throwing(unavailable(new Error('away'))) });
+    expect((await get(proof)).status).toBe(503);
+    gateway.backends.answer(live());
+    expect((await get(proof)).status).toBe(200);
+  });
+});
+
+describe('the same bytes after the same time as garbage, and no read', () => {
+  const dpop = `Authorization: DPoP ${token}`;
+  const field = async (changes: Changes = {}) => [dpop, `DPoP: ${await prove(changes)}`];
+  test.each<[string, () => Promise<readonly string[]>, string?]>([
+    ['a bound token as a bearer token', async () => [`Authorization: Bearer ${token}`]],
+    [
+      'a bound token as a bearer token with a proof',
+      async () => [`Authorization: Bearer ${token}`, `DPoP: ${await prove()}`],
+    ],
+    ['no proof', async () => [dpop]],
+    ['a token that is not bound', field, ''],
+    ['the proof of another key', () => field({ by: other })],
+    ['a proof signed by another key', () => field({ by: other, header: { jwk: key.publicJwk } })],
+    ['the algorithm none', async () => [dpop, `DPoP: ${await encodeHeader('none')}`]],
+    ['the algorithm HS256', async () => [dpop, `DPoP: ${await encodeHeader('HS256')}`]],
+    ['the algorithm RS256', () => field({ by: ofRsa })],
+    ['a private key', () => field({ header: { jwk: key.privateJwk } })],
+    ['a key of P-384', () => field({ by: ofP384 })],
+    ['a short RSA key', () => field({ header: { jwk: { kty: 'RSA', e: 'AQAB', n: 'u'.repeat(171) } } })],
+    ['a long RSA key', () => field({ header: { jwk: { kty: 'RSA', e: 'AQAB', n: 'u'.repeat(2_731) } } })],
+    ['an assertion in place of the proof', () => field({ header: { typ: 'client-authentication+jwt' } })],
+    ['two proofs', async () => [...(await field()), `DPoP: ${await prove()}`]],
+    ['two proofs in a field', async () => [dpop, `DPoP: ${await prove()}, ${await prove()}`]],
+    ['two tokens', async () => [...(await field()), dpop]],
+    ['another method', () => field({ claims: { htm: 'POST' } })],
+    ['the method in lower case', () => field({ claims: { htm: 'get' } })],
+    ['another host', () => field({ claims: { htu: `https://other.example${PATH}` } })],
+    ['another path', () => field({ path: '/api/v1/mood' })],
+    ['an old proof', () => field({ claims: { iat: second(-61) } })],
+    ['a proof of the future', () => field({ claims: { iat: second(31) } })],
+    ['no iat', () => field({ claims: { iat: undefined } })],
+    ['no ath', () => field({ claims: { ath: undefined } })],
+    ['the proof for another token', () => field({ claims: { ath: 'A'.repeat(43) } })],
+    ['no jti', () => field({ claims: { jti: undefined } })],
+    ['a jti of 10 kB', () => field({ claims: { jti: 'x'.repeat(10_000) } })],
+  ])('%s', async (_, fields, jkt = key.jkt) => {
+    gateway.backends.answer(live(jkt));
+    const garbage = await exchange(GARBAGE);
+    gateway.pauses.length = 0;
+    expect(await exchange(await fields())).toBe(garbage);
+    expect(gateway.pauses).toHaveLength(1);
+    expect(gateway.pauses[0]).toBeGreaterThan(FLOOR_MS / 2);
+    expect(gateway.backends.callsOf('read')).toEqual([]);
+  });
+
+  test('a proof that was used, which counts against no limit', async () => {
+    const fields = await field();
+    const left = async () =>
+      Number(
+        /r=(\d+)/.exec((await get(withProof(await prove()))).response.headers.get('ratelimit') ?? '')?.[1],
+      );
+    const before = await left();
+    expect(await exchange(fields)).toContain(' 200 ');
+    const garbage = await exchange(GARBAGE);
+    for (let use = 2; use <= 3; use += 1) expect(await exchange(fields)).toBe(garbage);
+    expect(await left()).toBe(before - 2);
+    expect(gateway.backends.callsOf('read')).toHaveLength(3);
+  });
+
+  test('a token of the app itself at /oauth/grants', async () => {
+    const introspect = () =>
+      Object.assign(liveToken({ principal: { userId: '' }, grant: null }), { jkt: key.jkt });
+    gateway.backends.answer({ introspect });
+    const path = '/oauth/grants';
+    const fields = await field({ path });
+    expect(await exchange(fields, `${path}?page=1`)).toContain(' 200 ');
+    const garbage = await exchange(GARBAGE, path);
+    expect(garbage).toContain('invalid_client');
+    for (const wrong of [fields, [dpop], await field(), [`Authorization: Bearer ${token}`]]) {
+      expect(await exchange(wrong, path)).toBe(garbage);
+    }
+    expect(gateway.backends.callsOf('listOwnGrants')).toHaveLength(1);
+  });
+});
+
+test('a proof with a wrong claim costs no call', async () => {
+  await get(withProof(await prove({ claims: { htm: 'POST' } })));
+  expect(gateway.backends.calls).toEqual([]);
+});
+
+describeWithRedis('two gateways', () => {
+  test('accept a proof once, and without Redis once each', async () => {
+    await using redis = await createTestRedis();
+    const settings = { PUBLIC_URL, REDIS_URL: redis.url };
+    await using one = await startTestGateway(settings, live());
+    await using two = await startTestGateway(settings, live());
+    const statusAt = async ({ fetch }: typeof one, proof: string) =>
+      (await fetch(PATH, { headers: withProof(proof) })).status;
+
+    const proof = await prove();
+    expect([await statusAt(one, proof), await statusAt(two, proof), await statusAt(one, proof)]).toEqual([
+      200, 401, 401,
+    ]);
+    expect(two.backends.callsOf('read')).toEqual([]);
+    await redis.stop();
+    const next = await prove();
+    expect(await statusAt(one, proof)).toBe(401);
+    expect([await statusAt(one, next), await statusAt(one, next)]).toEqual([200, 401]);
+    expect([await statusAt(two, next), await statusAt(two, next)]).toEqual([200, 401]);
+  });
+});
