@@ -1,5 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { shareTestGateway } from './test-gateway.ts';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { unauthorized } from '@phds/service-kit/errors';
+import { newSecret } from '@phds/service-kit/secrets';
+import { createProofKey } from '@phds/test-kit/dpop-proofs';
+import type { Answers } from './fake-backends.ts';
+import { documentOf, liveToken, shareTestGateway } from './test-gateway.ts';
 
 const ORIGIN = 'https://app.test';
 const gateway = shareTestGateway();
@@ -95,6 +100,60 @@ describe('a request of a page to /oauth/token', () => {
     const answer = await post('/oauth/token', ORIGIN, { ...TOKENS, client_secret: 's' });
     expect([answer.status, corsOf(answer)[0]]).toEqual([200, null]);
   });
+});
+
+describe('a request of a page to the data API', () => {
+  const token = newSecret('access_token');
+
+  async function read(origin: string, introspected: Answers['introspect']) {
+    const key = await createProofKey();
+    gateway.backends.answer({
+      introspect: (...call) => ({ ...introspected?.(...call), jkt: key.jkt, allowedOrigins: [ORIGIN] }),
+      read: () => documentOf({}),
+    });
+    const subject = { method: 'GET', url: 'http://localhost:8080/api/v1/profile', accessToken: token };
+    const dpop = await key.prove({ ...subject, now: gateway.clock.now() });
+    const headers = { authorization: `DPoP ${token}`, dpop, origin };
+    gateway.service.cache.clear();
+    return gateway.fetchUnchecked('/api/v1/profile', { headers });
+  }
+
+  test.each<[string, number, Answers['introspect']]>([
+    ['data', 200, () => liveToken()],
+    ['TOKEN_EXPIRED', 401, () => ({ status: TokenStatus.EXPIRED })],
+    ['CONSENT_REQUIRED', 403, () => liveToken({ principal: { userId: '' } })],
+  ])(
+    'of the registered origin may read %s, and one of another origin may not',
+    async (_what, status, introspected) => {
+      const own = await read(ORIGIN, introspected);
+      expect([own.status, ...corsOf(own)]).toEqual([status, ORIGIN, 'Origin']);
+      const foreign = await read('https://other.test', introspected);
+      expect([foreign.status, corsOf(foreign)[0]]).toEqual([status, null]);
+    },
+  );
+});
+
+describe('the uniform 401', () => {
+  test.each(['/api/v1/profile', '/oauth/token'])(
+    'of %s may be read by every page, and has no other field for one',
+    async (path) => {
+      gateway.backends.answer({
+        authenticateClient: () => {
+          throw unauthorized();
+        },
+      });
+      const ask = (headers: Record<string, string>) =>
+        path.startsWith('/api')
+          ? gateway.fetchUnchecked(path, { headers })
+          : gateway.fetchUnchecked(path, { method: 'POST', headers, body: new URLSearchParams(TOKENS) });
+      const [page, other] = [await ask({ origin: 'https://any.test' }), await ask({})];
+      expect([page.status, ...corsOf(page)]).toEqual([401, '*', null]);
+      const namesOf = ({ headers }: Response) =>
+        [...headers.keys()].filter((name) => !name.startsWith('access-'));
+      expect(namesOf(page)).toEqual(namesOf(other));
+      expect([corsOf(other)[0], await other.text()]).toEqual([null, await page.text()]);
+    },
+  );
 });
 
 test('requests of an app without a secret are counted by address, not by app', async () => {

@@ -19,6 +19,7 @@ const PRINCIPAL: Principal = {
   grant: null,
   ledgerChecked: true,
   assertion: '',
+  allowedOrigins: [],
   jkt: '',
 };
 

@@ -98,8 +98,10 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
     async introspect({ tokenHash }) {
       const introspected = await useCases.introspect(parseTokenHash(tokenHash));
       if (introspected.status === 'live') return toLiveTokenMessage(introspected);
-      const jkt = introspected.status === 'expired' ? (introspected.jkt ?? '') : '';
-      return { status: STATUS[introspected.status], jkt };
+      const { status } = introspected;
+      if (status !== 'expired') return { status: STATUS[status] };
+      const { jkt, allowedOrigins } = introspected;
+      return { status: STATUS.expired, jkt: jkt ?? '', allowedOrigins: [...allowedOrigins] };
     },
   };
 

@@ -31,10 +31,12 @@ export class RefusedToken extends AppError {
 export class ExpiredToken extends AppError {
   /** As in Principal. */
   readonly jkt: string;
+  readonly allowedOrigins: readonly string[];
 
-  constructor(jkt: string) {
+  constructor({ jkt, allowedOrigins }: Pick<Principal, 'jkt' | 'allowedOrigins'>) {
     super('token_expired');
     this.jkt = jkt;
+    this.allowedOrigins = allowedOrigins;
   }
 }
 
@@ -128,7 +130,7 @@ export class Authenticator {
   async #introspect(key: string, hash: Buffer, turn: string, generation: number): Promise<Principal> {
     const askedAt = this.#clock.now().getTime();
     const response = await this.#tokens.introspect({ request: { tokenHash: hash }, key: turn });
-    if (response.status === TokenStatus.EXPIRED) throw new ExpiredToken(response.jkt);
+    if (response.status === TokenStatus.EXPIRED) throw new ExpiredToken(response);
     if (response.status === TokenStatus.DEAD) throw new RefusedToken('token is no longer alive');
     if (response.status !== TokenStatus.LIVE) throw unauthorized('token is not known');
     const principal = toPrincipal(response);
@@ -142,7 +144,8 @@ export function toCacheKey(hash: Uint8Array): string {
   return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('latin1');
 }
 
-function toPrincipal({ principal, assertion, ledgerChecked, jkt }: IntrospectResponse): Principal {
+function toPrincipal(response: IntrospectResponse): Principal {
+  const { principal, assertion, ledgerChecked, jkt, allowedOrigins } = response;
   if (principal?.expiresAt === undefined)
     throw new AppError('internal', '', { cause: 'live token without facts' });
   const { clientId, userId, grantId, familyId, scopes, grant } = principal;
@@ -157,8 +160,12 @@ function toPrincipal({ principal, assertion, ledgerChecked, jkt }: IntrospectRes
     ledgerChecked,
     assertion,
     jkt,
+    allowedOrigins: allowedOrigins.length === 0 ? NO_ORIGINS : allowedOrigins,
   };
 }
+
+/** Nearly all tokens share it. */
+const NO_ORIGINS: readonly string[] = [];
 
 function toGrantFacts({ status, scopes, expiresAt }: GrantMessage): GrantFacts {
   return {

@@ -43,10 +43,9 @@ export function corsFor(origin: string): Headers {
 }
 
 /** For the uniform 401, which says nothing about any app, so that every page may read it. */
-export function corsForUniform({
-  url = '',
-  headers,
-}: IncomingMessage & { originalUrl?: string }): readonly string[] {
-  if (headers.origin === undefined || !isOpen(url)) return [];
+export function corsForUniform(
+  request: IncomingMessage & { readonly originalUrl?: string },
+): readonly string[] {
+  if (request.headers.origin === undefined || !isOpen(request.originalUrl ?? request.url ?? '')) return [];
   return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED];
 }

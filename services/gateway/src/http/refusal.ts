@@ -3,6 +3,7 @@ import type { ProblemCode } from '@phds/catalog/problems';
 import { AppError } from '@phds/service-kit/errors';
 import { toCauseText } from '@phds/service-kit/telemetry/security-log';
 import { RefusedToken } from '../cache/authenticator.ts';
+import { corsForUniform } from './cors.ts';
 import { addressOf, credentialOf, type Exchange } from './exchange.ts';
 import {
   BEARER_CHALLENGE,
@@ -14,7 +15,7 @@ import {
   toChallenge,
   toOauthMeaning,
 } from './http-error.ts';
-import { type Headers, transportHeaders } from './respond.ts';
+import { transportHeaders } from './respond.ts';
 import { isForced } from './sandbox/forced-errors.ts';
 
 const CLIENT_ID = /^app_(sandbox_)?[0-9A-Za-z]{1,40}$/;
@@ -55,7 +56,8 @@ async function refuseAuthentication(
   const early = config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
   if (early > 0) await pause(early);
   if (retryAfterSeconds === null) {
-    sendUniform401(response, surface, transportHeaders(config));
+    const cors = corsForUniform(exchange.request);
+    sendUniform401(response, surface, [...Object.entries(transportHeaders(config)).flat(), ...cors]);
     return 'UNAUTHORIZED';
   }
   const limited = new AppError('rate_limited', '', { retryAfterSeconds });
@@ -139,12 +141,12 @@ const RESPONSES: Readonly<Record<Surface, Frozen>> = {
 
 /**
  * Sends the surface's uniform authentication failure: the same bytes, header names, values and order for every cause; only `Date`
- * differs. Written directly, bypassing anything that could add fields. `transport` depends only on the
- * configuration.
+ * differs. Written directly, bypassing anything that could add fields. `further` fields depend only on the
+ * configuration, and on whether a browser sent an origin.
  */
-function sendUniform401(response: ServerResponse, surface: Surface, transport: Headers): void {
+function sendUniform401(response: ServerResponse, surface: Surface, further: readonly string[]): void {
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   const { headers, body } = RESPONSES[surface];
-  response.writeHead(401, [...Object.entries(transport).flat(), ...headers]);
+  response.writeHead(401, [...further, ...headers]);
   response.end(body);
 }

@@ -68,7 +68,7 @@ async function answer(data: DataExchange, lifecycle: Headers): Promise<void> {
   // Every authenticated request counts and gets the limit's header fields; exceeding the limit is judged later, in its place in
   // the order.
   const allowance = await gateway.limits.take(clientId, userId);
-  data.headers = { ...toHeaders(allowance, requestId), ...lifecycle };
+  data.headers = { ...data.headers, ...toHeaders(allowance, requestId), ...lifecycle };
   if (call.force !== undefined && isSandboxApp(clientId) && allowance.allowed) throwForced(data, call.force);
   await serve(data, who, allowance);
 }
