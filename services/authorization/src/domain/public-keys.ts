@@ -1,27 +1,25 @@
-import { createPublicKey } from 'node:crypto';
-
-/** A public key of an app (RFC 7517) with the members that count. */
-export interface PublicKey {
-  readonly kty: 'EC' | 'OKP' | 'RSA';
-  readonly kid?: string;
-  /** If present, the only algorithm that the key is for. */
-  readonly alg?: string;
-  readonly [member: string]: string | undefined;
-}
-
 const KEYS_MAX = 5;
 const SET_MAX_CHARACTERS = 16_384;
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const KID = /^[\x21-\x7e]{1,128}$/;
 /** Bits of an RSA modulus. */
 const [MODULUS_MIN, MODULUS_MAX] = [2_048, 4_096];
-const EXPONENT = 65_537n;
 
-/** The accepted kinds of keys and their algorithms (FAPI 2.0 Security Profile, section 5.4.1). */
+type Jwk = Readonly<Record<string, unknown>>;
+
+const NO_KEY = 'is not a valid key';
+
+/** The accepted kinds of keys, their algorithms (FAPI 2.0 Security Profile, section 5.4.1) and the members of the key itself. */
 const KINDS = [
-  { kty: 'EC', crv: 'P-256', algorithms: ['ES256'] },
-  { kty: 'OKP', crv: 'Ed25519', algorithms: ['EdDSA', 'Ed25519'] },
-  { kty: 'RSA', crv: undefined, algorithms: ['PS256'] },
+  { kty: 'EC', crv: 'P-256', algorithms: ['ES256'], members: ['crv', 'x', 'y'], findFault: findPointFault },
+  {
+    kty: 'OKP',
+    crv: 'Ed25519',
+    algorithms: ['EdDSA', 'Ed25519'],
+    members: ['crv', 'x'],
+    findFault: ({ x }: Jwk) => (readNumber(x, 32) === null ? NO_KEY : null),
+  },
+  { kty: 'RSA', crv: undefined, algorithms: ['PS256'], members: ['n', 'e'], findFault: findRsaFault },
 ] as const;
 
 /** A set of keys as it is stored, or the reason why it is none. */
@@ -34,30 +32,17 @@ export function parsePublicKeys(text: string): ParsedKeys {
   const keys = findKeys(text);
   if (keys === null) return { fault: 'must be an object with a list `keys`' };
   if (keys.length === 0 || keys.length > KEYS_MAX) return { fault: `must have 1 to ${KEYS_MAX} keys` };
-  const parsed: PublicKey[] = [];
+  const parsed: object[] = [];
   for (const [index, value] of keys.entries()) {
     const key = parseKey(value);
     if (typeof key === 'string') return { fault: `key ${index + 1} ${key}` };
     parsed.push(key);
   }
-  const kids = parsed.flatMap(({ kid }) => kid ?? []);
-  if (parsed.length > 1 && new Set(kids).size < parsed.length) {
+  const kids = new Set(parsed.flatMap((key) => ('kid' in key ? [key.kid] : [])));
+  if (parsed.length > 1 && kids.size < parsed.length) {
     return { fault: 'must give each of several keys a `kid` of its own' };
   }
   return { jwks: JSON.stringify({ keys: parsed }) };
-}
-
-/** The keys of a stored set. */
-export function readPublicKeys(jwks: string): readonly PublicKey[] {
-  return jwks === '' ? [] : (JSON.parse(jwks) as { keys: PublicKey[] }).keys;
-}
-
-/** Whether a key is one for this algorithm. */
-export function isKeyFor({ kty, alg }: PublicKey, algorithm: string): boolean {
-  const algorithms: readonly string[] = KINDS.find((kind) => kind.kty === kty)?.algorithms ?? [];
-  if (!algorithms.includes(algorithm)) return false;
-  // EdDSA and Ed25519 name the same algorithm.
-  return alg === undefined || alg === algorithm || kty === 'OKP';
 }
 
 function findKeys(text: string): readonly unknown[] | null {
@@ -71,29 +56,22 @@ function findKeys(text: string): readonly unknown[] | null {
 }
 
 /** The key, or what is wrong with it. */
-function parseKey(value: unknown): PublicKey | string {
+function parseKey(value: unknown): object | string {
   if (typeof value !== 'object' || value === null) return 'must be an object';
-  const given: Readonly<Record<string, unknown>> = { ...value };
+  const given: Jwk = { ...value };
   if (PRIVATE_MEMBERS.some((name) => name in given)) {
     return 'has a private member; send the public key only, and replace this one, which is now known to others';
   }
   const kind = KINDS.find(({ kty, crv }) => kty === given['kty'] && crv === given['crv']);
   if (kind === undefined) return 'must be EC with P-256, OKP with Ed25519, or RSA';
-  const fault = findUseFault(given, kind.algorithms);
+  const fault = findUseFault(given, kind.algorithms) ?? kind.findFault(given);
   if (fault !== null) return fault;
-  const material = readMaterial(given);
-  if (typeof material === 'string') return material;
-  const { kid, alg } = given as { readonly kid?: string; readonly alg?: string };
-  return {
-    kty: kind.kty,
-    ...material,
-    ...(kid !== undefined && { kid }),
-    ...(alg !== undefined && { alg }),
-  };
+  const kept = ['kty', ...kind.members, 'kid', 'alg'].filter((name) => name in given);
+  return Object.fromEntries(kept.map((name) => [name, given[name]]));
 }
 
 function findUseFault(
-  { kid, alg, use, key_ops: operations }: Readonly<Record<string, unknown>>,
+  { kid, alg, use, key_ops: operations }: Jwk,
   algorithms: readonly string[],
 ): string | null {
   if (kid !== undefined && !(typeof kid === 'string' && KID.test(kid))) {
@@ -106,17 +84,29 @@ function findUseFault(
   return (use === undefined || use === 'sig') && verifies ? null : 'must be for signatures';
 }
 
-/** The members that are the key itself, or what is wrong with them. */
-function readMaterial(jwk: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> | string {
-  try {
-    const key = createPublicKey({ key: jwk, format: 'jwk' });
-    const { modulusLength = MODULUS_MIN, publicExponent = EXPONENT } = key.asymmetricKeyDetails ?? {};
-    if (modulusLength < MODULUS_MIN || modulusLength > MODULUS_MAX) {
-      return `must have ${MODULUS_MIN} to ${MODULUS_MAX} bits`;
-    }
-    if (publicExponent !== EXPONENT) return 'must have the exponent AQAB';
-    return key.export({ format: 'jwk' }) as Readonly<Record<string, string>>;
-  } catch {
-    return 'is not a valid key';
-  }
+/** What is wrong with an RSA key, or null. */
+function findRsaFault({ n, e }: Jwk): string | null {
+  const modulus = readNumber(n);
+  if (modulus === null || modulus % 2n === 0n) return NO_KEY;
+  const bits = modulus.toString(2).length;
+  if (bits < MODULUS_MIN || bits > MODULUS_MAX) return `must have ${MODULUS_MIN} to ${MODULUS_MAX} bits`;
+  return e === 'AQAB' ? null : 'must have the exponent AQAB';
+}
+
+// The curve P-256 (FIPS 186-5): y² = x³ - 3x + b modulo p.
+const P = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
+const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
+
+function findPointFault(key: Jwk): string | null {
+  const [x, y] = [readNumber(key['x'], 32), readNumber(key['y'], 32)];
+  if (x === null || y === null || x >= P || y >= P) return NO_KEY;
+  return (y * y - (x * x * x - 3n * x + B)) % P === 0n ? null : NO_KEY;
+}
+
+/** The number that base64url encodes, in so many bytes if that matters. Null for another text. */
+function readNumber(value: unknown, bytes?: number): bigint | null {
+  if (typeof value !== 'string' || value === '') return null;
+  const decoded = Buffer.from(value, 'base64url');
+  if (decoded.toString('base64url') !== value || decoded.length !== (bytes ?? decoded.length)) return null;
+  return BigInt(`0x${decoded.toString('hex')}`);
 }
