@@ -22,6 +22,7 @@ export const GROUPS = [
       'scopes-and-consent',
       'tokens',
       'sender-constrained',
+      'public-apps',
       'pagination-and-sync',
       'time',
       'webhooks',
