@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
-import { isThumbprint, readProof } from '../src/trust/dpop.ts';
+import { readProof } from '../src/trust/dpop.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 const URL_OF_REQUEST = 'https://phds.example/api/v1/profile';
@@ -8,7 +8,15 @@ const SUBJECT = { method: 'GET', url: URL_OF_REQUEST, accessToken: 'phds_at_1', 
 const key = await createProofKey();
 const other = await createProofKey();
 
-const read = (text: string) => readProof(text, SUBJECT);
+const faultOf = (text: string, subject = SUBJECT) => {
+  const read = readProof(text, subject);
+  return 'fault' in read ? read.fault : null;
+};
+const read = (text: string) => {
+  const proof = readProof(text, SUBJECT);
+  if ('fault' in proof) throw new Error(proof.fault);
+  return proof;
+};
 const withClaims = (claims: object) => key.prove(SUBJECT, { claims });
 const withHeader = (header: object) => key.prove(SUBJECT, { header });
 const second = (offset: number) => NOW.getTime() / 1000 + offset;
@@ -18,7 +26,6 @@ describe('an accepted proof', () => {
     const signer = await createProofKey(alg);
     const proof = read(await signer.prove(SUBJECT));
     expect(proof.jkt).toBe(signer.jkt);
-    expect(isThumbprint(proof.jkt)).toBe(true);
     expect(proof.isSigned()).toBe(true);
   });
 
@@ -71,7 +78,7 @@ describe('refuses a proof', () => {
     ['of another token', { ath: 'B'.repeat(43) }],
   ])('%s', async (_what, claims) => {
     const text = await withClaims(claims);
-    expect(() => read(text)).toThrow();
+    expect(faultOf(text)).not.toBeNull();
   });
 
   test.each<[string, object]>([
@@ -81,7 +88,7 @@ describe('refuses a proof', () => {
     ['with crit', { crit: ['b64'], b64: true }],
   ])('%s', async (_what, header) => {
     const text = await withHeader(header);
-    expect(() => read(text)).toThrow();
+    expect(faultOf(text)).not.toBeNull();
   });
 
   test.each([
@@ -90,7 +97,7 @@ describe('refuses a proof', () => {
   ])('signed with %s', async (alg, options) => {
     const signer = await createProofKey(alg, options);
     const text = await signer.prove(SUBJECT);
-    expect(() => read(text)).toThrow();
+    expect(faultOf(text)).not.toBeNull();
   });
 
   test('with a short RSA key', () => {
@@ -98,9 +105,7 @@ describe('refuses a proof', () => {
     const jwk = { kty: 'RSA', e: 'AQAB', n: 'u'.repeat(171) };
     const head = encode({ alg: 'PS256', typ: 'dpop+jwt', jwk });
     const claims = { jti: 'a', htm: 'GET', htu: URL_OF_REQUEST, iat: second(0) };
-    expect(() => readProof(`${head}.${encode(claims)}.AA`, { ...SUBJECT, accessToken: null })).toThrow(
-      '2048',
-    );
+    expect(faultOf(`${head}.${encode(claims)}.AA`)).toContain('2048');
   });
 
   test('of algorithm none or a shared key', async () => {
@@ -108,14 +113,14 @@ describe('refuses a proof', () => {
     for (const alg of ['none', 'HS256']) {
       const header = { alg, typ: 'dpop+jwt', jwk: key.publicJwk };
       const head = Buffer.from(JSON.stringify(header)).toString('base64url');
-      expect(() => read(`${head}.${body}.AA`)).toThrow('alg');
-      expect(() => read(`${head}.${body}.`)).toThrow();
+      expect(faultOf(`${head}.${body}.AA`)).toContain('alg');
+      expect(faultOf(`${head}.${body}.`)).not.toBeNull();
     }
   });
 
   test('that is no JWT', () => {
     for (const text of ['', 'a', '..', 'a.b.c', '.'.repeat(5_000), `${'a'.repeat(3_000)}.b.c`]) {
-      expect(() => read(text)).toThrow();
+      expect(faultOf(text)).not.toBeNull();
     }
   });
 });

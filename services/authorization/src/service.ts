@@ -22,6 +22,7 @@ import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
 import { createAssertionVerifier } from '@phds/service-kit/trust/client-assertion';
+import { PROOF_MEMORY_SECONDS, readProof } from '@phds/service-kit/trust/dpop';
 import { createStepUp } from '@phds/service-kit/trust/step-up';
 import { createAppLocks } from './app/app-locks.ts';
 import { createApps } from './app/apps.ts';
@@ -201,7 +202,12 @@ function createRpcServices(parts: Parts) {
     issuer: config.ISSUER,
     codeSeconds: config.AUTHORIZATION_CODE_SECONDS,
   };
-  const possession = createPossession({ ...parts, issuer: config.ISSUER });
+  const possession = createPossession({
+    ...parts,
+    readProof,
+    memorySeconds: PROOF_MEMORY_SECONDS,
+    issuer: config.ISSUER,
+  });
   const issueCode = createIssueCode(issuing);
   const decisions = createDecisions({ ...issuing, issueCode });
   const sandboxDecisions = createSandboxDecisions({ ...issuing, issueCode });

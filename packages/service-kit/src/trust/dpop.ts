@@ -18,8 +18,8 @@ export const PROOF_MEMORY_SECONDS = PROOF_AGE_SECONDS + PROOF_AHEAD_SECONDS + 5;
 const MAX_PROOF_CHARACTERS = 4_096;
 const MAX_JTI_CHARACTERS = 256;
 
-/** What is wrong with a proof, for logs. The sender of a bad one learns it under `/oauth` only. */
-export class ProofFault extends Error {}
+/** What is wrong with a proof. */
+class ProofFault extends Error {}
 
 /** What a proof has to be about. */
 export interface ProofSubject {
@@ -37,12 +37,24 @@ export interface UnverifiedProof {
   readonly jkt: string;
   /** Identifies the proof: SHA-256 of key and `jti`. */
   readonly id: Buffer;
-  /** Whether the signature is that of the key. Throws ProofFault for a key that is none. */
+  /** Whether the signature is that of the key. */
   isSigned(): boolean;
 }
 
-/** Reads a proof and checks its form and its claims (RFC 9449 section 4.3, all but signature and replay). Throws ProofFault. */
-export function readProof(text: string, subject: ProofSubject): UnverifiedProof {
+/**
+ * Reads a proof and checks its form and its claims (RFC 9449 section 4.3, all but signature and replay). `fault` says what is wrong with it;
+ * the sender may learn that under `/oauth` only.
+ */
+export function readProof(text: string, subject: ProofSubject): UnverifiedProof | { readonly fault: string } {
+  try {
+    return parseProof(text, subject);
+  } catch (error) {
+    if (error instanceof ProofFault) return { fault: error.message };
+    throw error;
+  }
+}
+
+function parseProof(text: string, subject: ProofSubject): UnverifiedProof {
   if (text.length > MAX_PROOF_CHARACTERS) throw new ProofFault('it is too long');
   const [head = '', body = '', signature = '', ...more] = text.split('.');
   if (more.length > 0 || signature === '') throw new ProofFault('it is not a signed JWT');
@@ -55,8 +67,10 @@ export function readProof(text: string, subject: ProofSubject): UnverifiedProof 
   return {
     jkt,
     id: sha256(`${jkt}\0${jti}`),
-    isSigned: () =>
-      check(Buffer.from(`${head}.${body}`), importKey(jkt, jwk), Buffer.from(signature, 'base64url')),
+    isSigned: () => {
+      const key = findKey(jkt, jwk);
+      return key !== null && check(Buffer.from(`${head}.${body}`), key, Buffer.from(signature, 'base64url'));
+    },
   };
 }
 
@@ -148,7 +162,8 @@ function isText(value: unknown, form: RegExp): value is string {
 
 const keys = new LRUCache<string, KeyObject>({ max: 10_000 });
 
-function importKey(jkt: string, jwk: Readonly<Record<string, string>>): KeyObject {
+/** Null for one that is none: a point beside the curve, or a short modulus with zeros before it. */
+function findKey(jkt: string, jwk: Readonly<Record<string, string>>): KeyObject | null {
   const known = keys.get(jkt);
   if (known !== undefined) return known;
   try {
@@ -157,7 +172,7 @@ function importKey(jkt: string, jwk: Readonly<Record<string, string>>): KeyObjec
     keys.set(jkt, key);
     return key;
   } catch {
-    throw new ProofFault('jwk is not a key');
+    return null;
   }
 }
 

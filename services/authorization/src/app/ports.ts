@@ -79,6 +79,26 @@ export interface UsedJwts {
   use(hash: Uint8Array, expiresAt: Date): Promise<boolean>;
 }
 
+/** A DPoP proof whose form and claims are right, and whose signature has not been verified. */
+export interface UnverifiedProof {
+  /** Thumbprint of its key. */
+  readonly jkt: string;
+  /** Identifies the proof. */
+  readonly id: Uint8Array;
+  isSigned(): boolean;
+}
+
+/** Reads a DPoP proof for a request (RFC 9449 section 4.3). */
+export type ProofReader = (
+  proof: string,
+  subject: {
+    readonly method: string;
+    readonly url: string;
+    readonly accessToken: null;
+    readonly now: Date;
+  },
+) => UnverifiedProof | { readonly fault: string };
+
 /**
  * Judges a client assertion (RFC 7523) by the keys of the app. The answer takes as long without keys. A right one may have been used
  * before.

@@ -1,13 +1,7 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
-import {
-  PROOF_MEMORY_SECONDS,
-  ProofFault,
-  readProof,
-  type UnverifiedProof,
-} from '@phds/service-kit/trust/dpop';
 import { addSeconds } from '../domain/token.ts';
-import type { UsedJwts } from './ports.ts';
+import type { ProofReader, UnverifiedProof, UsedJwts } from './ports.ts';
 
 /** Possession of a key, which DPoP proofs of OAuth requests show (RFC 9449 section 5). */
 export interface Possession {
@@ -25,10 +19,15 @@ export interface Possession {
 }
 
 export function createPossession({
+  readProof,
+  memorySeconds,
   usedJwts,
   clock,
   issuer,
 }: {
+  readonly readProof: ProofReader;
+  /** For so long a used proof is remembered: longer than it could be accepted again. */
+  readonly memorySeconds: number;
   readonly usedJwts: UsedJwts;
   readonly clock: Clock;
   /** Public base URL of the service. */
@@ -38,24 +37,18 @@ export function createPossession({
     read(proof, path) {
       if (proof === undefined) return null;
       const subject = { method: 'POST', url: issuer + path, accessToken: null, now: clock.now() };
-      return orInvalid(() => readProof(proof, subject));
+      const read = readProof(proof, subject);
+      if ('fault' in read) throw invalidDpopProof(read.fault);
+      return read;
     },
     async confirm(proof) {
       if (proof === null) return null;
-      if (!orInvalid(() => proof.isSigned())) throw invalidDpopProof('its signature is not that of jwk');
-      const rememberedUntil = addSeconds(clock.now(), PROOF_MEMORY_SECONDS);
+      if (!proof.isSigned()) throw invalidDpopProof('its signature is not that of jwk');
+      const rememberedUntil = addSeconds(clock.now(), memorySeconds);
       if (!(await usedJwts.use(proof.id, rememberedUntil))) throw invalidDpopProof('it was used before');
       return proof.jkt;
     },
   };
-}
-
-function orInvalid<T>(check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    throw error instanceof ProofFault ? invalidDpopProof(error.message) : error;
-  }
 }
 
 /** `fault` continues the sentence "The DPoP proof is refused:". */

@@ -2,7 +2,6 @@ import { isSandboxApp, isSandboxPerson, SANDBOX_PEOPLE, SANDBOX_PERSON_DEFAULT }
 import { parseScopeList, type Scope } from '@phds/catalog/scopes';
 import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import { AppError, invalidRequest, type Violation } from '@phds/service-kit/errors';
-import { isThumbprint } from '@phds/service-kit/trust/dpop';
 import type { App } from './app.ts';
 import { isRegistered } from './redirect-uri.ts';
 
@@ -67,8 +66,8 @@ export interface AcceptedParameters {
   readonly includeGrantedScopes: boolean;
 }
 
-/** A SHA-256 in base64url has 43 characters without padding; no verifier could match another text. */
-const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+/** A SHA-256 in base64url has 43 characters without padding; no verifier and no key could match another text. */
+const BASE64URL_SHA256 = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * Validates the parameters of an authorization request. A parameter without a value counts as not sent (RFC
@@ -178,14 +177,14 @@ function checkPkce(parameters: RequestParameters, app: Pick<App, 'requirePkce'>)
   if (codeChallengeMethod !== 'S256') {
     return [{ parameter: 'code_challenge_method', message: 'must be S256' }];
   }
-  if (S256_CHALLENGE.test(codeChallenge)) return [];
+  if (BASE64URL_SHA256.test(codeChallenge)) return [];
   return [
     { parameter: 'code_challenge', message: 'must be a SHA-256 in base64url: 43 characters, no padding' },
   ];
 }
 
 function checkThumbprint({ dpopJkt }: RequestParameters): Violation[] {
-  if (!dpopJkt || isThumbprint(dpopJkt)) return [];
+  if (!dpopJkt || BASE64URL_SHA256.test(dpopJkt)) return [];
   return [{ parameter: 'dpop_jkt', message: 'must be the SHA-256 thumbprint of a key in base64url' }];
 }
 

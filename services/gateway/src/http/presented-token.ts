@@ -1,6 +1,6 @@
 import { unauthorized } from '@phds/service-kit/errors';
 import { isSecret } from '@phds/service-kit/secrets';
-import { ProofFault, readProof, type UnverifiedProof } from '@phds/service-kit/trust/dpop';
+import { readProof, type UnverifiedProof } from '@phds/service-kit/trust/dpop';
 import { type Authenticated, ExpiredToken, RefusedToken } from '../cache/authenticator.ts';
 import { corsFor } from './cors.ts';
 import { findPresentedToken } from './credentials.ts';
@@ -50,11 +50,9 @@ function findProofOf(exchange: Exchange, accessToken: string): UnverifiedProof {
   if (text === undefined || others.length > 0) throw unauthorized('not one DPoP proof');
   const { method = '' } = request;
   const subject = { method, url: publicUrlOf(exchange), accessToken, now: gateway.clock.now() };
-  try {
-    return readProof(text, subject);
-  } catch (error) {
-    throw error instanceof ProofFault ? unauthorized(`the DPoP proof: ${error.message}`) : error;
-  }
+  const proof = readProof(text, subject);
+  if ('fault' in proof) throw unauthorized(`the DPoP proof: ${proof.fault}`);
+  return proof;
 }
 
 /** Throws unless the key to which the token is bound was proved now, or it is a bearer token. `jkt` is empty for that. */
@@ -65,18 +63,9 @@ async function confirm(exchange: Exchange, proof: UnverifiedProof | null, jkt: s
   }
   if (jkt === '') throw new RefusedToken('a token that is not bound was presented with the scheme DPoP');
   if (proof.jkt !== jkt) throw new RefusedToken('the DPoP proof is for another key than that of the token');
-  if (!isSigned(proof)) throw new RefusedToken('the DPoP proof is not signed by its key');
+  if (!proof.isSigned()) throw new RefusedToken('the DPoP proof is not signed by its key');
   if (!(await exchange.gateway.usedProofs.add(proof.id))) {
     throw new RefusedToken('the DPoP proof was used before');
   }
   exchange.provenKey = proof.jkt;
-}
-
-function isSigned(proof: UnverifiedProof): boolean {
-  try {
-    return proof.isSigned();
-  } catch (error) {
-    if (error instanceof ProofFault) return false;
-    throw error;
-  }
 }

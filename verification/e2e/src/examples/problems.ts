@@ -78,6 +78,14 @@ async function provokeAtOauth({ recorder, app, person, token }: Story): Promise<
   await recorder.record('INVALID_SCOPE', 'POST /oauth/authorize', { client, form: unknown }, 400);
   const password = { grant_type: 'password', username: 'ada', password: 'secret' };
   await recorder.record('UNSUPPORTED_GRANT_TYPE', 'POST /oauth/token', { client, form: password }, 400);
+  const proof = { dpop: 'not-a-proof' };
+  const own = { grant_type: 'client_credentials' };
+  await recorder.record(
+    'INVALID_DPOP_PROOF',
+    'POST /oauth/token',
+    { client, headers: proof, form: own },
+    400,
+  );
   await recorder.record('UNAUTHORIZED_CLIENT', 'GET /oauth/grants', { bearer: token }, 403);
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from '@phds/service-kit/errors';
-import { ProofFault, readProof } from '@phds/service-kit/trust/dpop';
+import { readProof } from '@phds/service-kit/trust/dpop';
 import { z } from 'zod';
 import type { Exchange } from '../exchange.ts';
 import type { Fields } from '../openapi/fields.ts';
@@ -22,12 +22,9 @@ export function findProof(exchange: Exchange): string | undefined {
   const [proof, ...others] = request.headersDistinct['dpop'] ?? [];
   if (proof === undefined) return undefined;
   const url = publicUrlOf(exchange);
-  try {
-    if (others.length > 0) throw new ProofFault('there are several DPoP fields');
-    readProof(proof, { method: request.method, url, accessToken: null, now: gateway.clock.now() });
-    return proof;
-  } catch (error) {
-    if (!(error instanceof ProofFault)) throw error;
-    throw new AppError('invalid_dpop_proof', `The DPoP proof is refused: ${error.message}.`);
-  }
+  const { method } = request;
+  const read = readProof(proof, { method, url, accessToken: null, now: gateway.clock.now() });
+  if (others.length === 0 && !('fault' in read)) return proof;
+  const fault = 'fault' in read ? read.fault : 'there are several DPoP fields';
+  throw new AppError('invalid_dpop_proof', `The DPoP proof is refused: ${fault}.`);
 }
