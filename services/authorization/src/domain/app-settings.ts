@@ -193,36 +193,28 @@ function completeChange(
 }
 
 function findProfileFaults(settings: AppSettings): Violation[] {
-  const suffix = 'with the security profile fapi2';
+  const isHttps = (uri: string) => uri.startsWith('https:');
   return [
-    ...findUnforced(settings, FAPI2, suffix),
-    ...findForeignUris(settings.redirectUris, (uri) => uri.startsWith('https:'), `must use https ${suffix}`),
+    ...findUnforced(settings, FAPI2, 'is fixed by the security profile fapi2'),
+    ...findForeignUris(settings.redirectUris, isHttps, 'must use https with the security profile fapi2'),
   ];
 }
 
 function findPublicFaults(settings: JudgedSettings): Violation[] {
-  const { applicationType: type } = settings;
   const none = { jwks: '', jwksUri: '', securityProfile: '' } as const;
-  const forced = findUnforced(settings, { ...PUBLIC, ...none }, `for an app of type ${type}`);
-  if (type !== 'browser') return forced;
+  const forced = findUnforced(settings, { ...PUBLIC, ...none }, 'is fixed for an app without a secret');
+  if (settings.applicationType !== 'browser') return forced;
   // Another app of the device could have the scheme or the port of the page.
-  const message = 'must be https, or http on localhost, for an app of type browser';
+  const message = 'must be https, or http on loopback, for an app of type browser';
   const uris = findForeignUris(settings.redirectUris, (uri) => /^https?:/.test(uri), message);
   const missing = { parameter: 'allowedOrigins', message: 'needs at least one origin' };
   return [...forced, ...uris, ...(settings.allowedOrigins.length === 0 ? [missing] : [])];
 }
 
-function findUnforced<Forced extends Partial<AppSettings>>(
-  settings: AppSettings,
-  forced: Forced,
-  suffix: string,
-): Violation[] {
+function findUnforced(settings: AppSettings, forced: Partial<AppSettings>, message: string): Violation[] {
   return Object.entries(forced)
     .filter(([field, value]) => settings[field as keyof AppSettings] !== value)
-    .map(([parameter, value]) => ({
-      parameter,
-      message: `must be ${value === '' ? 'empty' : value} ${suffix}`,
-    }));
+    .map(([parameter]) => ({ parameter, message }));
 }
 
 function findForeignUris(
