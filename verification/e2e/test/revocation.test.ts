@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
-import { registerApp } from '@phds/running-system/partner-app';
+import { PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type RecordsServer, startThrowawayRecordsServer } from '@phds/running-system/records-server';
 import { DELETE_OF_THE_GRANT, OTHER_WAYS, type PersonWithApp } from '@phds/running-system/revocation-ways';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
+import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import { createPublishedMessageFault } from '@phds/test-kit/published-message-fault';
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
@@ -31,9 +32,14 @@ let stack: RunningStack;
 let database: pg.Client;
 let people: PersonWithApp[];
 
-async function enter(user: string): Promise<PersonWithApp> {
+/** Every second person has an app whose tokens are bound to a key. */
+async function enter(user: string, index: number): Promise<PersonWithApp> {
   const session = await signIn(stack, user);
-  return { session, app: await registerApp(stack.gateway, session) };
+  const app = await registerApp(stack.gateway, session);
+  return {
+    session,
+    app: index % 2 === 0 ? app : new PartnerApp(app.gateway, { ...app, proofKey: await createProofKey() }),
+  };
 }
 
 function swallowEvents(): void {

@@ -4,8 +4,10 @@ import {
   type ClientOptions,
   createClient,
   type KeptAuthorization,
+  type PrivateJwk,
 } from '@phds/sdk';
 import { checkedFetch } from '@phds/test-kit/checked-answers';
+import type { ProofKey } from '@phds/test-kit/dpop-proofs';
 import { type Answer, type RequestOptions, send } from './request.ts';
 
 /** The app's redirect URI: a loopback address where nothing listens. */
@@ -65,6 +67,7 @@ interface AppCredentials {
   readonly clientSecret: string;
   readonly redirectUri?: string;
   readonly issuer?: string;
+  readonly proofKey?: ProofKey | undefined;
 }
 
 type OwnClientOptions = Partial<Omit<ClientOptions, 'clientId' | 'clientSecret'>>;
@@ -81,6 +84,8 @@ export class PartnerApp {
   /** Writable, for tests that rotate the secret. */
   clientSecret: string;
   readonly redirectUri: string;
+  /** The key to which the tokens of people are bound; undefined for bearer tokens. */
+  readonly proofKey: ProofKey | undefined;
 
   constructor(gateway: string, client: AppCredentials) {
     this.gateway = gateway;
@@ -88,6 +93,7 @@ export class PartnerApp {
     this.clientId = client.clientId;
     this.clientSecret = client.clientSecret;
     this.redirectUri = client.redirectUri ?? REDIRECT_URI;
+    this.proofKey = client.proofKey;
   }
 
   /** The same app using another gateway. */
@@ -140,13 +146,29 @@ export class PartnerApp {
   }
 
   /** Reads `/api/v1/health-data/heart` and the like. */
-  read(accessToken: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    return send(this.gateway + path, { bearer: accessToken, ...options });
+  async read(accessToken: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    if (this.proofKey === undefined) return send(this.gateway + path, { bearer: accessToken, ...options });
+    const headers = {
+      Authorization: `DPoP ${accessToken}`,
+      DPoP: await this.#prove('GET', path, { accessToken }),
+    };
+    return send(this.gateway + path, { headers, ...options });
+  }
+
+  async #prove(method: string, path: string, subject: object = {}): Promise<string> {
+    const { proofKey, issuer } = this;
+    if (proofKey === undefined) throw new Error('an app without a key');
+    return proofKey.prove({ method, url: issuer + path, now: new Date(), ...subject });
   }
 
   /** Sends JSON with the app's credentials in the body. */
-  post(path: string, parameters: Parameters): Promise<Answer> {
-    return send(this.gateway + path, { json: { ...this.credentials, ...parameters } });
+  async post(path: string, parameters: Parameters): Promise<Answer> {
+    const json = { ...this.credentials, ...parameters };
+    // The app's own tokens stay bearer tokens.
+    const { grant_type: type = '' } = parameters;
+    const isProved = this.proofKey !== undefined && ['authorization_code', 'refresh_token'].includes(type);
+    const headers = isProved ? { DPoP: await this.#prove('POST', path) } : {};
+    return send(this.gateway + path, { json, headers });
   }
 
   /** Requests the scopes and lets the user of the session approve them. Throws on an error. */
@@ -176,8 +198,9 @@ export class PartnerApp {
    * answer with the OpenAPI document.
    */
   client(options: OwnClientOptions = {}): Client {
-    const { gateway: baseUrl, clientId, clientSecret, redirectUri, issuer } = this;
-    const own = { baseUrl, clientId, clientSecret, redirectUri, issuer };
+    const { gateway: baseUrl, clientId, clientSecret, redirectUri, issuer, proofKey } = this;
+    const dpop = proofKey && { dpop: proofKey.privateJwk as PrivateJwk };
+    const own = { baseUrl, clientId, clientSecret, redirectUri, issuer, ...dpop };
     return createClient({ ...own, retryBudgetMs: 0, timeoutMs: 60_000, fetch: checkedFetch, ...options });
   }
 
