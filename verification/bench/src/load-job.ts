@@ -1,3 +1,4 @@
+import type { JsonWebKeyInput } from 'node:crypto';
 import type { Arrivals, Latencies } from '@phds/guarantees/load/arrivals';
 
 /** As many reads as a number of connections can: each sends its next when it has an answer. */
@@ -7,6 +8,8 @@ export interface ReadJob {
   readonly seconds: number;
   /** File with one request a line: a path, and optionally a space and a bearer token. */
   readonly requestsFile: string;
+  /** A private EC key, to which the tokens are bound. */
+  readonly proofKey?: JsonWebKeyInput['key'];
 }
 
 /** Reads at a constant rate, spread over gateways. */

@@ -1,5 +1,6 @@
 // Generates load in a separate process, so that its CPU time is not attributed to the service. It receives a job over IPC, prepares
 // it, reports that, starts on request, and returns the result. What preparing costs the service is not measured.
+import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { arrive, summarize } from '@phds/guarantees/load/arrivals';
 import autocannon from 'autocannon';
@@ -22,7 +23,7 @@ interface Target {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-function readTargets(requestsFile: string): () => Target {
+function readTargets({ requestsFile }: Pick<ReadJob, 'requestsFile'>): () => Target {
   const targets = readFileSync(requestsFile, 'utf8')
     .trimEnd()
     .split('\n')
@@ -33,8 +34,28 @@ function readTargets(requestsFile: string): () => Target {
   return () => targets[Math.floor(Math.random() * targets.length)] as Target;
 }
 
+/** Adds a proof to each request, made at that moment: it takes a fifth of what the gateway needs to check it. */
+function withProofs(pick: () => Target, { url, proofKey }: ReadJob): () => Target {
+  if (proofKey === undefined) return pick;
+  const key = createPrivateKey({ key: proofKey, format: 'jwk' });
+  const { kty, crv, x, y } = proofKey;
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const head = encode({ alg: 'ES256', typ: 'dpop+jwt', jwk: { kty, crv, x, y } });
+  return () => {
+    const { path, headers } = pick();
+    const token = headers['authorization']?.slice('Bearer '.length) ?? '';
+    const ath = createHash('sha256').update(token).digest('base64url');
+    const iat = Math.floor(Date.now() / 1000);
+    const data = `${head}.${encode({ jti: randomUUID(), htm: 'GET', htu: url + path, iat, ath })}`;
+    const signature = sign('sha256', Buffer.from(data), { key, dsaEncoding: 'ieee-p1363' }).toString(
+      'base64url',
+    );
+    return { path, headers: { authorization: `DPoP ${token}`, dpop: `${data}.${signature}` } };
+  };
+}
+
 async function readClosed(job: ReadJob): Promise<LoadResult> {
-  const pick = readTargets(job.requestsFile);
+  const pick = withProofs(readTargets(job), job);
   const { requests, duration, latency, non2xx, errors, timeouts } = await autocannon({
     url: job.url,
     connections: job.connections,
@@ -49,7 +70,7 @@ async function readClosed(job: ReadJob): Promise<LoadResult> {
 }
 
 async function readSteadily(job: SteadyJob): Promise<LoadResult> {
-  const pick = readTargets(job.requestsFile);
+  const pick = readTargets(job);
   const milliseconds: number[] = [];
   const failed = new Map<number, number>();
   const start = performance.now();

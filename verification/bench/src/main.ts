@@ -3,6 +3,7 @@ import { benchAims, benchHeart } from './heart.ts';
 import { benchImport } from './import.ts';
 import { benchInterleaved } from './interleaved.ts';
 import { createBenchCommand, type Options } from './options.ts';
+import { benchPossession } from './possession.ts';
 import { benchRecords } from './records.ts';
 import { benchRevocation } from './revocation.ts';
 import { benchWeb } from './web.ts';
@@ -10,6 +11,7 @@ import { benchWeb } from './web.ts';
 const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>> = {
   heart: benchHeart,
   aims: benchAims,
+  possession: benchPossession,
   revocation: benchRevocation,
   records: benchRecords,
   import: benchImport,

@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openClient } from '@phds/guarantees/open-client';
 import { defaultDataDirectory } from '@phds/local-stack/data-directory';
 import { type Stack, type StackOptions, startStack } from '@phds/local-stack/stack';
-import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
+import type { ProofKey } from '@phds/test-kit/dpop-proofs';
 import type pg from 'pg';
 import type { Side } from './measure.ts';
 import type { Options } from './options.ts';
@@ -96,10 +97,18 @@ const INSERT = `
        LATERAL generate_series(1, number) n,
        LATERAL (SELECT date_trunc('hour', now()) - n * interval '7 minutes' AS at) t`;
 
-/** Connects every user to one app through the public interface and writes `path token` lines. */
-export async function connectUsers(stack: Stack, users: number, file: string): Promise<void> {
+/**
+ * Connects every user to one app through the public interface and writes `path token` lines. With a key, the tokens are bound to it.
+ */
+export async function connectUsers(
+  stack: Stack,
+  users: number,
+  file: string,
+  proofKey?: ProofKey,
+): Promise<void> {
   const [gateway = ''] = stack.gatewayUrls;
-  const app = await registerApp(gateway, await signIn(stack, 'bench-developer'), { name: 'Benchmark' });
+  const bearer = await registerApp(gateway, await signIn(stack, 'bench-developer'), { name: 'Benchmark' });
+  const app = proofKey === undefined ? bearer : new PartnerApp(gateway, { ...bearer, proofKey });
   const lines: string[] = [];
   let next = 1;
   const worker = async () => {

@@ -31,6 +31,9 @@ const UNDESCRIBED_HEADERS: ReadonlySet<string> = new Set([
   'content-type',
   'cross-origin-opener-policy',
   'cross-origin-resource-policy',
+  // For the pages of browser apps, whatever the operation.
+  'access-control-allow-origin',
+  'access-control-expose-headers',
   'date',
   'keep-alive',
   'referrer-policy',
