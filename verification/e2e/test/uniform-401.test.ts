@@ -25,21 +25,33 @@ beforeAll(async () => {
   developer = await signIn(stack, 'developer');
 });
 
+/** What a request of a page gets besides, whatever the cause: every page may read this answer. */
+const OF_A_PAGE = [
+  'Access-Control-Allow-Origin: *',
+  'Access-Control-Expose-Headers: WWW-Authenticate, Date, Retry-After, Link, ETag, RateLimit, RateLimit-Policy, X-Request-Id',
+];
+
+function isOfAPage({ path, headers = [] }: RawRequest): boolean {
+  return path.startsWith('/api/v1') && headers.some(([name]) => name === 'Origin');
+}
+
 /** Expects the same bytes, except Date, for every cause. */
 async function expectSameBytes(causes: readonly Cause[], fields: readonly string[], body: string) {
-  const expected = [
-    'HTTP/1.1 401 Unauthorized',
-    ...fields,
-    'X-Content-Type-Options: nosniff',
-    `Content-Length: ${body.length}`,
-    'Connection: close',
-    '',
-    body,
-  ].join('\r\n');
+  const toExpected = (request: RawRequest) =>
+    [
+      'HTTP/1.1 401 Unauthorized',
+      ...(isOfAPage(request) ? OF_A_PAGE : []),
+      ...fields,
+      'X-Content-Type-Options: nosniff',
+      `Content-Length: ${body.length}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n');
   const answers = await Promise.all(causes.map(([, request]) => sendRaw(stack.gateway, request)));
-  const others = causes.flatMap(([cause], index) => {
+  const others = causes.flatMap(([cause, request], index) => {
     const answer = withoutDate(answers[index] ?? '');
-    return answer === expected ? [] : `${cause}: ${answer}`;
+    return answer === toExpected(request) ? [] : `${cause}: ${answer}`;
   });
   expect(others).toEqual([]);
 }
