@@ -15,7 +15,7 @@ export const AUTHORIZATION_CODE_DEFAULT_SECONDS = 300;
 /** Maximum lifetime of a code of an app without a secret, or with the profile `fapi2` (FAPI 2.0 Security Profile, section 5.3.2.1). */
 export const STRICT_CODE_SECONDS = 60;
 
-/** Lifetime of a `request_uri` of such an app, which is never extended (section 5.3.2.2: less than 600). */
+/** Lifetime of a `request_uri` of an app with that profile, which is never extended (section 5.3.2.2: less than 600). */
 export const STRICT_REQUEST_URI_SECONDS = 300;
 
 /** Maximum lifetime of an access token, which also never outlives its grant. */

@@ -51,7 +51,8 @@ function measureClients(metrics: Metrics, clients: ClientAuthentication): Client
     async (credentials) => {
       try {
         const app = await authenticate(credentials);
-        count(true);
+        // Everybody can name an app without a secret.
+        if (app.tokenEndpointAuthMethod !== 'none') count(true);
         return app;
       } catch (error) {
         if (error instanceof AppError && error.reason === 'unauthorized') count(false);

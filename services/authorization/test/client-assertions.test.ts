@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
 import { type AssertionChanges, signAssertion } from './assertions.ts';
@@ -71,7 +72,8 @@ test('a check before the call does not use up an assertion, and each call does',
   expect(await check()).toMatchObject({ clientId });
   const pushed = { client, redirectUri: REDIRECT_URI, scope: HEART, requireAuthentication: true };
   expect((await harness.authorizations.openAuthorization(pushed)).pendingId).not.toBe('');
-  await check();
+  // Otherwise whoever has a used one could use up the limit of the app.
+  expect(await refusalOf(check())).toMatchObject(U);
   for (const again of [
     () => issue(client),
     () => harness.authorizations.openAuthorization(pushed),
@@ -214,4 +216,16 @@ describe('from a secret to a key and back', () => {
     expect(await refusalOf(present({ header: { kid: 'first' } }))).toMatchObject(U);
     await present({ signer: another });
   });
+});
+
+test('a revocation of the app removes its keys', async () => {
+  const { REVOKED, ACTIVE } = AppStatus;
+  for (const status of [REVOKED, ACTIVE]) {
+    await harness.apps.setAppStatus({ clientId, status }, await harness.as('dev'));
+  }
+  expect(await refusalOf(present())).toMatchObject(U);
+  const settings = { jwks: JSON.stringify({ keys: [another.publicJwk] }) };
+  await harness.apps.updateApp({ clientId, settings }, await harness.as('dev'));
+  expect(await refusalOf(present())).toMatchObject(U);
+  expect((await present({ signer: another })).accessToken).toMatch(/^phds_at_/);
 });

@@ -52,7 +52,7 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
   const dependencies = {
     apps: { findCredential },
     clock,
-    usedJwts: { use: unused },
+    usedJwts: { use: unused, isUsed: unused },
     verifyAssertion: unused,
   };
   return { app, lookups, clients: createClientAuthentication(dependencies) };

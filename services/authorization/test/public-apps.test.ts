@@ -238,6 +238,20 @@ describe('nobody else can end the tokens of an app without a secret', () => {
     expect(await statusOf(second.accessToken)).toBe(TokenStatus.DEAD);
   });
 
+  test('with an old refresh token at the revocation', async () => {
+    const first = await exchange(native, await obtainCode(native));
+    const second = await refresh(native, first.refreshToken);
+    const third = await refresh(native, second.refreshToken);
+    const owner = await harness.connect();
+    await owner.query(
+      `UPDATE refresh_token SET rotated_at = rotated_at - interval '61 s' WHERE rotated_at IS NOT NULL`,
+    );
+    await tokens.revokeToken({ client: native, token: first.refreshToken });
+    expect(await statusOf(third.accessToken)).toBe(TokenStatus.LIVE);
+    await tokens.revokeToken({ client: native, token: third.refreshToken });
+    expect(await statusOf(third.accessToken)).toBe(TokenStatus.DEAD);
+  });
+
   test('by fifty exchanges at the same time with other keys', async () => {
     const code = await obtainCode(native);
     const { won } = await race(50, () => exchange(native, code, thief, { codeVerifier: 'y'.repeat(43) }));

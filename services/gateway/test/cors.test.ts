@@ -81,6 +81,16 @@ describe('a request of a page to /oauth/token', () => {
     expect([answer.status >= 400, corsOf(answer)[0]]).toEqual([true, ORIGIN]);
   });
 
+  test('may read mistakes that are found before the app is known, by which a page corrects its clock', async () => {
+    const answer = await gateway.fetchUnchecked('/oauth/token', {
+      method: 'POST',
+      headers: { origin: ORIGIN, dpop: 'no proof' },
+      body: new URLSearchParams(TOKENS),
+    });
+    expect([answer.status, ...corsOf(answer)]).toEqual([400, '*', null]);
+    expect(answer.headers.get('access-control-expose-headers')).toContain('Date');
+  });
+
   test('of another origin is refused with no field, and its code is not used', async () => {
     const answer = await post('/oauth/token', 'https://other.test', TOKENS);
     expect([answer.status, corsOf(answer)[0]]).toEqual([400, null]);

@@ -95,7 +95,7 @@ describe('public documents', () => {
       expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     });
 
-    test.each(['/oauth/token', '/developer/apps', '/partner/consent/grants', '/approve/apr_1'])(
+    test.each(['/developer/apps', '/partner/consent/grants', '/approve/apr_1'])(
       '%s is closed',
       async (path) => {
         for (const method of ['OPTIONS', 'POST']) {

@@ -38,7 +38,7 @@ export interface ClientAuthentication {
   authenticateConfidential(credentials: ClientCredentials): Promise<App>;
   /** Identifies the client, for requests that may omit the credential. */
   identify(credentials: ClientCredentials): Promise<PresentedClient>;
-  /** As authenticate, but an assertion is not used up by it, and may have been used before: for a check before the call itself. */
+  /** As authenticate, but an assertion is not used up by it: for a check before the call itself. */
   check(credentials: ClientCredentials): Promise<App>;
 }
 
@@ -71,7 +71,8 @@ export function createClientAuthentication(dependencies: {
     const equalsCurrent = equalHash(hash, found?.secretHash ?? dummyHash);
     const equalsPrevious = equalHash(hash, findPreviousHash(found, clock.now()) ?? dummyHash);
     if (!clientSecret) return 'no secret';
-    if (found?.app.tokenEndpointAuthMethod === 'private_key_jwt') return 'a secret in place of a key';
+    const method = found?.app.tokenEndpointAuthMethod ?? 'client_secret_basic';
+    if (method !== 'client_secret_basic') return `a secret in place of ${method}`;
     return equalsCurrent || equalsPrevious ? '' : 'wrong secret';
   }
 
@@ -127,7 +128,8 @@ async function findAssertionFault(
 ): Promise<string> {
   const judged = await verifyAssertion(clientAssertion, { clientId, jwks: found?.app.jwks ?? '' });
   if ('fault' in judged) return `assertion: ${judged.fault}`;
-  if (!use || found?.app.status !== 'active') return '';
+  if (found?.app.status !== 'active') return '';
   const hash = sha256(`client assertion\0${clientId}\0${judged.jti}`);
-  return (await usedJwts.use(hash, judged.memorableUntil)) ? '' : 'assertion: used before';
+  const isNew = use ? await usedJwts.use(hash, judged.memorableUntil) : !(await usedJwts.isUsed(hash));
+  return isNew ? '' : 'assertion: used before';
 }

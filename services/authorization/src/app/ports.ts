@@ -77,6 +77,7 @@ export interface UsedJwts {
    * gets true, also of those of other processes.
    */
   use(hash: Uint8Array, expiresAt: Date): Promise<boolean>;
+  isUsed(hash: Uint8Array): Promise<boolean>;
 }
 
 /** A DPoP proof whose form and claims are right, and whose signature has not been verified. */
@@ -295,7 +296,7 @@ export interface AppStore {
     now: Date,
     keptUntil: Date | null,
   ): Promise<ReplacedSecret | null>;
-  /** Stores the ledger's state unless ours is newer. A new epoch removes the secrets. */
+  /** Stores the ledger's state unless ours is newer. A new epoch removes the secrets and the keys. */
   applyLedgerState(clientId: string, state: ChangedState): Promise<void>;
 }
 

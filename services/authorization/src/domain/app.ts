@@ -15,7 +15,7 @@ export type AppStatus =
   | 'active'
   /** Refused everywhere; unexpired tokens work again once the app is active again. */
   | 'suspended'
-  /** Grants, tokens, pending approvals and the secret issued so far are permanently dead. */
+  /** Grants, tokens, pending approvals, the secret and the keys so far are permanently dead. */
   | 'revoked';
 
 /** Why an app is locked: an operator suspended it, or it waits for an operator's approval. */
@@ -91,7 +91,7 @@ export interface App extends AppSettings {
   readonly ledgerRevision: number;
   readonly statusChangedAt: Date;
   readonly lock: AppLock | null;
-  /** Empty while the app has no secret, after it was revoked. */
+  /** Empty while the app has no secret. */
   readonly secretLast4: string;
   /** Of the secret that the current one replaced, while it still works. Empty otherwise. */
   readonly previousSecretLast4: string;

@@ -3,7 +3,7 @@ import { withoutRedaction } from '@phds/service-kit/telemetry/log';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { applyAllowance } from './allowance.ts';
 import { createApiHandler } from './api/handler.ts';
-import { answerPreflight } from './cors.ts';
+import { answerPreflight, openToPages } from './cors.ts';
 import { exchangeOf, startExchange } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { isUnder, urlTooLong } from './http-error.ts';
@@ -27,6 +27,7 @@ export function createApp(gateway: Gateway): Express {
   app.use((request, response, next) => {
     for (const [name, value] of transport) response.setHeader(name, value);
     if (answerPreflight(request, response)) return;
+    openToPages(request, response);
     if (isUnder('/api', request.url)) api(request, response);
     else next();
   });

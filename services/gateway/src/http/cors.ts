@@ -33,6 +33,19 @@ export function answerPreflight(
   return true;
 }
 
+/** Lets every page read what is answered under `/oauth` before the app is known: it says nothing about any app. */
+export function openToPages({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
+  if (headers.origin === undefined || !OAUTH_PATHS.has(url.split('?', 1)[0] ?? '')) return;
+  response.setHeader('Access-Control-Allow-Origin', '*');
+  response.setHeader('Access-Control-Expose-Headers', EXPOSED);
+}
+
+/** From now on the answer is about an app. */
+export function closeToPages(response: ServerResponse): void {
+  response.removeHeader('Access-Control-Allow-Origin');
+  response.removeHeader('Access-Control-Expose-Headers');
+}
+
 /** For an answer that the pages of this origin may read. */
 export function corsFor(origin: string): Headers {
   return {

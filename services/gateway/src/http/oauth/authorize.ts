@@ -41,9 +41,10 @@ const AUTHORIZATION = {
   dpop_jkt: text
     .optional()
     .meta({ description: 'Thumbprint of the key that the exchange of the code has to prove (RFC 9449 10).' }),
-  purpose: text
-    .optional()
-    .meta({ description: 'Why the app asks, for the approval screen. Kept only with the secret.' }),
+  purpose: text.optional().meta({
+    description:
+      'Why the app asks, for the approval screen. Kept only from an app that authenticates itself.',
+  }),
   needed_scope: text.optional().meta({ description: 'Scopes without which the app does not work.' }),
   login_hint: text.optional().meta({
     description: `Sandbox apps only: who approves (${SANDBOX_PEOPLE.join(', ')}), or \`deny\`.`,
@@ -142,7 +143,7 @@ export const AUTHORIZE_OPERATIONS: readonly MountedOperation[] = [
   clientOperation({
     path: '/oauth/par',
     operationId: 'pushAuthorization',
-    summary: 'Ask a person for approval, with the secret (RFC 9126)',
+    summary: 'Ask a person for approval as the app (RFC 9126)',
     security: 'client',
     body: { schema: authorizationRequest, types: BOTH_TYPES },
     answers: { 201: PUSHED },
@@ -162,7 +163,7 @@ function approvalUri(
   return `${PUBLIC_URL}/oauth/authorize?${new URLSearchParams({ client_id: clientId, request_uri: requestUri })}`;
 }
 
-/** At `/oauth/par` the secret is required (RFC 9126). */
+/** At `/oauth/par` the app authenticates itself, unless it has no secret (RFC 9126). */
 async function pushAuthorization(exchange: Exchange, requireAuthentication: boolean): Promise<void> {
   const { gateway, request, response } = exchange;
   const dpop = findProof(exchange);
@@ -178,7 +179,7 @@ async function pushAuthorization(exchange: Exchange, requireAuthentication: bool
     });
   const hasCredential = client.clientSecret !== undefined || client.clientAssertion !== undefined;
   const isClient = requireAuthentication || hasCredential;
-  if (!isClient) await limitAddress(exchange);
+  if (!hasCredential) await limitAddress(exchange);
   const opened = await (isClient ? callAsClient(exchange, client, open) : open());
   const { pendingId, requestUri, expiresInSeconds } = opened;
   const location = approvalUri(exchange, { pendingId, requestUri, ...client });

@@ -5,7 +5,7 @@ import { CLIENT_ASSERTION_TYPE, readSubject } from '@phds/service-kit/trust/clie
 import { z } from 'zod';
 import { applyAllowance } from '../allowance.ts';
 import { FORM_TYPE, JSON_TYPE, parseJsonObject, readBody } from '../body.ts';
-import { corsFor } from '../cors.ts';
+import { closeToPages, corsFor } from '../cors.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { type HeaderName, LIMITED, text } from '../openapi/fields.ts';
@@ -129,6 +129,7 @@ export async function callAsClient<T>(
     return callAsPublic(exchange, client, call);
   }
   const clientId = findKnown(gateway, client) ?? (await authenticate(gateway, client));
+  closeToPages(response);
   exchange.clientId = clientId;
   applyAllowance(response, await surfaceLimits.takeForClient(clientId));
   try {
@@ -158,12 +159,14 @@ async function callAsPublic<T>(
       client,
       ...(origin !== undefined && { origin }),
     });
-  exchange.clientId = clientId;
+  closeToPages(response);
+  applyAllowance(response, await gateway.surfaceLimits.takeForPublicClient(clientId, request.ip ?? ''));
   if (origin !== undefined && applicationType === 'browser') {
     if (!originAllowed) throw invalidRequest('Origin', 'is not registered for this app');
     for (const [name, value] of Object.entries(corsFor(origin))) response.setHeader(name, value);
   }
-  applyAllowance(response, await gateway.surfaceLimits.takeForPublicClient(clientId, request.ip ?? ''));
+  // Not before: the latest requests of the app are shown to its developer.
+  exchange.clientId = clientId;
   return call(clientId);
 }
 
