@@ -2,6 +2,7 @@ import { AppError } from '@phds/service-kit/errors';
 import { type Metrics, measurePools, measureRestores } from '@phds/service-kit/telemetry/metrics';
 import type { ClientAuthentication } from './app/client-authentication.ts';
 import type { TokenGrant } from './app/token-grants.ts';
+import { isPublic } from './domain/app.ts';
 
 /** The metrics of authorization. docs/operations/observability.md describes all of them. */
 export function createAuthorizationMetrics(metrics: Metrics) {
@@ -52,7 +53,7 @@ function measureClients(metrics: Metrics, clients: ClientAuthentication): Client
       try {
         const app = await authenticate(credentials);
         // Everybody can name an app without a secret.
-        if (app.tokenEndpointAuthMethod !== 'none') count(true);
+        if (!isPublic(app)) count(true);
         return app;
       } catch (error) {
         if (error instanceof AppError && error.reason === 'unauthorized') count(false);

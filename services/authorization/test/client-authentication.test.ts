@@ -3,6 +3,7 @@ import { newId } from '@phds/service-kit/ids';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import { createClientAuthentication } from '../src/app/client-authentication.ts';
 import type { App, AppStatus } from '../src/domain/app.ts';
+import { parseRegistration } from '../src/domain/app-settings.ts';
 import { refusalOf } from './harness.ts';
 
 const SECRET = newSecret('client_secret');
@@ -13,23 +14,13 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
   const app: App = {
     clientId: newId('app'),
     ownerId: 'dev',
-    name: 'App',
-    redirectUris: [],
-    scopes: [],
-    description: '',
-    developerName: '',
-    homepageUrl: '',
-    privacyPolicyUrl: '',
-    logoUrl: '',
-    requirePkce: false,
-    tokenEndpointAuthMethod: 'client_secret_basic',
-    jwks: '',
-    jwksUri: '',
-    dpopBoundAccessTokens: false,
-    requirePushedAuthorizationRequests: false,
-    securityProfile: '',
+    ...parseRegistration({
+      name: 'App',
+      redirectUris: ['https://app.test/'],
+      scopes: [],
+      allowedOrigins: [],
+    }),
     applicationType: 'server',
-    allowedOrigins: [],
     status,
     epoch: 1,
     ledgerRevision: 1,

@@ -9,6 +9,7 @@ import {
   type AccessToken,
   type GrantFacts,
   judgeRefresh,
+  type RefreshMove,
   type RefreshToken,
   toAccessExpiry,
   toFamilyExpiry,
@@ -58,20 +59,30 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     const grant = await requireLiveFamily(dependencies, known);
     const all = widenScopes(known.scopes, grant);
     requireWorkingScopes(all, grant);
+    const isKept = isKeptBy(app, first);
     const wanted = {
-      pair: derivePair(derivationKey, refreshToken, jkt),
+      pair: toPair(derivationKey, refreshToken, jkt, isKept),
       jkt,
       app,
       named: scope ? parseKnownScopes(scope) : null,
       all,
       grant,
     };
-    if (app.securityProfile === 'fapi2' && first === 'rotate')
-      return renew(dependencies, known, { ...wanted, refreshToken });
+    if (isKept) return renew(dependencies, known, wanted);
     const rotated = first === 'rotate' ? await rotate(dependencies, known, wanted) : null;
     // Another use was faster, or was first: judged by the state after it.
     return rotated ?? repeat(dependencies, await findOwn(dependencies, app, refreshToken, jkt), wanted);
   };
+}
+
+/** Whether the refresh token stays as it is (FAPI 2.0 Security Profile section 5.3.2.1). */
+function isKeptBy({ securityProfile }: App, move: RefreshMove): boolean {
+  return securityProfile === 'fapi2' && move === 'rotate';
+}
+
+/** The tokens of the answer. Each use of a token that stays gets an access token of its own. */
+function toPair(key: KeyObject, refresh: string, jkt: string | null, isKept: boolean): Pair {
+  return isKept ? { access: newSecret('access_token'), refresh } : derivePair(key, refresh, jkt);
 }
 
 async function findOwn(
@@ -121,26 +132,32 @@ async function rotate(
   token: RefreshToken,
   wanted: Wanted,
 ): Promise<IssuedTokens | null> {
-  const { pair, app, all, grant } = wanted;
   // Not checked for a repeat: one that names the same scopes gets its pair even if a scope has been withdrawn since.
-  const scopes = requireShared(wanted);
-  const now = clock.now();
-  const expiresAt = toAccessExpiry(app, now, grant.expiresAt);
-  const answer = toAnswer(token, wanted, { scopes, expiresAt }, now);
+  const { answer, access } = toIssue(token, wanted, requireShared(wanted), clock.now());
   const isFirst = await tokens.rotate({
+    ...access,
+    successorHash: sha256(wanted.pair.refresh),
+    successorScopes: wanted.all,
+    scope: toRequestedScope(token, wanted),
+  });
+  return isFirst ? answer : null;
+}
+
+/** The answer with an access token of these scopes, and what is stored for it. */
+function toIssue(token: RefreshToken, wanted: Wanted, scopes: readonly Scope[], now: Date) {
+  const { pair, jkt, app, grant } = wanted;
+  const expiresAt = toAccessExpiry(app, now, grant.expiresAt);
+  const access = {
     tokenHash: token.hash,
     familyId: token.family.id,
     familyExpiresAt: toFamilyExpiry(app, now, grant.expiresAt),
     accessHash: sha256(pair.access),
     accessScopes: scopes,
     accessExpiresAt: expiresAt,
-    jkt: wanted.jkt,
-    successorHash: sha256(pair.refresh),
-    successorScopes: all,
-    scope: toRequestedScope(token, wanted),
+    jkt,
     now,
-  });
-  return isFirst ? answer : null;
+  };
+  return { answer: toAnswer(token, wanted, { scopes, expiresAt }, now), access };
 }
 
 function requireShared({ named, all, grant }: Wanted): readonly Scope[] {
@@ -154,15 +171,9 @@ function requireShared({ named, all, grant }: Wanted): readonly Scope[] {
 async function renew(
   dependencies: RefreshDependencies,
   token: RefreshToken,
-  { pair, ...wanted }: Wanted & { readonly refreshToken: string },
+  wanted: Wanted,
 ): Promise<IssuedTokens> {
-  const own = { access: newSecret('access_token'), refresh: wanted.refreshToken };
-  const answer = await issueBeside(
-    dependencies,
-    token,
-    { ...wanted, pair: own },
-    requireShared({ pair, ...wanted }),
-  );
+  const answer = await issueBeside(dependencies, token, wanted, requireShared(wanted));
   return answer ?? Promise.reject(ownInvalidGrant(describeDead(token)));
 }
 
@@ -173,21 +184,8 @@ async function issueBeside(
   wanted: Wanted,
   scopes: readonly Scope[],
 ): Promise<IssuedTokens | null> {
-  const { pair, jkt, app, all, grant } = wanted;
-  const now = clock.now();
-  const expiresAt = toAccessExpiry(app, now, grant.expiresAt);
-  const answer = toAnswer(token, wanted, { scopes, expiresAt }, now);
-  const isStored = await tokens.renew({
-    tokenHash: token.hash,
-    familyId: token.family.id,
-    familyExpiresAt: toFamilyExpiry(app, now, grant.expiresAt),
-    refreshScopes: all,
-    accessHash: sha256(pair.access),
-    accessScopes: scopes,
-    accessExpiresAt: expiresAt,
-    jkt,
-    now,
-  });
+  const { answer, access } = toIssue(token, wanted, scopes, clock.now());
+  const isStored = await tokens.renew({ ...access, refreshScopes: wanted.all });
   return isStored ? answer : null;
 }
 

@@ -1,9 +1,8 @@
 import type { KeyObject } from 'node:crypto';
-import { RETRY_WINDOW_SECONDS } from '@phds/catalog/lifetimes';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
-import type { RefreshToken } from '../domain/token.ts';
+import { isPastRetry } from '../domain/token.ts';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
 import type { ConsentLedger, TokenStore } from './ports.ts';
 import { type FamilyRevocation, findInLineage } from './token-family.ts';
@@ -36,13 +35,9 @@ export function createTokenRevocation(dependencies: {
   async function revokeRefresh(clientId: string, text: string): Promise<void> {
     const token = await findInLineage(dependencies, text);
     if (token === null || token.family.clientId !== clientId || token.family.revokedAt !== null) return;
-    if (token.family.jkt !== null && isUsedLongAgo(token)) return;
+    // Everybody can call in the name of an app without a secret, so an old token that leaked ends nothing of it.
+    if (token.family.jkt !== null && isPastRetry(token)) return;
     await revokeFamily(token.family.id);
-  }
-
-  /** Everybody can call in the name of an app without a secret, so an old token that leaked ends nothing of it. */
-  function isUsedLongAgo({ usedForMs }: RefreshToken): boolean {
-    return usedForMs !== null && usedForMs > RETRY_WINDOW_SECONDS * 1000;
   }
 
   return async (credentials, token) => {

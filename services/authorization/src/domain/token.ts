@@ -106,8 +106,13 @@ export type RefreshMove =
 export function judgeRefresh(token: RefreshToken, scope: string, now: Date): RefreshMove {
   if (token.family.revokedAt !== null || token.suspended) return 'dead';
   if (token.usedForMs === null) return token.expiresAt > now ? 'rotate' : 'dead';
-  if (token.successorUsed || token.usedForMs > RETRY_WINDOW_SECONDS * 1000) return 'reuse';
+  if (token.successorUsed || isPastRetry(token)) return 'reuse';
   return token.rotatedScope === scope ? 'repeat' : 'other_scope';
+}
+
+/** Whether its use was longer ago than a lost response is repeated. */
+export function isPastRetry({ usedForMs }: Pick<RefreshToken, 'usedForMs'>): boolean {
+  return usedForMs !== null && usedForMs > RETRY_WINDOW_SECONDS * 1000;
 }
 
 /**
