@@ -9,6 +9,8 @@ export interface RedisConnection extends AsyncDisposable {
   readonly client: Redis;
   /** Whether there is a connection. */
   isReady(): boolean;
+  /** Resolves when the first attempt to connect is over. */
+  readonly tried: Promise<void>;
 }
 
 /** PEM texts for `rediss://`: the authorities of the server, and a certificate of this client. */
@@ -51,9 +53,13 @@ export function openRedis(
     commandTimeout: options.commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS,
   });
   logOutages(client, log);
+  const { promise: tried, resolve } = Promise.withResolvers<void>();
+  client.once('ready', resolve).once('close', resolve);
+  setTimeout(resolve, CONNECT_TIMEOUT_MS).unref();
   return {
     client,
     isReady: () => client.status === 'ready',
+    tried,
     [Symbol.asyncDispose]: async () => client.disconnect(),
   };
 }

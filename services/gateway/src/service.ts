@@ -97,6 +97,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     signIn,
   });
   const probePort = await openProbes({ config, metrics, readiness }, starting);
+  // Until then a proof that another gateway has seen would work here.
+  await redis?.tried;
   const http = starting.use(await startHttpServer(app, config, { clock, reloads }));
   const ports = { port: http.port, probePort };
   testSelf({ config, port: http.port, clock, metrics, log }, starting);

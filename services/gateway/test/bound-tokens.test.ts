@@ -202,14 +202,13 @@ describeWithRedis('two gateways', () => {
     await using redis = await createTestRedis();
     const settings = { PUBLIC_URL, REDIS_URL: redis.url };
     await using one = await startTestGateway(settings, live());
-    await using two = await startTestGateway(settings, live());
     const statusAt = async ({ fetch }: typeof one, proof: string) =>
       (await fetch(PATH, { headers: withProof(proof) })).status;
 
     const proof = await prove();
-    expect([await statusAt(one, proof), await statusAt(two, proof), await statusAt(one, proof)]).toEqual([
-      200, 401, 401,
-    ]);
+    expect([await statusAt(one, proof), await statusAt(one, proof)]).toEqual([200, 401]);
+    await using two = await startTestGateway(settings, live());
+    expect(await statusAt(two, proof)).toBe(401);
     expect(two.backends.callsOf('read')).toEqual([]);
     await redis.stop();
     const next = await prove();
