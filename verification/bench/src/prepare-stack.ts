@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openClient } from '@phds/guarantees/open-client';
 import { defaultDataDirectory } from '@phds/local-stack/data-directory';
 import { type Stack, type StackOptions, startStack } from '@phds/local-stack/stack';
-import { PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { ProofKey } from '@phds/test-kit/dpop-proofs';
 import type pg from 'pg';
@@ -108,7 +108,7 @@ export async function connectUsers(
 ): Promise<void> {
   const [gateway = ''] = stack.gatewayUrls;
   const bearer = await registerApp(gateway, await signIn(stack, 'bench-developer'), { name: 'Benchmark' });
-  const app = proofKey === undefined ? bearer : new PartnerApp(gateway, { ...bearer, proofKey });
+  const app = proofKey === undefined ? bearer : bearer.boundTo(proofKey);
   const lines: string[] = [];
   let next = 1;
   const worker = async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
-import { PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type RecordsServer, startThrowawayRecordsServer } from '@phds/running-system/records-server';
 import { DELETE_OF_THE_GRANT, OTHER_WAYS, type PersonWithApp } from '@phds/running-system/revocation-ways';
@@ -38,7 +38,7 @@ async function enter(user: string, index: number): Promise<PersonWithApp> {
   const app = await registerApp(stack.gateway, session);
   return {
     session,
-    app: index % 2 === 0 ? app : new PartnerApp(app.gateway, { ...app, proofKey: await createProofKey() }),
+    app: index % 2 === 0 ? app : app.boundTo(await createProofKey()),
   };
 }
 

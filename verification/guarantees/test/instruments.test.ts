@@ -93,14 +93,13 @@ describe('reads', () => {
 
   function held(state: HeldToken['state']): HeldToken {
     const facts = { token: 't', family: 'f', grant: 'g', user: 'u', app: 'a', epoch: 0, expiresAt: null };
-    return { secret: 's', facts, state, etag: null };
+    return { secret: 's', facts, state, etag: null, present: () => Promise.resolve({}) };
   }
   const read = (token: HeldToken, reading = HEART) => reads.read(token, reading, { gateway: 0, trace: [] });
 
   test('count a read with an ended token as a trial, and report a response with data', async () => {
     answer = () => REFUSED;
     await read(held('dead'));
-    await read(held('live'));
     await read(held('ending'));
     expect(reads.tally.trials).toBe(1);
     answer = () => OK;
@@ -138,6 +137,26 @@ describe('reads', () => {
     };
     await read(token);
     expect(reads.tally).toMatchObject({ trials: 0, violations: {} });
+  });
+
+  test('report a live token that is refused, unless its end was asked for meanwhile', async () => {
+    const token = held('live');
+    answer = () => {
+      token.state = 'ending';
+      return REFUSED;
+    };
+    await read(token);
+    expect(reads.tally.violations).toEqual({});
+    answer = () => REFUSED;
+    await read(held('live'));
+    expect(Object.keys(reads.tally.violations)).toEqual(['live token refused']);
+  });
+
+  test('repeat some requests with a proof, and report a repeated one that gets data', async () => {
+    const bound = { ...held('live'), present: () => Promise.resolve({ DPoP: 'a proof' }) };
+    answer = () => OK;
+    while (reads.tally.repeats === 0) await read(bound);
+    expect(Object.keys(reads.tally.violations)).toEqual(['proof used twice at a gateway']);
   });
 
   test('compare 401s byte for byte except for the date', async () => {

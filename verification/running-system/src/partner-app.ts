@@ -101,6 +101,11 @@ export class PartnerApp {
     return new PartnerApp(gateway, this);
   }
 
+  /** The same app, which binds the tokens of people to a key. */
+  boundTo(proofKey: ProofKey): PartnerApp {
+    return new PartnerApp(this.gateway, { ...this, proofKey });
+  }
+
   get credentials() {
     return { client_id: this.clientId, client_secret: this.clientSecret };
   }
@@ -147,12 +152,17 @@ export class PartnerApp {
 
   /** Reads `/api/v1/health-data/heart` and the like. */
   async read(accessToken: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    if (this.proofKey === undefined) return send(this.gateway + path, { bearer: accessToken, ...options });
-    const headers = {
+    const headers = { ...(await this.present(accessToken, path)), ...options.headers };
+    return send(this.gateway + path, { ...options, headers });
+  }
+
+  /** The header fields of a GET with this access token. A bound token comes with a new proof. */
+  async present(accessToken: string, path: string): Promise<Readonly<Record<string, string>>> {
+    if (this.proofKey === undefined) return { Authorization: `Bearer ${accessToken}` };
+    return {
       Authorization: `DPoP ${accessToken}`,
       DPoP: await this.#prove('GET', path, { accessToken }),
     };
-    return send(this.gateway + path, { headers, ...options });
   }
 
   async #prove(method: string, path: string, subject: object = {}): Promise<string> {

@@ -19,7 +19,10 @@ export interface Fault {
   readonly name: string;
   /** A sentence for people. */
   readonly what: string;
-  readonly needsRedis?: boolean;
+  /** A program that a machine may lack. */
+  readonly needs?: 'Redis' | 'haproxy';
+  /** Promises that do not hold meanwhile, as the documentation says. */
+  readonly excuses?: readonly string[];
   /** Whether it ends processes with SIGKILL. A process that ends in any other way is a violation. */
   readonly kills?: boolean;
   /** Causes the fault for about the site's duration, and always undoes it. */

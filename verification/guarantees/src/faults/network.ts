@@ -5,6 +5,7 @@ import { HEART } from '@phds/running-system/revocation-ways';
 import { connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import type { ProxyMode } from '@phds/test-kit/proxy-mode';
 import type { TcpProxy } from '@phds/test-kit/tcp-proxy';
+import { PROOF_USED_ELSEWHERE } from '../load/reads.ts';
 import { again, disturb, type Fault, type Site } from './fault.ts';
 
 const MODES: readonly ProxyMode[] = [
@@ -34,7 +35,8 @@ const SHARE = 0.75;
 export const EDGE_FAULTS: readonly Fault[] = EDGES.map((edge) => ({
   name: `edge-${edge.replace('→', '-')}`,
   what: `between ${edge.replace('→', ' and ')} bytes are delayed, dropped, met with half-open connections, reset, sliced`,
-  ...(edge.endsWith('redis') ? { needsRedis: true } : {}),
+  ...(edge.endsWith('redis') && { needs: 'Redis' as const }),
+  ...(edge === 'gateway→redis' && { excuses: [PROOF_USED_ELSEWHERE] }),
   play: (site) => {
     const cause = (_site: Site, undo: AsyncDisposableStack, turn: number) => {
       const mode = MODES[turn % MODES.length] as ProxyMode;

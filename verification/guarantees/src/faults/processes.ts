@@ -3,8 +3,9 @@ import type { ServiceName } from '@phds/local-stack/stack-processes';
 import type { Doubled } from '@phds/running-system/proxied-stack';
 import { processOf, restartProcess } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
-import type { Tally } from '../load/reads.ts';
+import { LIVE_TOKEN_REFUSED, PROOF_USED_ELSEWHERE, type Tally } from '../load/reads.ts';
 import { askRedis, listTree, readPostgresPid, signalAll } from '../processes.ts';
+import { behindBalancer } from './balancer.ts';
 import { again, disturb, type Fault, type Site } from './fault.ts';
 
 const CRASH_EVERY_MS = 4_000;
@@ -27,6 +28,8 @@ function killing(name: string, what: string, find: (site: Site, turn: number) =>
   return { name: `kill-${name}`, what, kills: true, play };
 }
 
+const KILL_GATEWAY = killing('gateway', 'one gateway after the other is killed (kill -9)', gatewayOf);
+
 export const CRASHES: readonly Fault[] = [
   ...['authorization', 'consent', 'health-data'].map((name) =>
     killing(
@@ -35,11 +38,13 @@ export const CRASHES: readonly Fault[] = [
       () => name,
     ),
   ),
-  killing('gateway', 'one gateway after the other is killed (kill -9)', gatewayOf),
+  KILL_GATEWAY,
+  behindBalancer(KILL_GATEWAY),
   {
     name: 'kill-redis',
     what: 'Redis is killed (kill -9), stays down, and restarts empty',
-    needsRedis: true,
+    needs: 'Redis',
+    excuses: [PROOF_USED_ELSEWHERE],
     play: disturb(async ({ stack, say }, undo) => {
       await stack.redis.stop();
       say('Redis killed');
@@ -175,7 +180,7 @@ function pause(name: string, what: string, find: (site: Site, turn: number) => P
   return {
     name: `pause-${name}`,
     what: `${what} stopped in its tracks (SIGSTOP) for a few seconds: connections stand, and nothing answers`,
-    ...(name === 'redis' ? { needsRedis: true } : {}),
+    ...(name === 'redis' && { needs: 'Redis' as const, excuses: [PROOF_USED_ELSEWHERE] }),
     play: disturb(
       async (site, undo, turn) => {
         undo.defer(() => site.say(`${name} goes on`));
@@ -249,6 +254,7 @@ export const CLOCK_FAULTS: readonly Fault[] = [
   {
     name: 'clocks-apart',
     what: 'the clocks of all services are off by seconds, that of the gateways by most of a minute',
+    excuses: [LIVE_TOKEN_REFUSED],
     play: disturb(async (site, undo) => {
       for (const [service, off] of Object.entries(APART)) await skew(site, undo, service as ServiceName, off);
     }),
@@ -256,6 +262,7 @@ export const CLOCK_FAULTS: readonly Fault[] = [
   {
     name: 'clocks-jump',
     what: 'the clock of one service after the other is an hour behind or ahead for a while',
+    excuses: [LIVE_TOKEN_REFUSED],
     play: disturb(
       async (site, undo, turn) => {
         const [service, off] = JUMPS[turn % JUMPS.length] as (typeof JUMPS)[number];

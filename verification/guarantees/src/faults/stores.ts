@@ -2,6 +2,7 @@ import { asAdmin } from '@phds/running-system/outages';
 import type { Edge } from '@phds/running-system/proxied-stack';
 import type { MessageMode } from '@phds/test-kit/published-message-fault';
 import { Redis } from 'ioredis';
+import { PROOF_USED_ELSEWHERE } from '../load/reads.ts';
 import { again, disturb, type Fault, type Site } from './fault.ts';
 import { spoil } from './network.ts';
 
@@ -140,7 +141,7 @@ function tamper(name: string, what: string, mode: MessageMode): Fault {
   return {
     name,
     what,
-    needsRedis: true,
+    needs: 'Redis',
     play: disturb(({ stack: { publishedMessages }, say }, undo) => {
       const before = publishedMessages.touched;
       publishedMessages.mode = mode;
@@ -156,7 +157,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     name: 'redis-flush',
     what: 'everything in Redis is removed, four times a second',
-    needsRedis: true,
+    needs: 'Redis',
+    excuses: [PROOF_USED_ELSEWHERE],
     play: async (site) => {
       const redis = new Redis(site.stack.redis.url ?? '');
       try {
@@ -173,7 +175,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     name: 'redis-slow',
     what: 'every answer of Redis exceeds the timeouts of its clients',
-    needsRedis: true,
+    needs: 'Redis',
+    excuses: [PROOF_USED_ELSEWHERE],
     play: disturb((site, undo) =>
       spoil(site, undo, REDIS_EDGES, { kind: 'delay', milliseconds: SLOW_REDIS_MS }),
     ),

@@ -68,10 +68,10 @@ export class Load {
   /** Signs everybody in. Nothing else happens before the first `begin`. */
   async prepare(): Promise<void> {
     const { users, gateways, readers } = this.#options;
-    for (const user of users) {
+    for (const [index, user] of users.entries()) {
       const session = await signIn(this.#options, user);
       const shared = { gateways, reads: this.#reads, pool: this.#pool, gate: this.#gate };
-      const person = new SimulatedPerson({ user, session, ...shared });
+      const person = new SimulatedPerson({ user, session, bound: index % 2 === 1, ...shared });
       this.#people.push(person);
       void person.run();
     }

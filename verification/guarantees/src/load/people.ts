@@ -7,6 +7,7 @@ import {
   type RevocationWay,
   rotateSecret,
 } from '@phds/running-system/revocation-ways';
+import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import type { AccessRestored, Ending, Restorable, TraceEvent } from '../protocol/trace.ts';
 import type { PauseGate, Storm } from './pause-gate.ts';
 import type { Reads } from './reads.ts';
@@ -72,6 +73,10 @@ export function toEnding(kind: Kind, { facts }: HeldToken, tokens: Tokens, epoch
   }
 }
 
+function hold(app: PartnerApp, secret: string, facts: HeldToken['facts']): HeldToken {
+  return { secret, facts, state: 'live', etag: null, present: (path) => app.present(secret, path) };
+}
+
 function findWay(name: string): EndingWay {
   const found = WAYS.find(({ way }) => way.name === name);
   if (found === undefined) throw new Error(`no way "${name}"`);
@@ -81,6 +86,8 @@ function findWay(name: string): EndingWay {
 export interface SimulatedPersonOptions {
   readonly user: string;
   readonly session: string;
+  /** Whether the tokens are bound to a key. */
+  readonly bound: boolean;
   /** Base URLs. */
   readonly gateways: readonly string[];
   readonly reads: Reads;
@@ -150,7 +157,8 @@ export class SimulatedPerson {
   async #connect(): Promise<[HeldToken, Held]> {
     const { session, user, gateways } = this.#options;
     if (this.#app === null) {
-      this.#app = await registerApp(this.#gateway(), session, {}, gateways[0]);
+      const app = await registerApp(this.#gateway(), session, {}, gateways[0]);
+      this.#app = this.#options.bound ? app.boundTo(await createProofKey()) : app;
       this.#epoch = 0;
       this.uncertain = false;
       this.apps.add(this.#app.clientId);
@@ -176,7 +184,7 @@ export class SimulatedPerson {
       epoch,
       expiresAt: null,
     };
-    const token: HeldToken = { secret: tokens.accessToken, facts, state: 'live', etag: null };
+    const token = hold(app, tokens.accessToken, facts);
     return [token, { ...tokens, code: approved.code, codeVerifier: approved.kept.codeVerifier }];
   }
 
@@ -287,7 +295,7 @@ export class SimulatedPerson {
       if (body?.refresh_token === undefined) break;
       next = body.refresh_token;
       const facts = { ...first.facts, token: `${first.facts.token}-${held.length + 1}` };
-      const token: HeldToken = { secret: body.access_token, facts, state: 'live', etag: null };
+      const token = hold(this.#app as PartnerApp, body.access_token, facts);
       await reads.read(token, HEART, { gateway: held.length % reads.gateways, trace: this.trace });
       held.push(token);
     }

@@ -13,6 +13,8 @@ export interface Tally {
   readonly reads: Record<string, number>;
   /** Acknowledged endings by their kind. */
   readonly endings: Record<string, number>;
+  /** Requests that were sent a second time with the same proof. */
+  repeats: number;
   /** Rounds that a failed request interrupted and that were started again. */
   setbacks: number;
   /** The longest time until a response or refusal. Milliseconds. */
@@ -29,9 +31,13 @@ export interface Violation {
 
 /** The most important promise, by its name among the violations. */
 export const DATA_AFTER_REVOCATION = 'data after revocation';
+export const LIVE_TOKEN_REFUSED = 'live token refused';
+export const PROOF_USED_TWICE = 'proof used twice at a gateway';
+export const PROOF_USED_ELSEWHERE = 'proof used at two gateways';
 
 export function newTally(): Tally {
-  return { trials: 0, firstTrials: 0, reads: {}, endings: {}, setbacks: 0, slowestMs: 0, violations: {} };
+  const counters = { trials: 0, firstTrials: 0, repeats: 0, setbacks: 0, slowestMs: 0 };
+  return { ...counters, reads: {}, endings: {}, violations: {} };
 }
 
 /** Adds one to a named count. */
@@ -71,6 +77,8 @@ type TokenState = 'live' | 'ending' | 'dead' | 'narrowed' | 'void';
 /** An access token and what is known about it. */
 export interface HeldToken {
   readonly secret: string;
+  /** The header fields of a GET of this path with it. */
+  present(path: string): Promise<Readonly<Record<string, string>>>;
   readonly facts: Omit<AccessFacts, 'scope'>;
   state: TokenState;
   /** The entity tag of its last read of heart rates. */
@@ -137,6 +145,19 @@ export const ANSWER_LIMIT_MS = 10_000;
 
 /** Share of the reads with live tokens that are conditional. */
 const SHARE_CONDITIONAL = 0.2;
+/** Share of the reads with a proof that are sent again, as a thief would who saw the request. */
+const SHARE_REPEATED = 0.3;
+
+/** REDIS_COMMAND_TIMEOUT_MS. A gateway that waits longer for Redis decides alone. */
+const REDIS_TIMEOUT_MS = 250;
+
+/** One read of the load. */
+interface Attempt {
+  readonly gateway: number;
+  /** Whether it is the first at its gateway since its token began or ended. */
+  readonly first?: boolean;
+  readonly trace: TraceEvent[];
+}
 
 /** Reads, and counts and records the results. */
 export class Reads {
@@ -155,20 +176,50 @@ export class Reads {
     return this.#wires.length;
   }
 
-  /** Reads once at a gateway and adds the result to the trace. Returns the result. */
-  async read(
+  /** Reads at a gateway and adds the result to the trace. Returns the result. */
+  async read(token: HeldToken, reading: Reading, at: Attempt): Promise<WireAnswer> {
+    const conditional = reading === HEART && token.etag !== null && Math.random() < SHARE_CONDITIONAL;
+    const headers: Readonly<Record<string, string>> = {
+      ...(await token.present(reading.path)),
+      ...(conditional && { 'If-None-Match': token.etag ?? '' }),
+    };
+    const { state } = token;
+    const began = performance.now();
+    const answer = await this.#ask(token, reading, headers, at);
+    const { tally } = this;
+    // An end that was asked for since the request was sent is a reason for a refusal.
+    if (state === 'live' && token.state === 'live' && isUniform(answer)) {
+      addViolation(
+        tally,
+        LIVE_TOKEN_REFUSED,
+        `${findField(answer.head, 'x-request-id')} at gateway ${at.gateway + 1}`,
+      );
+    }
+    if (headers['DPoP'] !== undefined && Math.random() < SHARE_REPEATED) {
+      const gateway = Math.floor(Math.random() * this.gateways);
+      const second = await this.#ask(token, reading, headers, { gateway, trace: at.trace });
+      const promise = gateway === at.gateway ? PROOF_USED_TWICE : PROOF_USED_ELSEWHERE;
+      if (promise === PROOF_USED_TWICE || performance.now() - began < REDIS_TIMEOUT_MS) {
+        tally.repeats += 1;
+        if (isData(answer) && isData(second))
+          addViolation(tally, promise, `${second.status} at gateway ${gateway + 1}`);
+      }
+    }
+    return answer;
+  }
+
+  async #ask(
     token: HeldToken,
     reading: Reading,
-    at: { readonly gateway: number; readonly first?: boolean; readonly trace: TraceEvent[] },
+    headers: Readonly<Record<string, string>>,
+    at: Attempt,
   ): Promise<WireAnswer> {
     const wasOver = isOver(token, reading);
-    const conditional = reading === HEART && token.etag !== null && Math.random() < SHARE_CONDITIONAL;
-    const headers = conditional ? { 'If-None-Match': token.etag ?? '' } : {};
     const { tally } = this;
     const startedAt = Date.now();
     const began = performance.now();
     const wire = this.#wires[at.gateway] as Wire;
-    const answer = await wire.get(reading.path, token.secret, headers);
+    const answer = await wire.get(reading.path, headers);
     tally.slowestMs = Math.max(tally.slowestMs, performance.now() - began);
     if (answer.late) {
       addViolation(tally, 'hang', `no answer from gateway ${at.gateway + 1} within ${ANSWER_LIMIT_MS} ms`);
@@ -180,7 +231,7 @@ export class Reads {
     const access = { ...token.facts, scope: reading.scope };
     at.trace.push({ kind: 'request-started', at: startedAt, request, access });
     at.trace.push({ kind: 'answered', at: Date.now(), request, data });
-    if (answer.status === 401) this.#compare(answer);
+    if (isUniform(answer)) this.#compare(answer);
     // The token had ended before the read started, and nobody tried to undo that before the response arrived.
     if (wasOver && isOver(token, reading) && answer.status !== 0) {
       tally.trials += 1;
@@ -201,8 +252,7 @@ export class Reads {
     return id ?? `unnamed-${this.#next}`;
   }
 
-  #compare({ head, body, whole }: WireAnswer): void {
-    if (!whole || body.includes('"TOKEN_EXPIRED"')) return;
+  #compare({ head, body }: WireAnswer): void {
     const text = `${withoutVolatile(head)}\n${body}`;
     this.#uniform ??= text;
     if (text !== this.#uniform) addViolation(this.tally, '401s differ', JSON.stringify(text));
@@ -212,6 +262,10 @@ export class Reads {
 /** Whether the response was computed from a person's rows. */
 function isData({ status }: WireAnswer): boolean {
   return (status >= 200 && status < 300) || status === 304 || status === 404;
+}
+
+function isUniform({ status, body, whole }: WireAnswer): boolean {
+  return status === 401 && whole && !body.includes('"TOKEN_EXPIRED"');
 }
 
 function findField(head: string, name: string): string | null {

@@ -15,7 +15,7 @@ export interface WireAnswer {
 
 /** A client of a gateway with kept-alive connections and one request at a time on each. */
 export interface Wire extends Disposable {
-  get(path: string, bearer: string, headers?: Readonly<Record<string, string>>): Promise<WireAnswer>;
+  get(path: string, headers: Readonly<Record<string, string>>): Promise<WireAnswer>;
   /** Sends a request unchanged, one byte for each character (latin1). */
   ask(request: string): Promise<WireAnswer>;
 }
@@ -40,8 +40,8 @@ export function openWire(gatewayUrl: string, limitMs: number): Wire {
     return answer;
   };
   return {
-    get(path, bearer, headers = {}) {
-      const fields = Object.entries({ Host: 'localhost', Authorization: `Bearer ${bearer}`, ...headers });
+    get(path, headers) {
+      const fields = Object.entries({ Host: 'localhost', ...headers });
       const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
       return ask(`GET ${path} HTTP/1.1\r\n${lines}\r\n`);
     },
