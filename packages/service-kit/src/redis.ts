@@ -124,6 +124,8 @@ function toBaseOptions(
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAlive: KEEP_ALIVE_MS,
     enableOfflineQueue: false,
+    // One write for all commands of a turn of the event loop.
+    enableAutoPipelining: true,
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
