@@ -54,8 +54,11 @@ describe('an accepted proof', () => {
   });
 });
 
-test('the signature of another key is none', async () => {
-  expect(read(await withHeader({ jwk: other.publicJwk })).isSigned()).toBe(false);
+test('the signature of another key is none, also after a right proof', async () => {
+  const forge = () => withHeader({ jwk: other.publicJwk });
+  expect(read(await forge()).isSigned()).toBe(false);
+  expect(read(await other.prove(SUBJECT)).isSigned()).toBe(true);
+  expect(read(await forge()).isSigned()).toBe(false);
 });
 
 describe('refuses a proof', () => {

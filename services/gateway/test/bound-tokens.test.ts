@@ -139,6 +139,7 @@ describe('the same bytes after the same time as garbage, and no read', () => {
     ['a long RSA key', () => field({ header: { jwk: { kty: 'RSA', e: 'AQAB', n: 'u'.repeat(2_731) } } })],
     ['an assertion in place of the proof', () => field({ header: { typ: 'client-authentication+jwt' } })],
     ['two proofs', async () => [...(await field()), `DPoP: ${await prove()}`]],
+    ['a proof and an empty field', async () => [...(await field()), 'DPoP: ']],
     ['two proofs in a field', async () => [dpop, `DPoP: ${await prove()}, ${await prove()}`]],
     ['two tokens', async () => [...(await field()), dpop]],
     ['another method', () => field({ claims: { htm: 'POST' } })],

@@ -57,19 +57,41 @@ export function readProof(text: string, subject: ProofSubject): UnverifiedProof 
 function parseProof(text: string, subject: ProofSubject): UnverifiedProof {
   if (text.length > MAX_PROOF_CHARACTERS) throw new ProofFault('it is too long');
   const [head = '', body = '', signature = '', ...more] = text.split('.');
-  if (more.length > 0 || signature === '') throw new ProofFault('it is not a signed JWT');
+  if (more.length > 0 || !BASE64URL.test(signature)) throw new ProofFault('it is not a signed JWT');
+  const key = keys.get(head) ?? readHeader(head);
+  const jti = checkClaims(parseObject(body), subject);
+  return {
+    jkt: key.jkt,
+    id: sha256(`${key.jkt}\0${jti}`),
+    isSigned: () => {
+      const isSigned = key.check(Buffer.from(`${head}.${body}`), Buffer.from(signature, 'base64url'));
+      if (isSigned && head.length <= MAX_KEPT_HEADER_CHARACTERS) keys.set(head, key);
+      return isSigned;
+    },
+  };
+}
+
+/** The key of a header. Proofs of one key have the same header, so the header of a proof that was signed is kept with its key. */
+interface ProofKey {
+  readonly jkt: string;
+  check(data: Buffer, signature: Buffer): boolean;
+}
+
+const keys = new LRUCache<string, ProofKey>({ max: 10_000 });
+/** Enough for RSA with 4096 bits. */
+const MAX_KEPT_HEADER_CHARACTERS = 1_200;
+
+function readHeader(head: string): ProofKey {
   const header = parseObject(head);
   if (header['typ'] !== 'dpop+jwt') throw new ProofFault('typ is not dpop+jwt');
   if ('crit' in header) throw new ProofFault('crit is not supported');
   const { canonical, jwk, check } = readKey(header['alg'], header['jwk']);
-  const jti = checkClaims(parseObject(body), subject);
-  const jkt = sha256(canonical).toString('base64url');
+  let key: KeyObject | null | undefined;
   return {
-    jkt,
-    id: sha256(`${jkt}\0${jti}`),
-    isSigned: () => {
-      const key = findKey(jkt, jwk);
-      return key !== null && check(Buffer.from(`${head}.${body}`), key, Buffer.from(signature, 'base64url'));
+    jkt: sha256(canonical).toString('base64url'),
+    check: (data, signature) => {
+      key ??= importKey(jwk);
+      return key !== null && check(data, key, signature);
     },
   };
 }
@@ -160,17 +182,11 @@ function isText(value: unknown, form: RegExp): value is string {
   return typeof value === 'string' && form.test(value);
 }
 
-const keys = new LRUCache<string, KeyObject>({ max: 10_000 });
-
 /** Null for one that is none: a point beside the curve, or a short modulus with zeros before it. */
-function findKey(jkt: string, jwk: Readonly<Record<string, string>>): KeyObject | null {
-  const known = keys.get(jkt);
-  if (known !== undefined) return known;
+function importKey(jwk: Readonly<Record<string, string>>): KeyObject | null {
   try {
     const key = createPublicKey({ key: { ...jwk }, format: 'jwk' });
-    if ((key.asymmetricKeyDetails?.modulusLength ?? 2_048) < 2_048) throw new Error('a short modulus');
-    keys.set(jkt, key);
-    return key;
+    return (key.asymmetricKeyDetails?.modulusLength ?? 2_048) < 2_048 ? null : key;
   } catch {
     return null;
   }

@@ -46,8 +46,9 @@ export function publicUrlOf({ gateway, request }: Exchange): string {
 function findProofOf(exchange: Exchange, accessToken: string): UnverifiedProof {
   if (!isSecret('access_token', accessToken)) throw unauthorized('not an access token');
   const { gateway, request } = exchange;
-  const [text, ...others] = request.headersDistinct['dpop'] ?? [];
-  if (text === undefined || others.length > 0) throw unauthorized('not one DPoP proof');
+  // Several fields are joined with commas, which no proof contains.
+  const { dpop: text } = request.headers;
+  if (typeof text !== 'string') throw unauthorized('no DPoP proof');
   const { method = '' } = request;
   const subject = { method, url: publicUrlOf(exchange), accessToken, now: gateway.clock.now() };
   const proof = readProof(text, subject);

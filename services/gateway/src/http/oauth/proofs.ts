@@ -19,12 +19,11 @@ export const PROOF_HEADERS: Fields = {
  */
 export function findProof(exchange: Exchange): string | undefined {
   const { gateway, request } = exchange;
-  const [proof, ...others] = request.headersDistinct['dpop'] ?? [];
-  if (proof === undefined) return undefined;
+  const { dpop: proof } = request.headers;
+  if (typeof proof !== 'string') return undefined;
   const url = publicUrlOf(exchange);
   const { method } = request;
   const read = readProof(proof, { method, url, accessToken: null, now: gateway.clock.now() });
-  if (others.length === 0 && !('fault' in read)) return proof;
-  const fault = 'fault' in read ? read.fault : 'there are several DPoP fields';
-  throw new AppError('invalid_dpop_proof', `The DPoP proof is refused: ${fault}.`);
+  if (!('fault' in read)) return proof;
+  throw new AppError('invalid_dpop_proof', `The DPoP proof is refused: ${read.fault}.`);
 }
