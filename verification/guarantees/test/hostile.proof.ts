@@ -6,7 +6,7 @@ import { findFault, sendMalformedRequests } from '../src/hostile/hostile-clients
 import { createRandom, makeMalformedRequest, SURFACES } from '../src/hostile/malformed-requests.ts';
 
 const CREDENTIALS = { clientId: 'app_1', clientSecret: 'cs', session: 'session', accessToken: 'at' };
-const NONE = { status: 0, head: '', body: '', whole: true, late: false };
+const NONE = { status: 0, head: '', body: '', whole: true, late: false, milliseconds: 0 };
 
 describe.each(SURFACES)('malformed requests to the %s surface', (surface) => {
   const make = (seed: number) => {

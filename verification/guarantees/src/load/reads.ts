@@ -74,11 +74,14 @@ export const PROFILE: Reading = { scope: 'read:profile', path: '/api/v1/profile'
  */
 type TokenState = 'live' | 'ending' | 'dead' | 'narrowed' | 'void';
 
+/** Header fields of a request. */
+type Fields = Readonly<Record<string, string>>;
+
 /** An access token and what is known about it. */
 export interface HeldToken {
   readonly secret: string;
   /** The header fields of a GET of this path with it. */
-  present(path: string): Promise<Readonly<Record<string, string>>>;
+  present(path: string): Promise<Fields>;
   readonly facts: Omit<AccessFacts, 'scope'>;
   state: TokenState;
   /** The entity tag of its last read of heart rates. */
@@ -179,12 +182,11 @@ export class Reads {
   /** Reads at a gateway and adds the result to the trace. Returns the result. */
   async read(token: HeldToken, reading: Reading, at: Attempt): Promise<WireAnswer> {
     const conditional = reading === HEART && token.etag !== null && Math.random() < SHARE_CONDITIONAL;
-    const headers: Readonly<Record<string, string>> = {
+    const headers: Fields = {
       ...(await token.present(reading.path)),
       ...(conditional && { 'If-None-Match': token.etag ?? '' }),
     };
     const { state } = token;
-    const began = performance.now();
     const answer = await this.#ask(token, reading, headers, at);
     const { tally } = this;
     // An end that was asked for since the request was sent is a reason for a refusal.
@@ -196,31 +198,35 @@ export class Reads {
       );
     }
     if (headers['DPoP'] !== undefined && Math.random() < SHARE_REPEATED) {
-      const gateway = Math.floor(Math.random() * this.gateways);
-      const second = await this.#ask(token, reading, headers, { gateway, trace: at.trace });
-      const promise = gateway === at.gateway ? PROOF_USED_TWICE : PROOF_USED_ELSEWHERE;
-      if (promise === PROOF_USED_TWICE || performance.now() - began < REDIS_TIMEOUT_MS) {
-        tally.repeats += 1;
-        if (isData(answer) && isData(second))
-          addViolation(tally, promise, `${second.status} at gateway ${gateway + 1}`);
-      }
+      await this.#repeat(answer, { token, reading, headers, at });
     }
     return answer;
   }
 
-  async #ask(
-    token: HeldToken,
-    reading: Reading,
-    headers: Readonly<Record<string, string>>,
-    at: Attempt,
-  ): Promise<WireAnswer> {
+  /** Sends a request with a proof again. Only one of the two may get data. */
+  async #repeat(
+    first: WireAnswer,
+    { token, reading, headers, at }: { token: HeldToken; reading: Reading; headers: Fields; at: Attempt },
+  ): Promise<void> {
+    const { tally } = this;
+    const gateway = Math.floor(Math.random() * this.gateways);
+    const second = await this.#ask(token, reading, headers, { gateway, trace: at.trace });
+    const promise = gateway === at.gateway ? PROOF_USED_TWICE : PROOF_USED_ELSEWHERE;
+    const slowest = Math.max(first.milliseconds, second.milliseconds);
+    if (promise === PROOF_USED_ELSEWHERE && slowest >= REDIS_TIMEOUT_MS) return;
+    tally.repeats += 1;
+    if (isData(first) && isData(second)) {
+      addViolation(tally, promise, `${second.status} at gateway ${gateway + 1}`);
+    }
+  }
+
+  async #ask(token: HeldToken, reading: Reading, headers: Fields, at: Attempt): Promise<WireAnswer> {
     const wasOver = isOver(token, reading);
     const { tally } = this;
     const startedAt = Date.now();
-    const began = performance.now();
     const wire = this.#wires[at.gateway] as Wire;
     const answer = await wire.get(reading.path, headers);
-    tally.slowestMs = Math.max(tally.slowestMs, performance.now() - began);
+    tally.slowestMs = Math.max(tally.slowestMs, answer.milliseconds);
     if (answer.late) {
       addViolation(tally, 'hang', `no answer from gateway ${at.gateway + 1} within ${ANSWER_LIMIT_MS} ms`);
     }

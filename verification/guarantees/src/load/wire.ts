@@ -11,6 +11,8 @@ export interface WireAnswer {
   readonly whole: boolean;
   /** Whether the time limit passed; the connection is then closed. */
   readonly late: boolean;
+  /** From the request to its end. */
+  readonly milliseconds: number;
 }
 
 /** A client of a gateway with kept-alive connections and one request at a time on each. */
@@ -20,7 +22,7 @@ export interface Wire extends Disposable {
   ask(request: string): Promise<WireAnswer>;
 }
 
-const NOTHING: WireAnswer = { status: 0, head: '', body: '', whole: false, late: false };
+const NOTHING: WireAnswer = { status: 0, head: '', body: '', whole: false, late: false, milliseconds: 0 };
 const END_OF_HEAD = '\r\n\r\n';
 
 /** Opens connections on demand. Every request has the time limit `limitMs`. */
@@ -31,13 +33,15 @@ export function openWire(gatewayUrl: string, limitMs: number): Wire {
   const ask = async (request: string) => {
     const connection = idle.pop() ?? new Connection(port);
     open.add(connection);
+    const began = performance.now();
     const answer = await connection.ask(request, limitMs);
+    const milliseconds = performance.now() - began;
     if (connection.usable) idle.push(connection);
     else {
       connection.close();
       open.delete(connection);
     }
-    return answer;
+    return { ...answer, milliseconds };
   };
   return {
     get(path, headers) {
@@ -105,7 +109,7 @@ class Connection {
     // The end of the response is unknown, so the connection is not reused: later bytes could be taken for the next response.
     if (length === undefined && !/^HTTP\/1\.1 (204|304)/.test(head)) this.usable = false;
     if (/\r\nconnection: *close/i.test(head)) this.usable = false;
-    this.#settle?.({ status: statusOf(head), head, body, whole: true, late: false });
+    this.#settle?.({ ...NOTHING, status: statusOf(head), head, body, whole: true });
   }
 }
 
