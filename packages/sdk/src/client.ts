@@ -13,7 +13,7 @@ import type { Grant, GrantQuery, Introspection } from './grants.ts';
 import { type CallOptions, Http, type HttpRequest } from './http.ts';
 import { List, type Page } from './list.ts';
 import { OauthEndpoints } from './oauth.ts';
-import { type PrivateKey, Signer } from './signer.ts';
+import { type KeyStore, type PrivateKey, Signer } from './signer.ts';
 import { memoryTokenStore, type TokenStore } from './token-store.ts';
 import { Tokens } from './tokens.ts';
 
@@ -21,15 +21,16 @@ export interface ClientOptions {
   /** Where the service is: `https://health.example`. */
   readonly baseUrl: string;
   readonly clientId: string;
-  /** Absent where a proxy of yours adds it. Never ship it to browsers. */
+  /** Absent where a proxy of yours adds it, and for an app without a secret, which has `dpop`. Never ship it to browsers. */
   readonly clientSecret?: string;
   /** In place of the secret: the private key of one of the app's public keys, which signs an assertion for each request (RFC 7523). */
   readonly clientKey?: PrivateKey;
   /**
-   * Binds tokens to a key, so that they are of no use without it (RFC 9449): to this one, or with `true` to `clientKey`. Without a
-   * `clientKey`, `true` makes a key that lives as long as this client, which is for apps of one process.
+   * Binds tokens to a key, so that they are of no use without it (RFC 9449): to this one, to one that is made and kept in this store
+   * (`browserStore()` for a page), or with `true` to `clientKey`. Without a `clientKey`, `true` makes a key that lives as long as this
+   * client, which is for apps of one process.
    */
-  readonly dpop?: boolean | PrivateKey;
+  readonly dpop?: boolean | PrivateKey | KeyStore;
   /** One of the redirect URIs of the app. */
   readonly redirectUri: string;
   /** Where tokens are kept. Default: in the memory of this process. */

@@ -36,9 +36,10 @@ export class Credentials {
     return this.#app.clientId;
   }
 
-  /** Whether the app can authenticate itself: a proxy may do so in its place. */
+  /** Whether the app has a secret or a key: a proxy may add the secret in its place. */
   get areComplete(): boolean {
-    return this.#app.clientSecret !== undefined || this.#app.clientKey !== undefined;
+    const { clientSecret, clientKey, dpop } = this.#app;
+    return clientSecret !== undefined || clientKey !== undefined || dpop !== undefined;
   }
 
   /** A request as the app: its secret by HTTP Basic (RFC 6749 2.3.1), or an assertion (RFC 7523). */

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: the one entry point of the published package
 export type { Authorization, AuthorizationRequest, KeptAuthorization, Scope } from './authorization.ts';
+export { browserStore } from './browser-store.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { Connection } from './connection.ts';
@@ -33,7 +34,7 @@ export type {
   TrendPoint,
   WeightEntry,
 } from './resources.ts';
-export type { PrivateJwk, PrivateKey } from './signer.ts';
+export type { KeyPair, KeyStore, PrivateJwk, PrivateKey } from './signer.ts';
 export type { Change, SyncBatch, SyncOptions } from './sync.ts';
 export { memoryTokenStore, type TokenSet, type TokenStore, type TokenType } from './token-store.ts';
 export {

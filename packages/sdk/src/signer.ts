@@ -15,6 +15,18 @@ export type PrivateKey = string | PrivateJwk;
 
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
+/** A key pair of Web Crypto. */
+export interface KeyPair {
+  readonly privateKey: Key;
+  readonly publicKey: Key;
+}
+
+/** Keeps a key that the SDK makes, so that it outlives the process or the page. */
+export interface KeyStore {
+  /** The key pair that is kept, or the one of `make`, which is kept from now on. Called for each signature. */
+  keyPair(make: () => Promise<KeyPair>): Promise<KeyPair>;
+}
+
 type PublicJwk = Pick<PrivateJwk, 'kty' | 'crv' | 'x' | 'y'>;
 
 interface ReadyKey {
@@ -29,12 +41,12 @@ const ED25519 = { name: 'Ed25519' };
 
 const PEM = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/;
 
-/** Signs JWTs with one key, by Web Crypto. Without a key, with a new one that cannot be read. */
+/** Signs JWTs with one key, by Web Crypto: the given one, the one of a store, or a new one that cannot be read. */
 export class Signer {
-  readonly #given: PrivateKey | undefined;
+  readonly #given: PrivateKey | KeyStore | undefined;
   #ready: Promise<ReadyKey> | undefined;
 
-  constructor(given?: PrivateKey) {
+  constructor(given?: PrivateKey | KeyStore) {
     this.#given = given;
   }
 
@@ -49,13 +61,20 @@ export class Signer {
   }
 
   async #sign(claims: object, toHeader: (ready: ReadyKey) => object): Promise<string> {
-    this.#ready ??= this.#given === undefined ? generate() : read(this.#given);
-    const ready = await this.#ready;
+    const ready = await this.#key();
     const { key, alg } = ready;
     const content = `${encode({ alg, ...toHeader(ready) })}.${encode(claims)}`;
     const algorithm = alg === 'ES256' ? ES256 : ED25519;
     const signature = await crypto.subtle.sign(algorithm, key, new TextEncoder().encode(content));
     return `${content}.${toBase64Url(new Uint8Array(signature))}`;
+  }
+
+  #key(): Promise<ReadyKey> {
+    const given = this.#given;
+    // Not remembered: another tab can have replaced it.
+    if (typeof given === 'object' && 'keyPair' in given) return given.keyPair(generate).then(toReady);
+    this.#ready ??= given === undefined ? generate().then(toReady) : read(given);
+    return this.#ready;
   }
 }
 
@@ -63,8 +82,11 @@ function encode(value: object): string {
   return toBase64Url(new TextEncoder().encode(JSON.stringify(value)));
 }
 
-async function generate(): Promise<ReadyKey> {
-  const { privateKey, publicKey } = await crypto.subtle.generateKey(ES256, false, ['sign', 'verify']);
+function generate(): Promise<KeyPair> {
+  return crypto.subtle.generateKey(ES256, false, ['sign', 'verify']);
+}
+
+async function toReady({ privateKey, publicKey }: KeyPair): Promise<ReadyKey> {
   const jwk = toPublic(await crypto.subtle.exportKey('jwk', publicKey));
   return { key: privateKey, alg: 'ES256', jwk, kid: undefined };
 }

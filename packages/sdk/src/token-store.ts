@@ -31,6 +31,11 @@ export interface TokenStore {
    * for both.
    */
   replace(grantId: string, previous: TokenSet | null, next: TokenSet | null): Promise<boolean>;
+  /**
+   * Does the work while nobody else who shares the store does any for this connection. Without it, two processes may renew at the same
+   * time, which is safe unless one pauses for a minute meanwhile.
+   */
+  lock?<Result>(grantId: string, work: () => Promise<Result>): Promise<Result>;
 }
 
 /** A store in the memory of this process: for tests, and for programs that run once. */

@@ -61,7 +61,10 @@ export class Tokens {
   #renewOnce(grantId: string, refused: string | null): Promise<TokenSet> {
     const underWay = this.#renewals.get(grantId);
     if (underWay !== undefined) return underWay;
-    const renewal = this.#renew(grantId, refused).finally(() => this.#renewals.delete(grantId));
+    const renew = () => this.#renew(grantId, refused);
+    const renewal = (this.#source.store.lock?.(grantId, renew) ?? renew()).finally(() =>
+      this.#renewals.delete(grantId),
+    );
     this.#renewals.set(grantId, renewal);
     return renewal;
   }
