@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, isPhdsError, type KeptAuthorization } from '@phds/sdk';
+import type { Client, KeptAuthorization } from '@phds/sdk';
 import express, { type Request, type Response } from 'express';
 import { drawChart } from './chart.ts';
-import { showPage } from './page.ts';
+import { explain, isOver, showContent, showPage } from './page.ts';
 
 /** What this app knows about a browser: an authorization under way, and the connection. */
 interface Session {
@@ -26,11 +26,13 @@ export function createApp(client: Client) {
 
   app.get('/', async (request, response) => {
     const { connectionId } = sessionOf(request);
-    if (connectionId === undefined) return response.send(showPage('See your heart rate.', 'connect'));
+    if (connectionId === undefined) {
+      return response.send(showPage(showContent('See your heart rate.', 'connect')));
+    }
     const list = client.connection(connectionId).healthData('heart', { type: 'Heart Rate' });
     const readings = await list.toArray({ limit: 200 });
     const text = `Your newest ${readings.length} readings, beats per minute.`;
-    return response.send(showPage(text, 'disconnect', drawChart(readings)));
+    return response.send(showPage(showContent(text, 'disconnect', drawChart(readings))));
   });
 
   app.post('/connect', async (_, response) => {
@@ -57,9 +59,8 @@ export function createApp(client: Client) {
 
   app.use((error: Error, _request: Request, response: Response, _next: unknown) => {
     console.error(error);
-    const isOver = isPhdsError(error) && (error.needsNewApproval || error.code === 'ACCESS_DENIED');
-    if (isOver) open(response, {});
-    response.status(isOver ? 403 : 500).send(showPage(error.message, 'connect'));
+    if (isOver(error)) open(response, {});
+    response.status(isOver(error) ? 403 : 500).send(showPage(showContent(explain(error), 'connect')));
   });
   return app;
 }

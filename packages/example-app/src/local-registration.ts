@@ -1,8 +1,17 @@
 /** Registers an app as the developer of the local stack. Elsewhere you do this once, in the developer console. */
-export async function registerAtLocalStack(gateway: string, redirectUri: string) {
+export async function registerAtLocalStack(
+  gateway: string,
+  redirectUri: string,
+  applicationType: 'server' | 'browser',
+) {
   const { IDENTITY_PROVIDER_URL = 'http://localhost:8090' } = process.env;
   const { token } = await post<{ token: string }>(`${IDENTITY_PROVIDER_URL}/sessions`, { user: 'developer' });
-  const app = { name: 'Heart chart', redirectUris: [redirectUri], scopes: ['read:health-data:heart'] };
+  const app = {
+    name: 'Heart chart',
+    applicationType,
+    redirectUris: [redirectUri],
+    scopes: ['read:health-data:heart'],
+  };
   type Registered = { data: { clientId: string; clientSecret: string } };
   return (await post<Registered>(`${gateway}/developer/apps`, app, token)).data;
 }

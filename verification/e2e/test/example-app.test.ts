@@ -3,69 +3,131 @@ import { ingestReadings } from '@phds/running-system/ingestion';
 import { expectStatus } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
+import type { Page } from 'playwright-core';
 import { ApprovalScreen } from '../src/approval-screen.ts';
 import { type RunningExampleApp, startExampleApp } from '../src/example-app.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const USER = 'example-app';
 const HOUR_MS = 3_600_000;
+const FORMS = ['server', 'page'] as const;
+
+/** What the page keeps: whether tokens are bound, and whether the private key can be copied. */
+const KEPT = `new Promise((resolve) => {
+  indexedDB.open('phds').onsuccess = ({ target }) => {
+    const all = target.result.transaction('entries').objectStore('entries').getAll();
+    all.onsuccess = () => resolve(all.result.map((entry) => entry.tokenType ?? entry.privateKey.extractable));
+  };
+})`;
 
 describeWithChromium('the example app', () => {
   const visits = prepareVisits();
-  let app: RunningExampleApp;
+  let apps: Record<(typeof FORMS)[number], RunningExampleApp>;
 
   beforeAll(async () => {
-    app = await startExampleApp(visits.stack);
+    const { stack } = visits;
+    apps = { server: await startExampleApp(stack), page: await startExampleApp(stack, 'page') };
     const readings = Array.from({ length: 40 }, (_, hour) => ({
       type: 'Heart Rate',
       // Within the month that the approval screen proposes.
       start: new Date(Date.now() - (hour + 1) * HOUR_MS).toISOString(),
       value: 60 + ((hour * 7) % 40),
     }));
-    await ingestReadings(visits.stack, USER, readings);
+    await ingestReadings(stack, USER, readings);
   });
-  afterAll(async () => app?.[Symbol.asyncDispose]());
+  afterAll(async () => {
+    for (const app of Object.values(apps ?? {})) await app[Symbol.asyncDispose]();
+  });
 
-  const open = async () => {
+  const open = async (form: (typeof FORMS)[number]) => {
     const visitor = await visits.open('/signed-in', { session: await signIn(visits.stack, USER) });
     const { page } = visitor;
-    await page.goto(app.url);
+    await page.goto(apps[form].url);
     await page.getByRole('button', { name: 'Connect' }).click();
     await page.waitForURL('**/approve/*');
     return { visitor, page, screen: new ApprovalScreen(page) };
   };
-
-  test('leads from Connect to a chart of the heart rate, and disconnects', async () => {
-    const { visitor, page, screen } = await open();
-    await screen.shareOnly('Heart');
+  const seeChart = async (page: Page) => {
     await page.getByRole('img', { name: /^Heart rate from .+ to .+, per minute$/ }).waitFor();
     await page.getByText('Your newest 40 readings, beats per minute.').waitFor();
+  };
+  const seeConnect = (page: Page) => page.getByRole('button', { name: 'Connect', exact: true }).waitFor();
+
+  test('leads from Connect to a chart of the heart rate, and disconnects', async () => {
+    const { visitor, page, screen } = await open('server');
+    await screen.shareOnly('Heart');
+    await seeChart(page);
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('example-app');
     await page.getByRole('button', { name: 'Disconnect' }).click();
-    await page.getByRole('button', { name: 'Connect', exact: true }).waitFor();
+    await seeConnect(page);
     const { body } = await send(`${visits.stack.gateway}/partner/consent/grants`, {
       bearer: await signIn(visits.stack, USER),
     });
     expect(body.data[0]).toMatchObject({ status: 'revoked', revokedBy: 'app' });
   });
 
-  test('says so when the person shares nothing, and offers to connect again', async () => {
-    const { page, screen } = await open();
-    await screen.deny.click();
-    await page.getByText('The person did not approve the request.').waitFor();
-    await page.getByRole('button', { name: 'Connect', exact: true }).waitFor();
-  });
+  test.each(FORMS)(
+    'as a %s, says so when the person shares nothing, and offers to connect again',
+    async (form) => {
+      const { page, screen } = await open(form);
+      await screen.deny.click();
+      await page.getByText('You did not share your heart rate.').waitFor();
+      await seeConnect(page);
+    },
+  );
 
-  test('offers to connect again when the person has ended the connection elsewhere', async () => {
-    const { visitor, page, screen } = await open();
+  test.each(FORMS)('as a %s, says so when the person has ended the connection elsewhere', async (form) => {
+    const { visitor, page, screen } = await open(form);
     await screen.shareOnly('Heart');
-    await page.getByRole('img').waitFor();
+    await seeChart(page);
     const session = await signIn(visits.stack, USER);
     const url = `${visits.stack.gateway}/partner/consent/grants/revoke-all`;
     expectStatus(200, await send(url, { method: 'POST', bearer: session }));
     await page.reload();
-    await page.getByRole('button', { name: 'Connect', exact: true }).waitFor();
+    await page.getByText('The connection has ended').waitFor();
+    await seeConnect(page);
     expect(await visitor.findBarriers()).toEqual([]);
+    if (form === 'page') expect(await page.evaluate(KEPT)).toEqual([]);
+  });
+
+  test('as a page, stays connected with a key that nobody can copy, renews in one tab at a time, and keeps nothing after Disconnect', async () => {
+    const { visitor, page, screen } = await open('page');
+    const context = page.context();
+    await screen.shareOnly('Heart');
+    await seeChart(page);
+    expect(page.url()).toBe(`${apps.page.url}/`);
+    expect(await page.evaluate(KEPT)).toEqual(['DPoP', false]);
+    await visitor.takePictures('example-page');
+
+    await context.route('**/api/v1/**', (route) => route.abort('connectionreset'));
+    await page.reload();
+    await page.getByText('The service does not answer. Try again later.').waitFor();
+    await context.unroute('**/api/v1/**');
+
+    // Both tabs find the access token expired, and the second one waits while the first one renews it.
+    const tab = await context.newPage();
+    const renewals: (string | null)[] = [];
+    const waiting = Promise.withResolvers<void>();
+    await context.route('**/oauth/token', async (route) => {
+      renewals.push(route.request().postData());
+      await waiting.promise;
+      await route.continue();
+    });
+    await context.clock.setFixedTime(Date.now() + HOUR_MS);
+    await Promise.all([page.reload(), tab.goto(apps.page.url)]);
+    await page.waitForFunction('navigator.locks.query().then(({ pending }) => pending.length === 1)');
+    waiting.resolve();
+    await Promise.all([page, tab].map(seeChart));
+    // The service refuses the first one for its time, which is that of a wrong clock.
+    expect([renewals.length, new Set(renewals).size]).toEqual([2, 1]);
+
+    const revoked = page.waitForResponse('**/oauth/revoke');
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await seeConnect(page);
+    expect((await revoked).status()).toBe(200);
+    expect(await page.evaluate(KEPT)).toEqual([]);
+    await tab.reload();
+    await seeConnect(tab);
   });
 });

@@ -86,7 +86,8 @@ export class Visitor implements AsyncDisposable {
     });
     page.on('request', (request) => {
       const url = new URL(request.url());
-      const isForeign = /^https?:$/.test(url.protocol) && url.origin !== gateway;
+      const isForeign =
+        /^https?:$/.test(url.protocol) && url.origin !== gateway && !page.url().startsWith(`${url.origin}/`);
       if (isForeign && !request.isNavigationRequest()) this.complaints.push(`request to ${url.origin}`);
     });
   }
