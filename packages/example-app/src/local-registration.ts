@@ -1,17 +1,9 @@
 /** Registers an app as the developer of the local stack. Elsewhere you do this once, in the developer console. */
-export async function registerAtLocalStack(
-  gateway: string,
-  redirectUri: string,
-  applicationType: 'server' | 'browser',
-) {
+export async function registerAtLocalStack(gateway: string, redirectUri: string, applicationType: string) {
   const { IDENTITY_PROVIDER_URL = 'http://localhost:8090' } = process.env;
   const { token } = await post<{ token: string }>(`${IDENTITY_PROVIDER_URL}/sessions`, { user: 'developer' });
-  const app = {
-    name: 'Heart chart',
-    applicationType,
-    redirectUris: [redirectUri],
-    scopes: ['read:health-data:heart'],
-  };
+  const access = { redirectUris: [redirectUri], scopes: ['read:health-data:heart'] };
+  const app = { name: 'Heart chart', applicationType, ...access };
   type Registered = { data: { clientId: string; clientSecret: string } };
   return (await post<Registered>(`${gateway}/developer/apps`, app, token)).data;
 }

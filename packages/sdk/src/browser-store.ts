@@ -2,11 +2,12 @@ import type { KeyPair, KeyStore } from './signer.ts';
 import type { TokenSet, TokenStore } from './token-store.ts';
 
 // What is used of IndexedDB and Web Locks. The types of Node do not have them.
+type Listener = (() => void) | null;
 interface Request<Result> {
   readonly result: Result;
   readonly error: unknown;
-  onsuccess: (() => void) | null;
-  onerror: (() => void) | null;
+  onsuccess: Listener;
+  onerror: Listener;
 }
 interface Entries {
   get(key: string): Request<unknown>;
@@ -15,20 +16,16 @@ interface Entries {
   count(): Request<number>;
   clear(): Request<unknown>;
 }
-interface Transaction {
-  readonly error: unknown;
-  oncomplete: (() => void) | null;
-  onabort: (() => void) | null;
-  objectStore(name: string): Entries;
-}
+type Mode = 'readonly' | 'readwrite';
 interface Database {
   createObjectStore(name: string): unknown;
-  transaction(name: string, mode: 'readonly' | 'readwrite'): Transaction;
+  transaction(
+    name: string,
+    mode: Mode,
+  ): { readonly error: unknown; oncomplete: Listener; onabort: Listener; objectStore(name: string): Entries };
   close(): void;
 }
-declare const indexedDB: {
-  open(name: string): Request<Database> & { onupgradeneeded: (() => void) | null };
-};
+declare const indexedDB: { open(name: string): Request<Database> & { onupgradeneeded: Listener } };
 declare const navigator: {
   readonly locks: { request<Result>(name: string, work: () => Promise<Result>): Promise<Result> };
 };
@@ -50,8 +47,8 @@ export function browserStore(name = 'phds'): TokenStore & KeyStore {
         if (next !== null) await settle(entries.put(next, grantId));
         else {
           await settle(entries.delete(grantId));
-          const onlyKey = (await settle(entries.count())) === 1;
-          if (onlyKey) await settle(entries.clear());
+          // Only the key is left.
+          if ((await settle(entries.count())) === 1) await settle(entries.clear());
         }
         return true;
       }),
@@ -73,7 +70,7 @@ export function browserStore(name = 'phds'): TokenStore & KeyStore {
 /** Does the work in one transaction, and returns when what it wrote is kept. */
 async function transact<Result>(
   name: string,
-  mode: 'readonly' | 'readwrite',
+  mode: Mode,
   work: (entries: Entries) => Promise<Result>,
 ): Promise<Result> {
   const opening = indexedDB.open(name);

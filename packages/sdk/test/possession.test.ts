@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import type { KeyPair, KeyStore } from '../src/signer.ts';
 import { makeClient, tokenAnswer, tokens } from './made-client.ts';
 import { json, lostConnection, problem, type Sent } from './scripted-service.ts';
 
@@ -22,6 +23,14 @@ function makeKeyed(options: object, answer: (sent: Sent, index: number) => Retur
     options: { clientSecret: undefined, clientKey: pem, ...options } as object,
   });
 }
+
+let keptKey: Promise<KeyPair> | undefined;
+const keyStore: KeyStore = {
+  keyPair: (make) => {
+    keptKey ??= make();
+    return keptKey;
+  },
+};
 
 const answerAll = ({ url }: Sent) => {
   if (url.pathname === '/oauth/par') return json(201, PUSHED);
@@ -96,6 +105,7 @@ describe('bound tokens', () => {
   test.each([
     ['the client key', { dpop: true }, jwk],
     ['another key', { dpop: pem, clientKey: toPem(edwards as typeof ec) }, jwk],
+    ['a key of a store', { dpop: keyStore, clientKey: undefined }, undefined],
     ['a key of the process', { dpop: true, clientKey: undefined, clientSecret: 'phds_cs_1' }, undefined],
   ])('the life of a connection is bound to %s', async (_, options, bound) => {
     const { client, service, clock, store } = makeKeyed(

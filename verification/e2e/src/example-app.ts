@@ -12,18 +12,13 @@ export interface RunningExampleApp extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a form of the app beside this stack, as `npm run example` does, and waits until it says where to open it. */
-export async function startExampleApp(
-  stack: SharedStack,
-  ...form: readonly 'page'[]
-): Promise<RunningExampleApp> {
+/** Starts this form of the app beside this stack, as `npm run example` does, and waits until it says where to open it. */
+export async function startExampleApp(stack: SharedStack, form: 'server' | 'page') {
   const port = String(await findFreePort());
   const { gateway: PHDS_URL, identityProviderUrl: IDENTITY_PROVIDER_URL } = stack;
   const env = { ...process.env, PHDS_URL, IDENTITY_PROVIDER_URL, PORT: port };
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, ...form], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const args = ['--disable-warning=ExperimentalWarning', PROGRAM, form];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   const stop = async () => {
     child.kill('SIGTERM');

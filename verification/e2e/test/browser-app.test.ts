@@ -8,7 +8,6 @@ import { type BrowserApp, startBrowserApp } from '../src/browser-app.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const USER = 'browser-app';
-const HEART_PATH = '/api/v1/health-data/heart';
 
 interface Tokens {
   readonly access_token: string;
@@ -57,21 +56,11 @@ describeWithChromium('a page with oidc-client-ts and no secret', () => {
     expect(second.refresh_token).not.toBe(first.refresh_token);
     expect(await step('read')).toMatchObject({ status: 200, readings: 1 });
     // What a script that steals it can do with it elsewhere.
-    const stolen = await send(`${visits.stack.gateway}${HEART_PATH}`, { bearer: second.access_token });
+    const stolen = await send(`${visits.stack.gateway}/api/v1/health-data/heart`, {
+      bearer: second.access_token,
+    });
     expect(stolen.status).toBe(401);
     await step('revoke');
-    expect(await send(`${visits.stack.gateway}${HEART_PATH}`, { bearer: second.access_token })).toMatchObject(
-      {
-        status: 401,
-      },
-    );
-  });
-
-  test('can read why it is refused when the person has ended the connection', async () => {
-    const { step } = await connect();
-    const bearer = await signIn(visits.stack, USER);
-    const url = `${visits.stack.gateway}/partner/consent/grants/revoke-all`;
-    expectStatus(200, await send(url, { method: 'POST', bearer }));
     expect(await step('read')).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
   });
 });

@@ -26,7 +26,7 @@ describeWithChromium('the example app', () => {
 
   beforeAll(async () => {
     const { stack } = visits;
-    apps = { server: await startExampleApp(stack), page: await startExampleApp(stack, 'page') };
+    apps = { server: await startExampleApp(stack, 'server'), page: await startExampleApp(stack, 'page') };
     const readings = Array.from({ length: 40 }, (_, hour) => ({
       type: 'Heart Rate',
       // Within the month that the approval screen proposes.
