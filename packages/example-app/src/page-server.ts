@@ -1,18 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import express from 'express';
 import { showPage } from './page.ts';
 
-const own = dirname(import.meta.dirname);
-const sdk = dirname(fileURLToPath(import.meta.resolve('@phds/sdk')));
-const files = [
-  ...['/browser/main.ts', '/src/chart.ts', '/src/page.ts'].map((path) => [path, join(own, path)] as const),
-  ...readdirSync(sdk).flatMap((name) =>
-    name.endsWith('.ts') ? [[`/sdk/${name}`, join(sdk, name)] as const] : [],
-  ),
-];
+const OWN = dirname(import.meta.dirname);
+const SDK = 'node_modules/@phds/sdk/src';
 
 /** Sends the files of the page, and knows no token. A bundler would make one script of them. */
 export function createPageServer(baseUrl: string, clientId: string) {
@@ -23,12 +16,10 @@ export function createPageServer(baseUrl: string, clientId: string) {
     const policy = `default-src 'self'; connect-src ${baseUrl}; style-src 'unsafe-inline'; frame-ancestors 'none'`;
     response.set('Content-Security-Policy', policy).send(showPage('', script));
   });
-  for (const [path, file] of files) {
-    const code = stripTypeScriptTypes(readFileSync(file, 'utf8')).replaceAll(
-      `'@phds/sdk'`,
-      `'/sdk/index.ts'`,
-    );
-    app.get(path, (_, response) => response.type('js').send(code));
+  for (const file of globSync(['browser/*.ts', 'src/{page,chart}.ts', `${SDK}/*.ts`], { cwd: OWN })) {
+    const code = stripTypeScriptTypes(readFileSync(join(OWN, file), 'utf8'));
+    const linked = code.replaceAll("'@phds/sdk'", `'/${SDK}/index.ts'`);
+    app.get(`/${file}`, (_, response) => response.type('js').send(linked));
   }
   return app;
 }

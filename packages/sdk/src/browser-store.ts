@@ -2,12 +2,9 @@ import type { KeyPair, KeyStore } from './signer.ts';
 import type { TokenSet, TokenStore } from './token-store.ts';
 
 // What is used of IndexedDB and Web Locks. The types of Node do not have them.
-type Listener = (() => void) | null;
-interface Request<Result> {
+interface Request<Result> extends EventTarget {
   readonly result: Result;
   readonly error: unknown;
-  onsuccess: Listener;
-  onerror: Listener;
 }
 interface Entries {
   get(key: string): Request<unknown>;
@@ -16,16 +13,16 @@ interface Entries {
   count(): Request<number>;
   clear(): Request<unknown>;
 }
-type Mode = 'readonly' | 'readwrite';
+interface Transaction extends Request<void> {
+  objectStore(name: string): Entries;
+}
 interface Database {
   createObjectStore(name: string): unknown;
-  transaction(
-    name: string,
-    mode: Mode,
-  ): { readonly error: unknown; oncomplete: Listener; onabort: Listener; objectStore(name: string): Entries };
+  transaction(name: string, mode: Mode): Transaction;
   close(): void;
 }
-declare const indexedDB: { open(name: string): Request<Database> & { onupgradeneeded: Listener } };
+type Mode = 'readonly' | 'readwrite';
+declare const indexedDB: { open(name: string): Request<Database> };
 declare const navigator: {
   readonly locks: { request<Result>(name: string, work: () => Promise<Result>): Promise<Result> };
 };
@@ -74,14 +71,11 @@ async function transact<Result>(
   work: (entries: Entries) => Promise<Result>,
 ): Promise<Result> {
   const opening = indexedDB.open(name);
-  opening.onupgradeneeded = () => opening.result.createObjectStore(ENTRIES);
+  opening.addEventListener('upgradeneeded', () => opening.result.createObjectStore(ENTRIES));
   const database = await settle(opening);
   try {
     const transaction = database.transaction(ENTRIES, mode);
-    const ended = new Promise<void>((resolve, reject) => {
-      transaction.oncomplete = () => resolve();
-      transaction.onabort = () => reject(transaction.error);
-    });
+    const ended = settle(transaction, 'complete', 'abort');
     const [result] = await Promise.all([work(transaction.objectStore(ENTRIES)), ended]);
     return result;
   } finally {
@@ -93,9 +87,9 @@ async function find<Entry>(entries: Entries, key: string): Promise<Entry | null>
   return ((await settle(entries.get(key))) as Entry | undefined) ?? null;
 }
 
-function settle<Result>(request: Request<Result>): Promise<Result> {
+function settle<Result>(request: Request<Result>, end = 'success', failure = 'error'): Promise<Result> {
   return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
+    request.addEventListener(end, () => resolve(request.result));
+    request.addEventListener(failure, () => reject(request.error));
   });
 }

@@ -16,24 +16,7 @@ export type { components, operations, paths } from './generated/openapi.ts';
 export type { Grant, GrantQuery, Introspection } from './grants.ts';
 export type { CallOptions } from './http.ts';
 export type { List, Page } from './list.ts';
-export type {
-  AdherenceEntry,
-  Aggregations,
-  Allergy,
-  Appointment,
-  Category,
-  Condition,
-  EhrRecord,
-  Medication,
-  MoodEntry,
-  Profile,
-  Reading,
-  ReadingQuery,
-  Report,
-  Symptom,
-  TrendPoint,
-  WeightEntry,
-} from './resources.ts';
+export type * from './resources.ts';
 export type { KeyPair, KeyStore, PrivateJwk, PrivateKey } from './signer.ts';
 export type { Change, SyncBatch, SyncOptions } from './sync.ts';
 export { memoryTokenStore, type TokenSet, type TokenStore, type TokenType } from './token-store.ts';

@@ -21,8 +21,7 @@ export type ItemOf<Path extends keyof paths> =
     : never;
 
 /** The object at this path. */
-export type ObjectOf<Path extends keyof paths> =
-  Answer<Path> extends { readonly data: infer Data } ? Data : never;
+type ObjectOf<Path extends keyof paths> = Answer<Path> extends { readonly data: infer Data } ? Data : never;
 
 /** The query parameters of this path; times may be dates of JavaScript. */
 export type Query<Path extends keyof paths> = {
