@@ -67,7 +67,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const backends = starting.use(openBackends(config, { log, metrics, reloads }));
   const cache = new PrincipalCache({ maxTokens: config.CACHE_MAX_TOKENS, ttlMs: config.CACHE_TTL_MS, clock });
   measured.measureCache(cache);
-  const redis = connectRedis(config, { cache, log, measured }, starting);
+  const redis = await connectRedis(config, { cache, log, measured }, starting);
   const refusals = countRefusals({ ...backends, clock, log }, config, failureOf, starting);
   const requests = openRequestLog(redis, config, { clock, log }, starting);
   const verification = starting.use(openSessionVerification(config, { clock, failureOf }));
@@ -97,8 +97,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     signIn,
   });
   const probePort = await openProbes({ config, metrics, readiness }, starting);
-  // Until then a proof that another gateway has seen would work here.
-  await redis?.tried;
   const http = starting.use(await startHttpServer(app, config, { clock, reloads }));
   const ports = { port: http.port, probePort };
   testSelf({ config, port: http.port, clock, metrics, log }, starting);
@@ -167,7 +165,7 @@ function testSelf(
 }
 
 /** Redis with the subscription to evictions; null when none is configured. */
-function connectRedis(
+async function connectRedis(
   config: Config,
   {
     cache,
@@ -179,13 +177,15 @@ function connectRedis(
     readonly measured: ReturnType<typeof createGatewayMetrics>;
   },
   resources: AsyncDisposableStack,
-): RedisConnection | null {
+): Promise<RedisConnection | null> {
   const { REDIS_URL: url, REDIS_COMMAND_TIMEOUT_MS: commandTimeoutMs } = config;
   if (url === undefined) return null;
   const tls = toRedisTls(config);
   const redis = resources.use(openRedis(url, log, { commandTimeoutMs, tls }));
   measured.measureRedis(redis);
   measured.measureSubscription(resources.use(subscribeEvictions({ url, tls }, cache, log)));
+  // Until then a proof that another gateway has seen would work here.
+  await redis.tried;
   return redis;
 }
 
