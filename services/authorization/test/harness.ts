@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Client } from '@connectrpc/connect';
-import { afterAll } from '@jest/globals';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
@@ -17,6 +16,7 @@ import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases'
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer } from '@phds/test-kit/session-issuer';
+import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { readEnvironment } from '../src/config.ts';
 import { createService } from '../src/service.ts';
@@ -92,9 +92,7 @@ export interface Exchange {
 
 /** Starts a harness for all tests of the file. */
 export async function shareHarness(settings: Record<string, string> = {}): Promise<Harness> {
-  const harness = await startHarness(settings);
-  afterAll(async () => harness[Symbol.asyncDispose]());
-  return harness;
+  return shared.use(await startHarness(settings));
 }
 
 export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {

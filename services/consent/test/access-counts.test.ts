@@ -9,24 +9,10 @@ import { createAccessCounting } from '../src/app/access-counting.ts';
 import { toLocalDays } from '../src/domain/local-days.ts';
 import { expectAppDays } from './app-days.ts';
 import { type DatedRecorder, startDatedRecorder } from './dated-recorder.ts';
-import {
-  accessOf,
-  approve,
-  HEART,
-  MOOD,
-  type RunningService,
-  record,
-  registerApp,
-  startConsent,
-} from './running-service.ts';
+import { accessOf, approve, HEART, MOOD, record, registerApp, shareConsent } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
-let consent: RunningService;
-
-beforeAll(async () => {
-  consent = await startConsent({ settings: { COUNT_INTERVAL_MS: '3600000' } });
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent({ settings: { COUNT_INTERVAL_MS: '3600000' } });
 
 type Grant = Awaited<ReturnType<typeof approve>>;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { selectUsage } from '../src/store/pg-app-usage.ts';
 import { expectAppDays } from './app-days.ts';
@@ -7,20 +7,15 @@ import {
   approve,
   MOOD,
   type RegisteredApp,
-  type RunningService,
   record,
   registerApp,
-  startConsent,
+  shareConsent,
 } from './running-service.ts';
 
-let consent: RunningService;
 let app: RegisteredApp;
 let today: string;
 
-beforeAll(async () => {
-  consent = await startConsent({ settings: { COUNT_INTERVAL_MS: '3600000', PRUNE_INTERVAL_MS: '50' } });
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent({ settings: { COUNT_INTERVAL_MS: '3600000', PRUNE_INTERVAL_MS: '50' } });
 
 beforeEach(async () => {
   app = await registerApp(consent, 'developer');

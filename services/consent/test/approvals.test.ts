@@ -1,5 +1,5 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Need, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
@@ -11,17 +11,11 @@ import {
   MOOD,
   openPending,
   type RegisteredApp,
-  type RunningService,
   registerApp,
-  startConsent,
+  shareConsent,
 } from './running-service.ts';
 
-let consent: RunningService;
-
-beforeAll(async () => {
-  consent = await startConsent({ settings: { MAX_LIVE_PENDING_PER_APP: '5' } });
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent({ settings: { MAX_LIVE_PENDING_PER_APP: '5' } });
 
 const get = async (id: string, userId: string) =>
   (await consent.asGateway.getPendingApproval({ id }, await consent.session(userId))).pendingApproval;

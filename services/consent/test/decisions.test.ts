@@ -13,17 +13,12 @@ import {
   type RegisteredApp,
   type RunningService,
   registerApp,
+  shareConsent,
   startConsent,
 } from './running-service.ts';
 
-let consent: RunningService;
-let app: RegisteredApp;
-
-beforeAll(async () => {
-  consent = await startConsent();
-  app = await registerApp(consent);
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent();
+const app = await registerApp(consent);
 
 const approveAll = async (id: string, userId: string) =>
   consent.asAuthorization.approve({ id, allRequested: true }, await consent.session(userId));

@@ -1,26 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { BAD_USER_IDS, GOOD_USER_IDS } from '@phds/test-kit/user-ids';
-import {
-  accessOf,
-  approve,
-  openPending,
-  type RegisteredApp,
-  type RunningService,
-  record,
-  registerApp,
-  startConsent,
-} from './running-service.ts';
+import { accessOf, approve, openPending, record, registerApp, shareConsent } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
-let consent: RunningService;
-let app: RegisteredApp;
-
-beforeAll(async () => {
-  consent = await startConsent();
-  app = await registerApp(consent, 'developer');
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent();
+const app = await registerApp(consent, 'developer');
 
 const erase = (userId: string) => consent.asOperator.eraseUser({ userId });
 

@@ -4,6 +4,7 @@ import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { eventually } from '@phds/test-kit/conditions';
 import { letDaysPass } from '@phds/test-kit/passing-days';
+import { shared } from '@phds/test-kit/shared';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import type { ScannedGrants } from '../src/app/notice-ports.ts';
 import { scanForNotices } from '../src/app/notice-scan.ts';
@@ -17,25 +18,14 @@ import {
   HEART,
   MOOD,
   openPending,
-  type RegisteredApp,
   type RunningService,
   registerApp,
-  startConsent,
+  shareConsent,
 } from './running-service.ts';
 
-let consent: RunningService;
-let searcher: NoticeSearcher;
-let app: RegisteredApp;
-
-beforeAll(async () => {
-  consent = await startConsent({ settings: { NOTICE_SCAN_INTERVAL_MS: '86400000' } });
-  searcher = await openNoticeSearcher(consent.database.url);
-  app = await registerApp(consent);
-});
-afterAll(async () => {
-  await searcher[Symbol.asyncDispose]();
-  await consent[Symbol.asyncDispose]();
-});
+const consent = await shareConsent({ settings: { NOTICE_SCAN_INTERVAL_MS: '86400000' } });
+const searcher = shared.use(await openNoticeSearcher(consent.database.url));
+const app = await registerApp(consent);
 
 /** The search for coming ends and unusual reading, run by a test in place of the service. */
 interface NoticeSearcher extends AsyncDisposable {

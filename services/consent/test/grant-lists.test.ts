@@ -1,23 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { LONGEST_LIST } from '@phds/catalog/pagination';
 import { latestGrants, pageOfApp } from '../src/store/grant-lists.ts';
 import { grantsWhere } from '../src/store/grant-rows.ts';
 import { renamingAt } from './renamed-apps.ts';
-import {
-  approve,
-  openPending,
-  type RegisteredApp,
-  type RunningService,
-  registerApp,
-  startConsent,
-} from './running-service.ts';
+import { approve, openPending, type RegisteredApp, registerApp, shareConsent } from './running-service.ts';
 
-let consent: RunningService;
-
-beforeAll(async () => {
-  consent = await startConsent();
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent();
 
 const { rename, approveOpened } = renamingAt(() => consent);
 const listOf = async (userId: string, page = {}) =>

@@ -1,5 +1,5 @@
 import { timestampDate, timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
@@ -12,18 +12,12 @@ import {
   MOOD,
   openPending,
   type RegisteredApp,
-  type RunningService,
   record,
   registerApp,
-  startConsent,
+  shareConsent,
 } from './running-service.ts';
 
-let consent: RunningService;
-
-beforeAll(async () => {
-  consent = await startConsent();
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent();
 
 const revoke = async (id: string, userId: string) =>
   consent.asGateway.revokeGrant({ id }, await consent.session(userId));

@@ -1,5 +1,5 @@
 import { timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import {
   accessOf,
@@ -7,18 +7,12 @@ import {
   GLUCOSE,
   HEART,
   MOOD,
-  type RunningService,
   record,
   registerApp,
-  startConsent,
+  shareConsent,
 } from './running-service.ts';
 
-let consent: RunningService;
-
-beforeAll(async () => {
-  consent = await startConsent();
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent();
 
 describe('the access history', () => {
   test('shows a person what was read and what was refused, newest first', async () => {

@@ -1,23 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { AppLockKind, AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
-import {
-  approve,
-  GLUCOSE,
-  HEART,
-  type RunningService,
-  registerApp,
-  startConsent,
-} from './running-service.ts';
+import { approve, GLUCOSE, HEART, registerApp, shareConsent } from './running-service.ts';
 
-let consent: RunningService;
-
-beforeAll(async () => {
-  consent = await startConsent();
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent();
 
 const NOTHING = { grantId: '', familyId: '', tokenHash: new Uint8Array() };
 const soon = () => timestampFromMs(Date.now() + 3_600_000);

@@ -1,37 +1,22 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { toRuntimeRole } from '@phds/service-kit/postgres/postgres-names';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestDatabase } from '@phds/test-kit/databases';
+import { shared } from '@phds/test-kit/shared';
 import { openTestPool } from '@phds/test-kit/test-pool';
-import type pg from 'pg';
 import { countLockWaits } from './database-clients.ts';
-import {
-  approve,
-  GLUCOSE,
-  HEART,
-  type RunningService,
-  registerApp,
-  startConsent,
-} from './running-service.ts';
-
-let consent: RunningService;
-let admin: pg.Pool;
+import { approve, GLUCOSE, HEART, registerApp, shareConsent } from './running-service.ts';
 
 /** A database and a role with other default isolation levels than the service needs. */
-beforeAll(async () => {
-  const database = await createTestDatabase('consent');
-  admin = openTestPool(database.adminUrl, { max: 1 });
-  const { rows } = await admin.query<{ name: string }>('SELECT current_database() AS name');
-  const name = rows[0]?.name;
-  await admin.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
-  await admin.query(`ALTER ROLE ${toRuntimeRole('consent')} IN DATABASE ${name}
-    SET default_transaction_isolation = 'repeatable read'`);
-  consent = await startConsent({ database });
-});
-afterAll(async () => {
-  await admin.end();
-  await consent[Symbol.asyncDispose]();
-});
+const database = await createTestDatabase('consent');
+const admin = openTestPool(database.adminUrl, { max: 1 });
+const { rows } = await admin.query<{ name: string }>('SELECT current_database() AS name');
+const name = rows[0]?.name;
+await admin.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
+await admin.query(`ALTER ROLE ${toRuntimeRole('consent')} IN DATABASE ${name}
+  SET default_transaction_isolation = 'repeatable read'`);
+const consent = await shareConsent({ database });
+shared.defer(() => admin.end());
 
 /** Three grants, the newest with the smallest id: the table and its time index order them differently from their ids. */
 async function grantsAgainstTheOrderOfIds(userId: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { ReportReason } from '@phds/contracts/phds/consent/v1/reports_pb';
 import type { Notice } from '@phds/contracts/phds/events/v1/notice_pb';
@@ -21,15 +21,10 @@ import {
   openPending,
   type RunningService,
   registerApp,
-  startConsent,
+  shareConsent,
 } from './running-service.ts';
 
-let consent: RunningService;
-
-beforeAll(async () => {
-  consent = await startConsent();
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent();
 
 const INSERT = `INSERT INTO notice (id, at, user_id, kind, content)
   VALUES ($1, $3, $2, 'connection_began', $4)`;

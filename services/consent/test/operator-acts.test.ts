@@ -1,25 +1,13 @@
 import { hash } from 'node:crypto';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { continueOperatorChain, OPERATOR_CHAIN_BEGINNING } from '@phds/record-chain/operator-act';
 import type { AppError } from '@phds/service-kit/errors';
 import { jwtVerify } from 'jose';
-import {
-  approve,
-  type RegisteredApp,
-  type RunningService,
-  registerApp,
-  startConsent,
-} from './running-service.ts';
+import { approve, registerApp, shareConsent } from './running-service.ts';
 
-let consent: RunningService;
-let app: RegisteredApp;
-
-beforeAll(async () => {
-  consent = await startConsent();
-  app = await registerApp(consent);
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent();
+const app = await registerApp(consent);
 
 const NOTHING = {
   userId: '',

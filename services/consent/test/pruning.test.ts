@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
-import type pg from 'pg';
+import { shared } from '@phds/test-kit/shared';
 import { connect } from './database-clients.ts';
 import { startDatedRecords } from './dated-checkpoints.ts';
 import { makeMonth } from './months.ts';
@@ -13,27 +13,20 @@ import {
   accessOf,
   approve,
   openPending,
-  type RunningService,
   record,
   registerApp,
+  shareConsent,
   startConsent,
 } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
-let consent: RunningService;
-let runtime: pg.Client;
 const soon = () => timestampFromMs(Date.now() + 3_600_000);
 
-beforeAll(async () => {
-  consent = await startConsent({
-    settings: { PRUNE_INTERVAL_MS: '3600000', RESTORE_CHECK_INTERVAL_MS: '3600000' },
-  });
-  runtime = await connect(consent.database.url);
+const consent = await shareConsent({
+  settings: { PRUNE_INTERVAL_MS: '3600000', RESTORE_CHECK_INTERVAL_MS: '3600000' },
 });
-afterAll(async () => {
-  await runtime?.end();
-  await consent[Symbol.asyncDispose]();
-});
+const runtime = await connect(consent.database.url);
+shared.defer(() => runtime.end());
 
 describe('revocations', () => {
   afterEach(() => consent.owner.query('DELETE FROM revoked_family; DELETE FROM revoked_token'));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { KEY_LOOK_UPS } from '@phds/service-kit/postgres/postgres';
@@ -18,24 +18,18 @@ import {
   GLUCOSE,
   HEART,
   MOOD,
-  type RegisteredApp,
-  type RunningService,
   record,
   registerApp,
+  shareConsent,
   startConsent,
 } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
-let consent: RunningService;
-let app: RegisteredApp;
 let between: () => Promise<unknown> = async () => undefined;
 let afterwards: () => Promise<unknown> = async () => undefined;
 
-beforeAll(async () => {
-  consent = await startConsent({ overrides: { accessRecords: interrupted } });
-  app = await registerApp(consent);
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent({ overrides: { accessRecords: interrupted } });
+const app = await registerApp(consent);
 
 const anHourFromNow = () => timestampFromMs(Date.now() + 3_600_000);
 

@@ -1,61 +1,44 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { exportRecords } from '@phds/cli/commands/records-export';
 import { findRecords } from '@phds/cli/commands/records-find';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { eventually } from '@phds/test-kit/conditions';
-import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { createTestDatabase } from '@phds/test-kit/databases';
+import { shared } from '@phds/test-kit/shared';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import type pg from 'pg';
 import { openConnectionPools } from '../src/store/connection-pools.ts';
 import { monthAway, partitionsOf } from './months.ts';
-import {
-  accessOf,
-  approve,
-  MOOD,
-  type RunningService,
-  record,
-  registerApp,
-  startConsent,
-} from './running-service.ts';
+import { accessOf, approve, MOOD, record, registerApp, shareConsent } from './running-service.ts';
 import { runRecords, verifyRecords } from './verify-command.ts';
 
-let consent: RunningService;
-let records: TestDatabase;
-/** Reads the records' database as its owner. */
-let owner: pg.Pool;
 let ledgerProxy: TcpProxy;
-let recordsProxy: TcpProxy;
 const metrics = new Metrics({ service: 'consent' });
 
-beforeAll(async () => {
-  records = await createTestDatabase('consent');
-  owner = openTestPool(records.ownerUrl, { max: 2, options: '-c search_path=consent' });
-  const next = await monthAway(owner, 1);
-  await owner.query(`DROP TABLE access_batch_${next}, access_record_${next}`);
-  recordsProxy = await startTcpProxy(records.url);
-  consent = await startConsent({
-    settings: {
-      RECORDS_DATABASE_URL: recordsProxy.url,
-      DATABASE_CONNECT_TIMEOUT_MS: '2000',
-      DATABASE_STATEMENT_TIMEOUT_MS: '2000',
-      COUNT_INTERVAL_MS: '50',
-      NOTICE_SCAN_INTERVAL_MS: '100',
-      RESTORE_CHECK_INTERVAL_MS: '50',
-    },
-    databaseUrl: async (url) => {
-      ledgerProxy = await startTcpProxy(url);
-      return ledgerProxy.url;
-    },
-    overrides: { metrics },
-  });
-});
-afterAll(async () => {
-  await consent[Symbol.asyncDispose]();
-  await owner.end();
-  for (const resource of [ledgerProxy, recordsProxy, records]) await resource[Symbol.asyncDispose]();
+const records = shared.use(await createTestDatabase('consent'));
+/** Reads the records' database as its owner. */
+const owner = openTestPool(records.ownerUrl, { max: 2, options: '-c search_path=consent' });
+shared.defer(() => owner.end());
+const next = await monthAway(owner, 1);
+await owner.query(`DROP TABLE access_batch_${next}, access_record_${next}`);
+const recordsProxy = shared.use(await startTcpProxy(records.url));
+const consent = await shareConsent({
+  settings: {
+    RECORDS_DATABASE_URL: recordsProxy.url,
+    DATABASE_CONNECT_TIMEOUT_MS: '2000',
+    DATABASE_STATEMENT_TIMEOUT_MS: '2000',
+    COUNT_INTERVAL_MS: '50',
+    NOTICE_SCAN_INTERVAL_MS: '100',
+    RESTORE_CHECK_INTERVAL_MS: '50',
+  },
+  databaseUrl: async (url) => {
+    ledgerProxy = shared.use(await startTcpProxy(url));
+    return ledgerProxy.url;
+  },
+  overrides: { metrics },
 });
 
 const readiness = async () => (await fetch(`http://127.0.0.1:${consent.service.probePort}/readyz`)).status;

@@ -1,26 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ReportReason } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { parseComplaintText, refuseTooMany } from '../src/domain/app-report.ts';
 import { renamingAt } from './renamed-apps.ts';
-import {
-  approve,
-  openPending,
-  type RegisteredApp,
-  type RunningService,
-  registerApp,
-  startConsent,
-} from './running-service.ts';
+import { approve, openPending, registerApp, shareConsent } from './running-service.ts';
 
-let consent: RunningService;
-let app: RegisteredApp;
-
-beforeAll(async () => {
-  consent = await startConsent();
-  app = await registerApp(consent);
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent();
+const app = await registerApp(consent);
 
 const { rename, approveOpened } = renamingAt(() => consent);
 

@@ -19,6 +19,7 @@ import { findOperator, OPERATOR_ROLES } from '@phds/service-kit/trust/operators'
 import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { createSessionIssuer, type SessionOverrides } from '@phds/test-kit/session-issuer';
+import { shared } from '@phds/test-kit/shared';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import { exportJWK } from 'jose';
 import type pg from 'pg';
@@ -76,6 +77,10 @@ export interface RunningServiceOptions {
   /** Disposed with the service. Default: a new one. */
   readonly database?: TestDatabase;
 }
+
+/** One for all tests of the file. */
+export const shareConsent = async (options?: RunningServiceOptions) =>
+  shared.use(await startConsent(options));
 
 export async function startConsent(options: RunningServiceOptions = {}): Promise<RunningService> {
   await using resources = new AsyncDisposableStack();

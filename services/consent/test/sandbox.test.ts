@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { newId } from '@phds/service-kit/ids';
 import {
@@ -7,17 +7,11 @@ import {
   HEART,
   openPending,
   type RegisteredApp,
-  type RunningService,
   registerApp,
-  startConsent,
+  shareConsent,
 } from './running-service.ts';
 
-let consent: RunningService;
-
-beforeAll(async () => {
-  consent = await startConsent();
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent();
 
 const DEVELOPER = 'developer';
 const { NARROW, REVOKE, EXPIRE } = SandboxGrantChange;

@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { newId } from '@phds/service-kit/ids';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { eventually } from '@phds/test-kit/conditions';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import { countLockWaits } from './database-clients.ts';
-import { type RunningService, startConsent } from './running-service.ts';
+import { shareConsent } from './running-service.ts';
 
-let consent: RunningService;
-
-beforeAll(async () => {
-  consent = await startConsent();
-});
-afterAll(() => consent?.[Symbol.asyncDispose]());
+const consent = await shareConsent();
 
 const ISSUED_AT = new Date('2026-03-01T12:00:00Z');
 const at = (offsetMs: number) => timestampFromDate(new Date(ISSUED_AT.getTime() + offsetMs));

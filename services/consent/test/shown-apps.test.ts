@@ -1,5 +1,5 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
 import { decodeJwt } from 'jose';
 import { listChanges, type ProfileVersion } from '../src/domain/shown-app.ts';
@@ -10,18 +10,12 @@ import {
   HEART,
   openPending,
   type RegisteredApp,
-  type RunningService,
   record,
   registerApp,
-  startConsent,
+  shareConsent,
 } from './running-service.ts';
 
-let consent: RunningService;
-
-beforeAll(async () => {
-  consent = await startConsent();
-});
-afterAll(() => consent[Symbol.asyncDispose]());
+const consent = await shareConsent();
 
 const { rename, versionsOf, grantOf, approveOpened } = renamingAt(() => consent);
 

@@ -1,17 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { verifyRecords as runVerify } from '@phds/cli/commands/records-verify';
 import type { RangeChoice } from '@phds/cli/records/chain-source';
+import { shared } from '@phds/test-kit/shared';
 import type pg from 'pg';
 import { connectAsSuperuser } from './database-clients.ts';
 import { type DatedRecords, startDatedRecords } from './dated-checkpoints.ts';
-import {
-  accessOf,
-  approve,
-  MOOD,
-  type RunningService,
-  registerApp,
-  startConsent,
-} from './running-service.ts';
+import { accessOf, approve, MOOD, registerApp, shareConsent } from './running-service.ts';
 import { phdsRecords, runRecords, verifyRecords } from './verify-command.ts';
 
 // Checkpoints are signed at the end only, so that a test knows what is signed.
@@ -19,30 +13,23 @@ const SETTINGS = { CHECKPOINT_INTERVAL_MS: '3600000' };
 const CALLS = 4;
 const RECORDS_A_CALL = 5;
 
-let consent: RunningService;
-let admin: pg.Client;
-let batches: { writer: string; seq: string; previous_hash: Buffer; digests: Buffer; hash: Buffer }[];
-let records: { id: string; writer: string; seq: string; ordinal: number }[];
-
 /** The history of a cleanly stopped service: signed to its end. */
-beforeAll(async () => {
-  consent = await startConsent({ settings: SETTINGS });
-  const grant = await approve(consent, await registerApp(consent), 'ada');
-  for (let call = 0; call < CALLS; call += 1) {
-    const accesses = Array.from({ length: RECORDS_A_CALL }, () => accessOf(grant));
-    accesses[2] = { ...accessOf(grant), scope: MOOD };
-    await consent.records.recordAccess({ accesses });
-  }
-  await consent.service[Symbol.asyncDispose]();
-  admin = await connectAsSuperuser(consent.database);
-  batches = (await admin.query('SELECT * FROM access_batch ORDER BY seq')).rows;
-  records = (await admin.query('SELECT * FROM access_record ORDER BY id')).rows;
-});
-
-afterAll(async () => {
-  await admin.end();
-  await consent[Symbol.asyncDispose]();
-});
+const consent = await shareConsent({ settings: SETTINGS });
+const grant = await approve(consent, await registerApp(consent), 'ada');
+for (let call = 0; call < CALLS; call += 1) {
+  const accesses = Array.from({ length: RECORDS_A_CALL }, () => accessOf(grant));
+  accesses[2] = { ...accessOf(grant), scope: MOOD };
+  await consent.records.recordAccess({ accesses });
+}
+await consent.service[Symbol.asyncDispose]();
+const admin = await connectAsSuperuser(consent.database);
+const batches: { writer: string; seq: string; previous_hash: Buffer; digests: Buffer; hash: Buffer }[] = (
+  await admin.query('SELECT * FROM access_batch ORDER BY seq')
+).rows;
+const records: { id: string; writer: string; seq: string; ordinal: number }[] = (
+  await admin.query('SELECT * FROM access_record ORDER BY id')
+).rows;
+shared.defer(() => admin.end());
 
 const TABLES = [
   'access_batch',
