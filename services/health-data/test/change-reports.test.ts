@@ -1,13 +1,9 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
-import { type Harness, reading, startHarness } from './harness.ts';
+import { reading, shareHarness } from './harness.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness({ CHANGE_REPORT_INTERVAL_MS: '20' });
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+const harness = await shareHarness({ CHANGE_REPORT_INTERVAL_MS: '20' });
 beforeEach(() => harness.consent.forget());
 
 const pulse = (day: string, value: number) => reading('heart_rate', `${day}T08:00:00Z`, value);

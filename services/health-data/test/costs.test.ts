@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ChangePlace, ReadingChangeQuery } from '../src/app/ports.ts';
 import { createPgReadingChanges } from '../src/store/pg-reading-changes.ts';
 import { type Asked, capture, explain } from './plans.ts';
-import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
+import { row, shareRollupHarness } from './rollup-harness.ts';
 
 const READINGS = 100_000;
 const CHANGES = 1_000;
@@ -10,12 +10,8 @@ const CHANGES = 1_000;
 /** People and which of their readings are deleted. */
 const PEOPLE = { many: 'n % 10 = 0', others: 'n % 10 = 0', deleted: 'n % 10 > 0' };
 
-let harness: RollupHarness;
-beforeAll(async () => {
-  harness = await startRollupHarness(1);
-  for (const [userId, deleted] of Object.entries(PEOPLE)) await fill(userId, deleted);
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+const harness = await shareRollupHarness(1);
+for (const [userId, deleted] of Object.entries(PEOPLE)) await fill(userId, deleted);
 
 /** Heart rates of each minute in many changes, and a few of a rare type. */
 async function fill(userId: string, deleted: string): Promise<void> {

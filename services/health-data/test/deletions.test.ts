@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { findCitusNodes } from '@phds/test-kit/citus';
 import { eventually } from '@phds/test-kit/conditions';
+import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import type { ReadingWindow } from '../src/app/ports.ts';
 import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
@@ -10,24 +11,16 @@ import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
 import { createPgSandboxPeople } from '../src/store/pg-sandbox-people.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgUserEraser, USER_TABLES } from '../src/store/pg-user-eraser.ts';
-import { type Interrupter, openInterrupter } from './interrupted-deletions.ts';
+import { openInterrupter } from './interrupted-deletions.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
-import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
+import { row, shareRollupHarness } from './rollup-harness.ts';
 import { computeKept, type ReadingRow } from './rollup-reference.ts';
 
 const PIECE = 10;
 
-let harness: RollupHarness;
-let deletions: Interrupter;
-beforeAll(async () => {
-  harness = await startRollupHarness();
-  deletions = await openInterrupter(harness.database);
-});
+const harness = await shareRollupHarness();
+const deletions = shared.use(await openInterrupter(harness.database));
 beforeEach(() => deletions.cancelNothing());
-afterAll(async () => {
-  await deletions[Symbol.asyncDispose]();
-  await harness[Symbol.asyncDispose]();
-});
 
 const minutes = (minute: number) => new Date(Date.UTC(2025, 5, 1, 0, minute * 7)).toISOString();
 const heart = (minute: number, source = 'iphone') =>

@@ -24,6 +24,7 @@ import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/serv
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
+import { shared } from '@phds/test-kit/shared';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import type pg from 'pg';
 import { configSchema } from '../src/config.ts';
@@ -62,6 +63,10 @@ export interface Harness extends AsyncDisposable {
     records: MessageInitShape<typeof HealthRecordSchema>[],
   ): Promise<PutResult>;
 }
+
+/** One for all tests of the file. */
+export const shareHarness = async (settings?: Record<string, string>) =>
+  shared.use(await startHarness(settings));
 
 /** The real service on its own database, with a fake consent service. */
 export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {

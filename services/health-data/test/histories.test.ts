@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ComparedPerson, type Comparison, isRight } from './reference/compared-person.ts';
 import { fromUnits, toUnits } from './reference/exact.ts';
 import { type History, histories, type Step } from './reference/histories.ts';
 import { NOW } from './reference/moments.ts';
 import type { Kept, Sent } from './reference/person.ts';
-import { openPorts, type Ports } from './reference/ports.ts';
+import { sharePorts } from './reference/ports.ts';
 import { type Asked, toRequest } from './reference/questions.ts';
 import type { Request } from './reference/request.ts';
 
@@ -16,11 +16,7 @@ const SEED = Number(process.env['SUMMARY_SEED'] ?? Math.trunc(Math.random() * 2 
 // Concurrent histories of different people, which also uses all cores.
 const WORKERS = 6;
 
-let ports: Ports;
-beforeAll(async () => {
-  ports = await openPorts(NOW);
-});
-afterAll(async () => ports[Symbol.asyncDispose]());
+const ports = await sharePorts(NOW);
 
 let people = 0;
 

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { at, bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
+import { at, bodyOf, reading, reasonOf, refusalOf, shareHarness } from './harness.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const harness = await shareHarness();
 
 const DIGEST = 'a1'.repeat(32);
 

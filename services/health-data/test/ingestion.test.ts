@@ -1,18 +1,14 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { HealthRecordKind, type HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { eventually } from '@phds/test-kit/conditions';
 import { BAD_USER_IDS, GOOD_USER_IDS } from '@phds/test-kit/user-ids';
 import { USER_TABLES } from '../src/store/pg-user-eraser.ts';
-import { at, bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
+import { at, bodyOf, reading, reasonOf, refusalOf, shareHarness, startHarness } from './harness.ts';
 import { recordsOf } from './one-of-each.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+const harness = await shareHarness();
 
 async function heartOf(userId: string) {
   return bodyOf(

@@ -1,37 +1,28 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
 import { eventually } from '@phds/test-kit/conditions';
+import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
-import type { Page, ReadingQuery, ReadingReader } from '../src/app/ports.ts';
+import type { Page, ReadingQuery } from '../src/app/ports.ts';
 import type { Reading } from '../src/domain/reading.ts';
 import { createPgProfiles } from '../src/store/pg-profiles.ts';
 import { createPgReadings } from '../src/store/pg-readings.ts';
 import { fillPeople, PEOPLE, ZONE } from './people.ts';
 import { capture } from './plans.ts';
-import { openStorePool, type StorePool } from './store-pool.ts';
+import { shareStorePool } from './store-pool.ts';
 
 const LONG_MS = 60_000;
 /** Two statements of newest pages, and one connection for everything else. */
 const POOL_SIZE = 3;
 
-let store: StorePool;
+const { pool, database, admin } = await shareStorePool('newest-pages', POOL_SIZE, LONG_MS);
+const readings = createPgReadings(pool, undefined, database);
 /** Holds locks. */
-let locker: pg.Client;
-let readings: ReadingReader;
-
-beforeAll(async () => {
-  store = await openStorePool('newest-pages', POOL_SIZE, LONG_MS);
-  const { pool, database } = store;
-  readings = createPgReadings(pool, undefined, database);
-  locker = new pg.Client({ connectionString: database.adminUrl });
-  await locker.connect();
-  await locker.query(`SET search_path = ${database.schema}`);
-  await fillPeople(store.admin, 60);
-});
-afterAll(async () => {
-  await locker.end();
-  await store[Symbol.asyncDispose]();
-});
+const locker = new pg.Client({ connectionString: database.adminUrl });
+await locker.connect();
+await locker.query(`SET search_path = ${database.schema}`);
+await fillPeople(admin, 60);
+shared.defer(() => locker.end());
 afterEach(() => locker.query('ROLLBACK'));
 
 const [USER] = PEOPLE;
@@ -47,7 +38,7 @@ const lockReadings = () => locker.query('BEGIN; LOCK TABLE reading IN ACCESS EXC
 
 /** The statements that wait for the lock. */
 async function countBlocked(): Promise<number> {
-  const { rows } = await store.admin.query<{ count: number }>(`
+  const { rows } = await admin.query<{ count: number }>(`
     SELECT count(*)::int FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'newest-pages' AND wait_event_type = 'Lock'`);
   return rows[0]?.count ?? 0;
@@ -97,7 +88,7 @@ describe('newest pages that are read together', () => {
       '\u2028ü🫀',
     ];
     const values = [null, 0, 0.1, -1e-7, 1e21, 72];
-    await store.admin.query(
+    await admin.query(
       `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
        SELECT 'odd', gen_random_uuid(), 'heart-rate', 'heart', at, at, value, source
        FROM unnest($1::text[]) WITH ORDINALITY AS s(source, n), unnest($2::float8[]) AS value,
@@ -131,7 +122,7 @@ describe('newest pages that are read together', () => {
     await lockReadings();
     const results = Promise.allSettled([list({}), list({ userId: PEOPLE[1] })]);
     await blocked(1);
-    await store.admin.query(
+    await admin.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'newest-pages'
        AND datname = current_database() AND wait_event_type = 'Lock'`,
     );
@@ -182,7 +173,7 @@ describe('newest pages that are read together', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     await blocked(2);
-    expect(await createPgProfiles(store.pool).findTimeZone(USER)).toBe(ZONE);
+    expect(await createPgProfiles(pool).findTimeZone(USER)).toBe(ZONE);
     await locker.query('ROLLBACK');
     await Promise.all(results);
   });

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
 import { createStores, type Stores } from './every-store.ts';
 import { fillPeople, MEDICATION, PEOPLE, ZONE } from './people.ts';
 import { type Asked, capture, explain, type Plan } from './plans.ts';
-import { openStorePool, type StorePool } from './store-pool.ts';
+import { shareStorePool } from './store-pool.ts';
 
 // Runs every query of a read as in production, where its plan is made once: on empty tables here, and again with a person of
 // 200,000 readings among others. Each must find its rows by an index, and the number of rows touched must not depend on how many
@@ -18,28 +18,15 @@ const WINDOW = { from: new Date('2023-05-10T10:20:30Z'), to: new Date('2025-03-1
 const DAYS = { from: new Date('2023-05-09T22:00:00Z'), to: new Date('2025-03-14T23:00:00Z') };
 const SINCE = new Date('2024-02-29T23:00:00Z');
 
-let store: StorePool;
-let stores: Stores;
-
 /** The plans made before there were rows, by the text of the statement. */
 const early = new Map<string, Plan>();
 
-beforeAll(async () => {
-  store = await openStorePool('plans', 1, 60_000);
-  const { pool, admin } = store;
-  stores = createStores(pool);
-  for (const [, read] of [...READS, ...RECORD_READS]) {
-    for (const asked of await statementsOf(read)) early.set(asked.text, await planOf(asked, false));
-  }
-  await fillPeople(admin);
-  for (const userId of PEOPLE) await stores.rollups.rebuild(userId, new AbortController().signal);
-  await admin.query('ANALYZE');
-});
-afterAll(async () => store[Symbol.asyncDispose]());
+const { pool, admin } = await shareStorePool('plans', 1, 60_000);
+const stores = createStores(pool);
 
 const statementsOf = (read: Read): Promise<Asked[]> => capture(() => read(stores));
 
-const planOf = (asked: Asked, run: boolean): Promise<Plan> => explain(store.pool, asked, run);
+const planOf = (asked: Asked, run: boolean): Promise<Plan> => explain(pool, asked, run);
 
 const list =
   (changes: Partial<Parameters<Stores['readings']['list']>[0]>): Read =>
@@ -153,6 +140,13 @@ const RECORD_READS: readonly (readonly [name: string, read: Read, index: string]
   ['reports', healthRecords('report'), 'report_user_id_generated_at_id_idx'],
   ['ehr', healthRecords('ehr-record'), 'ehr_record_user_id_occurred_at_id_idx'],
 ];
+
+for (const [, read] of [...READS, ...RECORD_READS]) {
+  for (const asked of await statementsOf(read)) early.set(asked.text, await planOf(asked, false));
+}
+await fillPeople(admin);
+for (const userId of PEOPLE) await stores.rollups.rebuild(userId, new AbortController().signal);
+await admin.query('ANALYZE');
 
 describe('readings and summaries', () => {
   test.each(READS)('%s', async (_, read, atMost, indexes) => {

@@ -4,28 +4,33 @@ import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
-import { bodyOf, type Harness, NOW, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
+import {
+  bodyOf,
+  type Harness,
+  NOW,
+  reading,
+  reasonOf,
+  refusalOf,
+  shareHarness,
+  startHarness,
+} from './harness.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-  await harness.ingestion.putProfile({ userId: 'ada', name: 'Ada', timeZone: 'Europe/Berlin' });
-  await harness.putReadings('ada', [
-    ...Array.from({ length: 7 }, (_, index) =>
-      reading('Heart Rate', `2026-02-2${index}T10:00:00Z`, 60 + index),
-    ),
-    // The first of the last 30 days in Berlin, and the instant before it.
-    reading('Heart Rate', '2026-01-30T23:00:00Z', 50),
-    reading('Heart Rate', '2026-01-30T22:59:59Z', 49),
-    reading('Steps', '2026-02-28T10:00:00Z', 500),
-  ]);
-  await harness.putHealthRecords('ada', [
-    { key: 'a', source: 'ehr', record: { case: 'medication', value: { name: 'Aspirin' } } },
-    ...Array.from({ length: 7 }, (_, day) => doseOn(day, 'a')),
-    doseOn(8, 'of-no-medication'),
-  ]);
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+const harness = await shareHarness();
+await harness.ingestion.putProfile({ userId: 'ada', name: 'Ada', timeZone: 'Europe/Berlin' });
+await harness.putReadings('ada', [
+  ...Array.from({ length: 7 }, (_, index) =>
+    reading('Heart Rate', `2026-02-2${index}T10:00:00Z`, 60 + index),
+  ),
+  // The first of the last 30 days in Berlin, and the instant before it.
+  reading('Heart Rate', '2026-01-30T23:00:00Z', 50),
+  reading('Heart Rate', '2026-01-30T22:59:59Z', 49),
+  reading('Steps', '2026-02-28T10:00:00Z', 500),
+]);
+await harness.putHealthRecords('ada', [
+  { key: 'a', source: 'ehr', record: { case: 'medication', value: { name: 'Aspirin' } } },
+  ...Array.from({ length: 7 }, (_, day) => doseOn(day, 'a')),
+  doseOn(8, 'of-no-medication'),
+]);
 
 async function preview(scope: string, userId = 'ada', dataFrom = '') {
   const session = await harness.sessions.issueSession(userId);

@@ -1,20 +1,16 @@
 import { hash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { getMetric } from '@phds/catalog/metrics';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { createPublicIds } from '../src/app/public-ids.ts';
 import { toHealthRecordId, toReadingId } from '../src/app/row-ids.ts';
 import { type About, LIST_NAMES, LISTS, type ListName } from './data-lists.ts';
-import { at, bodyOf, type Harness, reading, refusalOf, startHarness, textOf } from './harness.ts';
+import { at, bodyOf, reading, refusalOf, shareHarness, textOf } from './harness.ts';
 import { fillOneOfEach, recordsOf } from './one-of-each.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-  await fillOneOfEach(harness, 'ada');
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+const harness = await shareHarness();
+await fillOneOfEach(harness, 'ada');
 beforeEach(() => harness.consent.forget());
 
 const START = '2026-01-02T10:00:00Z';

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
-import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
+import { row, shareRollupHarness } from './rollup-harness.ts';
 
-let harness: RollupHarness;
-beforeAll(async () => {
-  harness = await startRollupHarness();
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const harness = await shareRollupHarness();
 
 const heart = (minute: number, value = 60) =>
   row('heart-rate', new Date(Date.UTC(2025, 5, 1, 0, minute)).toISOString(), value);

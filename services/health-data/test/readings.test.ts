@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { bodyOf, type Harness, reading, refusalOf, startHarness, textOf } from './harness.ts';
+import { bodyOf, reading, refusalOf, shareHarness, textOf } from './harness.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+const harness = await shareHarness();
 beforeEach(() => harness.consent.forget());
 
 async function list(userId: string, query: object = {}, category = 'heart', dataFrom: string | null = null) {

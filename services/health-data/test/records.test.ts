@@ -1,16 +1,12 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { EndpointId } from '@phds/catalog/endpoints';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import type { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { toReadEndpoint } from '@phds/service-kit/wire-enums';
-import { at, bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
+import { at, bodyOf, reading, reasonOf, refusalOf, shareHarness } from './harness.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+const harness = await shareHarness();
 beforeEach(() => harness.consent.forget());
 
 type RecordInit = NonNullable<MessageInitShape<typeof HealthRecordSchema>['record']>;

@@ -6,17 +6,13 @@ import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import { eventually } from '@phds/test-kit/conditions';
 import { type BatchedRead, type Outcome, openReadBatches, type ReadBatches } from './batched-reads.ts';
-import { bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
+import { bodyOf, type Harness, reading, reasonOf, refusalOf, shareHarness, startHarness } from './harness.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-  await harness.putReadings('ada', [
-    reading('Heart Rate', '2026-01-02T10:00:00Z', 60),
-    reading('Heart Rate', '2026-01-02T11:00:00Z', 61),
-  ]);
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+const harness = await shareHarness();
+await harness.putReadings('ada', [
+  reading('Heart Rate', '2026-01-02T10:00:00Z', 60),
+  reading('Heart Rate', '2026-01-02T11:00:00Z', 61),
+]);
 afterEach(() => harness.consent.forget());
 
 type About = Parameters<Harness['about']>[1];

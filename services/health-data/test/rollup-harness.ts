@@ -9,10 +9,10 @@ import { createPgProfileWriter } from '../src/store/pg-profile-writer.ts';
 import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
 import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
 import { computeKept, type ReadingRow } from './rollup-reference.ts';
-import { openStorePool } from './store-pool.ts';
+import { shareStorePool } from './store-pool.ts';
 
 /** The stores that write readings and derived tables, on their own database. */
-export interface RollupHarness extends AsyncDisposable {
+export interface RollupHarness {
   readonly database: TestDatabase;
   readonly pool: pg.Pool;
   readonly readings: ReadingWriter;
@@ -30,14 +30,13 @@ export interface RollupHarness extends AsyncDisposable {
   invalidate(userId: string): Promise<void>;
 }
 
-export async function startRollupHarness(poolSize = 8): Promise<RollupHarness> {
-  await using stack = new AsyncDisposableStack();
-  const { database, pool } = stack.use(await openStorePool('rollups', poolSize));
+/** One for all tests of the file. */
+export async function shareRollupHarness(poolSize = 8): Promise<RollupHarness> {
+  const { database, pool } = await shareStorePool('rollups', poolSize);
   const deferred: string[] = [];
   const readings = createPgReadingWriter(pool, (userId) => deferred.push(userId));
   const keptOf = (userId: string) => readKept(pool, userId);
   const storedOf = (userId: string) => readStored(pool, userId);
-  const running = stack.move();
   return {
     database,
     pool,
@@ -55,7 +54,6 @@ export async function startRollupHarness(poolSize = 8): Promise<RollupHarness> {
     invalidate: async (userId) => {
       await pool.query('DELETE FROM rollup_state WHERE user_id = $1', [userId]);
     },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, test } from '@jest/globals';
+import { test } from '@jest/globals';
 import type { MetricKey } from '@phds/catalog/metrics';
 import fc from 'fast-check';
 import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
-import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
+import { row, shareRollupHarness } from './rollup-harness.ts';
 import type { ReadingRow } from './rollup-reference.ts';
 
-let harness: RollupHarness;
-beforeAll(async () => {
-  harness = await startRollupHarness();
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const harness = await shareRollupHarness();
 
 const ZONES = [
   'UTC',

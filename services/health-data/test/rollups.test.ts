@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { getMetric, METRICS } from '@phds/catalog/metrics';
 import { applyMigrations } from '@phds/service-kit/postgres/migrations';
 import { createTestDatabase } from '@phds/test-kit/databases';
@@ -16,20 +16,14 @@ import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
 import { createPgWeights } from '../src/store/pg-weights.ts';
 import { ROLLUP_BASIS, ROLLUP_VERSION } from '../src/store/rollup-version.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
-import { type RollupHarness, readKept, row, startRollupHarness } from './rollup-harness.ts';
+import { readKept, row, shareRollupHarness } from './rollup-harness.ts';
 import { computeKept } from './rollup-reference.ts';
 
 const intervalMs = 3_600_000;
 const silent = { info: () => undefined };
 const ignored = () => () => undefined;
 
-let harness: RollupHarness;
-beforeAll(async () => {
-  harness = await startRollupHarness();
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-});
+const harness = await shareRollupHarness();
 
 describe('a rebuild', () => {
   const signal = new AbortController().signal;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
@@ -6,22 +6,15 @@ import { unavailable } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import type pg from 'pg';
 import { type SandboxPorts, sharePreparations } from '../src/app/sandbox-people.ts';
 import { FairTurns } from '../src/store/fair-turns.ts';
-import { type Harness, NOW, reasonOf, startHarness } from './harness.ts';
+import { NOW, reasonOf, shareHarness, startHarness } from './harness.ts';
 
 const { ARRIVE, CORRECT, DELETE } = SandboxDataChange;
 const DAY_MS = 86_400_000;
 
-let harness: Harness;
-let owner: pg.Pool;
-
-beforeAll(async () => {
-  harness = await startHarness({ SANDBOX_ARRIVAL_INTERVAL_MS: '10' });
-  ({ owner } = harness);
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+const harness = await shareHarness({ SANDBOX_ARRIVAL_INTERVAL_MS: '10' });
+const { owner } = harness;
 
 const newApp = () => newId('app_sandbox');
 const idOf = (clientId: string, person: string) => `sandbox:${clientId}:${person}`;

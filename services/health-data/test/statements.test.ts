@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import { POOL_SETTINGS } from '../src/store/database.ts';
@@ -7,15 +7,11 @@ import { toUpsert } from '../src/store/pg-health-records.ts';
 import { createStores, observe, readAll, USER, writeAll } from './every-store.ts';
 import { capture } from './plans.ts';
 import { findReach, type Reach } from './shards.ts';
-import { openStorePool, type StorePool } from './store-pool.ts';
+import { shareStorePool } from './store-pool.ts';
 
 const FILES = readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement);
 
-let store: StorePool;
-beforeAll(async () => {
-  store = await openStorePool('statements', 4);
-});
-afterAll(async () => store[Symbol.asyncDispose]());
+const store = await shareStorePool('statements', 4);
 
 async function explainAlone(text: string) {
   const client = await store.pool.connect();

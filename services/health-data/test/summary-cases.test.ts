@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { METRICS, type MetricKey } from '@phds/catalog/metrics';
 import { dayOf, hourAt } from './reference/clock.ts';
 import { ComparedPerson } from './reference/compared-person.ts';
 import { NOW } from './reference/moments.ts';
 import type { Sent } from './reference/person.ts';
-import { openPorts, type Ports } from './reference/ports.ts';
+import { sharePorts } from './reference/ports.ts';
 import { questionnaire, request } from './reference/questionnaire.ts';
 import type { Request } from './reference/request.ts';
 
-let ports: Ports;
-beforeAll(async () => {
-  ports = await openPorts(NOW);
-});
-afterAll(async () => ports[Symbol.asyncDispose]());
+const ports = await sharePorts(NOW);
 
 function sent(
   type: MetricKey,

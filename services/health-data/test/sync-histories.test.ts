@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { startOfDay } from '@phds/catalog/local-time';
 import { deleteReadings, putReadings } from '../src/app/ingest-readings.ts';
 import { eraseUser } from '../src/app/ingestion.ts';
 import { putProfile } from '../src/app/profile.ts';
-import { type Instance, openPorts, type Ports } from './reference/ports.ts';
+import { type Instance, sharePorts } from './reference/ports.ts';
 import { SyncingApp } from './reference/syncing-app.ts';
 import { makeNetworkUneven } from './uneven-network.ts';
 
@@ -12,13 +12,7 @@ const HISTORIES = Number(process.env['SYNC_HISTORIES'] ?? 30);
 const SEED = Number(process.env['SYNC_SEED'] ?? Math.trunc(Math.random() * 2 ** 30));
 const WORKERS = 6;
 
-let ports: Ports;
-beforeAll(async () => {
-  ports = await openPorts('2026-03-01T12:00:00.000Z');
-});
-afterAll(async () => {
-  await ports[Symbol.asyncDispose]();
-});
+const ports = await sharePorts('2026-03-01T12:00:00.000Z');
 
 /** Numbers from 0 to below `end` that depend only on the seed (mulberry32). */
 function createRandom(seed: number): (end: number) => number {

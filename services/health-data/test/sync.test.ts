@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { findCursor, formatCursor } from '../src/app/change-cursors.ts';
 import { createPublicIds } from '../src/app/public-ids.ts';
 import { createPgChangePruning } from '../src/store/pg-change-pruning.ts';
-import { at, type Harness, reading, reasonOf, refusalOf, startHarness, textOf } from './harness.ts';
+import { at, type Harness, reading, reasonOf, refusalOf, shareHarness, textOf } from './harness.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(async () => harness[Symbol.asyncDispose]());
+const harness = await shareHarness();
 beforeEach(() => harness.consent.forget());
 
 const EVERYTHING = '1970-01-01T00:00:00Z';

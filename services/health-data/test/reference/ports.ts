@@ -3,6 +3,7 @@ import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
+import { shared } from '@phds/test-kit/shared';
 import type { IngestionPorts } from '../../src/app/ingestion.ts';
 import type { DataPorts } from '../../src/app/resources.ts';
 import { startRollupRebuilds } from '../../src/app/rollup-rebuilds.ts';
@@ -26,28 +27,20 @@ export interface Instance {
 }
 
 /** Two instances of the service on one database. */
-export interface Ports extends AsyncDisposable {
+export interface Ports {
   readonly clock: Clock;
   readonly instances: readonly [Instance, Instance];
 }
 
-export async function openPorts(now: string): Promise<Ports> {
-  await using stack = new AsyncDisposableStack();
-  const database = stack.use(await createTestDatabase('health-data'));
+/** One for all tests of the file. */
+export async function sharePorts(now: string): Promise<Ports> {
+  const database = shared.use(await createTestDatabase('health-data'));
   const clock = new FakeClock(now);
-  const open = (changesSearched?: number) => openInstance(stack, database, clock, changesSearched);
-  const instances = [open(), open(SEARCHED)] as const;
-  const running = stack.move();
-  return { clock, instances, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { clock, instances: [openInstance(database, clock), openInstance(database, clock, SEARCHED)] };
 }
 
-function openInstance(
-  stack: AsyncDisposableStack,
-  database: TestDatabase,
-  clock: Clock,
-  changesSearched?: number,
-): Instance {
-  const postgres = stack.use(
+function openInstance(database: TestDatabase, clock: Clock, changesSearched?: number): Instance {
+  const { pool } = shared.use(
     openPostgres({
       connectionString: database.url,
       schema: database.schema,
@@ -58,10 +51,9 @@ function openInstance(
       settings: toPoolSettings(database),
     }),
   );
-  const { pool } = postgres;
   const rollups = createPgRollupStore(pool, undefined, database);
   const failureOf = () => () => undefined;
-  const rebuilds = stack.use(
+  const rebuilds = shared.use(
     startRollupRebuilds({ rollups, intervalMs: REBUILD_INTERVAL_MS, log, failureOf }),
   );
   const { readingWriter, recordWriter, profileWriter, eraser, ...stores } = createStores(
