@@ -1,12 +1,12 @@
-import type { KeyObject } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { CALLERS, type Caller, toSubject } from '@phds/local-stack/key-files';
 import { RPCS } from '@phds/running-system/independent-grpc';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { HEART } from '@phds/running-system/revocation-ways';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
+import { shared } from '@phds/test-kit/shared';
 import { judgeGrpc, listAdmitted, listStrangers, type Verdict } from '../src/admissions.ts';
 import { RawGrpc } from '../src/raw-grpc.ts';
 import { readServiceKeys, signServiceToken } from '../src/service-tokens.ts';
@@ -21,23 +21,15 @@ const EMPTY = Buffer.alloc(0);
 /** A field number without an end. */
 const UNDECODABLE = Buffer.from([0xff, 0xff]);
 
-let stack: SharedStack;
-let session: string;
-let accessToken: string;
-let keys: Readonly<Record<Caller, KeyObject>>;
 const connections = new Map<Service, RawGrpc>();
 
-beforeAll(async () => {
-  stack = await useSharedStack();
-  keys = await readServiceKeys(stack);
-  for (const service of SERVICES) connections.set(service, new RawGrpc(stack.rpcAddresses[service]));
-  session = await signIn(stack, 'caller-matrix-ada');
-  const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
-  ({ accessToken } = await app.connect(session, [HEART]));
-});
-afterAll(() => {
-  for (const connection of connections.values()) connection[Symbol.dispose]();
-});
+const stack = await useSharedStack();
+const keys = await readServiceKeys(stack);
+for (const service of SERVICES)
+  connections.set(service, shared.use(new RawGrpc(stack.rpcAddresses[service])));
+const session = await signIn(stack, 'caller-matrix-ada');
+const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+const { accessToken } = await app.connect(session, [HEART]);
 
 async function tokenOf(caller: Caller, audience: string): Promise<string> {
   return `Bearer ${await signServiceToken(keys[caller], { caller: toSubject(caller), audience })}`;

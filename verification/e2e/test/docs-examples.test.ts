@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { PROBLEM_CODES, type ProblemCode } from '@phds/catalog/problems';
 import { answers } from '@phds/docs/answer-examples';
 import { problems } from '@phds/docs/problem-examples';
@@ -11,11 +11,7 @@ import { toComparable } from '../src/examples/recorder.ts';
 /** Only deployments that ask for a recent sign-in, or choose who may register apps, answer these. */
 const WITHOUT_EXAMPLE: readonly ProblemCode[] = ['STEP_UP_REQUIRED', 'NOT_A_DEVELOPER'];
 
-let fresh: ReadonlyMap<ProblemCode, Recorded>;
-
-beforeAll(async () => {
-  fresh = await recordProblems(await useSharedStack());
-});
+const fresh = await recordProblems(await useSharedStack());
 
 test('every error code has a recorded example, except those that need a setting', () => {
   expect(PROBLEM_CODES.filter((code) => problems[code] === undefined)).toEqual(WITHOUT_EXAMPLE);

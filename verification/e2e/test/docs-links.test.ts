@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { send } from '@phds/running-system/request';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 
@@ -7,20 +7,17 @@ interface FoundPage {
   readonly links: readonly string[];
 }
 
-let gateway: string;
 /** Every page of the documentation that can be reached from its overview, by path. */
 const found = new Map<string, FoundPage>();
 
-beforeAll(async () => {
-  gateway = (await useSharedStack()).gateway;
-  const waiting = ['/docs'];
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (found.has(path)) continue;
-    const page = await readPage(path);
-    found.set(path, page);
-    waiting.push(...page.links.map((link) => link.split('#')[0] ?? '').filter(isDocumentation));
-  }
-});
+const { gateway } = await useSharedStack();
+const waiting = ['/docs'];
+for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+  if (found.has(path)) continue;
+  const page = await readPage(path);
+  found.set(path, page);
+  waiting.push(...page.links.map((link) => link.split('#')[0] ?? '').filter(isDocumentation));
+}
 
 test('the overview leads to all pages', () => {
   expect([...found.keys()]).toEqual(

@@ -1,21 +1,15 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { DATA_PATHS, getEndpoint } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 
-let app: PartnerApp;
-let token: string;
-let medicationId: string;
-
-beforeAll(async () => {
-  const stack = await useSharedStack();
-  app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
-  ({ accessToken: token } = await app.connect(await signIn(stack, 'ada'), SCOPE_NAMES));
-  const medications = expectStatus(200, await app.read(token, '/api/v1/medications')).body.data;
-  medicationId = medications[0].id;
-});
+const stack = await useSharedStack();
+const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+const { accessToken: token } = await app.connect(await signIn(stack, 'ada'), SCOPE_NAMES);
+const medications = expectStatus(200, await app.read(token, '/api/v1/medications')).body.data;
+const medicationId = medications[0].id;
 
 // Each answer is compared with the OpenAPI document when it arrives, as those of all tests here.
 test.each(DATA_PATHS.map(({ path, endpoint }) => [path, getEndpoint(endpoint)] as const))(

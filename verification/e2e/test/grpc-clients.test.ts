@@ -1,37 +1,27 @@
 import { createHash } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Caller } from '@phds/local-stack/key-files';
 import { IndependentClient } from '@phds/running-system/independent-grpc';
-import { type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
+import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
+import { shared } from '@phds/test-kit/shared';
 
 type Service = 'authorization' | 'consent' | 'health-data';
 const SERVICES: readonly Service[] = ['authorization', 'consent', 'health-data'];
 const HEART = 'read:health-data:heart';
 
-let stack: SharedStack;
-let clients: Readonly<Record<Service, IndependentClient>>;
-let app: PartnerApp;
-let session: string;
-let tokens: Tokens;
-
-beforeAll(async () => {
-  stack = await useSharedStack();
-  const open = (service: Service) => new IndependentClient(stack.rpcAddresses[service]);
-  clients = {
-    authorization: open('authorization'),
-    consent: open('consent'),
-    'health-data': open('health-data'),
-  };
-  app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
-  session = await signIn(stack, 'grpc-clients-ada');
-  tokens = await app.connect(session, [HEART]);
-});
-afterAll(async () => {
-  for (const service of SERVICES) clients?.[service][Symbol.dispose]();
-});
+const stack = await useSharedStack();
+const open = (service: Service) => shared.use(new IndependentClient(stack.rpcAddresses[service]));
+const clients = {
+  authorization: open('authorization'),
+  consent: open('consent'),
+  'health-data': open('health-data'),
+};
+const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+const session = await signIn(stack, 'grpc-clients-ada');
+const tokens = await app.connect(session, [HEART]);
 
 /** The metadata of a call with a service's token. */
 async function as(

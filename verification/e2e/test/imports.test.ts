@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { listImports } from '@phds/running-system/ingestion';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
 import { eventually } from '@phds/test-kit/conditions';
+import { shared } from '@phds/test-kit/shared';
 import { runImport, startImport, undoImport } from '../src/import-command.ts';
 
 const IMPORTERS = 4;
@@ -17,16 +18,9 @@ const PATIENCE_MS = 180_000;
 const MINUTE_MS = 60_000;
 const BEGIN = Date.UTC(2024, 0, 1);
 
-let stack: SharedStack;
-let directory: string;
-
-beforeAll(async () => {
-  stack = await useSharedStack();
-  directory = await mkdtemp(join(tmpdir(), 'phds-imports-'));
-});
-afterAll(async () => {
-  await rm(directory, { recursive: true, force: true });
-});
+const stack = await useSharedStack();
+const directory = await mkdtemp(join(tmpdir(), 'phds-imports-'));
+shared.defer(() => rm(directory, { recursive: true }));
 
 /** Writes steps for this many minutes, alternating between two devices, with an occasional implausible value. */
 async function writeSteps(name: string, minutes: number): Promise<string> {

@@ -1,9 +1,9 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
-import { expectStatus, type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { type Scrape, scrape } from '@phds/test-kit/scrape';
@@ -16,13 +16,7 @@ const UNKNOWN_TOKEN = `phds_at_${newId('x').slice(2)}${'0'.repeat(40)}`.slice(0,
 
 type Scrapes = Readonly<Record<ServiceName, Scrape>>;
 
-let stack: SharedStack;
-let before: Scrapes;
 let after: Scrapes;
-let app: PartnerApp;
-let tokens: Tokens;
-let session: string;
-let requestId: string;
 
 async function scrapeAll(): Promise<Scrapes> {
   const { probeUrls, gatewayProbeUrls } = stack;
@@ -39,37 +33,35 @@ function gained(service: ServiceName, name: string, labels: Readonly<Record<stri
   return after[service].sum(name, labels) - before[service].sum(name, labels);
 }
 
-beforeAll(async () => {
-  stack = await useSharedStack();
-  session = await signIn(stack, PERSON);
-  app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
-  await giveFirstReadings(stack, [PERSON]);
-  before = await scrapeAll();
-  tokens = await app.connect(session, ['read:health-data:heart']);
-  const read = expectStatus(200, await app.read(tokens.accessToken, HEART));
-  requestId = read.headers.get('x-request-id') ?? '';
-  expectStatus(200, await app.read(tokens.accessToken, HEART));
-  expectStatus(403, await app.read(tokens.accessToken, '/api/v1/profile'));
-  await app.read(UNKNOWN_TOKEN, HEART);
-  expectStatus(404, await send(stack.gateway + UNKNOWN_PATH));
-  expectStatus(
-    401,
-    await send(`${stack.gateway}/oauth/token`, {
-      json: {
-        grant_type: 'client_credentials',
-        client_id: app.clientId,
-        client_secret: `${app.clientSecret}x`,
-      },
-    }),
-  );
-  const grant = `${stack.gateway}/partner/consent/grants/${tokens.grantId}`;
-  expectStatus(200, await send(grant, { bearer: session, method: 'DELETE' }));
-  expectStatus(401, await app.read(tokens.accessToken, HEART));
-  // A request is measured when its connection has sent the answer, which may be after the client has it.
-  await eventually(async () => {
-    after = await scrapeAll();
-    return gained('gateway', 'phds_http_request_duration_seconds_count', { status: '401' }) >= 3;
-  });
+const stack = await useSharedStack();
+const session = await signIn(stack, PERSON);
+const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+await giveFirstReadings(stack, [PERSON]);
+const before = await scrapeAll();
+const tokens = await app.connect(session, ['read:health-data:heart']);
+const read = expectStatus(200, await app.read(tokens.accessToken, HEART));
+const requestId = read.headers.get('x-request-id') ?? '';
+expectStatus(200, await app.read(tokens.accessToken, HEART));
+expectStatus(403, await app.read(tokens.accessToken, '/api/v1/profile'));
+await app.read(UNKNOWN_TOKEN, HEART);
+expectStatus(404, await send(stack.gateway + UNKNOWN_PATH));
+expectStatus(
+  401,
+  await send(`${stack.gateway}/oauth/token`, {
+    json: {
+      grant_type: 'client_credentials',
+      client_id: app.clientId,
+      client_secret: `${app.clientSecret}x`,
+    },
+  }),
+);
+const grant = `${stack.gateway}/partner/consent/grants/${tokens.grantId}`;
+expectStatus(200, await send(grant, { bearer: session, method: 'DELETE' }));
+expectStatus(401, await app.read(tokens.accessToken, HEART));
+// A request is measured when its connection has sent the answer, which may be after the client has it.
+await eventually(async () => {
+  after = await scrapeAll();
+  return gained('gateway', 'phds_http_request_duration_seconds_count', { status: '401' }) >= 3;
 });
 
 describe('after a connection, two reads and a revocation', () => {

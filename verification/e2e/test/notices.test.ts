@@ -1,27 +1,22 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
 import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import { IndependentClient } from '@phds/running-system/independent-grpc';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
 import { eventually } from '@phds/test-kit/conditions';
+import { shared } from '@phds/test-kit/shared';
 import { runAsOperator } from '../src/operator-command.ts';
 
 const HEART = 'read:health-data:heart';
 const PERSON = 'person-with-notices';
 
-let stack: SharedStack;
-let client: IndependentClient;
-
-beforeAll(async () => {
-  stack = await useSharedStack();
-  client = new IndependentClient(stack.rpcAddresses.consent);
-});
-afterAll(() => client?.[Symbol.dispose]());
+const stack = await useSharedStack();
+const client = shared.use(new IndependentClient(stack.rpcAddresses.consent));
 
 /** Calls ListNotices as a program that has only the proto files, an address and a key. */
 async function listNotices(after: string) {

@@ -9,10 +9,10 @@ import { readPages } from '@phds/docs/source';
 import { type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
 import { checkedFetch } from '@phds/test-kit/checked-answers';
 import express from 'express';
-import { exportJWK, type GenerateKeyPairResult, generateKeyPair } from 'jose';
+import { exportJWK, generateKeyPair } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
 import { Passport } from 'passport';
@@ -21,25 +21,17 @@ import { type AccessToken, AuthorizationCode, ClientCredentials, type ModuleOpti
 import { Browser, toLocation } from '../src/browser.ts';
 import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '../src/stock-client-life.ts';
 
-let stack: SharedStack;
-let app: PartnerApp;
+const stack = await useSharedStack();
+const developer = await signIn(stack, 'developer');
+const app = await registerApp(stack.gateway, developer);
 /** Requires PKCE. */
-let strictApp: PartnerApp;
+const strictApp = await registerApp(stack.gateway, developer, { requirePkce: true });
+const fapiKey = await generateKeyPair('ES256', { extractable: true });
 /** Has the FAPI 2.0 Security Profile, and a key in place of a secret. */
-let fapiApp: PartnerApp;
-let fapiKey: GenerateKeyPairResult;
-
-beforeAll(async () => {
-  stack = await useSharedStack();
-  const developer = await signIn(stack, 'developer');
-  app = await registerApp(stack.gateway, developer);
-  strictApp = await registerApp(stack.gateway, developer, { requirePkce: true });
-  fapiKey = await generateKeyPair('ES256', { extractable: true });
-  fapiApp = await registerApp(stack.gateway, developer, {
-    securityProfile: 'fapi2',
-    jwks: { keys: [await exportJWK(fapiKey.publicKey)] },
-    redirectUris: ['https://app.example/callback'],
-  });
+const fapiApp = await registerApp(stack.gateway, developer, {
+  securityProfile: 'fapi2',
+  jwks: { keys: [await exportJWK(fapiKey.publicKey)] },
+  redirectUris: ['https://app.example/callback'],
 });
 
 let people = 0;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type RequestOptions, send } from '@phds/running-system/request';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { runAsOperator } from '../src/operator-command.ts';
@@ -11,13 +11,8 @@ import { runAsOperator } from '../src/operator-command.ts';
 const HEART = 'read:health-data:heart';
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-let stack: SharedStack;
-let developer: string;
-
-beforeAll(async () => {
-  stack = await useSharedStack();
-  developer = await signIn(stack, 'developer');
-});
+const stack = await useSharedStack();
+const developer = await signIn(stack, 'developer');
 
 const partner = (bearer: string, path: string, options: RequestOptions = {}) =>
   send(`${stack.gateway}/partner${path}`, { bearer, ...options });

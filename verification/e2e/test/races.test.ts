@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
 import {
   expectStatus,
@@ -10,22 +10,16 @@ import {
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
 import { HEART, PROFILE } from '@phds/running-system/revocation-ways';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
 import { HEART_PATH } from '@phds/running-system/working-system';
 
 // Fifty race in the tests of authorization. These are few enough to meet every deadline on a busy machine.
 const MANY = 20;
 
-let stack: SharedStack;
-let app: PartnerApp;
-let session: string;
-
-beforeAll(async () => {
-  stack = await useSharedStack();
-  session = await signIn(stack, 'races-ada');
-  app = await registerApp(stack.gateway, session);
-  await giveFirstReadings(stack, ['races-ada']);
-});
+const stack = await useSharedStack();
+const session = await signIn(stack, 'races-ada');
+const app = await registerApp(stack.gateway, session);
+await giveFirstReadings(stack, ['races-ada']);
 
 /** Starts all of them at once, alternating between the gateways. */
 function atOnce(times: number, run: (app: PartnerApp) => Promise<Answer>): Promise<Answer[]> {

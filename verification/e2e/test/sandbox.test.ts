@@ -1,23 +1,17 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { expectStatus, type PartnerApp, REDIRECT_URI } from '@phds/running-system/partner-app';
+import { describe, expect, test } from '@jest/globals';
+import { expectStatus, REDIRECT_URI } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
 import * as client from 'openid-client';
 import { toLocation } from '../src/browser.ts';
 import { connectInSandbox, registerSandboxApp } from '../src/examples/sandbox-app.ts';
 
 const HEART = 'read:health-data:heart';
 
-let stack: SharedStack;
-let developer: string;
-let app: PartnerApp;
-
-beforeAll(async () => {
-  stack = await useSharedStack();
-  developer = await signIn(stack, 'sandbox-developer');
-  app = await registerSandboxApp(stack.gateway, developer);
-});
+const stack = await useSharedStack();
+const developer = await signIn(stack, 'sandbox-developer');
+const app = await registerSandboxApp(stack.gateway, developer);
 
 /** What a stock client receives at its redirect URI after it opened the approval link. */
 async function open(url: string | URL): Promise<URL> {

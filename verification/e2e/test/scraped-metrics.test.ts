@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import {
   listExpressions,
   listGroupings,
@@ -25,23 +25,19 @@ const expressions = new Map<string, readonly string[]>([
   ...readDashboards().map(([file, dashboard]) => [file, listExpressions(dashboard)] as const),
 ]);
 
-let scrapes: Scrape[];
-
-beforeAll(async () => {
-  const stack = await useSharedStack();
-  const session = await signIn(stack, 'person-of-metrics');
-  await giveFirstReadings(stack, ['person-of-metrics']);
-  const app = await registerApp(stack.gateway, session);
-  const { accessToken, grantId } = await app.connect(session, [HEART]);
-  for (const _ of ['found at authorization', 'found in the cache']) {
-    expectStatus(200, await app.read(accessToken, '/api/v1/health-data/heart'));
-  }
-  expectStatus(200, await app.revoke(accessToken));
-  expectStatus(401, await app.read(accessToken, '/api/v1/health-data/heart'));
-  expect(grantId).not.toBe('');
-  const ports = [...Object.values(stack.probeUrls), ...stack.gatewayProbeUrls];
-  scrapes = await Promise.all(ports.map((url) => scrape(url)));
-});
+const stack = await useSharedStack();
+const session = await signIn(stack, 'person-of-metrics');
+await giveFirstReadings(stack, ['person-of-metrics']);
+const app = await registerApp(stack.gateway, session);
+const { accessToken, grantId } = await app.connect(session, [HEART]);
+for (const _ of ['found at authorization', 'found in the cache']) {
+  expectStatus(200, await app.read(accessToken, '/api/v1/health-data/heart'));
+}
+expectStatus(200, await app.revoke(accessToken));
+expectStatus(401, await app.read(accessToken, '/api/v1/health-data/heart'));
+expect(grantId).not.toBe('');
+const ports = [...Object.values(stack.probeUrls), ...stack.gatewayProbeUrls];
+const scrapes = await Promise.all(ports.map((url) => scrape(url)));
 
 /** The name under which a metric is declared. Histograms have samples with suffixes. */
 function isExported({ declarations }: Scrape, metric: string): boolean {

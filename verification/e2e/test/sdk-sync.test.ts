@@ -1,9 +1,9 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ingest, ingestReadings } from '@phds/running-system/ingestion';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
-import type { Connection, SyncBatch } from '@phds/sdk';
+import { useSharedStack } from '@phds/running-system/shared-stack';
+import type { SyncBatch } from '@phds/sdk';
 
 const USER = 'sdk-sync';
 const READINGS = 25;
@@ -16,22 +16,17 @@ const reading = (minute: number, value = 60 + minute) => ({
   value,
 });
 
-let stack: SharedStack;
-let connection: Connection;
-
-beforeAll(async () => {
-  stack = await useSharedStack();
-  const session = await signIn(stack, USER);
-  await ingestReadings(
-    stack,
-    USER,
-    Array.from({ length: READINGS }, (_, minute) => reading(minute)),
-  );
-  const app = await registerApp(stack.gateway, session);
-  const client = app.client();
-  const { callbackUrl, kept } = await app.ask(session, { scopes: ['read:health-data:heart'] }, {}, client);
-  connection = await client.exchange(callbackUrl, kept);
-});
+const stack = await useSharedStack();
+const session = await signIn(stack, USER);
+await ingestReadings(
+  stack,
+  USER,
+  Array.from({ length: READINGS }, (_, minute) => reading(minute)),
+);
+const app = await registerApp(stack.gateway, session);
+const client = app.client();
+const { callbackUrl, kept } = await app.ask(session, { scopes: ['read:health-data:heart'] }, {}, client);
+const connection = await client.exchange(callbackUrl, kept);
 
 /** What a partner keeps: readings by id, and the cursor stored with them. */
 class Copy {

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
-import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
 import { type Client, type Connection, createClient, memoryTokenStore, type TokenStore } from '@phds/sdk';
 import { checkedFetch } from '@phds/test-kit/checked-answers';
 import { type LosingProxy, startLosingProxy } from '../src/losing-proxy.ts';
@@ -13,21 +13,16 @@ const HOUR_MS = 3_600_000;
 const REFRESH = 'POST /oauth/token';
 const READ = 'GET /api/v1/health-data/heart';
 
-let stack: SharedStack;
-let app: PartnerApp;
-let session: string;
 let proxy: LosingProxy;
 let store: TokenStore;
 /** How far the clock of the app is ahead, so that its access tokens seem to have expired. */
 let aheadMs: number;
 let connection: Connection;
 
-beforeAll(async () => {
-  stack = await useSharedStack();
-  session = await signIn(stack, 'sdk-tokens');
-  await giveFirstReadings(stack, ['sdk-tokens']);
-  app = await registerApp(stack.gateway, session, { requirePkce: true });
-});
+const stack = await useSharedStack();
+const session = await signIn(stack, 'sdk-tokens');
+await giveFirstReadings(stack, ['sdk-tokens']);
+const app = await registerApp(stack.gateway, session, { requirePkce: true });
 
 beforeEach(async () => {
   proxy = await startLosingProxy(stack.gateway);

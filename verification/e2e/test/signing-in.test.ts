@@ -1,16 +1,13 @@
-import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { send } from '@phds/running-system/request';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
 import { eventually } from '@phds/test-kit/conditions';
 import { signOut } from '../src/sessions.ts';
 import { SignInVisit } from '../src/sign-in-visit.ts';
 
-let stack: SharedStack;
 let visit: SignInVisit;
 
-beforeAll(async () => {
-  stack = await useSharedStack();
-});
+const stack = await useSharedStack();
 beforeEach(() => {
   visit = new SignInVisit();
 });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send, toBasic } from '@phds/running-system/request';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret } from '@phds/service-kit/secrets';
 import { type DeadTokens, endTokens, setStatus } from '../src/dead-tokens.ts';
@@ -17,13 +17,8 @@ const SCOPE = 'read:health-data:heart';
 type Fields = Readonly<Record<string, string>>;
 type Cause = readonly [cause: string, request: RawRequest];
 
-let stack: SharedStack;
-let developer: string;
-
-beforeAll(async () => {
-  stack = await useSharedStack();
-  developer = await signIn(stack, 'developer');
-});
+const stack = await useSharedStack();
+const developer = await signIn(stack, 'developer');
 
 /** What a request of a page gets besides, whatever the cause: every page may read this answer. */
 const OF_A_PAGE = [

@@ -1,29 +1,21 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ingestReadings } from '@phds/running-system/ingestion';
-import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedStack } from '@phds/running-system/shared-stack';
 import { eventually } from '@phds/test-kit/conditions';
+import { shared } from '@phds/test-kit/shared';
 import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
 
 const SCOPES = ['read:health-data:heart', 'read:health-data:activity'];
 const EVENTS = ['grant.revoked', 'grant.expired', 'grant.narrowed', 'data.updated'];
 
-let stack: SharedStack;
-let receiver: WebhookReceiver;
-let developer: string;
-let person: string;
-let app: PartnerApp;
-
-beforeAll(async () => {
-  stack = await useSharedStack();
-  receiver = await WebhookReceiver.start();
-  developer = await signIn(stack, 'developer-of-webhooks');
-  person = await signIn(stack, 'person-with-webhooks');
-  app = await registerApp(stack.gateway, developer, { scopes: SCOPES });
-});
-afterAll(() => receiver?.[Symbol.asyncDispose]());
+const stack = await useSharedStack();
+const receiver = shared.use(await WebhookReceiver.start());
+const developer = await signIn(stack, 'developer-of-webhooks');
+const person = await signIn(stack, 'person-with-webhooks');
+const app = await registerApp(stack.gateway, developer, { scopes: SCOPES });
 
 const ask = (path: string, options: { method?: string; json?: unknown } = {}) =>
   send(`${stack.gateway}/developer/apps/${app.clientId}/webhook${path}`, { bearer: developer, ...options });

@@ -22,6 +22,11 @@ export default class PlainEnvironment extends TestEnvironment {
     const FakeTimers = this.fakeTimersModern.constructor;
     this.fakeTimersModern = new FakeTimers({ config: config.projectConfig, global: plain });
   }
+
+  async teardown() {
+    await this.global.sharedByTests?.disposeAsync();
+    await super.teardown();
+  }
 }
 
 /** Defines the globals that a new context does not have. Those that are loaded on first use stay so. */

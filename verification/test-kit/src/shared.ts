@@ -4,3 +4,5 @@ import { afterAll } from '@jest/globals';
 export const shared = new AsyncDisposableStack();
 
 afterAll(() => shared.disposeAsync());
+// A file that fails while it is loaded runs no hooks. Jest's environment disposes of it then.
+Object.assign(globalThis, { sharedByTests: shared });
