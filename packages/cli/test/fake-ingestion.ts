@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import {
   HealthRecordKind,
   ImportState,
@@ -14,6 +13,7 @@ import { startRpcServer } from '@phds/service-kit/rpc/server';
 import { implement } from '@phds/service-kit/rpc/service';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
 
 /** Converts protobuf messages to comparable text; JSON cannot represent their 64-bit integers. */
 function createMessageText(message: unknown): string {
@@ -55,8 +55,7 @@ export interface FakeImport {
 }
 
 export async function startFakeIngestion(): Promise<FakeIngestion> {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'importer', alg: 'EdDSA' };
+  const keys = createServiceKeys(['importer']);
   let running = 0;
   const gathered = Promise.withResolvers<void>();
   const attend = async <Answer>(answer: () => Answer, { alone = true } = {}): Promise<Answer> => {
@@ -128,7 +127,7 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
     ],
     verifyCaller: createServiceTokenVerifier({
       service: 'health-data',
-      publicKeys: JSON.stringify({ keys: [jwk] }),
+      publicKeys: keys.jwks,
     }),
     log: createLogger({ service: 'health-data', level: 'silent' }),
     host: '127.0.0.1',
@@ -139,7 +138,7 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
   const fake: FakeIngestion = {
     env: {
       HEALTH_DATA_ADDRESS: `127.0.0.1:${server.rpcPort}`,
-      SERVICE_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      SERVICE_PRIVATE_KEY: keys.pem('importer'),
     },
     readings: new Map(),
     records: new Map(),

@@ -1,16 +1,13 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
 import {
   type AccessAssertion,
   createAssertionSigner,
   createAssertionVerifier,
 } from '../src/trust/access-assertion.ts';
 
-const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-const privateKeyPem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-const publicKeys = JSON.stringify({
-  keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'authorization', alg: 'EdDSA' }],
-});
+const createKeys = () => createServiceKeys(['authorization']);
+const keys = createKeys();
 const assertion: AccessAssertion = {
   clientId: 'app_1',
   userId: 'ada',
@@ -27,8 +24,8 @@ function setUp() {
   let now = new Date('2026-01-02T03:04:05Z');
   const clock = { now: () => now };
   return {
-    sign: createAssertionSigner({ privateKeyPem, clock }),
-    verify: createAssertionVerifier({ publicKeys, clock }),
+    sign: createAssertionSigner({ privateKeyPem: keys.pem('authorization'), clock }),
+    verify: createAssertionVerifier({ publicKeys: keys.jwks, clock }),
     advance: (ms: number) => {
       now = new Date(now.getTime() + ms);
     },
@@ -65,7 +62,7 @@ test('an assertion with a single changed character is an internal error', async 
 
 test('with the signature of an unknown key, or an unknown `kid`, it is a fault of ours', async () => {
   const { sign, verify } = setUp();
-  const other = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const other = createKeys().pem('authorization');
   const jwt = await createAssertionSigner({ privateKeyPem: other })(assertion);
   await expect(async () => verify(jwt)).rejects.toMatchObject({ reason: 'internal' });
   const [, payload, signature] = (await sign(assertion)).split('.');

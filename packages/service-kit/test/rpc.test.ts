@@ -1,7 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { credentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { AppError, type Reason, unauthorized } from '../src/errors.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
 import { fromGrpcError } from '../src/rpc/errors.ts';
@@ -10,16 +10,9 @@ import { implement } from '../src/rpc/service.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
 
-function keyPair(kid: string) {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const jwk = { ...publicKey.export({ format: 'jwk' }), kid, alg: 'EdDSA' };
-  return { pem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), jwk };
-}
-
-const healthData = keyPair('health-data');
-const healthDataTokens = createServiceTokenSource({ service: 'health-data', privateKeyPem: healthData.pem });
-const stranger = keyPair('gateway');
-const publicKeys = JSON.stringify({ keys: [healthData.jwk, stranger.jwk] });
+const keys = createServiceKeys(['health-data', 'gateway']);
+const [healthData, stranger] = [keys.pem('health-data'), keys.pem('gateway')];
+const healthDataTokens = createServiceTokenSource({ service: 'health-data', privateKeyPem: healthData });
 const lines: string[] = [];
 const log = createLogger({
   service: 'consent',
@@ -58,7 +51,7 @@ beforeAll(async () => {
         { recordAccesses: 'recordAccess' },
       ),
     ],
-    verifyCaller: createServiceTokenVerifier({ service: 'consent', publicKeys }),
+    verifyCaller: createServiceTokenVerifier({ service: 'consent', publicKeys: keys.jwks }),
     log,
     host: '127.0.0.1',
     rpcPort: 0,
@@ -102,16 +95,16 @@ function callWithBytes(path: string, request: Buffer, metadata = new Metadata())
 
 describe('a typed call over gRPC', () => {
   test('answers an admitted caller', async () => {
-    using admitted = open('health-data', healthData.pem);
+    using admitted = open('health-data', healthData);
     const { verdicts } = await admitted.client.recordAccess({ accesses: [{ clientId: 'app_1' }, {}] });
     expect(verdicts).toEqual([Verdict.RELEASED, Verdict.RELEASED]);
   });
 
   test.each<[string, string, string, 'recordAccess' | 'listAccesses', string]>([
-    ['a caller that the rpc does not list', 'gateway', stranger.pem, 'recordAccess', 'consent'],
-    ['everybody where the list is empty', 'health-data', healthData.pem, 'listAccesses', 'consent'],
-    ['a service that signs as another', 'health-data', stranger.pem, 'recordAccess', 'consent'],
-    ['a token made for another audience', 'health-data', healthData.pem, 'recordAccess', 'authorization'],
+    ['a caller that the rpc does not list', 'gateway', stranger, 'recordAccess', 'consent'],
+    ['everybody where the list is empty', 'health-data', healthData, 'listAccesses', 'consent'],
+    ['a service that signs as another', 'health-data', stranger, 'recordAccess', 'consent'],
+    ['a token made for another audience', 'health-data', healthData, 'recordAccess', 'authorization'],
   ])('refuses %s', async (_, service, pem, rpc, audience) => {
     using caller = open(service, pem, audience);
     expect(await reasonOf(caller.client[rpc]({}))).toBe('caller_not_admitted');
@@ -120,8 +113,8 @@ describe('a typed call over gRPC', () => {
   const errorLines = () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
 
   test('logs a token with a bad signature or an unknown key as an error, and a call without a token as none', async () => {
-    using forger = open('health-data', stranger.pem);
-    using unknown = open('nobody', stranger.pem);
+    using forger = open('health-data', stranger);
+    using unknown = open('nobody', stranger);
     for (const { client } of [forger, unknown]) {
       lines.length = 0;
       expect(await reasonOf(client.recordAccess({}))).toBe('caller_not_admitted');
@@ -141,7 +134,7 @@ describe('a typed call over gRPC', () => {
       'access_not_recorded',
     ],
   ])('logs %s as an error', async (_, error, reason) => {
-    using caller = open('health-data', healthData.pem);
+    using caller = open('health-data', healthData);
     lines.length = 0;
     thrown = error;
     expect(await reasonOf(caller.client.recordAccess({}))).toBe(reason);
@@ -150,7 +143,7 @@ describe('a typed call over gRPC', () => {
   });
 
   test('carries reason, violations, scope and retry time of an error across the hop', async () => {
-    using caller = open('health-data', healthData.pem);
+    using caller = open('health-data', healthData);
     thrown = new AppError('invalid_request', 'page: must be at least 1', {
       violations: [{ parameter: 'page', message: 'must be at least 1' }],
       requiredScope: 'read:mood',
@@ -170,7 +163,7 @@ describe('a typed call over gRPC', () => {
   test.each(['x', '\u{1F9EC}', '\ud800', '\n'])(
     'an error that quotes a very long %j is still delivered, and does not disturb other calls on the connection',
     async (character) => {
-      using caller = open('health-data', healthData.pem);
+      using caller = open('health-data', healthData);
       const quoted = character.repeat(60_000);
       thrown = new AppError('invalid_request', quoted, {
         violations: Array.from({ length: 60 }, () => ({ parameter: quoted, message: quoted })),
@@ -187,7 +180,7 @@ describe('a typed call over gRPC', () => {
   );
 
   test('drops the text of an unknown error and logs it without its secrets', async () => {
-    using caller = open('health-data', healthData.pem);
+    using caller = open('health-data', healthData);
     thrown = new Error('connect postgresql://phds:hunter2@db failed');
     const error = await caller.client.recordAccess({}).catch((reason: unknown) => reason as AppError);
     thrown = undefined;
@@ -197,7 +190,7 @@ describe('a typed call over gRPC', () => {
   });
 
   test('an authentication failure has no text', async () => {
-    using caller = open('health-data', healthData.pem);
+    using caller = open('health-data', healthData);
     thrown = unauthorized('session expired yesterday');
     const error = await caller.client.recordAccess({}).catch((reason: unknown) => reason as AppError);
     thrown = undefined;
@@ -205,7 +198,7 @@ describe('a typed call over gRPC', () => {
   });
 
   test('continues beside any number of cancelled calls', async () => {
-    using caller = open('health-data', healthData.pem);
+    using caller = open('health-data', healthData);
     const release = Promise.withResolvers<void>();
     held = release.promise;
     const accesses = [{}];

@@ -1,17 +1,13 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { FakeClock } from '@phds/test-kit/fake-clock';
+import { createServiceKeys, type ServiceKeys } from '@phds/test-kit/service-keys';
 import { SignJWT } from 'jose';
 import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
 
-const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'gateway', alg: 'EdDSA' };
+const keys = createServiceKeys(['gateway']);
 const clock = new FakeClock();
-const verify = createServiceTokenVerifier({
-  service: 'consent',
-  publicKeys: JSON.stringify({ keys: [jwk] }),
-  clock,
-});
+const verify = createServiceTokenVerifier({ service: 'consent', publicKeys: keys.jwks, clock });
 const start = clock.now();
 beforeEach(() => clock.set(start));
 
@@ -23,12 +19,15 @@ function sign(times: { iat?: unknown; exp?: unknown }): Promise<string> {
   const claims: Record<string, unknown> = { iss: 'gateway', sub: 'gateway', aud: 'consent', ...times };
   return new SignJWT(claims)
     .setProtectedHeader({ alg: 'EdDSA', typ: 'service+jwt', kid: 'gateway' })
-    .sign(privateKey);
+    .sign(createPrivateKey(keys.pem('gateway')));
 }
 
 test('a service token is admitted until it expires', async () => {
-  const privateKeyPem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-  const token = await createServiceTokenSource({ service: 'gateway', privateKeyPem, clock })('consent');
+  const token = await createServiceTokenSource({
+    service: 'gateway',
+    privateKeyPem: keys.pem('gateway'),
+    clock,
+  })('consent');
   await expect(verify(token)).resolves.toBe('gateway');
   clock.advance(299_000);
   await expect(verify(token)).resolves.toBe('gateway');
@@ -37,9 +36,12 @@ test('a service token is admitted until it expires', async () => {
 });
 
 test('a caller whose clock was an hour ahead is admitted again once its clock is right', async () => {
-  const privateKeyPem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   const callers = new FakeClock(new Date(start.getTime() + 3_600_000));
-  const source = createServiceTokenSource({ service: 'gateway', privateKeyPem, clock: callers });
+  const source = createServiceTokenSource({
+    service: 'gateway',
+    privateKeyPem: keys.pem('gateway'),
+    clock: callers,
+  });
   await expect(verify(await source('consent'))).rejects.toMatchObject({ reason: 'caller_not_admitted' });
   callers.set(start);
   await expect(verify(await source('consent'))).resolves.toBe('gateway');
@@ -80,25 +82,16 @@ test('a service token whose times are not numbers is refused', async () => {
 });
 
 describe('a rotation of keys', () => {
-  function newKey(kid: string) {
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-    return {
-      privateKeyPem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-      jwk: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'EdDSA' },
-    };
-  }
+  const newKeys = (name = 'gateway') => createServiceKeys([name]);
+  const [old, next, stranger, consent] = [newKeys(), newKeys(), newKeys(), newKeys('consent')];
 
-  const [old, next, stranger] = [newKey('gateway'), newKey('gateway'), newKey('gateway')];
-  const consent = newKey('consent');
+  const sign = (by: ServiceKeys) =>
+    createServiceTokenSource({ service: 'gateway', privateKeyPem: by.pem('gateway') })('health-data');
 
-  const sign = ({ privateKeyPem }: { privateKeyPem: string }) =>
-    createServiceTokenSource({ service: 'gateway', privateKeyPem })('health-data');
-
-  const verifier = (...keys: { jwk: object }[]) =>
-    createServiceTokenVerifier({
-      service: 'health-data',
-      publicKeys: JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }),
-    });
+  const verifier = (...sets: ServiceKeys[]) => {
+    const all = sets.flatMap(({ jwks }) => JSON.parse(jwks).keys);
+    return createServiceTokenVerifier({ service: 'health-data', publicKeys: JSON.stringify({ keys: all }) });
+  };
 
   test.each([
     ['old', old],

@@ -3,7 +3,7 @@ import type { Client } from '@connectrpc/connect';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
-import { type IssueTokenResponse, TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
@@ -12,7 +12,7 @@ import { startRpcServer } from '@phds/service-kit/rpc/server';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
 import { createSessionVerifier } from '@phds/service-kit/trust/session';
-import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { createTestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer } from '@phds/test-kit/session-issuer';
@@ -36,46 +36,9 @@ export interface TestApp {
 }
 
 /** The real service with its own database, an in-memory consent service, and a fake clock. */
-export interface Harness extends AsyncDisposable {
-  readonly clock: FakeClock;
-  readonly consent: FakeConsent;
-  readonly database: TestDatabase;
-  readonly apps: Client<typeof AppService>;
-  readonly authorizations: Client<typeof AuthorizationService>;
-  readonly tokens: Client<typeof TokenService>;
-  /** Client with the role operator, like `restores`. */
-  readonly operated: Client<typeof AuthorizationService>;
-  readonly restores: Client<typeof RestoreService>;
-  readonly operatedApps: Client<typeof AppOperatorService>;
-  /** Address of the service's rpc. */
-  readonly address: string;
-  /** A service token of this caller. */
-  callAs(service: string): Promise<string>;
-  /** A connection to the database until the end, as the owner of the tables or the administrator. */
-  connect(as?: 'owner' | 'admin'): Promise<pg.Client>;
-  /** Starts another instance on the same database, with further settings. It ends with the harness, or before. */
-  startInstance(settings: Record<string, string>): Promise<AsyncDisposable>;
-  /** Everything that the service has logged so far. */
-  logged(): string;
-  /** Call options with a session of this person. */
-  as(
-    userId: string,
-    claims?: Readonly<Record<string, unknown>>,
-  ): Promise<{ headers: Record<string, string> }>;
-  registerApp(settings?: {
-    scopes?: string[];
-    requirePkce?: boolean;
-    redirectUris?: string[];
-    dpopBoundAccessTokens?: boolean;
-  }): Promise<TestApp>;
-  /** Opens a pending approval, approves it as `ada`, and returns the code. */
-  obtainCode(app: TestApp, request?: ObtainCode): Promise<string>;
-  exchange(app: TestApp, code: string, overrides?: Partial<Exchange>): Promise<IssueTokenResponse>;
-  refresh(app: TestApp, refreshToken: string, scope?: string): Promise<IssueTokenResponse>;
-  introspect(token: string): Promise<Awaited<ReturnType<Client<typeof TokenService>['introspect']>>>;
-}
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
-export interface ObtainCode {
+interface ObtainCode {
   readonly scope?: string;
   readonly state?: string;
   readonly codeChallenge?: string;
@@ -85,17 +48,16 @@ export interface ObtainCode {
   readonly userId?: string;
 }
 
-export interface Exchange {
+interface Exchange {
   readonly redirectUri: string;
   readonly codeVerifier: string;
 }
 
 /** Starts a harness for all tests of the file. */
-export async function shareHarness(settings: Record<string, string> = {}): Promise<Harness> {
-  return shared.use(await startHarness(settings));
-}
+export const shareHarness = async (settings?: Record<string, string>) =>
+  shared.use(await startHarness(settings));
 
-export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {
+export async function startHarness(settings: Record<string, string> = {}) {
   await using stack = new AsyncDisposableStack();
   const clock = new FakeClock();
   const lines: string[] = [];
@@ -163,17 +125,22 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     apps: channel.client(AppService),
     authorizations: channel.client(AuthorizationService),
     tokens: channel.client(TokenService),
+    /** With the role operator, like `restores` and `operatedApps`. */
     operated: operator.client(AuthorizationService),
     restores: operator.client(RestoreService),
     operatedApps: operator.client(AppOperatorService),
     address: `127.0.0.1:${service.rpcPort}`,
+    /** A service token of this caller. */
     callAs: (name: string) => tokenSourceOf(name)('authorization'),
+    /** Everything that the service has logged so far. */
     logged: () => lines.join(''),
+    /** Call options with a session of this person. */
     as: async (userId: string, claims: Readonly<Record<string, unknown>> = {}) => ({
       headers: { [SESSION_METADATA]: await sessions.issueSession(userId, { claims }) },
     }),
   };
   const running = stack.move();
+  /** A connection to the database until the end, as the owner of the tables or the administrator. */
   const connect = async (as: 'owner' | 'admin' = 'owner') => {
     const connectionString = as === 'owner' ? database.ownerUrl : database.adminUrl;
     const options = `-c search_path=${database.schema}`;
@@ -181,23 +148,36 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     await client.connect();
     return client;
   };
+  /** Starts another instance on the same database, with further settings. It ends with the harness, or before. */
   const startInstance = async (more: Record<string, string>) =>
     running.use(await createService(readEnvironment({ ...environment, ...more }), { clock, log }));
   const dispose = () => running.disposeAsync();
   return { ...base, ...createFlow(base), connect, startInstance, [Symbol.asyncDispose]: dispose };
 }
 
-type Base = Pick<Harness, 'apps' | 'authorizations' | 'tokens' | 'as'>;
-type Flow = Pick<Harness, 'registerApp' | 'obtainCode' | 'exchange' | 'refresh' | 'introspect'>;
+interface Base {
+  readonly apps: Client<typeof AppService>;
+  readonly authorizations: Client<typeof AuthorizationService>;
+  readonly tokens: Client<typeof TokenService>;
+  as(userId: string): Promise<{ headers: Record<string, string> }>;
+}
 
-function createFlow({ apps, authorizations, tokens, as }: Base): Flow {
+interface AppSettings {
+  readonly scopes?: string[];
+  readonly requirePkce?: boolean;
+  readonly redirectUris?: string[];
+  readonly dpopBoundAccessTokens?: boolean;
+}
+
+function createFlow({ apps, authorizations, tokens, as }: Base) {
   return {
-    async registerApp(settings = {}) {
+    async registerApp(settings: AppSettings = {}): Promise<TestApp> {
       const defaults = { name: 'Test app', redirectUris: [REDIRECT_URI] };
       const registered = await apps.registerApp({ settings: { ...defaults, ...settings } }, await as('dev'));
       return { clientId: registered.app?.clientId ?? '', clientSecret: registered.clientSecret };
     },
-    async obtainCode(app, request = {}) {
+    /** Opens a pending approval, approves it as `ada`, and returns the code. */
+    async obtainCode(app: TestApp, request: ObtainCode = {}): Promise<string> {
       const { scope = `${HEART} ${SLEEP}`, redirectUri = REDIRECT_URI, state, codeChallenge } = request;
       const opened = await authorizations.openAuthorization({
         client: app,
@@ -214,7 +194,7 @@ function createFlow({ apps, authorizations, tokens, as }: Base): Flow {
       );
       return new URL(completed.redirectUri).searchParams.get('code') ?? '';
     },
-    exchange: (client, code, overrides = {}) =>
+    exchange: (client: TestApp, code: string, overrides: Partial<Exchange> = {}) =>
       tokens.issueToken({
         client,
         grantType: 'authorization_code',
@@ -222,14 +202,14 @@ function createFlow({ apps, authorizations, tokens, as }: Base): Flow {
         redirectUri: REDIRECT_URI,
         ...overrides,
       }),
-    refresh: (client, refreshToken, scope) =>
+    refresh: (client: TestApp, refreshToken: string, scope?: string) =>
       tokens.issueToken({
         client,
         grantType: 'refresh_token',
         refreshToken,
         ...(scope === undefined ? {} : { scope }),
       }),
-    introspect: (token) => tokens.introspect({ tokenHash: toHash(token) }),
+    introspect: (token: string) => tokens.introspect({ tokenHash: toHash(token) }),
   };
 }
 

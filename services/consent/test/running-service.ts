@@ -1,6 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import type { Client } from '@connectrpc/connect';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
@@ -15,16 +14,15 @@ import { newId } from '@phds/service-kit/ids';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { REASON_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
-import { findOperator, OPERATOR_ROLES } from '@phds/service-kit/trust/operators';
+import { findOperator } from '@phds/service-kit/trust/operators';
 import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer, type SessionOverrides } from '@phds/test-kit/session-issuer';
 import { shared } from '@phds/test-kit/shared';
 import { openTestPool } from '@phds/test-kit/test-pool';
-import { exportJWK } from 'jose';
-import type pg from 'pg';
 import { readEnvironment } from '../src/config.ts';
-import { createService, type Overrides, type Service } from '../src/service.ts';
+import { createService, type Overrides } from '../src/service.ts';
 
 const OPERATOR = 'operator:on-call';
 const CALLERS = ['gateway', 'authorization', 'health-data', OPERATOR, 'host-application'] as const;
@@ -34,40 +32,7 @@ type Caller = (typeof CALLERS)[number];
 export const WEBHOOK_KEY = randomBytes(32).toString('base64');
 
 /** A consent service with its own database, and its callers. */
-export interface RunningService {
-  readonly service: Service;
-  readonly database: TestDatabase;
-  /** Reads the database and changes its times, as its owner. */
-  readonly owner: pg.Pool;
-  readonly receiptPublicKey: ReturnType<typeof generateKeyPairSync>['publicKey'];
-  readonly tokens: Readonly<Record<Caller, ServiceTokenSource>>;
-  /** The settings of commands that call it as the operator. */
-  readonly operatorSettings: Readonly<Record<string, string>>;
-  readonly ledger: Client<typeof LedgerService>;
-  readonly people: Client<typeof PersonOperatorService>;
-  readonly acts: Readonly<
-    Record<'asOperator' | 'asHealthData' | 'asGateway', Client<typeof OperatorActService>>
-  >;
-  /** Client with the role authorization, which opens and decides. */
-  readonly asAuthorization: Client<typeof ConsentService>;
-  /** Client with the role operator. */
-  readonly asOperator: Client<typeof ConsentService>;
-  readonly restores: Client<typeof RestoreService>;
-  /** Client with the role gateway, which reads and revokes. */
-  readonly asGateway: Client<typeof ConsentService>;
-  readonly records: Client<typeof AccessService>;
-  readonly history: Client<typeof AccessService>;
-  readonly reports: Readonly<Record<'asGateway' | 'asOperator', Client<typeof ReportService>>>;
-  readonly sandbox: Readonly<Record<'asGateway' | 'asAuthorization', Client<typeof SandboxService>>>;
-  readonly sessions: Client<typeof SessionService>;
-  /** Client with the role host-application. */
-  readonly notices: Client<typeof NoticeService>;
-  /** Starts another instance on the same database with the same keys. */
-  startAnother(settings?: Record<string, string>, overrides?: Overrides): Promise<Service>;
-  /** Call options with a session of this user, and more claims in it. */
-  session(userId: string, claims?: SessionOverrides['claims']): Promise<{ headers: Record<string, string> }>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
+export type RunningService = Awaited<ReturnType<typeof startConsent>>;
 
 export interface RunningServiceOptions {
   readonly settings?: Record<string, string>;
@@ -82,7 +47,7 @@ export interface RunningServiceOptions {
 export const shareConsent = async (options?: RunningServiceOptions) =>
   shared.use(await startConsent(options));
 
-export async function startConsent(options: RunningServiceOptions = {}): Promise<RunningService> {
+export async function startConsent(options: RunningServiceOptions = {}) {
   await using resources = new AsyncDisposableStack();
   const database = resources.use(options.database ?? (await createTestDatabase('consent')));
   const owner = resources.adopt(
@@ -90,7 +55,13 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     (pool) => pool.end(),
   );
   const sessions = await createSessionIssuer();
-  const callers = await createCallers();
+  const keys = createServiceKeys(CALLERS);
+  const tokens = Object.fromEntries(
+    CALLERS.map((service) => [
+      service,
+      createServiceTokenSource({ service, privateKeyPem: keys.pem(service) }),
+    ]),
+  ) as Record<Caller, ServiceTokenSource>;
   const receipts = generateKeyPairSync('ed25519');
   const pem = receipts.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const url = (await options.databaseUrl?.(database.url)) ?? database.url;
@@ -103,7 +74,7 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     RPC_PORT: '0',
     PROBE_PORT: '0',
     SERVICE_PRIVATE_KEY: pem,
-    SERVICE_PUBLIC_KEYS: callers.publicKeys,
+    SERVICE_PUBLIC_KEYS: keys.jwks,
     SESSION_ISSUER: sessions.issuer,
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
@@ -124,7 +95,7 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
       openRpcChannel({
         address: `127.0.0.1:${service.rpcPort}`,
         audience: 'consent',
-        tokens: callers.tokens[caller],
+        tokens: tokens[caller],
         deadlineMs: 15_000,
         ...(caller === OPERATOR && { metadata: { [REASON_METADATA]: 'a%20test' } }),
       }),
@@ -140,19 +111,24 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
   return {
     service,
     database,
+    /** Reads the database and changes its times, as its owner. */
     owner,
     receiptPublicKey: receipts.publicKey,
-    tokens: callers.tokens,
+    tokens,
+    /** The settings of commands that call it as the operator. */
     operatorSettings: {
       CONSENT_ADDRESS: `127.0.0.1:${service.rpcPort}`,
       OPERATOR_NAME: findOperator(OPERATOR) ?? '',
-      SERVICE_PRIVATE_KEY: callers.operatorPrivateKeyPem,
+      SERVICE_PRIVATE_KEY: keys.pem(OPERATOR),
     },
     ledger: authorization.client(LedgerService),
+    /** Opens and decides. */
     asAuthorization: authorization.client(ConsentService),
     asOperator: operator.client(ConsentService),
     restores: operator.client(RestoreService),
+    /** Starts another instance on the same database with the same keys. */
     startAnother: start,
+    /** Reads and revokes. */
     asGateway: gateway.client(ConsentService),
     records: healthData.client(AccessService),
     history: gateway.client(AccessService),
@@ -169,29 +145,11 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
       asHealthData: healthData.client(OperatorActService),
       asGateway: gateway.client(OperatorActService),
     },
-    session: async (userId, claims = {}) => ({
+    /** Call options with a session of this user, and more claims in it. */
+    session: async (userId: string, claims: SessionOverrides['claims'] = {}) => ({
       headers: { 'phds-session': await sessions.issueSession(userId, { claims }) },
     }),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
-}
-
-async function createCallers() {
-  const keys: object[] = [];
-  const tokens: Partial<Record<Caller, ServiceTokenSource>> = {};
-  let operatorPrivateKeyPem = '';
-  for (const service of CALLERS) {
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-    const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    if (service === OPERATOR) operatorPrivateKeyPem = privateKeyPem;
-    tokens[service] = createServiceTokenSource({ service, privateKeyPem });
-    const roles = service === OPERATOR ? { roles: OPERATOR_ROLES } : {};
-    keys.push({ ...(await exportJWK(publicKey)), kid: service, alg: 'EdDSA', ...roles });
-  }
-  return {
-    publicKeys: JSON.stringify({ keys }),
-    tokens: tokens as Record<Caller, ServiceTokenSource>,
-    operatorPrivateKeyPem,
   };
 }
 

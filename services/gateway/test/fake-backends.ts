@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import type { DescService } from '@bufbuild/protobuf';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
@@ -17,6 +16,7 @@ import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
 
 const SERVICES = {
   authorization: [AppService, AuthorizationService, TokenService],
@@ -75,9 +75,7 @@ function isProbe(rpc: string, request: unknown): boolean {
 }
 
 export async function startFakeBackends(): Promise<FakeBackends> {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'gateway', alg: 'EdDSA' };
-  const publicKeys = JSON.stringify({ keys: [jwk] });
+  const keys = createServiceKeys(['gateway']);
   const calls: Call[] = [];
   let answers: Answers = {};
   const handle = (rpc: string) => (request: unknown, context: RpcContext) => {
@@ -96,7 +94,7 @@ export async function startFakeBackends(): Promise<FakeBackends> {
   const start = (name: keyof typeof SERVICES) =>
     startRpcServer({
       services: SERVICES[name].map((descriptor) => implementAll(descriptor, handle)),
-      verifyCaller: createServiceTokenVerifier({ service: name, publicKeys }),
+      verifyCaller: createServiceTokenVerifier({ service: name, publicKeys: keys.jwks }),
       log: createLogger({ service: name, level: 'silent' }),
       host: '127.0.0.1',
       rpcPort: 0,
@@ -117,8 +115,8 @@ export async function startFakeBackends(): Promise<FakeBackends> {
     },
     callsOf: (rpc) => calls.filter((call) => call.rpc === rpc),
     settings: {
-      SERVICE_PRIVATE_KEY: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-      SERVICE_PUBLIC_KEYS: publicKeys,
+      SERVICE_PRIVATE_KEY: keys.pem('gateway'),
+      SERVICE_PUBLIC_KEYS: keys.jwks,
       AUTHORIZATION_ADDRESS: at(authorization),
       CONSENT_ADDRESS: at(consent),
       HEALTH_DATA_ADDRESS: at(healthData),

@@ -1,7 +1,6 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { Client } from '@connectrpc/connect';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import {
   HealthDataService,
@@ -21,12 +20,12 @@ import { ASSERTION_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { type AccessAssertion, createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
-import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { createTestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
+import { createSessionIssuer } from '@phds/test-kit/session-issuer';
 import { shared } from '@phds/test-kit/shared';
 import { openTestPool } from '@phds/test-kit/test-pool';
-import type pg from 'pg';
 import { configSchema } from '../src/config.ts';
 import { createService } from '../src/service.ts';
 import { FakeConsent } from './fake-consent.ts';
@@ -34,46 +33,18 @@ import { FakeConsent } from './fake-consent.ts';
 /** The time in these tests, unless one moves the clock. */
 export const NOW = '2026-03-01T12:00:00.000Z';
 
-export interface Harness extends AsyncDisposable {
-  readonly clock: FakeClock;
-  readonly consent: FakeConsent;
-  readonly database: TestDatabase;
-  /** One connection as the owner of the tables. */
-  readonly owner: pg.Pool;
-  readonly sessions: SessionIssuer;
-  readonly rpcPort: number;
-  /** The service token of this caller. */
-  serviceToken(service: string): Promise<string>;
-  /** Client with the role gateway. */
-  readonly reads: Client<typeof HealthDataService>;
-  readonly previews: Client<typeof PreviewService>;
-  readonly sandbox: Client<typeof SandboxService>;
-  /** Client with the role importer. */
-  readonly ingestion: Client<typeof IngestionService>;
-  /** The same clients with the role of another service. */
-  as(service: string): {
-    reads: Client<typeof HealthDataService>;
-    ingestion: Client<typeof IngestionService>;
-  };
-  /** Call options with an assertion about this user, by default with all scopes. */
-  about(userId: string, changes?: Partial<AccessAssertion>): Promise<{ headers: Record<string, string> }>;
-  putReadings(userId: string, readings: MessageInitShape<typeof ReadingSchema>[]): Promise<PutResult>;
-  putHealthRecords(
-    userId: string,
-    records: MessageInitShape<typeof HealthRecordSchema>[],
-  ): Promise<PutResult>;
-}
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
 /** One for all tests of the file. */
 export const shareHarness = async (settings?: Record<string, string>) =>
   shared.use(await startHarness(settings));
 
 /** The real service on its own database, with a fake consent service. */
-export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {
+export async function startHarness(settings: Record<string, string> = {}) {
   await using stack = new AsyncDisposableStack();
   const clock = new FakeClock(NOW);
   const log = createLogger({ service: 'health-data', level: 'silent' });
-  const keys = createKeys();
+  const keys = createServiceKeys(['gateway', 'importer', 'health-data', 'authorization']);
   const database = stack.use(await createTestDatabase('health-data'));
   const owner = openTestPool(database.ownerUrl, {
     max: 1,
@@ -82,7 +53,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
   });
   stack.defer(() => owner.end());
   const sessions = await createSessionIssuer({ clock });
-  const verifyCaller = createServiceTokenVerifier({ service: 'consent', publicKeys: keys.publicKeys, clock });
+  const verifyCaller = createServiceTokenVerifier({ service: 'consent', publicKeys: keys.jwks, clock });
   const consent = stack.use(new FakeConsent({ verifyCaller, log }));
   await consent.start();
   const config = configSchema.parse({
@@ -94,8 +65,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     RPC_PORT: '0',
     PROBE_PORT: '0',
     SERVICE_PRIVATE_KEY: keys.pem('health-data'),
-    SERVICE_PUBLIC_KEYS: keys.publicKeys,
-    ASSERTION_PUBLIC_KEYS: keys.assertionKeys,
+    SERVICE_PUBLIC_KEYS: keys.jwks,
+    ASSERTION_PUBLIC_KEYS: keys.jwks,
     PUBLIC_ID_KEY: randomBytes(32).toString('base64'),
     SESSION_ISSUER: sessions.issuer,
     SESSION_AUDIENCE: sessions.audience,
@@ -121,29 +92,35 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
   };
   const gateway = stack.use(open('gateway'));
   const ingestion = stack.use(open('importer')).client(IngestionService);
-  const sign = createAssertionSigner({ privateKeyPem: keys.pem('assertions'), clock });
+  const sign = createAssertionSigner({ privateKeyPem: keys.pem('authorization'), clock });
   const running = stack.move();
   return {
     clock,
     consent,
     database,
+    /** One connection as the owner of the tables. */
     owner,
     sessions,
     rpcPort: service.rpcPort,
-    serviceToken: (name) => tokensOf(name)('health-data'),
+    /** The service token of this caller. */
+    serviceToken: (name: string) => tokensOf(name)('health-data'),
+    /** With the role gateway, like `previews` and `sandbox`. */
     reads: gateway.client(HealthDataService),
     previews: gateway.client(PreviewService),
     sandbox: gateway.client(SandboxService),
     ingestion,
-    as: (name) => {
+    /** The same clients with the role of another service. */
+    as: (name: string) => {
       const channel = running.use(open(name));
       return { reads: channel.client(HealthDataService), ingestion: channel.client(IngestionService) };
     },
-    about: async (userId, changes) => ({
+    /** Call options with an assertion about this user, by default with all scopes. */
+    about: async (userId: string, changes?: Partial<AccessAssertion>) => ({
       headers: { [ASSERTION_METADATA]: await sign({ ...assertionAbout(userId, clock), ...changes }) },
     }),
-    putReadings: async (userId, readings) => resultOf(await ingestion.putReadings({ userId, readings })),
-    putHealthRecords: async (userId, records) =>
+    putReadings: async (userId: string, readings: MessageInitShape<typeof ReadingSchema>[]) =>
+      resultOf(await ingestion.putReadings({ userId, readings })),
+    putHealthRecords: async (userId: string, records: MessageInitShape<typeof HealthRecordSchema>[]) =>
       resultOf(await ingestion.putHealthRecords({ userId, records })),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -166,22 +143,6 @@ function assertionAbout(userId: string, clock: FakeClock): AccessAssertion {
 function resultOf({ result }: { result?: PutResult | undefined }): PutResult {
   if (result === undefined) throw new Error('no result');
   return result;
-}
-
-function createKeys() {
-  const pairs = new Map(
-    ['gateway', 'importer', 'health-data', 'authorization', 'assertions'].map((kid) => {
-      const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-      return [kid, { privateKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'EdDSA' } }];
-    }),
-  );
-  const jwks = (kids: string[]) => JSON.stringify({ keys: kids.map((kid) => pairs.get(kid)?.jwk) });
-  const assertionJwk = { ...pairs.get('assertions')?.jwk, kid: 'authorization' };
-  return {
-    pem: (kid: string) => String(pairs.get(kid)?.privateKey.export({ format: 'pem', type: 'pkcs8' })),
-    publicKeys: jwks(['gateway', 'importer', 'health-data', 'authorization']),
-    assertionKeys: JSON.stringify({ keys: [assertionJwk] }),
-  };
 }
 
 /** A reading as an importer sends it, with defaults. */
