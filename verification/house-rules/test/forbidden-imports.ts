@@ -1,194 +1,79 @@
-/** A forbidden import: the rule that forbids it, the importing file, the code, and the imported file. */
-export type Plant = readonly [rule: string, file: string, code: string, to: string];
-
-/** At least one for each rule. */
-export const plants: readonly Plant[] = [
-  [
-    'services-never-import-each-other',
-    'services/alpha/src/clients/neighbour.ts',
-    "import '../../../beta/src/own.ts';",
-    'services/beta/src/own.ts',
-  ],
-  [
-    'services-never-import-each-other',
-    'services/alpha/test/neighbour.test.ts',
-    "import type { own } from '../../beta/src/own.ts';",
-    'services/beta/src/own.ts',
-  ],
-  [
-    'packages-never-import-services',
-    'packages/local-stack/src/shortcut.ts',
-    "await import('../../../services/alpha/src/service.ts');",
-    'services/alpha/src/service.ts',
-  ],
-  ['sdk-stands-alone', 'packages/sdk/src/file.ts', "import 'node:fs';", 'fs'],
-  ['domain-is-pure', 'services/alpha/src/domain/file.ts', "import 'node:fs';", 'fs'],
-  ['domain-is-pure', 'services/alpha/src/webhooks/domain/file.ts', "import 'node:fs';", 'fs'],
-  ['domain-is-pure', 'services/alpha/src/domain/npm.ts', "import 'jose';", 'node_modules/jose/dist/index.js'],
-  [
-    'domain-is-pure',
-    'services/alpha/src/domain/now.ts',
-    "import type { clock } from '@phds/service-kit/clock';",
-    'packages/service-kit/src/clock.ts',
-  ],
-  [
-    'domain-is-pure',
-    'services/alpha/src/domain/use-case.ts',
-    "export { grants } from '../app/grants.ts';",
-    'services/alpha/src/app/grants.ts',
-  ],
-  [
-    'app-sees-only-ports',
-    'services/alpha/src/app/proto.ts',
-    "import type { ConsentService } from '@phds/contracts/consent';",
-    'packages/contracts/src/consent.ts',
-  ],
-  [
-    'app-sees-only-ports',
-    'services/alpha/src/app/npm.ts',
-    "import 'jose';",
-    'node_modules/jose/dist/index.js',
-  ],
-  [
-    'app-sees-only-ports',
-    'services/alpha/src/app/kit.ts',
-    "import '@phds/service-kit/rpc';",
-    'packages/service-kit/src/rpc.ts',
-  ],
-  [
-    'app-sees-only-ports',
-    'services/alpha/src/app/adapter.ts',
-    "import '../store/prisma-grants.ts';",
-    'services/alpha/src/store/prisma-grants.ts',
-  ],
-  ['app-sees-only-ports', 'services/alpha/src/app/net.ts', "import 'node:http';", 'http'],
-  [
-    'store-stays-behind-ports',
-    'services/alpha/src/rpc/shortcut.ts',
-    "import '../store/prisma-grants.ts';",
-    'services/alpha/src/store/prisma-grants.ts',
-  ],
-  [
-    'store-stays-behind-ports',
-    'services/alpha/src/http/shortcut.ts',
-    "export * from '../store/prisma-grants.ts';",
-    'services/alpha/src/store/prisma-grants.ts',
-  ],
-  [
-    'store-stays-behind-ports',
-    'services/alpha/src/main.ts',
-    "import type {} from './store/prisma-grants.ts';",
-    'services/alpha/src/store/prisma-grants.ts',
-  ],
-  [
-    'database-only-in-store',
-    'services/alpha/src/rpc/query.ts',
-    "import { Pool } from 'pg';",
-    'node_modules/pg/dist/index.js',
-  ],
-  [
-    'database-only-in-store',
-    'services/alpha/src/events/client.ts',
-    "import type { PrismaClient } from '@prisma/client';",
-    'node_modules/@prisma/client/dist/index.js',
-  ],
-  [
-    'database-only-in-store',
-    'packages/service-kit/src/telemetry.ts',
-    "import 'pg';",
-    'node_modules/pg/dist/index.js',
-  ],
-  [
-    'database-only-in-store',
-    'services/gateway/src/adapter.ts',
-    "import '@prisma/adapter-pg';",
-    '@prisma/adapter-pg',
-  ],
-  [
-    'database-only-in-store',
-    'services/alpha/src/rpc/disposal.ts',
-    "export async function query() {\n  await using client = (await import('pg')).open();\n  return client;\n}",
-    'node_modules/pg/dist/index.js',
-  ],
-  [
-    'tracing-sdk-only-when-on',
-    'packages/service-kit/src/spans.ts',
-    "import '@opentelemetry/sdk-trace';",
-    '@opentelemetry/sdk-trace',
-  ],
-  [
-    'express-only-at-the-edge',
-    'services/alpha/src/rpc/page.ts',
-    "import express from 'express';",
-    'node_modules/express/dist/index.js',
-  ],
-  [
-    'express-only-at-the-edge',
-    'packages/service-kit/src/metrics.ts',
-    "import type { Request } from 'express';",
-    'node_modules/express/dist/index.js',
-  ],
-  [
-    'test-code-only-in-tests',
-    'services/alpha/src/rpc/kit.ts',
-    "import '@phds/test-kit/databases';",
-    'verification/test-kit/src/databases.ts',
-  ],
-  [
-    'test-code-only-in-tests',
-    'packages/local-stack/src/sample.ts',
-    "import '../../../services/alpha/test/grants.test.ts';",
-    'services/alpha/test/grants.test.ts',
-  ],
-  [
-    'no-development-code-in-services',
-    'services/alpha/src/events/demo.ts',
-    "import { ada } from '@phds/local-stack/users';",
-    'packages/local-stack/src/users.ts',
-  ],
-  [
-    'synthetic-people-in-the-sandbox-only',
-    'services/alpha/src/events/people.ts',
-    "import { ada } from '@phds/synthetic/people';",
-    'packages/synthetic/src/people.ts',
-  ],
-  [
-    'no-development-code-in-commands',
-    'packages/cli/src/stack.ts',
-    "import { ada } from '@phds/local-stack/users';",
-    'packages/local-stack/src/users.ts',
-  ],
-  [
-    'no-development-code-in-commands',
-    'packages/cli/src/people.ts',
-    "import { ada } from '@phds/synthetic/people';",
-    'packages/synthetic/src/people.ts',
-  ],
-  [
-    'catalog-stands-alone',
-    'packages/catalog/src/error.ts',
-    "import '@phds/service-kit/errors';",
-    'packages/service-kit/src/errors.ts',
-  ],
-  ['catalog-stands-alone', 'packages/catalog/src/hash.ts', "import 'node:crypto';", 'crypto'],
-  [
-    'record-chain-is-pure',
-    'packages/record-chain/src/source.ts',
-    "import '@phds/service-kit/errors';",
-    'packages/service-kit/src/errors.ts',
-  ],
-  [
-    'no-cycles',
-    'services/alpha/src/domain/egg.ts',
-    "import type { Hen } from './hen.ts';\nexport type Egg = { hen: Hen };",
-    'services/alpha/src/domain/hen.ts',
-  ],
-  ['no-unresolvable', 'services/alpha/src/rpc/missing.ts', "import './not-there.ts';", './not-there.ts'],
-  ['no-unresolvable', 'services/alpha/src/rpc/ghost.ts', "import 'not-installed';", 'not-installed'],
-  [
-    'dependencies-are-declared',
-    'services/alpha/src/rpc/undeclared.ts',
-    "import 'left-over';",
-    'node_modules/left-over/dist/index.js',
-  ],
-];
+/** Forbidden imports: the code of files by their path, by the rule that forbids it. At least one for each rule. */
+export const plants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'services-never-import-each-other': {
+    'services/alpha/src/clients/neighbour.ts': "import '../../../beta/src/own.ts';",
+    'services/alpha/test/neighbour.test.ts': "import type { own } from '../../beta/src/own.ts';",
+  },
+  'packages-never-import-services': {
+    'packages/local-stack/src/shortcut.ts': "await import('../../../services/alpha/src/service.ts');",
+  },
+  'sdk-stands-alone': {
+    'packages/sdk/src/file.ts': "import 'node:fs';",
+  },
+  'domain-is-pure': {
+    'services/alpha/src/domain/file.ts': "import 'node:fs';",
+    'services/alpha/src/webhooks/domain/file.ts': "import 'node:fs';",
+    'services/alpha/src/domain/npm.ts': "import 'jose';",
+    'services/alpha/src/domain/now.ts': "import type { clock } from '@phds/service-kit/clock';",
+    'services/alpha/src/domain/use-case.ts': "export { grants } from '../app/grants.ts';",
+  },
+  'app-sees-only-ports': {
+    'services/alpha/src/app/proto.ts': "import type { ConsentService } from '@phds/contracts/consent';",
+    'services/alpha/src/app/npm.ts': "import 'jose';",
+    'services/alpha/src/app/kit.ts': "import '@phds/service-kit/rpc';",
+    'services/alpha/src/app/adapter.ts': "import '../store/prisma-grants.ts';",
+    'services/alpha/src/app/net.ts': "import 'node:http';",
+  },
+  'store-stays-behind-ports': {
+    'services/alpha/src/rpc/shortcut.ts': "import '../store/prisma-grants.ts';",
+    'services/alpha/src/http/shortcut.ts': "export * from '../store/prisma-grants.ts';",
+    'services/alpha/src/main.ts': "import type {} from './store/prisma-grants.ts';",
+  },
+  'database-only-in-store': {
+    'services/alpha/src/rpc/query.ts': "import { Pool } from 'pg';",
+    'services/alpha/src/events/client.ts': "import type { PrismaClient } from '@prisma/client';",
+    'packages/service-kit/src/telemetry.ts': "import 'pg';",
+    'services/gateway/src/adapter.ts': "import '@prisma/adapter-pg';",
+    'services/alpha/src/rpc/disposal.ts':
+      "export async function query() {\n  await using client = (await import('pg')).open();\n  return client;\n}",
+  },
+  'tracing-sdk-only-when-on': {
+    'packages/service-kit/src/spans.ts': "import '@opentelemetry/sdk-trace';",
+  },
+  'express-only-at-the-edge': {
+    'services/alpha/src/rpc/page.ts': "import express from 'express';",
+    'packages/service-kit/src/metrics.ts': "import type { Request } from 'express';",
+  },
+  'test-code-only-in-tests': {
+    'services/alpha/src/rpc/kit.ts': "import '@phds/test-kit/databases';",
+    'packages/local-stack/src/sample.ts': "import '../../../services/alpha/test/grants.test.ts';",
+  },
+  'no-development-code-in-services': {
+    'services/alpha/src/events/demo.ts': "import { ada } from '@phds/local-stack/users';",
+  },
+  'synthetic-people-in-the-sandbox-only': {
+    'services/alpha/src/events/people.ts': "import { ada } from '@phds/synthetic/people';",
+  },
+  'no-development-code-in-commands': {
+    'packages/cli/src/stack.ts': "import { ada } from '@phds/local-stack/users';",
+    'packages/cli/src/people.ts': "import { ada } from '@phds/synthetic/people';",
+  },
+  'catalog-stands-alone': {
+    'packages/catalog/src/error.ts': "import '@phds/service-kit/errors';",
+    'packages/catalog/src/hash.ts': "import 'node:crypto';",
+  },
+  'record-chain-is-pure': {
+    'packages/record-chain/src/source.ts': "import '@phds/service-kit/errors';",
+  },
+  'no-cycles': {
+    'services/alpha/src/domain/egg.ts':
+      "import type { Hen } from './hen.ts';\nexport type Egg = { hen: Hen };",
+  },
+  'no-unresolvable': {
+    'services/alpha/src/rpc/missing.ts': "import './not-there.ts';",
+    'services/alpha/src/rpc/ghost.ts': "import 'not-installed';",
+  },
+  'dependencies-are-declared': {
+    'services/alpha/src/rpc/undeclared.ts': "import 'left-over';",
+  },
+};

@@ -12,9 +12,7 @@ const soil: Sources = {
     "import type { Egg } from './egg.ts';\nexport type Hen = { egg: Egg };\n",
 };
 
-function plantedSources(): Sources {
-  return { ...soil, ...Object.fromEntries(plants.map(([, file, code]) => [file, `${code}\n`])) };
-}
+const planted: Sources = Object.assign({}, ...Object.values(plants));
 
 function ruleNames(): string[] {
   const load = createRequire(import.meta.url);
@@ -28,21 +26,21 @@ describe('import rules', () => {
   let complaints: Complaint[];
 
   beforeAll(async () => {
-    using tree = new PlantedTree(plantedSources());
+    using tree = new PlantedTree({ ...soil, ...planted });
     complaints = await tree.complaints();
   });
 
-  test.each(plants)('%s refuses the import planted in %s', (rule, from, _code, to) => {
-    expect(complaints.filter((complaint) => complaint.from === from)).toContainEqual({ rule, from, to });
+  test.each(Object.entries(plants))('%s refuses each import planted for it', (rule, files) => {
+    const refused = complaints.filter((complaint) => complaint.rule === rule).map(({ from }) => from);
+    expect(refused).toEqual(expect.arrayContaining(Object.keys(files)));
   });
 
   test('every rule has a planted violation', () => {
-    expect(new Set(plants.map(([rule]) => rule))).toEqual(new Set(ruleNames()));
+    expect(new Set(Object.keys(plants))).toEqual(new Set(ruleNames()));
   });
 
   test('the rules report nothing but the planted violations', () => {
-    const planted = new Set(plants.map(([, file]) => file));
-    expect(complaints.filter(({ from }) => !planted.has(from))).toEqual([]);
+    expect(complaints.filter(({ from }) => !(from in planted))).toEqual([]);
   });
 
   test('the rules report nothing for a correct tree', async () => {

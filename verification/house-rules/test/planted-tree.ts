@@ -11,7 +11,6 @@ export type Sources = Readonly<Record<string, string>>;
 export interface Complaint {
   readonly rule: string;
   readonly from: string;
-  readonly to: string;
 }
 
 const npmPackages = ['pg', 'express', '@prisma/client', 'jose', 'left-over'];
@@ -98,9 +97,9 @@ export class PlantedTree implements Disposable {
   async complaints(): Promise<Complaint[]> {
     const output = await runImportRules(this.root);
     const report = JSON.parse(output) as {
-      summary: { violations: { rule: { name: string }; from: string; to: string }[] };
+      summary: { violations: { rule: { name: string }; from: string }[] };
     };
-    return report.summary.violations.map(({ rule, from, to }) => ({ rule: rule.name, from, to }));
+    return report.summary.violations.map(({ rule, from }) => ({ rule: rule.name, from }));
   }
 
   [Symbol.dispose](): void {
