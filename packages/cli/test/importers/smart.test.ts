@@ -354,16 +354,6 @@ describe('tables in a zip archive', () => {
       'The zip archive holds problems.txt twice.',
     ],
     [
-      'a name that points outside it',
-      [{ name: '../problems.txt', content: condition }],
-      'The zip archive contains a name that points outside it.',
-    ],
-    [
-      'a bomb',
-      [{ name: 'problems.txt', content: Buffer.alloc(64 * 1024 * 1024) }],
-      'grows more than 100 times',
-    ],
-    [
       'a table that overlaps another file',
       [
         { name: 'labs.txt', content: condition },
@@ -371,18 +361,7 @@ describe('tables in a zip archive', () => {
       ],
       'The zip archive contains overlapping files.',
     ],
-    [
-      'a wrong checksum',
-      [{ name: 'problems.txt', content: condition, statedChecksum: 1 }],
-      'its checksum is wrong',
-    ],
   ])('%s is named', async (_, members, message) => {
     await expect(importZip(members)).rejects.toThrow(message);
-  });
-
-  test('a file that is not a real archive is reported', async () => {
-    using files = openFilesOfTest();
-    const file = files.write('tables.zip', 'PK nothing');
-    await expect(collect(smartImporter, [file])).rejects.toThrow('damaged or cut off');
   });
 });
