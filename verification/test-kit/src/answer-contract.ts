@@ -72,7 +72,8 @@ export class AnswerContract {
   }
 
   /** Reads the document of the repository, unless another one is given, and loads the validator, which takes time. */
-  static async open(document: ApiDocument = readApiDocument()): Promise<AnswerContract> {
+  static async open(): Promise<AnswerContract> {
+    const document = readApiDocument();
     const [{ Ajv2020: Ajv }, { default: addFormats }] = await Promise.all([
       import('ajv/dist/2020.js'),
       import('ajv-formats'),
