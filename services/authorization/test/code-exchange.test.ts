@@ -34,6 +34,8 @@ describe('an exchange', () => {
     const [pair] = won;
     expect((await harness.introspect(pair!.accessToken)).status).toBe(TokenStatus.DEAD);
     expect(await reasonOf(harness.refresh(app, pair!.refreshToken))).toBe('invalid_grant');
+    // The consent of the person remains.
+    expect([...harness.consent.grants.values()].at(-1)?.status).toBe(GrantStatus.ACTIVE);
   });
 
   test('of a used code revokes the tokens of that exchange and no others', async () => {
