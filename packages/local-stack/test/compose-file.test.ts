@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { shared } from '@phds/test-kit/shared';
 import { parse } from 'yaml';
 import { toComposeSecrets } from '../src/container-secrets.ts';
 import { repositoryRoot } from '../src/data-directory.ts';
@@ -36,15 +37,8 @@ const compose = parse(file, { merge: true }) as {
 const containers = Object.entries(compose.services);
 const ours = containers.filter(([, { image }]) => image.startsWith('phds/'));
 
-let directory: string;
-let secrets: ReturnType<typeof toComposeSecrets>;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'phds-compose-'));
-  secrets = toComposeSecrets(await ensureKeyFiles(directory), `postgresql://postgres@${NOBODY}/phds`);
-});
-
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { directory } = shared.use(openFilesOfTest());
+const secrets = toComposeSecrets(await ensureKeyFiles(directory), `postgresql://postgres@${NOBODY}/phds`);
 
 /** The secret volumes that a container mounts, by mount point. */
 function mountsOf({ volumes = [] }: Container) {

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DISTRIBUTED, LOCAL, type LocalTable, SHARD_COUNT } from '@phds/service-kit/postgres/distribution';
-import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { createTestDatabase } from '@phds/test-kit/databases';
+import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { repositoryRoot } from '../src/data-directory.ts';
 
@@ -160,27 +161,18 @@ const SCHEMAS = {
 const { schema, column, tables } = DISTRIBUTED;
 const distributed = tables.map((table) => `${schema}.${table}`);
 
-const databases: TestDatabase[] = [];
 const found: string[] = [];
 const constraints: Constraint[] = [];
-let client: pg.Client;
-
-beforeAll(async () => {
-  for (const [service, schemas] of Object.entries(SCHEMAS)) {
-    const database = await createTestDatabase(service);
-    databases.push(database);
-    const admin = new pg.Client({ connectionString: database.adminUrl });
-    await admin.connect();
-    found.push(...(await listTables(admin, schemas)));
-    constraints.push(...(await listConstraints(admin, schemas)));
-    if (service === 'health-data') client = admin;
-    else await admin.end();
-  }
-});
-afterAll(async () => {
-  await client.end();
-  for (const database of databases) await database[Symbol.asyncDispose]();
-});
+/** Of the database of health-data. */
+let client!: pg.Client;
+for (const [service, schemas] of Object.entries(SCHEMAS)) {
+  const { adminUrl } = shared.use(await createTestDatabase(service));
+  const admin = shared.adopt(new pg.Client({ connectionString: adminUrl }), (opened) => opened.end());
+  await admin.connect();
+  found.push(...(await listTables(admin, schemas)));
+  constraints.push(...(await listConstraints(admin, schemas)));
+  if (service === 'health-data') client = admin;
+}
 
 /** Constraints of the table that Citus could not check on one server if rows were distributed by this column. */
 function inTheWay(

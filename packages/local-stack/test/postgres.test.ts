@@ -9,10 +9,10 @@ import {
   type ServiceDatabase,
 } from '@phds/service-kit/postgres/database-roles';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
+import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { repositoryRoot } from '../src/data-directory.ts';
 import {
-  type EmbeddedPostgres,
   startEmbeddedPostgres,
   startThrowawayPostgres,
   THROWAWAY_SETTINGS,
@@ -97,22 +97,14 @@ describe('an embedded Postgres', () => {
 });
 
 const passwords = { owner: "owner's", runtime: 'run/time' };
-let server: EmbeddedPostgres;
-let consent: ServiceDatabase;
-let authorization: ServiceDatabase;
-
-beforeAll(async () => {
-  server = await startThrowawayPostgres();
-  const ensure = (service: string) =>
-    ensureServiceDatabase({ adminUrl: server.adminUrl, service, passwords });
-  // Run twice and concurrently: existing objects are left unchanged.
-  [consent, authorization] = await Promise.all([ensure('consent'), ensure('authorization')]);
-  await Promise.all([ensure('consent'), ensure('authorization')]);
-  await query(consent.ownerUrl, 'CREATE TABLE item (id int)');
-  await query(authorization.ownerUrl, 'CREATE TABLE item (id int)');
-});
-
-afterAll(() => server.stop());
+const server = await startThrowawayPostgres();
+shared.defer(() => server.stop());
+const ensure = (service: string) => ensureServiceDatabase({ adminUrl: server.adminUrl, service, passwords });
+// Run twice and concurrently: existing objects are left unchanged.
+const [consent, authorization] = await Promise.all([ensure('consent'), ensure('authorization')]);
+await Promise.all([ensure('consent'), ensure('authorization')]);
+await query(consent.ownerUrl, 'CREATE TABLE item (id int)');
+await query(authorization.ownerUrl, 'CREATE TABLE item (id int)');
 
 test('a runtime role reads and writes the tables of its own schema', async () => {
   await query(

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { prepareDatabases } from '../src/databases.ts';
 import { DATABASE_SERVICES, ensureKeyFiles, readDatabasePasswords } from '../src/key-files.ts';
-import type { EmbeddedPostgres } from '../src/servers/embedded-postgres.ts';
 import { startThrowawayPostgres } from '../src/servers/embedded-postgres.ts';
 
 /** Something in a schema that rights are given on. */
@@ -114,36 +114,27 @@ async function findRights(role: pg.Client, objects: readonly SchemaObject[]): Pr
   return rights.map((letters) => [...letters].join(''));
 }
 
-let server: EmbeddedPostgres;
-let objects: SchemaObject[];
+const server = await startThrowawayPostgres();
+shared.defer(() => server.stop());
 const roles = new Map<string, pg.Client>();
 
 async function connect(connectionString: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString });
+  const client = shared.adopt(new pg.Client({ connectionString }), (opened) => opened.end());
   await client.connect();
   return client;
 }
 
-beforeAll(async () => {
-  server = await startThrowawayPostgres();
-  using files = openFilesOfTest();
-  const keys = await ensureKeyFiles(files.directory);
-  const urls: (string | null)[] = [];
-  for (const service of DATABASE_SERVICES) {
-    const passwords = { ...(await readDatabasePasswords(keys, service)), reader: 'reader' };
-    const database = await ensureServiceDatabase({ adminUrl: server.adminUrl, service, passwords });
-    urls.push(database.url, database.ownerUrl, database.readerUrl);
-  }
-  await prepareDatabases(server.adminUrl, keys);
-  for (const url of urls) roles.set(new URL(url ?? '').username, await connect(url ?? ''));
-  const admin = await connect(toDatabaseUrl(server.adminUrl, { database: 'phds' }));
-  objects = await listObjects(admin);
-  await admin.end();
-});
-afterAll(async () => {
-  for (const role of roles.values()) await role.end();
-  await server?.stop();
-});
+const keys = await ensureKeyFiles(shared.use(openFilesOfTest()).directory);
+const urls: (string | null)[] = [];
+for (const service of DATABASE_SERVICES) {
+  const passwords = { ...(await readDatabasePasswords(keys, service)), reader: 'reader' };
+  const database = await ensureServiceDatabase({ adminUrl: server.adminUrl, service, passwords });
+  urls.push(database.url, database.ownerUrl, database.readerUrl);
+}
+await prepareDatabases(server.adminUrl, keys);
+for (const url of urls) roles.set(new URL(url ?? '').username, await connect(url ?? ''));
+const admin = await connect(toDatabaseUrl(server.adminUrl, { database: 'phds' }));
+const objects = await listObjects(admin);
 
 /** Tables whose trigger refuses changes to everybody, the owner included. */
 const APPEND_ONLY =

@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { applyMigrations, type MigrationTarget } from '@phds/service-kit/postgres/migrations';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { findDrift, withSchemaEngine } from '../bin/schema-engine.ts';
@@ -9,14 +9,10 @@ import { findDrift, withSchemaEngine } from '../bin/schema-engine.ts';
 /** The small service that the database tests of service-kit use in place of a real one. */
 const LIBRARY_PRISMA = resolve(import.meta.dirname, '../../service-kit/test/fixtures/library/prisma');
 
-let datamodel: string;
+const datamodel = await readFile(join(LIBRARY_PRISMA, 'schema.prisma'), 'utf8');
 let workspace: string;
 let database: TestDatabase;
 let target: MigrationTarget;
-
-beforeAll(async () => {
-  datamodel = await readFile(join(LIBRARY_PRISMA, 'schema.prisma'), 'utf8');
-});
 
 beforeEach(async () => {
   workspace = await mkdtemp(join(tmpdir(), 'phds-drift-'));

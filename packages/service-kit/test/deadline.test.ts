@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
-import type { TestDatabase } from '@phds/test-kit/databases';
+import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import {
   currentDeadline,
@@ -9,31 +9,22 @@ import {
   withinLastDeadline,
   withoutDeadline,
 } from '../src/deadline.ts';
-import { openPostgres, type Postgres } from '../src/postgres/postgres.ts';
+import { openPostgres } from '../src/postgres/postgres.ts';
 import { toPrismaOptions } from '../src/postgres/prisma.ts';
 import { PrismaClient } from './fixtures/library/generated/client.ts';
 import { createLibraryDatabase } from './library-database.ts';
 
-let database: TestDatabase;
-let postgres: Postgres;
-let prisma: PrismaClient;
-let admin: pg.Client;
-
-beforeAll(async () => {
-  database = await createLibraryDatabase();
-  const { url: connectionString, schema } = database;
-  const limits = { schema, statementTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
-  postgres = openPostgres({ ...limits, connectionString, applicationName: 'deadline-test', poolSize: 1 });
-  prisma = new PrismaClient(toPrismaOptions(postgres.pool, limits));
-  admin = new pg.Client({ connectionString: database.adminUrl });
-  await admin.connect();
-});
-afterAll(async () => {
-  await prisma?.$disconnect();
-  await postgres?.[Symbol.asyncDispose]();
-  await admin?.end();
-  await database?.[Symbol.asyncDispose]();
-});
+const database = shared.use(await createLibraryDatabase());
+const { url: connectionString, schema } = database;
+const limits = { schema, statementTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
+const postgres = shared.use(
+  openPostgres({ ...limits, connectionString, applicationName: 'deadline-test', poolSize: 1 }),
+);
+const prisma = new PrismaClient(toPrismaOptions(postgres.pool, limits));
+shared.defer(() => prisma.$disconnect());
+const admin = new pg.Client({ connectionString: database.adminUrl });
+await admin.connect();
+shared.defer(() => admin.end());
 
 const GIVEN_UP = { code: 'ETIMEDOUT' };
 const LONG_MS = 60_000;

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { eventually } from '@phds/test-kit/conditions';
+import { shared } from '@phds/test-kit/shared';
 import { batchingCalls } from '../src/batcher.ts';
 import { currentDeadline, Deadline, withinCall, withinOrigin, withoutDeadline } from '../src/deadline.ts';
 import { AppError } from '../src/errors.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
-import type { RpcServer } from '../src/rpc/server.ts';
 import {
   nameRequests,
   OriginContextManager,
@@ -14,14 +14,12 @@ import {
   toLogFields,
 } from '../src/telemetry/current-origin.ts';
 import { createLogger } from '../src/telemetry/log.ts';
-import { connection, openStreams, type ReadStreams, type Respond, serve } from './call-stream-service.ts';
+import { connection, openStreams, type Respond, serve } from './call-stream-service.ts';
 
 const OF_ADA = { requestIds: ['req_ada'], trace: undefined };
 const OF_BERT = { requestIds: ['req_bert'], trace: undefined };
 
 let respond: Respond;
-let server: RpcServer;
-let streams: ReadStreams;
 let lines: string[] = [];
 
 const log = createLogger({
@@ -30,18 +28,12 @@ const log = createLogger({
   destination: { write: (line) => void lines.push(line) },
 });
 
-beforeAll(async () => {
-  server = await serve((request, context) => respond(request, context), { log });
-  streams = openStreams([server.rpcPort]);
-  await eventually(() => streams.open.length === 1);
-});
+const server = shared.use(await serve((request, context) => respond(request, context), { log }));
+const streams = shared.use(openStreams([server.rpcPort]));
+await eventually(() => streams.open.length === 1);
 beforeEach(() => {
   lines = [];
   respond = async () => ({});
-});
-afterAll(async () => {
-  streams[Symbol.dispose]();
-  await server[Symbol.asyncDispose]();
 });
 
 async function readUnary(): Promise<unknown> {

@@ -1,9 +1,9 @@
 import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
-import type { TestDatabase } from '@phds/test-kit/databases';
+import { shared } from '@phds/test-kit/shared';
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
 import type pg from 'pg';
 import { AppError } from '../src/errors.ts';
@@ -19,10 +19,6 @@ import { toPrismaOptions } from '../src/postgres/prisma.ts';
 import { ConfigError } from '../src/settings/config.ts';
 import { PrismaClient } from './fixtures/library/generated/client.ts';
 import { createLibraryDatabase } from './library-database.ts';
-
-let database: TestDatabase;
-let postgres: Postgres;
-let prisma: PrismaClient;
 
 type Limits = Partial<
   Pick<PostgresOptions, 'poolSize' | 'statementTimeoutMs' | 'connectTimeoutMs' | 'migrations'>
@@ -53,17 +49,10 @@ async function rejection(promise: PromiseLike<unknown>): Promise<unknown> {
   );
 }
 
-beforeAll(async () => {
-  database = await createLibraryDatabase();
-  postgres = open(database.url);
-  prisma = connectPrisma(postgres);
-});
-
-afterAll(async () => {
-  await prisma.$disconnect();
-  await postgres[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+const database = shared.use(await createLibraryDatabase());
+const postgres = shared.use(open(database.url));
+const prisma = connectPrisma(postgres);
+shared.defer(() => prisma.$disconnect());
 
 describe('one pool', () => {
   test("serves Prisma and prepared pg queries, both in the service's schema", async () => {

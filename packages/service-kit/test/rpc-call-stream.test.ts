@@ -1,16 +1,15 @@
 import { toBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ReadResponseSchema } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { shared } from '@phds/test-kit/shared';
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
 import { currentDeadline } from '../src/deadline.ts';
 import { AppError, type Reason } from '../src/errors.ts';
 import { ASSERTION_METADATA } from '../src/rpc/context.ts';
-import type { RpcServer } from '../src/rpc/server.ts';
 import {
   openStreams,
   openUnary,
   type ReadOutcome,
-  type ReadStreams,
   type Respond,
   sendReads,
   serve,
@@ -34,17 +33,9 @@ const REASONS: readonly Reason[] = [
 const echo: Respond = async ({ requestId }) => ({ body: Buffer.from(requestId), etag: `"${requestId}"` });
 
 let respond: Respond = echo;
-let server: RpcServer;
-let streams: ReadStreams;
 
-beforeAll(async () => {
-  server = await serve((request, context) => respond(request, context));
-  streams = openStreams([server.rpcPort]);
-});
-afterAll(async () => {
-  streams[Symbol.dispose]();
-  await server[Symbol.asyncDispose]();
-});
+const server = shared.use(await serve((request, context) => respond(request, context)));
+const streams = shared.use(openStreams([server.rpcPort]));
 beforeEach(() => {
   respond = echo;
 });

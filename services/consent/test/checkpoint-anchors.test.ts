@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { appendFile, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -11,6 +10,8 @@ import { type CheckpointAnchor, parseAnchor, toAnchor } from '@phds/record-chain
 import { ConfigError } from '@phds/service-kit/settings/config';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { eventually } from '@phds/test-kit/conditions';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { shared } from '@phds/test-kit/shared';
 import { createCheckpointAnchors } from '../src/app/checkpoint-anchors.ts';
 import { createFileAnchors } from '../src/clients/file-anchors.ts';
 import { createS3Anchors } from '../src/clients/s3-anchors.ts';
@@ -27,15 +28,11 @@ import { phdsRecords, verifyRecords } from './verify-command.ts';
 
 const CHECKPOINTS = 4;
 
-let directory: string;
 const path = (name: string) => join(directory, name);
 const anchorsIn = async (name: string) =>
   (await readFile(path(name), 'utf8')).split('\n').filter(Boolean).map(parseAnchor);
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'phds-anchors-'));
-});
-afterAll(() => rm(directory, { recursive: true }));
+const { directory } = shared.use(openFilesOfTest());
 
 describe('a history whose end is cut off', () => {
   let consent: RunningService;

@@ -1,16 +1,16 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { exportRecords } from '@phds/cli/commands/records-export';
 import { findRecords } from '@phds/cli/commands/records-find';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { shared } from '@phds/test-kit/shared';
 import { accessOf, approve, HEART, MOOD, record, registerApp, shareConsent } from './running-service.ts';
 import { phdsRecords, runRecords } from './verify-command.ts';
 
 const consent = await shareConsent();
-const directory = await mkdtemp(join(tmpdir(), 'phds-export-'));
+const { directory } = shared.use(openFilesOfTest());
 const app = await registerApp(consent);
 const grant = await approve(consent, app, 'ada');
 await record(consent, { ...accessOf(grant), requestId: 'first' });
@@ -18,7 +18,6 @@ await record(consent, { ...accessOf(grant), scope: MOOD, requestId: 'second' });
 await record(consent, accessOf(await approve(consent, app, 'grace')));
 // Both formats contain the approved name of the app.
 await consent.ledger.putApp({ app: { ...app, name: 'Data Broker' } });
-shared.defer(() => rm(directory, { recursive: true }));
 
 const exported = (userId: string, format: 'csv' | 'fhir' = 'csv', file: string | null = null) =>
   runRecords(consent, (parts) => exportRecords({ userId, range: null, format, file }, parts));

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
+import { shared } from '@phds/test-kit/shared';
 import { groupErrors } from '../src/http/openapi/error-responses.ts';
 import type { Operation } from '../src/http/operation.ts';
 import { OPERATIONS } from '../src/http/operations.ts';
@@ -18,22 +19,11 @@ const NARROW = Object.fromEntries(
   ),
 );
 
-let at: SignInGateway;
-let narrow: SignInGateway;
+// The clock stands still, and each error of a limited operation counts.
+const at = shared.use(await startSignInGateway({ LIMIT_REGISTRATIONS_PER_MINUTE: '1000' }));
+const narrow = shared.use(await startSignInGateway(NARROW));
 /** Without an identity provider. */
-let plain: TestGateway;
-
-beforeAll(async () => {
-  [at, narrow, plain] = await Promise.all([
-    // The clock stands still, and each error of a limited operation counts.
-    startSignInGateway({ LIMIT_REGISTRATIONS_PER_MINUTE: '1000' }),
-    startSignInGateway(NARROW),
-    startTestGateway(),
-  ]);
-});
-afterAll(async () => {
-  for (const started of [at, narrow, plain]) await started?.[Symbol.asyncDispose]();
-});
+const plain = shared.use(await startTestGateway());
 beforeEach(() => at.gateway.service.cache.clear());
 
 /** Every service answers whatever is asked, but these errors. */

@@ -1,20 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CheckSessionRequest } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { unavailable } from '@phds/service-kit/errors';
 import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
+import { shared } from '@phds/test-kit/shared';
 import { OPERATIONS } from '../src/http/operations.ts';
 import type { Answers } from './fake-backends.ts';
 import { exchangeRaw, UNIFORM_PROBLEM } from './raw-exchange.ts';
-import {
-  bearer,
-  documentOf,
-  liveToken,
-  startTestGateway,
-  type TestGateway,
-  throwing,
-} from './test-gateway.ts';
+import { bearer, documentOf, liveToken, startTestGateway, throwing } from './test-gateway.ts';
 
 const OPENID = {
   OIDC_ISSUER: 'https://id.test',
@@ -23,9 +17,6 @@ const OPENID = {
   SIGN_IN_KEY: Buffer.alloc(32).toString('base64'),
 };
 
-let gateway: TestGateway;
-/** Another gateway with the same services and the same identity provider. */
-let other: TestGateway;
 /** The tokens that consent knows as ended. */
 const ended = new Set<string>();
 
@@ -33,19 +24,12 @@ const hex = (hash: Uint8Array) => Buffer.from(hash).toString('hex');
 const checkSession = ({ tokenHash }: CheckSessionRequest) => ({ ended: ended.has(hex(tokenHash)) });
 const answer = (answers: Answers = {}) => gateway.backends.answer({ checkSession, ...answers });
 
-beforeAll(async () => {
-  gateway = await startTestGateway(OPENID);
-  const { backends, sessions } = gateway;
-  other = await startTestGateway({
-    ...OPENID,
-    ...backends.settings,
-    SESSION_JWKS: sessions.jwks,
-  });
-});
-afterAll(async () => {
-  await other?.[Symbol.asyncDispose]();
-  await gateway?.[Symbol.asyncDispose]();
-});
+const gateway = shared.use(await startTestGateway(OPENID));
+const { backends, sessions } = gateway;
+/** Another gateway with the same services and the same identity provider. */
+const other = shared.use(
+  await startTestGateway({ ...OPENID, ...backends.settings, SESSION_JWKS: sessions.jwks }),
+);
 beforeEach(() => {
   gateway.backends.calls.length = 0;
   ended.clear();

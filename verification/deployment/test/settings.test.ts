@@ -1,13 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { repositoryRoot } from '@phds/house-rules/repository';
 import { toSettingRows } from '@phds/house-rules/settings-table';
-import { type SecretFiles, toKubernetesSecrets, toSecretList } from '@phds/local-stack/container-secrets';
+import { toKubernetesSecrets, toSecretList } from '@phds/local-stack/container-secrets';
 import { ensureKeyFiles } from '@phds/local-stack/key-files';
 import { readConfig } from '@phds/service-kit/settings/config';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { describeWith } from '@phds/test-kit/requirements';
+import { shared } from '@phds/test-kit/shared';
 import { importerSettings } from '../../../packages/cli/src/connection.ts';
 import { operatorSettings } from '../../../packages/cli/src/operator/connection.ts';
 import { recordsSettings } from '../../../packages/cli/src/records/connection.ts';
@@ -28,29 +29,22 @@ import { mainContainerOf, placeSecrets, secretMountsOf, toEnvironment } from '..
 const TLS_FILES = { 'ca.crt': 'authority', 'tls.crt': 'certificate', 'tls.key': 'key' };
 const INSTALLATIONS = ['production', 'single-node'] as const;
 
-let directory: string;
-let secrets: Readonly<Record<(typeof INSTALLATIONS)[number], SecretFiles>>;
-
-beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'phds-kubernetes-'));
-  const generated = await toKubernetesSecrets(await ensureKeyFiles(directory));
-  const redis = { 'redis-url': 'rediss://:password@redis.example.com:6379' };
-  const tls = [...SERVICES.map(({ service }) => service), 'operator', 'importer'].map((name) => [
-    `${name}-tls`,
-    TLS_FILES,
-  ]);
-  secrets = {
-    'single-node': generated,
-    production: {
-      ...generated,
-      'gateway-secrets': { ...generated['gateway-secrets'], ...redis },
-      'consent-secrets': { ...generated['consent-secrets'], ...redis },
-      ...Object.fromEntries(tls),
-    },
-  };
-});
-
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const { directory } = shared.use(openFilesOfTest());
+const generated = await toKubernetesSecrets(await ensureKeyFiles(directory));
+const redis = { 'redis-url': 'rediss://:password@redis.example.com:6379' };
+const tls = [...SERVICES.map(({ service }) => service), 'operator', 'importer'].map((name) => [
+  `${name}-tls`,
+  TLS_FILES,
+]);
+const secrets = {
+  'single-node': generated,
+  production: {
+    ...generated,
+    'gateway-secrets': { ...generated['gateway-secrets'], ...redis },
+    'consent-secrets': { ...generated['consent-secrets'], ...redis },
+    ...Object.fromEntries(tls),
+  },
+};
 
 /** The workload, container and environment of a service in an overlay. */
 function getService(objects: readonly KubernetesObject[], service: string) {

@@ -1,23 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { repositoryRoot } from '@phds/house-rules/repository';
 import { toKubernetesSecrets } from '@phds/local-stack/container-secrets';
 import { ensureKeyFiles } from '@phds/local-stack/key-files';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { describeWith } from '@phds/test-kit/requirements';
+import { shared } from '@phds/test-kit/shared';
 import { SERVICES } from '../src/kubernetes/network.ts';
 import { placeSecrets } from '../src/kubernetes/settings.ts';
 
 const units = join(repositoryRoot, 'deploy/systemd');
 const TLS_FILES = { 'ca.crt': 'authority', 'tls.crt': 'certificate', 'tls.key': 'key' };
 
-let directory: string;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'phds-systemd-'));
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const { directory } = shared.use(openFilesOfTest());
 
 /** What systemd gives a service: `Environment=` of the unit, then the files. */
 function environmentOf(service: string): Record<string, string> {

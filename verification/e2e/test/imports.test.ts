@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { listImports } from '@phds/running-system/ingestion';
@@ -9,6 +8,7 @@ import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 import { eventually } from '@phds/test-kit/conditions';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { shared } from '@phds/test-kit/shared';
 import { runImport, startImport, undoImport } from '../src/import-command.ts';
 
@@ -19,8 +19,7 @@ const MINUTE_MS = 60_000;
 const BEGIN = Date.UTC(2024, 0, 1);
 
 const stack = await useSharedStack();
-const directory = await mkdtemp(join(tmpdir(), 'phds-imports-'));
-shared.defer(() => rm(directory, { recursive: true }));
+const { directory } = shared.use(openFilesOfTest());
 
 /** Writes steps for this many minutes, alternating between two devices, with an occasional implausible value. */
 async function writeSteps(name: string, minutes: number): Promise<string> {

@@ -1,34 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { crashDatabase, stopReplacements } from '@phds/running-system/outages';
 import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
-import { type RecordsServer, startThrowawayRecordsServer } from '@phds/running-system/records-server';
+import { startThrowawayRecordsServer } from '@phds/running-system/records-server';
 import { DELETE_OF_THE_GRANT } from '@phds/running-system/revocation-ways';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { startRunningStack } from '@phds/running-system/running-stack';
 import { connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
+import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { verifyChain } from '../src/judge.ts';
 
-let records: RecordsServer;
-let stack: RunningStack;
 const replacements: { stop(): Promise<void> }[] = [];
 /** Ids of the requests that were answered with data. */
 const released: string[] = [];
 
-beforeAll(async () => {
-  records = await startThrowawayRecordsServer();
-  stack = await startRunningStack({
-    redis: false,
-    environment: { consent: { RECORDS_DATABASE_URL: records.database.url } },
-  });
-});
-afterAll(async () => {
-  await stopReplacements(stack, replacements);
-  await stack?.[Symbol.asyncDispose]();
-  await records?.[Symbol.asyncDispose]();
-});
+const records = shared.use(await startThrowawayRecordsServer());
+const environment = { consent: { RECORDS_DATABASE_URL: records.database.url } };
+const stack = shared.use(await startRunningStack({ redis: false, environment }));
+shared.defer(() => stopReplacements(stack, replacements));
 
 async function read(app: PartnerApp, token: string) {
   const answer = await app.read(token, HEART_PATH);

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { shared } from '@phds/test-kit/shared';
 import fc from 'fast-check';
 import { type History, histories, type Stop } from '../src/protocol/history.ts';
 import { type Run, replay } from '../src/protocol/replay.ts';
-import { type System, startSystem } from '../src/protocol/system.ts';
+import { startSystem } from '../src/protocol/system.ts';
 import {
   approveSecond,
   BROKEN_VARIANTS,
@@ -23,11 +24,7 @@ const MOST_SEARCHED = 5_000;
 const SHRINKING_MS = 30_000;
 const LIMIT_MS = 180_000 + SHRINKING_MS + HISTORIES * 1_000;
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(async () => system[Symbol.asyncDispose]());
+const system = shared.use(await startSystem());
 
 describe('a mistake is detected, and the same history breaks no promise without it:', () => {
   test.each([...BROKEN_VARIANTS])('%s', async (_name, variant) => {
