@@ -1,16 +1,11 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import {
-  CHECKPOINT_TYPE,
-  type CheckpointContent,
-  readCheckpointContent,
-} from '@phds/record-chain/checkpoint';
+import { CHECKPOINT_TYPE, readCheckpointContent } from '@phds/record-chain/checkpoint';
 import { openPostgres } from '@phds/service-kit/postgres/postgres';
-import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { createTestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { openTestPool } from '@phds/test-kit/test-pool';
-import type pg from 'pg';
 import type { CheckpointStore } from '../src/app/access-ports.ts';
-import { type Checkpoints, createCheckpoints } from '../src/app/checkpoints.ts';
+import { createCheckpoints } from '../src/app/checkpoints.ts';
 import type { Signer } from '../src/app/ports.ts';
 import { createJoseSigner } from '../src/clients/jose-signer.ts';
 import { createPgCheckpoints } from '../src/store/pg-checkpoints.ts';
@@ -22,26 +17,9 @@ import { accessOf } from './running-service.ts';
 const INTERVAL_MS = 1e15;
 
 /** Records and checkpoints without the service, so that a test can set the time. */
-export interface DatedRecords extends AsyncDisposable {
-  readonly database: TestDatabase;
-  readonly receiptPublicKey: ReturnType<typeof createPublicKey>;
-  readonly clock: FakeClock;
-  readonly signer: Signer;
-  readonly store: CheckpointStore;
-  /** A superuser, not limited by triggers or privileges. */
-  readonly admin: pg.Client;
-  readonly owner: pg.Pool;
-  readonly checkpoints: Checkpoints;
-  /** Another instance, with replaced parts. */
-  createInstance(parts?: { signer?: Signer; store?: CheckpointStore }): Checkpoints;
-  /** Records an access in a new chain, or in the given one. */
-  record(chain?: string): Promise<void>;
-  /** Simulates the end of the last checkpoint's interval. */
-  endInterval(): Promise<void>;
-  stored(): Promise<CheckpointContent[]>;
-}
+export type DatedRecords = Awaited<ReturnType<typeof startDatedRecords>>;
 
-export async function startDatedRecords(start: string, retentionDays = 90): Promise<DatedRecords> {
+export async function startDatedRecords(start: string, retentionDays = 90) {
   await using resources = new AsyncDisposableStack();
   const database = resources.use(await createTestDatabase('consent'));
   const opened = resources.use(
@@ -97,14 +75,18 @@ export async function startDatedRecords(start: string, retentionDays = 90): Prom
     clock,
     signer,
     store,
+    /** A superuser, not limited by triggers or privileges. */
     admin,
     owner,
     checkpoints: createInstance(),
+    /** Another instance, with replaced parts. */
     createInstance,
+    /** Records an access in a new chain, or in the given one. */
     async record(chain = 'one') {
       const access = accessOf({ grantId: 'grt_1', clientId: 'app_1', userId: 'ada' });
       await openChain(chain).recorder.record([access]);
     },
+    /** Simulates the end of the last checkpoint's interval. */
     async endInterval() {
       await admin.query(`UPDATE consent_audit.access_checkpoint SET at = '1969-06-01'`);
     },

@@ -14,32 +14,17 @@ import { checkedFetchOfFakes } from '@phds/test-kit/checked-answers';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
 import { readEnvironment } from '../src/config.ts';
-import { createService, type Service } from '../src/service.ts';
-import { type Answers, type FakeBackends, startFakeBackends } from './fake-backends.ts';
+import { createService } from '../src/service.ts';
+import { type Answers, startFakeBackends } from './fake-backends.ts';
 
 /** A real gateway in front of fake services. */
-export interface TestGateway extends AsyncDisposable {
-  readonly url: string;
-  readonly port: number;
-  readonly backends: FakeBackends;
-  readonly sessions: SessionIssuer;
-  readonly clock: FakeClock;
-  readonly service: Service;
-  /** The logged lines. */
-  readonly log: string[];
-  /** The delays, in milliseconds, before failed authentications were answered. */
-  readonly pauses: number[];
-  /** Does not follow redirects. Throws if the answer is not as the OpenAPI document says; bodies of successes are not checked. */
-  fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** For answers that the services behind the gateway never give. */
-  fetchUnchecked(path: string, init?: RequestInit): Promise<Response>;
-}
+export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 
 /** `atStart` is what the services answer from the beginning; `issuer` is by default the gateway's. */
 export async function startTestGateway(
   env: Readonly<Record<string, string>> = {},
   { issuer, ...atStart }: Answers & { readonly issuer?: string } = {},
-): Promise<TestGateway> {
+) {
   await using stack = new AsyncDisposableStack();
   const backends = stack.use(await startFakeBackends());
   // Close to real time, because jose and rpc deadlines use the real clock.
@@ -87,10 +72,15 @@ export async function startTestGateway(
     sessions,
     clock,
     service,
+    /** The logged lines. */
     log,
+    /** The delays, in milliseconds, before failed authentications were answered. */
     pauses,
-    fetchUnchecked: (path, init) => fetch(url + path, { redirect: 'manual', ...init }),
-    fetch: (path, init) => checkedFetchOfFakes(url + path, { redirect: 'manual', ...init }),
+    /** For answers that the services behind the gateway never give. */
+    fetchUnchecked: (path: string, init?: RequestInit) => fetch(url + path, { redirect: 'manual', ...init }),
+    /** Does not follow redirects. Throws if the answer is not as the OpenAPI document says; bodies of successes are not checked. */
+    fetch: (path: string, init?: RequestInit) =>
+      checkedFetchOfFakes(url + path, { redirect: 'manual', ...init }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

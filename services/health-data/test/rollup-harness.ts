@@ -1,8 +1,7 @@
 import { expect } from '@jest/globals';
 import { getMetric, type MetricKey } from '@phds/catalog/metrics';
-import type { TestDatabase } from '@phds/test-kit/databases';
 import type pg from 'pg';
-import type { ProfileWriter, ReadingWindow, ReadingWriter, RollupStore } from '../src/app/ports.ts';
+import type { ReadingWindow } from '../src/app/ports.ts';
 import { toReadingId } from '../src/app/row-ids.ts';
 import type { ImportKey } from '../src/domain/import-progress.ts';
 import { createPgProfileWriter } from '../src/store/pg-profile-writer.ts';
@@ -11,27 +10,8 @@ import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
 import { computeKept, type ReadingRow } from './rollup-reference.ts';
 import { shareStorePool } from './store-pool.ts';
 
-/** The stores that write readings and derived tables, on their own database. */
-export interface RollupHarness {
-  readonly database: TestDatabase;
-  readonly pool: pg.Pool;
-  readonly readings: ReadingWriter;
-  readonly profiles: ProfileWriter;
-  readonly rollups: RollupStore;
-  /** Users whose rebuild was deferred to the background. */
-  readonly deferred: string[];
-  put(userId: string, rows: readonly ReadingRow[], during?: ImportKey): Promise<unknown>;
-  remove(userId: string, rows: readonly ReadingRow[], windows?: readonly ReadingWindow[]): Promise<number>;
-  storedOf(userId: string): Promise<ReadingRow[]>;
-  keptOf(userId: string): Promise<string[]>;
-  /** Checks that the derived tables equal those computed from the stored readings, row by row. */
-  expectKept(userId: string, zone?: string): Promise<void>;
-  /** Marks the rollups as invalid. */
-  invalidate(userId: string): Promise<void>;
-}
-
-/** One for all tests of the file. */
-export async function shareRollupHarness(poolSize = 8): Promise<RollupHarness> {
+/** The stores that write readings and derived tables, on a database of their own, for all tests of the file. */
+export async function shareRollupHarness(poolSize = 8) {
   const { database, pool } = await shareStorePool('rollups', poolSize);
   const deferred: string[] = [];
   const readings = createPgReadingWriter(pool, (userId) => deferred.push(userId));
@@ -43,15 +23,20 @@ export async function shareRollupHarness(poolSize = 8): Promise<RollupHarness> {
     readings,
     profiles: createPgProfileWriter(pool, (userId) => deferred.push(userId)),
     rollups: createPgRollupStore(pool, undefined, database),
+    /** Users whose rebuild was deferred to the background. */
     deferred,
-    put: (userId, rows, during) => readings.put(userId, rows.map(identify(userId)), during),
-    remove: (userId, rows, windows = []) => readings.delete(userId, rows.map(identify(userId)), windows),
+    put: (userId: string, rows: readonly ReadingRow[], during?: ImportKey) =>
+      readings.put(userId, rows.map(identify(userId)), during),
+    remove: (userId: string, rows: readonly ReadingRow[], windows: readonly ReadingWindow[] = []) =>
+      readings.delete(userId, rows.map(identify(userId)), windows),
     storedOf,
     keptOf,
-    expectKept: async (userId, zone = 'UTC') => {
+    /** Checks that the derived tables equal those computed from the stored readings, row by row. */
+    expectKept: async (userId: string, zone = 'UTC') => {
       expect(await keptOf(userId)).toEqual(computeKept(await storedOf(userId), zone));
     },
-    invalidate: async (userId) => {
+    /** Marks the rollups as invalid. */
+    invalidate: async (userId: string) => {
       await pool.query('DELETE FROM rollup_state WHERE user_id = $1', [userId]);
     },
   };

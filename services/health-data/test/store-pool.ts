@@ -1,23 +1,11 @@
 import { openPostgres } from '@phds/service-kit/postgres/postgres';
-import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { createTestDatabase } from '@phds/test-kit/databases';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { toPoolSettings } from '../src/store/database.ts';
 
-/** A database of the service's schema, and a pool with the settings of the service. */
-export interface StorePool {
-  readonly database: TestDatabase;
-  readonly pool: pg.Pool;
-  /** As administrator, with the schema of the service. */
-  readonly admin: pg.Client;
-}
-
-/** One for all tests of the file. */
-export async function shareStorePool(
-  applicationName: string,
-  poolSize: number,
-  timeoutMs = 20_000,
-): Promise<StorePool> {
+/** A database of the service's schema, and a pool with the settings of the service, for all tests of the file. */
+export async function shareStorePool(applicationName: string, poolSize: number, timeoutMs = 20_000) {
   const database = shared.use(await createTestDatabase('health-data'));
   const { pool } = shared.use(
     openPostgres({
@@ -30,6 +18,7 @@ export async function shareStorePool(
       settings: toPoolSettings(database),
     }),
   );
+  // As administrator, with the schema of the service.
   const admin = new pg.Client({ connectionString: database.adminUrl });
   await admin.connect();
   shared.defer(() => admin.end());
