@@ -1,11 +1,12 @@
 import { credentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
+import { shared } from '@phds/test-kit/shared';
 import { AppError, type Reason, unauthorized } from '../src/errors.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
 import { fromGrpcError } from '../src/rpc/errors.ts';
-import { type RpcServer, startRpcServer } from '../src/rpc/server.ts';
+import { startRpcServer } from '../src/rpc/server.ts';
 import { implement } from '../src/rpc/service.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 import { createServiceTokenSource, createServiceTokenVerifier } from '../src/trust/service-token.ts';
@@ -21,10 +22,9 @@ const log = createLogger({
 });
 let thrown: unknown;
 let held: Promise<void> | undefined;
-let server: RpcServer;
 
-beforeAll(async () => {
-  server = await startRpcServer({
+const server = shared.use(
+  await startRpcServer({
     services: [
       implement(
         AccessService,
@@ -57,12 +57,8 @@ beforeAll(async () => {
     rpcPort: 0,
     probePort: null,
     health: async () => true,
-  });
-});
-
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+  }),
+);
 
 function open(service: string, pem: string, audience = 'consent') {
   const tokens = createServiceTokenSource({ service, privateKeyPem: pem });

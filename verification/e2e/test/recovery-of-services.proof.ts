@@ -8,7 +8,7 @@ import { freezeDatabaseSessions, lockOutOfDatabase } from '@phds/running-system/
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { startRunningStack } from '@phds/running-system/running-stack';
 import {
   type ConnectedPerson,
   connectPerson,
@@ -17,6 +17,7 @@ import {
   useEverything,
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
+import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { runAsOperator } from '../src/operator-command.ts';
 import { signOut, statusWith } from '../src/sessions.ts';
@@ -25,14 +26,8 @@ type Name = 'authorization' | 'consent' | 'health-data' | 'gateway-1';
 
 const SERVICES = ['authorization', 'consent', 'health-data', 'gateway-1'] as const satisfies Name[];
 
-let stack: RunningStack;
-let person: ConnectedPerson;
-
-beforeAll(async () => {
-  stack = await startRunningStack({ gateways: 2 });
-  person = await connectPerson(stack, 'connected');
-});
-afterAll(async () => stack?.[Symbol.asyncDispose]());
+const stack = shared.use(await startRunningStack({ gateways: 2 }));
+const person = await connectPerson(stack, 'connected');
 
 async function recover(): Promise<void> {
   await eventually(() => useEverything(person), { intervalMs: 100 });

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { ingestReadings } from '@phds/running-system/ingestion';
-import { expectStatus, type Tokens } from '@phds/running-system/partner-app';
+import { expectStatus } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { startRunningStack } from '@phds/running-system/running-stack';
 import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import { OtlpReceiver } from '@phds/test-kit/otlp-receiver';
+import { shared } from '@phds/test-kit/shared';
 import { findLeaks, type Place, readLogs, readRedis, readScrapes, readTables } from '../src/leak-search.ts';
 import { SecretCollector } from '../src/secret-collector.ts';
 import { findTrace, listSteps } from '../src/trace-search.ts';
@@ -18,37 +19,26 @@ const ROUTE = 'GET /api/v1/health-data/:category';
 const SERVICES = ['authorization', 'consent', 'gateway', 'health-data'];
 const VALUE = 361.7;
 
-let receiver: OtlpReceiver;
-let stack: RunningStack;
-let collector: SecretCollector;
-let tokens: Tokens;
-
-beforeAll(async () => {
-  receiver = await OtlpReceiver.start();
-  const traced = {
-    // The most verbose logging, also of the database: statements and parameters are logged.
-    LOG_LEVEL: 'trace',
-    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-    OTEL_BSP_SCHEDULE_DELAY: '50',
-  };
-  const environment = {
-    gateway: traced,
-    authorization: traced,
-    consent: traced,
-    'health-data': traced,
-  };
-  stack = await startRunningStack({ environment, postgresSettings: POSTGRES });
-  collector = new SecretCollector(stack.gateway);
-  await collector.begin(stack);
-  const start = '2026-03-01T08:00:00Z';
-  await ingestReadings(stack, 'ada', [{ type: 'HRV', start, end: start, value: VALUE }]);
-  tokens = await collector.exchange(await collector.newCode());
-});
-afterAll(async () => {
-  await stack?.[Symbol.asyncDispose]();
-  await receiver?.[Symbol.asyncDispose]();
-});
+const receiver = shared.use(await OtlpReceiver.start());
+const traced = {
+  // The most verbose logging, also of the database: statements and parameters are logged.
+  LOG_LEVEL: 'trace',
+  OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+  OTEL_BSP_SCHEDULE_DELAY: '50',
+};
+const environment = {
+  gateway: traced,
+  authorization: traced,
+  consent: traced,
+  'health-data': traced,
+};
+const stack = shared.use(await startRunningStack({ environment, postgresSettings: POSTGRES }));
+const collector = new SecretCollector(stack.gateway);
+await collector.begin(stack);
+const start = '2026-03-01T08:00:00Z';
+await ingestReadings(stack, 'ada', [{ type: 'HRV', start, end: start, value: VALUE }]);
+const tokens = await collector.exchange(await collector.newCode());
 
 const read = (headers = {}) => send(stack.gateway + HEART, { bearer: tokens.accessToken, headers });
 const idOf = (answer: { headers: Headers }) => answer.headers.get('X-Request-Id') ?? '';
