@@ -11,9 +11,10 @@ import {
   callerSettings,
   commonSettings,
   databaseSettings,
-  isLoopback,
   isProtectedAddress,
+  proxyUrl,
   redisSettings,
+  refuseLoopbackElsewhere,
   requireRedisTls,
   requireStepUpCriterion,
   rpcSettings,
@@ -86,11 +87,6 @@ const anchorSettings = {
   ),
 } as const;
 
-function isProxy(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === '/';
-}
-
 const webhookSettings = {
   WEBHOOK_KEY: secretKey().describe(
     'Derives the secrets of [webhooks](../webhooks.md); the same for all instances.',
@@ -107,16 +103,9 @@ const webhookSettings = {
   WEBHOOK_DATA_SPACING_MS: durationMs(300_000).describe(
     'The shortest time from one `data.updated` of a grant to the next.',
   ),
-  WEBHOOK_PROXY: z
-    .string()
-    .refine(isProxy, 'must be http:// or https://, a host and a port, without a path')
-    .optional()
-    .meta({
-      unit: '`http://host:port` or `https://host:port`, with `user:password@` if needed',
-      fallback: 'none: directly',
-      secret: 'if it contains a password',
-    })
-    .describe('HTTP proxy (`CONNECT`) to all receivers ([what it sees](../webhooks.md#through-a-proxy)).'),
+  WEBHOOK_PROXY: proxyUrl().describe(
+    'HTTP proxy (`CONNECT`) to all receivers ([what it sees](../webhooks.md#through-a-proxy)).',
+  ),
   WEBHOOK_ALLOW_LOOPBACK: flag().describe(
     'For the local stack: webhooks to loopback addresses, also without TLS. Refused at the start unless `HOST` and `SESSION_ISSUER` are of this machine.',
   ),
@@ -181,21 +170,12 @@ function requireAnchorAccount(values: z.infer<typeof settings>, context: z.Refin
   }
 }
 
-/** Sessions of a real identity provider, or a port that others reach, are signs of production. Names under `.test` are never real. */
-function refuseLoopbackElsewhere(values: z.infer<typeof settings>, context: z.RefinementCtx): void {
-  const issuer = URL.parse(values.SESSION_ISSUER)?.hostname ?? '';
-  const isLocal = isLoopback(values.HOST) && (isLoopback(issuer) || issuer.endsWith('.test'));
-  if (!values.WEBHOOK_ALLOW_LOOPBACK || isLocal) return;
-  const message = 'must be false, unless HOST and SESSION_ISSUER are of this machine';
-  context.addIssue({ code: 'custom', path: ['WEBHOOK_ALLOW_LOOPBACK'], message });
-}
-
 /** The settings of consent. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = settings
   .superRefine(requireStepUpCriterion)
   .superRefine(requireRedisTls)
   .superRefine(requireAnchorAccount)
-  .superRefine(refuseLoopbackElsewhere);
+  .superRefine(refuseLoopbackElsewhere('WEBHOOK_ALLOW_LOOPBACK'));
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
 

@@ -6,6 +6,7 @@ import {
   WebhookService,
 } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { systemClock } from '@phds/service-kit/clock';
+import { createPublicClient } from '@phds/service-kit/egress/public-client';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { REASON_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
@@ -18,7 +19,6 @@ import {
   type WebhookSender,
   type WebhookSenderDependencies,
 } from '../src/webhooks/app/sender.ts';
-import { createHttpsPoster } from '../src/webhooks/clients/https-poster.ts';
 import { createWebhookSecrets } from '../src/webhooks/clients/secrets.ts';
 import { createPgWebhookCauses } from '../src/webhooks/store/pg-events.ts';
 import { createPgWebhookQueue } from '../src/webhooks/store/pg-queue.ts';
@@ -84,7 +84,7 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
   const queue = createPgWebhookQueue(pools.webhooks);
   const causes = createPgWebhookCauses(pools.webhooks);
   const secrets = createWebhookSecrets(Buffer.from(WEBHOOK_KEY, 'base64'));
-  const poster = createHttpsPoster({ resolve: async () => [], allowLoopback: true });
+  const poster = createPublicClient({ resolve: async () => [], allowLoopback: true });
   const running = resources.move();
   const failures: unknown[] = [];
   const addSender: WebhookHarness['addSender'] = (parts = {}) =>

@@ -114,6 +114,39 @@ export function isProtectedAddress(text: string): boolean {
   return url !== null && url.search === '' && url.hash === '' && isProtected(url);
 }
 
+/** An HTTP proxy to hosts outside. */
+export function proxyUrl() {
+  return z
+    .string()
+    .refine(isProxy, 'must be http:// or https://, a host and a port, without a path')
+    .optional()
+    .meta({
+      unit: '`http://host:port` or `https://host:port`, with `user:password@` if needed',
+      fallback: 'none: directly',
+      secret: 'if it contains a password',
+    });
+}
+
+function isProxy(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === '/';
+}
+
+/**
+ * Refuses a setting that allows requests to loopback addresses in production. Sessions of a real identity provider, or a port that others
+ * reach, are signs of it. Names under `.test` are never real.
+ */
+export function refuseLoopbackElsewhere<Name extends string>(name: Name) {
+  type Values = Readonly<Record<'HOST' | 'SESSION_ISSUER', string> & Record<Name, boolean>>;
+  return (values: Values, context: z.RefinementCtx): void => {
+    const issuer = URL.parse(values.SESSION_ISSUER)?.hostname ?? '';
+    const isLocal = isLoopback(values.HOST) && (isLoopback(issuer) || issuer.endsWith('.test'));
+    if (!values[name] || isLocal) return;
+    const message = 'must be false, unless HOST and SESSION_ISSUER are of this machine';
+    context.addIssue({ code: 'custom', path: [name], message });
+  };
+}
+
 function isKeySource(text: string): boolean {
   if (!text.startsWith('{')) {
     const url = URL.parse(text);

@@ -1,5 +1,6 @@
 import type { FailureReports } from '@phds/service-kit/background-failures';
 import type { Clock } from '@phds/service-kit/clock';
+import { createPublicClient } from '@phds/service-kit/egress/public-client';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Config } from '../config.ts';
 import type { ConsentMetrics } from '../metrics.ts';
@@ -13,7 +14,6 @@ import {
   type WebhookQueue,
 } from './app/ports.ts';
 import { createWebhooks } from './app/webhooks.ts';
-import { createHttpsPoster, resolveByDns } from './clients/https-poster.ts';
 import { createWebhookSecrets } from './clients/secrets.ts';
 
 const SAID_EVERY_MS = 60_000;
@@ -42,8 +42,8 @@ export function startWebhookDelivery(
   const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
   const { WEBHOOK_PROXY: url } = config;
   const onFailure = failureOf('connecting to the proxy of webhooks');
-  const proxy = url === undefined ? {} : { proxy: { url: new URL(url), onFailure } };
-  const poster = createHttpsPoster({ resolve: resolveByDns, allowLoopback, ...proxy });
+  const proxy = url === undefined ? undefined : { url: new URL(url), onFailure };
+  const poster = createPublicClient({ allowLoopback, proxy });
   const say = sayingPending(log);
   resources.use(
     startWebhooks({

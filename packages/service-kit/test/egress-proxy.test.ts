@@ -5,13 +5,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createAuthority, describeWithCertificates } from '@phds/test-kit/certificates';
 import { ConnectProxy } from '@phds/test-kit/connect-proxy';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
-import { createHttpsPoster } from '../src/webhooks/clients/https-poster.ts';
+import { createPublicClient } from '../src/egress/public-client.ts';
 
 const ADDRESSES = ['2606:4700:4700::1111', '93.184.216.34'];
 const PASSWORD = 'p@ss word';
 const BASIC = `Basic ${Buffer.from(`user:${PASSWORD}`).toString('base64')}`;
 
-describeWithCertificates('webhooks through a proxy', () => {
+describeWithCertificates('requests through a proxy', () => {
   const authority = createAuthority();
   const known = getCACertificates('default');
   const received: (readonly [name: unknown, host: string | undefined, body: string])[] = [];
@@ -46,7 +46,7 @@ describeWithCertificates('webhooks through a proxy', () => {
       attemptMs = 10_000,
     }: { addresses?: string[]; at?: string; attemptMs?: number } = {},
   ) {
-    return createHttpsPoster({
+    return createPublicClient({
       resolve: async () => addresses,
       allowLoopback: false,
       attemptMs,

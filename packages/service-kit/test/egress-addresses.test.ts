@@ -1,15 +1,11 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
-import { createServiceKeys } from '@phds/test-kit/service-keys';
-import { readEnvironment } from '../src/config.ts';
 import {
-  createHttpsPoster,
+  createPublicClient,
   isPublicAddress,
-  type PosterOptions,
-  resolveByDns,
-} from '../src/webhooks/clients/https-poster.ts';
-import { parseEndpointUrl } from '../src/webhooks/domain/endpoint.ts';
+  type PublicClientOptions,
+} from '../src/egress/public-client.ts';
 
 /** Addresses and names of machines that no app may reach, and what the names resolve to. */
 const FORBIDDEN: readonly (readonly [host: string, resolved?: readonly string[]])[] = [
@@ -88,8 +84,8 @@ afterAll(() => {
 });
 
 const request = (url: string) => ({ url, headers: {}, body: '{}' });
-const post = (url: string, options: Partial<PosterOptions> = {}) =>
-  createHttpsPoster({ resolve: async () => [], allowLoopback: false, ...options }).post(
+const post = (url: string, options: Partial<PublicClientOptions> = {}) =>
+  createPublicClient({ resolve: async () => [], allowLoopback: false, ...options }).post(
     request(url),
     new AbortController().signal,
   );
@@ -129,16 +125,17 @@ describe('nothing is sent', () => {
 });
 
 test('the forbidden addresses are refused when a URL is set, unless the local stack allows loopback', () => {
-  const { mayRequest } = createHttpsPoster({ resolve: resolveByDns, allowLoopback: false });
+  const { mayRequest } = createPublicClient({ allowLoopback: false });
   const literal = FORBIDDEN.filter(([host]) => !/\.test$|localhost$/.test(host));
   expect(literal.length).toBeGreaterThanOrEqual(40);
   for (const [host] of literal) expect([host, mayRequest(`https://${host}/`)]).toEqual([host, false]);
   expect(mayRequest('https://93.184.216.34/')).toBe(true);
   expect(mayRequest('https://pulse.test/')).toBe(true);
-  const local = createHttpsPoster({ resolve: resolveByDns, allowLoopback: true });
+  const local = createPublicClient({ allowLoopback: true });
   expect(local.mayRequest('http://127.0.0.1/')).toBe(true);
   expect(local.mayRequest('http://[::1]/')).toBe(true);
   expect(local.mayRequest('http://10.0.0.1/')).toBe(false);
+  expect(mayRequest('http://pulse.test/')).toBe(false);
 });
 
 test('public addresses are allowed', () => {
@@ -146,27 +143,16 @@ test('public addresses are allowed', () => {
   expect(isPublicAddress('pulse.test')).toBe(false);
 });
 
-test.each([
-  ['ftp://pulse.test/', 'https://'],
-  ['http://pulse.test/', 'https://'],
-  ['https://user:password@pulse.test/', 'user name'],
-  ['https://pulse.test/#part', 'fragment'],
-  ['pulse.test', 'must be a URL'],
-  [`https://pulse.test/${'a'.repeat(2_100)}`, 'must be a URL'],
-])('the URL %.40s is refused', (url, message) => {
-  expect(() => parseEndpointUrl(url, { allowLoopback: false })).toThrow(message);
-});
+async function answering(reply: string) {
+  const each = createServer((socket) => {
+    socket.once('data', () => socket.write(reply));
+    socket.on('error', () => undefined);
+  });
+  return { url: `http://127.0.0.1:${await listenOnLoopback(each)}/`, close: () => each.close() };
+}
 
 describe('of an answer', () => {
   const local = { allowLoopback: true };
-
-  async function answering(reply: string) {
-    const each = createServer((socket) => {
-      socket.once('data', () => socket.write(reply));
-      socket.on('error', () => undefined);
-    });
-    return { url: `http://127.0.0.1:${await listenOnLoopback(each)}/`, close: () => each.close() };
-  }
 
   test('a redirect is not followed', async () => {
     const target = `http://127.0.0.1:${port}/`;
@@ -193,43 +179,43 @@ describe('of an answer', () => {
   });
 });
 
+describe('what a GET answers', () => {
+  const get = (url: string, options: Partial<PublicClientOptions> = {}) =>
+    createPublicClient({ allowLoopback: true, ...options }).get(
+      { url, headers: {}, maxBytes: 10 },
+      new AbortController().signal,
+    );
+
+  test('is read from the address that was checked, whatever the name resolves to afterwards', async () => {
+    const answers = [['127.0.0.1'], ['169.254.169.254']];
+    const { url, close } = await answering(
+      'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 10\r\n\r\n0123456789',
+    );
+    const resolve = async () => answers.shift() ?? [];
+    const rebound = await get(url.replace('127.0.0.1', 'rebound.test'), { resolve });
+    expect(rebound).toEqual({ status: 200, failure: null, contentType: 'text/plain', body: '0123456789' });
+    expect(answers).toHaveLength(1);
+    close();
+  });
+
+  test.each([
+    ['longer than wanted', '200 OK\r\ncontent-length: 11\r\n\r\n01234567890', { failure: null, body: null }],
+    ['that ends early', '200 OK\r\ncontent-length: 9\r\n\r\n0', { failure: 'timed_out', body: '' }],
+    [
+      'a redirect',
+      '302 Found\r\nlocation: http://169.254.169.254/\r\n\r\n',
+      { failure: 'redirected', body: '' },
+    ],
+    ['an error', '500 Error\r\ncontent-length: 1\r\n\r\nx', { failure: 'status', body: '' }],
+  ])('is nothing of an answer %s', async (_what, reply, expected) => {
+    const { url, close } = await answering(`HTTP/1.1 ${reply}`);
+    expect(await get(url, { attemptMs: 200 })).toMatchObject(expected);
+    close();
+  });
+});
+
 test('a certificate that is not valid for the name receives nothing', async () => {
   const answer = await post(`https://localhost:${port}/`, { allowLoopback: true });
   expect(answer.status).toBeNull();
   expect(['tls_failed', 'connection_failed']).toContain(answer.failure);
 });
-
-const keys = createServiceKeys(['gateway', 'authorization', 'health-data', 'consent']);
-
-/** The settings that have no default. */
-const REQUIRED = {
-  SERVICE_PRIVATE_KEY: keys.pem('consent'),
-  SERVICE_PUBLIC_KEYS: keys.jwks,
-  SESSION_AUDIENCE: 'phds',
-  SESSION_JWKS: keys.jwks,
-  DATABASE_URL: 'postgresql://consent@localhost/phds',
-  RECEIPT_PRIVATE_KEY: keys.pem('consent'),
-  WEBHOOK_KEY: Buffer.alloc(32).toString('base64'),
-};
-const read = (env: Record<string, string>) => () =>
-  readEnvironment({ ...REQUIRED, WEBHOOK_ALLOW_LOOPBACK: 'true', ...env });
-
-test.each([
-  [{ SESSION_ISSUER: 'https://id.example.org' }],
-  [{ SESSION_ISSUER: 'http://localhost:9000', HOST: '0.0.0.0' }],
-])('webhooks to this machine are refused at the start in production: %j', (env) => {
-  expect(read(env)).toThrow('WEBHOOK_ALLOW_LOOPBACK: must be false');
-});
-
-test('webhooks to this machine are allowed in a local stack', () => {
-  expect(read({ SESSION_ISSUER: 'http://127.0.0.1:9000' })).not.toThrow();
-});
-
-test.each(['proxy.test:3128', 'socks5://proxy.test:1080', 'http://user:hidden@proxy.test/path'])(
-  'the proxy %s is refused at the start, without a password in the message',
-  (WEBHOOK_PROXY) => {
-    const start = read({ WEBHOOK_PROXY, SESSION_ISSUER: 'http://127.0.0.1:9000' });
-    expect(start).toThrow('WEBHOOK_PROXY: must be http:// or https://');
-    expect(start).not.toThrow('hidden');
-  },
-);
