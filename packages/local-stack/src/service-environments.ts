@@ -103,6 +103,7 @@ export function toAuthorizationEnvironment(context: EnvironmentContext): Environ
     ASSERTION_PRIVATE_KEY_FILE: keys.assertionPrivateKey,
     DEVELOPERS: 'anyone',
     APP_APPROVAL: 'none',
+    JWKS_ALLOW_LOOPBACK: 'true',
     ...toSelfTestSettings(context),
     ...RAISED_LIMITS.authorization,
   };

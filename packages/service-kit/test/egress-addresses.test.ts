@@ -200,7 +200,7 @@ describe('what a GET answers', () => {
 
   test.each([
     ['longer than wanted', '200 OK\r\ncontent-length: 11\r\n\r\n01234567890', { failure: null, body: null }],
-    ['that ends early', '200 OK\r\ncontent-length: 9\r\n\r\n0', { failure: 'timed_out', body: '' }],
+    ['that never ends', '200 OK\r\ncontent-length: 9\r\n\r\n0', { failure: 'timed_out', body: '' }],
     [
       'a redirect',
       '302 Found\r\nlocation: http://169.254.169.254/\r\n\r\n',

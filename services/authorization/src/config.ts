@@ -2,6 +2,7 @@ import { AUTHORIZATION_CODE_DEFAULT_SECONDS, AUTHORIZATION_CODE_MAX_SECONDS } fr
 import {
   address,
   durationMs,
+  flag,
   integer,
   privateKey,
   readConfig,
@@ -11,6 +12,8 @@ import {
   callerSettings,
   commonSettings,
   databaseSettings,
+  proxyUrl,
+  refuseLoopbackElsewhere,
   requireStepUpCriterion,
   requireWholeSelfTestApp,
   rpcSettings,
@@ -64,6 +67,15 @@ const settings = z.object({
     .describe(
       'Whether an operator approves each live app (`phds apps approve`) before people see it. Sandbox apps never wait.',
     ),
+  JWKS_INTERVAL_MS: durationMs(1_000).describe(
+    "Interval at which the service looks which apps' `jwksUri` to fetch ([when](../partners/sender-constrained.md#keys-at-a-url)).",
+  ),
+  JWKS_PROXY: proxyUrl().describe(
+    'HTTP proxy (`CONNECT`) to all hosts of a `jwksUri` ([what it sees](../webhooks.md#through-a-proxy)).',
+  ),
+  JWKS_ALLOW_LOOPBACK: flag().describe(
+    'For the local stack: a `jwksUri` of loopback addresses, also without TLS. Refused at the start unless `HOST` and `SESSION_ISSUER` are of this machine.',
+  ),
   ...selfTestAppSettings,
   RESTORE_CHECK_INTERVAL_MS: durationMs(2_000).describe(
     'Interval of checks whether the database was restored. Suspension does not depend on it.',
@@ -78,6 +90,7 @@ const settings = z.object({
 export const configSchema = settings
   .superRefine(requireStepUpCriterion)
   .superRefine(requireWholeSelfTestApp)
+  .superRefine(refuseLoopbackElsewhere('JWKS_ALLOW_LOOPBACK'))
   .refine(({ DEVELOPERS, DEVELOPER_CLAIM }) => DEVELOPERS !== 'claim' || DEVELOPER_CLAIM !== undefined, {
     path: ['DEVELOPER_CLAIM'],
     message: 'is needed by DEVELOPERS=claim',

@@ -10,6 +10,7 @@ export function createAuthorizationMetrics(metrics: Metrics) {
     measurePools: (pools: Parameters<typeof measurePools>[1]) => measurePools(metrics, pools),
     measureRestores: (guard: Parameters<typeof measureRestores>[1]) => measureRestores(metrics, guard),
     measureGrants: (grants: Readonly<Record<string, TokenGrant>>) => measureGrants(metrics, grants),
+    countKeyFetch: createKeyFetchCounter(metrics),
     measureClients: (clients: ClientAuthentication) => measureClients(metrics, clients),
   };
 }
@@ -36,6 +37,16 @@ function measureGrants(
     return [grantType, measuredGrant] as const;
   });
   return Object.fromEntries(measured);
+}
+
+function createKeyFetchCounter(metrics: Metrics): (result: 'fetched' | 'failed') => void {
+  const fetches = metrics.counter({
+    name: 'phds_key_fetches_total',
+    help: 'Attempts to fetch the keys of an app from its jwksUri.',
+    labels: ['result'],
+  });
+  for (const result of ['fetched', 'failed']) fetches.inc({ result }, 0);
+  return (result) => fetches.inc({ result });
 }
 
 /** Counts client authentications. Requests without a credential count only where one is required. */

@@ -33,7 +33,9 @@ import { createDecisions, createIssueCode, createSandboxDecisions } from './app/
 import { createDevelopers } from './app/developers.ts';
 import { createErasures } from './app/erasures.ts';
 import { createIntrospection, createOwnIntrospection } from './app/introspection.ts';
+import { createKeyFetching, type KeyFetching } from './app/key-fetching.ts';
 import { createOwnGrants } from './app/own-grants.ts';
+import type { KeySource } from './app/ports.ts';
 import { createPossession, type Possession } from './app/possession.ts';
 import { createRefresh } from './app/refresh.ts';
 import { createSelfTestApp } from './app/self-test-app.ts';
@@ -41,6 +43,7 @@ import { createFamilyRevocation } from './app/token-family.ts';
 import { createOwnTokens, createTokenEndpoint } from './app/token-grants.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
 import { connectConsent } from './clients/consent.ts';
+import { createKeySource } from './clients/key-source.ts';
 import type { Config } from './config.ts';
 import { type AuthorizationMetrics, createAuthorizationMetrics } from './metrics.ts';
 import { createAppOperatorService, createAppService } from './rpc/app-service.ts';
@@ -48,6 +51,7 @@ import { createAuthorizationService } from './rpc/authorization-service.ts';
 import { createTokenService, type TokenUseCases } from './rpc/token-service.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgAuthorizations } from './store/pg-authorizations.ts';
+import { createPgFetchedKeys } from './store/pg-fetched-keys.ts';
 import { createPgPeople } from './store/pg-people.ts';
 import { createPgPruner } from './store/pg-pruner.ts';
 import { createPgSuspensions } from './store/pg-suspensions.ts';
@@ -93,6 +97,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const consent = connectConsent(config, { clock, log, metrics, reloads }, resources);
   const parts: Parts = {
     ...createStores(postgres, prisma, guard),
+    keySource: createKeySource(config, failureOf('connecting to the proxy of keys')),
     ...(overrides.consent?.(consent) ?? consent),
     config,
     clock,
@@ -113,7 +118,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
         operatorRecord: parts.operatorRecord,
         reloads,
       }),
-      services: createRpcServices(parts),
+      services: createRpcServices({ ...parts, keyFetching: fetchKeys(parts, failureOf, resources) }),
       log,
       metrics,
       health: () => postgres.ping().then(() => true),
@@ -139,12 +144,28 @@ function keepSelfTestApp(parts: Parts, failureOf: FailureReports, resources: Asy
   );
 }
 
+/** Fetches the keys of apps in the background. */
+function fetchKeys(parts: Parts, failureOf: FailureReports, resources: AsyncDisposableStack): KeyFetching {
+  const { config, log, metrics } = parts;
+  const fetching = createKeyFetching({
+    ...parts,
+    onFetched(clientId, failure) {
+      metrics.countKeyFetch(failure === '' ? 'fetched' : 'failed');
+      if (failure !== '') log.info({ clientId, failure }, 'the keys of an app were not fetched');
+    },
+  });
+  const options = { intervalMs: config.JWKS_INTERVAL_MS, onFailure: failureOf('fetching the keys of apps') };
+  resources.use(startPeriodic(fetching.fetchDue, options));
+  return fetching;
+}
+
 type Consent = ReturnType<typeof connectConsent>;
 
 /** The parts that use cases are built from. */
 type Parts = ReturnType<typeof createStores> &
   Consent & {
     readonly config: Config;
+    readonly keySource: KeySource;
     readonly clock: Clock;
     readonly derivationKey: KeyObject;
     readonly log: Logger;
@@ -181,11 +202,12 @@ function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGu
     usedJwts: createPgUsedJwts(pool),
     people: createPgPeople(pool),
     suspensions: createPgSuspensions(pool),
+    fetchedKeys: createPgFetchedKeys(pool),
     developers: createPrismaDevelopers(prisma),
   };
 }
 
-function createRpcServices(parts: Parts) {
+function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching }) {
   const { config, clock, guard, metrics, verification } = parts;
   const verifySession = verification.verify;
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });

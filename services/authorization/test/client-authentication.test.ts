@@ -45,6 +45,7 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
     clock,
     usedJwts: { use: unused, isUsed: unused },
     verifyAssertion: unused,
+    keyFetching: { want: unused },
   };
   return { app, lookups, clients: createClientAuthentication(dependencies) };
 }

@@ -38,6 +38,9 @@ const appJson = {
   requirePkce: false,
   tokenEndpointAuthMethod: 'client_secret_basic',
   jwks: null,
+  jwksUri: null,
+  jwksFetchedAt: null,
+  jwksFailure: null,
   dpopBoundAccessTokens: false,
   requirePushedAuthorizationRequests: false,
   securityProfile: null,
@@ -104,8 +107,16 @@ describe('developers', () => {
     });
     const settingsOf = (rpc: string) => gateway.backends.callsOf(rpc as 'updateApp')[0]?.request['settings'];
     expect(settingsOf('registerApp')).toMatchObject({ jwks: JSON.stringify(jwks), securityProfile });
-    await call('PATCH', '/developer/apps/app_1', { jwks: null, securityProfile: null });
-    expect(settingsOf('updateApp')).toMatchObject({ jwks: '', securityProfile: '' });
+    const jwksUri = 'https://a.test/keys';
+    const failed = { jwksUri, jwksFetchedAt: time, jwksFailure: 'there was no connection' };
+    gateway.backends.answer({ updateApp: () => ({ app: { ...keyed, ...failed } }) });
+    const changed = await call('PATCH', '/developer/apps/app_1', {
+      jwksUri,
+      jwks: null,
+      securityProfile: null,
+    });
+    expect(settingsOf('updateApp')).toMatchObject({ jwksUri, jwks: '', securityProfile: '' });
+    expect(changed.body.data).toMatchObject({ ...failed, jwks, jwksFetchedAt: INSTANT });
   });
 
   test('list, read and change apps', async () => {
@@ -200,7 +211,7 @@ describe('developers', () => {
     ['POST', '/developer/apps', '[]', 'body'],
     ['PATCH', '/developer/apps/app_1', { requirePkce: 'yes' }, 'requirePkce'],
     ['PATCH', '/developer/apps/app_1', { jwks: '{"keys":[]}' }, 'jwks'],
-    ['PATCH', '/developer/apps/app_1', { jwksUri: 'https://a.test/keys' }, 'jwksUri'],
+    ['PATCH', '/developer/apps/app_1', { jwksUri: 1 }, 'jwksUri'],
     ['PATCH', '/developer/apps/app_1', { securityProfile: 'fapi1' }, 'securityProfile'],
     ['POST', '/developer/apps/app_1/status', { status: 'paused' }, 'status'],
     ['POST', '/developer/apps/app_1/status', {}, 'status'],

@@ -104,7 +104,11 @@ const COMMAND_JOBS = ['production/command', 'production/import'] as const;
 const SCRAPES = ['gateway:7100', 'authorization:7101', 'consent:7102', 'health-data:7103'].map(
   (target) => `prometheus → ${target}`,
 );
-const WEBHOOKS = ['consent → internet:any', 'consent → IPv6 internet:any'];
+/** Receivers of webhooks, and hosts with keys of apps. */
+const PARTNERS = ['consent', 'authorization'].flatMap((name) => [
+  `${name} → internet:any`,
+  `${name} → IPv6 internet:any`,
+]);
 const REDIS = ['gateway → redis:6379', 'consent → redis:6379'];
 
 const resolvesNames = (name: string) => [`${name} → dns:53`, `${name} → dns:53/UDP`];
@@ -115,7 +119,7 @@ const EXPECTED: Readonly<Record<'production' | 'single-node', readonly string[]>
     ...CALLS,
     ...COMMANDS,
     ...SCRAPES,
-    ...WEBHOOKS,
+    ...PARTNERS,
     ...REDIS,
     'ingress controller → gateway:8080',
     ...[...SERVICES, ...MIGRATIONS, 'operator', 'importer'].flatMap(resolvesNames),
@@ -128,7 +132,7 @@ const EXPECTED: Readonly<Record<'production' | 'single-node', readonly string[]>
     ...CALLS,
     ...COMMANDS,
     ...SCRAPES,
-    ...WEBHOOKS,
+    ...PARTNERS,
     ...REDIS,
     ...[...SERVICES, ...MIGRATIONS, 'databases', 'operator', 'importer'].flatMap(resolvesNames),
     ...['authorization', 'consent', 'health-data', ...MIGRATIONS, 'databases', 'operator'].map(

@@ -34,10 +34,15 @@ export interface AssertionSigner {
   readonly jwks: string;
 }
 
-/** A genuine assertion that may have been used, or why it is none, for logs only. */
+interface AcceptedAssertion {
+  readonly jti: string;
+  readonly memorableUntil: Date;
+}
+
+/** A genuine assertion that may have been used, or why it is none, for logs only, and whether it named a key that is not in the set. */
 export type JudgedAssertion =
-  | { readonly jti: string; readonly memorableUntil: Date }
-  | { readonly fault: string };
+  | AcceptedAssertion
+  | { readonly fault: string; readonly namesUnknownKey: boolean };
 
 export type AssertionVerifier = (assertion: string, signer: AssertionSigner) => Promise<JudgedAssertion>;
 
@@ -53,11 +58,13 @@ export function createAssertionVerifier(options: {
   const { issuer, clock } = options;
   const dummies = createDummyKeys();
   return async (assertion, { clientId, jwks }) => {
-    if (assertion.length > MAX_CHARACTERS) return { fault: 'the assertion is too long' };
+    let namesUnknownKey = false;
     try {
+      if (assertion.length > MAX_CHARACTERS) throw new Error('the assertion is too long');
       const header = decodeProtectedHeader(assertion);
       const alg = parseHeader(header);
       const key = findKey(jwks, header);
+      namesUnknownKey = key === undefined && header.kid !== undefined;
       const now = clock.now();
       const { payload } = await jwtVerify(assertion, await importJWK(key ?? dummies[toKeyType(alg)], alg), {
         algorithms: [alg],
@@ -70,7 +77,7 @@ export function createAssertionVerifier(options: {
       });
       return judgeClaims(payload, issuer, now.getTime() / 1000);
     } catch (error) {
-      return { fault: error instanceof Error ? error.message : 'unreadable' };
+      return { fault: error instanceof Error ? error.message : 'unreadable', namesUnknownKey };
     }
   };
 }
@@ -110,12 +117,12 @@ function findKey(jwks: string, { alg, kid }: ProtectedHeaderParameters): JWK | u
   return fits ? named : undefined;
 }
 
-function judgeClaims({ aud, exp = 0, iat, jti }: JWTPayload, issuer: string, now: number): JudgedAssertion {
-  if (aud !== issuer) return { fault: 'aud is not the issuer alone' };
-  if (exp > now + MAX_AHEAD_SECONDS) return { fault: `exp is more than ${MAX_AHEAD_SECONDS} s ahead` };
-  if (iat !== undefined && !(iat <= now + CLOCK_TOLERANCE_SECONDS)) return { fault: 'iat is in the future' };
+function judgeClaims({ aud, exp = 0, iat, jti }: JWTPayload, issuer: string, now: number): AcceptedAssertion {
+  if (aud !== issuer) throw new Error('aud is not the issuer alone');
+  if (exp > now + MAX_AHEAD_SECONDS) throw new Error(`exp is more than ${MAX_AHEAD_SECONDS} s ahead`);
+  if (iat !== undefined && !(iat <= now + CLOCK_TOLERANCE_SECONDS)) throw new Error('iat is in the future');
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI_CHARACTERS) {
-    return { fault: `jti is not a text of 1 to ${MAX_JTI_CHARACTERS} characters` };
+    throw new Error(`jti is not a text of 1 to ${MAX_JTI_CHARACTERS} characters`);
   }
   return { jti, memorableUntil: new Date((exp + MEMORY_SECONDS) * 1000) };
 }

@@ -12,6 +12,7 @@ import {
   type AppSettings,
   type AppStatus,
   type ChangedState,
+  type KeyFetch,
   withoutEndedSecret,
 } from '../domain/app.ts';
 import {
@@ -21,7 +22,7 @@ import {
   type SettingsInput,
 } from '../domain/app-settings.ts';
 import { addSeconds } from '../domain/token.ts';
-import type { AppCommand, AppStore, ConsentLedger, ReplacedSecret, SecretTrace } from './ports.ts';
+import type { AppCommand, AppStore, ConsentLedger, KeySource, ReplacedSecret, SecretTrace } from './ports.ts';
 
 /** A new secret of an app in plain text, returned only once. */
 export interface IssuedSecret {
@@ -73,6 +74,7 @@ export interface StatusChange {
 export interface AppsDependencies {
   readonly apps: AppStore;
   readonly ledger: ConsentLedger;
+  readonly keySource: Pick<KeySource, 'mayFetch'>;
   readonly clock: Clock;
   readonly maxAppsPerDeveloper: number;
   /** Whether an operator approves each live app before people see it. */
@@ -138,13 +140,19 @@ async function changeSettings(
   const { apps, clock } = dependencies;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const known = await read();
-    const change = parseChange(input, known);
+    const change = parseChange(input, known, clock.now());
+    refuseKeyPlace(dependencies, change);
     await awaitApprovalOf(dependencies, known, change);
     if (Object.keys(change).length === 0) return known;
     const app = await apps.updateSettings(known, change, clock.now());
     if (app !== null) return app;
   }
   throw new AppError('conflict', 'The app is being changed by another request.');
+}
+
+function refuseKeyPlace({ keySource }: AppsDependencies, { jwksUri = '' }: SettingsChange): void {
+  if (jwksUri === '' || keySource.mayFetch(jwksUri)) return;
+  throw invalidRequest('jwksUri', 'must not name a private or reserved address');
 }
 
 function withoutSecret(method: 'private_key_jwt' | 'none'): AppError {
@@ -159,10 +167,14 @@ function withoutSecret(method: 'private_key_jwt' | 'none'): AppError {
 const APPROVAL = { kind: 'approval', reason: '' } as const;
 
 /** Settings that only concern how the app and this service recognise each other. */
-const TECHNICAL: readonly (keyof AppSettings)[] = [
+const TECHNICAL: readonly (keyof SettingsChange)[] = [
   'requirePkce',
   'tokenEndpointAuthMethod',
   'jwks',
+  'jwksUri',
+  'jwksFetchedAt',
+  'jwksAskedAt',
+  'jwksFailure',
   'dpopBoundAccessTokens',
   'requirePushedAuthorizationRequests',
   'securityProfile',
@@ -176,7 +188,7 @@ async function awaitApprovalOf(
   change: SettingsChange,
 ): Promise<void> {
   if (!dependencies.needsApproval || isSandboxApp(app.clientId)) return;
-  const fields = Object.keys(change) as (keyof AppSettings)[];
+  const fields = Object.keys(change) as (keyof SettingsChange)[];
   const changed = fields.filter(
     (field) => !TECHNICAL.includes(field) && JSON.stringify(change[field]) !== JSON.stringify(app[field]),
   );
@@ -223,6 +235,7 @@ async function register(
 ): Promise<RegisteredApp> {
   const { apps, maxAppsPerDeveloper: limit, needsApproval } = dependencies;
   const settings = parseRegistration(input, applicationType);
+  refuseKeyPlace(dependencies, settings);
   if ((await apps.countApps(ownerId)) >= limit) throw tooMany(limit);
   const made = settings.tokenEndpointAuthMethod === 'client_secret_basic' ? makeSecret() : null;
   const waits = needsApproval && environment === 'live';
@@ -239,7 +252,7 @@ async function register(
  */
 export async function putNewApp(
   { apps, ledger, clock }: Pick<AppsDependencies, 'apps' | 'ledger' | 'clock'>,
-  named: AppSettings & Pick<App, 'clientId' | 'ownerId' | 'applicationType'>,
+  named: AppSettings & KeyFetch & Pick<App, 'clientId' | 'ownerId' | 'applicationType'>,
   secret: SecretTrace | null,
   { limit, waits }: { readonly limit: number; readonly waits: boolean },
 ): Promise<App | null> {

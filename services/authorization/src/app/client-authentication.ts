@@ -3,7 +3,8 @@ import type { Clock } from '@phds/service-kit/clock';
 import { unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
-import { type App, isPublic } from '../domain/app.ts';
+import { type App, isPublic, usableKeysOf } from '../domain/app.ts';
+import type { KeyFetching } from './key-fetching.ts';
 import type { AppStore, AssertionVerifier, Credential, UsedJwts } from './ports.ts';
 
 /** The presented credentials; absent values were not sent. */
@@ -61,6 +62,7 @@ export function createClientAuthentication(dependencies: {
   readonly apps: Pick<AppStore, 'findCredential'>;
   readonly usedJwts: UsedJwts;
   readonly verifyAssertion: AssertionVerifier;
+  readonly keyFetching: Pick<KeyFetching, 'want'>;
   readonly clock: Clock;
 }): ClientAuthentication {
   const { apps, clock } = dependencies;
@@ -122,12 +124,16 @@ interface PresentedAssertion {
 }
 
 async function findAssertionFault(
-  { verifyAssertion, usedJwts }: { readonly verifyAssertion: AssertionVerifier; readonly usedJwts: UsedJwts },
+  { verifyAssertion, usedJwts, keyFetching, clock }: Parameters<typeof createClientAuthentication>[0],
   found: Credential | null,
   { clientId, clientAssertion, use }: PresentedAssertion,
 ): Promise<string> {
-  const judged = await verifyAssertion(clientAssertion, { clientId, jwks: found?.app.jwks ?? '' });
-  if ('fault' in judged) return `assertion: ${judged.fault}`;
+  const jwks = found === null ? '' : usableKeysOf(found.app, clock.now());
+  const judged = await verifyAssertion(clientAssertion, { clientId, jwks });
+  if ('fault' in judged) {
+    if (judged.namesUnknownKey && found !== null && found.app.jwksUri !== '') keyFetching.want(clientId);
+    return `assertion: ${judged.fault}`;
+  }
   if (found?.app.status !== 'active') return '';
   const hash = sha256(`client assertion\0${clientId}\0${judged.jti}`);
   const isNew = use ? await usedJwts.use(hash, judged.memorableUntil) : !(await usedJwts.isUsed(hash));

@@ -4,6 +4,7 @@ import type { GrantEnder } from '@phds/catalog/wire-names';
 import type { App, AppLock, AppLockKind, AppStatus, ChangedState, LedgerState } from '../domain/app.ts';
 import type { SettingsChange } from '../domain/app-settings.ts';
 import type { AuthorizationCode, AuthorizationRequest } from '../domain/authorization-request.ts';
+import type { ParsedKeys } from '../domain/public-keys.ts';
 import type { AccessToken, GrantStatus, Liveness, RefreshToken } from '../domain/token.ts';
 
 // Interfaces that the use cases require, with their guarantees. Every method may throw `unavailable`.
@@ -100,6 +101,34 @@ export type ProofReader = (
   },
 ) => UnverifiedProof | { readonly fault: string };
 
+/** Where the keys of an app are. */
+export type KeyPlace = Pick<App, 'clientId' | 'jwksUri'>;
+
+/** What was fetched of the keys of apps. */
+export interface FetchedKeysStore {
+  /**
+   * Takes the places that were last asked before that time, or never, except those of revoked apps. Nobody else gets them until they are due
+   * again.
+   */
+  claim(due: {
+    readonly now: Date;
+    readonly askedBefore: Date;
+    /** Apps with another time. */
+    readonly named: { readonly clientIds: readonly string[]; readonly askedBefore: Date };
+    readonly limit: number;
+  }): Promise<readonly KeyPlace[]>;
+  /** Stores what was fetched from there, unless the app has another place by now. */
+  put(place: KeyPlace, keys: ParsedKeys, now: Date): Promise<void>;
+}
+
+/** Fetches key sets from public addresses. */
+export interface KeySource {
+  /** Whether a URL may be fetched, as far as it tells. */
+  mayFetch(uri: string): boolean;
+  /** Rejects only if the signal is aborted. */
+  fetch(uri: string, signal: AbortSignal): Promise<{ readonly text: string } | { readonly fault: string }>;
+}
+
 /**
  * Judges a client assertion (RFC 7523) by the keys of the app. The answer takes as long without keys. A right one may have been used
  * before.
@@ -107,7 +136,10 @@ export type ProofReader = (
 export type AssertionVerifier = (
   assertion: string,
   signer: { readonly clientId: string; readonly jwks: string },
-) => Promise<{ readonly jti: string; readonly memorableUntil: Date } | { readonly fault: string }>;
+) => Promise<
+  | { readonly jti: string; readonly memorableUntil: Date }
+  | { readonly fault: string; readonly namesUnknownKey: boolean }
+>;
 
 /** Proves changes of other calls, before an answer repeats them (docs/decisions/0011). */
 export interface ChangeProof {

@@ -7,6 +7,7 @@ import {
   type ApplicationType,
   type AppSettings,
   isPublic,
+  type KeyFetch,
   type SecurityProfile,
   type TokenEndpointAuthMethod,
 } from './app.ts';
@@ -38,18 +39,24 @@ export interface SettingsInput {
   readonly tokenEndpointAuthMethod?: string | undefined;
   /** A JSON Web Key Set as JSON; an empty text clears it. */
   readonly jwks?: string | undefined;
+  /** An empty text clears it. */
+  readonly jwksUri?: string | undefined;
   readonly dpopBoundAccessTokens?: boolean | undefined;
   readonly requirePushedAuthorizationRequests?: boolean | undefined;
   readonly securityProfile?: string | undefined;
   readonly allowedOrigins: readonly string[];
 }
 
-type JudgedSettings = AppSettings & Pick<App, 'applicationType'>;
+type KnownSettings = AppSettings & KeyFetch;
+type JudgedSettings = KnownSettings & Pick<App, 'applicationType'>;
 
-/** The validated fields of an update. */
-export type SettingsChange = Partial<AppSettings>;
+/** The validated fields of an update, and what follows from them. */
+export type SettingsChange = Partial<KnownSettings>;
 
-const DEFAULTS: AppSettings = {
+const NO_FETCH = { jwksFetchedAt: null, jwksAskedAt: null, jwksFailure: '' } as const;
+
+const DEFAULTS: KnownSettings = {
+  ...NO_FETCH,
   name: '',
   redirectUris: [],
   scopes: SCOPE_NAMES,
@@ -84,7 +91,7 @@ const PUBLIC = {
 } as const satisfies Partial<AppSettings>;
 
 /** The settings of a new app of this type. Throws `invalid_request` that names every invalid field. */
-export function parseRegistration(input: SettingsInput, type: ApplicationType = 'server'): AppSettings {
+export function parseRegistration(input: SettingsInput, type: ApplicationType = 'server'): KnownSettings {
   const violations: Violation[] = [];
   if (input.name === undefined) violations.push({ parameter: 'name', message: 'is required' });
   if (input.redirectUris.length === 0) {
@@ -93,7 +100,7 @@ export function parseRegistration(input: SettingsInput, type: ApplicationType = 
   const before = { ...DEFAULTS, applicationType: type, ...(type !== 'server' && PUBLIC) };
   const sent = collectChange(input, violations);
   const origins = type === 'browser' && { allowedOrigins: originsOf(sent.redirectUris ?? []) };
-  const change = completeChange({ ...origins, ...sent }, before, violations);
+  const change = completeChange({ ...origins, ...sent }, before, violations, null);
   if (violations.length > 0) throw invalidRequest(violations);
   const { applicationType: _type, ...settings } = { ...before, ...change };
   return settings;
@@ -104,9 +111,18 @@ export function parseRegistration(input: SettingsInput, type: ApplicationType = 
  * validated when they were added, possibly by earlier rules. The console sends the whole list, so validating them again could
  * prevent a developer from adding one.
  */
-export function parseChange(input: SettingsInput, app: JudgedSettings): SettingsChange {
+export function parseChange(input: SettingsInput, app: JudgedSettings, now: Date): SettingsChange {
   const violations: Violation[] = [];
-  const change = completeChange(collectChange(input, violations, app.redirectUris), app, violations);
+  const change = completeChange(collectChange(input, violations, app.redirectUris), app, violations, now);
+  const { tokenEndpointAuthMethod: method, jwksUri, jwksFailure } = { ...app, ...change };
+  const isSwitched = method === 'private_key_jwt' && method !== app.tokenEndpointAuthMethod;
+  // The secret ends, so the keys have to work already.
+  if (isSwitched && jwksUri !== '' && jwksFailure !== '') {
+    violations.push({
+      parameter: 'jwksUri',
+      message: 'must have been fetched before private_key_jwt is set',
+    });
+  }
   if (violations.length > 0) throw invalidRequest(violations);
   return change;
 }
@@ -135,11 +151,10 @@ function collectChange(
     const flag = input[field];
     if (flag !== undefined) change[field] = flag;
   }
-  const { tokenEndpointAuthMethod: method, securityProfile: profile, jwks } = input;
+  const { tokenEndpointAuthMethod: method, securityProfile: profile } = input;
   if (method !== undefined) change.tokenEndpointAuthMethod = collectMethod(method, violations);
   if (profile !== undefined) change.securityProfile = collectProfile(profile, violations);
-  if (jwks !== undefined) change.jwks = collectKeys(jwks, violations);
-  return change;
+  return { ...change, ...collectKeys(input, violations) };
 }
 
 const FLAGS = ['requirePkce', 'dpopBoundAccessTokens', 'requirePushedAuthorizationRequests'] as const;
@@ -159,37 +174,67 @@ function collectProfile(text: string, violations: Violation[]): SecurityProfile 
   return text;
 }
 
-function collectKeys(text: string, violations: Violation[]): string {
-  if (text === '') return '';
-  const parsed = parsePublicKeys(text);
-  if ('jwks' in parsed) return parsed.jwks;
-  violations.push({ parameter: 'jwks', message: parsed.fault });
-  return text;
+function collectKeys({ jwks, jwksUri }: SettingsInput, violations: Violation[]): SettingsChange {
+  if (!jwksUri) return { ...(jwksUri === '' && { jwksUri }), ...collectKeySet(jwks, violations) };
+  const report = (message: string) => violations.push({ parameter: 'jwksUri', message });
+  if (jwks) report('must not be sent together with jwks');
+  if (jwksUri.includes('#')) report('must not have a fragment');
+  return { jwksUri: collectUrl('jwksUri', jwksUri, violations) };
 }
 
-/** The change with what a chosen security profile sets. The settings after it have to agree with each other. */
+function collectKeySet(text: string | undefined, violations: Violation[]): SettingsChange {
+  if (!text) return text === '' ? { jwks: '' } : {};
+  const parsed = parsePublicKeys(text);
+  if ('jwks' in parsed) return parsed;
+  violations.push({ parameter: 'jwks', message: parsed.fault });
+  return { jwks: text };
+}
+
+/**
+ * The change with what a chosen security profile sets, and what it means for fetched keys. The settings after it have to agree with each
+ * other.
+ */
 function completeChange(
-  change: SettingsChange,
+  sent: SettingsChange,
   before: JudgedSettings,
   violations: Violation[],
+  now: Date | null,
 ): SettingsChange {
+  const change = { ...sent, ...completeKeys(sent, before, now) };
   const complete = { ...(change.securityProfile === 'fapi2' && FAPI2), ...change };
   const after = { ...before, ...complete };
-  if (after.tokenEndpointAuthMethod === 'private_key_jwt' && after.jwks === '') {
-    const message =
-      change.jwks === '' ? 'must not be cleared with private_key_jwt' : 'is required for private_key_jwt';
-    violations.push({ parameter: 'jwks', message });
-  }
+  violations.push(...findMethodFaults(after, sent));
   if (isPublic(after)) violations.push(...findPublicFaults(after));
   else if (after.securityProfile === 'fapi2') violations.push(...findProfileFaults(after));
-  if (after.tokenEndpointAuthMethod === 'none' && !isPublic(after)) {
-    const message = 'must not be none for an app of type server';
-    violations.push({ parameter: 'tokenEndpointAuthMethod', message });
-  }
   if (after.applicationType !== 'browser' && after.allowedOrigins.length > 0) {
     violations.push({ parameter: 'allowedOrigins', message: 'is for browser apps' });
   }
   return complete;
+}
+
+function findMethodFaults(after: JudgedSettings, sent: SettingsChange): Violation[] {
+  const { tokenEndpointAuthMethod: method, jwks, jwksUri } = after;
+  if (method === 'private_key_jwt' && jwks === '' && jwksUri === '') {
+    const cleared = (['jwks', 'jwksUri'] as const).find((field) => sent[field] === '');
+    const message = cleared ? 'must not be cleared with private_key_jwt' : 'is required for private_key_jwt';
+    return [{ parameter: cleared ?? 'jwks', message }];
+  }
+  if (method !== 'none' || isPublic(after)) return [];
+  const message = 'must not be none for an app of type server';
+  return [{ parameter: 'tokenEndpointAuthMethod', message }];
+}
+
+/** `jwks` and `jwksUri` end each other. With another `jwksUri` the keys so far work until its own were fetched, for a day at most. */
+function completeKeys(
+  { jwks, jwksUri }: SettingsChange,
+  before: JudgedSettings,
+  now: Date | null,
+): SettingsChange {
+  if (jwks !== undefined) return { ...NO_FETCH, jwksUri: '' };
+  if (jwksUri === undefined || jwksUri === before.jwksUri) return {};
+  if (jwksUri === '') return { ...NO_FETCH, jwks: '' };
+  const jwksFetchedAt = before.jwks === '' ? null : (before.jwksFetchedAt ?? now);
+  return { jwksFetchedAt, jwksAskedAt: null, jwksFailure: 'has not been fetched yet' };
 }
 
 function findProfileFaults(settings: AppSettings): Violation[] {

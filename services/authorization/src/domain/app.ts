@@ -55,6 +55,7 @@ export interface AppSettings {
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
   /** Public keys as a JSON Web Key Set, registered or fetched from `jwksUri`. */
   readonly jwks: string;
+  /** Empty for registered keys. */
   readonly jwksUri: string;
   /** Whether the app gets no token without a DPoP proof (RFC 9449 section 5.2). */
   readonly dpopBoundAccessTokens: boolean;
@@ -63,6 +64,16 @@ export interface AppSettings {
   readonly securityProfile: SecurityProfile;
   /** Origins of the pages of a browser app, whose requests get CORS fields. */
   readonly allowedOrigins: readonly string[];
+}
+
+/** What became of `jwksUri`. */
+export interface KeyFetch {
+  /** When the keys were fetched; of keys from before the first fetch, when they were replaced by it. Null without either. */
+  readonly jwksFetchedAt: Date | null;
+  /** When a fetch was last begun; null before the first. */
+  readonly jwksAskedAt: Date | null;
+  /** Why the keys were not fetched; empty after a success and without `jwksUri`. */
+  readonly jwksFailure: string;
 }
 
 /** The app's state in the consent ledger, which is authoritative. Copies here are only replaced by newer ones. */
@@ -81,7 +92,7 @@ export interface ChangedState extends LedgerState {
 }
 
 /** A registered app. */
-export interface App extends AppSettings {
+export interface App extends AppSettings, KeyFetch {
   readonly clientId: string;
   /** User id of the developer. */
   readonly ownerId: string;
@@ -104,6 +115,17 @@ export interface App extends AppSettings {
 export function withoutEndedSecret(app: App, now: Date): App {
   const { previousSecretExpiresAt: end } = app;
   return end === null || end > now ? app : { ...app, previousSecretLast4: '', previousSecretExpiresAt: null };
+}
+
+const FETCHED_KEYS_MS = 24 * 60 * 60 * 1000;
+
+/** The keys that assertions are verified with: fetched ones for a day after they were fetched. */
+export function usableKeysOf(
+  { jwks, jwksUri, jwksFetchedAt }: Pick<App, 'jwks' | 'jwksUri' | 'jwksFetchedAt'>,
+  now: Date,
+): string {
+  const age = now.getTime() - (jwksFetchedAt?.getTime() ?? Number.NEGATIVE_INFINITY);
+  return jwksUri === '' || age < FETCHED_KEYS_MS ? jwks : '';
 }
 
 type Typed = Pick<App, 'applicationType'>;

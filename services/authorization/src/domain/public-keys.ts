@@ -25,19 +25,26 @@ const KINDS = [
 /** A set of keys as it is stored, or the reason why it is none. */
 export type ParsedKeys = { readonly jwks: string } | { readonly fault: string };
 
-/** Parses a JSON Web Key Set. Of each key only what is needed is kept. */
+/** Parses a registered JSON Web Key Set. Of each key only what is needed is kept. */
 export function parsePublicKeys(text: string): ParsedKeys {
   if (text.length > SET_MAX_CHARACTERS)
     return { fault: `must have at most ${SET_MAX_CHARACTERS} characters` };
-  const keys = findKeys(text);
-  if (keys === null) return { fault: 'must be an object with a list `keys`' };
-  if (keys.length === 0 || keys.length > KEYS_MAX) return { fault: `must have 1 to ${KEYS_MAX} keys` };
-  const parsed: object[] = [];
-  for (const [index, value] of keys.entries()) {
-    const key = parseKey(value);
-    if (typeof key === 'string') return { fault: `key ${index + 1} ${key}` };
-    parsed.push(key);
-  }
+  return parseKeys(text, false);
+}
+
+/** The same for a fetched one, which may have other keys beside those that are usable here (RFC 7517 section 5). */
+export function parseFetchedKeys(text: string): ParsedKeys {
+  return parseKeys(text, true);
+}
+
+function parseKeys(text: string, ignoresOthers: boolean): ParsedKeys {
+  const keys = findKeys(text)?.map(parseKey);
+  if (keys === undefined) return { fault: 'must be an object with a list `keys`' };
+  const parsed = keys.filter((key) => typeof key !== 'string');
+  const counted = ignoresOthers && parsed.length > 0 ? parsed : keys;
+  if (counted.length === 0 || counted.length > KEYS_MAX) return { fault: `must have 1 to ${KEYS_MAX} keys` };
+  const index = counted.findIndex((key) => typeof key === 'string');
+  if (index !== -1) return { fault: `key ${index + 1} ${counted[index]}` };
   const kids = new Set(parsed.flatMap((key) => ('kid' in key ? [key.kid] : [])));
   if (parsed.length > 1 && kids.size < parsed.length) {
     return { fault: 'must give each of several keys a `kid` of its own' };

@@ -202,6 +202,8 @@ function toAppMessage(app: App) {
     tokenEndpointAuthMethod: app.tokenEndpointAuthMethod,
     jwks: app.jwks,
     jwksUri: app.jwksUri,
+    ...(app.jwksFetchedAt !== null && { jwksFetchedAt: timestampFromDate(app.jwksFetchedAt) }),
+    jwksFailure: app.jwksFailure,
     dpopBoundAccessTokens: app.dpopBoundAccessTokens,
     requirePushedAuthorizationRequests: app.requirePushedAuthorizationRequests,
     securityProfile: app.securityProfile,

@@ -135,7 +135,10 @@ const APPLY_LEDGER_STATE = `
     lock_kind = $6, lock_reason = $7, locked_at = $8, updated_at = greatest(updated_at, $5::timestamptz),
     secret_hash = CASE WHEN epoch < $3::int THEN NULL ELSE secret_hash END,
     secret_last4 = CASE WHEN epoch < $3::int THEN '' ELSE secret_last4 END,
-    jwks = CASE WHEN epoch < $3::int THEN '' ELSE jwks END
+    jwks = CASE WHEN epoch < $3::int THEN '' ELSE jwks END,
+    jwks_uri = CASE WHEN epoch < $3::int THEN '' ELSE jwks_uri END,
+    jwks_fetched_at = CASE WHEN epoch < $3::int THEN NULL ELSE jwks_fetched_at END,
+    jwks_failure = CASE WHEN epoch < $3::int THEN '' ELSE jwks_failure END
   WHERE client_id = $1 AND ledger_revision <= $4`;
 
 function toLockColumns(lock: AppLock | null) {
@@ -164,11 +167,11 @@ function fromAppRow(row: AppRow): App {
   const { previousSecretHash: _previous, previousSecretRestoreNumber: _previousNumber, ...known } = others;
   const {
     keysRestoreNumber: _keysNumber,
-    jwksFetchedAt: _fetchedAt,
-    jwksAskedAt: _askedAt,
-    ...unlocked
+    lockKind: _kind,
+    lockReason: _reason,
+    lockedAt: _at,
+    ...app
   } = known;
-  const { lockKind: _kind, lockReason: _reason, lockedAt: _lockedAt, ...app } = unlocked;
   return {
     ...app,
     lock: fromLockColumns(row),

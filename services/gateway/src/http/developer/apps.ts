@@ -27,6 +27,10 @@ const texts = z.array(wellFormed, 'must be a list of texts').min(1, 'must name a
 /** Null and the empty string both clear the value. */
 const optionalText = wellFormed.nullable().optional();
 
+const KEY_PLACE =
+  'https URL of such a set, which the service fetches in the background (RFC 7591). It replaces `jwks` when it was fetched for the first ' +
+  'time; null clears both. Setting `jwks` clears it.';
+
 const flag = z.boolean('must be true or false').optional();
 
 const TYPES = ['server', 'native', 'browser'] as const;
@@ -66,6 +70,7 @@ const optionalSettings = {
       description:
         'Public keys (JSON Web Key Set, RFC 7517): 1 to 5 of EC P-256, Ed25519 or RSA of 2048 to 4096 bits, each of several with a `kid` of its own. Null clears them.',
     }),
+  jwksUri: optionalText.meta({ description: KEY_PLACE }),
   dpopBoundAccessTokens: flag.meta({ description: BOUND }),
   requirePushedAuthorizationRequests: flag.meta({ description: PUSHED }),
   securityProfile: z.enum(PROFILES, 'must be fapi2').nullable().optional().meta({ description: PROFILE }),
@@ -154,7 +159,15 @@ const appJson = z
     jwks: z
       .object({ keys: z.array(z.looseObject({})) })
       .nullable()
-      .meta({ description: 'The public keys.' }),
+      .meta({ description: 'The public keys, registered or last fetched.' }),
+    jwksUri: textOrNull,
+    jwksFetchedAt: instantOrNull.meta({
+      description:
+        'When `jwks` was last fetched from `jwksUri`, or was to be replaced by it. A day later it is not used any more.',
+    }),
+    jwksFailure: textOrNull.meta({
+      description: 'Why the last attempt to fetch `jwksUri` failed, or that there was none yet.',
+    }),
     dpopBoundAccessTokens: z.boolean().meta({ description: BOUND }),
     requirePushedAuthorizationRequests: z.boolean().meta({ description: PUSHED }),
     securityProfile: z.enum(PROFILES).nullable().meta({ description: PROFILE }),
@@ -225,6 +238,9 @@ function toAppJson(app: App): z.infer<typeof appJson> {
     applicationType: findOf(TYPES, app.applicationType),
     allowedOrigins: app.allowedOrigins,
     jwks: app.jwks === '' ? null : JSON.parse(app.jwks),
+    jwksUri: toNullable(app.jwksUri),
+    jwksFetchedAt: toInstant(app.jwksFetchedAt),
+    jwksFailure: toNullable(app.jwksFailure),
     dpopBoundAccessTokens: app.dpopBoundAccessTokens,
     requirePushedAuthorizationRequests: app.requirePushedAuthorizationRequests,
     securityProfile: app.securityProfile === 'fapi2' ? 'fapi2' : null,
