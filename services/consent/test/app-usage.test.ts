@@ -27,7 +27,8 @@ beforeEach(async () => {
 
 const MOOD_PATH = '/api/v1/mood';
 
-type Count = { date?: string; endpoint?: string; status?: number; count?: number; clientId?: string };
+type Count = Partial<Record<'date' | 'endpoint' | 'clientId', string>> &
+  Partial<Record<'status' | 'count' | 'withoutKey', number>>;
 
 const countOf = (count: Count = {}) => ({
   clientId: app.clientId,
@@ -108,10 +109,17 @@ describe('refused requests that gateways counted', () => {
     expect(rows).toEqual([]);
   });
 
+  test('say how many had a token without its key, at most all of them', async () => {
+    await count({ status: 401, count: 3, withoutKey: 2 });
+    await count({ status: 401, count: 1, withoutKey: 5 }, { status: 400 });
+    expect(await usage()).toMatchObject([{ refused: 5, withoutKey: 3 }]);
+  });
+
   test('never exceed the maximum of their column', async () => {
-    await count({ count: 0xffff_ffff });
-    await count({ count: 0xffff_ffff });
-    expect(await usage()).toMatchObject([{ refused: 0x7fff_ffff }]);
+    const most = { count: 0xffff_ffff, withoutKey: 0xffff_ffff };
+    await count(most);
+    await count(most);
+    expect(await usage()).toMatchObject([{ refused: 0x7fff_ffff, withoutKey: 0x7fff_ffff }]);
   });
 
   test.each<[string, Count]>([

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import type { CountRefusalsRequest } from '@phds/contracts/phds/consent/v1/access_pb';
 import { unavailable } from '@phds/service-kit/errors';
 import { newSecret } from '@phds/service-kit/secrets';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
@@ -196,6 +197,36 @@ describe('the same bytes after the same time as garbage, and no read', () => {
 test('a proof with a wrong claim costs no call', async () => {
   await get(withProof(await prove({ claims: { htm: 'POST' } })));
   expect(gateway.backends.calls).toEqual([]);
+});
+
+test('the developer gets the number of requests with a live token whose key they did not prove, and of no other', async () => {
+  await using slow = await startTestGateway({ PUBLIC_URL, USAGE_INTERVAL_MS: '3600000' }, live());
+  const from = async (headers: Record<string, string>, path = PATH) =>
+    (await slow.fetch(path, { headers })).status;
+  const used = withProof(await prove());
+  expect(await from(used)).toBe(200);
+  const unproven = [used, withProof(await prove({ by: other })), { authorization: `Bearer ${token}` }];
+  for (const headers of unproven) expect(await from(headers)).toBe(401);
+  for (const path of [PATH, '/oauth/grants']) {
+    const forged = await prove({ path, by: other, header: { jwk: key.publicJwk } });
+    expect(await from(withProof(forged), path)).toBe(401);
+  }
+  expect(await from({ authorization: `DPoP ${token}` })).toBe(401);
+  for (const status of [TokenStatus.DEAD, TokenStatus.EXPIRED, TokenStatus.UNSPECIFIED]) {
+    slow.backends.answer({ introspect: () => ({ status, jkt: key.jkt }) });
+    expect(await from({ authorization: `Bearer ${newSecret('access_token')}` })).toBe(401);
+  }
+  slow.backends.answer(live(''));
+  const bearerToken = { authorization: `Bearer ${newSecret('access_token')}` };
+  expect(await from(bearerToken, `${PATH}?page=0`)).toBe(400);
+  await slow.service[Symbol.asyncDispose]();
+  const [{ request } = { request: {} }] = slow.backends.callsOf('countRefusals');
+  const counts = (request as unknown as CountRefusalsRequest).refusals;
+  expect(counts).toMatchObject([
+    { clientId: 'app_one', endpoint: '/api/v1/health-data/heart', status: 401, count: 4, withoutKey: 4 },
+    { clientId: 'app_one', endpoint: '/oauth/grants', status: 401, count: 1, withoutKey: 1 },
+    { clientId: 'app_one', status: 400, count: 1, withoutKey: 0 },
+  ]);
 });
 
 describeWithRedis('two gateways', () => {

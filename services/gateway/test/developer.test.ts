@@ -188,7 +188,8 @@ describe('developers', () => {
 
   test('see the usage of an app in pages', async () => {
     const refusals = [{ status: 429, count: 1 }];
-    const row = (endpoint: string) => ({ date: '2026-03-01', endpoint, released: 2, refused: 1, refusals });
+    const counts = { released: 2, refused: 1, refusals, withoutKey: 1 };
+    const row = (endpoint: string) => ({ date: '2026-03-01', endpoint, ...counts });
     gateway.backends.answer({ getAppUsage: () => ({ usage: ['a', 'b', 'c'].map(row) }) });
     expect((await call('GET', '/developer/apps/app_1/usage?pageSize=2&page=2')).body).toEqual({
       data: [row('c')],

@@ -42,12 +42,13 @@ describe('counts of refused requests', () => {
   });
 
   const refusal = { clientId: 'app_1', endpoint: '/api/v1/mood', status: 429 };
-  const refuse = (times: number, other: Partial<typeof refusal> = {}) => {
-    for (let i = 0; i < times; i += 1) counts.add({ ...refusal, ...other });
+  const refuse = (times: number, other: Partial<typeof refusal> = {}, isWithoutKey = false) => {
+    for (let i = 0; i < times; i += 1) counts.add({ ...refusal, ...other, isWithoutKey });
   };
 
-  test('are sent once, by app, UTC day, endpoint and status', async () => {
-    refuse(3);
+  test('are sent once, by app, UTC day, endpoint and status, with how many lacked the key', async () => {
+    refuse(1);
+    refuse(2, {}, true);
     refuse(1, { status: 400 });
     refuse(1, { clientId: 'app_2' });
     refuse(1, { endpoint: '/api/*' });
@@ -56,11 +57,11 @@ describe('counts of refused requests', () => {
     await counts.handOver();
     expect(handed).toEqual([
       [
-        { ...refusal, date: '2026-03-01', count: 3 },
-        { ...refusal, date: '2026-03-01', status: 400, count: 1 },
-        { ...refusal, date: '2026-03-01', clientId: 'app_2', count: 1 },
-        { ...refusal, date: '2026-03-01', endpoint: '/api/*', count: 1 },
-        { ...refusal, date: '2026-03-02', count: 2 },
+        { ...refusal, date: '2026-03-01', count: 3, withoutKey: 2 },
+        { ...refusal, date: '2026-03-01', status: 400, count: 1, withoutKey: 0 },
+        { ...refusal, date: '2026-03-01', clientId: 'app_2', count: 1, withoutKey: 0 },
+        { ...refusal, date: '2026-03-01', endpoint: '/api/*', count: 1, withoutKey: 0 },
+        { ...refusal, date: '2026-03-02', count: 2, withoutKey: 0 },
       ],
     ]);
     await counts.handOver();

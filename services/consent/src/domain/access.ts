@@ -85,6 +85,8 @@ export interface AppUsage {
   readonly refused: number;
   /** As counted by the gateways, ordered by status. */
   readonly refusals: readonly StatusCount[];
+  /** Refused requests with a live token of the app whose key they did not prove. */
+  readonly withoutKey: number;
 }
 
 export interface StatusCount {
@@ -99,6 +101,8 @@ export interface RefusalCount extends StatusCount {
   /** `YYYY-MM-DD`. */
   readonly date: string;
   readonly endpoint: string;
+  /** How many of them had a live token of the app, but did not prove its key. */
+  readonly withoutKey: number;
 }
 
 /** The public id of a record. */

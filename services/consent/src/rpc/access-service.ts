@@ -144,7 +144,8 @@ function parseAccess(message: AccessMessage): Access {
   };
 }
 
-function parseRefusal({ clientId, date, endpoint, status, count }: RefusalMessage): RefusalCount {
+function parseRefusal(message: RefusalMessage): RefusalCount {
+  const { clientId, date, endpoint, status, count, withoutKey } = message;
   if (status < 400 || status > 599) throw invalidRequest('status', 'must be 400 to 599');
   if (count < 1) throw invalidRequest('count', 'must be at least 1');
   const day = findDate('date', date);
@@ -155,6 +156,7 @@ function parseRefusal({ clientId, date, endpoint, status, count }: RefusalMessag
     endpoint: parseName('endpoint', endpoint, 512),
     status,
     count: Math.min(count, INT_MAX),
+    withoutKey: Math.min(withoutKey, count, INT_MAX),
   };
 }
 

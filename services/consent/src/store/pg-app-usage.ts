@@ -33,16 +33,12 @@ export function createPgAppUsage({ ledger, records }: AppUsagePools): AppUsageSt
   });
 }
 
-interface Refusals {
-  readonly day: string;
-  readonly endpoint: string;
-  readonly status: number;
-  readonly count: number;
-}
+type Refusals = Omit<RefusalCount, 'clientId' | 'date'> & { readonly day: string };
 
 function selectRefusals(pool: pg.Pool, clientId: string, range: DayRange | null): Promise<Refusals[]> {
   return select<Refusals>(pool)`
-    SELECT c.day::text, c.endpoint, c.status, c.count FROM refused_request c WHERE c.client_id = ${clientId} AND ${within(range)}`;
+    SELECT c.day::text, c.endpoint, c.status, c.count, c.without_key AS "withoutKey"
+    FROM refused_request c WHERE c.client_id = ${clientId} AND ${within(range)}`;
 }
 
 /**
@@ -58,14 +54,17 @@ export function selectUsage(
     SELECT to_char(c.day, 'YYYY-MM-DD') AS date, c.endpoint, sum(c.released)::int AS released,
       greatest(sum(c.refused), sum(c.count))::int AS refused,
       coalesce(jsonb_agg(jsonb_build_object('status', c.status, 'count', c.count) ORDER BY c.status)
-        FILTER (WHERE c.status IS NOT NULL), '[]') AS refusals
+        FILTER (WHERE c.status IS NOT NULL), '[]') AS refusals,
+      sum(c.without_key)::int AS "withoutKey"
     FROM (
-      SELECT day, endpoint, recorded - refused AS released, refused, NULL::int AS status, 0 AS count
+      SELECT day, endpoint, recorded - refused AS released, refused, NULL::int AS status, 0 AS count,
+        0 AS without_key
       FROM ${appCounts(app)} r
       UNION ALL
-      SELECT day, endpoint, 0, 0, status, count
+      SELECT day, endpoint, 0, 0, status, count, without_key
       FROM unnest(${refusals.map(({ day }) => day)}::date[], ${refusals.map(({ endpoint }) => endpoint)}::text[],
-        ${refusals.map(({ status }) => status)}::int[], ${refusals.map(({ count }) => count)}::int[]) AS n(day, endpoint, status, count)
+        ${refusals.map(({ status }) => status)}::int[], ${refusals.map(({ count }) => count)}::int[],
+        ${refusals.map(({ withoutKey }) => withoutKey)}::int[]) AS n(day, endpoint, status, count, without_key)
     ) c
     WHERE ${within(range)} GROUP BY c.day, c.endpoint ORDER BY c.day DESC, c.endpoint`;
 }
@@ -73,13 +72,16 @@ export function selectUsage(
 /** In key order, so that concurrent gateways do not deadlock. */
 async function addRefusals(pool: pg.Pool, refusals: readonly RefusalCount[]): Promise<void> {
   await execute(pool)`
-    INSERT INTO refused_request AS r (client_id, day, endpoint, status, count)
-    SELECT n.client_id, n.day, n.endpoint, n.status, least(sum(n.count), ${COUNT_MAX})::int
+    INSERT INTO refused_request AS r (client_id, day, endpoint, status, count, without_key)
+    SELECT n.client_id, n.day, n.endpoint, n.status, least(sum(n.count), ${COUNT_MAX})::int,
+      least(sum(n.without_key), ${COUNT_MAX})::int
     FROM unnest(${refusals.map(({ clientId }) => clientId)}::text[], ${refusals.map(({ date }) => date)}::date[],
       ${refusals.map(({ endpoint }) => endpoint)}::text[], ${refusals.map(({ status }) => status)}::int[],
-      ${refusals.map(({ count }) => count)}::int[]) AS n(client_id, day, endpoint, status, count)
+      ${refusals.map(({ count }) => count)}::int[], ${refusals.map(({ withoutKey }) => withoutKey)}::int[])
+      AS n(client_id, day, endpoint, status, count, without_key)
     JOIN app a ON a.client_id = n.client_id
     GROUP BY n.client_id, n.day, n.endpoint, n.status ORDER BY n.client_id, n.day, n.endpoint, n.status
     ON CONFLICT (client_id, day, endpoint, status)
-    DO UPDATE SET count = least(r.count::bigint + excluded.count, ${COUNT_MAX})::int`;
+    DO UPDATE SET count = least(r.count::bigint + excluded.count, ${COUNT_MAX})::int,
+      without_key = least(r.without_key::bigint + excluded.without_key, ${COUNT_MAX})::int`;
 }

@@ -27,6 +27,9 @@ export class RefusedToken extends AppError {
   }
 }
 
+/** A live token that is bound to a key which the request did not prove. Its app's developer learns how many there were. */
+export class UnprovenToken extends RefusedToken {}
+
 /** A token past its expiry. Only who proves its key may learn that. */
 export class ExpiredToken extends AppError {
   /** As in Principal. */

@@ -1,6 +1,7 @@
 import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/errors';
 import { withoutRedaction } from '@phds/service-kit/telemetry/log';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { UnprovenToken } from '../cache/authenticator.ts';
 import { applyAllowance } from './allowance.ts';
 import { createApiHandler } from './api/handler.ts';
 import { answerPreflight, openToPages } from './cors.ts';
@@ -86,7 +87,13 @@ function limitUrl({ config }: Gateway): RequestHandler {
 
 const handleError: ErrorRequestHandler = async (caught: unknown, request, _response, _next) => {
   const exchange = exchangeOf(request);
-  const code = await refuse(exchange, toHttpError(caught));
+  const error = toHttpError(caught);
+  const { gateway, clientId, route: endpoint } = exchange;
+  // At `/oauth/grants`.
+  if (clientId !== undefined && error instanceof UnprovenToken) {
+    gateway.refusals.add({ clientId, endpoint, status: 401, isWithoutKey: true });
+  }
+  const code = await refuse(exchange, error);
   if (code !== null) addToRequestLog(exchange, code);
 };
 

@@ -1,7 +1,7 @@
 import { unauthorized } from '@phds/service-kit/errors';
 import { isSecret } from '@phds/service-kit/secrets';
 import { readProof, type UnverifiedProof } from '@phds/service-kit/trust/dpop';
-import { type Authenticated, ExpiredToken, RefusedToken } from '../cache/authenticator.ts';
+import { type Authenticated, ExpiredToken, RefusedToken, UnprovenToken } from '../cache/authenticator.ts';
 import { corsFor } from './cors.ts';
 import { findPresentedToken } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
@@ -59,14 +59,14 @@ function findProofOf(exchange: Exchange, accessToken: string): UnverifiedProof {
 /** Throws unless the key to which the token is bound was proved now, or it is a bearer token. `jkt` is empty for that. */
 async function confirm(exchange: Exchange, proof: UnverifiedProof | null, jkt: string): Promise<void> {
   if (proof === null) {
-    if (jkt !== '') throw new RefusedToken('a bound token was presented as a bearer token');
+    if (jkt !== '') throw new UnprovenToken('a bound token was presented as a bearer token');
     return;
   }
   if (jkt === '') throw new RefusedToken('a token that is not bound was presented with the scheme DPoP');
-  if (proof.jkt !== jkt) throw new RefusedToken('the DPoP proof is for another key than that of the token');
-  if (!proof.isSigned()) throw new RefusedToken('the DPoP proof is not signed by its key');
+  if (proof.jkt !== jkt) throw new UnprovenToken('the DPoP proof is for another key than that of the token');
+  if (!proof.isSigned()) throw new UnprovenToken('the DPoP proof is not signed by its key');
   if (!(await exchange.gateway.usedProofs.add(proof.id))) {
-    throw new RefusedToken('the DPoP proof was used before');
+    throw new UnprovenToken('the DPoP proof was used before');
   }
   exchange.provenKey = proof.jkt;
 }

@@ -18,12 +18,15 @@ interface Refusal {
   readonly endpoint: string;
   /** HTTP status. */
   readonly status: number;
+  /** Whether it had a live token of the app, but did not prove its key. */
+  readonly isWithoutKey: boolean;
 }
 
-interface Count extends Refusal {
+interface Count extends Omit<Refusal, 'isWithoutKey'> {
   /** Days since 1 January 1970, UTC. */
   readonly day: number;
   count: number;
+  withoutKey: number;
 }
 
 interface RefusalCountsOptions {
@@ -50,8 +53,9 @@ export class RefusalCounts {
     this.#log = log;
   }
 
-  add(refusal: Refusal): void {
-    this.#keep({ ...refusal, day: Math.floor(this.#clock.now().getTime() / DAY_MS), count: 1 });
+  add({ isWithoutKey, ...refusal }: Refusal): void {
+    const day = Math.floor(this.#clock.now().getTime() / DAY_MS);
+    this.#keep({ ...refusal, day, count: 1, withoutKey: isWithoutKey ? 1 : 0 });
   }
 
   /** Sends all counts. Throws when consent does not accept them; counts that it may accept later are kept. */
@@ -76,8 +80,10 @@ export class RefusalCounts {
   #keep(count: Count): void {
     const key = `${count.day} ${count.status} ${count.clientId} ${count.endpoint}`;
     const known = this.#kept.get(key);
-    if (known !== undefined) known.count += count.count;
-    else if (this.#kept.size < MAX_KEPT) this.#kept.set(key, count);
+    if (known !== undefined) {
+      known.count += count.count;
+      known.withoutKey += count.withoutKey;
+    } else if (this.#kept.size < MAX_KEPT) this.#kept.set(key, count);
     else this.#lost += count.count;
   }
 
@@ -91,9 +97,10 @@ export class RefusalCounts {
   }
 }
 
-function toMessage({ clientId, day, endpoint, status, count }: Count) {
+function toMessage({ day, count, withoutKey, ...refusal }: Count) {
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-  return { clientId, date, endpoint, status, count: Math.min(count, 0xffff_ffff) };
+  const cap = (value: number) => Math.min(value, 0xffff_ffff);
+  return { ...refusal, date, count: cap(count), withoutKey: cap(withoutKey) };
 }
 
 function isInvalid(error: unknown): boolean {

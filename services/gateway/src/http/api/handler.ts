@@ -2,7 +2,7 @@ import { isSandboxApp } from '@phds/catalog/sandbox';
 import { AppError, toAppError } from '@phds/service-kit/errors';
 import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import type { Request, Response } from 'express';
-import type { Authenticated } from '../../cache/authenticator.ts';
+import { type Authenticated, UnprovenToken } from '../../cache/authenticator.ts';
 import { ClientGone } from '../../clients/batched-reads.ts';
 import { type Judgement, judge } from '../../domain/principal.ts';
 import type { Allowance } from '../../limits/limits.ts';
@@ -98,7 +98,8 @@ async function refuseCall(data: DataExchange, caught: unknown): Promise<void> {
   if (caught instanceof ClientGone) return gateway.log.debug({ requestId, route }, 'the client hung up');
   const error = toAppError(caught);
   if (clientId !== undefined) {
-    gateway.refusals.add({ clientId, endpoint: route, status: meaningOf(error).status });
+    const isWithoutKey = error instanceof UnprovenToken;
+    gateway.refusals.add({ clientId, endpoint: route, status: meaningOf(error).status, isWithoutKey });
   }
   const code = await refuse(data, error);
   if (code !== null) addToRequestLog(data, code);

@@ -15,6 +15,10 @@ const usageJson = z
     released: count,
     refused: count,
     refusals: z.array(z.object({ status: count, count })),
+    withoutKey: count.meta({
+      description:
+        'Refused requests with a live token of the app whose key they did not prove: a sign of copied tokens.',
+    }),
   })
   .meta({ id: 'AppUsage', description: 'The accesses and refused requests of one day and endpoint.' });
 
@@ -75,12 +79,13 @@ export const ACTIVITY_OPERATIONS: readonly MountedOperation[] = [
       query.check();
       await limitCostly(exchange, 'usage', userOf(exchange));
       const { usage } = await backends.accesses.getAppUsage({ clientId, from, to }, caller);
-      const data = sliceOf(usage, query.page).map(({ refusals, date: day, endpoint, released, refused }) => ({
-        date: day,
-        endpoint,
-        released,
-        refused,
-        refusals: refusals.map((refusal) => ({ status: refusal.status, count: refusal.count })),
+      const data = sliceOf(usage, query.page).map((row) => ({
+        date: row.date,
+        endpoint: row.endpoint,
+        released: row.released,
+        refused: row.refused,
+        refusals: row.refusals.map((refusal) => ({ status: refusal.status, count: refusal.count })),
+        withoutKey: row.withoutKey,
       }));
       return toList(data, query.page, usage.length);
     },

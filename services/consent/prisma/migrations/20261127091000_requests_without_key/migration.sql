@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "refused_request" ADD COLUMN     "without_key" INTEGER NOT NULL DEFAULT 0;
