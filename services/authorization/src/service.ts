@@ -103,6 +103,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     clock,
     derivationKey: createSecretKey(config.DERIVATION_KEY),
     log,
+    failureOf,
     guard,
     metrics: measured,
     verification: resources.use(openSessionVerification(config, { clock, failureOf })),
@@ -169,6 +170,7 @@ type Parts = ReturnType<typeof createStores> &
     readonly clock: Clock;
     readonly derivationKey: KeyObject;
     readonly log: Logger;
+    readonly failureOf: FailureReports;
     readonly guard: RestoreGuard;
     readonly metrics: AuthorizationMetrics;
     readonly verification: SessionVerification;
@@ -212,7 +214,10 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
   const verifySession = verification.verify;
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   const verifyAssertion = createAssertionVerifier({ issuer: config.ISSUER, clock });
-  const clients = metrics.measureClients(createClientAuthentication({ ...parts, verifyAssertion }));
+  const onFailure = parts.failureOf('noting the last use of a key');
+  const clients = metrics.measureClients(
+    createClientAuthentication({ ...parts, verifyAssertion, onFailure }),
+  );
   const apps = createApps({
     ...parts,
     maxAppsPerDeveloper: config.MAX_APPS_PER_DEVELOPER,

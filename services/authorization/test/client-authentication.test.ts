@@ -29,6 +29,7 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
     secretLast4: '',
     previousSecretLast4: '',
     previousSecretExpiresAt: null,
+    keyUses: {},
     createdAt: time,
     updatedAt: time,
   };
@@ -41,11 +42,12 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
     throw new Error('no assertion was sent');
   };
   const dependencies = {
-    apps: { findCredential },
+    apps: { findCredential, noteKeyUses: unused },
     clock,
     usedJwts: { use: unused, isUsed: unused },
     verifyAssertion: unused,
     keyFetching: { want: unused },
+    onFailure: unused,
   };
   return { app, lookups, clients: createClientAuthentication(dependencies) };
 }

@@ -41,6 +41,7 @@ const appJson = {
   jwksUri: null,
   jwksFetchedAt: null,
   jwksFailure: null,
+  keyUses: [],
   dpopBoundAccessTokens: false,
   requirePushedAuthorizationRequests: false,
   securityProfile: null,
@@ -90,6 +91,7 @@ describe('developers', () => {
       secretLast4: '',
       tokenEndpointAuthMethod: 'private_key_jwt',
       jwks: JSON.stringify(jwks),
+      keyUses: [{ lastUsedAt: time }, { kid: '2' }],
     };
     const securityProfile = 'fapi2';
     gateway.backends.answer({
@@ -103,6 +105,10 @@ describe('developers', () => {
       secretLast4: '',
       tokenEndpointAuthMethod: 'private_key_jwt',
       jwks,
+      keyUses: [
+        { kid: null, lastUsedAt: INSTANT },
+        { kid: '2', lastUsedAt: null },
+      ],
       securityProfile,
     });
     const settingsOf = (rpc: string) => gateway.backends.callsOf(rpc as 'updateApp')[0]?.request['settings'];

@@ -9,7 +9,7 @@ import {
   type ProtectedHeaderParameters,
 } from 'jose';
 import type { Clock } from '../clock.ts';
-import { POSSESSION_ALGORITHMS } from './dpop.ts';
+import { POSSESSION_ALGORITHMS, thumbprintOf } from './dpop.ts';
 import { toMediaType } from './session.ts';
 
 // Client assertions (RFC 7523 section 3) by the rules of the FAPI 2.0 Security Profile, section 5.3.2.1.
@@ -41,7 +41,7 @@ interface AcceptedAssertion {
 
 /** A genuine assertion that may have been used, or why it is none, for logs only, and whether it named a key that is not in the set. */
 export type JudgedAssertion =
-  | AcceptedAssertion
+  | (AcceptedAssertion & { readonly jkt: string })
   | { readonly fault: string; readonly namesUnknownKey: boolean };
 
 export type AssertionVerifier = (assertion: string, signer: AssertionSigner) => Promise<JudgedAssertion>;
@@ -66,7 +66,8 @@ export function createAssertionVerifier(options: {
       const key = findKey(jwks, header);
       namesUnknownKey = key === undefined && header.kid !== undefined;
       const now = clock.now();
-      const { payload } = await jwtVerify(assertion, await importJWK(key ?? dummies[toKeyType(alg)], alg), {
+      const jwk = key ?? dummies[toKeyType(alg)];
+      const { payload } = await jwtVerify(assertion, await importJWK(jwk, alg), {
         algorithms: [alg],
         issuer: clientId,
         subject: clientId,
@@ -75,7 +76,7 @@ export function createAssertionVerifier(options: {
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: now,
       });
-      return judgeClaims(payload, issuer, now.getTime() / 1000);
+      return { jkt: thumbprintOf({ ...jwk }), ...judgeClaims(payload, issuer, now.getTime() / 1000) };
     } catch (error) {
       return { fault: error instanceof Error ? error.message : 'unreadable', namesUnknownKey };
     }

@@ -205,6 +205,11 @@ function parseObject(part: string): Readonly<Record<string, unknown>> {
   throw new ProofFault('it is not a signed JWT');
 }
 
+/** The thumbprint of a public key: SHA-256 in base64url (RFC 7638). */
+export function thumbprintOf({ crv, e, kty, n, x, y }: Readonly<Record<string, unknown>>): string {
+  return sha256(JSON.stringify({ crv, e, kty, n, x, y })).toString('base64url');
+}
+
 /** Whether a text can be the thumbprint of a key. */
 export function isThumbprint(text: string): boolean {
   return COORDINATE.test(text);

@@ -273,6 +273,7 @@ export async function putNewApp(
     secretLast4: secret?.last4 ?? '',
     previousSecretLast4: '',
     previousSecretExpiresAt: null,
+    keyUses: {},
     createdAt: now,
   };
   return (await apps.insertApp(app, secret, limit)) ? app : null;

@@ -59,14 +59,17 @@ const NOBODY = 'app_0000000000000000000000';
  * adds a minimum duration.
  */
 export function createClientAuthentication(dependencies: {
-  readonly apps: Pick<AppStore, 'findCredential'>;
+  readonly apps: Pick<AppStore, 'findCredential' | 'noteKeyUses'>;
   readonly usedJwts: UsedJwts;
   readonly verifyAssertion: AssertionVerifier;
   readonly keyFetching: Pick<KeyFetching, 'want'>;
   readonly clock: Clock;
+  /** Takes the failures of noting the use of a key, for which nobody waits. */
+  readonly onFailure: (error: unknown) => void;
 }): ClientAuthentication {
   const { apps, clock } = dependencies;
   const dummyHash = randomBytes(32);
+  const noteKeyUse = createKeyUses(dependencies);
 
   function findSecretFault(found: Credential | null, clientSecret: string | undefined): string {
     const hash = sha256(clientSecret ?? '');
@@ -81,16 +84,18 @@ export function createClientAuthentication(dependencies: {
   async function identify(credentials: ClientCredentials, use: boolean): Promise<PresentedClient> {
     const { clientId = '', clientSecret, clientAssertion } = credentials;
     const found = await apps.findCredential(isId('app', clientId) ? clientId : NOBODY);
-    const fault =
+    const { fault, jkt } =
       clientAssertion === undefined
-        ? findSecretFault(found, clientSecret)
-        : await findAssertionFault(dependencies, found, { clientId, clientAssertion, use });
+        ? { fault: findSecretFault(found, clientSecret), jkt: '' }
+        : await judgeAssertion(dependencies, found, { clientId, clientAssertion, use });
     const app = found?.app ?? null;
     const credentialSent = clientSecret !== undefined || clientAssertion !== undefined;
     const isDoubled = clientAssertion !== undefined && clientSecret !== undefined;
+    const authenticated = fault === '' && app?.status === 'active' && !isDoubled;
+    if (use && authenticated && jkt !== '') noteKeyUse(app, jkt);
     return {
       app,
-      authenticated: fault === '' && app?.status === 'active' && !isDoubled,
+      authenticated,
       credentialSent,
       fault: isDoubled ? 'a secret and an assertion' : fault,
       isNamed: app?.status === 'active' && isPublic(app) && !credentialSent,
@@ -116,6 +121,33 @@ function findPreviousHash(found: Credential | null, now: Date): Uint8Array | nul
   return previous !== null && previous.expiresAt > now ? previous.hash : null;
 }
 
+const HOUR_MS = 3_600_000;
+/** More than an app has keys. */
+const KEPT_USES = 10;
+
+/** Notes that a key has authenticated an app: at most once an hour, and not within the call. */
+function createKeyUses({
+  apps,
+  clock,
+  onFailure,
+}: Parameters<typeof createClientAuthentication>[0]): (app: App, jkt: string) => void {
+  const underWay = new Set<string>();
+  return ({ clientId, keyUses }, jkt) => {
+    const now = clock.now();
+    const last = keyUses[jkt];
+    const isRecent = last !== undefined && now.getTime() - Date.parse(last) < HOUR_MS;
+    if (isRecent || underWay.has(clientId)) return;
+    underWay.add(clientId);
+    // One that a concurrent call notes and this overwrites is noted at its next use.
+    const uses = Object.entries({ ...keyUses, [jkt]: now.toISOString() });
+    const latest = uses.toSorted(([, a], [, b]) => b.localeCompare(a)).slice(0, KEPT_USES);
+    void apps
+      .noteKeyUses(clientId, Object.fromEntries(latest))
+      .catch(onFailure)
+      .finally(() => underWay.delete(clientId));
+  };
+}
+
 interface PresentedAssertion {
   readonly clientId: string;
   readonly clientAssertion: string;
@@ -123,19 +155,21 @@ interface PresentedAssertion {
   readonly use: boolean;
 }
 
-async function findAssertionFault(
+/** `jkt` is the thumbprint of the key if the assertion is right. */
+async function judgeAssertion(
   { verifyAssertion, usedJwts, keyFetching, clock }: Parameters<typeof createClientAuthentication>[0],
   found: Credential | null,
   { clientId, clientAssertion, use }: PresentedAssertion,
-): Promise<string> {
+): Promise<{ readonly fault: string; readonly jkt: string }> {
   const jwks = found === null ? '' : usableKeysOf(found.app, clock.now());
   const judged = await verifyAssertion(clientAssertion, { clientId, jwks });
   if ('fault' in judged) {
     if (judged.namesUnknownKey && found !== null && found.app.jwksUri !== '') keyFetching.want(clientId);
-    return `assertion: ${judged.fault}`;
+    return { fault: `assertion: ${judged.fault}`, jkt: '' };
   }
-  if (found?.app.status !== 'active') return '';
+  const { jkt } = judged;
+  if (found?.app.status !== 'active') return { fault: '', jkt };
   const hash = sha256(`client assertion\0${clientId}\0${judged.jti}`);
   const isNew = use ? await usedJwts.use(hash, judged.memorableUntil) : !(await usedJwts.isUsed(hash));
-  return isNew ? '' : 'assertion: used before';
+  return { fault: isNew ? '' : 'assertion: used before', jkt };
 }

@@ -137,7 +137,7 @@ export type AssertionVerifier = (
   assertion: string,
   signer: { readonly clientId: string; readonly jwks: string },
 ) => Promise<
-  | { readonly jti: string; readonly memorableUntil: Date }
+  | { readonly jti: string; readonly jkt: string; readonly memorableUntil: Date }
   | { readonly fault: string; readonly namesUnknownKey: boolean }
 >;
 
@@ -316,6 +316,8 @@ export interface AppStore {
     change: SettingsChange,
     now: Date,
   ): Promise<App | null>;
+  /** Replaces `keyUses`. */
+  noteKeyUses(clientId: string, keyUses: App['keyUses']): Promise<void>;
   /** False unless the app belongs to one of these two. An erased developer is an empty id. */
   setOwner(clientId: string, ownerId: string, formerId: string): Promise<boolean>;
   /**

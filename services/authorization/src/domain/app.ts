@@ -107,6 +107,8 @@ export interface App extends AppSettings, KeyFetch {
   /** Of the secret that the current one replaced, while it still works. Empty otherwise. */
   readonly previousSecretLast4: string;
   readonly previousSecretExpiresAt: Date | null;
+  /** When keys last authenticated the app (RFC 3339), at most an hour before their last use, by their thumbprints. */
+  readonly keyUses: Readonly<Record<string, string>>;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

@@ -29,15 +29,15 @@ export type ParsedKeys = { readonly jwks: string } | { readonly fault: string };
 export function parsePublicKeys(text: string): ParsedKeys {
   if (text.length > SET_MAX_CHARACTERS)
     return { fault: `must have at most ${SET_MAX_CHARACTERS} characters` };
-  return parseKeys(text, false);
+  return parseSet(text, false);
 }
 
 /** The same for a fetched one, which may have other keys beside those that are usable here (RFC 7517 section 5). */
 export function parseFetchedKeys(text: string): ParsedKeys {
-  return parseKeys(text, true);
+  return parseSet(text, true);
 }
 
-function parseKeys(text: string, ignoresOthers: boolean): ParsedKeys {
+function parseSet(text: string, ignoresOthers: boolean): ParsedKeys {
   const keys = findKeys(text)?.map(parseKey);
   if (keys === undefined) return { fault: 'must be an object with a list `keys`' };
   const parsed = keys.filter((key) => typeof key !== 'string');
@@ -50,6 +50,11 @@ function parseKeys(text: string, ignoresOthers: boolean): ParsedKeys {
     return { fault: 'must give each of several keys a `kid` of its own' };
   }
   return { jwks: JSON.stringify({ keys: parsed }) };
+}
+
+/** The keys of a set as it is stored; none of an empty text. */
+export function parseKeys(jwks: string): readonly Jwk[] {
+  return jwks === '' ? [] : (JSON.parse(jwks) as { readonly keys: readonly Jwk[] }).keys;
 }
 
 function findKeys(text: string): readonly unknown[] | null {

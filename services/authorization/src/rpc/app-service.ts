@@ -9,6 +9,7 @@ import { AppLockKind } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { createUserOf, sessionOf } from '@phds/service-kit/rpc/context';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
+import { thumbprintOf } from '@phds/service-kit/trust/dpop';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/operators';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
@@ -29,6 +30,7 @@ import {
   type AppLockKind as Kind,
 } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
+import { parseKeys } from '../domain/public-keys.ts';
 
 /** Developers' apps, for a session that this service verifies itself. */
 export function createAppService(dependencies: {
@@ -185,6 +187,12 @@ function toPreviousSecret({ previousSecretLast4, previousSecretExpiresAt }: Repl
   };
 }
 
+function toKeyUse(key: Readonly<Record<string, unknown>>, keyUses: App['keyUses']) {
+  const last = keyUses[thumbprintOf(key)];
+  const { kid = '' } = key as { readonly kid?: string };
+  return { kid, ...(last !== undefined && { lastUsedAt: timestampFromDate(new Date(last)) }) };
+}
+
 function toAppMessage(app: App) {
   return {
     clientId: app.clientId,
@@ -209,6 +217,7 @@ function toAppMessage(app: App) {
     securityProfile: app.securityProfile,
     applicationType: app.applicationType,
     allowedOrigins: [...app.allowedOrigins],
+    keyUses: parseKeys(app.jwks).map((key) => toKeyUse(key, app.keyUses)),
     status: toAppStatusMessage(app.status),
     ...(app.lock !== null && { lock: toAppLockMessage(app.lock) }),
     createdAt: timestampFromDate(app.createdAt),

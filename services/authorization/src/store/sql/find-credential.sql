@@ -22,7 +22,7 @@ SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.des
   app.dpop_bound_access_tokens AS "dpopBoundAccessTokens",
   app.require_pushed_authorization_requests AS "requirePushedAuthorizationRequests",
   app.security_profile AS "securityProfile", app.application_type AS "applicationType", app.allowed_origins AS "allowedOrigins",
-  app.created_at AS "createdAt", app.updated_at AS "updatedAt",
+  app.key_uses AS "keyUses", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
   (app.secret_hash IS NOT NULL AND app.secret_restore_number < verification.below)
     OR ((app.jwks <> '' OR app.jwks_uri <> '') AND app.keys_restore_number < verification.below) AS suspended,
   app.previous_secret_restore_number < verification.below AS "previousSuspended", verification.unverified

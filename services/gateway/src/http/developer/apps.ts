@@ -168,6 +168,10 @@ const appJson = z
     jwksFailure: textOrNull.meta({
       description: 'Why the last attempt to fetch `jwksUri` failed, or that there was none yet.',
     }),
+    keyUses: z.array(z.object({ kid: textOrNull, lastUsedAt: instantOrNull })).meta({
+      description:
+        'When each key of `jwks` last authenticated the app, at most an hour before its last use; null for never.',
+    }),
     dpopBoundAccessTokens: z.boolean().meta({ description: BOUND }),
     requirePushedAuthorizationRequests: z.boolean().meta({ description: PUSHED }),
     securityProfile: z.enum(PROFILES).nullable().meta({ description: PROFILE }),
@@ -241,6 +245,10 @@ function toAppJson(app: App): z.infer<typeof appJson> {
     jwksUri: toNullable(app.jwksUri),
     jwksFetchedAt: toInstant(app.jwksFetchedAt),
     jwksFailure: toNullable(app.jwksFailure),
+    keyUses: app.keyUses.map(({ kid, lastUsedAt }) => ({
+      kid: toNullable(kid),
+      lastUsedAt: toInstant(lastUsedAt),
+    })),
     dpopBoundAccessTokens: app.dpopBoundAccessTokens,
     requirePushedAuthorizationRequests: app.requirePushedAuthorizationRequests,
     securityProfile: app.securityProfile === 'fapi2' ? 'fapi2' : null,

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "app" ADD COLUMN     "key_uses" JSONB NOT NULL DEFAULT '{}';
