@@ -48,7 +48,10 @@ test.each(AREAS)('every message of %s is used', (area) => {
 /** Messages that are the same in both languages. */
 const SAME: Readonly<Record<string, readonly string[]>> = {
   apps: ['app', 'domain', 'website'],
-  console: ['name', 'status', 'webhook', 'live', 'sandbox', 'scopes', 'homepage', 'askApp'],
+  console: [
+    ...['name', 'status', 'webhook', 'live', 'sandbox', 'scopes', 'homepage', 'askApp'],
+    ...['typeServer', 'typeBrowser', 'authenticationSecret'],
+  ],
   data: ['bmi', 'fieldName', 'fieldStatus', 'moodNeutral', 'sourceAppleWatch', 'sourceIphone'],
   frame: ['appsShort'],
   history: ['app'],

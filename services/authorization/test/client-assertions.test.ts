@@ -87,39 +87,6 @@ test('a check before the call does not use up an assertion, and each call does',
   }
 });
 
-test('the developer sees when each key last authenticated the app, to the hour', async () => {
-  const setOf = (first: ProofKey) =>
-    JSON.stringify({
-      keys: [first, another].map(({ publicJwk }, index) => ({ ...publicJwk, kid: `${index}` })),
-    });
-  clientId = await register({ jwks: setOf(key) });
-  const read = async () => {
-    const { app } = await harness.apps.getApp({ clientId }, await harness.as('dev'));
-    return app?.keyUses.map(({ lastUsedAt: at }) => at && timestampDate(at).getTime());
-  };
-  const now = () => harness.clock.now().getTime();
-  const expectUses = (...uses: (number | undefined)[]) =>
-    eventually(async () => expect(await read()).toEqual(uses));
-  const start = now();
-  const clientAssertion = await assert(clientId, { header: { kid: '0' } });
-  await harness.authorizations.authenticateClient({ client: { clientId, clientAssertion } });
-  await refusalOf(present({ header: { kid: '1' } }));
-  await expectUses(undefined, undefined);
-  await present({ header: { kid: '0' } });
-  await expectUses(start, undefined);
-  harness.clock.advance(59 * 60_000);
-  await present({ header: { kid: '0' } });
-  await present({ header: { kid: '1' }, signer: another });
-  await expectUses(start, now());
-  harness.clock.advance(60_000);
-  await present({ header: { kid: '0' } });
-  await expectUses(now(), now() - 60_000);
-  // Another key of the same name.
-  const settings = { jwks: setOf(await createProofKey()) };
-  await harness.apps.updateApp({ clientId, settings }, await harness.as('dev'));
-  await expectUses(undefined, now() - 60_000);
-});
-
 describe('accepts an assertion', () => {
   test.each<[string, Changes]>([
     ['of the type JWT', { header: { typ: 'JWT' } }],
@@ -263,4 +230,37 @@ test('a revocation of the app removes its keys', async () => {
   await harness.apps.updateApp({ clientId, settings }, await harness.as('dev'));
   expect(await refusalOf(present())).toMatchObject(U);
   expect((await present({ signer: another })).accessToken).toMatch(/^phds_at_/);
+});
+
+test('the developer sees when each key last authenticated the app, to the hour', async () => {
+  const setOf = (first: ProofKey) =>
+    JSON.stringify({
+      keys: [first, another].map(({ publicJwk }, index) => ({ ...publicJwk, kid: `${index}` })),
+    });
+  clientId = await register({ jwks: setOf(key) });
+  const read = async () => {
+    const { app } = await harness.apps.getApp({ clientId }, await harness.as('dev'));
+    return app?.keyUses.map(({ lastUsedAt: at }) => at && timestampDate(at).getTime());
+  };
+  const now = () => harness.clock.now().getTime();
+  const expectUses = (...uses: (number | undefined)[]) =>
+    eventually(async () => expect(await read()).toEqual(uses));
+  const start = now();
+  const clientAssertion = await assert(clientId, { header: { kid: '0' } });
+  await harness.authorizations.authenticateClient({ client: { clientId, clientAssertion } });
+  await refusalOf(present({ header: { kid: '1' } }));
+  await expectUses(undefined, undefined);
+  await present({ header: { kid: '0' } });
+  await expectUses(start, undefined);
+  harness.clock.advance(59 * 60_000);
+  await present({ header: { kid: '0' } });
+  await present({ header: { kid: '1' }, signer: another });
+  await expectUses(start, now());
+  harness.clock.advance(60_000);
+  await present({ header: { kid: '0' } });
+  await expectUses(now(), now() - 60_000);
+  // Another key of the same name.
+  const settings = { jwks: setOf(await createProofKey()) };
+  await harness.apps.updateApp({ clientId, settings }, await harness.as('dev'));
+  await expectUses(undefined, now() - 60_000);
 });

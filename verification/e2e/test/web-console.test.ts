@@ -7,6 +7,7 @@ import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { Visitor } from '@phds/running-system/visitor';
 import { eventually } from '@phds/test-kit/conditions';
+import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import type { Page } from 'playwright-core';
 import { runAsOperator } from '../src/operator-command.ts';
@@ -116,13 +117,101 @@ describeWithChromium('the developer console', () => {
     const url = `${visits.stack.gateway}/developer/apps/${clientId}`;
     const elsewhere = { name: 'Renamed', scopes: ['read:profile'], homepageUrl: 'https://renamed.example/' };
     expectStatus(200, await send(url, { method: 'PATCH', json: elsewhere, bearer: session }));
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved.').waitFor();
     const { data } = (await send(url, { bearer: session })).body;
     expect(data).toMatchObject({ ...elsewhere, developerName: 'Runners Ltd' });
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Renamed');
     await page.getByLabel('Description').fill('For all');
     await page.getByText('Saved.').waitFor({ state: 'detached' });
+  });
+
+  test('takes an app from its secret to a key and to the security profile, and keeps a private key in the page', async () => {
+    const session = await signIn(visits.stack, 'web-console-keys');
+    const { gateway } = visits.stack;
+    const app = await registerApp(gateway, session, { redirectUris: ['http://localhost:9999/back'] });
+    const visitor = await visits.open(`/console/${app.clientId}`, { session });
+    const { page } = visitor;
+    const { publicJwk, privateJwk } = await createProofKey();
+    const bodies: string[] = [];
+    page.on('request', (request) => bodies.push(request.postData() ?? ''));
+    const keys = page.getByLabel('Public keys');
+    const save = async (jwk: object) => {
+      await keys.fill(JSON.stringify(jwk));
+      await page.getByRole('button', { name: 'Save keys and tokens' }).click();
+    };
+    const expectAccessible = async (picture: string) => {
+      expect(await visitor.findBarriers()).toEqual([]);
+      await visitor.takePictures(picture);
+    };
+    await save(privateJwk);
+    await page.getByText('This contains a private key. It was not sent.').waitFor();
+    expect(await keys.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+    await expectAccessible('console-keys-private');
+    await save({ ...publicJwk, y: publicJwk['x'] });
+    await page.getByText('key 1 is not a valid key', { exact: true }).waitFor();
+    expect(bodies.join()).not.toContain(privateJwk['d']);
+    await save({ ...publicJwk, kid: 'first' });
+    await page.getByRole('row', { name: 'first ES256 Never' }).waitFor();
+    await page.getByText('Secret or key: both work').waitFor();
+    await page.getByText('Use https in all redirect URIs.').waitFor();
+    await expectAccessible('console-keys-both');
+    await page.getByLabel('Redirect URIs').fill('https://app.example/back');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+
+    const confirm = async (change: string, told: string) => {
+      await page.getByRole('button', { name: change }).click();
+      const dialog = page.getByRole('alertdialog');
+      await dialog.getByText(told).waitFor();
+      await expectAccessible(`console-keys-${change.split(' ').pop()}`);
+      await dialog.getByRole('button', { name: change }).click();
+    };
+    expect(await isAuthenticated(app)).toBe(true);
+    await confirm('End the secret', 'No key has been used yet.');
+    await page.getByText('Key alone (private_key_jwt)').waitFor();
+    expect(await isAuthenticated(app)).toBe(false);
+    expect(await page.getByRole('button', { name: 'Rotate the secret' }).count()).toBe(0);
+    await page.getByText('This app signs its requests with a key').waitFor();
+    await confirm('Switch on FAPI 2.0', 'It forces authentication by key alone');
+    await page.getByText('FAPI 2.0 is on.').waitFor();
+    expect(await page.getByRole('checkbox', { name: /PKCE|DPoP|PAR/ }).count()).toBe(0);
+    await expectAccessible('console-keys-fapi2');
+    await page.getByRole('button', { name: 'Switch off FAPI 2.0' }).click();
+    await page.getByRole('button', { name: 'Allow a secret again' }).click();
+    await page.getByText('Secret or key: both work').waitFor();
+    expect(await page.getByRole('checkbox', { name: /DPoP/ }).isChecked()).toBe(true);
+    await page.getByRole('button', { name: 'Rotate the secret' }).waitFor();
+  });
+
+  test('registers a page without a secret, with its origins', async () => {
+    const session = await signIn(visits.stack, 'web-console-page-maker');
+    const visitor = await visits.open('/console/new', { session });
+    const { page } = visitor;
+    await page.getByText('Native', { exact: true }).click();
+    await page.getByText('The app runs on a phone or a computer').waitFor();
+    await page.getByText('Browser', { exact: true }).click();
+    expect(await page.getByRole('checkbox', { name: /PKCE/ }).count()).toBe(0);
+    await page.getByLabel('Name', { exact: true }).fill('Page');
+    await page.getByLabel('Redirect URIs').fill('com.example.app:/back');
+    await page.getByText(HEART, { exact: true }).click();
+    await page.getByRole('button', { name: 'Register' }).click();
+    await page.getByText('entry 1 must be https', { exact: false }).first().waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-new-browser');
+    await page.getByLabel('Redirect URIs').fill('https://app.example/back');
+    await page.getByRole('button', { name: 'Register' }).click();
+    const told = page.getByText('This app has no secret.');
+    await told.waitFor();
+    expect(await told.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-app-registered-browser');
+    await page.getByRole('link', { name: 'Open Page' }).click();
+    expect(await page.getByLabel('Allowed origins').inputValue()).toBe('https://app.example');
+    await page.getByText('None: PKCE').waitFor();
+    expect(await page.getByLabel('Public keys').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Rotate the secret' }).count()).toBe(0);
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-app-browser');
   });
 
   test('shows commands that a shell runs as intended', async () => {
@@ -172,6 +261,20 @@ describeWithChromium('the developer console', () => {
     );
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('console-usage-refused');
+
+    const rows = [1, 6, 7, 29].map((ago) => ({
+      date: new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10),
+      ...{ endpoint: '/api/v1/mood', released: 0, refused: 9, refusals: [], withoutKey: 2 },
+    }));
+    const pagination = { page: 1, pageSize: 100, total: rows.length, totalPages: 1 };
+    await page.route('**/usage?*', (route) => route.fulfill({ json: { data: rows, pagination } }));
+    await visitor.goto(`/console/${app.clientId}`);
+    await page.getByText('without your key: 4 in the last 7 days, 8 in the last 30 days').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-copied-tokens');
+    await page.getByRole('link', { name: 'What to do' }).click();
+    await page.getByRole('heading', { name: 'Requests without your key' }).waitFor();
+    await visitor.goto(`/console/${app.clientId}`);
     await page.getByRole('link', { name: 'What the errors mean' }).click();
     await page.getByRole('link', { name: 'INSUFFICIENT_SCOPE' }).click();
     await page.getByRole('heading', { name: 'INSUFFICIENT_SCOPE' }).waitFor();

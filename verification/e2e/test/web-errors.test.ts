@@ -224,7 +224,7 @@ describeWithChromium('when an answer is lost', () => {
     await page.getByText('Suspended', { exact: true }).waitFor();
     await page.getByLabel('Description').fill('For runners');
     await page.route('**/developer/apps/*', loseAnswer, { times: 1 });
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved.', { exact: true }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
   });

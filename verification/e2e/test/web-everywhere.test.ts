@@ -3,7 +3,9 @@ import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { ingestReadings } from '@phds/running-system/ingestion';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
 import type { Visitor } from '@phds/running-system/visitor';
+import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import { findFaintDisabledTexts, findHiddenStops, findSmallTargets, unfold } from '../src/page-checks.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
@@ -63,6 +65,10 @@ function everyPage(): void {
       await app.read(tokens.accessToken, '/api/v1/health-data/heart');
     await app.read(tokens.accessToken, '/api/v1/profile');
     ids['app'] = app.clientId;
+    const { publicJwk } = await createProofKey();
+    const jwks = { keys: [{ ...publicJwk, kid: 'the-key-of-this-year' }] };
+    const url = `${stack.gateway}/developer/apps/${app.clientId}`;
+    expectStatus(200, await send(url, { method: 'PATCH', json: { jwks }, bearer: session }));
     ids['sandboxApp'] = (await registerApp(stack.gateway, session, { environment: 'sandbox' })).clientId;
     ids['grant'] = tokens.grantId;
     ids['pending'] = expectStatus(201, await app.authorize(SCOPE_NAMES)).body.pending_id;

@@ -20,7 +20,24 @@ export type AppSettings = Pick<
   | 'homepageUrl'
   | 'privacyPolicyUrl'
   | 'requirePkce'
+> &
+  // Of browser apps.
+  Partial<Pick<DeveloperApp, 'allowedOrigins'>>;
+
+/** How an app authenticates itself, and what it has to prove. */
+export type KeySettings = Pick<
+  DeveloperApp,
+  | 'tokenEndpointAuthMethod'
+  | 'jwks'
+  | 'dpopBoundAccessTokens'
+  | 'requirePushedAuthorizationRequests'
+  | 'securityProfile'
 >;
+
+/** Whether the secret alone gets tokens of the app. */
+export function usesSecretAlone(app: DeveloperApp): boolean {
+  return app.tokenEndpointAuthMethod === 'client_secret_basic' && !app.dpopBoundAccessTokens;
+}
 
 /** A page of apps, and whether the person may register others. */
 export function useApps(page: number) {
@@ -87,7 +104,7 @@ export function useRegistration() {
   return useChange({
     queryKey: ALL,
     read: fetchAllApps,
-    send: (settings: AppSettings & Pick<DeveloperApp, 'environment'>) =>
+    send: (settings: AppSettings & Pick<DeveloperApp, 'environment' | 'applicationType'>) =>
       dataOf(api.POST(APPS, { body: settings })),
     isMade: (apps, { name }, before) => (before === undefined ? null : findNew(apps, before, name) !== null),
     affected: AFFECTED,
@@ -107,10 +124,10 @@ export function findNew(
 export function useSettingsChange(clientId: string) {
   return useAppChange({
     clientId,
-    send: (settings: Partial<AppSettings>) =>
+    send: (settings: Partial<AppSettings & KeySettings>) =>
       answerOf(api.PATCH(APP, { ...ofApp(clientId), body: settings })),
     isMade: (app, settings, before) => {
-      const names = Object.keys(settings) as (keyof AppSettings)[];
+      const names = Object.keys(settings) as (keyof typeof settings)[];
       const isSame = names.every((name) => JSON.stringify(app[name]) === JSON.stringify(settings[name]));
       // Different settings may come from another window, or be the same in another spelling.
       return isSame || (app.updatedAt === before?.updatedAt ? false : null);

@@ -50,6 +50,7 @@ export type TrendPoint = Preview['trend'][number];
 
 export type DeveloperApp = Schemas['App'];
 export type AppStatus = DeveloperApp['status'];
+export type ApplicationType = DeveloperApp['applicationType'];
 /** With the secret, which is returned only this time. */
 export type NewApp = Schemas['NewApp'];
 /** The requests of one app at one endpoint on one UTC day. */

@@ -3,7 +3,7 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Failure } from '../../api/change.ts';
 import type { AppSettings } from '../../api/developer-apps.ts';
 import { violationOf } from '../../api/problem.ts';
-import type { DeveloperApp } from '../../api/resources.ts';
+import type { ApplicationType, DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
@@ -21,10 +21,17 @@ interface Draft {
   readonly homepageUrl: string;
   readonly privacyPolicyUrl: string;
   readonly requirePkce: boolean;
+  readonly allowedOrigins: string;
   readonly scopes: ReadonlySet<string>;
 }
 
 const NOTHING: Partial<Draft> = {};
+
+const URI_HINTS = {
+  server: 'redirectUrisHint',
+  native: 'redirectUrisHintNative',
+  browser: 'redirectUrisHintBrowser',
+} as const;
 
 /**
  * The settings of an app. Input is kept when it is refused, and each error is shown at its field. Untouched fields show the app's
@@ -32,6 +39,7 @@ const NOTHING: Partial<Draft> = {};
  */
 export function AppForm({
   app,
+  type = app?.applicationType ?? 'server',
   submit,
   onSubmit,
   isPending,
@@ -44,6 +52,8 @@ export function AppForm({
   readonly children?: ReactNode;
   /** Absent when registering a new app. */
   readonly app?: DeveloperApp;
+  /** Of a new app. */
+  readonly type?: ApplicationType;
   readonly submit: string;
   /** Receives all settings; `onSaved` is called once the app has them. */
   readonly onSubmit: (settings: AppSettings, onSaved: () => void) => void;
@@ -67,7 +77,7 @@ export function AppForm({
     event.preventDefault();
     setScopeMissing(draft.scopes.size === 0);
     if (draft.scopes.size === 0) return;
-    onSubmit(toSettings(draft), () => setEdits((present) => (present === edits ? NOTHING : present)));
+    onSubmit(toSettings(draft, type), () => setEdits((present) => (present === edits ? NOTHING : present)));
   };
   return (
     <form onSubmit={send}>
@@ -79,8 +89,16 @@ export function AppForm({
           isRequired
           multiline
           {...field('redirectUris')}
-          hint={text('redirectUrisHint')}
+          hint={text(URI_HINTS[type])}
         />
+        {type === 'browser' ? (
+          <TextField
+            label={text('allowedOrigins')}
+            multiline
+            {...field('allowedOrigins')}
+            hint={text('allowedOriginsHint')}
+          />
+        ) : null}
         <TextField
           label={text('developerName')}
           {...field('developerName')}
@@ -89,9 +107,11 @@ export function AppForm({
         <TextField label={text('description')} {...field('description')} />
         <TextField label={text('homepage')} type="url" {...field('homepageUrl')} />
         <TextField label={text('privacyPolicy')} type="url" {...field('privacyPolicyUrl')} />
-        <Checkbox isSelected={draft.requirePkce} onChange={(requirePkce) => set({ requirePkce })}>
-          {text('requirePkce')}
-        </Checkbox>
+        {type !== 'server' || app?.securityProfile === 'fapi2' ? null : (
+          <Checkbox isSelected={draft.requirePkce} onChange={(requirePkce) => set({ requirePkce })}>
+            {text('requirePkce')}
+          </Checkbox>
+        )}
         <ScopeBoxes isNew={app === undefined} chosen={draft.scopes} onChange={(scopes) => set({ scopes })} />
         <ScopeError
           error={
@@ -164,25 +184,29 @@ function toDraft(app: DeveloperApp | undefined): Draft {
     homepageUrl: app?.homepageUrl ?? '',
     privacyPolicyUrl: app?.privacyPolicyUrl ?? '',
     requirePkce: app?.requirePkce ?? true,
+    allowedOrigins: (app?.allowedOrigins ?? []).join('\n'),
     scopes: new Set(app?.scopes ?? []),
   };
 }
 
 /** The settings of an app in the form's representation. */
 export function settingsOf(app: DeveloperApp): AppSettings {
-  return toSettings(toDraft(app));
+  return toSettings(toDraft(app), app.applicationType);
 }
 
-function toSettings({ redirectUris, scopes, ...draft }: Draft): AppSettings {
+const toList = (lines: string) => lines.split(/\s+/).filter((line) => line !== '');
+
+function toSettings({ redirectUris, scopes, ...draft }: Draft, type: ApplicationType): AppSettings {
   const orNull = (text: string) => (text.trim() === '' ? null : text.trim());
   return {
     name: draft.name.trim(),
-    redirectUris: redirectUris.split(/\s+/).filter((uri) => uri !== ''),
+    redirectUris: toList(redirectUris),
     description: orNull(draft.description),
     developerName: orNull(draft.developerName),
     homepageUrl: orNull(draft.homepageUrl),
     privacyPolicyUrl: orNull(draft.privacyPolicyUrl),
     requirePkce: draft.requirePkce,
+    ...(type === 'browser' && { allowedOrigins: toList(draft.allowedOrigins) }),
     scopes: SCOPE_NAMES.filter((scope) => scopes.has(scope)),
   };
 }

@@ -32,7 +32,9 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
         advice={text('statusAdvice')}
       />
       <Row>
-        <RotateButton app={app} isBusy={rotation.isPending} isBlocked={isBusy} onRotate={rotate} />
+        {app.tokenEndpointAuthMethod === 'client_secret_basic' ? (
+          <RotateButton app={app} isBusy={rotation.isPending} isBlocked={isBusy} onRotate={rotate} />
+        ) : null}
         <StatusButtons
           app={app}
           isBlocked={isBusy}

@@ -11,10 +11,11 @@ import { AppForm, settingsOf } from './app-form.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
 import { Credentials } from './credentials.tsx';
 import { FirstCall } from './first-call.tsx';
+import { KeysAndTokens } from './keys-and-tokens.tsx';
 import { NoApp } from './no-app.tsx';
 import { hasPrevious } from './secret-rotation.tsx';
 import { text } from './texts.ts';
-import { Usage } from './usage.tsx';
+import { CopiedTokens, Usage } from './usage.tsx';
 
 export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
   const app = useApp(clientId);
@@ -29,7 +30,9 @@ export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
           />
           <Stack>
             <Lock app={found} />
+            <CopiedTokens clientId={clientId} />
             <About app={found} />
+            <KeysAndTokens app={found} />
             <Usage clientId={clientId} />
             <FirstCall app={found} />
             <Settings app={found} />

@@ -1,17 +1,32 @@
+import { usesSecretAlone } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { Card, Soft } from '../../ui/card.tsx';
 import { Code } from '../../ui/code.tsx';
-import { text } from './texts.ts';
+import { linkTo } from '../../ui/web-link.tsx';
+import { Rich, text } from './texts.ts';
 
-/** The commands from authorization to data for this app. */
+/** The commands from authorization to data for this app, or where those of an app with a key are. */
 export function FirstCall({ app }: { readonly app: DeveloperApp }) {
   return (
     <Card label={text('firstCall')}>
       <h2>{text('firstCall')}</h2>
-      <Soft>{text('firstCallAdvice')}</Soft>
-      <Code text={toFirstCall(app, location.origin)} label={text('commands')} />
+      {usesSecretAlone(app) ? (
+        <>
+          <Soft>{text('firstCallAdvice')}</Soft>
+          <Code text={toFirstCall(app, location.origin)} label={text('commands')} />
+        </>
+      ) : (
+        <Soft>
+          <Rich id="firstCallSigned" components={linkTo(docsOf(app))} />
+        </Soft>
+      )}
     </Card>
   );
+}
+
+/** The page of the documentation about apps that sign. */
+export function docsOf({ applicationType: type }: DeveloperApp): string {
+  return type === 'server' ? '/docs/sender-constrained' : '/docs/public-apps';
 }
 
 const toVerifier = () => `# ${text('commandPkce')}

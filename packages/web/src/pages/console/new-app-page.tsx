@@ -1,7 +1,7 @@
-import { ENVIRONMENTS, type Environment } from '@phds/catalog/sandbox';
+import type { Environment } from '@phds/catalog/sandbox';
 import { useState } from 'react';
 import { findNew, useAllApps, useApps, useRegistration } from '../../api/developer-apps.ts';
-import type { DeveloperApp, NewApp } from '../../api/resources.ts';
+import type { ApplicationType, DeveloperApp, NewApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Row, Soft, Stack } from '../../ui/card.tsx';
 import { Narrow, PageHeading } from '../../ui/layout.tsx';
@@ -18,25 +18,36 @@ export function NewAppPage() {
   const { data: firstPage } = useApps(1);
   const registration = useRegistration();
   const [environment, setEnvironment] = useState<Environment>('live');
+  const [type, setType] = useState<ApplicationType>('server');
   const [sent, setSent] = useState<{ name: string; before: readonly DeveloperApp[] } | null>(null);
   if (registration.data) return <Registered app={registration.data} />;
   const isMade = registration.data === null || registration.failure?.standing === 'made';
-  if (isMade && sent !== null) return <AnswerLost app={findNew(apps ?? [], sent.before, sent.name)} />;
+  if (isMade && sent !== null)
+    return <AnswerLost type={type} app={findNew(apps ?? [], sent.before, sent.name)} />;
   if (firstPage?.mayRegister === false) return <NotDeveloper />;
   return (
     <Narrow>
       <PageHeading title={text('register')} />
       <AppForm
+        type={type}
         submit={text('registerApp')}
-        onSubmit={(settings) => {
+        onSubmit={({ allowedOrigins = [], ...settings }) => {
           if (!registration.isPending) setSent({ name: settings.name, before: apps ?? [] });
-          registration.mutate({ ...settings, environment });
+          // Without, they are those of the redirect URIs.
+          const origins = allowedOrigins.length === 0 ? {} : { allowedOrigins };
+          registration.mutate({ ...settings, ...origins, environment, applicationType: type });
         }}
         isPending={registration.isPending}
         failure={registration.failure}
         doubt={{ unknown: text('registrationUnknown'), advice: text('registrationAdvice') }}
       >
-        <EnvironmentChoice environment={environment} onChange={setEnvironment} />
+        <Choice
+          label={text('environment')}
+          texts={ENVIRONMENT_TEXTS}
+          value={environment}
+          onChange={setEnvironment}
+        />
+        <Choice label={text('applicationType')} texts={TYPE_TEXTS} value={type} onChange={setType} />
       </AppForm>
     </Narrow>
   );
@@ -56,11 +67,11 @@ function Registered({ app }: { readonly app: NewApp }) {
     <Narrow>
       <PageHeading title={text('registered', { app: app.name })} />
       <Stack>
-        <SecretOnce clientId={app.clientId} secret={app.clientSecret ?? ''} />
+        <SecretOnce clientId={app.clientId} secret={app.clientSecret} />
         <FirstCall app={app} />
         <Row>
           <ButtonLink to={`/console/${app.clientId}`} kind="primary">
-            {text('secretKept')}
+            {app.clientSecret === null ? text('openApp', { app: app.name }) : text('secretKept')}
           </ButtonLink>
         </Row>
       </Stack>
@@ -68,11 +79,11 @@ function Registered({ app }: { readonly app: NewApp }) {
   );
 }
 
-/** The app was registered, but its secret was lost with the response. */
-function AnswerLost({ app }: { readonly app: DeveloperApp | null }) {
+/** The app was registered, but its secret, if it has one, was lost with the response. */
+function AnswerLost({ type, app }: { readonly type: ApplicationType; readonly app: DeveloperApp | null }) {
   return (
     <EmptyPage title={text('registeredUnseen')}>
-      <p>{text('registeredUnseenAdvice')}</p>
+      {type === 'server' ? <p>{text('registeredUnseenAdvice')}</p> : null}
       <ButtonLink to={app === null ? '/console' : `/console/${app.clientId}`} kind="primary">
         {app === null ? text('yourApps') : text('openApp', { app: app.name })}
       </ButtonLink>
@@ -80,28 +91,44 @@ function AnswerLost({ app }: { readonly app: DeveloperApp | null }) {
   );
 }
 
-const TEXTS = {
+type TextId = Parameters<typeof text>[0];
+type ChoiceTexts<Id extends string> = Readonly<
+  Record<Id, { readonly name: TextId; readonly effect: TextId }>
+>;
+
+const ENVIRONMENT_TEXTS: ChoiceTexts<Environment> = {
   live: { name: 'live', effect: 'liveEffect' },
   sandbox: { name: 'sandbox', effect: 'sandboxEffect' },
-} as const satisfies Record<Environment, object>;
+};
 
-/** Whether a new app works with people or with made-up ones. */
-function EnvironmentChoice({
-  environment,
+const TYPE_TEXTS: ChoiceTexts<ApplicationType> = {
+  server: { name: 'typeServer', effect: 'typeServerEffect' },
+  native: { name: 'typeNative', effect: 'typeNativeEffect' },
+  browser: { name: 'typeBrowser', effect: 'typeBrowserEffect' },
+};
+
+/** One of a few kinds of app, with what it means. */
+function Choice<Id extends string>({
+  label,
+  texts,
+  value,
   onChange,
 }: {
-  readonly environment: Environment;
-  readonly onChange: (environment: Environment) => void;
+  readonly label: string;
+  readonly texts: ChoiceTexts<Id>;
+  readonly value: Id;
+  readonly onChange: (value: Id) => void;
 }) {
+  const ids = Object.keys(texts) as Id[];
   return (
     <Stack tight>
       <RadioChoice
-        label={text('environment')}
-        choices={ENVIRONMENTS.map((id) => ({ id, text: text(TEXTS[id].name) }))}
-        value={environment}
-        onChange={(id) => onChange(ENVIRONMENTS.find((known) => known === id) ?? 'live')}
+        label={label}
+        choices={ids.map((id) => ({ id, text: text(texts[id].name) }))}
+        value={value}
+        onChange={(chosen) => onChange(ids.find((id) => id === chosen) ?? value)}
       />
-      <Soft>{text(TEXTS[environment].effect)}</Soft>
+      <Soft>{text(texts[value].effect)}</Soft>
     </Stack>
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useAllApps } from '../../api/developer-apps.ts';
+import { useAllApps, usesSecretAlone } from '../../api/developer-apps.ts';
 import type { Tokens } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Stack } from '../../ui/card.tsx';
@@ -27,7 +27,10 @@ export function TestRunPage() {
       <PageHeading title={text('tryFlow')} lead={text('flowLead')} />
       <Resource query={apps}>
         {(found) => {
-          const active = found.filter(({ status }) => status === 'active');
+          const active = found.filter(
+            (app) =>
+              app.status === 'active' && usesSecretAlone(app) && !app.requirePushedAuthorizationRequests,
+          );
           if (active.length === 0) {
             return (
               <Empty title={text('noActiveApp')}>

@@ -4,9 +4,31 @@ import type { UsageDay } from '../../api/resources.ts';
 import { type Bar, BarChart } from '../../charts/bar-chart.tsx';
 import { Card, Soft } from '../../ui/card.tsx';
 import { addDays, today } from '../../ui/days.ts';
-import { Empty } from '../../ui/notice.tsx';
+import { Empty, Notice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
+import { linkTo } from '../../ui/web-link.tsx';
 import { Rich, text } from './texts.ts';
+
+const WITHOUT_KEY = '/docs/sender-constrained#requests-without-your-key';
+const WEEK_DAYS = 7;
+
+/** Points out requests that had a token of the app without its key. */
+export function CopiedTokens({ clientId }: { readonly clientId: string }) {
+  const { data = [] } = useUsage(clientId);
+  const countOf = (days: number) =>
+    sum(data, ({ date, withoutKey }) => (date > addDays(today(), -days) ? withoutKey : 0));
+  const month = countOf(USAGE_DAYS);
+  if (month === 0) return null;
+  const values = { month, week: countOf(WEEK_DAYS), days: USAGE_DAYS };
+  return (
+    <Notice tone="warn">
+      <strong>{text('withoutKey', values)}</strong>
+      <span>
+        <Rich id="withoutKeyAdvice" components={linkTo(WITHOUT_KEY)} />
+      </span>
+    </Notice>
+  );
+}
 
 /** Recent accesses and refused requests of an app. */
 export function Usage({ clientId }: { readonly clientId: string }) {
@@ -48,8 +70,7 @@ function Charts({ rows }: { readonly rows: readonly UsageDay[] }) {
         <BarChart title={text('refusedByDay')} seriesTitle={text('httpStatus')} {...days} bars={refused} />
       )}
       <Soft>
-        {/* biome-ignore lint/a11y/useAnchorContent: the message has the content. */}
-        <Rich id="usageScope" components={{ link: <a href="/problems" /> }} />
+        <Rich id="usageScope" components={linkTo('/problems')} />
       </Soft>
     </>
   );

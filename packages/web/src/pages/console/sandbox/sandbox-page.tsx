@@ -12,6 +12,7 @@ import { Select } from '../../../ui/field.tsx';
 import { PageHeading } from '../../../ui/layout.tsx';
 import { EmptyPage } from '../../../ui/notice.tsx';
 import { Resource } from '../../../ui/resource.tsx';
+import { linkTo } from '../../../ui/web-link.tsx';
 import { NoApp } from '../no-app.tsx';
 import { PEOPLE_TEXTS } from '../test-run/person-choice.tsx';
 import { text as consoleText } from '../texts.ts';
@@ -100,11 +101,7 @@ function ForcedErrors() {
     <Card label={text('errors')}>
       <h2>{text('errors')}</h2>
       <Soft>
-        <Rich
-          id="errorsText"
-          // biome-ignore lint/a11y/useAnchorContent: the message has the content.
-          components={{ field: <code />, link: <a href="/problems" /> }}
-        />
+        <Rich id="errorsText" components={{ field: <code />, ...linkTo('/problems') }} />
       </Soft>
       <Select
         label={text('code')}

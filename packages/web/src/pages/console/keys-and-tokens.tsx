@@ -1,0 +1,198 @@
+import { type FormEvent, useState } from 'react';
+import type { Failure } from '../../api/change.ts';
+import { type KeySettings, useSettingsChange } from '../../api/developer-apps.ts';
+import { violationOf } from '../../api/problem.ts';
+import type { DeveloperApp } from '../../api/resources.ts';
+import { Button, ButtonAnchor } from '../../ui/button.tsx';
+import { Card, Facts, Row, Soft, Stack } from '../../ui/card.tsx';
+import { ChangeNotice } from '../../ui/change-notice.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
+import { Checkbox, TextField } from '../../ui/field.tsx';
+import { focusHeading, focusInvalidField } from '../../ui/focus.ts';
+import { Table } from '../../ui/table.tsx';
+import { Instant } from '../../ui/time.tsx';
+import { docsOf } from './first-call.tsx';
+import { readPublicKeys } from './public-keys.ts';
+import { text } from './texts.ts';
+
+const TYPES = { server: 'typeServer', native: 'typeNative', browser: 'typeBrowser' } as const;
+
+/** How an app authenticates itself, its keys, and what its tokens are bound to. */
+export function KeysAndTokens({ app }: { readonly app: DeveloperApp }) {
+  return (
+    <Card label={text('keysAndTokens')}>
+      <h2>{text('keysAndTokens')}</h2>
+      <Facts
+        facts={[
+          [text('applicationType'), text(TYPES[app.applicationType])],
+          [text('authentication'), text(authenticationOf(app))],
+        ]}
+      />
+      {app.applicationType === 'server' ? (
+        <>
+          <Keys app={app} />
+          <KeyForm app={app} />
+          <Switches app={app} />
+        </>
+      ) : null}
+      <Row>
+        <ButtonAnchor kind="quiet" href={docsOf(app)}>
+          {text('keysGuide')}
+        </ButtonAnchor>
+      </Row>
+    </Card>
+  );
+}
+
+function authenticationOf({ tokenEndpointAuthMethod: method, jwks }: DeveloperApp) {
+  if (method === 'none') return 'authenticationNone';
+  if (method === 'private_key_jwt') return 'authenticationKey';
+  return jwks === null ? 'authenticationSecret' : 'authenticationBoth';
+}
+
+const ALGORITHMS: Readonly<Record<string, string>> = { EC: 'ES256', OKP: 'EdDSA', RSA: 'PS256' };
+
+/** The keys with their last uses. */
+function Keys({ app: { jwks, keyUses } }: { readonly app: DeveloperApp }) {
+  if (jwks === null) return <Soft>{text('noKeys')}</Soft>;
+  const rows = jwks.keys.map((key, index) => {
+    const { kid, kty, alg = ALGORITHMS[String(kty)] } = key;
+    return { id: String(index), kid: kid ?? '–', alg, at: keyUses[index]?.lastUsedAt ?? null };
+  });
+  return (
+    <Table
+      caption={text('keys')}
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: text('keyId'), cell: ({ kid }) => <code>{String(kid)}</code> },
+        { title: text('algorithm'), cell: ({ alg }) => String(alg) },
+        { title: text('lastUse'), cell: ({ at }) => (at === null ? text('neverUsed') : <Instant at={at} />) },
+      ]}
+    />
+  );
+}
+
+const FLAGS = ['dpopBoundAccessTokens', 'requirePushedAuthorizationRequests'] as const;
+
+type Edits = Partial<Pick<KeySettings, (typeof FLAGS)[number]>> & { readonly keys?: string };
+
+const NOTHING: Edits = {};
+
+/** Input is kept when it is refused; only what was edited is sent. Keys are checked first, so that a private one is not sent. */
+function KeyForm({ app }: { readonly app: DeveloperApp }) {
+  const change = useSettingsChange(app.clientId);
+  const [edits, setEdits] = useState(NOTHING);
+  const [fault, setFault] = useState<'keysPrivate' | 'keysUnreadable'>();
+  const edit = (part: Edits) => {
+    setFault(undefined);
+    setEdits({ ...edits, ...part });
+  };
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    const { keys, ...flags } = edits;
+    const read = keys === undefined ? null : readPublicKeys(keys);
+    if (read !== null && 'fault' in read) {
+      setFault(read.fault);
+      focusInvalidField();
+    } else if (edits !== NOTHING) {
+      const onSuccess = () => setEdits((present) => (present === edits ? NOTHING : present));
+      change.mutate({ ...flags, ...read }, { onSuccess });
+    }
+  };
+  return (
+    <form onSubmit={send}>
+      <Stack>
+        <TextField
+          label={text('publicKeys')}
+          multiline
+          value={edits.keys ?? (app.jwks === null ? '' : JSON.stringify(app.jwks, null, 2))}
+          onChange={(keys) => edit({ keys })}
+          error={fault === undefined ? violationOf(change.failure?.error, 'jwks') : text(fault)}
+          hint={text('publicKeysHint')}
+        />
+        {(app.securityProfile === null ? FLAGS : []).map((name) => (
+          <Checkbox
+            key={name}
+            isSelected={edits[name] ?? app[name]}
+            onChange={(isSelected) => edit({ [name]: isSelected })}
+          >
+            {text(name)}
+          </Checkbox>
+        ))}
+        <NotSaved failure={change.failure} />
+        <Row>
+          <Button type="submit" isBusy={change.isPending}>
+            {text('saveKeys')}
+          </Button>
+          <span role="status">{change.isSuccess && edits === NOTHING ? text('saved') : ''}</span>
+        </Row>
+      </Stack>
+    </form>
+  );
+}
+
+function NotSaved({ failure }: { readonly failure: Failure | null }) {
+  return (
+    <ChangeNotice
+      failure={failure}
+      undone={text('notSaved')}
+      unknown={text('settingsUnknown')}
+      advice={text('settingsAdvice')}
+    />
+  );
+}
+
+/** From the secret to the keys alone, the security profile, and back; or what is missing for it. */
+function Switches({ app }: { readonly app: DeveloperApp }) {
+  const change = useSettingsChange(app.clientId);
+  // Each change removes the button that was pressed.
+  const set = (settings: Partial<KeySettings>) => change.mutate(settings, { onSuccess: focusHeading });
+  const toButton = (label: string, settings: Partial<KeySettings>) => (
+    <Button isBusy={change.isPending} onPress={() => set(settings)}>
+      {label}
+    </Button>
+  );
+  const isUsed = app.keyUses.some(({ lastUsedAt }) => lastUsedAt !== null);
+  const toConfirmation = (label: string, title: string, effect: string, settings: Partial<KeySettings>) => (
+    <Confirmation
+      trigger={label}
+      title={title}
+      confirm={label}
+      isBlocked={change.isPending}
+      onConfirm={() => set(settings)}
+    >
+      <p>{effect}</p>
+      {isUsed ? null : <p>{text('keysUnused')}</p>}
+    </Confirmation>
+  );
+  const isStrict = app.securityProfile === 'fapi2';
+  const missing = [
+    ...(app.jwks === null ? [text('profileNeedsKey')] : []),
+    ...(app.redirectUris.every((uri) => uri.startsWith('https:')) ? [] : [text('profileNeedsHttps')]),
+  ];
+  const isByKey = app.tokenEndpointAuthMethod === 'private_key_jwt';
+  return (
+    <Stack>
+      <NotSaved failure={change.failure} />
+      {isStrict ? <Soft>{text('profileOn')}</Soft> : null}
+      {isStrict || missing.length === 0 ? null : <Soft>{[text('profileNeeds'), ...missing].join(' ')}</Soft>}
+      <Row>
+        {isStrict || !isByKey
+          ? null
+          : toButton(text('allowSecret'), { tokenEndpointAuthMethod: 'client_secret_basic' })}
+        {isByKey || app.jwks === null
+          ? null
+          : toConfirmation(text('endSecret'), text('endSecretTitle'), text('endSecretEffect'), {
+              tokenEndpointAuthMethod: 'private_key_jwt',
+            })}
+        {isStrict ? toButton(text('profileEnd'), { securityProfile: null }) : null}
+        {isStrict || missing.length > 0
+          ? null
+          : toConfirmation(text('profileStart'), text('profileTitle'), text('profileEffect'), {
+              securityProfile: 'fapi2',
+            })}
+      </Row>
+    </Stack>
+  );
+}
