@@ -5,7 +5,8 @@ import { Row, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
-import { RotateButton, Rotated } from './secret-rotation.tsx';
+import { RotationConfirmation } from './rotation-confirmation.tsx';
+import { hasPrevious, Rotated } from './secret-rotation.tsx';
 import { text } from './texts.ts';
 
 /** Rotates the secret, suspends, revokes and activates; each asks for confirmation with its consequences. */
@@ -33,7 +34,19 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
       />
       <Row>
         {app.tokenEndpointAuthMethod === 'client_secret_basic' ? (
-          <RotateButton app={app} isBusy={rotation.isPending} isBlocked={isBusy} onRotate={rotate} />
+          <RotationConfirmation
+            trigger={text('rotate')}
+            title={text('rotateTitle')}
+            confirm={text('rotateConfirm')}
+            effect={{ now: text('rotateEffect'), later: text('rotateEffectLater') }}
+            isBusy={rotation.isPending}
+            isBlocked={isBusy}
+            onRotate={rotate}
+          >
+            {hasPrevious(app) ? (
+              <p>{text('rotateEndsPrevious', { last4: app.previousSecretLast4 ?? '' })}</p>
+            ) : null}
+          </RotationConfirmation>
         ) : null}
         <StatusButtons
           app={app}

@@ -4,38 +4,8 @@ import type { DeveloperApp } from '../../api/resources.ts';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatInstant } from '../../ui/time.tsx';
-import { RotationConfirmation } from './rotation-confirmation.tsx';
 import { SecretOnce } from './secret-once.tsx';
 import { text } from './texts.ts';
-
-/** Rotates the secret after asking for how long the old one keeps working. */
-export function RotateButton({
-  app,
-  isBusy,
-  isBlocked,
-  onRotate,
-}: {
-  readonly app: DeveloperApp;
-  readonly isBusy: boolean;
-  readonly isBlocked: boolean;
-  readonly onRotate: (overlapSeconds: number) => void;
-}) {
-  return (
-    <RotationConfirmation
-      trigger={text('rotate')}
-      title={text('rotateTitle')}
-      confirm={text('rotateConfirm')}
-      effect={{ now: text('rotateEffect'), later: text('rotateEffectLater') }}
-      isBusy={isBusy}
-      isBlocked={isBlocked}
-      onRotate={onRotate}
-    >
-      {hasPrevious(app) ? (
-        <p>{text('rotateEndsPrevious', { last4: app.previousSecretLast4 ?? '' })}</p>
-      ) : null}
-    </RotationConfirmation>
-  );
-}
 
 /** Whether the secret before the present one still works. */
 export function hasPrevious({ previousSecretExpiresAt: until }: DeveloperApp): boolean {

@@ -71,7 +71,11 @@ export function Endpoint({
             >
               {text('sendTest')}
             </Button>
-            <RotateButton
+            <RotationConfirmation
+              trigger={text('rotate')}
+              title={text('rotateTitle')}
+              confirm={text('rotateConfirm')}
+              effect={{ now: text('rotateEffect'), later: text('rotateEffectLater') }}
               isBusy={rotation.isPending}
               isBlocked={isBusy}
               onRotate={(seconds) => {
@@ -112,28 +116,6 @@ function TestResult({ test }: { readonly test: UseMutationResult<unknown, Error,
     );
   }
   return <p role="status">{test.isSuccess ? text('testSent') : ''}</p>;
-}
-
-function RotateButton({
-  isBusy,
-  isBlocked,
-  onRotate,
-}: {
-  readonly isBusy: boolean;
-  readonly isBlocked: boolean;
-  readonly onRotate: (overlapSeconds: number) => void;
-}) {
-  return (
-    <RotationConfirmation
-      trigger={text('rotate')}
-      title={text('rotateTitle')}
-      confirm={text('rotateConfirm')}
-      effect={{ now: text('rotateEffect'), later: text('rotateEffectLater') }}
-      isBusy={isBusy}
-      isBlocked={isBlocked}
-      onRotate={onRotate}
-    />
-  );
 }
 
 /** The secret of a new endpoint or of a rotation, or what became of it when the answer was lost. */
