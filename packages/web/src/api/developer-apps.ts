@@ -29,6 +29,7 @@ export type KeySettings = Pick<
   DeveloperApp,
   | 'tokenEndpointAuthMethod'
   | 'jwks'
+  | 'jwksUri'
   | 'dpopBoundAccessTokens'
   | 'requirePushedAuthorizationRequests'
   | 'securityProfile'

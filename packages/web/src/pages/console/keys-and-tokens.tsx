@@ -10,7 +10,7 @@ import { Confirmation } from '../../ui/confirmation.tsx';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { focusHeading, focusInvalidField } from '../../ui/focus.ts';
 import { Table } from '../../ui/table.tsx';
-import { Instant } from '../../ui/time.tsx';
+import { formatInstant, Instant } from '../../ui/time.tsx';
 import { docsOf } from './first-call.tsx';
 import { readPublicKeys } from './public-keys.ts';
 import { text } from './texts.ts';
@@ -75,7 +75,10 @@ function Keys({ app: { jwks, keyUses } }: { readonly app: DeveloperApp }) {
 
 const FLAGS = ['dpopBoundAccessTokens', 'requirePushedAuthorizationRequests'] as const;
 
-type Edits = Partial<Pick<KeySettings, (typeof FLAGS)[number]>> & { readonly keys?: string };
+type Edits = Partial<Pick<KeySettings, (typeof FLAGS)[number]>> & {
+  readonly keys?: string;
+  readonly jwksUri?: string;
+};
 
 const NOTHING: Edits = {};
 
@@ -90,14 +93,15 @@ function KeyForm({ app }: { readonly app: DeveloperApp }) {
   };
   const send = (event: FormEvent) => {
     event.preventDefault();
-    const { keys, ...flags } = edits;
+    const { keys, jwksUri, ...flags } = edits;
+    const place = jwksUri === undefined ? null : { jwksUri: jwksUri.trim() || null };
     const read = keys === undefined ? null : readPublicKeys(keys);
     if (read !== null && 'fault' in read) {
       setFault(read.fault);
       focusInvalidField();
     } else if (edits !== NOTHING) {
       const onSuccess = () => setEdits((present) => (present === edits ? NOTHING : present));
-      change.mutate({ ...flags, ...read }, { onSuccess });
+      change.mutate({ ...flags, ...read, ...place }, { onSuccess });
     }
   };
   return (
@@ -110,6 +114,18 @@ function KeyForm({ app }: { readonly app: DeveloperApp }) {
           onChange={(keys) => edit({ keys })}
           error={fault === undefined ? violationOf(change.failure?.error, 'jwks') : text(fault)}
           hint={text('publicKeysHint')}
+        />
+        <TextField
+          label={text('jwksUri')}
+          type="url"
+          value={edits.jwksUri ?? app.jwksUri ?? ''}
+          onChange={(jwksUri) => edit({ jwksUri })}
+          error={violationOf(change.failure?.error, 'jwksUri')}
+          hint={
+            <>
+              {text('jwksUriHint')} <Fetched app={app} />
+            </>
+          }
         />
         {(app.securityProfile === null ? FLAGS : []).map((name) => (
           <Checkbox
@@ -130,6 +146,12 @@ function KeyForm({ app }: { readonly app: DeveloperApp }) {
       </Stack>
     </form>
   );
+}
+
+/** What became of the last attempt to fetch the keys. */
+function Fetched({ app: { jwksFetchedAt: at, jwksFailure: cause } }: { readonly app: DeveloperApp }) {
+  if (cause !== null) return text('jwksFailure', { cause });
+  return at === null ? null : text('jwksFetchedAt', { at: formatInstant(at) });
 }
 
 function NotSaved({ failure }: { readonly failure: Failure | null }) {
