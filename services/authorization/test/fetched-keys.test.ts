@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
+import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { createKeyFetching } from '../src/app/key-fetching.ts';
 import { createKeySource } from '../src/clients/key-source.ts';
@@ -11,14 +12,10 @@ import { signAssertion } from './assertions.ts';
 import { type Harness, REDIRECT_URI, reasonOf, refusalOf, shareHarness, startHarness } from './harness.ts';
 
 const LOCAL = { JWKS_ALLOW_LOOPBACK: 'true' };
-// Before the end of the database.
-afterAll(async () => {
-  server.close();
-  await pool.end();
-});
 // Tests fetch by instances of their own.
 const harness = await shareHarness({ ...LOCAL, JWKS_INTERVAL_MS: '3600000' });
-const pool = new pg.Pool({ connectionString: harness.database.url, options: '-c search_path=authorization' });
+const options = { connectionString: harness.database.url, options: '-c search_path=authorization' };
+const pool = shared.adopt(new pg.Pool(options), (it) => it.end());
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -44,6 +41,7 @@ const server = createServer((request, response) => {
   const { status = 200, body = '', ...fields } = answers.get(request.url ?? '') ?? {};
   response.writeHead(status, { 'content-type': 'application/jwk-set+json', ...fields }).end(body);
 });
+shared.defer(() => void server.close());
 const origin = `http://127.0.0.1:${await listenOnLoopback(server)}`;
 
 beforeEach(() => {
