@@ -1,4 +1,5 @@
 import { EVERYDAY_DEVICES, type MedicalHistory, type Person } from '../person.ts';
+import { appointment, careRecord, medication } from './rows.ts';
 
 const history: MedicalHistory = {
   conditions: [
@@ -11,33 +12,20 @@ const history: MedicalHistory = {
     { name: 'Penicillin', severity: 'severe', sinceDate: '2008-06-11', source: 'ehr' },
   ],
   medications: [
-    {
-      key: 'levothyroxine',
-      name: 'Levothyroxine',
-      dosage: '75 µg',
-      frequency: 'once a day, before breakfast',
-      condition: 'Hypothyroidism',
-      pattern: 'QD',
-      times: [6 * 60 + 45],
-    },
-    {
-      key: 'budesonide',
-      name: 'Budesonide inhaler',
-      dosage: '200 µg',
-      frequency: 'morning and evening',
-      condition: 'Asthma',
-      pattern: 'BID',
-      times: [7 * 60, 21 * 60 + 30],
-    },
-    {
-      key: 'salbutamol',
-      name: 'Salbutamol inhaler',
-      dosage: '100 µg',
-      frequency: 'as needed',
-      condition: 'Asthma',
-      pattern: 'PRN',
-      times: [],
-    },
+    medication(
+      ['Levothyroxine', '75 µg', 'Hypothyroidism'],
+      'QD',
+      'once a day, before breakfast',
+      6 * 60 + 45,
+    ),
+    medication(
+      ['Budesonide inhaler', '200 µg', 'Asthma'],
+      'BID',
+      'morning and evening',
+      7 * 60,
+      21 * 60 + 30,
+    ),
+    medication(['Salbutamol inhaler', '100 µg', 'Asthma'], 'PRN', 'as needed'),
   ],
   symptoms: [
     { description: 'Headache behind the left eye', severity: 'moderate', chance: 0.06 },
@@ -53,61 +41,17 @@ const history: MedicalHistory = {
     { mood: 'unpleasant', note: 'Migraine all afternoon.' },
   ],
   appointments: [
-    {
-      title: 'Thyroid check',
-      inDays: -62,
-      hour: 8,
-      specialty: 'Endocrinology',
-      location: 'Praxis am Ostkreuz, Berlin',
-    },
-    {
-      title: 'Lung function test',
-      inDays: -21,
-      hour: 10,
-      specialty: 'Pulmonology',
-      location: 'Lungenzentrum Mitte, Berlin',
-    },
-    {
-      title: 'Dental cleaning',
-      inDays: 12,
-      hour: 16,
-      specialty: 'Dentistry',
-      location: 'Zahnarzt Kollwitzplatz, Berlin',
-    },
-    {
-      title: 'Annual check-up',
-      inDays: 34,
-      hour: 9,
-      specialty: 'General practice',
-      location: 'Hausarztpraxis Prenzlauer Berg, Berlin',
-    },
+    appointment(-62, 8, 'Thyroid check', 'Endocrinology', 'Praxis am Ostkreuz, Berlin'),
+    appointment(-21, 10, 'Lung function test', 'Pulmonology', 'Lungenzentrum Mitte, Berlin'),
+    appointment(12, 16, 'Dental cleaning', 'Dentistry', 'Zahnarzt Kollwitzplatz, Berlin'),
+    appointment(34, 9, 'Annual check-up', 'General practice', 'Hausarztpraxis Prenzlauer Berg, Berlin'),
   ],
   careRecords: [
-    {
-      resourceType: 'Encounter',
-      title: 'Office visit, endocrinology',
-      finding: 'thyroid check, dose kept',
-      inDays: -62,
-    },
-    { resourceType: 'Observation', title: 'TSH', finding: '2.1 mU/L (reference 0.4 to 4.0)', inDays: -61 },
-    {
-      resourceType: 'DiagnosticReport',
-      title: 'Spirometry',
-      finding: 'FEV1 92 % of predicted, mild reversible obstruction',
-      inDays: -21,
-    },
-    {
-      resourceType: 'Immunization',
-      title: 'Influenza vaccine',
-      finding: 'quadrivalent, left arm',
-      inDays: -40,
-    },
-    {
-      resourceType: 'Procedure',
-      title: 'Skin prick test',
-      finding: 'birch positive, grass negative',
-      inDays: -300,
-    },
+    careRecord(-62, 'Encounter', 'Office visit, endocrinology', 'thyroid check, dose kept'),
+    careRecord(-61, 'Observation', 'TSH', '2.1 mU/L (reference 0.4 to 4.0)'),
+    careRecord(-21, 'DiagnosticReport', 'Spirometry', 'FEV1 92 % of predicted, mild reversible obstruction'),
+    careRecord(-40, 'Immunization', 'Influenza vaccine', 'quadrivalent, left arm'),
+    careRecord(-300, 'Procedure', 'Skin prick test', 'birch positive, grass negative'),
   ],
   reports: true,
 };

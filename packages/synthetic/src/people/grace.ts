@@ -1,4 +1,5 @@
 import { EVERYDAY_DEVICES, type MedicalHistory, type Person } from '../person.ts';
+import { appointment, careRecord, medication } from './rows.ts';
 
 const history: MedicalHistory = {
   conditions: [
@@ -11,33 +12,15 @@ const history: MedicalHistory = {
     { name: 'Latex', severity: 'mild', sinceDate: '', source: 'ehr' },
   ],
   medications: [
-    {
-      key: 'metformin',
-      name: 'Metformin',
-      dosage: '850 mg',
-      frequency: 'with breakfast and dinner',
-      condition: 'Type 2 diabetes mellitus',
-      pattern: 'BID',
-      times: [6 * 60 + 45, 18 * 60 + 30],
-    },
-    {
-      key: 'lisinopril',
-      name: 'Lisinopril',
-      dosage: '10 mg',
-      frequency: 'once a day',
-      condition: 'Essential hypertension',
-      pattern: 'QD',
-      times: [7 * 60],
-    },
-    {
-      key: 'paracetamol',
-      name: 'Paracetamol',
-      dosage: '500 mg',
-      frequency: 'as needed',
-      condition: 'Osteoarthritis of the knee',
-      pattern: 'PRN',
-      times: [],
-    },
+    medication(
+      ['Metformin', '850 mg', 'Type 2 diabetes mellitus'],
+      'BID',
+      'with breakfast and dinner',
+      6 * 60 + 45,
+      18 * 60 + 30,
+    ),
+    medication(['Lisinopril', '10 mg', 'Essential hypertension'], 'QD', 'once a day', 7 * 60),
+    medication(['Paracetamol', '500 mg', 'Osteoarthritis of the knee'], 'PRN', 'as needed'),
   ],
   symptoms: [
     { description: 'Knee pain on the stairs', severity: 'moderate', chance: 0.16 },
@@ -52,55 +35,16 @@ const history: MedicalHistory = {
     { mood: 'veryUnpleasant', note: 'Knee kept me up all night.' },
   ],
   appointments: [
-    {
-      title: 'Diabetes follow-up',
-      inDays: -47,
-      hour: 9,
-      specialty: 'Endocrinology',
-      location: 'Riverside Clinic, New York',
-    },
-    {
-      title: 'Eye examination',
-      inDays: -9,
-      hour: 14,
-      specialty: 'Ophthalmology',
-      location: 'Hudson Eye Center, New York',
-    },
-    {
-      title: 'Physical therapy',
-      inDays: 6,
-      hour: 11,
-      specialty: 'Physical therapy',
-      location: 'Upper West Side Rehab, New York',
-    },
-    {
-      title: 'Diabetes follow-up',
-      inDays: 44,
-      hour: 9,
-      specialty: 'Endocrinology',
-      location: 'Riverside Clinic, New York',
-    },
+    appointment(-47, 9, 'Diabetes follow-up', 'Endocrinology', 'Riverside Clinic, New York'),
+    appointment(-9, 14, 'Eye examination', 'Ophthalmology', 'Hudson Eye Center, New York'),
+    appointment(6, 11, 'Physical therapy', 'Physical therapy', 'Upper West Side Rehab, New York'),
+    appointment(44, 9, 'Diabetes follow-up', 'Endocrinology', 'Riverside Clinic, New York'),
   ],
   careRecords: [
-    { resourceType: 'Observation', title: 'HbA1c', finding: '7.1 % (54 mmol/mol)', inDays: -47 },
-    {
-      resourceType: 'Encounter',
-      title: 'Office visit, diabetes follow-up',
-      finding: 'metformin kept, walking advised',
-      inDays: -47,
-    },
-    {
-      resourceType: 'DiagnosticReport',
-      title: 'Retinal photographs',
-      finding: 'no retinopathy in either eye',
-      inDays: -9,
-    },
-    {
-      resourceType: 'Immunization',
-      title: 'Zoster vaccine, recombinant',
-      finding: 'second dose',
-      inDays: -75,
-    },
+    careRecord(-47, 'Observation', 'HbA1c', '7.1 % (54 mmol/mol)'),
+    careRecord(-47, 'Encounter', 'Office visit, diabetes follow-up', 'metformin kept, walking advised'),
+    careRecord(-9, 'DiagnosticReport', 'Retinal photographs', 'no retinopathy in either eye'),
+    careRecord(-75, 'Immunization', 'Zoster vaccine, recombinant', 'second dose'),
   ],
   reports: true,
 };

@@ -1,4 +1,11 @@
-import { DENSE_DEVICES, NO_HISTORY, type Person } from '../person.ts';
+import { DENSE_DEVICES, NO_HISTORY, type Person, type Workout } from '../person.ts';
+
+const workouts: readonly Workout[] = [
+  { kind: 'swim', weekdays: [1, 3, 5], chance: 0.9, startsAt: 6 * 60 + 45, minutes: 50, effort: 0.65 },
+  { kind: 'run', weekdays: [1, 2, 4, 5], chance: 0.95, startsAt: 17 * 60 + 30, minutes: 70, effort: 0.72 },
+  { kind: 'strength', weekdays: [2, 4], chance: 0.8, startsAt: 6 * 60 + 50, minutes: 40, effort: 0.5 },
+  { kind: 'ride', weekdays: [0, 6], chance: 0.9, startsAt: 9 * 60, minutes: 190, effort: 0.6 },
+];
 
 /** Trains daily and measures everything, for large amounts of data. */
 export const HEAVY: Person = {
@@ -29,33 +36,7 @@ export const HEAVY: Person = {
       sleepMinutes: 480,
       steps: 9_500,
       commutes: true,
-      workouts: [
-        {
-          kind: 'swim',
-          weekdays: [1, 3, 5],
-          chance: 0.9,
-          startsAt: 6 * 60 + 45,
-          minutes: 50,
-          effort: 0.65,
-        },
-        {
-          kind: 'run',
-          weekdays: [1, 2, 4, 5],
-          chance: 0.95,
-          startsAt: 17 * 60 + 30,
-          minutes: 70,
-          effort: 0.72,
-        },
-        {
-          kind: 'strength',
-          weekdays: [2, 4],
-          chance: 0.8,
-          startsAt: 6 * 60 + 50,
-          minutes: 40,
-          effort: 0.5,
-        },
-        { kind: 'ride', weekdays: [0, 6], chance: 0.9, startsAt: 9 * 60, minutes: 190, effort: 0.6 },
-      ],
+      workouts,
       lunchAt: 12 * 60 + 15,
       dinnerAt: 19 * 60 + 45,
       adherence: 0.9,

@@ -1,4 +1,5 @@
 import { FULL_DEVICES, NO_HISTORY, type Person } from '../person.ts';
+import { medication } from './rows.ts';
 
 /** Always travelling: in some zones the clock changes at midnight, by half an hour, or on other dates than at home. */
 export const TRAVELLER: Person = {
@@ -56,17 +57,7 @@ export const TRAVELLER: Person = {
   history: {
     ...NO_HISTORY,
     conditions: [{ name: 'Motion sickness', severity: 'mild', sinceDate: '2005', source: 'manual' }],
-    medications: [
-      {
-        key: 'melatonin',
-        name: 'Melatonin',
-        dosage: '2 mg',
-        frequency: 'at bedtime',
-        condition: '',
-        pattern: 'BED',
-        times: [22 * 60 + 30],
-      },
-    ],
+    medications: [medication(['Melatonin', '2 mg', ''], 'BED', 'at bedtime', 22 * 60 + 30)],
     symptoms: [{ description: 'Jet lag', severity: 'mild', chance: 0.08 }],
     moods: [
       { mood: 'pleasant', note: 'Window seat.' },
