@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { MetricName } from '@phds/catalog/metrics';
 import { DAY_MS, HOUR_MS, MINUTE_MS, offsetAt, SECOND_MS } from '../calendar.ts';
 import type { Profile } from '../person.ts';
@@ -5,6 +6,9 @@ import type { Bout } from '../plan/bouts.ts';
 import type { Source, SyntheticReading } from '../reading.ts';
 import { TOPICS, type Topic } from '../readings/topics.ts';
 import type { Timeline } from '../timeline.ts';
+
+/** The DTD at the start of an export, limited to the elements used here. */
+const APPLE_DTD = readFileSync(new URL('apple.dtd', import.meta.url), 'utf8');
 
 const pad = (value: number) => String(value).padStart(2, '0');
 const PAIRS = Array.from({ length: 60 }, (_, value) => pad(value));
@@ -304,65 +308,3 @@ function toAttribute(text: string): string {
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;');
 }
-
-/** The DTD at the start of an export, limited to the elements used here. */
-const APPLE_DTD = `<!DOCTYPE HealthData [
-<!-- HealthKit Export Version: 14 -->
-<!ELEMENT HealthData (ExportDate,Me,(Record|Correlation|Workout)*)>
-<!ATTLIST HealthData
-  locale CDATA #REQUIRED
->
-<!ELEMENT ExportDate EMPTY>
-<!ATTLIST ExportDate
-  value CDATA #REQUIRED
->
-<!ELEMENT Me EMPTY>
-<!ATTLIST Me
-  HKCharacteristicTypeIdentifierDateOfBirth          CDATA #REQUIRED
-  HKCharacteristicTypeIdentifierBiologicalSex        CDATA #REQUIRED
-  HKCharacteristicTypeIdentifierBloodType            CDATA #REQUIRED
-  HKCharacteristicTypeIdentifierFitzpatrickSkinType  CDATA #REQUIRED
-  HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse CDATA #REQUIRED
->
-<!ELEMENT Record (MetadataEntry*)>
-<!ATTLIST Record
-  type          CDATA #REQUIRED
-  unit          CDATA #IMPLIED
-  value         CDATA #IMPLIED
-  sourceName    CDATA #REQUIRED
-  sourceVersion CDATA #IMPLIED
-  device        CDATA #IMPLIED
-  creationDate  CDATA #IMPLIED
-  startDate     CDATA #REQUIRED
-  endDate       CDATA #REQUIRED
->
-<!-- Records that belong to a correlation also stand at the top level of this document. -->
-<!ELEMENT Correlation ((MetadataEntry|Record)*)>
-<!ATTLIST Correlation
-  type          CDATA #REQUIRED
-  sourceName    CDATA #REQUIRED
-  sourceVersion CDATA #IMPLIED
-  device        CDATA #IMPLIED
-  creationDate  CDATA #IMPLIED
-  startDate     CDATA #REQUIRED
-  endDate       CDATA #REQUIRED
->
-<!ELEMENT Workout (MetadataEntry*)>
-<!ATTLIST Workout
-  workoutActivityType CDATA #REQUIRED
-  duration      CDATA #IMPLIED
-  durationUnit  CDATA #IMPLIED
-  sourceName    CDATA #REQUIRED
-  sourceVersion CDATA #IMPLIED
-  device        CDATA #IMPLIED
-  creationDate  CDATA #IMPLIED
-  startDate     CDATA #REQUIRED
-  endDate       CDATA #REQUIRED
->
-<!ELEMENT MetadataEntry EMPTY>
-<!ATTLIST MetadataEntry
-  key   CDATA #REQUIRED
-  value CDATA #REQUIRED
->
-]>
-`;
