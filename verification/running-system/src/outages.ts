@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path';
 import type { EmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
 import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import type { Stack } from '@phds/local-stack/stack';
+import { withConnection } from '@phds/service-kit/postgres/client';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { eventually } from '@phds/test-kit/conditions';
-import pg from 'pg';
+import type pg from 'pg';
 import type { RunningStack } from './running-stack.ts';
 
 /** Locks a service's role out of the database. Returns a function that restores access. */
@@ -106,11 +107,6 @@ export async function asAdmin<T>(
   { adminDatabaseUrl }: Pick<Stack, 'adminDatabaseUrl'>,
   use: (admin: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const admin = new pg.Client({ connectionString: toDatabaseUrl(adminDatabaseUrl, { database: 'phds' }) });
-  await admin.connect();
-  try {
-    return await use(admin);
-  } finally {
-    await admin.end();
-  }
+  const connectionString = toDatabaseUrl(adminDatabaseUrl, { database: 'phds' });
+  return withConnection({ connectionString, application_name: 'phds-outages' }, use);
 }

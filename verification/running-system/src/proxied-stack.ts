@@ -18,6 +18,7 @@ import {
   type PublishedMessageFault,
 } from '@phds/test-kit/published-message-fault';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
+import { configSchema as gateway } from '../../../services/gateway/src/config.ts';
 import { crashDatabase, stopReplacements } from './outages.ts';
 import { createFurtherProcess, type RunningStack, startRunningStack } from './running-stack.ts';
 
@@ -138,6 +139,12 @@ function clockFile(root: string, service: ServiceName): string {
   return join(root, `${service}.clock`);
 }
 
+const NO_LIMITS = Object.fromEntries(
+  Object.keys(gateway.shape)
+    .filter((name) => /^LIMIT_.*_PER_MINUTE$/.test(name))
+    .map((name) => [name, '1000000000']),
+);
+
 type Environments = Readonly<Record<ServiceName, Readonly<Record<string, string>>>>;
 
 function merge(needed: Environments, added: EnvironmentOverrides = {}): Environments {
@@ -167,20 +174,7 @@ async function toEnvironment(
       ...toConsent('gateway→consent'),
       HEALTH_DATA_ADDRESS: at('gateway→health-data'),
       // Refused reads are counted here and must not turn into 429s.
-      LIMIT_AUTH_FAILURES_PER_MINUTE: '1000000000',
-      LIMIT_APP_PER_MINUTE: '1000000000',
-      LIMIT_APP_USER_PER_MINUTE: '1000000000',
-      LIMIT_USER_ALL_APPS_PER_MINUTE: '1000000000',
-      LIMIT_CLIENT_PER_MINUTE: '1000000000',
-      LIMIT_USER_PER_MINUTE: '1000000000',
-      LIMIT_USER_CHANGES_PER_MINUTE: '1000000000',
-      LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: '1000000000',
-      LIMIT_REGISTRATIONS_PER_MINUTE: '1000000000',
-      LIMIT_PREVIEWS_PER_MINUTE: '1000000000',
-      LIMIT_SUMMARIES_PER_MINUTE: '1000000000',
-      LIMIT_GRANT_LISTS_PER_MINUTE: '1000000000',
-      LIMIT_USAGE_PER_MINUTE: '1000000000',
-      LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '1000000000',
+      ...NO_LIMITS,
     },
     authorization: {
       ...common('authorization'),

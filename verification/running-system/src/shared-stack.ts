@@ -16,20 +16,8 @@ export type StackDescription = Omit<SharedStack, 'serviceTokens'>;
 
 /** The part of a stack that can be sent to another process. */
 export function toStackDescription(stack: RunningStack): StackDescription {
-  const { gateway, gatewayUrls, identityProviderUrl, adminDatabaseUrl, databases, keys } = stack;
-  const { rpcAddresses, probeUrls, gatewayProbeUrls, logs } = stack;
-  return {
-    gateway,
-    gatewayUrls,
-    identityProviderUrl,
-    adminDatabaseUrl,
-    databases,
-    keys,
-    rpcAddresses,
-    probeUrls,
-    gatewayProbeUrls,
-    logs,
-  };
+  const { processes: _, redis: __, serviceTokens: ___, ...described } = stack;
+  return described;
 }
 
 /**

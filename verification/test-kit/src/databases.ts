@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { withConnection } from '@phds/service-kit/postgres/client';
 import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { applyMigrations } from '@phds/service-kit/postgres/migrations';
 import {
@@ -10,7 +11,7 @@ import {
   toRuntimeRole,
   toSchemaName,
 } from '@phds/service-kit/postgres/postgres-names';
-import pg from 'pg';
+import type pg from 'pg';
 import { createCitusDatabase, distributeHealthData, dropCitusDatabase, findCitusNodes } from './citus.ts';
 import { ADMIN_URL_VARIABLE } from './test-server-variables.ts';
 
@@ -56,11 +57,12 @@ export async function createTestDatabase(
   const schema = toSchemaName(service);
   const template = `phds_template_${schema}_${await hashMigrations(directory)}`;
   const database = `phds_test_${schema}_${randomBytes(6).toString('hex')}`;
-  await withAdmin(adminUrl, async (admin) => {
+  const admin = { connectionString: adminUrl, application_name: 'phds-test-databases' };
+  await withConnection(admin, async (client) => {
     // Also held while copying, because Postgres does not copy a database with open connections.
-    await admin.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [template]);
-    await ensureTemplate(admin, { adminUrl, service, directory, template });
-    await admin.query(`CREATE DATABASE ${database} TEMPLATE ${template}`);
+    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [template]);
+    await ensureTemplate(client, { adminUrl, service, directory, template });
+    await client.query(`CREATE DATABASE ${database} TEMPLATE ${template}`);
   });
   const toUrl = (user: string, password: string) => toDatabaseUrl(adminUrl, { database, user, password });
   return {
@@ -70,8 +72,8 @@ export async function createTestDatabase(
     schema,
     distributed: false,
     [Symbol.asyncDispose]: () =>
-      withAdmin(adminUrl, async (admin) => {
-        await admin.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
+      withConnection(admin, async (client) => {
+        await client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
       }),
   };
 }
@@ -140,14 +142,4 @@ async function hashMigrations(directory: string): Promise<string> {
     hash.update(name).update(await readFile(join(directory, name, 'migration.sql')));
   }
   return hash.digest('hex').slice(0, 12);
-}
-
-async function withAdmin<T>(adminUrl: string, use: (admin: pg.Client) => Promise<T>): Promise<T> {
-  const admin = new pg.Client({ connectionString: adminUrl, application_name: 'phds-test-databases' });
-  await admin.connect();
-  try {
-    return await use(admin);
-  } finally {
-    await admin.end();
-  }
 }

@@ -10,11 +10,10 @@ import { callInternally } from '@phds/running-system/ingestion';
 import { asAdmin, lockOutOfDatabase, type StoppedDatabase, stopDatabase } from '@phds/running-system/outages';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
-import { HEART } from '@phds/running-system/revocation-ways';
 import { processOf, restartProcess } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
-import { readAtOnce, repeat, type Site } from './site.ts';
+import { connectAndRevoke, readAtOnce, repeat, type Site } from './site.ts';
 
 /** Undoes a cause. */
 type End = () => Promise<void>;
@@ -400,12 +399,6 @@ async function restartDatabase(
   const stopped = await stopDatabase(stack);
   await change(stopped.directory);
   servers.push(await stopped.start());
-}
-
-async function connectAndRevoke({ stack, revoking: { app, session } }: Site): Promise<void> {
-  const { grantId } = await app.expectCode(session, [HEART]);
-  const url = `${stack.gateway}/partner/consent/grants/${grantId}`;
-  expectStatus(200, await send(url, { method: 'DELETE', bearer: session }));
 }
 
 /** Puts a backup back under the running services that was made before a revocation. */

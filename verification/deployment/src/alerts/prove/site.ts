@@ -8,6 +8,7 @@ import { stopReplacements } from '@phds/running-system/outages';
 import { expectStatus } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type ProxiedStack, startProxiedStack } from '@phds/running-system/proxied-stack';
+import { send } from '@phds/running-system/request';
 import { HEART } from '@phds/running-system/revocation-ways';
 import { type ConnectedPerson, connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import type { Target } from './prometheus.ts';
@@ -129,11 +130,12 @@ async function read({ person: { app, tokens } }: Site): Promise<void> {
   expectStatus(200, await app.read(tokens.accessToken, HEART_PATH));
 }
 
-async function connectAndRevoke({ stack, revoking: { app, session } }: Site): Promise<void> {
+/** Connects an app and revokes the grant. Throws when anything is refused. */
+export async function connectAndRevoke({ stack, revoking: { app, session } }: Site): Promise<void> {
   const code = await app.expectCode(session, [HEART]);
   await app.expectTokens(code.code);
   const url = `${stack.gateway}/partner/consent/grants/${code.grantId}`;
-  await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${session}` } });
+  expectStatus(200, await send(url, { method: 'DELETE', bearer: session }));
 }
 
 async function importReading({ stack }: Site, turn: number): Promise<void> {

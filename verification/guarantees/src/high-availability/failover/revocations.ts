@@ -257,13 +257,14 @@ export async function proveNothingLost(
   const revocations = Math.max(20, Math.round(parts.revocations * fault.share));
   const consents = await connectPeople(stack, fault.name, revocations + KEPT);
   say(`${revocations + KEPT} people are connected; revoking ${revocations} of them`);
-  const outcome = await revokeUnderReads({
+  const run = new RevocationRun({
     consents,
     gateways: stack.gatewayUrls,
     kept: KEPT,
     midway: { share: 0.5, run: () => fault.play(cluster, say) },
     signal: parts.signal,
   });
+  const outcome = await run.play();
   await fault.repair?.(cluster);
   await cluster.untilComplete();
   say('the cluster has a leader and two standbys; reading everything again');
@@ -391,11 +392,6 @@ const READ_MS = 20;
 const REPEAT_MS = 200;
 
 /** Revokes all accesses but the kept ones while readers read at every gateway, and repeats until each is acknowledged. */
-async function revokeUnderReads(options: RevocationOptions): Promise<RevocationOutcome> {
-  const run = new RevocationRun(options);
-  return run.play();
-}
-
 class RevocationRun {
   readonly #options: RevocationOptions;
   readonly #kept: readonly Access[];
