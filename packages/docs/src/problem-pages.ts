@@ -1,5 +1,5 @@
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode, toProblemType } from '@phds/catalog/problems';
-import { findExample } from './problem-examples.ts';
+import { problems, renderExample } from './recorded.ts';
 
 /** The page about one code, as Markdown: what it means, what to do, and an example that was really answered. */
 export function toProblemPage(code: ProblemCode): string {
@@ -48,7 +48,7 @@ ${toExample(code, heading)}`;
 }
 
 function toExample(code: ProblemCode, heading: string): string {
-  const example = findExample(code);
+  const example = renderExample(problems[code]);
   if (example === null) return '';
   const { request, answer } = example;
   return `

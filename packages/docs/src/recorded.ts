@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { STATUS_CODES } from 'node:http';
+import type { ProblemCode } from '@phds/catalog/problems';
+
 /** A message of HTTP as it was recorded, with secrets shortened. */
 interface Message {
   readonly headers: Readonly<Record<string, string>>;
@@ -20,29 +24,24 @@ export interface RenderedExample {
 /** How many lines of a body are shown. */
 const MOST_LINES = 60;
 
-const REASONS: Readonly<Record<number, string>> = {
-  200: 'OK',
-  201: 'Created',
-  303: 'See Other',
-  304: 'Not Modified',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  409: 'Conflict',
-  410: 'Gone',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-};
+/** One exchange for each operation, written by `pnpm record:examples`. */
+export const answers: Readonly<Record<string, Recorded>> = readExamples('answers.json');
 
-/** The exchange as HTTP shows it, with the body formatted. */
-export function renderExample({ request, answer }: Recorded): RenderedExample {
+/** One for each error code. */
+export const problems: Readonly<Partial<Record<ProblemCode, Recorded>>> = readExamples('problems.json');
+
+function readExamples(file: string) {
+  return JSON.parse(readFileSync(new URL(`../examples/${file}`, import.meta.url), 'utf8'));
+}
+
+/** The exchange as HTTP shows it, with the body formatted; null if none was recorded. */
+export function renderExample(recorded: Recorded | undefined): RenderedExample | null {
+  if (recorded === undefined) return null;
+  const { request, answer } = recorded;
   const { method, path, ...rest } = request;
   return {
     request: renderMessage(`${method} ${path} HTTP/1.1`, rest),
-    answer: renderMessage(`HTTP/1.1 ${answer.status} ${REASONS[answer.status] ?? ''}`.trim(), answer),
+    answer: renderMessage(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`.trim(), answer),
   };
 }
 

@@ -1,5 +1,4 @@
 import GithubSlugger from 'github-slugger';
-import { findAnswer } from './answer-examples.ts';
 import {
   type ApiResponse,
   document,
@@ -8,6 +7,7 @@ import {
   type PlacedOperation,
   resolve,
 } from './openapi.ts';
+import { answers, renderExample } from './recorded.ts';
 import { escapeCell, toFieldTables, toType } from './schema-table.ts';
 
 /** The pages of the reference, and the tags of the OpenAPI document that each has. */
@@ -147,7 +147,7 @@ function toErrors({ responses }: PlacedOperation): string {
 }
 
 function toExample({ operationId }: PlacedOperation): string {
-  const example = findAnswer(operationId);
+  const example = renderExample(answers[operationId]);
   if (example === null) return '';
   return `### Example\n\n\`\`\`http\n${example.request}\n\`\`\`\n\n\`\`\`http\n${example.answer}\n\`\`\`\n`;
 }

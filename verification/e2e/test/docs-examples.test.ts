@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { PROBLEM_CODES, type ProblemCode } from '@phds/catalog/problems';
-import { answers } from '@phds/docs/answer-examples';
-import { problems } from '@phds/docs/problem-examples';
-import type { Recorded } from '@phds/docs/recorded';
+import { answers, problems, type Recorded } from '@phds/docs/recorded';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 import { AnswerContract } from '@phds/test-kit/answer-contract';
 import { recordProblems } from '../src/examples/problems.ts';
