@@ -1,6 +1,6 @@
 import { createServer, STATUS_CODES } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { listenOnLoopback } from './loopback.ts';
+import { closeAtOnce, listenOnLoopback } from './loopback.ts';
 
 /** An HTTP proxy on 127.0.0.1 that has one destination, whatever it is asked for. */
 export class ConnectProxy implements AsyncDisposable {
@@ -45,7 +45,6 @@ export class ConnectProxy implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeAtOnce(this.#server);
   }
 }

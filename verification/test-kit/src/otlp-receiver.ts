@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listenOnLoopback } from './loopback.ts';
+import { closeAtOnce, listenOnLoopback } from './loopback.ts';
 
 /** A span as it was exported. */
 export interface ReceivedSpan {
@@ -75,11 +75,8 @@ export class OtlpReceiver implements AsyncDisposable {
     return this.bodies.flatMap((body) => toSpans(JSON.parse(body)));
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.close(() => resolve());
-    this.#server.closeAllConnections();
-    await promise;
+  [Symbol.asyncDispose](): Promise<void> {
+    return closeAtOnce(this.#server);
   }
 }
 

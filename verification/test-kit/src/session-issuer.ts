@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { listenOnLoopback } from './loopback.ts';
+import { closeAtOnce, listenOnLoopback } from './loopback.ts';
 
 /** Deviations from a valid session, for tests of refusals. */
 export interface SessionOverrides {
@@ -67,11 +67,6 @@ async function serveKeys(jwks: string): Promise<{ url: string } & AsyncDisposabl
   const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}/.well-known/jwks.json`,
-    [Symbol.asyncDispose]: () => {
-      const closed = Promise.withResolvers<void>();
-      server.close(() => closed.resolve());
-      server.closeAllConnections();
-      return closed.promise;
-    },
+    [Symbol.asyncDispose]: () => closeAtOnce(server),
   };
 }

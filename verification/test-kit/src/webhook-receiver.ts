@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { listenOnLoopback } from './loopback.ts';
+import { closeAtOnce, listenOnLoopback } from './loopback.ts';
 
 /** What the events say; each has some of these. */
 export interface EventData {
@@ -57,11 +57,7 @@ export class WebhookReceiver implements AsyncDisposable {
   async kill(): Promise<void> {
     const server = this.#server;
     this.#server = null;
-    if (server === null) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    server.close(() => resolve());
-    server.closeAllConnections();
-    await promise;
+    if (server !== null) await closeAtOnce(server);
   }
 
   /** Listens again, on the same port. */

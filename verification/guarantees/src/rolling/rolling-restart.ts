@@ -9,7 +9,7 @@ import {
 } from '@phds/running-system/replicated-stack';
 import { HEART, type PersonWithApp } from '@phds/running-system/revocation-ways';
 import { HEART_PATH } from '@phds/running-system/working-system';
-import { arrive } from '../load/arrivals.ts';
+import { arrive, summarize } from '../load/arrivals.ts';
 
 /** An HTTP answer, or the reason why there was none. */
 interface BalancedAnswer {
@@ -136,15 +136,15 @@ async function sendReads(
     if (status !== 200 || !text.includes('"value"')) failed.push(`${status} ${text.slice(0, 200)}`);
   };
   await arrive({ perSecond, seconds: Number.POSITIVE_INFINITY }, read, signal);
-  const sorted = latencies.toSorted((a, b) => a - b);
-  const sent = sorted.length;
+  const sent = latencies.length;
+  const { p50, max } = summarize(latencies);
   return {
     sent,
     succeeded: sent - failed.length,
     failed,
     perSecond: sent / ((lastSentAt - startedAt) / 1000),
-    medianMs: sorted[sent >> 1] ?? 0,
-    slowestMs: sorted.at(-1) ?? 0,
+    medianMs: p50,
+    slowestMs: max,
   };
 }
 
