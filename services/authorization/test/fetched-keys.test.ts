@@ -295,3 +295,14 @@ test('a restore suspends the app until an operator confirms, and a fetch from th
   await harness.restores.confirmPart({ number: latest?.number ?? 0, clientId });
   expect(await present()).toBe('token');
 });
+
+test('another URL does not bring back the keys that a restore suspended', async () => {
+  // Without a secret, whose suspension would last.
+  await register({ tokenEndpointAuthMethod: 'private_key_jwt' });
+  await fetchDue();
+  await harness.restores.declareRestore({});
+  answers.set('/failing', { status: 500 });
+  await update({ jwksUri: `${origin}/failing` });
+  await fetchDue();
+  expect(await present()).toBe('unauthorized');
+});
