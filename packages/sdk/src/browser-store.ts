@@ -10,8 +10,6 @@ interface Entries {
   get(key: string): Request<unknown>;
   put(value: unknown, key: string): Request<unknown>;
   delete(key: string): Request<unknown>;
-  count(): Request<number>;
-  clear(): Request<unknown>;
 }
 interface Transaction extends Request<void> {
   objectStore(name: string): Entries;
@@ -32,7 +30,7 @@ const KEY = 'key';
 
 /**
  * Keeps the tokens and the key of a page in IndexedDB, for all its tabs: `store` and `dpop` of the client. The private key cannot be
- * copied, and is removed with the tokens of the last connection. Two apps of one origin need two names.
+ * copied, and is of no use without tokens, so it stays. Two apps of one origin need two names.
  */
 export function browserStore(name = 'phds'): TokenStore & KeyStore {
   return {
@@ -41,12 +39,7 @@ export function browserStore(name = 'phds'): TokenStore & KeyStore {
       transact(name, 'readwrite', async (entries) => {
         const held = await find<TokenSet>(entries, grantId);
         if (held?.refreshToken !== previous?.refreshToken) return false;
-        if (next !== null) await settle(entries.put(next, grantId));
-        else {
-          await settle(entries.delete(grantId));
-          // Only the key is left.
-          if ((await settle(entries.count())) === 1) await settle(entries.clear());
-        }
+        await settle(next === null ? entries.delete(grantId) : entries.put(next, grantId));
         return true;
       }),
     lock: (grantId, work) => navigator.locks.request(`${name} ${grantId}`, work),
