@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import type { Failure } from '../../api/change.ts';
 import { type KeySettings, useSettingsChange } from '../../api/developer-apps.ts';
-import { violationOf } from '../../api/problem.ts';
+import { faultText, violationOf } from '../../api/problem.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { Button, ButtonAnchor } from '../../ui/button.tsx';
 import { Card, Facts, Row, Soft, Stack } from '../../ui/card.tsx';
@@ -150,7 +150,7 @@ function KeyForm({ app }: { readonly app: DeveloperApp }) {
 
 /** What became of the last attempt to fetch the keys. */
 function Fetched({ app: { jwksFetchedAt: at, jwksFailure: cause } }: { readonly app: DeveloperApp }) {
-  if (cause !== null) return text('jwksFailure', { cause });
+  if (cause !== null) return text('jwksFailure', { cause: faultText(cause) });
   return at === null ? null : text('jwksFetchedAt', { at: formatInstant(at) });
 }
 
