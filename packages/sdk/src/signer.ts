@@ -71,7 +71,7 @@ export class Signer {
 
   #key(): Promise<ReadyKey> {
     const given = this.#given;
-    // Not remembered: another tab can have replaced it.
+    // Not remembered: the store can have lost it, as when the person clears the data of the site.
     if (typeof given === 'object' && 'keyPair' in given) return given.keyPair(generate).then(toReady);
     this.#ready ??= given === undefined ? generate().then(toReady) : read(given);
     return this.#ready;

@@ -85,10 +85,10 @@ function readHeader(head: string): ProofKey {
   const header = parseObject(head);
   if (header['typ'] !== 'dpop+jwt') throw new ProofFault('typ is not dpop+jwt');
   if ('crit' in header) throw new ProofFault('crit is not supported');
-  const { canonical, jwk, check } = readKey(header['alg'], header['jwk']);
+  const { jwk, check } = readKey(header['alg'], header['jwk']);
   let key: KeyObject | null | undefined;
   return {
-    jkt: sha256(canonical).toString('base64url'),
+    jkt: thumbprintOf(jwk),
     check: (data, signature) => {
       key ??= importKey(jwk);
       return key !== null && check(data, key, signature);
@@ -130,9 +130,8 @@ function normalize(text: string): string {
 
 type SignatureCheck = (data: Buffer, key: KeyObject, signature: Buffer) => boolean;
 
-/** A public key in a header: its members that count, and those in the order of RFC 7638. */
+/** A public key in a header: its members that count. */
 interface ReadKey {
-  readonly canonical: string;
   readonly jwk: Readonly<Record<string, string>>;
   readonly check: SignatureCheck;
 }
@@ -159,23 +158,18 @@ function readKey(alg: unknown, value: unknown): ReadKey {
   if (PRIVATE.some((name) => name in key)) throw new ProofFault('jwk is not a public key');
   const { kty, crv, x, y, n, e } = key;
   if (alg === 'ES256' && kty === 'EC' && crv === 'P-256' && isText(x, COORDINATE) && isText(y, COORDINATE)) {
-    return toKey({ crv, kty, x, y }, ES256);
+    return { jwk: { crv, kty, x, y }, check: ES256 };
   }
   const isEdwards = alg === 'EdDSA' || alg === 'Ed25519';
   if (isEdwards && kty === 'OKP' && crv === 'Ed25519' && isText(x, COORDINATE)) {
-    return toKey({ crv, kty, x }, EDDSA);
+    return { jwk: { crv, kty, x }, check: EDDSA };
   }
   if (alg === 'PS256' && kty === 'RSA' && e === 'AQAB' && isText(n, MODULUS)) {
-    return toKey({ e, kty, n }, PS256);
+    return { jwk: { e, kty, n }, check: PS256 };
   }
   throw new ProofFault(
     'alg is none of ES256, EdDSA, Ed25519 and PS256 with a key of at least 2048 bits for it',
   );
-}
-
-/** The members are in alphabetical order (RFC 7638 section 3). */
-function toKey(jwk: Readonly<Record<string, string>>, check: SignatureCheck): ReadKey {
-  return { canonical: JSON.stringify(jwk), jwk, check };
 }
 
 function isText(value: unknown, form: RegExp): value is string {
@@ -205,7 +199,7 @@ function parseObject(part: string): Readonly<Record<string, unknown>> {
   throw new ProofFault('it is not a signed JWT');
 }
 
-/** The thumbprint of a public key: SHA-256 in base64url (RFC 7638). */
+/** The thumbprint of a public key: SHA-256 in base64url of its members in alphabetical order (RFC 7638 section 3). */
 export function thumbprintOf({ crv, e, kty, n, x, y }: Readonly<Record<string, unknown>>): string {
   return sha256(JSON.stringify({ crv, e, kty, n, x, y })).toString('base64url');
 }
