@@ -170,6 +170,7 @@ describe('the keys of a stack', () => {
       tokenExpiresAt: 2_000_000_000,
       dataFrom: null,
       jkt: null,
+      sub: null,
     };
     const verify = createAssertionVerifier({ publicKeys: await readFile(files.assertionPublicKeys, 'utf8') });
     expect(await verify(await sign(assertion))).toEqual(assertion);

@@ -17,6 +17,7 @@ const assertion: AccessAssertion = {
   tokenHash: 'AAAA',
   tokenExpiresAt: 1_800_000_000,
   dataFrom: '2026-01-01',
+  sub: 'sub_1',
   jkt: 'A'.repeat(43),
 };
 

@@ -136,6 +136,7 @@ function assertionAbout(userId: string, clock: FakeClock): AccessAssertion {
     tokenHash: Buffer.alloc(32, 7).toString('base64url'),
     tokenExpiresAt: Math.floor(clock.now().getTime() / 1000) + 3600,
     dataFrom: null,
+    sub: 'sub_test',
     jkt: null,
   };
 }

@@ -24,6 +24,8 @@ export interface AccessAssertion {
   readonly tokenExpiresAt: number;
   /** First day that the app may see (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
+  /** Identifies the person to this app; null when the ledger did not answer, and from a replica of an earlier release. */
+  readonly sub: string | null;
   /** Thumbprint of the key that the token is bound to (RFC 7638); null if it is not bound. */
   readonly jkt: string | null;
 }
@@ -38,7 +40,7 @@ export function createAssertionSigner(options: {
   const { clock = systemClock } = options;
   const key = parsePrivateKey(options.privateKeyPem);
   return async (assertion) => {
-    const { userId, clientId, grantId, familyId, scopes, tokenHash, tokenExpiresAt, dataFrom, jkt } =
+    const { userId, clientId, grantId, familyId, scopes, tokenHash, tokenExpiresAt, dataFrom, sub, jkt } =
       assertion;
     const now = Math.floor(clock.now().getTime() / 1000);
     return new SignJWT({
@@ -49,6 +51,7 @@ export function createAssertionSigner(options: {
       token_hash: tokenHash,
       token_exp: tokenExpiresAt,
       ...(dataFrom === null ? {} : { data_from: dataFrom }),
+      ...(sub === null ? {} : { app_sub: sub }),
       // RFC 7800
       ...(jkt === null ? {} : { cnf: { jkt } }),
     })
@@ -111,6 +114,7 @@ export function createAssertionVerifier(options: {
         tokenHash: String(payload['token_hash']),
         tokenExpiresAt: Number(payload['token_exp']),
         dataFrom: payload['data_from'] === undefined ? null : String(payload['data_from']),
+        sub: payload['app_sub'] === undefined ? null : String(payload['app_sub']),
         jkt: toThumbprint(payload['cnf']),
       };
       // Authorization never signs one. Checked where data is read too, so that no fault there shows a real person to a sandbox app.

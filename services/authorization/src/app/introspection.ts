@@ -67,11 +67,11 @@ export function createIntrospection(dependencies: {
     const liveness = await checkLedger(token);
     if (liveness !== null && !isAlive(token, liveness)) return DEAD;
     const grant = token.userId === null ? null : (liveness?.grant ?? null);
-    const assertion = await vouchFor(token, grant?.dataFrom ?? null);
+    const assertion = await vouchFor(token, grant);
     return { status: 'live', token, grant, assertion, ledgerChecked: liveness !== null };
   };
 
-  async function vouchFor(token: AccessToken, dataFrom: string | null): Promise<string | null> {
+  async function vouchFor(token: AccessToken, grant: GrantFacts | null): Promise<string | null> {
     const { userId, grantId, familyId, clientId, scopes, hash, expiresAt, jkt } = token;
     if (userId === null || grantId === null || familyId === null) return null;
     return sign({
@@ -82,7 +82,8 @@ export function createIntrospection(dependencies: {
       scopes,
       tokenHash: Buffer.from(hash).toString('base64url'),
       tokenExpiresAt: Math.floor(expiresAt.getTime() / 1000),
-      dataFrom,
+      dataFrom: grant?.dataFrom ?? null,
+      sub: grant?.sub ?? null,
       jkt,
     });
   }

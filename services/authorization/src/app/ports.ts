@@ -266,6 +266,7 @@ export type SignAssertion = (assertion: {
   tokenHash: string;
   tokenExpiresAt: number;
   dataFrom: string | null;
+  sub: string | null;
   jkt: string | null;
 }) => Promise<string>;
 

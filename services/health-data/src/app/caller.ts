@@ -12,4 +12,6 @@ export interface Caller {
   readonly tokenExpiresAt: number;
   /** First day that the app may see (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
+  /** Identifies the person to this app; null if authorization could not learn it. */
+  readonly sub: string | null;
 }

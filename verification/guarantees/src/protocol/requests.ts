@@ -200,6 +200,7 @@ export class Requests {
       tokenHash: Buffer.from(held.hash).toString('base64url'),
       tokenExpiresAt: Math.floor(expiresAt / 1000),
       jkt: null,
+      sub: null,
     };
     const key = JSON.stringify(content);
     const known = this.#assertions.get(key);

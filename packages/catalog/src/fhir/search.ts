@@ -1,0 +1,335 @@
+import type { EndpointScope } from '../endpoints.ts';
+import { ANY_TIME, both, findTimeBounds, type TimeBounds } from './dates.ts';
+import {
+  BLOOD_PRESSURE_COMPONENTS,
+  LOINC,
+  OBSERVATION_CATEGORY,
+  OBSERVATION_KINDS,
+  type ObservationKind,
+  OWN_SYSTEMS,
+} from './observation-kinds.ts';
+import { type FhirType, fhirTypeOf, type SearchParameter } from './resource-types.ts';
+
+/** The default `_count`. */
+export const COUNT_DEFAULT = 50;
+/** The maximum `_count`; a larger one is clamped. */
+export const COUNT_MAX = 200;
+/** The most values of one parameter, and parameters of one search. */
+export const VALUES_MAX = 50;
+
+/** A parameter as sent, decoded. */
+export type SentParameter = readonly [name: string, value: string];
+
+/** A kind of Observation that a search selects. */
+export interface SelectedKind extends ObservationKind {
+  /** Selected only by a LOINC code, which not all of its resources have (`hasLoinc`). */
+  readonly byLoinc: boolean;
+}
+
+/** A search, or the read of one resource as the search for its id. */
+export interface FhirSearch {
+  readonly type: FhirType;
+  /** Ids of resources; null for every one. */
+  readonly ids: readonly string[] | null;
+  /** Ids of the Patients whose resources are meant; null for the person of the token. */
+  readonly patients: readonly string[] | null;
+  /** Values of `identifier`; null for every one. */
+  readonly identifiers: readonly string[] | null;
+  /** The kinds of Observations; empty for other types. */
+  readonly kinds: readonly SelectedKind[];
+  /** Values of `status` where resources differ in it (MedicationAdministration); null for every one. */
+  readonly statuses: readonly string[] | null;
+  /** Whether a parameter excludes every resource of the type. */
+  readonly isEmpty: boolean;
+  readonly when: TimeBounds;
+  readonly count: number;
+  /** Whether only the number of matches is asked for. */
+  readonly countOnly: boolean;
+  readonly withTotal: boolean;
+  /** As sent; null for the first page. */
+  readonly cursor: string | null;
+  /** The scopes of the data that may match; none if nothing can. The search is judged by those of them that are consented. */
+  readonly scopes: readonly EndpointScope[];
+  /** What applied, for the link `self`; without the cursor. */
+  readonly applied: readonly SentParameter[];
+}
+
+/** What is wrong with a parameter. */
+export interface SearchProblem {
+  readonly field: string;
+  readonly problem: string;
+}
+
+/** The values of codes that all resources of a type share. */
+const FIXED: { readonly [T in FhirType]?: { readonly [P in SearchParameter]?: readonly string[] } } = {
+  Observation: { status: ['final'] },
+  Condition: {
+    category: [
+      'problem-list-item',
+      'http://terminology.hl7.org/CodeSystem/condition-category|problem-list-item',
+    ],
+    // Not stored, so it is never claimed.
+    'clinical-status': [],
+  },
+  AllergyIntolerance: { 'clinical-status': [] },
+  MedicationRequest: { status: ['unknown'], intent: ['plan'] },
+  Appointment: { status: ['booked'] },
+  DiagnosticReport: { status: ['final'] },
+  DocumentReference: { status: ['current'] },
+};
+
+const DATES: ReadonlySet<string> = new Set([
+  'date',
+  'onset-date',
+  'effective-time',
+] satisfies SearchParameter[]);
+
+/** What the parameters of a search select so far. */
+interface Draft {
+  ids: readonly string[] | null;
+  patients: readonly string[] | null;
+  identifiers: readonly string[] | null;
+  kinds: readonly SelectedKind[];
+  statuses: readonly string[] | null;
+  isEmpty: boolean;
+  when: TimeBounds;
+  count: number;
+  countOnly: boolean;
+  withTotal: boolean;
+  cursor: string | null;
+}
+
+const ALL_KINDS: readonly SelectedKind[] = OBSERVATION_KINDS.map((kind) => ({ ...kind, byLoinc: false }));
+
+/**
+ * Parses a search (R4, Search). `base` is the address of the interface, `{PUBLIC_URL}/fhir/R4`. An unknown parameter is a problem unless
+ * `lenient`, because a typing error must not widen a search. The same parameter twice means both, a comma means one of several.
+ */
+export function parseSearch(
+  type: FhirType,
+  sent: readonly SentParameter[],
+  base: string,
+  lenient = false,
+): { readonly search: FhirSearch } | { readonly problems: readonly SearchProblem[] } {
+  const draft: Draft = {
+    ids: null,
+    patients: null,
+    identifiers: null,
+    kinds: type === 'Observation' ? ALL_KINDS : [],
+    statuses: null,
+    isEmpty: false,
+    when: ANY_TIME,
+    count: COUNT_DEFAULT,
+    countOnly: false,
+    withTotal: false,
+    cursor: null,
+  };
+  const problems: SearchProblem[] = [];
+  const applied: SentParameter[] = [];
+  if (sent.length > VALUES_MAX)
+    return { problems: [{ field: 'query', problem: `has more than ${VALUES_MAX} parameters` }] };
+  for (const [name, value] of sent) {
+    const problem = value === '' ? 'must not be empty' : apply(draft, type, name, value, base);
+    if (problem === null && name !== '_cursor') applied.push([name, value]);
+    if (problem === null || (problem === UNKNOWN && lenient)) continue;
+    problems.push({ field: name, problem: problem === UNKNOWN ? describeUnknown(type, name) : problem });
+  }
+  if (problems.length > 0) return { problems };
+  return { search: { ...draft, type, scopes: scopesOf(type, draft), applied } };
+}
+
+/** The read of one resource. */
+export function searchForId(type: FhirType, id: string, base: string): FhirSearch {
+  const parsed = parseSearch(type, [['_id', id]], base);
+  if ('search' in parsed) return parsed.search;
+  throw new RangeError('The id is not an id of FHIR.');
+}
+
+/** Whether a text can be the id of a resource (R4, data type id). */
+export function isFhirId(text: string): boolean {
+  return /^[A-Za-z0-9.-]{1,64}$/.test(text);
+}
+
+const UNKNOWN = '';
+
+function describeUnknown(type: FhirType, name: string): string {
+  if (name.includes(':')) return 'has a modifier or a chain, which is not supported';
+  const known = ['patient', '_id', ...fhirTypeOf(type).search, '_count', '_sort', '_total', '_summary'];
+  return `is not a search parameter of ${type}; known are ${known.join(', ')}`;
+}
+
+/** Applies a parameter; returns what is wrong with it, `UNKNOWN`, or null. */
+function apply(draft: Draft, type: FhirType, name: string, value: string, base: string): string | null {
+  const general = GENERAL[name];
+  if (general !== undefined) return general(draft, value, { type, base });
+  if (!(fhirTypeOf(type).search as readonly string[]).includes(name)) return UNKNOWN;
+  if (DATES.has(name)) {
+    const bounds = findTimeBounds(value);
+    if (bounds === null)
+      return 'must be a year, a month, a day or an instant with its offset, after eq, ge, gt, le, lt, sa or eb';
+    draft.when = both(draft.when, bounds);
+    return null;
+  }
+  const values = splitValues(value);
+  if (values === null) return TOO_MANY;
+  if (name === 'identifier') {
+    draft.identifiers = narrow(
+      draft.identifiers,
+      values.map((each) => each.slice(each.indexOf('|') + 1)),
+    );
+  } else if (type === 'Observation' && name !== 'status') {
+    draft.kinds = selectKinds(draft.kinds, name, values, base);
+  } else if (type === 'MedicationAdministration') {
+    draft.statuses = narrow(draft.statuses, values.map(codeOf));
+  } else if (!values.some((each) => FIXED[type]?.[name as SearchParameter]?.includes(each))) {
+    draft.isEmpty = true;
+  }
+  return null;
+}
+
+const TOO_MANY = `must have at most ${VALUES_MAX} values`;
+
+function codeOf(token: string): string {
+  return token.slice(token.indexOf('|') + 1);
+}
+
+/** The values between commas; null if there are too many. A comma of a value is written `\,`. */
+function splitValues(text: string): readonly string[] | null {
+  const values = text.split(/(?<!\\),/).map((value) => value.replaceAll(/\\([,|$\\])/g, '$1'));
+  return values.length > VALUES_MAX ? null : values;
+}
+
+function narrow(before: readonly string[] | null, values: readonly string[]): readonly string[] {
+  return before === null ? values : before.filter((value) => values.includes(value));
+}
+
+type Apply = (
+  draft: Draft,
+  value: string,
+  of: { readonly type: FhirType; readonly base: string },
+) => string | null;
+
+const PATIENT: Apply = (draft, value, { base }) => {
+  const values = splitValues(value);
+  if (values === null) return TOO_MANY;
+  const ids = values.map((each) => each.replace(`${base}/`, '').replace(/^Patient\//, ''));
+  if (!ids.every(isFhirId)) return 'must be the id of a Patient, or Patient/{id}';
+  draft.patients = narrow(draft.patients, ids);
+  return null;
+};
+
+/** The parameters of every type. */
+const GENERAL: Readonly<Record<string, Apply>> = {
+  patient: (draft, value, of) => (of.type === 'Patient' ? UNKNOWN : PATIENT(draft, value, of)),
+  subject: (draft, value, of) => (of.type === 'Patient' ? UNKNOWN : PATIENT(draft, value, of)),
+  _id: (draft, value) => {
+    const values = splitValues(value);
+    if (values === null) return TOO_MANY;
+    if (!values.every(isFhirId)) return 'must be the id of a resource';
+    draft.ids = narrow(draft.ids, values);
+    return null;
+  },
+  _count: (draft, value) => {
+    if (!/^\d{1,9}$/.test(value)) return 'must be a number';
+    const count = Number(value);
+    draft.count = Math.min(count, COUNT_MAX);
+    // R4, Search, section 3.1.1.5.5: treated like _summary=count.
+    if (count === 0) draft.countOnly = true;
+    return null;
+  },
+  _summary: (draft, value) => {
+    if (value !== 'count' && value !== 'false') return 'must be count or false';
+    draft.countOnly = value === 'count';
+    return null;
+  },
+  _total: (draft, value) => {
+    if (!['none', 'estimate', 'accurate'].includes(value)) return 'must be none, estimate or accurate';
+    draft.withTotal = value !== 'none';
+    return null;
+  },
+  _sort: (_draft, value, { type }) => {
+    const order = fhirTypeOf(type).search.find((name) => DATES.has(name));
+    if (value === `-${order}`) return null;
+    return order === undefined ? 'is not supported for this type' : `must be -${order}: the newest is first`;
+  },
+  _format: (_draft, value) =>
+    ['json', 'application/json', 'application/fhir+json'].includes(value) ? null : 'must be json',
+  _pretty: (_draft, value) => (value === 'true' || value === 'false' ? null : 'must be true or false'),
+  _cursor: (draft, value) => {
+    draft.cursor = value;
+    return null;
+  },
+};
+
+/** The kinds that have one of the codes or categories. */
+function selectKinds(
+  before: readonly SelectedKind[],
+  name: string,
+  values: readonly string[],
+  base: string,
+): readonly SelectedKind[] {
+  return before.flatMap((kind) => {
+    const names =
+      name === 'category' ? categoryTokens(kind, base) : codeTokens(kind, name === 'combo-code', base);
+    const found = values.filter((value) => names.some((token) => token.matches(value)));
+    if (found.length === 0) return [];
+    const byLoinc = found.every((value) => !names.some((token) => !token.isLoinc && token.matches(value)));
+    return { ...kind, byLoinc: kind.byLoinc || byLoinc };
+  });
+}
+
+/** A coding as the values of a token parameter that it matches: `code`, `system|code`, `system|`. */
+function toToken(system: string, code: string) {
+  return {
+    isLoinc: system === LOINC,
+    matches: (value: string) => value === code || value === `${system}|${code}` || value === `${system}|`,
+  };
+}
+
+function categoryTokens({ category, ownCategory }: ObservationKind, base: string) {
+  const own = toToken(`${base}/${OWN_SYSTEMS.category}`, ownCategory);
+  return category === null ? [own] : [toToken(OBSERVATION_CATEGORY, category), own];
+}
+
+function codeTokens({ key, ownCode, published }: ObservationKind, withComponents: boolean, base: string) {
+  const components =
+    withComponents && key === 'blood-pressure' ? Object.values(BLOOD_PRESSURE_COMPONENTS) : [];
+  return [
+    ...[...published, ...components].map((code) => toToken(LOINC, code)),
+    toToken(`${base}/${OWN_SYSTEMS.metric}`, ownCode),
+  ];
+}
+
+function scopesOf(type: FhirType, { kinds, ids, isEmpty }: Draft): readonly EndpointScope[] {
+  const { scopes, idPrefixes } = fhirTypeOf(type);
+  if (type !== 'Observation' || isEmpty) return scopes;
+  const wanted =
+    ids === null ? idPrefixes : idPrefixes.filter((prefix) => ids.some((id) => id.startsWith(`${prefix}-`)));
+  const ofKinds = kinds.filter((kind) => wanted.includes(prefixOf(kind)));
+  // A search that can find nothing is recorded and judged like one that may, by all scopes of the type.
+  return ofKinds.length === 0
+    ? scopes
+    : scopes.filter((scope) => ofKinds.some((kind) => kind.scope === scope));
+}
+
+const LIST_PREFIXES: Readonly<Record<string, string>> = {
+  'daily-weight': 'wgt',
+  symptom: 'sym',
+  mood: 'mood',
+  'blood-type': 'blood',
+};
+
+/** The prefix of the ids of a kind of Observation. */
+export function prefixOf({ key }: Pick<ObservationKind, 'key'>): string {
+  return LIST_PREFIXES[key] ?? 'rdg';
+}
+
+/**
+ * The kinds of Observations that are read for these scopes. The weights of days are the weights of the body measurements once more, so
+ * they are left out where these are read.
+ */
+export function kindsToRead(search: FhirSearch, judged: readonly string[]): readonly SelectedKind[] {
+  const kinds = search.kinds.filter(({ scope }) => judged.includes(scope));
+  const hasWeights = kinds.some(({ key }) => key === 'weight');
+  return hasWeights ? kinds.filter(({ key }) => key !== 'daily-weight') : kinds;
+}
