@@ -63,10 +63,17 @@ describe('the access history', () => {
     expect(await count({ clientId: two.clientId })).toBe(1);
     expect(await count({ scope: GLUCOSE })).toBe(1);
     expect(await count({ grantId: first.grantId, scope: GLUCOSE })).toBe(0);
+    const several = `${HEART} ${GLUCOSE}`;
+    await record(consent, { ...accessOf(first), scope: several, endpoint: '/fhir/R4/Observation' });
+    const ofGrant = { grantId: first.grantId, scope: GLUCOSE };
+    expect(await count(ofGrant)).toBe(1);
+    expect(await count({ grantId: first.grantId, scope: HEART })).toBe(2);
+    const { days } = await consent.history.listAccessDays(ofGrant, session);
+    expect(days).toMatchObject([{ released: 1, refused: 0, scopes: [{ scope: several, released: 1 }] }]);
     const { accesses } = await consent.history.listAccesses({}, session);
     const at = timestampMs(accesses[0]!.at!);
     expect(await count({ from: timestampFromDate(new Date(at + 1)) })).toBe(0);
-    expect(await count({ to: timestampFromDate(new Date(at + 1)) })).toBe(2);
+    expect(await count({ to: timestampFromDate(new Date(at + 1)) })).toBe(3);
     for (const from of [at, at + 1]) {
       const empty = { from: timestampFromDate(new Date(from)), to: timestampFromDate(new Date(at)) };
       await expect(count(empty)).rejects.toMatchObject({ reason: 'invalid_request' });

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { OBSERVATION_SCOPES } from '@phds/catalog/fhir/observation-kinds';
+import { formatScopeList } from '@phds/catalog/scopes';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { KEY_LOOK_UPS } from '@phds/service-kit/postgres/postgres';
@@ -82,6 +84,26 @@ describe('an access under a live grant', () => {
       Verdict.GRANT_REVOKED,
       Verdict.RELEASED,
     ]);
+  });
+
+  test('of several scopes is released while all of them are held', async () => {
+    const all = [...OBSERVATION_SCOPES];
+    const grant = await approve(consent, await registerApp(consent), 'several', { requested: all });
+    const access = { ...accessOf(grant), scope: formatScopeList(all), endpoint: '/fhir/R4/Observation/{id}' };
+    expect(await record(consent, access)).toBe(Verdict.RELEASED);
+    expect(await lastRecord('several')).toMatchObject({ scope: access.scope, endpoint: access.endpoint });
+    const scopes = all.filter((scope) => scope !== MOOD);
+    await consent.asGateway.narrowGrant(
+      { id: grant.grantId, setScopes: true, scopes },
+      await consent.session('several'),
+    );
+    expect(await record(consent, access)).toBe(Verdict.SCOPE_WITHDRAWN);
+    expect(await record(consent, { ...access, scope: scopes.join(' ') })).toBe(Verdict.RELEASED);
+    for (const scope of ['', 'x'.repeat(513)]) {
+      await expect(record(consent, { ...access, scope })).rejects.toMatchObject({
+        reason: 'invalid_request',
+      });
+    }
   });
 
   test('is recorded in batches of up to 500', async () => {

@@ -89,6 +89,14 @@ describe('the oracle', () => {
     expect(rulesOf([...others.map((ended) => acknowledged(10, ended)), ...DATA])).toEqual([]);
   });
 
+  test('reports data of several scopes of which one had ended', () => {
+    const facts = { scope: 'heart profile' };
+    const events = [started(20, facts), recorded(25, facts), answered(30)];
+    expect(rulesOf([acknowledged(10, { ...SCOPE, scope: 'profile' }), ...events])).toEqual([
+      'data-after-revocation',
+    ]);
+  });
+
   test.each([SCOPE, APP])('accepts data after a restoration was requested: $kind', (subject) => {
     const ended = acknowledged(10, subject, 5);
     expect(rulesOf([ended, restored(12, 14, subject), ...DATA])).toEqual([]);

@@ -7,6 +7,11 @@ export function scopeTitle(scope: string): string {
   return findTexts(scope)?.title ?? scope;
 }
 
+/** The titles of the scopes of accesses, which name one or, separated by spaces, several; each once. */
+export function recordedTitles(accesses: readonly { readonly scope: string }[]): string[] {
+  return [...new Set(accesses.flatMap(({ scope }) => scope.split(' ')))].map(scopeTitle);
+}
+
 /** A sentence about a scope in the page's language; empty for an unknown scope. */
 export function scopeDescription(scope: string): string {
   return findTexts(scope)?.description ?? '';

@@ -51,6 +51,7 @@ export interface Erasure {
 export interface AccessFilter {
   readonly grantId: string | null;
   readonly clientId: string | null;
+  /** Name of a scope, which a record may name among others. */
   readonly scope: string | null;
   /** `from` is inclusive, `to` exclusive. */
   readonly from: Date | null;

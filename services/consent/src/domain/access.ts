@@ -23,6 +23,7 @@ export type Judgement = Verdict | 'reference_differs';
 interface RecordedAccess {
   readonly clientId: string;
   readonly grantId: string;
+  /** Names of scopes in catalog order, joined by single spaces. */
   readonly scope: string;
   readonly endpoint: string;
   readonly from: string;
@@ -65,11 +66,12 @@ export interface AccessDay {
   readonly currentAppName: string;
   readonly released: number;
   readonly refused: number;
-  /** The same by scope, in the order of their names. */
+  /** The same by recorded scope, in the order of their names. */
   readonly scopes: readonly ScopeAccesses[];
 }
 
 export interface ScopeAccesses {
+  /** As recorded. */
   readonly scope: string;
   readonly released: number;
   readonly refused: number;

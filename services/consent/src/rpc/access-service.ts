@@ -28,6 +28,8 @@ import { findDate, findMoment, parseHash, parseName, parseText } from './paramet
 
 /** Maximum number of accesses in one call and in one batch, and of counts in one call. */
 export const LARGEST_BATCH = 500;
+/** More than all scopes of the catalog, joined. */
+const LONGEST_SCOPE = 512;
 const LONGEST_DAYS = 366;
 const DAY_MS = 86_400_000;
 const INT_MAX = 0x7fff_ffff;
@@ -132,7 +134,7 @@ function parseAccess(message: AccessMessage): Access {
     familyId: parseText('familyId', message.familyId, 128),
     tokenHash: parseHash('tokenHash', message.tokenHash),
     tokenExpiresAt: message.tokenExpiresAt,
-    scope: parseName('scope', message.scope),
+    scope: parseName('scope', message.scope, LONGEST_SCOPE),
     endpoint: parseName('endpoint', message.endpoint, 512),
     from: parseText('from', message.from, 64),
     to: parseText('to', message.to, 64),

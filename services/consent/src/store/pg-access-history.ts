@@ -162,7 +162,7 @@ function ofPerson(ref: string | null, filter: DayFilter): Sql {
   const conditions = [sql`r.user_ref = ${ref}::uuid`];
   if (filter.grantId !== null) conditions.push(sql`r.grant_id = ${filter.grantId}`);
   if (filter.clientId !== null) conditions.push(sql`r.client_id = ${filter.clientId}`);
-  if (filter.scope !== null) conditions.push(sql`r.scope = ${filter.scope}`);
+  if (filter.scope !== null) conditions.push(sql`${filter.scope} = ANY (string_to_array(r.scope, ' '))`);
   return join(conditions, ' AND ');
 }
 

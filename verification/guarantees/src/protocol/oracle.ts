@@ -232,7 +232,7 @@ function keysOf({ token, family, grant, app, user, scope }: AccessFacts): string
     `grant ${grant}`,
     `app-life ${app}`,
     `app ${app}`,
-    `scope ${user} ${app} ${scope}`,
+    ...scope.split(' ').map((one) => `scope ${user} ${app} ${one}`),
     `days ${user} ${app}`,
   ];
 }

@@ -36,6 +36,7 @@ export interface AccessFacts {
    * the client; the larger number when uncertain).
    */
   readonly epoch: number;
+  /** As recorded: one, or several separated by spaces. */
   readonly scope: string;
   /** Expiry of the token in milliseconds of the database's clock (`access_token.expires_at`); not judged when null. */
   readonly expiresAt: number | null;

@@ -4,10 +4,10 @@ import { type AccessFilter, useAccesses } from '../../api/accesses.ts';
 import type { Access } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Tag } from '../../ui/card.tsx';
-import { formatNumber } from '../../ui/formats.ts';
+import { formatList, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
-import { scopeTitle } from '../../ui/scopes.ts';
+import { recordedTitles } from '../../ui/scopes.ts';
 import { type Column, Pages, Table, useFilteredPage } from '../../ui/table.tsx';
 import { Clock, formatDate, formatInstant, Instant } from '../../ui/time.tsx';
 import { text } from './texts.ts';
@@ -59,7 +59,7 @@ function toColumns(showApp: boolean, showDay: boolean): readonly Column<Access>[
     },
     { title: text('result'), cell: (access) => <Outcome access={access} />, isPlain: true },
     ...(showApp ? [{ title: text('app'), cell: ({ app }: Access) => appTitle(app), isPlain: true }] : []),
-    { title: text('data'), cell: ({ scope }) => scopeTitle(scope), isPlain: true },
+    { title: text('data'), cell: (access) => formatList(recordedTitles([access])), isPlain: true },
     { title: text('dataFrom'), cell: (access) => windowText(access) },
     { title: text('records'), cell: ({ recordCount }) => formatNumber(recordCount), isNumber: true },
   ];

@@ -3,7 +3,7 @@ import type { AccessDay } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Soft, Tag } from '../../ui/card.tsx';
 import { dateFormat, formatList } from '../../ui/formats.ts';
-import { scopeTitle } from '../../ui/scopes.ts';
+import { recordedTitles } from '../../ui/scopes.ts';
 import { Pages, useFilteredPage } from '../../ui/table.tsx';
 import { toggled } from '../../ui/toggled.ts';
 import { AccessTable } from './access-table.tsx';
@@ -100,7 +100,7 @@ function readsText({ released, refused, scopes }: AccessDay): string {
 }
 
 function listScopes(scopes: AccessDay['scopes']): string {
-  const titles = scopes.map(({ scope }) => scopeTitle(scope));
+  const titles = recordedTitles(scopes);
   if (titles.length <= NAMED_SCOPES + 1) return formatList(titles);
   const named = titles.slice(0, NAMED_SCOPES);
   return formatList([...named, text('more', { count: titles.length - NAMED_SCOPES })]);

@@ -1,6 +1,8 @@
 -- Judges recorded accesses, in their order, in a snapshot that begins after the records were committed. The first cause
 -- that applies is answered; all but the last three hide that there ever was a consent.
 --
+-- An access names one scope, which is compared first because that is cheapest, or several, which all have to be held.
+--
 -- Each access is looked up by keys in a nested loop (ACCESS_POOL_SETTINGS). The state of restores is the same for all,
 -- so it is read once (MATERIALIZED): whether nobody has compared this database with what was acknowledged yet.
 --
@@ -25,7 +27,8 @@ SELECT
     WHEN restores.unverified                                                       THEN 'unverified'
     WHEN held.restore_number < restores.below                                      THEN 'restore_unconfirmed'
     WHEN held.expires_at <= statement_timestamp()                                  THEN 'grant_expired'
-    WHEN access.scope <> ALL (held.scopes)                                         THEN 'scope_withdrawn'
+    WHEN access.scope <> ALL (held.scopes)
+      AND NOT string_to_array(access.scope, ' ') <@ held.scopes                    THEN 'scope_withdrawn'
     WHEN coalesce(to_char(held.data_from, 'YYYY-MM-DD'), '') <> access.data_from   THEN 'window_changed'
     WHEN held.user_ref <> access.user_ref                                          THEN 'reference_differs'
     ELSE 'released'

@@ -32,13 +32,18 @@ import { currentName, findCurrentName } from './apps.ts';
 
 const namedApp = z.object({ clientId: text, name: text, currentName });
 
+const recordedScope = text.meta({
+  description:
+    'The scope of the data; several of a FHIR search in the order of the catalog, separated by spaces.',
+});
+
 const accessJson = z
   .object({
     id: text,
     at: instant,
     app: namedApp,
     grantId: text,
-    scope,
+    scope: recordedScope,
     endpoint: text,
     from: textOrNull,
     to: textOrNull,
@@ -54,7 +59,7 @@ const accessDayJson = z
     app: namedApp,
     released: count,
     refused: count,
-    scopes: z.array(z.object({ scope, released: count, refused: count })),
+    scopes: z.array(z.object({ scope: recordedScope, released: count, refused: count })),
   })
   .meta({ id: 'AccessDay' });
 
