@@ -52,7 +52,7 @@ const SNOMED_SEVERITIES: ReadonlyMap<string, Severity> = new Map([
 ]);
 
 /** The severity stated by a CodeableConcept, by SNOMED code or else by word; empty if unknown. */
-function severityOfConcept(concept: unknown): Severity | '' {
+export function severityOfConcept(concept: unknown): Severity | '' {
   for (const code of codesOf(concept, SNOMED)) {
     const severity = SNOMED_SEVERITIES.get(code);
     if (severity !== undefined) return severity;

@@ -1,44 +1,41 @@
-import type { MetricName } from '@phds/catalog/metrics';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import {
+  BLOOD_PRESSURE_COMPONENTS,
+  EHR_SOURCE,
+  OBSERVATION_KINDS,
+} from '@phds/catalog/fhir/observation-kinds';
+import { METRICS, type MetricName } from '@phds/catalog/metrics';
 import { BLOOD_TYPES, type BloodType } from '@phds/catalog/wire-names';
 import { Refused } from '../ingest/importer.ts';
+import { severityOfConcept } from './clinical-resources.ts';
 import { codesOf, conceptText, LOINC, valueText } from './concepts.ts';
 import { parseMoment } from './dates.ts';
 import { mapEhrRecord } from './ehr-summaries.ts';
 import { at, isObject, type JsonObject, listAt, numberAt, textAt } from './json-values.ts';
-import { type BloodFacts, EHR_SOURCE, type MappingContext, type Outcome } from './outcome.ts';
+import { type BloodFacts, type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
+import { ownCodeOf, wholeTextAt } from './own-resources.ts';
 
-// The column "accepted on FHIR import" of metrics.md. 9279-1 maps to `Respiratory`: `Respiratory Rate` is measured by a device, but
-// a clinical record is not.
-const CODES: { readonly [Name in MetricName]?: readonly string[] } = {
-  'Heart Rate': ['8867-4'],
-  'Resting HR': ['40443-4'],
-  HRV: ['80404-7'],
-  'Blood Pressure': ['8480-6'],
-  'BP Diastolic': ['8462-4'],
-  SPO2: ['59408-5', '2708-6'],
-  Respiratory: ['9279-1'],
-  Glucose: ['41653-7', '2339-0', '2345-7', '99504-3', '15074-8'],
-  Temperature: ['8310-5', '8331-1'],
-  Steps: ['55423-8', '41950-7'],
-  Calories: ['41981-2'],
-  Flights: ['100304-5'],
-  Sleep: ['93832-4'],
-  'Sleep Deep': ['93831-6'],
-  'Sleep Core': ['93830-8'],
-  'Sleep REM': ['93829-0'],
-  Weight: ['29463-7', '3141-9'],
-  Height: ['8302-2'],
-  BMI: ['39156-5'],
-  'Body Fat': ['41982-0'],
-};
+const NAMES: ReadonlyMap<string, MetricName> = new Map(METRICS.map(({ key, name }) => [key, name]));
 
-/** The metric type that a LOINC code measures in a clinical record. Each code belongs to one type. */
+function codesOfKind(key: string): string[] {
+  const kinds = OBSERVATION_KINDS.filter((kind) => kind.key === key);
+  return kinds.flatMap(({ published, accepted }) => [...published, ...accepted]);
+}
+
+const BLOOD_PRESSURES: Readonly<Record<string, string>> = BLOOD_PRESSURE_COMPONENTS;
+
+/**
+ * The metric type that a LOINC code measures in a clinical record. Each code belongs to one type: 9279-1 to `Respiratory`, because
+ * `Respiratory Rate` is measured by a device.
+ */
 export const METRIC_OF_LOINC: ReadonlyMap<string, MetricName> = new Map(
-  Object.entries(CODES).flatMap(([name, codes]) => codes.map((code) => [code, name as MetricName] as const)),
+  METRICS.filter(({ key }) => key !== 'respiratory-rate').flatMap(({ key, name }) =>
+    [BLOOD_PRESSURES[key] ?? codesOfKind(key)].flat().map((code) => [code, name] as const),
+  ),
 );
 
 /** Panels whose components are readings with a common time and source. */
-const READING_PANELS: ReadonlySet<string> = new Set(['85354-9', '55284-4']);
+const READING_PANELS: ReadonlySet<string> = new Set(codesOfKind('blood-pressure'));
 
 // LOINC: ABO group (883-9), ABO and Rh group (882-1), Rh (10331-7).
 const GROUP_CODES: ReadonlySet<string> = new Set(['883-9', '882-1']);
@@ -81,23 +78,51 @@ interface Interval {
 }
 
 /**
- * Maps an Observation. One with a code of metrics.md becomes a reading; a panel becomes one reading for each component. Any other
- * (laboratory, survey, …) becomes an EHR record; one with a blood group also updates the profile.
+ * Maps an Observation. Our own code says what it was made from. Otherwise one with a code of the catalog becomes a reading; a panel
+ * becomes one reading for each component. Any other (laboratory, survey, …) becomes an EHR record; one with a blood group also updates
+ * the profile.
  */
 export function mapObservation(context: MappingContext): readonly Outcome[] {
   const { resource } = context;
+  const own = ownCodeOf(at(resource, 'code'));
+  if (own === 'symptom') return [toSymptom(context)];
+  if (own === 'mood') return [toMoodEntry(context)];
   const codes = codesOf(at(resource, 'code'), LOINC);
-  if (codes.some((code) => READING_PANELS.has(code))) return mapPanel(resource);
-  const metric = findMetric(codes);
+  if (own === 'blood-pressure' || codes.some((code) => READING_PANELS.has(code)))
+    return mapPanel(resource, own !== '');
+  const metric = NAMES.get(own) ?? findMetric(codes);
   if (metric !== null) return [toReading(resource, metric, parseInterval(resource))];
   const facts = findBloodFacts(codes, resource);
   const blood: Outcome[] = facts === null ? [] : [{ kind: 'blood', facts }];
-  return [...blood, ...mapEhrRecord(context)];
+  return own === 'blood-type' ? blood : [...blood, ...mapEhrRecord(context)];
 }
 
-function mapPanel(panel: JsonObject): readonly Outcome[] {
+function toSymptom(context: MappingContext): Outcome {
+  const { resource } = context;
+  const value = {
+    description: wholeTextAt(resource, 'valueString'),
+    severity: severityOfConcept(at(resource, 'component', 0, 'valueCodeableConcept')),
+    timestamp: timestampFromMs(parseInterval(resource).start),
+  };
+  return toHealthRecord(context, 'symptom', { case: 'symptom', value });
+}
+
+function toMoodEntry(context: MappingContext): Outcome {
+  const { resource } = context;
+  const value = {
+    mood: textAt(resource, 'valueString'),
+    note: wholeTextAt(resource, 'note', 0, 'text'),
+    timestamp: timestampFromMs(parseInterval(resource).start),
+  };
+  return toHealthRecord(context, 'mood', { case: 'moodEntry', value });
+}
+
+/** `isOwn` is for a panel of ours, in which one of the two readings may never have been there. */
+function mapPanel(panel: JsonObject, isOwn: boolean): readonly Outcome[] {
   const interval = parseInterval(panel);
-  const outcomes = listAt(panel, 'component').flatMap((component) => mapComponent(component, interval));
+  const outcomes = listAt(panel, 'component')
+    .filter((component) => !isOwn || at(component, 'dataAbsentReason') === undefined)
+    .flatMap((component) => mapComponent(component, interval));
   // A panel may only group observations that are in the bundle separately.
   if (outcomes.length > 0) return outcomes;
   if (listAt(panel, 'hasMember').length > 0)
@@ -128,6 +153,9 @@ function findMetric(codes: readonly string[]): MetricName | null {
 function toReading(holder: JsonObject, type: MetricName, { start, end }: Interval): Outcome {
   const quantity = at(holder, 'valueQuantity');
   const value = numberAt(quantity, 'value');
+  // Only our own code names an ECG, which may have no heart rate.
+  if (value === null && type === 'ECG')
+    return { kind: 'reading', reading: { type, start, end, value, unit: '/min', source: EHR_SOURCE } };
   if (value === null) throw new Refused('value is not a quantity');
   if (textAt(quantity, 'comparator') !== '') throw new Refused('value is only a bound, such as <5');
   // The code is UCUM; the unit is a display text with free spelling.

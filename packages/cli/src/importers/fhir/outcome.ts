@@ -1,4 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { EHR_SOURCE } from '@phds/catalog/fhir/observation-kinds';
 import type { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { ImportedHealthRecord, ImportedReading } from '../ingest/importer.ts';
 import type { JsonObject } from './json-values.ts';
@@ -36,9 +37,6 @@ export interface MappingContext {
 
 /** Maps a resource. Throws Refused with the reason if nothing can be stored. */
 export type Mapper = (context: MappingContext) => readonly Outcome[];
-
-/** The source of all data of a bundle. */
-export const EHR_SOURCE = 'ehr';
 
 type HealthRecordContent = NonNullable<MessageInitShape<typeof HealthRecordSchema>['record']>;
 

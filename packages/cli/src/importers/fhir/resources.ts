@@ -12,6 +12,7 @@ import { type JsonObject, textAt } from './json-values.ts';
 import { mapMedication } from './medications.ts';
 import { findBloodType, mapObservation } from './observations.ts';
 import type { BloodFacts, Mapper, MappingContext, Outcome } from './outcome.ts';
+import { isOwn, OWN_MAPPERS } from './own-resources.ts';
 import { checkSubject, idOf, type References } from './references.ts';
 
 const FINANCIAL = [
@@ -142,9 +143,12 @@ function mapThePatient(context: MappingContext, patient: string | null): readonl
 
 function mapFact(context: MappingContext, patient: string | null): readonly Outcome[] {
   const { resource, resourceType, references } = context;
-  const mapper = MAPPERS.get(resourceType) ?? (hasEhrSummary(resourceType) ? mapEhrRecord : undefined);
+  const own = isOwn(resource) ? OWN_MAPPERS.get(resourceType) : undefined;
+  const mapper = own ?? MAPPERS.get(resourceType) ?? (hasEhrSummary(resourceType) ? mapEhrRecord : undefined);
   if (mapper === undefined) throw new Refused('resource type is unknown');
   checkSubject(resource, references, patient);
+  // A dose of ours that was not taken is kept.
+  if (own !== undefined) return own(context);
   for (const member of STATUS_MEMBERS) {
     const reason = VOID.get(textAt(resource, member));
     if (reason !== undefined) throw new Refused(reason);
