@@ -16,6 +16,7 @@ interface Row {
 /** A search parameter of one or more types, as named by R4. */
 export type SearchParameter =
   | 'identifier'
+  | 'subject'
   | 'category'
   | 'code'
   | 'combo-code'
@@ -31,27 +32,31 @@ const TABLE = {
   Observation: {
     idPrefixes: ['rdg', 'wgt', 'sym', 'mood', 'blood'],
     scopes: OBSERVATION_SCOPES,
-    search: ['category', 'code', 'combo-code', 'date', 'status'],
+    search: ['subject', 'category', 'code', 'combo-code', 'date', 'status'],
   },
   Condition: {
     idPrefixes: ['cnd'],
     scopes: ['read:conditions'],
-    search: ['category', 'clinical-status', 'onset-date'],
+    search: ['subject', 'category', 'clinical-status', 'onset-date'],
   },
   AllergyIntolerance: { idPrefixes: ['alg'], scopes: ['read:allergies'], search: ['clinical-status'] },
-  MedicationRequest: { idPrefixes: ['med'], scopes: ['read:medications'], search: ['status', 'intent'] },
+  MedicationRequest: {
+    idPrefixes: ['med'],
+    scopes: ['read:medications'],
+    search: ['subject', 'status', 'intent'],
+  },
   MedicationAdministration: {
     idPrefixes: ['adh'],
     scopes: ['read:medications'],
-    search: ['status', 'effective-time'],
+    search: ['subject', 'status', 'effective-time'],
   },
   Appointment: { idPrefixes: ['apt'], scopes: ['read:appointments'], search: ['date', 'status'] },
   DiagnosticReport: {
     idPrefixes: ['rpt'],
     scopes: ['read:reports'],
-    search: ['date', 'status'],
+    search: ['subject', 'date', 'status'],
   },
-  DocumentReference: { idPrefixes: ['ehr'], scopes: ['read:ehr'], search: ['date', 'status'] },
+  DocumentReference: { idPrefixes: ['ehr'], scopes: ['read:ehr'], search: ['subject', 'date', 'status'] },
 } as const satisfies Record<string, Row>;
 
 /** A resource type that the FHIR interface serves. */
@@ -68,6 +73,11 @@ export function isFhirType(text: string): text is FhirType {
 /** The traits of a resource type. */
 export function fhirTypeOf(type: FhirType): Row {
   return TABLE[type];
+}
+
+/** Every search parameter of a type, but not those that control the answer (`_count`, `_sort`). */
+export function searchParametersOf(type: FhirType): readonly string[] {
+  return [...(type === 'Patient' ? [] : ['patient']), '_id', ...TABLE[type].search];
 }
 
 const SUB_PREFIX = 'sub_';

@@ -8,7 +8,7 @@ import {
   type ObservationKind,
   OWN_SYSTEMS,
 } from './observation-kinds.ts';
-import { type FhirType, fhirTypeOf, type SearchParameter } from './resource-types.ts';
+import { type FhirType, fhirTypeOf, type SearchParameter, searchParametersOf } from './resource-types.ts';
 
 /** The default `_count`. */
 export const COUNT_DEFAULT = 50;
@@ -154,15 +154,16 @@ const UNKNOWN = '';
 
 function describeUnknown(type: FhirType, name: string): string {
   if (name.includes(':')) return 'has a modifier or a chain, which is not supported';
-  const known = ['patient', '_id', ...fhirTypeOf(type).search, '_count', '_sort', '_total', '_summary'];
+  const known = [...searchParametersOf(type), '_count', '_sort', '_total', '_summary'];
   return `is not a search parameter of ${type}; known are ${known.join(', ')}`;
 }
 
 /** Applies a parameter; returns what is wrong with it, `UNKNOWN`, or null. */
 function apply(draft: Draft, type: FhirType, name: string, value: string, base: string): string | null {
-  const general = GENERAL[name];
+  const general = Object.hasOwn(GENERAL, name) ? GENERAL[name] : undefined;
   if (general !== undefined) return general(draft, value, { type, base });
   if (!(fhirTypeOf(type).search as readonly string[]).includes(name)) return UNKNOWN;
+  if (name === 'subject') return applyPatient(draft, value, base);
   if (DATES.has(name)) {
     const bounds = findTimeBounds(value);
     if (bounds === null)
@@ -209,19 +210,19 @@ type Apply = (
   of: { readonly type: FhirType; readonly base: string },
 ) => string | null;
 
-const PATIENT: Apply = (draft, value, { base }) => {
+function applyPatient(draft: Draft, value: string, base: string): string | null {
   const values = splitValues(value);
   if (values === null) return TOO_MANY;
   const ids = values.map((each) => each.replace(`${base}/`, '').replace(/^Patient\//, ''));
   if (!ids.every(isFhirId)) return 'must be the id of a Patient, or Patient/{id}';
   draft.patients = narrow(draft.patients, ids);
   return null;
-};
+}
 
 /** The parameters of every type. */
 const GENERAL: Readonly<Record<string, Apply>> = {
-  patient: (draft, value, of) => (of.type === 'Patient' ? UNKNOWN : PATIENT(draft, value, of)),
-  subject: (draft, value, of) => (of.type === 'Patient' ? UNKNOWN : PATIENT(draft, value, of)),
+  patient: (draft, value, { type, base }) =>
+    type === 'Patient' ? UNKNOWN : applyPatient(draft, value, base),
   _id: (draft, value) => {
     const values = splitValues(value);
     if (values === null) return TOO_MANY;
