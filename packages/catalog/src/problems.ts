@@ -58,10 +58,10 @@ export const PROBLEMS = {
     action: 'Wait for the seconds in `Retry-After`, then go on more slowly. `RateLimit` tells what is left.',
   },
   INVALID_REQUEST: {
-    statuses: [400, 405, 408, 413, 415, 417, 431],
+    statuses: [400, 405, 406, 408, 413, 415, 417, 431],
     meaning:
-      'The request is malformed. `errors` names every parameter at fault. 405, under `/oauth` only: see METHOD_NOT_ALLOWED. 408: ' +
-      'the request did not arrive in time. 413 and 431: it is too large. 415: the body has another media type.',
+      'The request is malformed. `errors` names every parameter at fault. 405, under `/oauth` only: see METHOD_NOT_ALLOWED. ' +
+      '406, under `/fhir` only: the client takes no JSON. 408: the request did not arrive in time. 413 and 431: it is too large. 415: the body has another media type.',
     action: 'Change the request. The same request again gets the same answer.',
   },
   UNSUPPORTED_VERSION: {

@@ -13,6 +13,7 @@ import { escapeCell, toFieldTables, toType } from './schema-table.ts';
 /** The pages of the reference, and the tags of the OpenAPI document that each has. */
 const PAGES = [
   { slug: 'reference-data', title: 'Data endpoints', tags: ['Data'] },
+  { slug: 'reference-fhir', title: 'FHIR endpoints', tags: ['FHIR'] },
   { slug: 'reference-oauth', title: 'OAuth endpoints', tags: ['OAuth'] },
   { slug: 'reference-apps', title: 'Endpoints for developers', tags: ['Apps'] },
   { slug: 'reference-consent', title: 'Endpoints for people', tags: ['Consent', 'Session'] },

@@ -36,6 +36,7 @@ export const GROUPS = [
     slugs: [
       'reference',
       'reference-data',
+      'reference-fhir',
       'reference-oauth',
       'reference-apps',
       'reference-consent',

@@ -18,7 +18,7 @@ export interface ReceivedAnswer {
 }
 
 /** The surfaces of which every answer is described or an error. */
-const PROGRAMMING_INTERFACES = /^\/(api|oauth|developer|partner)(\/|$)/;
+const PROGRAMMING_INTERFACES = /^\/(api|oauth|developer|partner|fhir\/R4)(\/|$)/;
 
 /** The longest URL that is read, as in the gateway's defaults. */
 const MAX_URL_BYTES = 8_192;
@@ -109,7 +109,7 @@ export class AnswerContract {
       STATUSES_WITHOUT_OPERATION.has(status) ||
       url.pathname.length + url.search.length > MAX_URL_BYTES;
     if (!reachedNoOperation || status < 400) return ['the status is not documented'];
-    const schema = /^\/oauth(\/|$)/.test(url.pathname) ? 'OauthError' : 'Problem';
+    const schema = schemaOfErrors(answer);
     return [
       ...findUnknownHeaders(headers, HEADERS_OF_ANY_ERROR),
       ...this.#findBodyFaults(answer, `#/components/schemas/${schema}`),
@@ -140,7 +140,7 @@ export class AnswerContract {
   }
 
   #findBodyFaults({ headers, text, method }: ReceivedAnswer, pointer: string): string[] {
-    const isJson = /^application\/(problem\+)?json\b/.test(headers.get('content-type') ?? '');
+    const isJson = /^application\/((problem|fhir)\+)?json\b/.test(headers.get('content-type') ?? '');
     if (text === null || !isJson || method === 'HEAD') return [];
     return this.#validate(pointer, JSON.parse(text)).map((fault) => `the body ${fault}`);
   }
@@ -153,6 +153,13 @@ export class AnswerContract {
       `${instancePath} ${message} ${JSON.stringify(params)}`.trim(),
     );
   }
+}
+
+/** The schema of any error at an address. The uniform 401 is a problem document except under `/oauth`. */
+function schemaOfErrors({ url: { pathname }, headers }: ReceivedAnswer): string {
+  if (/^\/oauth(\/|$)/.test(pathname)) return 'OauthError';
+  const isUniform = headers.get('content-type') === 'application/problem+json';
+  return /^\/fhir\/R4(\/|$)/.test(pathname) && !isUniform ? 'OperationOutcome' : 'Problem';
 }
 
 function findUnknownHeaders(headers: Headers, described: ReadonlySet<string>): string[] {

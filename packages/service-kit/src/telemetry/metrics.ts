@@ -41,7 +41,7 @@ export interface MetricsOptions {
 }
 
 /** All packages of the workspace have one version. */
-const { version: VERSION } = JSON.parse(
+export const { version: VERSION } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ) as { readonly version: string };
 

@@ -1,3 +1,4 @@
+import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/errors';
 import { withoutRedaction } from '@phds/service-kit/telemetry/log';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
@@ -6,6 +7,8 @@ import { applyAllowance } from './allowance.ts';
 import { createApiHandler } from './api/handler.ts';
 import { answerPreflight, openToPages } from './cors.ts';
 import { exchangeOf, startExchange } from './exchange.ts';
+import { isFhirDocument } from './fhir/documents.ts';
+import { createFhirHandler } from './fhir/handler.ts';
 import type { Gateway } from './gateway.ts';
 import { isUnder, urlTooLong } from './http-error.ts';
 import { addToRequestLog, noteSecurityEvent, withinRequest } from './observation.ts';
@@ -18,23 +21,26 @@ import { SIGN_IN_PAGES } from './sign-in/sign-in.ts';
 import { createDocumentation } from './web/documentation.ts';
 import { createWebRouter } from './web/web-app.ts';
 
-/** Builds the public interface. `/api` is the hot path and has its own handler; Express routers serve the rest. */
+/** Builds the public interface. `/api` and the FHIR interface are hot paths and have handlers of their own; Express routers serve the rest. */
 export function createApp(gateway: Gateway): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   app.set('query parser', false).set('trust proxy', gateway.config.TRUST_PROXY);
   const api = createApiHandler(gateway);
+  const fhir = createFhirHandler(gateway);
   const transport = Object.entries(transportHeaders(gateway.config));
   app.use((request, response, next) => {
     for (const [name, value] of transport) response.setHeader(name, value);
     if (answerPreflight(request, response)) return;
     openToPages(request, response);
     if (isUnder('/api', request.url)) api(request, response);
+    else if (isUnder(FHIR_PREFIX, request.url) && !isFhirDocument(request.url)) fhir(request, response);
     else next();
   });
   app.use(observe(gateway), limitUrl(gateway));
   const surface = (prefix: keyof typeof SURFACES) => mountNotFound(createRouter(prefix, SURFACES[prefix]));
   app.use('/oauth', surface('/oauth'));
+  app.use(FHIR_PREFIX, surface(FHIR_PREFIX));
   app.use('/developer', requireSession(gateway), surface('/developer'));
   app.use('/partner', requireSession(gateway), surface('/partner'));
   const style: Route = { method: 'GET', path: '/page.css', handle: ({ response }) => sendStyle(response) };

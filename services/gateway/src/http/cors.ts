@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import { isUnder } from './http-error.ts';
 import { type Headers, send } from './respond.ts';
 
@@ -8,7 +9,7 @@ import { type Headers, send } from './respond.ts';
 const OAUTH_PATHS: ReadonlySet<string> = new Set(['/oauth/token', '/oauth/par', '/oauth/revoke']);
 
 function isOpen(url: string): boolean {
-  return isUnder('/api/v1', url) || OAUTH_PATHS.has(url.split('?', 1)[0] ?? '');
+  return isUnder('/api/v1', url) || isUnder(FHIR_PREFIX, url) || OAUTH_PATHS.has(url.split('?', 1)[0] ?? '');
 }
 
 /** Header fields of an answer that a page may read. */
@@ -22,6 +23,12 @@ const PREFLIGHT = {
   'Access-Control-Max-Age': '86400',
 } as const;
 
+/** A search may ask for lenient handling. */
+const FHIR_PREFLIGHT = {
+  ...PREFLIGHT,
+  'Access-Control-Allow-Headers': `${PREFLIGHT['Access-Control-Allow-Headers']}, Prefer`,
+};
+
 /** Answers a preflight request, always alike: which pages may read an answer is decided when the app is known. Returns whether it was one. */
 export function answerPreflight(
   { method, url = '', headers }: IncomingMessage,
@@ -29,7 +36,7 @@ export function answerPreflight(
 ): boolean {
   if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined || !isOpen(url))
     return false;
-  send(response, 204, PREFLIGHT, '');
+  send(response, 204, isUnder(FHIR_PREFIX, url) ? FHIR_PREFLIGHT : PREFLIGHT, '');
   return true;
 }
 

@@ -68,7 +68,7 @@ interface Counted {
  */
 export async function countDataRequest(
   exchange: Exchange,
-  { before = {}, after = {} }: { readonly before?: Headers; readonly after?: Headers },
+  { before = {}, after = {} }: { readonly before?: Headers; readonly after?: Headers } = {},
 ): Promise<Counted> {
   const who = await authenticate(exchange);
   const { clientId, userId } = who.principal;

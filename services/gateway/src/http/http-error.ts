@@ -102,6 +102,7 @@ export function meaningOf(error: AppError): Meaning {
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Invalid request',
   405: 'Method not allowed',
+  406: 'Not acceptable',
   408: 'Request timeout',
   413: 'Body too large',
   415: 'Unsupported media type',
@@ -176,6 +177,12 @@ const DETAILS: Partial<Record<ProblemCode, string>> = {
   NO_SCOPES_APPROVED: 'At least one scope has to be approved.',
 };
 
+/** What happened, for people. The texts of our own failures are only logged. */
+export function detailOf(error: AppError): string {
+  const { status, code, title } = meaningOf(error);
+  return error.message === '' || status >= 500 ? (DETAILS[code] ?? title) : error.message;
+}
+
 /** An error as RFC 9457 `application/problem+json`. */
 function toProblem(error: AppError, requestId: string): ErrorAnswer {
   const { status, code, title } = meaningOf(error);
@@ -185,7 +192,7 @@ function toProblem(error: AppError, requestId: string): ErrorAnswer {
     title,
     status,
     code,
-    detail: error.message === '' || status >= 500 ? (DETAILS[code] ?? title) : error.message,
+    detail: detailOf(error),
     requestId,
     ...(code === 'INVALID_REQUEST' ? { errors: violations } : {}),
     ...(requiredScope === undefined ? {} : { requiredScope }),

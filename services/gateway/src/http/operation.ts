@@ -68,6 +68,7 @@ export function mountNotFound(router: Router): Router {
 /** The groups of operations in the document, with their descriptions. */
 export const TAGS = {
   Data: 'The health data of a person, for an access token that the person has approved.',
+  FHIR: 'The same data as resources of FHIR R4, for the same access tokens.',
   OAuth: 'How an app gets, renews and ends its tokens. Bodies may be JSON or form-encoded.',
   Apps: 'A developer’s own apps. Needs the session of the developer.',
   Consent: 'What a person shares with apps, and what the apps have read. Needs the session of the person.',
@@ -78,7 +79,7 @@ export const TAGS = {
 
 /**
  * Who may call an operation: nobody in particular, a person with a session, an app with its client id and secret (`optional-client`:
- * the secret may be absent), an app with its own access token, or an access token of a person with one of the scopes.
+ * the secret may be absent), an app with its own access token, or an access token of a person with one of the scopes, none for any.
  */
 export type Security =
   | 'none'
@@ -131,7 +132,7 @@ export interface Operation extends Omit<Route, 'handle'> {
   readonly body?: RequestBody;
   /** By status. Errors are in `errors`, except those that are pages. */
   readonly answers: Readonly<Record<number, Answer>>;
-  readonly errorFormat: 'problem' | 'oauth';
+  readonly errorFormat: 'problem' | 'oauth' | 'fhir';
   readonly errors: readonly ErrorCode[];
   /** Header fields that some errors of this operation have, and not those of every operation. */
   readonly errorHeaders?: readonly HeaderName[];
@@ -237,13 +238,16 @@ interface PublicDocument<Content> {
   readonly operationId: string;
   readonly summary: string;
   readonly body: z.ZodType<Content>;
+  /** The media type of the body; `application/json` if absent. */
+  readonly type?: string;
+  readonly errorFormat?: Operation['errorFormat'];
   readonly errors?: readonly ErrorCode[];
   readonly toContent: (gateway: Gateway) => Content;
 }
 
 /** `GET` of a document that is open to every origin. It is written once for each gateway. Only a URL that is too long is refused. */
 export function publicDocument<Content>(given: PublicDocument<Content>): MountedOperation {
-  const { body, toContent, ...described } = given;
+  const { body, type = 'application/json', toContent, ...described } = given;
   const written = new WeakMap<Gateway, Buffer>();
   const headers: readonly HeaderName[] = ['Cache-Control', 'Access-Control-Allow-Origin'];
   return {
@@ -251,14 +255,17 @@ export function publicDocument<Content>(given: PublicDocument<Content>): Mounted
     also: ['HEAD', 'OPTIONS'],
     tag: 'Documents',
     security: 'none',
-    answers: { 200: { description: 'The document.', body, headers } },
+    answers: { 200: { description: 'The document.', body, type, headers } },
     errorFormat: 'problem',
     errors: ['INVALID_REQUEST'],
     ...described,
     handle: ({ gateway, request, response }) => {
       const json = written.get(gateway) ?? Buffer.from(JSON.stringify(toContent(gateway)));
       written.set(gateway, json);
-      answerPublicly(response, request.method, json);
+      answerPublicly(response, request.method, json, {
+        'Content-Type': `${type}; charset=utf-8`,
+        'Cache-Control': 'public, max-age=300',
+      });
     },
   };
 }

@@ -1,3 +1,4 @@
+import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { API_OPERATIONS } from './api/operations.ts';
@@ -5,6 +6,8 @@ import { ACTIVITY_OPERATIONS } from './developer/activity.ts';
 import { APP_OPERATIONS } from './developer/apps.ts';
 import { PULL_TRIGGER } from './developer/sandbox.ts';
 import { WEBHOOK_BODIES, WEBHOOK_OPERATIONS } from './developer/webhook.ts';
+import { FHIR_DOCUMENTS } from './fhir/documents.ts';
+import { FHIR_OPERATIONS } from './fhir/operations.ts';
 import { AUTHORIZE_OPERATIONS } from './oauth/authorize.ts';
 import { LIST_SCOPES, SERVER_METADATA } from './oauth/metadata.ts';
 import { OWN_GRANT_OPERATIONS } from './oauth/own-grants.ts';
@@ -30,13 +33,18 @@ const OPEN_API = publicDocument({
 /** The mounted operations by the prefix of their paths. */
 export const SURFACES = {
   '/oauth': [...AUTHORIZE_OPERATIONS, ...TOKEN_OPERATIONS, ...OWN_GRANT_OPERATIONS, LIST_SCOPES],
+  [FHIR_PREFIX]: FHIR_DOCUMENTS,
   '/developer': [...APP_OPERATIONS, ...ACTIVITY_OPERATIONS, PULL_TRIGGER, ...WEBHOOK_OPERATIONS],
   '/partner': [...PENDING_OPERATIONS, ...GRANT_OPERATIONS, ...ACCESS_OPERATIONS, ...OPERATOR_ACT_OPERATIONS],
   '': [...SIGN_OUT_OPERATIONS, SERVER_METADATA, RECEIPT_KEYS, CATALOG, OPEN_API, ...PROBES],
 } as const satisfies Readonly<Record<string, readonly MountedOperation[]>>;
 
 /** Every operation of the public interface. Only pages for browsers are missing. */
-export const OPERATIONS: readonly Operation[] = [...API_OPERATIONS, ...Object.values(SURFACES).flat()];
+export const OPERATIONS: readonly Operation[] = [
+  ...API_OPERATIONS,
+  ...FHIR_OPERATIONS,
+  ...Object.values(SURFACES).flat(),
+];
 
 const DESCRIBED = describe(OPERATIONS, WEBHOOK_BODIES);
 

@@ -1,13 +1,16 @@
 import type { ServerResponse } from 'node:http';
+import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { AppError } from '@phds/service-kit/errors';
 import { toCauseText } from '@phds/service-kit/telemetry/security-log';
 import { RefusedToken } from '../cache/authenticator.ts';
 import { corsForUniform } from './cors.ts';
 import { addressOf, credentialOf, type Exchange } from './exchange.ts';
+import { sendOutcome } from './fhir/outcome.ts';
 import {
   BEARER_CHALLENGE,
   DPOP_CHALLENGE,
+  isUnder,
   meaningOf,
   type Surface,
   sendError,
@@ -15,7 +18,7 @@ import {
   toChallenge,
   toOauthMeaning,
 } from './http-error.ts';
-import { transportHeaders } from './respond.ts';
+import { type Headers, transportHeaders } from './respond.ts';
 import { isForced } from './sandbox/forced-errors.ts';
 
 const CLIENT_ID = /^app_(sandbox_)?[0-9A-Za-z]{1,40}$/;
@@ -25,7 +28,7 @@ const CLIENT_ID = /^app_(sandbox_)?[0-9A-Za-z]{1,40}$/;
  * the answer, null when the response had begun already.
  */
 export async function refuse(exchange: Exchange, error: AppError): Promise<ProblemCode | null> {
-  const { request, response, requestId, headers, provenKey } = exchange;
+  const { request, response, headers, provenKey } = exchange;
   logRefusal(exchange, error);
   if (response.headersSent) {
     response.destroy();
@@ -35,8 +38,15 @@ export async function refuse(exchange: Exchange, error: AppError): Promise<Probl
   const failed = error.reason === 'unauthorized' || (surface === 'oauth' && error.reason === 'token_expired');
   if (failed) return refuseAuthentication(exchange, surface, error);
   const challenge = provenKey === '' ? {} : toChallenge(error, DPOP_CHALLENGE);
-  sendError(response, surface, error, requestId, { ...headers, ...challenge });
+  sendRefusal(exchange, surface, error, { ...headers, ...challenge });
   return (surface === 'oauth' ? toOauthMeaning(error) : meaningOf(error)).code;
+}
+
+function sendRefusal(exchange: Exchange, surface: Surface, error: AppError, extra: Headers): void {
+  const { gateway, request, response, requestId } = exchange;
+  if (isUnder(FHIR_PREFIX, request.originalUrl ?? request.url)) {
+    sendOutcome(response, error, { publicUrl: gateway.config.PUBLIC_URL, requestId }, extra);
+  } else sendError(response, surface, error, requestId, extra);
 }
 
 async function refuseAuthentication(
@@ -44,7 +54,7 @@ async function refuseAuthentication(
   surface: Surface,
   error: AppError,
 ): Promise<ProblemCode> {
-  const { gateway, response, requestId, startedAt } = exchange;
+  const { gateway, response, startedAt } = exchange;
   const { failures, config, pause } = gateway;
   // Under /oauth an app authenticates itself again with each call, so the credential of the call decides.
   const clientId = surface === 'oauth' ? undefined : exchange.clientId;
@@ -61,7 +71,7 @@ async function refuseAuthentication(
     return 'UNAUTHORIZED';
   }
   const limited = new AppError('rate_limited', '', { retryAfterSeconds });
-  sendError(response, surface, limited, requestId, {
+  sendRefusal(exchange, surface, limited, {
     'RateLimit-Policy': `"failed-authentications";q=${config.LIMIT_AUTH_FAILURES_PER_MINUTE};w=60`,
     RateLimit: `"failed-authentications";r=0;t=${retryAfterSeconds}`,
   });

@@ -66,7 +66,7 @@ export function answerPublicly(
   response: ServerResponse,
   method: string,
   json: string | Buffer,
-  headers: Headers = { 'Cache-Control': 'public, max-age=300' },
+  headers: Headers,
 ): void {
   const type = { 'Content-Type': 'application/json; charset=utf-8' };
   if (method === 'OPTIONS') send(response, 204, PREFLIGHT, '');

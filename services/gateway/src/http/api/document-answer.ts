@@ -3,6 +3,8 @@ import type { ReadResponse } from '@phds/contracts/phds/healthdata/v1/health_dat
 
 interface DocumentAnswer {
   readonly document: ReadResponse;
+  /** JSON if absent. */
+  readonly type?: string;
   /** The page of a list, for `Link`; null for a single object. */
   readonly links: {
     readonly path: string;
@@ -16,7 +18,7 @@ interface DocumentAnswer {
 
 /** Sends a finished document unchanged, or 304 if the client has it. */
 export function sendDocument(response: ServerResponse, answer: DocumentAnswer): void {
-  const { document, links, headers, ifNoneMatch } = answer;
+  const { document, type = 'application/json; charset=utf-8', links, headers, ifNoneMatch } = answer;
   const { body, etag, total, nextCursor } = document;
   const fields: Record<string, string | number> = {
     ...headers,
@@ -32,7 +34,7 @@ export function sendDocument(response: ServerResponse, answer: DocumentAnswer): 
     response.end();
     return;
   }
-  fields['Content-Type'] = 'application/json; charset=utf-8';
+  fields['Content-Type'] = type;
   fields['Content-Length'] = body.length;
   response.writeHead(200, fields);
   response.end(body);

@@ -42,7 +42,9 @@ const serverMetadataJson = z
   .meta({ id: 'ServerMetadata' });
 
 /** `GET /.well-known/oauth-authorization-server` (RFC 8414). */
-function toServerMetadata({ config: { PUBLIC_URL: issuer } }: Gateway): z.infer<typeof serverMetadataJson> {
+export function toServerMetadata({
+  config: { PUBLIC_URL: issuer },
+}: Gateway): z.infer<typeof serverMetadataJson> {
   const clientAuthentication = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
   return {
     issuer,

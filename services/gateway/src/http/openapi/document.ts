@@ -191,7 +191,7 @@ const AFTER_SEGMENT: Readonly<Record<string, string>> = {
 };
 
 function toPathParameters({ path, pathParameters = {} }: Operation): Fields {
-  const found = [...path.matchAll(/(\w+)\/:(\w+)/g)].map(([, segment = '', name = '']) => {
+  const found = [...path.matchAll(/(?<=(\w+)\/):(\w+)/g)].map(([, segment = '', name = '']) => {
     const description = AFTER_SEGMENT[segment];
     return [name, pathParameters[name] ?? (description === undefined ? text : text.meta({ description }))];
   });
@@ -245,7 +245,10 @@ function toResponse(
 }
 
 function toSecurity(security: Security): Record<string, readonly string[]>[] {
-  if (typeof security === 'object') return security.scopes.map((scope) => ({ oauth: [scope] }));
+  if (typeof security === 'object') {
+    const { scopes } = security;
+    return scopes.length === 0 ? [{ oauth: [] }] : scopes.map((scope) => ({ oauth: [scope] }));
+  }
   return {
     none: [],
     session: [{ session: [] }, { sessionCookie: [] }],

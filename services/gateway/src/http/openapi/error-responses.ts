@@ -1,5 +1,6 @@
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode, toProblemType } from '@phds/catalog/problems';
 import { z } from 'zod';
+import { FHIR_JSON, ISSUE_TYPES } from '../fhir/outcome.ts';
 import { toOauthErrorName } from '../http-error.ts';
 import type { ErrorCode, Operation } from '../operation.ts';
 import { type HeaderName, scope, text, toHeaderReferences } from './fields.ts';
@@ -63,6 +64,27 @@ export const ANY_ERROR = {
   oauth: z
     .object({ error: text, error_description: text, code: z.enum(PROBLEM_CODES) })
     .meta({ id: 'OauthError', description: 'Any error under `/oauth` (RFC 6749 5.2).' }),
+  fhir: z
+    .object({
+      resourceType: z.literal('OperationOutcome'),
+      issue: z.array(
+        z.object({
+          severity: z.literal('error'),
+          code: z.enum(ISSUE_TYPES),
+          details: z.object({
+            coding: z.array(z.object({ system: text, code: z.enum(PROBLEM_CODES) })),
+            text,
+          }),
+          diagnostics: text
+            .optional()
+            .meta({ description: 'The parameter at fault and why, or the scope that is missing.' }),
+        }),
+      ),
+    })
+    .meta({
+      id: 'OperationOutcome',
+      description: 'Any error of the FHIR interface but the uniform 401 (FHIR R4).',
+    }),
 } as const;
 
 function toName(code: ProblemCode): string {
@@ -75,8 +97,16 @@ function toName(code: ProblemCode): string {
 
 const byCode = <T>(toSchema: (code: ProblemCode) => T) =>
   new Map(PROBLEM_CODES.map((code) => [code, toSchema(code)]));
-const SCHEMAS = { problem: byCode(toProblemSchema), oauth: byCode(toOauthErrorSchema) } as const;
-const MEDIA_TYPES = { problem: 'application/problem+json', oauth: 'application/json' } as const;
+const SCHEMAS = {
+  problem: byCode(toProblemSchema),
+  oauth: byCode(toOauthErrorSchema),
+  fhir: byCode(() => ANY_ERROR.fhir),
+} as const;
+const MEDIA_TYPES = {
+  problem: 'application/problem+json',
+  oauth: 'application/json',
+  fhir: FHIR_JSON,
+} as const;
 
 /** The codes of an operation by status. */
 export function groupErrors({ errors, body }: Operation): ReadonlyMap<number, readonly ProblemCode[]> {
@@ -92,8 +122,8 @@ function toCode(error: ErrorCode): readonly [code: ProblemCode, status: number |
   return typeof error === 'string' ? [error, null] : error;
 }
 
-/** 405, 408, 417 and 431 are answered before a request reaches an operation. */
-const STATUSES_WITHOUT_OPERATION: ReadonlySet<number> = new Set([405, 408, 417, 431]);
+/** 405, 408, 417 and 431 are answered before a request reaches an operation; operations with 406 name it. */
+const STATUSES_WITHOUT_OPERATION: ReadonlySet<number> = new Set([405, 406, 408, 417, 431]);
 const OF_A_BODY: ReadonlySet<number> = new Set([413, 415]);
 
 function statusesOf(code: ProblemCode, only: number | null, hasBody: boolean): readonly number[] {
@@ -111,11 +141,19 @@ export function toErrorResponse(
   schemas: SchemaComponents,
 ) {
   const { errorFormat } = operation;
-  const bodies = codes.map((code) => schemas.add(SCHEMAS[errorFormat].get(code) as z.ZodType, 'output'));
+  // The uniform 401 is the same everywhere but under `/oauth`.
+  const formatOf = (code: ProblemCode) =>
+    code === 'UNAUTHORIZED' && errorFormat === 'fhir' ? 'problem' : errorFormat;
+  const byType = Map.groupBy(codes, (code) => MEDIA_TYPES[formatOf(code)]);
+  const content = [...byType].map(([type, ofType]) => {
+    const schemasOf = ofType.map((code) => SCHEMAS[formatOf(code)].get(code) as z.ZodType);
+    const bodies = [...new Set(schemasOf)].map((schema) => schemas.add(schema, 'output'));
+    return [type, { schema: bodies.length === 1 ? bodies[0] : { anyOf: bodies } }];
+  });
   return {
     description: codes.join(' or '),
     headers: toErrorHeaders(operation, status, codes),
-    content: { [MEDIA_TYPES[errorFormat]]: { schema: bodies.length === 1 ? bodies[0] : { anyOf: bodies } } },
+    content: Object.fromEntries(content),
   };
 }
 
