@@ -103,6 +103,7 @@ const withoutCredentials = ask(({ request: { headers, body } }) => {
 
 const malformed = ask(({ status, request: { headers, query, body }, operation }) => {
   if (status === 413) return { body: 'x'.repeat(70_000) };
+  if (status === 406) return { headers: { ...headers, accept: 'application/fhir+xml' } };
   if (status === 415) return { headers: { ...headers, 'content-type': 'text/plain' }, body: body || 'x' };
   const takesAnyQuery = operation.query === undefined || operation.operationId === 'startAuthorization';
   return takesAnyQuery ? { query: { x: 'x'.repeat(9_000) } } : { query: { ...query, nonsense: '1' } };
@@ -162,13 +163,19 @@ const documented = OPERATIONS.flatMap((operation) =>
   ),
 );
 
+interface ErrorBody {
+  readonly code?: string;
+  readonly issue?: readonly { readonly details: { readonly coding: readonly { readonly code: string }[] } }[];
+}
+
+const codeOf = ({ code, issue }: ErrorBody) => code ?? issue?.[0]?.details.coding[0]?.code;
+
 describe('every documented error can be provoked:', () => {
   test.each(documented)('%s answers %i %s', async (_, status, code, operation) => {
     const provoke = PROVOCATIONS[code];
     if (provoke === undefined) throw new Error(`nothing here provokes ${code}`);
     const request = toValidRequest(operation, await issueCredentials(at));
     const response = await provoke({ operation, request, status });
-    const body = (await response.json()) as { code?: string };
-    expect([response.status, body.code]).toEqual([status, code]);
+    expect([response.status, codeOf((await response.json()) as ErrorBody)]).toEqual([status, code]);
   });
 });

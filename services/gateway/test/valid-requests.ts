@@ -17,7 +17,12 @@ export interface Credentials {
   readonly logoutToken: string;
 }
 
-const PATH_VALUES: Readonly<Record<string, string>> = { category: 'heart', clientId: 'app_1', id: 'apr_1' };
+const PATH_VALUES: Readonly<Record<string, string>> = {
+  category: 'heart',
+  type: 'Condition',
+  clientId: 'app_1',
+  id: 'apr-1',
+};
 
 /** A body that the operation accepts, where an empty one is not. */
 const BODIES: Readonly<Record<string, object>> = {
@@ -60,6 +65,7 @@ function bearer(token: string) {
 
 function toBody({ operationId, security, body }: Operation, { logoutToken }: Credentials): string | null {
   if (body === undefined) return null;
+  if (operationId === 'searchFhirByForm') return '';
   if (operationId === 'endSessions') return new URLSearchParams({ logout_token: logoutToken }).toString();
   if (security === 'client' || security === 'optional-client') return new URLSearchParams(CLIENT).toString();
   return JSON.stringify(BODIES[operationId] ?? {});
