@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
+import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { startPeriodic } from '@phds/service-kit/periodic';
@@ -102,6 +103,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     config,
     clock,
     derivationKey: createSecretKey(config.DERIVATION_KEY),
+    fhirBase: config.ISSUER + FHIR_PREFIX,
     log,
     failureOf,
     guard,
@@ -169,6 +171,7 @@ type Parts = ReturnType<typeof createStores> &
     readonly keySource: KeySource;
     readonly clock: Clock;
     readonly derivationKey: KeyObject;
+    readonly fhirBase: string;
     readonly log: Logger;
     readonly failureOf: FailureReports;
     readonly guard: RestoreGuard;

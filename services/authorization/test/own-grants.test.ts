@@ -166,7 +166,7 @@ describe('own tokens', () => {
       const ask = (scope: string) =>
         harness.tokens.issueToken({ client, grantType: 'client_credentials', scope });
       expect((await ask(HEART)).scope).toBe(HEART);
-      const refusals = [SLEEP, 'nonsense', `${HEART} offline_access`, `${'x'.repeat(80)}"<b>`, '"<b>'].map(
+      const refusals = [SLEEP, 'nonsense', 'patient/*.rs', `${'x'.repeat(80)}"<b>`, '"<b>'].map(
         async (scope) => {
           const { reason, message } = await refusalOf(ask(scope));
           return [reason, message];
@@ -175,7 +175,7 @@ describe('own tokens', () => {
       expect(await Promise.all(refusals)).toEqual([
         ['invalid_scope', `Not registered for the app: ${SLEEP}.`],
         ['invalid_scope', "Unknown scope: 'nonsense'."],
-        ['invalid_scope', "Unknown scope: 'offline_access'. Refresh tokens are issued without it."],
+        ['invalid_scope', "Unknown scope: 'patient/*.rs'."],
         ['invalid_scope', `Unknown scope: '${'x'.repeat(64)}'.`],
         ['invalid_scope', "Unknown scope: '??b?'."],
       ]);

@@ -19,6 +19,7 @@ describe('authorization requests', () => {
       redirect_uri: 'https://a.test/cb',
       scope: 'read:mood',
       state: 's t',
+      aud: 'https://a.test/fhir',
     });
 
     test.each(['authorize', 'par'])('POST /oauth/%s opens a pending approval', async (path) => {
@@ -37,6 +38,7 @@ describe('authorization requests', () => {
         frontChannel: false,
         state: 's t',
         scope: 'read:mood',
+        aud: 'https://a.test/fhir',
       });
     });
 
@@ -50,7 +52,7 @@ describe('authorization requests', () => {
     test('GET redirects to the approval screen', async () => {
       gateway.backends.answer({ openAuthorization: opened });
       const query =
-        'client_id=app_1&redirect_uri=https%3A%2F%2Fa.test%2Fcb&scope=read:mood&response_type=code&state=s+t';
+        'client_id=app_1&redirect_uri=https%3A%2F%2Fa.test%2Fcb&scope=patient/*.rs+read:mood&aud=x&response_type=code&state=s+t';
       const response = await gateway.fetch(`/oauth/authorize?${query}`);
       expect([response.status, response.headers.get('location')]).toEqual([
         303,
@@ -58,6 +60,8 @@ describe('authorization requests', () => {
       ]);
       expect(gateway.backends.callsOf('openAuthorization')[0]?.request).toMatchObject({
         frontChannel: true,
+        scope: 'patient/*.rs read:mood',
+        aud: 'x',
         state: 's t',
         network: expect.stringMatching(/^[\w-]{43}$/),
       });

@@ -88,6 +88,7 @@ describe('tokens', () => {
           scope: 's',
           grantId: 'grt_1',
           sub: 'sub_1',
+          patient: 'pat-1',
         }),
       });
       const { response, body: answer } = await post('token', headers, body);
@@ -104,6 +105,7 @@ describe('tokens', () => {
         scope: 's',
         grant_id: 'grt_1',
         sub: 'sub_1',
+        patient: 'pat-1',
       });
       expect([response.headers.get('cache-control'), response.headers.get('pragma')]).toEqual([
         'no-store',
@@ -220,10 +222,12 @@ describe('tokens', () => {
           issuedAt: time(100),
           expiresAt: time(200),
           grantId: 'grt_1',
+          patient: 'pat-1',
         }),
       });
       expect((await post('introspect', FORM_TYPE, 'token=t')).body).toEqual({
         active: true,
+        patient: 'pat-1',
         scope: 'read:mood',
         client_id: 'app_1',
         token_type: 'Bearer',

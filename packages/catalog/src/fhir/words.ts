@@ -21,7 +21,10 @@ export interface WordContext {
 export interface AskedScopes {
   /** In catalog order. Those of words are registered; those asked for by name may not be. */
   readonly scopes: readonly Scope[];
-  /** The names and words that mean something here, once each, in their order and normal form (`.rs` or `.read`). */
+  /**
+   * The names and words that mean something here, once each, in their order and normal form (`.rs` or `.read`). None if only names were
+   * asked for.
+   */
   readonly words: readonly string[];
   /** Words that mean nothing, as sent. */
   readonly unknown: readonly string[];
@@ -110,7 +113,7 @@ export function parseAskedScopes(text: string, { base, registered }: WordContext
     scopes.length > 0 && !scopes.some((scope) => isOpen(word, scope));
   return {
     scopes: SCOPE_NAMES.filter((scope) => opened.has(scope)),
-    words: [...new Set(known.map(({ word }) => word))],
+    words: known.every(({ word }) => isScope(word)) ? [] : [...new Set(known.map(({ word }) => word))],
     unknown: sent.filter((_, index) => meanings[index] === undefined),
     unregistered: known.filter(isUnregistered).map(({ word }) => word),
   };

@@ -69,6 +69,8 @@ export interface AuthorizationsDependencies {
   readonly possession: Possession;
   /** Public base URL of the service (RFC 9207). */
   readonly issuer: string;
+  /** Address of the FHIR interface. */
+  readonly fhirBase: string;
 }
 
 export function createAuthorizations(dependencies: AuthorizationsDependencies): Authorizations {
@@ -85,7 +87,7 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
         requirePushed(app, request);
         const accepted = bindTo(
           await dependencies.possession.confirm(proof),
-          parseRequestParameters(parameters, app),
+          parseRequestParameters(parameters, app, dependencies.fhirBase),
         );
         const { network } = request;
         return await openPending(dependencies, { app, redirectUri, accepted, client, network });

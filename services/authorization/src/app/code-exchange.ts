@@ -25,7 +25,6 @@ import {
   requireWorkingScopes,
   type TokenGrant,
   type TokenParameters,
-  toScopeText,
 } from './token-grants.ts';
 
 export interface CodeExchangeDependencies {
@@ -89,7 +88,7 @@ async function issue(
   { code, app, grant, jkt }: Admitted,
 ): Promise<IssuedTokens> {
   const scopes = code.includeGrantedScopes ? widenScopes(code.scopes, grant) : code.scopes;
-  const scope = toScopeText(requireWorkingScopes(scopes, grant));
+  const working = requireWorkingScopes(scopes, grant);
   const now = dependencies.clock.now();
   const expiresAt = toAccessExpiry(app, now, grant.expiresAt);
   const expiresInSeconds = requireSeconds(expiresAt, now);
@@ -109,7 +108,9 @@ async function issue(
   });
   if (!won) return explainLoss(dependencies, code.hash, app);
   return {
-    ...{ accessToken, expiresInSeconds, refreshToken, scope, jkt },
+    ...{ accessToken, expiresInSeconds, refreshToken, jkt },
+    scopes: working,
+    askedWords: code.askedWords,
     grantId: code.grantId,
     sub: grant.sub,
   };

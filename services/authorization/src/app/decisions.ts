@@ -235,6 +235,7 @@ function toCode(
     grantId: approval.grantId,
     scopes: approval.scopes.filter(isScope),
     includeGrantedScopes: request.includeGrantedScopes,
+    askedWords: request.askedWords,
     redirectUri: request.redirectUri,
     codeChallenge: request.codeChallenge,
     dpopJkt: request.dpopJkt,

@@ -5,6 +5,8 @@ import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
 import {
   type AccessToken,
+  type DescribedAccess,
+  describeAccess,
   findActiveGrant,
   type GrantFacts,
   judgeAccessToken,
@@ -107,6 +109,8 @@ export interface OwnToken {
   readonly clientId: string;
   /** The scopes that work now; never empty. */
   readonly scopes: readonly Scope[];
+  /** As in AccessToken. */
+  readonly askedWords: readonly string[];
   readonly issuedAt: Date;
   readonly expiresAt: Date;
   readonly grantId: string | null;
@@ -128,15 +132,17 @@ type Held = Pick<AccessToken, 'userId' | 'scopes'>;
 export type OwnIntrospection = (
   credentials: ClientCredentials,
   token: string | undefined,
-) => Promise<OwnToken | null>;
+) => Promise<(OwnToken & DescribedAccess) | null>;
 
 export function createOwnIntrospection(dependencies: {
   readonly clients: ClientAuthentication;
   readonly tokens: TokenStore;
   readonly ledger: ConsentLedger;
   readonly clock: Clock;
+  /** Address of the FHIR interface. */
+  readonly fhirBase: string;
 }): OwnIntrospection {
-  const { clients, tokens, ledger, clock } = dependencies;
+  const { clients, tokens, ledger, clock, fhirBase } = dependencies;
 
   /** Null when the token is dead or none of its scopes works. */
   async function findWorking(query: LivenessQuery, token: Held): Promise<Working | null> {
@@ -157,8 +163,8 @@ export function createOwnIntrospection(dependencies: {
     if (judgeAccessToken(token, clock.now()) !== 'live') return null;
     const working = await findWorking({ ...token, tokenHash: hash }, token);
     if (working === null) return null;
-    const { clientId, issuedAt, expiresAt, grantId, jkt } = token;
-    return { tokenType: 'access_token', jkt, clientId, issuedAt, expiresAt, grantId, ...working };
+    const { clientId, issuedAt, expiresAt, grantId, jkt, askedWords } = token;
+    return { tokenType: 'access_token', jkt, clientId, issuedAt, expiresAt, grantId, askedWords, ...working };
   }
 
   async function findRefresh(app: App, hash: Uint8Array): Promise<OwnToken | null> {
@@ -167,18 +173,21 @@ export function createOwnIntrospection(dependencies: {
     const { family, issuedAt, expiresAt } = token;
     const current = token.usedForMs === null && expiresAt > clock.now() && !token.suspended;
     if (!current || family.revokedAt !== null || family.appEpoch !== app.epoch) return null;
-    const { clientId, appEpoch, grantId, id: familyId, userId } = family;
+    const { clientId, appEpoch, grantId, id: familyId, userId, askedWords } = family;
     const query = { clientId, appEpoch, grantId, familyId, tokenHash: null };
     // A refresh opens all that the grant has.
     const working = await findWorking(query, { userId, scopes: SCOPE_NAMES });
     if (working === null) return null;
-    return { tokenType: 'refresh_token', jkt: null, clientId, issuedAt, expiresAt, grantId, ...working };
+    const own = { clientId, issuedAt, expiresAt, grantId, askedWords, ...working };
+    return { tokenType: 'refresh_token', jkt: null, ...own };
   }
 
   return async (credentials, token) => {
     const app = await clients.authenticateConfidential(credentials);
     if (!token) throw invalidRequest('token', 'is required');
-    if (isSecret('access_token', token)) return findAccess(app, sha256(token));
-    return isSecret('refresh_token', token) ? findRefresh(app, sha256(token)) : null;
+    const isAccess = isSecret('access_token', token);
+    if (!isAccess && !isSecret('refresh_token', token)) return null;
+    const own = await (isAccess ? findAccess : findRefresh)(app, sha256(token));
+    return own && { ...own, ...describeAccess(own, app, fhirBase) };
   };
 }

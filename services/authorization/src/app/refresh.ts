@@ -1,10 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import type { Scope } from '@phds/catalog/scopes';
+import { parseAskedScopes } from '@phds/catalog/fhir/words';
+import { formatScopeList, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, unavailable } from '@phds/service-kit/errors';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
-import { parseKnownScopes } from '../domain/authorization-request.ts';
+import { requireKnown } from '../domain/authorization-request.ts';
 import {
   type AccessToken,
   type GrantFacts,
@@ -28,7 +29,6 @@ import {
   requireSeconds,
   requireWorkingScopes,
   type TokenGrant,
-  toScopeText,
 } from './token-grants.ts';
 
 export interface RefreshDependencies {
@@ -39,6 +39,8 @@ export interface RefreshDependencies {
   readonly proof: ChangeProof;
   /** Server key from which successors are derived. */
   readonly derivationKey: KeyObject;
+  /** Address of the FHIR interface. */
+  readonly fhirBase: string;
 }
 
 /**
@@ -47,7 +49,7 @@ export interface RefreshDependencies {
  * several uses at the same time is the first; the others then see it.
  */
 export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
-  const { clock, revokeFamily, derivationKey } = dependencies;
+  const { clock, revokeFamily, derivationKey, fhirBase } = dependencies;
 
   return async (app, { refreshToken, scope, jkt }) => {
     if (!refreshToken) throw invalidRequest('refresh_token', 'is required');
@@ -64,7 +66,7 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
       pair: toPair(derivationKey, refreshToken, jkt, isKept),
       jkt,
       app,
-      named: scope ? parseKnownScopes(scope) : null,
+      ...toNamed(scope, { app, askedWords: known.family.askedWords, fhirBase }),
       all,
       grant,
     };
@@ -73,6 +75,16 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     // Another use was faster, or was first: judged by the state after it.
     return rotated ?? repeat(dependencies, await findOwn(dependencies, app, refreshToken, jkt), wanted);
   };
+}
+
+/** Reads `scope`. Words in it are the words of the answer. */
+function toNamed(
+  scope: string | undefined,
+  { app, askedWords, fhirBase }: Pick<Wanted, 'app' | 'askedWords'> & { readonly fhirBase: string },
+): Pick<Wanted, 'named' | 'askedWords'> {
+  if (!scope) return { named: null, askedWords };
+  const asked = parseAskedScopes(scope, { base: fhirBase, registered: app.scopes });
+  return { named: requireKnown(asked), askedWords: asked.words.length > 0 ? asked.words : askedWords };
 }
 
 /** Whether the refresh token stays as it is (FAPI 2.0 Security Profile section 5.3.2.1). */
@@ -227,6 +239,8 @@ interface Wanted {
   readonly app: App;
   /** The scopes that the request names, or null. A first use is refused if one of them does not work. */
   readonly named: readonly Scope[] | null;
+  /** How the answer names scopes: as the request does, or else as the family began. */
+  readonly askedWords: readonly string[];
   /** Those of the family, including what the grant has lost, with all that the grant has now. */
   readonly all: readonly Scope[];
   readonly grant: GrantFacts;
@@ -234,12 +248,12 @@ interface Wanted {
 
 /** Identifies what was requested. Does not depend on the grant, so that a repeat is recognised when the grant has changed since. */
 function toRequestedScope({ scopes }: RefreshToken, { named }: Wanted): string {
-  return toScopeText(named ?? scopes);
+  return formatScopeList(named ?? scopes);
 }
 
 function toAnswer(
   token: RefreshToken,
-  { pair, jkt, grant }: Wanted,
+  { pair, jkt, grant, askedWords }: Wanted,
   { scopes, expiresAt }: Pick<AccessToken, 'scopes' | 'expiresAt'>,
   now: Date,
 ): IssuedTokens {
@@ -248,7 +262,8 @@ function toAnswer(
     expiresInSeconds: requireSeconds(expiresAt, now),
     refreshToken: pair.refresh,
     jkt,
-    scope: toScopeText(requireWorkingScopes(scopes, grant)),
+    scopes: requireWorkingScopes(scopes, grant),
+    askedWords,
     grantId: token.family.grantId,
     sub: grant.sub,
   };

@@ -1,10 +1,12 @@
-import { formatScopeList, type Scope } from '@phds/catalog/scopes';
+import { parseScopeList, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import { type App, isPublic } from '../domain/app.ts';
-import { parseRequestedScopes } from '../domain/authorization-request.ts';
+import { requireRegistered } from '../domain/authorization-request.ts';
 import {
+  type DescribedAccess,
+  describeAccess,
   findActiveGrant,
   type GrantFacts,
   type Liveness,
@@ -34,7 +36,7 @@ export interface ProvenParameters extends TokenParameters {
   readonly jkt: string | null;
 }
 
-/** A response of the token endpoint. Tokens are in plain text, only this time. */
+/** The result of a grant type. Tokens are in plain text, only this time. */
 export interface IssuedTokens {
   readonly accessToken: string;
   readonly expiresInSeconds: number;
@@ -42,12 +44,17 @@ export interface IssuedTokens {
   readonly jkt: string | null;
   /** Null for client credentials, like the grant. */
   readonly refreshToken: string | null;
-  /** The access token's scopes that work now, space-separated. */
-  readonly scope: string;
+  /** The access token's scopes that work now. */
+  readonly scopes: readonly Scope[];
+  /** As in TokenFamily. */
+  readonly askedWords: readonly string[];
   readonly grantId: string | null;
   /** Identifies the person to this app only. Null also while consent does not say, and for the profile `fapi2`. */
   readonly sub: string | null;
 }
+
+/** A response of the token endpoint. */
+export type TokenAnswer = Omit<IssuedTokens, 'scopes' | 'askedWords'> & DescribedAccess;
 
 /** One grant type. `app` is authenticated. */
 export type TokenGrant = (app: App, parameters: ProvenParameters) => Promise<IssuedTokens>;
@@ -118,24 +125,21 @@ export function requireSeconds(expiresAt: Date, now: Date): number {
   return seconds;
 }
 
-/** The scope of a response (RFC 6749 section 3.3). */
-export function toScopeText(scopes: readonly Scope[]): string {
-  return formatScopeList(scopes);
-}
-
 /** The token endpoint (RFC 6749 section 3.2). Authenticates the client before it checks any parameter but the form of a proof. */
 export type TokenEndpoint = (
   credentials: ClientCredentials,
   parameters: TokenParameters,
-) => Promise<IssuedTokens>;
+) => Promise<TokenAnswer>;
 
 export function createTokenEndpoint(dependencies: {
   readonly clients: ClientAuthentication;
   /** By `grant_type`. */
   readonly grants: ReadonlyMap<string, TokenGrant>;
   readonly possession: Possession;
+  /** Address of the FHIR interface. */
+  readonly fhirBase: string;
 }): TokenEndpoint {
-  const { clients, grants, possession } = dependencies;
+  const { clients, grants, possession, fhirBase } = dependencies;
   return async (credentials, parameters) => {
     const proof = possession.read(parameters.dpop, '/oauth/token');
     const app = await clients.authenticate(credentials);
@@ -148,9 +152,10 @@ export function createTokenEndpoint(dependencies: {
     }
     const jkt = await possession.confirm(proof);
     if (jkt === null && app.dpopBoundAccessTokens) throw missingDpopProof('the app has chosen so');
-    const issued = await grant(app, { ...parameters, jkt });
+    const { scopes, askedWords, ...issued } = await grant(app, { ...parameters, jkt });
+    const answer = { ...issued, ...describeAccess({ scopes, askedWords, sub: issued.sub }, app, fhirBase) };
     // FAPI 2.0 Security Profile section 5.3.2.3: who the person is, is for OpenID Connect to say.
-    return app.securityProfile === 'fapi2' ? { ...issued, sub: null } : issued;
+    return app.securityProfile === 'fapi2' ? { ...answer, sub: null } : answer;
   };
 }
 
@@ -167,7 +172,9 @@ export function createOwnTokens(dependencies: {
   return async (app, { scope, jkt }) => {
     if (isPublic(app))
       throw new AppError('unauthorized_client', 'An app without a secret has no tokens of its own.');
-    const scopes = scope ? parseRequestedScopes(scope, app.scopes) : app.scopes;
+    // Words of SMART are for data of people.
+    const asked = { ...parseScopeList(scope ?? ''), words: [], unregistered: [] };
+    const scopes = scope ? requireRegistered(asked, app.scopes) : app.scopes;
     const { clientId, epoch: appEpoch } = app;
     const now = clock.now();
     const expiresAt = toAccessExpiry(app, now, null);
@@ -184,7 +191,8 @@ export function createOwnTokens(dependencies: {
       expiresInSeconds: requireSeconds(expiresAt, now),
       refreshToken: null,
       jkt,
-      scope: toScopeText(scopes),
+      scopes,
+      askedWords: [],
       grantId: null,
       sub: null,
     };

@@ -1,5 +1,6 @@
+import { type AskedScopes, parseAskedScopes, wantsPatient } from '@phds/catalog/fhir/words';
 import { isSandboxApp, isSandboxPerson, SANDBOX_PEOPLE, SANDBOX_PERSON_DEFAULT } from '@phds/catalog/sandbox';
-import { parseScopeList, type Scope } from '@phds/catalog/scopes';
+import type { Scope } from '@phds/catalog/scopes';
 import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import { AppError, invalidRequest, type Violation } from '@phds/service-kit/errors';
 import type { App } from './app.ts';
@@ -31,6 +32,8 @@ export interface AuthorizationRequest {
   readonly sandboxPerson: string | null;
   /** Whether the tokens of the exchange get all scopes of the grant, not only those of this approval. */
   readonly includeGrantedScopes: boolean;
+  /** How the app named the scopes if not only by their names: as in AskedScopes. */
+  readonly askedWords: readonly string[];
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -38,6 +41,8 @@ export interface AuthorizationRequest {
 /** The parameters that are validated once client and redirect URI are known to be valid. */
 export interface RequestParameters {
   readonly scope?: string | undefined;
+  /** Address of the interface that the tokens are for (SMART App Launch 2). */
+  readonly aud?: string | undefined;
   readonly state?: string | undefined;
   readonly responseType?: string | undefined;
   readonly codeChallenge?: string | undefined;
@@ -64,6 +69,7 @@ export interface AcceptedParameters {
   readonly neededScopes: readonly Scope[];
   readonly sandboxPerson: string | null;
   readonly includeGrantedScopes: boolean;
+  readonly askedWords: readonly string[];
 }
 
 /** A SHA-256 in base64url has 43 characters without padding; no verifier and no key could match another text. */
@@ -76,11 +82,16 @@ const BASE64URL_SHA256 = /^[A-Za-z0-9_-]{43}$/;
 export function parseRequestParameters(
   parameters: RequestParameters,
   app: Pick<App, 'clientId' | 'scopes' | 'requirePkce'>,
+  fhirBase: string,
 ): AcceptedParameters {
+  const context = { base: fhirBase, registered: app.scopes };
+  const asked = parseAskedScopes(parameters.scope ?? '', context);
+  const isSmart = wantsPatient(asked.words);
   const violations = [
     ...checkResponseType(parameters),
     ...checkState(parameters),
-    ...checkPkce(parameters, app),
+    ...checkAudience(parameters, isSmart, fhirBase),
+    ...checkPkce(parameters, isSmart ? 'with scopes of SMART' : app.requirePkce && 'for this app'),
     ...checkThumbprint(parameters),
     ...checkPurpose(parameters),
     ...checkNeededScope(parameters),
@@ -90,37 +101,39 @@ export function parseRequestParameters(
   ];
   if (violations.length > 0) throw invalidRequest(violations);
   return {
-    scopes: parseRequestedScopes(parameters.scope, app.scopes),
+    scopes: requireRegistered(asked, app.scopes),
+    askedWords: asked.words,
     state: parameters.state || null,
     codeChallenge: parameters.codeChallenge || null,
     dpopJkt: parameters.dpopJkt || null,
     purpose: parameters.purpose?.trim() ?? '',
-    neededScopes: parseScopeList(parameters.neededScope ?? '').scopes,
+    neededScopes: parseAskedScopes(parameters.neededScope ?? '', context).scopes,
     sandboxPerson: isSandboxApp(app.clientId) ? parameters.loginHint || SANDBOX_PERSON_DEFAULT : null,
     includeGrantedScopes: parameters.includeGrantedScopes === 'true',
   };
 }
 
-/**
- * One or more of the scopes that the app is registered for, in catalog order. Throws `invalid_scope` for none, an unknown one, or
- * another one.
- */
-export function parseRequestedScopes(scope: string | undefined, registered: readonly Scope[]): Scope[] {
-  const scopes = parseKnownScopes(scope);
-  const excess = scopes.filter((name) => !registered.includes(name));
-  if (excess.length === 0) return scopes;
-  throw new AppError('invalid_scope', `Not registered for the app: ${excess.join(' ')}.`);
+/** The asked scopes. Throws `invalid_scope` for none, an unknown one, or one that is not registered for the app. */
+export function requireRegistered(asked: AskedScopes, registered: readonly Scope[]): readonly Scope[] {
+  const scopes = requireKnown(asked);
+  requireNone(scopes.filter((name) => !registered.includes(name)));
+  return scopes;
 }
 
 /**
- * One or more scopes, in catalog order. Throws `invalid_scope` for none or an unknown one (RFC 6749 section 3.3). There are no
- * wildcards.
+ * The asked scopes. Throws `invalid_scope` for none or an unknown one (RFC 6749 section 3.3), and for a word of SMART that is for nothing
+ * that the app has registered.
  */
-export function parseKnownScopes(scope: string | undefined): Scope[] {
-  const { scopes, unknown } = parseScopeList(scope ?? '');
+export function requireKnown({ scopes, unknown, unregistered }: AskedScopes): readonly Scope[] {
   if (unknown.length > 0) throw new AppError('invalid_scope', describeUnknown(unknown));
-  if (scopes.length === 0) throw new AppError('invalid_scope', 'At least one scope is needed.');
+  requireNone(unregistered);
+  if (scopes.length === 0) throw new AppError('invalid_scope', 'At least one scope of data is needed.');
   return scopes;
+}
+
+function requireNone(unregistered: readonly string[]): void {
+  if (unregistered.length === 0) return;
+  throw new AppError('invalid_scope', `Not registered for the app: ${unregistered.join(' ')}.`);
 }
 
 const NAMED_LENGTH = 64;
@@ -128,8 +141,7 @@ const NAMED_LENGTH = 64;
 /** Names the first unknown value. Anybody can put one into a link, and a page may show the message: it cannot become a sentence. */
 function describeUnknown([first = '']: readonly string[]): string {
   const named = first.slice(0, NAMED_LENGTH).replaceAll(/[^A-Za-z0-9:._/*-]/g, '?');
-  const hint = first === 'offline_access' ? ' Refresh tokens are issued without it.' : '';
-  return `Unknown scope: '${named}'.${hint}`;
+  return `Unknown scope: '${named}'.`;
 }
 
 /**
@@ -165,13 +177,26 @@ function checkState({ state }: RequestParameters): Violation[] {
   return state.includes('\0') ? [{ parameter: 'state', message: 'must not contain NUL' }] : [];
 }
 
-function checkPkce(parameters: RequestParameters, app: Pick<App, 'requirePkce'>): Violation[] {
-  const { codeChallenge, codeChallengeMethod } = parameters;
+/** The tokens of SMART are for one interface; a wrong `aud` tells that the app means another server. */
+function checkAudience({ aud }: RequestParameters, isSmart: boolean, fhirBase: string): Violation[] {
+  if (aud === fhirBase || aud === `${fhirBase}/` || (!aud && !isSmart)) return [];
+  return [
+    {
+      parameter: 'aud',
+      message: aud ? `must be ${fhirBase}` : `is required with scopes of SMART: ${fhirBase}`,
+    },
+  ];
+}
+
+function checkPkce(
+  { codeChallenge, codeChallengeMethod }: RequestParameters,
+  requiredFor: string | false,
+): Violation[] {
   if (!codeChallenge) {
     if (codeChallengeMethod) {
       return [{ parameter: 'code_challenge', message: 'is required with code_challenge_method' }];
     }
-    return app.requirePkce ? [{ parameter: 'code_challenge', message: 'is required for this app' }] : [];
+    return requiredFor ? [{ parameter: 'code_challenge', message: `is required ${requiredFor}` }] : [];
   }
   // RFC 7636 section 4.3: without a method, `plain` would apply.
   if (codeChallengeMethod !== 'S256') {
@@ -240,6 +265,8 @@ export interface AuthorizationCode {
   readonly scopes: readonly Scope[];
   /** Whether the tokens get all scopes of the grant, not only these. */
   readonly includeGrantedScopes: boolean;
+  /** As in AuthorizationRequest. */
+  readonly askedWords: readonly string[];
   readonly redirectUri: string;
   readonly codeChallenge: string | null;
   /** Thumbprint of the key that the exchange has to prove; null for any or none. */

@@ -1,3 +1,5 @@
+import { toPatientId } from '@phds/catalog/fhir/resource-types';
+import { formatGrantedScopes, wantsPatient } from '@phds/catalog/fhir/words';
 import {
   ACCESS_TOKEN_SECONDS,
   EXPIRED_TOKEN_MEMORY_SECONDS,
@@ -20,6 +22,8 @@ export interface TokenFamily {
   readonly isBound: boolean;
   /** Thumbprint of the one key of an app without a secret; null for other apps. */
   readonly jkt: string | null;
+  /** As in AuthorizationRequest. */
+  readonly askedWords: readonly string[];
 }
 
 /**
@@ -62,6 +66,8 @@ export interface AccessToken {
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
   readonly familyRevokedAt: Date | null;
+  /** As in TokenFamily; none for an app's own token. */
+  readonly askedWords: readonly string[];
   /** Whether it was issued before an unconfirmed restore of the database. */
   readonly suspended: boolean;
   readonly app: {
@@ -126,6 +132,30 @@ export function toWorkingScopes(scopes: readonly Scope[], grant: GrantFacts): re
 /** The scopes of a token together with all that its grant has now, in catalog order. */
 export function widenScopes(scopes: readonly Scope[], grant: GrantFacts): readonly Scope[] {
   return SCOPE_NAMES.filter((scope) => scopes.includes(scope) || grant.scopes.includes(scope));
+}
+
+/** What a token opens, in the words that its app asked with. */
+export interface DescribedAccess {
+  readonly scope: string;
+  /** Id of the Patient; null unless the app asked as SMART does, and for the app's own token. */
+  readonly patient: string | null;
+}
+
+/** Describes the scopes of a token that work now. `sub` is the person, null for none. */
+export function describeAccess(
+  access: {
+    readonly askedWords: readonly string[];
+    readonly scopes: readonly Scope[];
+    readonly sub: string | null;
+  },
+  { scopes: registered }: Pick<App, 'scopes'>,
+  fhirBase: string,
+): DescribedAccess {
+  const { askedWords, scopes, sub } = access;
+  return {
+    scope: formatGrantedScopes(askedWords, scopes, { base: fhirBase, registered }),
+    patient: sub !== null && wantsPatient(askedWords) ? toPatientId(sub) : null,
+  };
 }
 
 /** Expiry of an access token issued now: never after the grant's end. */

@@ -1,7 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
-import { formatScopeList } from '@phds/catalog/scopes';
 import type { ClientCredentials as ClientCredentialsMessage } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import {
   type ListOwnGrantsRequest,
@@ -56,12 +55,13 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
   const implementation: UnaryRpcs<typeof TokenService> = {
     async issueToken({ client, ...parameters }) {
       const issued = await useCases.issue(toClientCredentials(client), parameters);
-      const { jkt, refreshToken, grantId, sub, ...others } = issued;
+      const { jkt, refreshToken, grantId, sub, patient, ...others } = issued;
       return {
         ...others,
         refreshToken: refreshToken ?? '',
         grantId: grantId ?? '',
         sub: sub ?? '',
+        patient: patient ?? '',
         dpopBound: jkt !== null,
       };
     },
@@ -74,7 +74,7 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
       if (own === null) return { active: false };
       return {
         active: true,
-        scope: formatScopeList(own.scopes),
+        scope: own.scope,
         clientId: own.clientId,
         tokenType: own.tokenType,
         issuedAt: timestampFromDate(own.issuedAt),
@@ -82,6 +82,7 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
         grantId: own.grantId ?? '',
         sub: own.sub ?? '',
         jkt: own.jkt ?? '',
+        patient: own.patient ?? '',
       };
     },
     async listOwnGrants({ tokenHash, page, ...filter }) {

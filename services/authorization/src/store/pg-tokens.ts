@@ -112,6 +112,7 @@ interface RefreshRow {
   readonly familyRevokedAt: Date | null;
   readonly familyIsBound: boolean;
   readonly familyJkt: string | null;
+  readonly askedWords: string[];
 }
 
 function fromRefreshRow(row: RefreshRow): RefreshToken {
@@ -126,6 +127,7 @@ function fromRefreshRow(row: RefreshRow): RefreshToken {
     familyRevokedAt,
     familyIsBound: isBound,
     familyJkt: jkt,
+    askedWords,
   } = row;
   return {
     hash,
@@ -139,6 +141,7 @@ function fromRefreshRow(row: RefreshRow): RefreshToken {
       revokedAt: familyRevokedAt,
       isBound,
       jkt,
+      askedWords,
     },
     scopes: row.scopes.filter(isScope),
     issuedAt,
@@ -163,6 +166,7 @@ interface AccessRow {
   readonly expires_at: Date;
   readonly revoked_at: Date | null;
   readonly family_revoked_at: Date | null;
+  readonly asked_words: string[] | null;
   readonly status: AppStatus;
   readonly epoch: number;
   readonly allowed_origins: string[];
@@ -183,6 +187,7 @@ function fromAccessRow(row: AccessRow): AccessToken {
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     familyRevokedAt: row.family_revoked_at,
+    askedWords: row.asked_words ?? [],
     suspended: row.suspended,
     app: { status: row.status, epoch: row.epoch, allowedOrigins: row.allowed_origins },
   };

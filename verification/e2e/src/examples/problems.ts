@@ -74,7 +74,7 @@ async function provokeAtOauth({ recorder, app, person, token }: Story): Promise<
   await app.expectTokens(code);
   const used = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };
   await recorder.record('INVALID_GRANT', 'POST /oauth/token', { client, form: used }, 400);
-  const unknown = { redirect_uri: REDIRECT_URI, scope: `${HEART} offline_access` };
+  const unknown = { redirect_uri: REDIRECT_URI, scope: `${HEART} write:mood` };
   await recorder.record('INVALID_SCOPE', 'POST /oauth/authorize', { client, form: unknown }, 400);
   const password = { grant_type: 'password', username: 'ada', password: 'secret' };
   await recorder.record('UNSUPPORTED_GRANT_TYPE', 'POST /oauth/token', { client, form: password }, 400);

@@ -8,6 +8,7 @@ WITH
 SELECT code.hash, code.pending_id AS "pendingId", code.client_id AS "clientId", code.user_id AS "userId",
   code.grant_id AS "grantId", code.scopes, code.include_granted_scopes AS "includeGrantedScopes",
   code.redirect_uri AS "redirectUri", code.code_challenge AS "codeChallenge", code.dpop_jkt AS "dpopJkt",
+  code.asked_words AS "askedWords",
   code.app_epoch AS "appEpoch", code.issued_at AS "issuedAt", code.expires_at AS "expiresAt",
   code.consumed_at AS "consumedAt", code.family_id AS "familyId", code.failed_attempts AS "failedAttempts",
   code.restore_number < verification.below AS suspended, verification.unverified

@@ -22,7 +22,7 @@ import {
   pick,
   readCredentials,
   readOauthParameters,
-  scopes,
+  smartScopes,
 } from './client-operation.ts';
 import { findProof, PROOF_HEADERS } from './proofs.ts';
 
@@ -30,7 +30,10 @@ const AUTHORIZATION = {
   redirect_uri: text.meta({
     description: 'One of the registered redirect URIs of the app, character by character.',
   }),
-  scope: scopes,
+  scope: smartScopes,
+  aud: text.optional().meta({
+    description: 'Address of the FHIR interface, `{base}/fhir/R4`; needed with words of SMART, like PKCE.',
+  }),
   state: text.max(1024).optional().meta({ description: 'Returned unchanged.' }),
   response_type: z.literal('code').optional().meta({ description: '`code`, also if absent.' }),
   code_challenge: text.optional().meta({ description: 'PKCE (RFC 7636).' }),
@@ -252,6 +255,7 @@ function networkOf({ gateway, request }: Exchange): string {
 const FIELDS = {
   redirectUri: 'redirect_uri',
   scope: 'scope',
+  aud: 'aud',
   state: 'state',
   responseType: 'response_type',
   codeChallenge: 'code_challenge',

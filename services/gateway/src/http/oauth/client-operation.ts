@@ -54,6 +54,12 @@ export const scopes = text.meta({
   examples: [SCOPE_NAMES[0]],
 });
 
+export const smartScopes = text.meta({
+  description:
+    'One or more scopes, or words of SMART App Launch such as `patient/Observation.rs`, separated by spaces.',
+  examples: [SCOPE_NAMES[0]],
+});
+
 /** Parameters of an OAuth request. A parameter that was sent empty has an empty value; one that was not sent is missing. */
 export type OauthParameters = ReadonlyMap<string, string>;
 

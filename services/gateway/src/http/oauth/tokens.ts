@@ -28,6 +28,7 @@ import {
   readCredentials,
   readOauthParameters,
   scopes,
+  smartScopes,
 } from './client-operation.ts';
 import { findProof, PROOF_HEADERS } from './proofs.ts';
 
@@ -45,7 +46,7 @@ const tokenRequest = z
       grant_type: z.literal('refresh_token'),
       ...CREDENTIALS,
       refresh_token: text,
-      scope: scopes.optional(),
+      scope: smartScopes.optional(),
     }),
     z.object({ grant_type: z.literal('client_credentials'), ...CREDENTIALS, scope: scopes.optional() }),
   ])
@@ -56,6 +57,10 @@ const ownTokenRequest = z
   .object({ ...CREDENTIALS, token: text, token_type_hint: text.optional() })
   .meta({ id: 'OwnTokenRequest' });
 
+const patient = text.optional().meta({
+  description: 'Id of the Patient at `/fhir/R4`, if the app asked with words of SMART.',
+});
+
 /** `POST /oauth/token` (RFC 6749 5.1). */
 const tokenJson = z
   .object({
@@ -63,9 +68,12 @@ const tokenJson = z
     token_type: z.enum(['Bearer', 'DPoP']),
     expires_in: count,
     refresh_token: text.optional().meta({ description: 'Absent for client credentials.' }),
-    scope: text.meta({ description: 'The scopes that work now, separated by spaces.' }),
+    scope: text.meta({
+      description: 'The scopes that work now, separated by spaces, in the words that the app asked with.',
+    }),
     grant_id: text.optional().meta({ description: 'Absent for client credentials.' }),
     sub: sub.optional().meta({ description: 'The person. Absent for client credentials.' }),
+    patient,
   })
   .meta({ id: 'Tokens' });
 
@@ -82,6 +90,7 @@ const introspectionJson = z
       exp: count.optional(),
       grant_id: text.optional(),
       sub: sub.optional(),
+      patient,
       cnf: z.object({ jkt: text }).optional().meta({
         description: 'Thumbprint of the key that the token is bound to (RFC 9449 6.2).',
       }),
@@ -198,7 +207,7 @@ async function callForClient<T>(
 }
 
 function toTokenAnswer(answer: IssueTokenResponse): z.infer<typeof tokenJson> {
-  const { accessToken, expiresInSeconds, refreshToken, scope, grantId, sub, dpopBound } = answer;
+  const { accessToken, expiresInSeconds, refreshToken, scope, grantId, sub, patient, dpopBound } = answer;
   return {
     access_token: accessToken,
     token_type: dpopBound ? 'DPoP' : 'Bearer',
@@ -207,12 +216,13 @@ function toTokenAnswer(answer: IssueTokenResponse): z.infer<typeof tokenJson> {
     scope,
     ...(grantId === '' ? {} : { grant_id: grantId }),
     ...(sub === '' ? {} : { sub }),
+    ...(patient === '' ? {} : { patient }),
   };
 }
 
 function toIntrospection(answer: IntrospectOwnTokenResponse): z.infer<typeof introspectionJson> {
   if (!answer.active) return { active: false };
-  const { scope, clientId, tokenType, issuedAt, expiresAt, grantId, sub, jkt } = answer;
+  const { scope, clientId, tokenType, issuedAt, expiresAt, grantId, sub, patient, jkt } = answer;
   const accessType = jkt === '' ? 'Bearer' : 'DPoP';
   return {
     active: true,
@@ -223,6 +233,7 @@ function toIntrospection(answer: IntrospectOwnTokenResponse): z.infer<typeof int
     ...(expiresAt === undefined ? {} : { exp: Math.floor(timestampMs(expiresAt) / 1000) }),
     ...(grantId === '' ? {} : { grant_id: grantId }),
     ...(sub === '' ? {} : { sub }),
+    ...(patient === '' ? {} : { patient }),
     ...(jkt === '' ? {} : { cnf: { jkt } }),
   };
 }
