@@ -42,6 +42,7 @@ import { createPgImports } from './store/pg-imports.ts';
 import { createPgProfileWriter } from './store/pg-profile-writer.ts';
 import { createPgProfiles } from './store/pg-profiles.ts';
 import { createPgReadingChanges } from './store/pg-reading-changes.ts';
+import { createPgReadingSpans } from './store/pg-reading-spans.ts';
 import { createPgReadingWriter } from './store/pg-reading-writer.ts';
 import { createPgReadings } from './store/pg-readings.ts';
 import { createPgRollupStore } from './store/pg-rollup-store.ts';
@@ -179,6 +180,7 @@ function createRpcServices(parts: Parts) {
   const profiles = createPgProfiles(pool);
   const data = {
     readings: createPgReadings(pool, metrics.onReadBatch, toPlacement(config)),
+    readingSpans: createPgReadingSpans(pool),
     readingChanges: createPgReadingChanges(pool),
     changeDays: config.READING_CHANGE_DAYS,
     summaries: createPgSummaries(pool, toScanLimits(config)),

@@ -9,6 +9,7 @@ import { createPgImports } from '../src/store/pg-imports.ts';
 import { createPgProfileWriter } from '../src/store/pg-profile-writer.ts';
 import { createPgProfiles } from '../src/store/pg-profiles.ts';
 import { createPgReadingChanges } from '../src/store/pg-reading-changes.ts';
+import { createPgReadingSpans } from '../src/store/pg-reading-spans.ts';
 import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
 import { createPgReadings } from '../src/store/pg-readings.ts';
 import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
@@ -34,6 +35,7 @@ export function createStores(
 ) {
   return {
     readings: createPgReadings(pool, undefined, placement),
+    readingSpans: createPgReadingSpans(pool),
     readingChanges: createPgReadingChanges(pool),
     changePruning: createPgChangePruning(pool, placement),
     summaries: createPgSummaries(pool, PATIENT_SCANS),
@@ -124,6 +126,13 @@ export async function readAll(stores: Stores): Promise<void> {
   const list = { userId: USER, category: 'heart', metric: null, range: ALWAYS, ...PAGE } as const;
   for (const metric of [null, 'heart-rate'] as const)
     for (const offset of [0, 1, 501]) await readings.list({ ...list, metric, offset });
+  const when = { startFrom: 0, startBefore: 1, endFrom: 0, endBefore: 1 };
+  for (const by of ['category', 'type'] as const) {
+    const subjects = [{ key: 'glucose' as const, avoidedSource: null }];
+    const spans = { userId: USER, by, subjects, starts: null, when };
+    await stores.readingSpans.listNewest({ ...spans, limit: 10 });
+    await stores.readingSpans.count(spans);
+  }
   await stores.changePruning.prune('', AT, 10);
   const from = await readingChanges.findPlace(USER, AT);
   await readingChanges.list({ ...list, since: null, limit: 10, from, anchor: null });
@@ -143,13 +152,17 @@ export async function readAll(stores: Stores): Promise<void> {
     'appointment',
     'mood-entry',
   ] as const;
-  for (const kind of [...kinds, 'report', 'ehr-record'] as const)
+  for (const kind of [...kinds, 'report', 'ehr-record'] as const) {
     await healthRecords.list(kind, {
       userId: USER,
       range: { from: AT, to: AT },
       medicationId: randomUUID(),
       ...PAGE,
     });
+    const dated = { userId: USER, ids: [randomUUID()], since: null, coverFrom: AT, statuses: null, when };
+    await healthRecords.listNewest(kind, { ...dated, limit: 10 });
+    await healthRecords.count(kind, dated);
+  }
   await healthRecords.listDoses({ userId: USER, since: null, limit: 10 });
   await healthRecords.hasMedication(USER, randomUUID());
   await profiles.find(USER);

@@ -5,7 +5,7 @@ import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import type pg from 'pg';
 import type { Caller } from '../src/app/caller.ts';
-import { releaseData } from '../src/app/data-release.ts';
+import { askForResource, releaseData } from '../src/app/data-release.ts';
 import type { SummaryQuery } from '../src/app/ports.ts';
 import { preview } from '../src/app/preview.ts';
 import { createPublicIds } from '../src/app/public-ids.ts';
@@ -155,7 +155,7 @@ test('a summary counts for the app of the token, and a preview for the person', 
     ({ endpoint }) => endpoint === 'aggregations' || endpoint === 'trends',
   )) {
     const request = { path, medicationId: '', parameters, requestId: 'r', scope: '' };
-    await releaseData({ data: ports, recorder, publicIds }, caller, request);
+    await releaseData({ data: ports, recorder, publicIds }, caller, askForResource(request));
   }
   await preview(ports, publicIds, { userId: 'ada', scope: 'read:trends', dataFrom: null });
   expect(askers).toEqual(['app_one', 'app_one', 'person ada', 'person ada']);

@@ -2,9 +2,9 @@ import { acceptedScopes, type DataPath } from '@phds/catalog/endpoints';
 import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import type { Caller } from './caller.ts';
 import { resolveParameters, type SentRequest } from './data-request.ts';
-import { type Document, toDocument } from './document.ts';
+import { type Answer, type Document, toDocument } from './document.ts';
 import type { AccessRecorder, Verdict } from './ports.ts';
-import type { PublicIds } from './public-ids.ts';
+import type { PublicIds, ReaderIds } from './public-ids.ts';
 import { type DataPorts, readResource } from './resources.ts';
 
 export interface ReleasePorts {
@@ -13,22 +13,42 @@ export interface ReleasePorts {
   readonly publicIds: PublicIds;
 }
 
+/** A request of an app, of either interface. */
+export interface AskedData {
+  /** The scopes by which it is judged, in catalog order; at least one. All are required. */
+  readonly scopes: readonly string[];
+  /** Path of the public interface, for the access record. */
+  readonly endpoint: string;
+  readonly requestId: string;
+  /** Throws INVALID_REQUEST for invalid parameters. */
+  readonly prepare: (caller: Caller, ids: ReaderIds) => PreparedRead;
+}
+
+export interface PreparedRead {
+  /** For the access record: the bounds as requested, empty for none. */
+  readonly from: string;
+  readonly to: string;
+  readonly page: number;
+  /** Returns errors that depend on the rows. */
+  readonly read: (data: DataPorts) => Promise<Answer | AppError>;
+}
+
 /**
- * The only path by which a user's data is released to an app: check the token's scope and the parameters, read
+ * The only path by which a user's data is released to an app: check the token's scopes and the parameters, read
  * the rows, record the access durably, and release the response only if consent then judges the access alive.
  */
 export async function releaseData(
   { data, recorder, publicIds }: ReleasePorts,
   caller: Caller,
-  { path, medicationId, parameters: sent, requestId, scope: asked }: SentRequest,
+  { scopes, endpoint, requestId, prepare }: AskedData,
 ): Promise<Document> {
-  const scope = chooseScope(path, sent.type, asked);
-  checkAdmission(caller, scope);
-  const parameters = resolveParameters(sent, path);
+  checkAdmission(caller, scopes);
   const { clientId, userId, dataFrom } = caller;
   const ids = publicIds(clientId);
-  const request = { path, medicationId, parameters, askedBy: clientId, ids, userId, dataFrom };
-  const answer = await readResource(data, request);
+  const { from, to, page, read } = prepare(caller, ids);
+  const answer = await read(data);
+  const isError = answer instanceof AppError;
+  const scope = (isError ? undefined : answer.scope) ?? scopes.join(' ');
   const verdict = await recorder.record({
     clientId,
     userId,
@@ -37,17 +57,37 @@ export async function releaseData(
     tokenHash: caller.tokenHash,
     tokenExpiresAt: caller.tokenExpiresAt,
     scope,
-    endpoint: path.path,
-    from: sent.from,
-    to: sent.to,
-    page: parameters.page,
-    recordCount: answer instanceof AppError ? 0 : answer.recordCount,
+    endpoint,
+    from,
+    to,
+    page,
+    recordCount: isError ? 0 : answer.recordCount,
     requestId,
     dataFrom,
   });
   if (verdict !== 'released') throw toRefusal(verdict, scope);
-  if (answer instanceof AppError) throw answer;
+  if (isError) throw answer;
   return toDocument(answer, ids);
+}
+
+/** A request of the data API. Throws INVALID_REQUEST for a scope that does not open it. */
+export function askForResource(request: SentRequest): AskedData {
+  const { path, medicationId, parameters: sent, requestId, scope } = request;
+  return {
+    scopes: [chooseScope(path, sent.type, scope)],
+    endpoint: path.path,
+    requestId,
+    prepare: ({ clientId, userId, dataFrom }, ids) => {
+      const parameters = resolveParameters(sent, path);
+      const asked = { path, medicationId, parameters, askedBy: clientId, ids, userId, dataFrom };
+      return {
+        from: sent.from,
+        to: sent.to,
+        page: parameters.page,
+        read: (data) => readResource(data, asked),
+      };
+    },
+  };
 }
 
 /** The scope by which a request is judged: the asked one, if it opens the request. */
@@ -59,11 +99,14 @@ function chooseScope(path: DataPath, type: string, asked: string): string {
 }
 
 /** Refuses calls that no judgement could release, before any row is read. Expiry is judged by the ledger's clock. */
-function checkAdmission(caller: Caller, scope: string): void {
-  if (!caller.scopes.includes(scope)) {
-    throw new AppError('insufficient_scope', `The token lacks the scope ${scope}.`, { requiredScope: scope });
+function checkAdmission(caller: Caller, scopes: readonly string[]): void {
+  const lacking = scopes.find((scope) => !caller.scopes.includes(scope));
+  if (lacking !== undefined) {
+    throw new AppError('insufficient_scope', `The token lacks the scope ${lacking}.`, {
+      requiredScope: lacking,
+    });
   }
-  if (caller.userId === '') throw consentRequired(scope);
+  if (caller.userId === '') throw consentRequired(scopes.join(' '));
 }
 
 function toRefusal(verdict: Exclude<Verdict, 'released'>, scope: string): AppError {

@@ -28,6 +28,8 @@ export interface Answer {
   readonly nextCursor?: string;
   /** Number of records in the response, for the access record. */
   readonly recordCount: number;
+  /** Of the scopes that the request was judged by, those that were needed, joined by spaces; absent if that is all of them. */
+  readonly scope?: string;
 }
 
 /** The response for this reader. */

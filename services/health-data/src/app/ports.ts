@@ -1,4 +1,5 @@
 import type { Category } from '@phds/catalog/categories';
+import type { TimeBounds } from '@phds/catalog/fhir/dates';
 import type { MetricKey } from '@phds/catalog/metrics';
 import type { SandboxPerson } from '@phds/catalog/sandbox';
 import type { TrendBucket } from '@phds/catalog/wire-names';
@@ -10,7 +11,7 @@ import type {
 } from '../domain/health-records.ts';
 import type { ImportKey, ImportProgress, ImportState, ImportStatus } from '../domain/import-progress.ts';
 import type { Profile, ProfileChanges, ProfileDraft } from '../domain/profile.ts';
-import type { NewReading, Reading, ReadingDraft, ReadingKey } from '../domain/reading.ts';
+import type { NewReading, Reading, ReadingDraft, ReadingKey, ReadingSpan } from '../domain/reading.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import type { Range } from '../domain/window.ts';
 
@@ -45,6 +46,27 @@ export interface ReadingReader {
    * with the true total.
    */
   list(query: ReadingQuery): Promise<Page<Reading>>;
+}
+
+/** Readings of several categories, or of several metric types, by both of their times. */
+export interface ReadingSpanQuery {
+  readonly userId: string;
+  readonly by: 'category' | 'type';
+  readonly subjects: readonly {
+    readonly key: Category | MetricKey;
+    /** Readings of this source are left out; null for none. */
+    readonly avoidedSource: string | null;
+  }[];
+  /** Starts (Unix milliseconds) of the readings that are looked for; null for any. */
+  readonly starts: readonly number[] | null;
+  readonly when: TimeBounds;
+}
+
+export interface ReadingSpanReader {
+  /** The newest by start, in no order: at least `limit` if there are, and all that start together with the last one. */
+  listNewest(query: ReadingSpanQuery & { readonly limit: number }): Promise<readonly ReadingSpan[]>;
+  /** The two halves of a blood pressure count once. */
+  count(query: ReadingSpanQuery): Promise<number>;
 }
 
 export interface SummaryQuery {
@@ -84,6 +106,8 @@ export interface WeightEntry {
   /** Id of the reading. */
   readonly id: string;
   readonly weightKg: number;
+  /** Start of the reading: RFC 3339, UTC. */
+  readonly timestamp: string;
   /** YYYY-MM-DD in the user's zone. */
   readonly date: string;
 }
@@ -106,11 +130,27 @@ export interface HealthRecordQuery extends Slice {
 /** A dose with the name of its medication. */
 export type NamedDose = Stored<'adherence-entry'> & { readonly medication: string };
 
+/** A record as it is found among all of its kind. */
+export type Found<Kind extends HealthRecordKind> = Kind extends 'adherence-entry' ? NamedDose : Stored<Kind>;
+
 export interface DoseQuery {
   readonly userId: string;
   /** Earlier doses do not count; null for no limit. */
   readonly since: Date | null;
   readonly limit: number;
+}
+
+/** Records by the times that the FHIR interface shows. */
+export interface DatedRecordQuery {
+  readonly userId: string;
+  /** Row ids; null for every record. */
+  readonly ids: readonly string[] | null;
+  /** Limits of `from` and of `coverFrom` as in `HealthRecordQuery`; null for none. */
+  readonly since: Date | null;
+  readonly coverFrom: Date | null;
+  /** For adherence entries. */
+  readonly statuses: readonly string[] | null;
+  readonly when: TimeBounds;
 }
 
 export interface HealthRecordReader {
@@ -119,6 +159,16 @@ export interface HealthRecordReader {
    * is equal, because row ids depend on the user id.
    */
   list<Kind extends HealthRecordKind>(kind: Kind, query: HealthRecordQuery): Promise<Page<Stored<Kind>>>;
+  /**
+   * The newest by start, in no order: at least `limit` if there are, and all of the last time. Kinds without a full date ignore `when`
+   * and the limit. Doses are those of medications that the user has.
+   */
+  listNewest<Kind extends HealthRecordKind>(
+    kind: Kind,
+    query: DatedRecordQuery & { readonly limit: number },
+  ): Promise<readonly Found<Kind>[]>;
+  /** The number of records that `listNewest` finds without a limit. */
+  count(kind: HealthRecordKind, query: DatedRecordQuery): Promise<number>;
   /** The newest doses of all medications that the user has, for the user's own view. */
   listDoses(query: DoseQuery): Promise<Page<NamedDose>>;
   /** Whether the user has this medication. */

@@ -6,7 +6,7 @@ import type { DataRequest } from './data-request.ts';
 import { type Answer, toObjectAnswer } from './document.ts';
 import type { ProfileStore, ProfileWriter } from './ports.ts';
 
-const UNKNOWN: Profile = { name: null, gender: null, dateOfBirth: null, bloodType: null };
+export const UNKNOWN_PERSON: Profile = { name: null, gender: null, dateOfBirth: null, bloodType: null };
 
 /** The profile; all nulls for an unknown person. */
 export async function readProfile(
@@ -14,7 +14,7 @@ export async function readProfile(
   { userId }: DataRequest,
 ): Promise<Answer> {
   const profile = await ports.profiles.find(userId);
-  return toObjectAnswer(profile ?? UNKNOWN, profile === null ? 0 : 1);
+  return toObjectAnswer(profile ?? UNKNOWN_PERSON, profile === null ? 0 : 1);
 }
 
 /** Sets the fields of the draft. Throws INVALID_REQUEST naming each invalid field; then nothing is changed. */

@@ -9,6 +9,7 @@ import type {
   ProfileStore,
   ReadingChangeReader,
   ReadingReader,
+  ReadingSpanReader,
   SummaryReader,
   WeightReader,
 } from './ports.ts';
@@ -22,6 +23,7 @@ import { readWeight } from './weight.ts';
 /** The stores that resources are read from. */
 export interface DataPorts {
   readonly readings: ReadingReader;
+  readonly readingSpans: ReadingSpanReader;
   readonly readingChanges: ReadingChangeReader;
   /** How long the times of changes of readings are kept. */
   readonly changeDays: number;

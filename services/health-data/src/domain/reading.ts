@@ -14,6 +14,14 @@ export interface Reading {
   readonly source: string;
 }
 
+/** A stored reading with its end; null if it is the start. */
+export interface ReadingSpan extends Reading {
+  readonly endTimestamp: string | null;
+}
+
+/** The two types of which readings of the same times and source are one measurement. */
+export const BLOOD_PRESSURE = ['blood-pressure', 'bp-diastolic'] as const satisfies MetricKey[];
+
 /** The natural key of a user's reading: a second one with the same key replaces the first. */
 export interface ReadingKey {
   readonly metric: Metric;

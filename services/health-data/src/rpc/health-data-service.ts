@@ -1,17 +1,20 @@
 import { create } from '@bufbuild/protobuf';
+import { isFhirType } from '@phds/catalog/fhir/resource-types';
 import type { TrendBucket } from '@phds/catalog/wire-names';
 import {
   HealthDataService,
   QueryParametersSchema,
+  type ReadRequest,
   TrendBucket as TrendBucketMessage,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { invalidRequest, unauthorized } from '@phds/service-kit/errors';
+import { invalidRequest, notFound, unauthorized } from '@phds/service-kit/errors';
 import { assertionOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { AssertionVerifier } from '@phds/service-kit/trust/access-assertion';
 import { findEndpointId } from '@phds/service-kit/wire-enums';
-import { type ReleasePorts, releaseData } from '../app/data-release.ts';
+import { type AskedData, askForResource, type ReleasePorts, releaseData } from '../app/data-release.ts';
 import type { SentParameters } from '../app/data-request.ts';
+import { askFhir } from '../app/fhir/request.ts';
 import { getDataPath } from '../app/resources.ts';
 
 /** Data for apps. The required scope is derived from the endpoint and the category, never from the caller's input. */
@@ -22,26 +25,42 @@ export function createHealthDataService({
   return implement(
     HealthDataService,
     {
-      read: async ({ endpoint, category, medicationId, parameters, requestId, scope, jkt }, context) => {
+      read: async (request, context) => {
         const caller = await verifyAssertion(assertionOf(context));
         // The gateway has checked it. Here a gateway that forgets to gets no data.
-        if ((caller.jkt ?? '') !== jkt)
+        if ((caller.jkt ?? '') !== request.jkt)
           throw unauthorized('the token is bound to another key than was proved');
-        const endpointId = findEndpointId(endpoint);
-        if (endpointId === null) throw invalidRequest('endpoint', 'is not known');
-        const path = getDataPath(endpointId, category);
-        return releaseData(ports, caller, {
-          path,
-          medicationId,
-          parameters: toSentParameters(parameters),
-          requestId,
-          scope,
-        });
+        return releaseData(ports, caller, toAsked(request));
       },
     },
     { read: ['gateway'] },
     { reads: 'read' },
   );
+}
+
+function toAsked(request: ReadRequest): AskedData {
+  const { endpoint, category, medicationId, parameters, requestId, scope, fhir } = request;
+  if (fhir !== undefined) {
+    const { resourceType: type, parameters: sent } = fhir;
+    if (!isFhirType(type)) throw notFound();
+    return askFhir({
+      ...fhir,
+      type,
+      parameters: sent.map(({ name, value }) => [name, value]),
+      requestId,
+      scope,
+    });
+  }
+  const endpointId = findEndpointId(endpoint);
+  if (endpointId === null) throw invalidRequest('endpoint', 'is not known');
+  const path = getDataPath(endpointId, category);
+  return askForResource({
+    path,
+    medicationId,
+    parameters: toSentParameters(parameters),
+    requestId,
+    scope,
+  });
 }
 
 const BUCKETS: Readonly<Record<TrendBucketMessage, TrendBucket | null>> = {

@@ -1,12 +1,16 @@
+import { withinCalendar } from '@phds/catalog/instants';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import pg from 'pg';
 import type {
+  DatedRecordQuery,
+  Found,
   HealthRecordQuery,
   HealthRecordReader,
   HealthRecordWriter,
   NamedDose,
   NewHealthRecord,
   Page,
+  Slice,
 } from '../app/ports.ts';
 import { fieldsOf, type HealthRecordKind, type Stored } from '../domain/health-records.ts';
 import { lowerBound, upperBound, writeForUser } from './database.ts';
@@ -97,6 +101,9 @@ export function createPgHealthRecords(pool: pg.Pool): HealthRecordReader {
   return translatingErrors({
     list: <Kind extends HealthRecordKind>(kind: Kind, query: HealthRecordQuery) =>
       list<Stored<Kind>>(pool, kind, tableOf(kind), query),
+    listNewest: <Kind extends HealthRecordKind>(kind: Kind, query: DatedRecordQuery & { limit: number }) =>
+      listNewest<Found<Kind>>(pool, kind, query),
+    count: (kind, query) => count(pool, kind, query),
     listDoses: ({ userId, since, limit }) => {
       const query = { userId, range: { from: since, to: null }, limit, offset: 0 };
       return list<NamedDose>(pool, 'adherence-entry', NAMED_DOSES, query, ['medication']);
@@ -117,6 +124,9 @@ const NAMED_DOSES = `(
 
 const SINCE = { window: 'since_on', order: 'since_on DESC NULLS LAST, since_date' };
 const OCCURRED = { window: 'occurred_at', order: 'occurred_at DESC' };
+
+/** When a dose was taken, or was to be. */
+const TAKEN_OR_DUE = "CASE status WHEN 'taken' THEN coalesce(taken_at, at) ELSE at END";
 
 /** What a window limits, and what orders the records before their other fields do. */
 const LISTS: Readonly<Record<HealthRecordKind, { readonly window: string | null; readonly order: string }>> =
@@ -160,8 +170,70 @@ async function list<Item>(
   return { items, total: rows[0]?.total ?? 0 };
 }
 
+/** The times of a record that the FHIR interface shows, both inclusive; kinds with partial dates or none are not in it. */
+const SPANS: { readonly [Kind in HealthRecordKind]?: readonly [start: string, end: string] } = {
+  symptom: ['occurred_at', 'occurred_at'],
+  'adherence-entry': [TAKEN_OR_DUE, TAKEN_OR_DUE],
+  appointment: ['starts_at', 'starts_at'],
+  'mood-entry': ['occurred_at', 'occurred_at'],
+  report: ['range_from::timestamptz', "(range_to + 1)::timestamptz - interval '1 ms'"],
+  'ehr-record': ['occurred_at', 'occurred_at'],
+};
+
+async function listNewest<Item>(
+  pool: pg.Pool,
+  kind: HealthRecordKind,
+  query: DatedRecordQuery & { readonly limit: number },
+): Promise<Item[]> {
+  const values: unknown[] = [];
+  const where = toDatedConditions(kind, query, values);
+  const span = SPANS[kind];
+  const newest =
+    span && ` ORDER BY ${span[0]} DESC FETCH FIRST ($${values.push(query.limit)}) ROWS WITH TIES`;
+  const columns = ['id', ...columnsOf(kind), ...(kind === 'adherence-entry' ? ['medication'] : [])];
+  const text = `SELECT ${columns.join(', ')} FROM ${foundIn(kind)} WHERE ${where}${newest ?? ''}`;
+  const { rows } = await pool.query({ text, values, types: DATES_AS_TEXT });
+  return rows.map((row) => toItem<Item>({ ...row, total: 0 }));
+}
+
+async function count(pool: pg.Pool, kind: HealthRecordKind, query: DatedRecordQuery): Promise<number> {
+  const values: unknown[] = [];
+  const where = toDatedConditions(kind, query, values);
+  const text = `SELECT count(*)::int AS total FROM ${foundIn(kind)} WHERE ${where}`;
+  const { rows } = await pool.query<{ total: number }>({ text, values });
+  return rows[0]?.total ?? 0;
+}
+
+function foundIn(kind: HealthRecordKind): string {
+  return kind === 'adherence-entry' ? NAMED_DOSES : tableOf(kind);
+}
+
+function toDatedConditions(kind: HealthRecordKind, query: DatedRecordQuery, values: unknown[]): string {
+  const { userId, ids, since, coverFrom, statuses, when } = query;
+  const conditions = toConditions(kind, { userId, range: { from: since, to: null }, coverFrom }, values);
+  const add = (condition: string, value: unknown) => conditions.push(`${condition} $${values.push(value)}`);
+  const addAny = (column: string, type: string, value: unknown) =>
+    conditions.push(`${column} = ANY ($${values.push(value)}::${type}[])`);
+  if (ids !== null) addAny('id', 'uuid', ids);
+  if (statuses !== null) addAny('status', 'text', statuses);
+  const [start, end] = SPANS[kind] ?? [];
+  const addBound = (column: string | undefined, comparison: string, at: number | null) => {
+    if (column !== undefined && at !== null)
+      add(`${column} ${comparison}`, withinCalendar(new Date(at)).toISOString());
+  };
+  addBound(start, '>=', when.startFrom);
+  addBound(start, '<', when.startBefore);
+  addBound(end, '>=', when.endFrom);
+  addBound(end, '<', when.endBefore);
+  return conditions.join(' AND ');
+}
+
 /** Adds the values of the conditions to those of the statement. */
-function toConditions(kind: HealthRecordKind, query: HealthRecordQuery, values: unknown[]): string[] {
+function toConditions(
+  kind: HealthRecordKind,
+  query: Omit<HealthRecordQuery, keyof Slice>,
+  values: unknown[],
+): string[] {
   const { userId, range, medicationId, coverFrom = null } = query;
   const { window } = LISTS[kind];
   const conditions: string[] = [];

@@ -25,7 +25,7 @@ const MAX_WAITING_ROWS = 2_000 * PAGE_SIZE_DEFAULT;
 const SLOW_MS = 50;
 
 /** A list of one metric type uses another index, so it is another statement: `type` in place of `category`. */
-function byCategoryOrType({ name, text }: Statement) {
+export function byCategoryOrType({ name, text }: Statement) {
   return {
     category: { name, text },
     type: { name: `${name}-of-type`, text: text.replaceAll('category = ', 'type = ') },

@@ -4,13 +4,20 @@ import type pg from 'pg';
 import type { WeightQuery, WeightReader } from '../app/ports.ts';
 import { coverDays } from '../domain/day-cover.ts';
 import { coverSpans, type SpanRange } from '../domain/span-cover.ts';
-import { lowerBound, TEXT_ROWS, upperBound } from './database.ts';
+import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
 import { ROLLUP_VERSION } from './rollup-version.ts';
 
 const BY_ROLLUPS = readStatement(new URL('sql/weights-by-rollups.sql', import.meta.url));
 const BY_READINGS = readStatement(new URL('sql/weights-by-readings.sql', import.meta.url));
 
-type Row = readonly [id: string | null, value: string, day: string, total: string, usable: string];
+type Row = readonly [
+  id: string | null,
+  value: string,
+  day: string,
+  total: string,
+  usable: string,
+  start: string,
+];
 
 /** Weight entries from the Weight readings. Their days come from rollups if usable, else from the readings. */
 export function createPgWeights(pool: pg.Pool): WeightReader {
@@ -23,8 +30,8 @@ export function createPgWeights(pool: pg.Pool): WeightReader {
       const found = await ask({ ...BY_ROLLUPS, values: toValuesByRollups(query) });
       const rows =
         found[0]?.[4] === 't' ? found : await ask({ ...BY_READINGS, values: toValuesByReadings(query) });
-      const items = rows.flatMap(([id, value, date]) =>
-        id === null ? [] : [{ id, weightKg: Number(value), date }],
+      const items = rows.flatMap(([id, value, date, , , start]) =>
+        id === null ? [] : [{ id, weightKg: Number(value), timestamp: toTimestamp(start), date }],
       );
       return { items, total: Number(rows[0]?.[3] ?? 0) };
     },

@@ -11,7 +11,7 @@ weighed AS (
   WHERE user_id = $1 AND type = 'weight' AND value IS NOT NULL AND start_at >= $3::timestamptz
 ),
 entry AS (
-  SELECT DISTINCT ON (day) id, value, day
+  SELECT DISTINCT ON (day) id, value, day, start_at
   FROM weighed
   WHERE day >= $4::timestamptz::date AND day < $5::timestamptz::date
   ORDER BY day DESC, start_at DESC, type COLLATE "C", source COLLATE "C", end_at DESC, id
@@ -26,7 +26,7 @@ page AS (
   ORDER BY day DESC
   LIMIT $6 OFFSET $7
 )
-SELECT id, value, day, total, true AS usable
+SELECT id, value, day, total, true AS usable, start_at
 FROM total
 LEFT JOIN page ON true
 ORDER BY day DESC;

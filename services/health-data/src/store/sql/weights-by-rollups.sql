@@ -84,7 +84,7 @@ page AS (
   ) AS day
 ),
 entry AS (
-  SELECT newest.id, newest.value, page.start_on
+  SELECT newest.id, newest.value, newest.start_at, page.start_on
   FROM page
   CROSS JOIN LATERAL (
     SELECT *
@@ -102,7 +102,7 @@ entry AS (
     LIMIT 1
   ) AS newest
 )
-SELECT id, value, start_on, total, usable
+SELECT id, value, start_on, total, usable, start_at
 FROM rollups
 CROSS JOIN total
 LEFT JOIN entry ON true

@@ -1,0 +1,86 @@
+import type { TimeBounds } from '@phds/catalog/fhir/dates';
+import type { MetricKey } from '@phds/catalog/metrics';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
+import type pg from 'pg';
+import type { ReadingSpanQuery, ReadingSpanReader } from '../app/ports.ts';
+import { BLOOD_PRESSURE, type ReadingSpan } from '../domain/reading.ts';
+import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
+import { byCategoryOrType } from './pg-readings.ts';
+
+const NEWEST = byCategoryOrType(readStatement(new URL('sql/readings-newest-spans.sql', import.meta.url)));
+const COUNT = byCategoryOrType(readStatement(new URL('sql/readings-count-spans.sql', import.meta.url)));
+
+/**
+ * No index has the ends of readings. A search for those that end after a time also goes through the ones that start so long before; a
+ * reading that lasts longer is found by its start.
+ */
+const LONGEST_MS = 31 * 86_400_000;
+
+/** Readings with their ends, of several categories or types at once. */
+export function createPgReadingSpans(pool: pg.Pool): ReadingSpanReader {
+  const ask = async (statement: Statement, values: unknown[]) => {
+    const result = await pool.query({ ...TEXT_ROWS, ...statement, values });
+    const [row] = result.rows as unknown as [string | null][];
+    return row?.[0] ?? null;
+  };
+  return translatingErrors({
+    async listNewest(query) {
+      const page = await ask(NEWEST[query.by], [...toValues(query), query.limit]);
+      return page === null ? [] : (JSON.parse(page) as string[]).map(parseReading);
+    },
+    count: async (query) => Number(await ask(COUNT[query.by], [...toValues(query), BLOOD_PRESSURE])),
+  });
+}
+
+function toValues({ userId, subjects, starts, when }: ReadingSpanQuery): unknown[] {
+  const { lower, upper } = toStartBounds(when);
+  const parts = (starts ?? [null]).flatMap((start) =>
+    subjects.map(({ key, avoidedSource }) => ({
+      key,
+      avoidedSource,
+      lower: start === null ? lower : Math.max(start, lower ?? start),
+      upper: start === null ? upper : Math.min(start + 1, upper ?? start + 1),
+    })),
+  );
+  return [
+    userId,
+    parts.map(({ key }) => key),
+    parts.map(({ avoidedSource }) => avoidedSource),
+    parts.map((part) => lowerBound(toDate(part.lower))),
+    parts.map((part) => upperBound(toDate(part.upper))),
+    lowerBound(toDate(when.endFrom)),
+    upperBound(toDate(when.endBefore)),
+  ];
+}
+
+/** The bounds of the start that all bounds imply: a reading does not end before it starts. */
+function toStartBounds({ startFrom, startBefore, endFrom, endBefore }: TimeBounds) {
+  const lower = [startFrom ?? [], endFrom === null ? [] : endFrom - LONGEST_MS].flat();
+  const upper = [startBefore ?? [], endBefore ?? []].flat();
+  return {
+    lower: lower.length === 0 ? null : Math.max(...lower),
+    upper: upper.length === 0 ? null : Math.min(...upper),
+  };
+}
+
+function toDate(time: number | null): Date | null {
+  return time === null ? null : new Date(time);
+}
+
+/** `id|type|value|start|end|source`; the last field may contain anything. */
+const READING = /^([^|]+)\|([^|]+)\|([^|]*)\|([^|]+)\|([^|]+)\|(.*)$/s;
+
+function parseReading(text: string): ReadingSpan {
+  const fields = READING.exec(text);
+  if (fields === null) throw new Error('a reading does not have the six fields of its statement');
+  const [, id = '', metric, value, start = '', end = '', source = ''] = fields;
+  return {
+    id,
+    metric: metric as MetricKey,
+    value: value ? Number(value) : null,
+    timestamp: toTimestamp(start),
+    endTimestamp: end === start ? null : toTimestamp(end),
+    source,
+  };
+}
