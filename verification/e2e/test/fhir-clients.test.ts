@@ -1,0 +1,92 @@
+import { describe, expect, test } from '@jest/globals';
+import { OBSERVATION_KINDS } from '@phds/catalog/fhir/observation-kinds';
+import { FHIR_TYPES } from '@phds/catalog/fhir/resource-types';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
+import { useSharedStack } from '@phds/running-system/shared-stack';
+import { Browser } from '../src/browser.ts';
+import { baseOf, FHIR_CLIENTS, type Session } from '../src/fhir-clients.ts';
+import { createValidators } from '../src/fhir-validators.ts';
+
+const stack = await useSharedStack();
+const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+const validate = createValidators();
+
+const EVERYTHING = 'launch/patient offline_access patient/*.rs';
+const OPENED = SCOPE_NAMES.filter((scope) => scope !== 'read:aggregations' && scope !== 'read:trends');
+
+const PATIENCE_MS = 180_000;
+
+async function readAll(session: Session) {
+  const lists = await Promise.all(FHIR_TYPES.map(async (type) => [type, await session.all(type)] as const));
+  return new Map(lists);
+}
+
+describe.each(Object.entries(FHIR_CLIENTS))('%s, unmodified,', (_, connect) => {
+  test(
+    'connects, reads all pages of each type, refreshes, is narrowed and ended',
+    async () => {
+      const person = new Browser(await signIn(stack, 'ada'));
+      const decide = (url: string) => person.decide(url, { share: OPENED });
+      const session = await connect(app, EVERYTHING, decide);
+      expect(session.scope.split(' ').toSorted()).toEqual(EVERYTHING.split(' ').toSorted());
+      const before = await readAll(session);
+      for (const [type, resources] of before) {
+        expect(resources.length).toBeGreaterThan(0);
+        expect(new Set(resources.map(({ id }) => id)).size).toBe(resources.length);
+        expect(resources.every(({ resourceType }) => resourceType === type)).toBe(true);
+      }
+      expect(before.get('Patient')).toMatchObject([{ id: session.patient }]);
+      const [{ id = '' } = {}] = before.get('Condition') ?? [];
+      expect(await session.read('Condition', id)).toMatchObject({ resourceType: 'Condition', id });
+
+      const token = session.accessToken();
+      await session.refresh();
+      expect(session.accessToken()).not.toBe(token);
+      expect(await session.all('Condition')).toEqual(before.get('Condition'));
+
+      const grants = `${stack.gateway}/partner/consent/grants`;
+      const bearer = await signIn(stack, 'ada');
+      const listed = expectStatus(200, await send(`${grants}?status=active&pageSize=100`, { bearer }));
+      const ofApp = ({ app: { clientId } }: { app: PartnerApp }) => clientId === app.clientId;
+      const { id: grantId } = listed.body.data.find(ofApp);
+      const scopes = OPENED.filter((scope) => scope !== 'read:conditions');
+      expectStatus(200, await send(`${grants}/${grantId}`, { method: 'PATCH', bearer, json: { scopes } }));
+      await expect(session.all('Condition')).rejects.toThrow();
+      expect(await session.all('Patient')).toHaveLength(1);
+
+      expectStatus(200, await send(`${grants}/${grantId}`, { method: 'DELETE', bearer }));
+      await expect(session.all('Patient')).rejects.toThrow();
+      const answer = await send(`${baseOf(app)}/Patient`, { bearer: session.accessToken() });
+      expect(answer.status).toBe(401);
+    },
+    PATIENCE_MS,
+  );
+});
+
+/** Every resource takes a minute for ada; otherwise the newest of each kind stand for all. */
+const IS_EVERY = process.env['E2E_EVERY_RESOURCE'] === '1';
+
+test.each(['ada', 'grace'])(
+  'the resources of %s are valid',
+  async (name) => {
+    const { accessToken: bearer } = await app.connect(await signIn(stack, name), OPENED);
+    const kinds = new Set(OBSERVATION_KINDS.map(({ ownCode }) => `Observation?code=${ownCode}&_count=100`));
+    for (const path of [...FHIR_TYPES.map((type) => `${type}?_count=200`), ...kinds]) {
+      let url: string | undefined = `${baseOf(app)}/${path}`;
+      while (url !== undefined) {
+        const { body } = expectStatus(200, await send(url, { bearer }));
+        expect(validate(body)).toEqual([]);
+        for (const { resource } of body.entry ?? []) {
+          const problems = validate(resource);
+          if (problems.length > 0) throw new Error(`${problems.join('; ')}: ${JSON.stringify(resource)}`);
+        }
+        const next = body.link.find(({ relation }: { relation: string }) => relation === 'next')?.url;
+        url = IS_EVERY ? next : undefined;
+      }
+    }
+  },
+  PATIENCE_MS,
+);
