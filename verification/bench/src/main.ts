@@ -1,4 +1,5 @@
 import { benchCapacity } from './capacity/capacity.ts';
+import { benchFhir } from './fhir.ts';
 import { benchAims, benchHeart } from './heart.ts';
 import { benchImport } from './import.ts';
 import { benchInterleaved } from './interleaved.ts';
@@ -11,6 +12,7 @@ import { benchWeb } from './web.ts';
 const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>> = {
   heart: benchHeart,
   aims: benchAims,
+  fhir: benchFhir,
   possession: benchPossession,
   revocation: benchRevocation,
   records: benchRecords,

@@ -1,10 +1,9 @@
 import type { JsonWebKeyInput } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
-import { measureInTurn } from './measure.ts';
+import { reportBeside } from './beside.ts';
 import type { Options } from './options.ts';
 import { connectUsers, prepareStack } from './prepare-stack.ts';
-import { toSideColumns, toSideRows, toTable, toVerdict } from './report.ts';
 
 /** Reports the newest 20 heart readings with tokens that are bound to a key, beside bearer tokens. */
 export async function benchPossession(options: Options): Promise<string> {
@@ -14,12 +13,5 @@ export async function benchPossession(options: Options): Promise<string> {
   const key = await createProofKey();
   await connectUsers(stack, options.users, requestsFile, key);
   const job = { ...side.job, requestsFile, proofKey: key.privateJwk as JsonWebKeyInput['key'] };
-  const rounds = await measureInTurn({ bearer: side, bound: { ...side, job } }, options.rounds, console.log);
-  const compared = { bases: ['bearer'], processes: [...side.processes.keys()] };
-  return [
-    '',
-    toTable(toSideColumns(compared), toSideRows(rounds, compared)),
-    '',
-    toVerdict(rounds.flatMap((round) => Object.values(round))),
-  ].join('\n');
+  return reportBeside({ bearer: side, bound: { ...side, job } }, options.rounds);
 }
