@@ -8,7 +8,8 @@ import {
   rotateSecret,
 } from '@phds/running-system/revocation-ways';
 
-const HEART_PATH = '/api/v1/health-data/heart';
+/** The same data through both interfaces. */
+const HEART_PATHS = ['/api/v1/health-data/heart', '/fhir/R4/Observation?category=vital-signs'] as const;
 const PROFILE_PATH = '/api/v1/profile';
 const USERLESS = { grant_type: 'client_credentials' } as const;
 
@@ -26,27 +27,23 @@ export interface Outcome {
   readonly wrong: string[];
 }
 
-/** In each round: connects, reads at every gateway, revokes, and reads at every gateway again. */
+/** In each round: connects, reads at every gateway, revokes, and reads at every gateway again, in turns through both interfaces. */
 export function endAndRead(way: RevocationWay, options: RoundsOptions): Promise<Outcome> {
-  return playRounds(options, async (person, gateway, outcome) => {
+  return playRounds(options, async (person, gateway, outcome, round) => {
     const { gateways } = options;
     const held = await connect(person);
     await Promise.all(gateways.map((each) => warm(person, held, each)));
 
     await way.end(person, held, gateway);
 
-    const read = (path: string) =>
-      Promise.all(gateways.map((each) => person.app.at(each).read(held.accessToken, path)));
+    const read = (pathAt: (index: number) => string) =>
+      Promise.all(gateways.map((each, i) => person.app.at(each).read(held.accessToken, pathAt(i))));
     const [status, code] = way.leaves === 'nothing' ? [401, 'UNAUTHORIZED'] : [403, 'CONSENT_REQUIRED'];
-    for (const answer of await read(HEART_PATH)) {
-      count(
-        outcome,
-        answer,
-        answer.status === status && answer.body?.code === code && !('data' in answer.body),
-      );
+    for (const answer of await read((index) => heartPath(index + round))) {
+      count(outcome, answer, answer.status === status && codeOf(answer) === code && !hasData(answer));
     }
     const other = way.leaves === 'nothing' ? 401 : 200;
-    for (const answer of await read(PROFILE_PATH)) if (answer.status !== other) note(outcome, answer);
+    for (const answer of await read(() => PROFILE_PATH)) if (answer.status !== other) note(outcome, answer);
     await way.restore?.(person, held);
   });
 }
@@ -72,7 +69,7 @@ export function rotateAndAuthenticate(options: RoundsOptions): Promise<Outcome> 
 
 async function playRounds(
   { gateways, people, rounds }: RoundsOptions,
-  play: (person: PersonWithApp, gateway: string, outcome: Outcome) => Promise<void>,
+  play: (person: PersonWithApp, gateway: string, outcome: Outcome, round: number) => Promise<void>,
 ): Promise<Outcome> {
   const outcome: Outcome = { refused: 0, wrong: [] };
   let round = 0;
@@ -80,18 +77,33 @@ async function playRounds(
     people.map(async (person) => {
       while (round < rounds) {
         // The gateways carry the revocations in turn.
-        const gateway = gateways[round++ % gateways.length] as string;
-        await play(person, gateway, outcome);
+        const current = round++;
+        await play(person, gateways[current % gateways.length] as string, outcome, current);
       }
     }),
   );
   return outcome;
 }
 
+function heartPath(turn: number): string {
+  return HEART_PATHS[turn % HEART_PATHS.length] as string;
+}
+
+/** Our code of a refusal: of a problem, or in an OperationOutcome. */
+function codeOf({ body }: Answer): string | undefined {
+  return body?.code ?? body?.issue?.[0]?.details?.coding?.[0]?.code;
+}
+
+function hasData({ body }: Answer): boolean {
+  return body?.data !== undefined || body?.entry !== undefined;
+}
+
 /** Makes the gateway cache the token. */
 async function warm({ app }: PersonWithApp, { accessToken }: Held, gateway: string): Promise<void> {
-  const answer = expectStatus(200, await app.at(gateway).read(accessToken, HEART_PATH));
-  if (answer.body.data.length === 0) throw new Error('there is nothing to keep back');
+  for (const path of HEART_PATHS) {
+    const answer = expectStatus(200, await app.at(gateway).read(accessToken, path));
+    if (!hasData(answer) || answer.body.data?.length === 0) throw new Error('there is nothing to keep back');
+  }
 }
 
 function count(outcome: Outcome, answer: Answer, right: boolean): void {

@@ -207,7 +207,7 @@ export interface Credentials {
 }
 
 /** The public surfaces of a gateway. */
-export const SURFACES = ['api', 'oauth', 'developer', 'partner', 'public', 'http'] as const;
+export const SURFACES = ['api', 'fhir', 'oauth', 'developer', 'partner', 'public', 'http'] as const;
 export type Surface = (typeof SURFACES)[number];
 
 type MakeRequest = (random: Random, credentials: Credentials) => string;
@@ -224,8 +224,15 @@ const API_PATHS = toWords(
   'health-data/heart health-data/sleep profile trends aggregations reports medications weight',
 );
 
+const FHIR_PATHS = toWords(
+  'Observation Patient Condition MedicationAdministration DocumentReference metadata CodeSystem/metric',
+);
+const FHIR_NAMES = toWords(
+  'patient subject _id identifier category code combo-code date onset-date effective-time status intent clinical-status _count _sort _total _summary _format _pretty _cursor',
+);
+
 const OAUTH_NAMES = toWords(
-  'client_id client_secret redirect_uri scope state response_type code_challenge code_challenge_method purpose grant_type code code_verifier refresh_token token token_type_hint request_uri',
+  'client_id client_secret redirect_uri scope state response_type code_challenge code_challenge_method purpose grant_type code code_verifier refresh_token token token_type_hint request_uri aud',
 );
 const OAUTH_POSTS = ['authorize', 'par', 'token', 'revoke', 'introspect'];
 const OAUTH_GETS = ['authorize', 'scopes', 'grants'];
@@ -248,6 +255,17 @@ const MAKERS: Readonly<Record<Surface, MakeRequest>> = {
       ...(random.oneIn(6) ? { 'API-Version': headerText(random) } : {}),
       ...(random.oneIn(6) ? { 'If-None-Match': headerText(random) } : {}),
     });
+  },
+  fhir: (random, { accessToken }) => {
+    const headers = {
+      Authorization: malformedBearer(random, accessToken),
+      ...(random.oneIn(6) ? { Prefer: `handling=${random.oneIn(2) ? 'lenient' : headerText(random)}` } : {}),
+      ...(random.oneIn(6) ? { Accept: headerText(random) } : {}),
+    };
+    const type = random.oneIn(8) ? malformedComponent(random) : random.of(FHIR_PATHS);
+    if (random.oneIn(4)) return withBody(random, 'POST', `/fhir/R4/${type}/_search`, headers, FHIR_NAMES);
+    const path = random.oneIn(4) ? `${type}/${malformedComponent(random)}` : type;
+    return toRequest('GET', `/fhir/R4/${path}?${malformedQuery(random, FHIR_NAMES)}`, headers);
   },
   oauth: (random, credentials) => {
     if (random.oneIn(3)) {

@@ -9,6 +9,7 @@ import {
   ANSWER_LIMIT_MS,
   addViolation,
   HEART,
+  HEART_BY_FHIR,
   type HeldToken,
   isOver,
   newTally,
@@ -133,7 +134,8 @@ export class Load {
   }
 
   #readTogether(token: HeldToken, { trace }: SimulatedPerson, gateway: number): Promise<WireAnswer[]> {
-    const reading = isOver(token, PROFILE) && Math.random() < 0.3 ? PROFILE : HEART;
+    const ofHeart = Math.random() < 0.5 ? HEART : HEART_BY_FHIR;
+    const reading = isOver(token, PROFILE) && Math.random() < 0.3 ? PROFILE : ofHeart;
     const herd = isOver(token, reading) ? HERD : 1;
     return Promise.all(
       Array.from({ length: herd }, () => this.#reads.read(token, reading, { gateway, trace })),

@@ -11,7 +11,7 @@ import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import type { AccessRestored, Ending, Restorable, TraceEvent } from '../protocol/trace.ts';
 import type { PauseGate, Storm } from './pause-gate.ts';
 import type { Reads } from './reads.ts';
-import { count, HEART, type HeldToken, PROFILE, setStatus, type TokenPool } from './reads.ts';
+import { count, HEART, HEART_BY_FHIR, type HeldToken, PROFILE, setStatus, type TokenPool } from './reads.ts';
 
 /** What a revocation ends, in the terms of a trace. None here limits the data to certain days. */
 type Kind = Exclude<Ending['kind'], 'days'>;
@@ -261,12 +261,15 @@ export class SimulatedPerson {
     this.#app = app;
   }
 
-  /** Reads at every gateway at once: the first reads of a token that was just issued or just ended. */
+  /** Reads at every gateway at once, in turns through both interfaces: the first reads of a token that was just issued or just ended. */
   async #readEverywhere(token: HeldToken): Promise<void> {
     const { reads } = this.#options;
     const gateways = Array.from({ length: reads.gateways }, (_, gateway) => gateway);
     await Promise.all(
-      gateways.map((gateway) => reads.read(token, HEART, { gateway, first: true, trace: this.trace })),
+      gateways.map((gateway) => {
+        const reading = (gateway + this.trace.length) % 2 === 0 ? HEART : HEART_BY_FHIR;
+        return reads.read(token, reading, { gateway, first: true, trace: this.trace });
+      }),
     );
   }
 

@@ -66,6 +66,11 @@ export interface Reading {
 }
 
 export const HEART: Reading = { scope: 'read:health-data:heart', path: '/api/v1/health-data/heart' };
+/** The same data through the FHIR interface. */
+export const HEART_BY_FHIR: Reading = {
+  scope: HEART.scope,
+  path: '/fhir/R4/Observation?category=vital-signs',
+};
 export const PROFILE: Reading = { scope: 'read:profile', path: '/api/v1/profile' };
 
 /**
