@@ -23,6 +23,7 @@ export const GROUPS = [
       'tokens',
       'sender-constrained',
       'public-apps',
+      'fhir',
       'pagination-and-sync',
       'time',
       'webhooks',

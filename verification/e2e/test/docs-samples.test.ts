@@ -10,6 +10,7 @@ import { type SharedStack, useSharedStack } from '@phds/running-system/shared-st
 import { describeWith } from '@phds/test-kit/requirements';
 
 const SDK = resolve(import.meta.dirname, '../../../packages/sdk');
+const FHIR_CLIENT = resolve(import.meta.dirname, '../node_modules/fhir-kit-client');
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 /** Less than the time limit of a test, so that the output of a sample that hangs is shown. */
 const LIMIT_MS = 120_000;
@@ -46,6 +47,7 @@ describeWith('curl and bash', hasCurl)('against a running service', () => {
     directory = await mkdtemp(join(tmpdir(), 'phds-samples-'));
     await mkdir(join(directory, 'node_modules/@phds'), { recursive: true });
     await symlink(SDK, join(directory, 'node_modules/@phds/sdk'));
+    await symlink(FHIR_CLIENT, join(directory, 'node_modules/fhir-kit-client'));
   });
   afterAll(async () => rm(directory, { recursive: true }));
 
