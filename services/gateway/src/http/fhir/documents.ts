@@ -6,6 +6,7 @@ import {
   type FhirType,
   searchParametersOf,
 } from '@phds/catalog/fhir/resource-types';
+import { SMART_SCOPES } from '@phds/catalog/fhir/words';
 import { PROBLEM_CODES } from '@phds/catalog/problems';
 import { VERSION } from '@phds/service-kit/telemetry/metrics';
 import { z } from 'zod';
@@ -124,14 +125,6 @@ function toCodeSystem(path: string, { config: { PUBLIC_URL } }: Gateway) {
     concept: concepts.map(([code, display]) => ({ code, display })),
   };
 }
-
-/** Words for scopes in SMART App Launch that an app may ask for. */
-const SMART_SCOPES: readonly string[] = [
-  'launch/patient',
-  'offline_access',
-  'patient/*.rs',
-  ...FHIR_TYPES.map((type) => `patient/${type}.rs`),
-];
 
 const texts = z.array(text);
 const smartJson = z
