@@ -19,5 +19,5 @@ export async function benchFhir(options: Options): Promise<string> {
     api: reading('api', '/api/v1/health-data/heart?pageSize=50'),
     fhir: reading('fhir', '/fhir/R4/Observation?category=heart&_count=50'),
   };
-  return reportBeside(sides, options.rounds);
+  return await reportBeside(sides, options.rounds);
 }

@@ -13,5 +13,5 @@ export async function benchPossession(options: Options): Promise<string> {
   const key = await createProofKey();
   await connectUsers(stack, options.users, requestsFile, key);
   const job = { ...side.job, requestsFile, proofKey: key.privateJwk as JsonWebKeyInput['key'] };
-  return reportBeside({ bearer: side, bound: { ...side, job } }, options.rounds);
+  return await reportBeside({ bearer: side, bound: { ...side, job } }, options.rounds);
 }
