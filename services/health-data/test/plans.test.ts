@@ -70,8 +70,30 @@ const weigh =
 
 const DEEP = 50_000;
 
+const LIMITS = { startFrom: null, startBefore: null, endFrom: null, endBefore: null };
+const ALL = ['heart', 'activity', 'sleep', 'body-composition', 'blood-pressure'] as const;
+
+const span =
+  (
+    changes: Partial<Parameters<Stores['readingSpans']['listNewest']>[0]>,
+    keys: readonly string[] = ALL,
+  ): Read =>
+  ({ readingSpans }) =>
+    readingSpans.listNewest({
+      userId: USER,
+      by: 'category',
+      subjects: keys.map((key) => ({ key: key as (typeof ALL)[number], avoidedSource: null })),
+      starts: null,
+      when: LIMITS,
+      limit: 51,
+      ...changes,
+    });
+
+const DAY = Date.parse('2024-06-01T00:00:00Z');
+
 const BY_CATEGORY = ['reading_count_pkey', 'reading_user_id_category_start_at_id_idx'];
 const BY_TYPE = ['reading_count_pkey', 'reading_pkey'];
+const SPANS = ['reading_user_id_category_start_at_id_idx'];
 const SUMMARY = ['day_rollup_pkey', 'hour_rollup_pkey', 'reading_pkey', 'rollup_state_pkey'];
 const WEIGHT = ['day_rollup_pkey', 'reading_pkey', 'rollup_state_pkey'];
 
@@ -107,6 +129,22 @@ const READS: readonly (readonly [name: string, read: Read, atMost: number, index
   ['hourly trends', trend('hour', {}), 250, SUMMARY],
   ['hourly trends far down', trend('hour', { offset: DEEP }), 600, SUMMARY],
   ['hourly trends of a window', trend('hour', { range: WINDOW, offset: 20_000 }), 1100, SUMMARY],
+  ['the newest of several categories', span({ limit: 102 }), 4 * 104, SPANS],
+  [
+    'the newest of several types',
+    span({ by: 'type' }, ['heart-rate', 'ecg', 'weight']),
+    3 * 53,
+    ['reading_pkey'],
+  ],
+  ['those before a time', span({ when: { ...LIMITS, startBefore: DAY } }), 4 * 53, SPANS],
+  [
+    'those of a day',
+    span({ when: { ...LIMITS, startFrom: DAY, endBefore: DAY + 86_400_000 } }),
+    4 * 53,
+    SPANS,
+  ],
+  ['those that end after a time', span({ when: { ...LIMITS, endFrom: DAY } }), 4 * 53, SPANS],
+  ['those that start at some times', span({ starts: [DAY, DAY + 1] }), 20, SPANS],
   ['weights', weigh({}), 100, WEIGHT],
   ['weights far down', weigh({ offset: 1000 }), 150, WEIGHT],
   ['weights from a beginning', weigh({ since: SINCE }), 120, WEIGHT],
@@ -124,6 +162,19 @@ const healthRecords =
       offset: 100,
     });
 
+const newest =
+  (kind: Parameters<Stores['healthRecords']['list']>[0]): Read =>
+  ({ healthRecords }) =>
+    healthRecords.listNewest(kind, {
+      userId: USER,
+      ids: null,
+      since: SINCE,
+      coverFrom: SINCE,
+      statuses: null,
+      when: { ...LIMITS, endFrom: DAY, startBefore: DAY + 86_400_000 },
+      limit: 51,
+    });
+
 const RECORD_READS: readonly (readonly [name: string, read: Read, index: string])[] = [
   ['symptoms', healthRecords('symptom'), 'symptom_user_id_occurred_at_id_idx'],
   ['medications', healthRecords('medication'), 'medication_pkey'],
@@ -139,6 +190,11 @@ const RECORD_READS: readonly (readonly [name: string, read: Read, index: string]
   ['mood', healthRecords('mood-entry'), 'mood_entry_user_id_occurred_at_id_idx'],
   ['reports', healthRecords('report'), 'report_user_id_generated_at_id_idx'],
   ['ehr', healthRecords('ehr-record'), 'ehr_record_user_id_occurred_at_id_idx'],
+  ['the newest symptoms', newest('symptom'), 'symptom_user_id_occurred_at_id_idx'],
+  ['the newest appointments', newest('appointment'), 'appointment_user_id_starts_at_id_idx'],
+  ['the newest mood entries', newest('mood-entry'), 'mood_entry_user_id_occurred_at_id_idx'],
+  ['the newest reports', newest('report'), 'report_user_id_generated_at_id_idx'],
+  ['the newest ehr records', newest('ehr-record'), 'ehr_record_user_id_occurred_at_id_idx'],
 ];
 
 for (const [, read] of [...READS, ...RECORD_READS]) {
