@@ -26,6 +26,9 @@ export interface ReaderIds {
    * exist.
    */
   findRowId(prefix: IdPrefix, publicId: string): string | null;
+  /** Blocks of 16 bytes, each encrypted by itself as those of row ids are. */
+  encrypt(blocks: Uint8Array): Buffer;
+  decrypt(blocks: Uint8Array): Buffer;
   /** The opaque part of an entity tag for this text. */
   toTag(text: string): string;
   /** The text, encrypted and authenticated for a context; the same text always gives the same result. base64url. */
@@ -73,9 +76,10 @@ function createReaderIds(serverKey: Uint8Array, reader: string): ReaderIds {
     findRowId: (prefix, publicId) => {
       const digits = findDigits(prefix, publicId);
       if (digits === null) return null;
-      const decipher = createDecipheriv(CIPHER, idKey, null).setAutoPadding(false);
-      return toUuid(decipher.update(digits, 'hex', 'hex'));
+      return toUuid(openDecipher(idKey).update(digits, 'hex', 'hex'));
     },
+    encrypt: (blocks) => cipher.update(blocks),
+    decrypt: (blocks) => openDecipher(idKey).update(blocks),
     toTag: (text) => hash('sha256', tagKey + text, 'base64url').slice(0, TAG_LENGTH),
     seal: (text, context) => seal(sealing, text, context),
     open: (sealed, context) => open(sealing, sealed, context),
@@ -85,6 +89,10 @@ function createReaderIds(serverKey: Uint8Array, reader: string): ReaderIds {
 // A permutation of single blocks, which fits ids: an id is one block, no two rows have the same one, and a row must always get the
 // same public id. The mode is stateless, so one cipher object serves every page of a reader.
 const CIPHER = 'aes-256-ecb';
+
+function openDecipher(key: Buffer) {
+  return createDecipheriv(CIPHER, key, null).setAutoPadding(false);
+}
 
 function toPublicIds(cipher: Cipheriv, prefix: IdPrefix, rows: readonly Row[]): string[] {
   const rowIds = rows.map(({ id }) => id).join('');

@@ -16,9 +16,11 @@ interface TimedRow extends Row {
 /** Prefixes of the ids that hold a start. */
 export type TimedPrefix = 'rdg' | 'wgt';
 
-const BLOCK_DIGITS = 32;
-const TIME_DIGITS = 16;
+const BLOCK_BYTES = 16;
+const ID_BYTES = 2 * BLOCK_BYTES;
 const DIGITS = 52;
+const TWO_16 = 2 ** 16;
+const TWO_32 = 2 ** 32;
 /** Makes every start of the calendar positive. */
 const YEAR_ONE = Date.parse('0001-01-01T00:00:00Z');
 
@@ -34,31 +36,58 @@ export function findRowId(ids: ReaderIds, prefix: IdPrefix, id: string): string 
 
 /** The same for rows with a start. */
 export function toTimedIds(ids: ReaderIds, prefix: TimedPrefix, rows: readonly TimedRow[]): string[] {
-  const blocks = ids.toPublicIds(
-    prefix,
-    rows.flatMap(({ id, timestamp }) => [{ id }, { id: toBlock(Date.parse(timestamp)) }]),
-  );
-  const skipped = prefix.length + 1;
-  return rows.map((_, index) => {
-    const [row = '', start = ''] = blocks.slice(2 * index, 2 * index + 2);
-    const number = BigInt(`0x${row.slice(skipped)}${start.slice(skipped)}`);
-    return `${prefix}-${number.toString(32).padStart(DIGITS, '0')}`;
-  });
+  const plain = Buffer.alloc(rows.length * ID_BYTES);
+  for (const [index, { id, timestamp }] of rows.entries()) {
+    plain.write(id.replaceAll('-', ''), index * ID_BYTES, 'hex');
+    writeStart(plain, index * ID_BYTES + BLOCK_BYTES, Date.parse(timestamp));
+  }
+  const digits = toBase32(ids.encrypt(plain), ID_BYTES);
+  return rows.map((_, index) => `${prefix}-${digits.slice(index * DIGITS, (index + 1) * DIGITS)}`);
 }
 
 /** The start (Unix milliseconds) in the id of a resource; null for an id that was not made for this reader. */
 export function findStart(ids: ReaderIds, prefix: TimedPrefix, id: string): number | null {
   const digits = id.slice(prefix.length + 1);
-  if (id !== `${prefix}-${digits}` || !/^[01][0-9a-v]{51}$/.test(digits)) return null;
-  let number = 0n;
-  for (const digit of digits) number = 32n * number + BigInt(Number.parseInt(digit, 32));
-  const blocks = number.toString(16).padStart(2 * BLOCK_DIGITS, '0');
-  if (blocks.length > 2 * BLOCK_DIGITS) return null;
-  const block = ids.findRowId(prefix, `${prefix}_${blocks.slice(BLOCK_DIGITS)}`)?.replaceAll('-', '') ?? '';
-  const start = Number.parseInt(block.slice(0, TIME_DIGITS), 16) + YEAR_ONE;
-  return toBlock(start) === block ? start : null;
+  if (id !== `${prefix}-${digits}` || !/^[0-9a-v]{52}$/.test(digits)) return null;
+  const bytes = fromBase32(digits);
+  if (toBase32(bytes, ID_BYTES) !== digits) return null;
+  const block = ids.decrypt(bytes).subarray(BLOCK_BYTES);
+  const start = block.readUInt32BE(0) * TWO_32 + block.readUInt32BE(4) + YEAR_ONE;
+  const same = Buffer.alloc(BLOCK_BYTES);
+  return block.readUInt32BE(0) < TWO_16 && writeStart(same, 0, start).equals(block) ? start : null;
 }
 
-function toBlock(start: number): string {
-  return (start - YEAR_ONE).toString(16).padStart(TIME_DIGITS, '0').padEnd(BLOCK_DIGITS, '0');
+function writeStart(block: Buffer, offset: number, start: number): Buffer {
+  block.writeUInt32BE(Math.floor((start - YEAR_ONE) / TWO_32), offset);
+  block.writeUInt32BE((start - YEAR_ONE) % TWO_32, offset + 4);
+  return block;
+}
+
+const ALPHABET = Buffer.from('0123456789abcdefghijklmnopqrstuv');
+
+/** base32hex (RFC 4648) of each part, in lower case, without padding. A page of ids takes five times as long by BigInt. */
+function toBase32(bytes: Uint8Array, partBytes: number): string {
+  const digits = Buffer.allocUnsafe((bytes.length / partBytes) * Math.ceil((partBytes * 8) / 5));
+  let [held, bits, place] = [0, 0, 0];
+  for (let index = 0; index < bytes.length; index += 1) {
+    held = ((held << 8) | (bytes[index] ?? 0)) & 0xfff;
+    for (bits += 8; bits >= 5; bits -= 5) digits[place++] = ALPHABET[(held >> (bits - 5)) & 31] ?? 0;
+    if (bits === 0 || (index + 1) % partBytes > 0) continue;
+    digits[place++] = ALPHABET[(held << (5 - bits)) & 31] ?? 0;
+    bits = 0;
+  }
+  return digits.toString('latin1');
+}
+
+function fromBase32(digits: string): Buffer {
+  const bytes: number[] = [];
+  let [held, bits] = [0, 0];
+  for (const digit of digits) {
+    held = ((held << 5) | Number.parseInt(digit, 32)) & 0xfff;
+    bits += 5;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes.push((held >> bits) & 255);
+  }
+  return Buffer.from(bytes);
 }
