@@ -32,6 +32,11 @@ describe('the response to many violations is short', () => {
       async () => ({ headers: bearer() }),
     ],
     [
+      'unknown parameters of a FHIR search',
+      `/fhir/R4/Observation?${names(50).join('=1&')}=1`,
+      async () => ({ headers: bearer() }),
+    ],
+    [
       'parameters given twice',
       `/oauth/authorize`,
       async () => ({

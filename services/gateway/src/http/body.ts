@@ -15,13 +15,17 @@ interface Body {
   readonly text: string;
 }
 
-/** Reads a JSON or form body as text. Throws 413, 415, or `invalid_request` when it is not UTF-8 or is cut off. */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+/** Reads a JSON or form body as text; `accepted` is what an error names. Throws 413, 415, or `invalid_request` when it is not UTF-8 or is cut off. */
+export async function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  accepted = BOTH_TYPES,
+): Promise<Body> {
   const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(BOTH_TYPES);
+  if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(accepted);
   const bytes = await readBytes(request, maxBytes);
   const type = findType(request.headers['content-type']);
-  if (type === null && bytes.length > 0) throw unsupportedMediaType(BOTH_TYPES);
+  if (type === null && bytes.length > 0) throw unsupportedMediaType(accepted);
   return { type: type ?? FORM_TYPE, text: decodeUtf8(bytes) };
 }
 

@@ -25,22 +25,21 @@ const ISSUES: Readonly<Record<number, string>> = {
 /** The issue types that are used. */
 export const ISSUE_TYPES = [...new Set(['invalid', ...Object.values(ISSUES)])];
 
-/** An error as OperationOutcome: an issue for each parameter at fault, else one. */
+/** An error as OperationOutcome. `diagnostics` names the parameters at fault, or the scope that is missing. */
 function toOutcome(error: AppError, publicUrl: string) {
-  const { status, code } = meaningOf(error);
-  const { violations, requiredScope } = error;
-  const coding = [{ system: `${publicUrl}${FHIR_PREFIX}/CodeSystem/problem`, code }];
+  const { status, code, title } = meaningOf(error);
+  const { violations, requiredScope, message } = error;
+  const diagnostics = violations.length > 0 ? message : requiredScope && `The scope is ${requiredScope}.`;
   const issue = {
     severity: 'error',
     code: ISSUES[status] ?? 'invalid',
-    details: { coding, text: detailOf(error) },
+    details: {
+      coding: [{ system: `${publicUrl}${FHIR_PREFIX}/CodeSystem/problem`, code }],
+      text: violations.length > 0 ? title : detailOf(error),
+    },
+    diagnostics,
   };
-  const diagnostics =
-    requiredScope === undefined
-      ? violations.map(({ parameter, message }) => `${parameter}: ${message}`)
-      : [`The scope is ${requiredScope}.`];
-  const issues = diagnostics.map((text) => ({ ...issue, diagnostics: text }));
-  return { resourceType: 'OperationOutcome', issue: issues.length === 0 ? [issue] : issues };
+  return { resourceType: 'OperationOutcome', issue: [issue] };
 }
 
 /** Sends an error of the FHIR interface. Authentication failures get the uniform 401 instead. */

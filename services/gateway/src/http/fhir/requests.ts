@@ -66,7 +66,7 @@ export async function readFhirParameters(
 ): Promise<SentParameter[]> {
   const sent = parsePairs(splitUrl(request.url).rawQuery);
   if (method === 'POST') {
-    const { type, text } = await readBody(request, gateway.config.MAX_BODY_BYTES);
+    const { type, text } = await readBody(request, gateway.config.MAX_BODY_BYTES, FORM_TYPE);
     if (type !== FORM_TYPE) throw unsupportedMediaType(FORM_TYPE);
     sent.push(...parsePairs(text));
   }

@@ -77,7 +77,7 @@ export const ANY_ERROR = {
           }),
           diagnostics: text
             .optional()
-            .meta({ description: 'The parameter at fault and why, or the scope that is missing.' }),
+            .meta({ description: 'The parameters at fault and why, or the scope that is missing.' }),
         }),
       ),
     })
