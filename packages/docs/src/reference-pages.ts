@@ -51,8 +51,8 @@ function toOverview(): string {
 All ${operations.length} operations of the service. It is generated from the [OpenAPI document](/openapi.json), which the service makes from the code that
 validates requests and answers; the examples were answered by a running service.
 
-Answers of \`/api\`, \`/developer\` and \`/partner\` are JSON in \`camelCase\`, those of \`/oauth\` in \`snake_case\`. Every field of an answer is always
-present unless its description says otherwise. [Errors](errors.md) have one of two forms.
+Answers of \`/api\`, \`/developer\` and \`/partner\` are JSON in \`camelCase\`, those of \`/oauth\` in \`snake_case\`, and those of \`/fhir/R4\` resources of FHIR. Every field of an answer is always
+present unless its description says otherwise. [Errors](errors.md) have one of three forms.
 
 ${sections.join('\n')}`;
 }
