@@ -414,6 +414,28 @@ describe('the client', () => {
   });
 });
 
+test('a sandbox app gets the error that it asks for, and a live app does not', async () => {
+  const force = async (code: string) => {
+    const { status, body } = await get('/Condition?code=x', { 'sandbox-force': code });
+    return [status, body.issue[0].details.coding[0].code, body.issue[0].diagnostics];
+  };
+  expect((await get('/Condition', { 'sandbox-force': 'CONSENT_REQUIRED' })).status).toBe(200);
+  answer({ introspect: () => liveToken({ principal: { clientId: 'app_sandbox_1' } }) });
+  expect(await force('CONSENT_REQUIRED')).toEqual([403, 'CONSENT_REQUIRED', 'The scope is read:conditions.']);
+  expect(await force('INVALID_REQUEST')).toEqual([
+    400,
+    'INVALID_REQUEST',
+    expect.stringMatching(/^dat: is not/),
+  ]);
+  expect(await force('RATE_LIMITED')).toEqual([429, 'RATE_LIMITED', undefined]);
+  expect(await force('UNSUPPORTED_VERSION')).toEqual([
+    400,
+    'INVALID_REQUEST',
+    expect.stringMatching(/^Sandbox-Force/),
+  ]);
+  expect(reads()).toHaveLength(1);
+});
+
 describe('the public documents', () => {
   const json = async (path: string) => (await ask(gateway, R4 + path)).body;
 

@@ -57,7 +57,7 @@ async function refuseData(exchange: Exchange, route: string, caught: unknown): P
 }
 
 /** Who asks, and what their limit says. */
-interface Counted {
+export interface Counted {
   readonly who: Authenticated;
   readonly allowance: Allowance;
 }

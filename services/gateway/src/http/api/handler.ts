@@ -1,13 +1,18 @@
-import { isSandboxApp } from '@phds/catalog/sandbox';
+import { errorsOfEndpoint } from '@phds/catalog/data-errors';
 import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import type { Request, Response } from 'express';
-import type { Authenticated } from '../../cache/authenticator.ts';
-import type { Allowance } from '../../limits/limits.ts';
-import { admit, countDataRequest, handleDataRequest, readData, requireAllowance } from '../data-request.ts';
+import {
+  admit,
+  type Counted,
+  countDataRequest,
+  handleDataRequest,
+  readData,
+  requireAllowance,
+} from '../data-request.ts';
 import { createExchange, type Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Headers } from '../respond.ts';
-import { toForcedDataError } from '../sandbox/forced-data-errors.ts';
+import { type ForcedRoute, throwForcedData } from '../sandbox/forced-data-errors.ts';
 import { sendDocument } from './document-answer.ts';
 import { parseQueryParameters, readDataQuery } from './query-parameters.ts';
 import {
@@ -52,23 +57,18 @@ export function createApiHandler(gateway: Gateway): (request: Request, response:
 const VERSION: Headers = { 'API-Version': '1' };
 
 async function answer(data: DataExchange, lifecycle: Headers): Promise<void> {
-  const { call } = data;
-  const { who, allowance } = await countDataRequest(data, { before: VERSION, after: lifecycle });
-  if (call.force !== undefined && isSandboxApp(who.principal.clientId) && allowance.allowed)
-    throwForced(data, call.force);
-  await serve(data, who, allowance);
+  const counted = await countDataRequest(data, { before: VERSION, after: lifecycle });
+  throwForcedData(data, data.call.force, counted, () => toForcedRoute(data));
+  await serve(data, counted);
 }
 
-/** Answers a sandbox app with the error that it asks for. */
-function throwForced(data: DataExchange, value: string): never {
-  const { gateway, call, headers } = data;
-  const route = () => getRoute(call, gateway.config.MAX_URL_BYTES);
-  const forced = toForcedDataError(value, { route, headers });
-  data.headers = forced.headers;
-  throw forced.error;
+function toForcedRoute({ gateway, call }: DataExchange): ForcedRoute {
+  const { endpoint, category, scopes } = getRoute(call, gateway.config.MAX_URL_BYTES);
+  const misspell = () => parseQueryParameters(endpoint, category, readDataQuery('fromm=2026-03-01'));
+  return { codes: errorsOfEndpoint(endpoint), scope: scopes[0], misspell };
 }
 
-async function serve(data: DataExchange, authenticated: Authenticated, allowance: Allowance): Promise<void> {
+async function serve(data: DataExchange, { who: asking, allowance }: Counted): Promise<void> {
   const { gateway, call, requestId, headers, response } = data;
   const route = getRoute(call, gateway.config.MAX_URL_BYTES);
   data.endpoint = route;
@@ -76,7 +76,7 @@ async function serve(data: DataExchange, authenticated: Authenticated, allowance
   const { endpoint, category } = route;
   const query = readDataQuery(call.rawQuery);
   const wanted = { scopes: scopesOf(route, query), all: false };
-  const who = await admit(gateway, authenticated, wanted);
+  const who = await admit(gateway, asking, wanted);
   const medicationId = parseMedicationId(route);
   const { linkQuery, ...parameters } = parseQueryParameters(endpoint, category, query);
   const request = {

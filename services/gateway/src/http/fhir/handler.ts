@@ -1,4 +1,4 @@
-import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
+import { FHIR_PREFIX, fhirTypeOf } from '@phds/catalog/fhir/resource-types';
 import type { Request, Response } from 'express';
 import { sendDocument } from '../api/document-answer.ts';
 import { type ApiCall, readApiCall } from '../api/routes.ts';
@@ -6,6 +6,8 @@ import { admit, countDataRequest, handleDataRequest, readData, requireAllowance 
 import { createExchange, type Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { methodNotAllowed, urlTooLong } from '../http-error.ts';
+import { type ForcedRoute, throwForcedData } from '../sandbox/forced-data-errors.ts';
+import { FHIR_ERRORS } from './operations.ts';
 import { FHIR_MEDIA_TYPE } from './outcome.ts';
 import {
   type FhirRoute,
@@ -36,9 +38,12 @@ export function createFhirHandler(gateway: Gateway): (request: Request, response
 async function answer(exchange: Exchange, call: ApiCall, found: FhirRoute | null): Promise<void> {
   const { gateway, request, response, requestId } = exchange;
   const { PUBLIC_URL, MAX_URL_BYTES } = gateway.config;
-  const { who, allowance } = await countDataRequest(exchange);
-  if (call.url.length > MAX_URL_BYTES) throw urlTooLong(MAX_URL_BYTES);
-  const route = requireRoute(call, found);
+  const counted = await countDataRequest(exchange);
+  throwForcedData(exchange, call.force, counted, () =>
+    toForcedRoute(requireRoute(call, found, MAX_URL_BYTES)),
+  );
+  const { who, allowance } = counted;
+  const route = requireRoute(call, found, MAX_URL_BYTES);
   requireAllowance(allowance);
   const base = PUBLIC_URL + FHIR_PREFIX;
   const sent = await readFhirParameters(exchange, route);
@@ -56,7 +61,17 @@ async function answer(exchange: Exchange, call: ApiCall, found: FhirRoute | null
   sendDocument(response, { document, type: FHIR_MEDIA_TYPE, links: null, headers, ifNoneMatch });
 }
 
-function requireRoute({ path, method }: ApiCall, route: FhirRoute | null): FhirRoute {
+function toForcedRoute(route: FhirRoute): ForcedRoute {
+  const [scope = ''] = fhirTypeOf(route.type).scopes;
+  return { codes: FHIR_ERRORS, scope, misspell: () => parseFhirSearch(route, [['dat', '2026']], '', false) };
+}
+
+function requireRoute(
+  { path, method, url }: ApiCall,
+  route: FhirRoute | null,
+  maxUrlBytes: number,
+): FhirRoute {
+  if (url.length > maxUrlBytes) throw urlTooLong(maxUrlBytes);
   if (route === null) throw noFhirRoute(path);
   if (method !== route.method) throw methodNotAllowed(route.method);
   return route;

@@ -1,9 +1,11 @@
 import { FHIR_PREFIX, FHIR_TYPES, searchParametersOf } from '@phds/catalog/fhir/resource-types';
 import { COUNT_DEFAULT, COUNT_MAX } from '@phds/catalog/fhir/search';
+import type { ProblemCode } from '@phds/catalog/problems';
 import { z } from 'zod';
 import { FORM_TYPE } from '../body.ts';
 import { type Fields, type HeaderName, LIMITED, text } from '../openapi/fields.ts';
-import type { ErrorCode, Operation } from '../operation.ts';
+import type { Operation } from '../operation.ts';
+import { FORCE_HEADERS } from '../sandbox/forced-errors.ts';
 import { FHIR_JSON } from './outcome.ts';
 
 // An overview: which parameters a type has is in the CapabilityStatement, and what resources are made of is in FHIR R4.
@@ -42,15 +44,14 @@ const ID = { id: text.meta({ description: 'Id of the resource, or of the Patient
 
 const ALWAYS: readonly HeaderName[] = [...LIMITED, 'X-Request-Id', 'ETag', 'Cache-Control'];
 
-const SEARCH_ERRORS: readonly ErrorCode[] = [
+/** The codes of every operation. A search can also be answered with CURSOR_EXPIRED. */
+export const FHIR_ERRORS: readonly ProblemCode[] = [
   'INVALID_REQUEST',
-  ['INVALID_REQUEST', 406],
   'UNAUTHORIZED',
   'TOKEN_EXPIRED',
   'INSUFFICIENT_SCOPE',
   'CONSENT_REQUIRED',
   'NOT_FOUND',
-  'CURSOR_EXPIRED',
   'RATE_LIMITED',
   'ACCESS_NOT_RECORDED',
   'INTERNAL_ERROR',
@@ -81,7 +82,8 @@ function fhirOperation(
     security: { scopes: [] },
     answers: given.method === 'GET' ? { 200: found, 304: unchanged } : { 200: found },
     errorFormat: 'fhir',
-    errors: isSearch ? SEARCH_ERRORS : SEARCH_ERRORS.filter((code) => code !== 'CURSOR_EXPIRED'),
+    requestHeaders: FORCE_HEADERS,
+    errors: [...FHIR_ERRORS, ['INVALID_REQUEST', 406], ...(isSearch ? (['CURSOR_EXPIRED'] as const) : [])],
     ...given,
     path: `${FHIR_PREFIX}${given.path}`,
   };

@@ -1,15 +1,25 @@
-import { errorsOfEndpoint } from '@phds/catalog/data-errors';
 import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
+import { isSandboxApp } from '@phds/catalog/sandbox';
 import { AppError, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
-import { parseQueryParameters, readDataQuery } from '../api/query-parameters.ts';
-import type { Route } from '../api/routes.ts';
+import type { Counted } from '../data-request.ts';
+import type { Exchange } from '../exchange.ts';
 import { unsupportedVersion } from '../http-error.ts';
 import { parseForced, toForced, toUsedUp } from './forced-errors.ts';
 
-/** What a forced error of the data API depends on. */
+/** What the errors of an endpoint depend on. */
+export interface ForcedRoute {
+  /** Codes that it can answer. */
+  readonly codes: readonly string[];
+  /** The scope that an error names. */
+  readonly scope: string;
+  /** Parses a query with a misspelled parameter, which throws. */
+  readonly misspell: () => unknown;
+}
+
+/** What a forced error of a data request depends on. */
 interface ForcedCall {
   /** Throws what is wrong with version, path or method, as for every request. */
-  readonly route: () => Route;
+  readonly route: () => ForcedRoute;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -39,11 +49,9 @@ export const FORCED_DATA_ERRORS: Readonly<Record<string, Force>> = {
   UNSUPPORTED_VERSION: onRoute(unsupportedVersion),
   NOT_FOUND: onRoute(() => notFound()),
   INSUFFICIENT_SCOPE: onRoute(
-    ({ scopes: [scope] }) => new AppError('insufficient_scope', '', { requiredScope: scope }),
+    ({ scope }) => new AppError('insufficient_scope', '', { requiredScope: scope }),
   ),
-  CONSENT_REQUIRED: onRoute(
-    ({ scopes: [scope] }) => new AppError('consent_required', '', { requiredScope: scope }),
-  ),
+  CONSENT_REQUIRED: onRoute(({ scope }) => new AppError('consent_required', '', { requiredScope: scope })),
   INVALID_REQUEST: onRoute(toInvalidRequest),
   CURSOR_EXPIRED: onRoute(() => new AppError('cursor_expired', CURSOR_EXPIRED_DETAIL)),
   ACCESS_NOT_RECORDED: onRoute(() => new AppError('access_not_recorded', '', { retryAfterSeconds: 1 })),
@@ -52,34 +60,39 @@ export const FORCED_DATA_ERRORS: Readonly<Record<string, Force>> = {
 };
 
 /**
- * The answer to a request of a sandbox app with `Sandbox-Force`. Throws `invalid_request` for a value that is no code of the endpoint,
- * with those that are.
+ * Answers a request of a sandbox app with the error that `Sandbox-Force` asks for. Throws `invalid_request` for a value that is no code of
+ * the endpoint, with those that are. Beyond the limit, and for live apps, nothing happens.
  */
-export function toForcedDataError(value: string, call: ForcedCall): ForcedAnswer {
+export function throwForcedData(
+  exchange: Exchange,
+  value: string | undefined,
+  { who, allowance }: Counted,
+  route: ForcedCall['route'],
+): void {
+  if (value === undefined || !isSandboxApp(who.principal.clientId) || !allowance.allowed) return;
   const isEverywhere = Object.hasOwn(EVERYWHERE, value.trim());
-  const table = isEverywhere ? EVERYWHERE : tableOf(call.route());
-  const answer = parseForced(table, value)(call);
-  toForced(answer.error);
-  return answer;
+  const table = isEverywhere ? EVERYWHERE : tableOf(route());
+  const { error, headers } = parseForced(table, value)({ route, headers: exchange.headers });
+  exchange.headers = headers;
+  throw toForced(error);
 }
 
-function tableOf({ endpoint }: Route): Readonly<Record<string, Force>> {
-  const codes: readonly string[] = errorsOfEndpoint(endpoint);
+function tableOf({ codes }: ForcedRoute): Readonly<Record<string, Force>> {
   const entries = Object.entries(FORCED_DATA_ERRORS);
   return Object.fromEntries(entries.filter(([name]) => codes.includes(name.split('/')[0] ?? '')));
 }
 
-function onRoute(toError: (route: Route) => AppError): Force {
+function onRoute(toError: (route: ForcedRoute) => AppError): Force {
   return ({ route, headers }) => ({ error: toError(route()), headers });
 }
 
 /** As for a misspelled parameter. */
-function toInvalidRequest({ endpoint, category }: Route): AppError {
+function toInvalidRequest({ misspell }: ForcedRoute): AppError {
   try {
-    parseQueryParameters(endpoint, category, readDataQuery('fromm=2026-03-01'));
+    misspell();
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
   }
-  throw new Error(`${endpoint.id} accepts a misspelled parameter`);
+  throw new Error('the endpoint accepts a misspelled parameter');
 }
