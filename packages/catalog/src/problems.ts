@@ -84,9 +84,11 @@ export const PROBLEMS = {
     statuses: [410],
     meaning:
       'The cursor no longer holds, because readings before it may have changed unseen: the person shares from an earlier time than when ' +
-      'the cursor was given, their data was erased, or the database was restored from a backup. Or the cursor is too old.',
+      'the cursor was given, their data was erased, or the database was restored from a backup. Or the cursor is too old. Of a FHIR ' +
+      'search: consent for a part of it has ended.',
     action:
-      'Start again with `updatedSince=1970-01-01T00:00:00Z`, and delete the stored readings that the new answers do not have.',
+      'Start again with `updatedSince=1970-01-01T00:00:00Z`, and delete the stored readings that the new answers do not have; or start ' +
+      'the FHIR search again.',
   },
   ACCESS_NOT_RECORDED: {
     statuses: [503],

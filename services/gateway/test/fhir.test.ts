@@ -346,6 +346,7 @@ describe('errors are OperationOutcomes:', () => {
     ['with a bad escape', FORM, 'code=%zz', 400],
     ['with too many parameters', FORM, many, 400],
     ['with NUL', FORM, 'code=%00', 400],
+    ['too long for a link', FORM, `code=${'x'.repeat(5_000)}`, 400],
   ])('a body that is %s is refused', async (_, headers, body, status) => {
     expect(outcomeOf(await post('/Observation/_search', body, headers))[0]).toBe(status);
   });

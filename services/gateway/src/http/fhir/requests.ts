@@ -64,13 +64,20 @@ export async function readFhirParameters(
   { gateway, request }: Exchange,
   { method, patient }: FhirRoute,
 ): Promise<SentParameter[]> {
+  const { MAX_BODY_BYTES, MAX_URL_BYTES } = gateway.config;
   const sent = parsePairs(splitUrl(request.url).rawQuery);
   if (method === 'POST') {
-    const { type, text } = await readBody(request, gateway.config.MAX_BODY_BYTES, FORM_TYPE);
+    const { type, text } = await readBody(request, MAX_BODY_BYTES, FORM_TYPE);
     if (type !== FORM_TYPE) throw unsupportedMediaType(FORM_TYPE);
     sent.push(...parsePairs(text));
   }
   requireJson(request, sent);
+  const longest = MAX_URL_BYTES / 2;
+  if (new URLSearchParams(sent).toString().length > longest)
+    throw invalidRequest(
+      'query',
+      `must not be longer than ${longest} bytes, so that the link "next" is a URL`,
+    );
   const applied = sent.map(([name, value]): SentParameter => [name, name === '_format' ? 'json' : value]);
   return patient === null ? applied : [['patient', patient], ...applied];
 }
