@@ -9,6 +9,11 @@ import { eventually } from '@phds/test-kit/conditions';
 import { createTokenCalls, type TokenCalls } from '../src/clients/token-calls.ts';
 import { BatchedReads, etagOf, FakeStream, HEART, reasonOf, responseOf } from './fake-read-stream.ts';
 
+function searchFor(parameters: Readonly<Record<string, string>>) {
+  const sent = Object.entries(parameters).map(([name, value]) => ({ name, value }));
+  return { resourceType: 'Observation', id: '', parameters: sent };
+}
+
 describe('batched reads', () => {
   let reads: BatchedReads;
   beforeEach(() => {
@@ -97,6 +102,10 @@ describe('batched reads', () => {
     ['of changes', { ...HEART, parameters: { updatedSince: '2026-01-01T00:00:00Z' } }],
     ['of a summary', { endpoint: Endpoint.AGGREGATIONS }],
     ['of EHR records', { endpoint: Endpoint.EHR }],
+    ['of a dated search', { fhir: searchFor({ date: 'ge2026' }) }],
+    ['of a large page of a search', { fhir: searchFor({ _count: '51' }) }],
+    ['of other resources', { fhir: { ...searchFor({}), resourceType: 'Condition' } }],
+    ['of one resource', { fhir: { ...searchFor({}), id: 'rdg-1' } }],
   ])('a read %s is sent alone by the unary rpc', async (name, request) => {
     if (name === 'while no stream is open') reads.open = [];
     expect(await etagOf(reads.read('r', { request }))).toBe('alone r');
@@ -104,11 +113,12 @@ describe('batched reads', () => {
   });
 
   test.each([
-    ['without a page', {}],
-    ['on the first page', { page: { page: 1, pageSize: 100 } }],
-    ['of one type', { type: 'Heart Rate' }],
-  ])('a read of the newest readings %s goes over the stream', async (_, parameters) => {
-    const outcome = reads.read('r', { request: { ...HEART, parameters } });
+    ['without a page', HEART],
+    ['on the first page', { ...HEART, parameters: { page: { page: 1, pageSize: 100 } } }],
+    ['of one type', { ...HEART, parameters: { type: 'Heart Rate' } }],
+    ['as Observations', { fhir: searchFor({ category: 'heart', _count: '50' }) }],
+  ])('a read of the newest readings %s goes over the stream', async (_, request) => {
+    const outcome = reads.read('r', { request });
     await reads.stream.whenSent(1);
     reads.stream.answer(0);
     expect(await etagOf(outcome)).toBe('r');
