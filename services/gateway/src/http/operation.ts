@@ -156,14 +156,19 @@ const SESSION_ERRORS: readonly ErrorCode[] = [
   'INTERNAL_ERROR',
 ];
 
-/** An operation of people's surfaces. `errors` lists those that not every such operation has. */
-export function sessionOperation(given: Given<'security' | 'errorFormat' | 'errors'>): MountedOperation {
+/** What an operation of people's surfaces says of itself; the tag if it is not the one of its surface. */
+type OfASession = Given<'security' | 'errorFormat' | 'errors' | 'tag'> & Partial<Pick<Operation, 'tag'>>;
+
+/** An operation of people's surfaces. `errors` lists those that not every operation has; one of a named thing has NOT_FOUND. */
+export function sessionOperation(given: OfASession): MountedOperation {
+  const ofNamed: readonly ErrorCode[] = given.path.includes('/:') ? ['NOT_FOUND'] : [];
   return {
+    tag: given.path.startsWith('/developer/') ? 'Apps' : 'Consent',
     security: 'session',
     errorFormat: 'problem',
     ...given,
     answers: withHeaders(given.answers, OF_A_SESSION),
-    errors: [...SESSION_ERRORS, ...(given.errors ?? [])],
+    errors: [...SESSION_ERRORS, ...ofNamed, ...(given.errors ?? [])],
   };
 }
 
@@ -181,10 +186,7 @@ export interface Call<Body = unknown> {
   readonly id: string;
 }
 
-type JsonOperation<Body extends z.ZodObject, Result> = Omit<
-  Given<'security' | 'errorFormat' | 'errors'>,
-  'body' | 'answers' | 'handle'
-> & {
+type JsonOperation<Body extends z.ZodObject, Result> = Omit<OfASession, 'body' | 'answers' | 'handle'> & {
   readonly body?: { readonly schema: Body; readonly optional?: boolean };
   /** The status of the answer; 200 if absent. */
   readonly status?: 201 | 202;

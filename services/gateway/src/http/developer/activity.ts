@@ -69,11 +69,9 @@ export const ACTIVITY_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: '/developer/apps/:clientId/usage',
     operationId: 'listAppUsage',
-    tag: 'Apps',
     summary: 'Count accesses and refused requests',
     query: { ...PAGE_QUERY, ...DAY_RANGE_QUERY },
     answer: { description: 'By day and endpoint, newest day first.', body: listOf(usageJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ exchange, backends, caller, query, clientId }) => {
       const { from, to } = readDayRange(query);
       query.check();
@@ -94,7 +92,6 @@ export const ACTIVITY_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: '/developer/apps/:clientId/requests',
     operationId: 'listRequests',
-    tag: 'Apps',
     summary: 'List the latest requests of an app',
     description:
       'At most 200, of the last 24 hours. `complete` is false when the requests at other gateways are missing.',
@@ -103,7 +100,6 @@ export const ACTIVITY_OPERATIONS: readonly MountedOperation[] = [
       description: 'The requests, newest first.',
       body: listOf(requestJson).extend({ complete: z.boolean() }),
     },
-    errors: ['NOT_FOUND'],
     handle: async ({ exchange, backends, caller, query, clientId }) => {
       const isWanted = readFilters(query);
       query.check();

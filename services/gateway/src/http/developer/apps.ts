@@ -263,7 +263,6 @@ function toLockJson({ kind, reason, since }: AppLock): z.infer<typeof lockJson> 
   return { kind: appLockKindName(kind), reason: toNullable(reason), since: toInstant(since) };
 }
 
-const tag = 'Apps';
 const APPS = '/developer/apps';
 const APP = `${APPS}/:clientId`;
 
@@ -273,7 +272,6 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: APPS,
     operationId: 'listApps',
-    tag,
     summary: 'List own apps',
     query: PAGE_QUERY,
     answer: {
@@ -290,7 +288,6 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: APPS,
     operationId: 'registerApp',
-    tag,
     summary: 'Register an app',
     description:
       'Where live apps need an approval, a live app is `suspended` with a `lock` of the kind `approval` until an operator approves it.',
@@ -318,10 +315,8 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: APP,
     operationId: 'getApp',
-    tag,
     summary: 'Read an own app',
     answer: { description: 'The app.', body: dataOf(appJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ backends, caller, clientId }) => {
       const { app } = await backends.apps.getApp({ clientId }, caller);
       return { data: toAppJson(required(app)) };
@@ -331,14 +326,13 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     method: 'PATCH',
     path: APP,
     operationId: 'changeApp',
-    tag,
     summary: 'Change an own app',
     description:
       'Where live apps need an approval, suspend a live app before you change what people see or its scopes and redirect URIs: it then waits for another ' +
       'approval. Keys and the other settings of security can change at any time.',
     body: { schema: changeBody },
     answer: { description: 'The changed app.', body: dataOf(appJson) },
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: ['CONFLICT'],
     handle: async ({ backends, caller, body, clientId }) => {
       const { app } = await backends.apps.updateApp({ clientId, settings: toAppSettings(body) }, caller);
       return { data: toAppJson(required(app)) };
@@ -348,7 +342,6 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${APP}/rotate-secret`,
     operationId: 'rotateSecret',
-    tag,
     summary: 'Replace the secret',
     description:
       'The old secret stops working at once, or after `overlapSeconds`; the one before it stops in any case. Issued tokens live on. ' +
@@ -357,7 +350,7 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     costly: 'registrations',
     body: { schema: rotationBody, optional: true },
     answer: { description: 'The new secret.', body: dataOf(rotatedSecretJson) },
-    errors: ['NOT_FOUND', 'CONFLICT', 'STEP_UP_REQUIRED', 'APP_NOT_ACTIVE'],
+    errors: ['CONFLICT', 'STEP_UP_REQUIRED', 'APP_NOT_ACTIVE'],
     handle: async ({ backends, caller, body: { overlapSeconds = 0 }, clientId }) => {
       const rotated = await backends.apps.rotateSecret({ clientId, overlapSeconds }, caller);
       return {
@@ -375,7 +368,6 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${APP}/status`,
     operationId: 'setAppStatus',
-    tag,
     summary: 'Suspend, revoke or reactivate an app',
     description:
       'Takes effect everywhere before it answers. `revoked` also ends all grants and tokens of the app. `active` is a CONFLICT while ' +
@@ -383,7 +375,7 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     securityEvent: 'revocation',
     body: { schema: statusBody },
     answer: { description: 'The status.', body: dataOf(changedStatusJson) },
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: ['CONFLICT'],
     handle: async ({ backends, caller, body, clientId }) => {
       const { apps, sandboxData } = backends;
       const { status, statusChangedAt } = await apps.setAppStatus(

@@ -59,14 +59,13 @@ export const PULL_TRIGGER = jsonOperation({
   method: 'POST',
   path: '/developer/apps/:clientId/sandbox/triggers',
   operationId: 'pullSandboxTrigger',
-  tag: 'Apps',
   summary: 'Let something happen to a sandbox person',
   description:
     'For a live grant of an own sandbox app. A reading arrives, is corrected or deleted in the first category that the grant opens; ' +
     'or the grant loses a scope, is revoked or expires.',
   body: { schema: triggerBody },
   answer: { description: 'What happened.', body: dataOf(triggeredJson) },
-  errors: ['NOT_FOUND', 'CONFLICT'],
+  errors: ['CONFLICT'],
   handle: async (call) => {
     const { changed } = await runTrigger(call);
     return { data: { ...call.body, changed } };

@@ -183,7 +183,6 @@ function toDeliveryJson(delivery: Delivery): z.infer<typeof deliveryJson> {
 const webhooksOf = ({ gateway }: Exchange) => gateway.backends.webhooks;
 const appOf = (exchange: Exchange) => ({ clientId: pathParameter(exchange, 'clientId') });
 
-const tag = 'Apps';
 const path = '/developer/apps/:clientId/webhook';
 
 /** Everything under `/developer/apps/:clientId/webhook`. Without an endpoint all but PUT and DELETE answer NOT_FOUND. */
@@ -192,10 +191,8 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path,
     operationId: 'getWebhook',
-    tag,
     summary: 'Read the webhook endpoint of an app',
     answer: { description: 'The endpoint.', body: dataOf(webhookJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ backends, caller, clientId }) => {
       const { webhook } = await backends.webhooks.getWebhook({ clientId }, caller);
       return { data: toWebhookJson(required(webhook)) };
@@ -205,7 +202,6 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     method: 'PUT',
     path,
     operationId: 'putWebhook',
-    tag,
     summary: 'Set the webhook endpoint of an app',
     description: 'Creates the endpoint, or replaces its URL and events and enables it. It keeps its secret.',
     body: { schema: webhookBody },
@@ -213,18 +209,15 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
       200: { description: 'The changed endpoint.', body: dataOf(webhookJson) },
       201: { description: 'The new endpoint with its secret.', body: dataOf(newWebhookJson) },
     },
-    errors: ['NOT_FOUND'],
     handle: putWebhook,
   }),
   sessionOperation({
     method: 'DELETE',
     path,
     operationId: 'deleteWebhook',
-    tag,
     summary: 'Remove the webhook endpoint of an app',
     description: 'Also what was not delivered yet, and the log. Idempotent.',
     answers: { 204: { description: 'There is no endpoint any more.' } },
-    errors: ['NOT_FOUND'],
     handle: async (exchange) => {
       await webhooksOf(exchange).deleteWebhook(appOf(exchange), onBehalf(exchange));
       send(exchange.response, 204, {}, '');
@@ -234,14 +227,12 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${path}/rotate-secret`,
     operationId: 'rotateWebhookSecret',
-    tag,
     summary: 'Replace the secret of the webhook endpoint',
     description: 'During the overlap every event has the signatures of both secrets.',
     securityEvent: 'rotation',
     costly: 'registrations',
     body: { schema: rotationBody, optional: true },
     answer: { description: 'The endpoint with the new secret.', body: dataOf(newWebhookJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ backends, caller, body: { overlapSeconds = 0 }, clientId }) => {
       const request = { clientId, overlapSeconds };
       const rotated = await backends.webhooks.rotateWebhookSecret(request, caller);
@@ -252,12 +243,10 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${path}/test`,
     operationId: 'sendTestEvent',
-    tag,
     summary: 'Send a test event',
     description: 'At most ten a minute. The event is sent after the answer.',
     status: 202,
     answer: { description: 'The id of the event.', body: dataOf(sentEventJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ backends, caller, clientId }) => {
       const { eventId } = await backends.webhooks.sendTestEvent({ clientId }, caller);
       return { data: { id: eventId } };
@@ -267,11 +256,9 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: `${path}/deliveries`,
     operationId: 'listDeliveries',
-    tag,
     summary: 'List events and the attempts to deliver them',
     query: { ...PAGE_QUERY, ...DELIVERIES_QUERY },
     answer: { description: 'The events, newest first.', body: listOf(deliveryJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ backends, caller, query, clientId }) => {
       const wanted = findChoice(query, 'state', WEBHOOK_STATES) ?? '';
       query.check();
@@ -286,13 +273,11 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${path}/deliveries/:id/redeliver`,
     operationId: 'redeliverEvent',
-    tag,
     summary: 'Deliver an event again',
     description: 'With the same id, after the pending events of its grant. A pending event is due at once.',
     costly: 'registrations',
     status: 202,
     answer: { description: 'The id of the event.', body: dataOf(sentEventJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ backends, caller, clientId, id }) => {
       await backends.webhooks.redeliverEvent({ clientId, eventId: id }, caller);
       return { data: { id } };

@@ -178,7 +178,6 @@ function readScope(query: ListQuery): string {
   return text;
 }
 
-const tag = 'Consent';
 const ACCESSES = '/partner/consent/accesses';
 
 /** What apps have read, and what they would read. */
@@ -187,7 +186,6 @@ export const ACCESS_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: ACCESSES,
     operationId: 'listAccesses',
-    tag,
     summary: 'List accesses',
     query: { ...PAGE_QUERY, ...ACCESS_QUERY },
     answer: { description: 'The accesses, newest first.', body: listOf(accessJson) },
@@ -198,18 +196,15 @@ export const ACCESS_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: '/partner/consent/grants/:id/accesses',
     operationId: 'listGrantAccesses',
-    tag,
     summary: 'List the accesses of a grant',
     query: { ...PAGE_QUERY, ...GRANT_ACCESS_QUERY },
     answer: { description: 'The accesses, newest first.', body: listOf(accessJson) },
-    errors: ['NOT_FOUND'],
     handle: (call) => listAccesses(call, { grantId: call.id }),
   }),
   jsonOperation({
     method: 'GET',
     path: `${ACCESSES}/summary`,
     operationId: 'summarizeAccesses',
-    tag,
     summary: 'Count accesses by day and app',
     description: 'The last 30 days, unless `from` and `to` say otherwise.',
     query: { ...PAGE_QUERY, ...SUMMARY_QUERY },
@@ -221,7 +216,6 @@ export const ACCESS_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: `${ACCESSES}.csv`,
     operationId: 'exportAccesses',
-    tag,
     summary: 'Download accesses',
     query: ACCESS_QUERY,
     answers: {
@@ -239,7 +233,6 @@ export const ACCESS_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: '/partner/consent/preview',
     operationId: 'previewData',
-    tag,
     summary: 'See own data as an app with one scope would',
     query: PREVIEW_QUERY,
     requiredQuery: ['scope'],

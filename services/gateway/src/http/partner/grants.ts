@@ -128,7 +128,6 @@ function toAppChangeJson({ field, from, to, at }: AppChange) {
   return { field, from: toNullable(from), to: toNullable(to), at: toInstant(at) };
 }
 
-const tag = 'Consent';
 const GRANTS = '/partner/consent/grants';
 const GRANT = `${GRANTS}/:id`;
 
@@ -138,7 +137,6 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: GRANTS,
     operationId: 'listGrants',
-    tag,
     summary: 'List grants',
     query: { ...PAGE_QUERY, ...GRANTS_QUERY },
     answer: { description: 'The grants, newest first.', body: listOf(grantJson) },
@@ -157,10 +155,8 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: GRANT,
     operationId: 'getGrant',
-    tag,
     summary: 'Read a grant',
     answer: { description: 'The grant.', body: dataOf(grantJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ backends, caller, id }) => {
       const { grant } = await backends.consent.getGrant({ id }, caller);
       return { data: toGrantJson(required(grant)) };
@@ -170,14 +166,13 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     method: 'PATCH',
     path: GRANT,
     operationId: 'narrowGrant',
-    tag,
     summary: 'Narrow a grant',
     description:
       'Withdraws scopes, shortens the life, or moves the first day. Takes effect everywhere before it answers.',
     securityEvent: 'revocation',
     body: { schema: narrowingBody },
     answer: { description: 'The narrowed grant.', body: dataOf(grantJson) },
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: ['CONFLICT'],
     handle: async ({ backends, caller, body: { scopes, expiresAt, dataFrom: from = '' }, id }) => {
       const { grant } = await backends.consent.narrowGrant(
         {
@@ -196,12 +191,10 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     method: 'DELETE',
     path: GRANT,
     operationId: 'revokeGrant',
-    tag,
     summary: 'Revoke a grant',
     description: 'Takes effect everywhere before it answers.',
     securityEvent: 'revocation',
     answer: { description: 'The revocation.', body: dataOf(revocationJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ backends, caller, id }) => {
       const { revokedAt } = await backends.consent.revokeGrant({ id }, caller);
       return { data: { id, status: 'revoked', revokedAt: toInstant(revokedAt) } };
@@ -211,7 +204,6 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${GRANTS}/revoke-all`,
     operationId: 'revokeAllGrants',
-    tag,
     summary: 'Revoke every grant',
     description: 'Takes effect everywhere before it answers.',
     securityEvent: 'revocation',
@@ -225,10 +217,8 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${GRANT}/deletion-request`,
     operationId: 'requestDeletion',
-    tag,
     summary: 'Ask the app to delete what it has read',
     answer: { description: 'When the app was asked.', body: dataOf(deletionRequestJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ backends, caller, id }) => {
       const { deletionRequestedAt } = await backends.consent.requestDeletion({ grantId: id }, caller);
       return { data: { id, deletionRequestedAt: toInstant(deletionRequestedAt) } };
@@ -238,22 +228,18 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${GRANT}/report`,
     operationId: 'reportGrant',
-    tag,
     summary: 'Report the app of a grant',
     body: { schema: reportBody },
     status: 201,
     answer: { description: 'The report.', body: dataOf(reportJson) },
-    errors: ['NOT_FOUND'],
     handle: (call) => report(call, { case: 'grantId', value: call.id }),
   }),
   jsonOperation({
     method: 'GET',
     path: `${GRANT}/receipt`,
     operationId: 'getReceipt',
-    tag,
     summary: 'Get the receipt of a consent',
     answer: { description: 'The signed receipt.', body: dataOf(receiptJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ backends, caller, id }) => {
       const { receipt } = await backends.consent.getReceipt({ grantId: id }, caller);
       return { data: { grantId: id, receipt } };
@@ -263,7 +249,6 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: '/partner/consent/apps',
     operationId: 'listConnectedApps',
-    tag,
     summary: 'List apps with a present or past grant',
     query: PAGE_QUERY,
     answer: { description: 'The apps.', body: listOf(connectedAppJson) },

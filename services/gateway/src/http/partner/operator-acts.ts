@@ -33,7 +33,6 @@ export const OPERATOR_ACT_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: '/partner/consent/operator-acts',
     operationId: 'listOperatorActs',
-    tag: 'Consent',
     summary: 'List what operators did about the person',
     description:
       'Acts on the person, their grants or their data, newest first. Each is recorded before it begins.',

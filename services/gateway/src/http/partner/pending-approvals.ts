@@ -180,9 +180,8 @@ function toRequestedScopeJson({ scope, alreadyShared, need }: RequestedScope) {
 
 const idOf = (exchange: Exchange) => pathParameter(exchange, 'id');
 
-const tag = 'Consent';
 const PENDING = '/partner/consent/pending';
-const FINAL: readonly ErrorCode[] = ['NOT_FOUND', 'PENDING_EXPIRED', 'ALREADY_DECIDED'];
+const FINAL: readonly ErrorCode[] = ['PENDING_EXPIRED', 'ALREADY_DECIDED'];
 const TO_A_PAGE = {
   description: 'For a browser that sent the form: to the app, or back to the page with the error.',
   headers: ['Location'] as const,
@@ -194,7 +193,6 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: PENDING,
     operationId: 'listPendingApprovals',
-    tag,
     summary: 'List requests of apps',
     query: { ...PAGE_QUERY, ...PENDING_QUERY },
     answer: { description: 'The requests, newest first.', body: listOf(pendingJson) },
@@ -213,11 +211,9 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     method: 'GET',
     path: `${PENDING}/:id`,
     operationId: 'getPendingApproval',
-    tag,
     summary: 'Read a request of an app',
     description: 'The first person who reads it claims it.',
     answer: { description: 'The request.', body: dataOf(pendingJson) },
-    errors: ['NOT_FOUND'],
     handle: async ({ exchange, backends, caller, id }) => {
       // Reading claims the request, so cross-site requests are refused.
       requireChange(exchange.session);
@@ -229,7 +225,6 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${PENDING}/:id/approve`,
     operationId: 'approve',
-    tag,
     summary: 'Approve a request',
     description:
       'Without `scopes`, all requested ones are approved. The same approval again gets the same answer.',
@@ -246,7 +241,6 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${PENDING}/:id/deny`,
     operationId: 'deny',
-    tag,
     summary: 'Deny a request',
     answers: { 200: { description: 'The denial.', body: dataOf(denialJson) }, 303: TO_A_PAGE },
     errors: FINAL,
@@ -256,7 +250,6 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${PENDING}/:id/extend`,
     operationId: 'extendPendingApproval',
-    tag,
     summary: 'Take more time to decide',
     answer: { description: 'The new end.', body: dataOf(extensionJson) },
     errors: [...FINAL, 'CONFLICT'],
@@ -269,7 +262,6 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${PENDING}/:id/release`,
     operationId: 'releasePendingApproval',
-    tag,
     summary: 'Give a request back, for another account',
     answer: { description: 'The request is claimed by nobody.', body: dataOf(releasedJson) },
     errors: FINAL,
@@ -282,12 +274,10 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     method: 'POST',
     path: `${PENDING}/:id/report`,
     operationId: 'reportPendingApproval',
-    tag,
     summary: 'Report the app of a request',
     body: { schema: reportBody },
     status: 201,
     answer: { description: 'The report.', body: dataOf(reportJson) },
-    errors: ['NOT_FOUND'],
     handle: (call) => report(call, { case: 'pendingId', value: call.id }),
   }),
 ];
