@@ -1,5 +1,9 @@
+import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
 import type { Visitor } from '@phds/running-system/visitor';
 import type { Locator, Page } from 'playwright-core';
+import type { Visits } from './visits.ts';
 
 /** The approval screen in English, by the roles and names that a screen reader announces. */
 export class ApprovalScreen {
@@ -88,10 +92,34 @@ export class ApprovalScreen {
  * Opens an approval screen whose clock the test then moves. The page corrects its clock by each answer, so this waits for the last one:
  * an answer that came later would undo the move.
  */
-export async function gotoWithMovableClock(visitor: Visitor, approvalUri: string): Promise<void> {
+async function gotoWithMovableClock(visitor: Visitor, approvalUri: string): Promise<void> {
   const { page } = visitor;
   await page.clock.install();
   const last = page.waitForResponse('**/partner/consent/apps?**');
   await visitor.goto(approvalUri);
   await (await last).finished();
+}
+
+/** Signs a person in and opens the approval screen of a request of the app, with `movableClock` one whose clock the test moves. */
+export async function openApproval(
+  visits: Visits,
+  app: PartnerApp,
+  user: string,
+  scopes: readonly string[],
+  {
+    parameters = {},
+    movableClock = false,
+  }: { parameters?: Record<string, string>; movableClock?: boolean } = {},
+) {
+  const session = await signIn(visits.stack, user);
+  const { body } = expectStatus(201, await app.authorize(scopes, parameters));
+  const approvalUri: string = body.approval_uri;
+  const visitor = await visits.open(movableClock ? '/signed-in' : approvalUri, { session });
+  if (movableClock) await gotoWithMovableClock(visitor, approvalUri);
+  const { page } = visitor;
+  const id: string = body.pending_id;
+  const url = `${app.gateway}/partner/consent/pending/${id}`;
+  /** The request as its person sees it. */
+  const find = async () => (await send(url, { bearer: session })).body.data;
+  return { session, visitor, page, screen: new ApprovalScreen(page), approvalUri, id, url, find };
 }

@@ -3,7 +3,7 @@ import { type Approval, expectStatus, type PartnerApp, registerApp } from '@phds
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { expireApproval } from '../src/approval-expiry.ts';
-import { ApprovalScreen, gotoWithMovableClock } from '../src/approval-screen.ts';
+import { ApprovalScreen, openApproval } from '../src/approval-screen.ts';
 import { dayText, dayTextBefore, textsSince } from '../src/day-texts.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
@@ -24,18 +24,12 @@ beforeAll(async () => {
 
 describeWithChromium('the approval screen shares nothing by accident:', () => {
   const open = async (user: string, scopes: readonly string[], parameters = {}) => {
-    const session = await signIn(visits.stack, user);
-    const { body } = expectStatus(201, await app.authorize(scopes, parameters));
-    const visitor = await visits.open(body.approval_uri, { session });
-    const url = `${app.gateway}/partner/consent/pending/${body.pending_id}`;
-    const find = async () => (await send(url, { bearer: session })).body.data;
-    const { page } = visitor;
+    const opened = await openApproval(visits, app, user, scopes, { parameters });
     const sent: string[] = [];
-    page.on('request', (request) => {
+    opened.page.on('request', (request) => {
       if (request.method() !== 'GET') sent.push(new URL(request.url()).pathname.split('/').at(-1) ?? '');
     });
-    const screen = new ApprovalScreen(page);
-    return { visitor, page, screen, find, sent, approvalUri: body.approval_uri as string };
+    return { ...opened, sent };
   };
 
   test('Enter in any field sends nothing', async () => {
@@ -202,19 +196,10 @@ describeWithChromium('an approval for an app that reads already', () => {
   const open = async (user: string, shared: readonly string[], terms: Approval, asked: readonly string[]) => {
     const session = await signIn(visits.stack, user);
     const { grantId } = await app.connect(session, shared, terms);
-    const { body } = expectStatus(201, await app.authorize(asked));
-    const visitor = await visits.open(body.approval_uri, { session });
+    const { visitor, screen } = await openApproval(visits, app, user, asked);
     const url = `${app.gateway}/partner/consent/grants/${grantId}`;
     const find = async () => (await send(url, { bearer: session })).body.data;
-    return {
-      visitor,
-      screen: new ApprovalScreen(visitor.page),
-      before: await find(),
-      find,
-      session,
-      url,
-      pendingUrl: body.approval_uri as string,
-    };
+    return { visitor, screen, before: await find(), find, session, url };
   };
 
   test('keeps a longer end and a later first day, and shares only what was added', async () => {
@@ -365,16 +350,7 @@ describeWithChromium('an approval for an app that reads already', () => {
 
 describeWithChromium('a request that runs out while its page is open', () => {
   /** Opens a request on a page whose clock the test moves. */
-  const open = async (user: string) => {
-    const session = await signIn(visits.stack, user);
-    const { body } = expectStatus(201, await app.authorize([HEART]));
-    const visitor = await visits.open('/signed-in', { session });
-    const { page } = visitor;
-    await gotoWithMovableClock(visitor, body.approval_uri);
-    const url = `${app.gateway}/partner/consent/pending/${body.pending_id}`;
-    const find = async () => (await send(url, { bearer: session })).body.data;
-    return { visitor, page, screen: new ApprovalScreen(page), id: body.pending_id as string, find };
-  };
+  const open = (user: string) => openApproval(visits, app, user, [HEART], { movableClock: true });
 
   test('says when it ends, warns two minutes before, and the person can get more time', async () => {
     const { visitor, page, screen, find } = await open('time-more');

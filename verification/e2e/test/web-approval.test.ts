@@ -5,7 +5,7 @@ import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { type Screen, Visitor } from '@phds/running-system/visitor';
 import type { Locator } from 'playwright-core';
-import { ApprovalScreen, gotoWithMovableClock } from '../src/approval-screen.ts';
+import { ApprovalScreen, openApproval } from '../src/approval-screen.ts';
 import { Keyboard } from '../src/keyboard.ts';
 import { pickPerson } from '../src/sign-in-page.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
@@ -217,11 +217,8 @@ describeWithChromium(
 
     /** The approval screen of a request with a purpose, opened by a link from the tracker. */
     const open = async (user: string, scopes: readonly string[]) => {
-      const { body } = expectStatus(
-        201,
-        await tracker.authorize(scopes, { purpose: 'To plan your meals and show your trends.' }),
-      );
-      return visits.open(body.approval_uri, { session: await signIn(visits.stack, user) });
+      const parameters = { purpose: 'To plan your meals and show your trends.' };
+      return (await openApproval(visits, tracker, user, scopes, { parameters })).visitor;
     };
 
     /** The elements that answer the five questions. */
@@ -323,14 +320,10 @@ const MANY = [
 
 describeWithChromium('with the keyboard and the roles of a screen reader alone, an approval', () => {
   const open = async (user: string, scopes: readonly string[]) => {
-    const session = await signIn(visits.stack, user);
-    const { body } = expectStatus(201, await app.authorize(scopes));
-    const visitor = await visits.open(body.approval_uri, { session });
-    const { page } = visitor;
+    const opened = await openApproval(visits, app, user, scopes);
+    const { page } = opened;
     const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
-    const keyboard = new Keyboard(page);
-    const screen = new ApprovalScreen(page);
-    return { session, visitor, page, screen, keyboard, button, approvalUri: body.approval_uri as string };
+    return { ...opened, keyboard: new Keyboard(page), button };
   };
 
   test('is read, previewed, made, seen again, changed by a second one, and declined by a third', async () => {
@@ -470,13 +463,8 @@ describeWithChromium('with the keyboard and the roles of a screen reader alone, 
 describeWithChromium('switching the account on the approval screen', () => {
   /** Opens a request on a page whose clock the test moves, and whose navigation to the sign-in page does not succeed. */
   const open = async (user: string) => {
-    const session = await signIn(visits.stack, user);
-    const { body } = expectStatus(201, await app.authorize([HEART]));
-    const visitor = await visits.open('/signed-in', { session });
-    const { page } = visitor;
-    await gotoWithMovableClock(visitor, body.approval_uri);
+    const { page, url } = await openApproval(visits, app, user, [HEART], { movableClock: true });
     await page.getByRole('heading', { name: 'Morning Run wants to read your health data' }).waitFor();
-    const url = `${app.gateway}/partner/consent/pending/${body.pending_id}`;
     const reads: string[] = [];
     page.on('request', (request) => {
       if (request.url() === url) reads.push(request.method());
