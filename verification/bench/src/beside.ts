@@ -5,7 +5,7 @@ import { toSideColumns, toSideRows, toTable, toVerdict } from './report.ts';
 export async function reportBeside(sides: Readonly<Record<string, Side>>, rounds: number): Promise<string> {
   const measured = await measureInTurn(sides, rounds, console.log);
   const [[base = '', side] = []] = Object.entries(sides);
-  const compared = { bases: [base], processes: [...(side?.processes.keys() ?? [])] };
+  const compared = { base, processes: [...(side?.processes.keys() ?? [])] };
   return [
     '',
     toTable(toSideColumns(compared), toSideRows(measured, compared)),

@@ -58,7 +58,7 @@ export async function benchHeart(options: Options): Promise<string> {
 
 function report(result: HeartResult, { users, readings, connections, seconds }: Options): string {
   const { rounds, halfRate } = result;
-  const compared = { bases: ['floor'], processes: Object.keys(rounds[0]?.service.cpu ?? {}) };
+  const compared = { base: 'floor', processes: Object.keys(rounds[0]?.service.cpu ?? {}) };
   const { alone, beside } = halfRate;
   const toReads = (name: string, { perSecond, p50, p99 }: LoadResult, micros = '') =>
     [name, perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1), micros] as const;
@@ -103,7 +103,7 @@ async function measureHeart(options: Options): Promise<HeartResult> {
 }
 
 /** Starts the floor program on the database of a stack. */
-export async function startFloor({ stack, side }: PreparedStack, users: number): Promise<Side & Disposable> {
+async function startFloor({ stack, side }: PreparedStack, users: number): Promise<Side & Disposable> {
   const floor = forkProgram('floor.ts', { DATABASE_URL: stack.databases['health-data'].url });
   const [{ port }] = (await once(floor, 'message')) as [{ port: number }];
   const requestsFile = join(dirname(side.job.requestsFile), `floor-${users}.txt`);

@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import { checkOut } from '@phds/guarantees/versions/checkout';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
 import { listenForSignals } from '@phds/local-stack/interrupt';
-import { startFloor } from './heart.ts';
 import { type AnySide, measureInTurn, type Round, type Side } from './measure.ts';
 import type { Kind, Options } from './options.ts';
-import type { PreparedStack } from './prepare-stack.ts';
 import { countFailures, type Rounds, toSideColumns, toSideRows, toTable, toVerdict } from './report.ts';
-import { type MeasuredIssuer, startProvider, toTokenJob } from './token.ts';
+import { type MeasuredIssuer, toTokenJob } from './token.ts';
 
 /** No limit is reached: what is measured is the service, not its limits. The other commit has no built pages. */
 const GATEWAY = {
@@ -23,7 +21,7 @@ interface Contestant {
   readonly tokens: MeasuredIssuer;
 }
 
-/** Measures another commit and this tree in turn, and if wanted smaller programs beside them. A signal ends it after a stretch. */
+/** Measures another commit and this tree in turn. A signal ends it after a stretch. */
 export async function benchInterleaved(options: Options): Promise<string> {
   const signal = listenForSignals();
   const loads = [loadavg()];
@@ -33,7 +31,6 @@ export async function benchInterleaved(options: Options): Promise<string> {
   await using before = await startTree(earlier.directory, filled);
   signal.throwIfAborted();
   await using after = await startTree(repositoryRoot, filled);
-  using beside = options.beside ? await startBeside(after.prepared, filled.users) : null;
   const measured: KindRounds[] = [];
   for (const kind of options.kinds) {
     console.log(kind);
@@ -44,8 +41,7 @@ export async function benchInterleaved(options: Options): Promise<string> {
       },
       processes: kind === 'read' ? one.reads.processes : one.tokens.processes,
     });
-    const sides: Record<string, AnySide> = { before: toSide(before), after: toSide(after) };
-    if (beside !== null) sides[kind === 'read' ? 'floor' : 'oidc-provider'] = toSide(beside);
+    const sides = { before: toSide(before), after: toSide(after) };
     measured.push({ kind, rounds: await measureInTurn(sides, options.rounds, console.log) });
     loads.push(loadavg());
   }
@@ -65,19 +61,10 @@ async function startTree(directory: string, options: Options) {
   const { side: reads, stack } = prepared;
   const tokens = { ...(await prepareIssuer(stack)), processes: reads.processes };
   const running = cleanup.move();
-  return { prepared, reads, tokens, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { reads, tokens, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** Starts the floor program and `oidc-provider`. */
-async function startBeside(prepared: PreparedStack, users: number): Promise<Contestant & Disposable> {
-  using cleanup = new DisposableStack();
-  const reads = cleanup.use(await startFloor(prepared, users));
-  const tokens = cleanup.use(await startProvider());
-  const running = cleanup.move();
-  return { reads, tokens, [Symbol.dispose]: () => running.dispose() };
-}
-
-/** The rounds of one kind of request: `before`, `after` and what was measured beside them. */
+/** The rounds of one kind of request: `before` and `after`. */
 export interface KindRounds {
   readonly kind: Kind;
   readonly rounds: Rounds;
@@ -93,10 +80,9 @@ export function reportInterleaved(measured: readonly KindRounds[], settings: Set
   const { commit, connections, rounds, seconds, users, kinds, loads } = settings;
   const people = kinds.includes('read') ? `, ${users} users` : '';
   const processes = Object.keys(measured[0]?.rounds[0]?.['after']?.cpu ?? {});
-  const columns = ['request', ...toSideColumns({ bases: ['before', 'beside'], processes })];
+  const columns = ['request', ...toSideColumns({ base: 'before', processes })];
   const rows = measured.flatMap(({ kind, rounds: of }) => {
-    const beside = Object.keys(of[0] ?? {}).find((name) => name !== 'before' && name !== 'after');
-    return toSideRows(of, { bases: ['before', beside], processes }).map((row) => [kind, ...row]);
+    return toSideRows(of, { base: 'before', processes }).map((row) => [kind, ...row]);
   });
   return [
     '',

@@ -21,7 +21,7 @@ export interface Options {
   /** Of one load interval. */
   readonly seconds: number;
   readonly rounds: number;
-  /** Whether `heart` also measures larger reads beside its load, and `interleaved` smaller programs beside the service. */
+  /** Whether `heart` also measures larger reads beside its load. */
   readonly beside: boolean;
   /** Reads per second of `revocation` and `import`. */
   readonly rate: number;
@@ -51,7 +51,7 @@ export function createBenchCommand(names: readonly string[]): Command {
     .option('--readings <n>', 'readings of each', parseCount, 1_000)
     .option(
       '--beside',
-      'heart: also page 1,000 of a large user, a dataFrom grant and a filter beside it; interleaved: also oidc-provider and the floor program',
+      'heart: also page 1,000 of a large user, a dataFrom grant and a filter beside it',
       false,
     )
     .option(

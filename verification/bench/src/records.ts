@@ -28,7 +28,7 @@ export async function benchRecords(options: Options): Promise<string> {
     },
   };
   const rounds = await measureInTurn(sides, number, console.log);
-  const compared = { bases: ['one server'], processes: [...sides['records elsewhere'].processes.keys()] };
+  const compared = { base: 'one server', processes: [...sides['records elsewhere'].processes.keys()] };
   return [
     '',
     `${users} users, ${connections} connections, ${number} rounds of ${seconds} s`,

@@ -22,32 +22,32 @@ export function toVerdict(results: readonly LoadResult[]): string {
 
 /** The names of the sides, and of the processes of one of them. */
 interface Compared {
-  /** The sides that the others are compared with; undefined for one that was not measured. */
-  readonly bases: readonly (string | undefined)[];
+  /** The side that the others are compared with. */
+  readonly base: string;
   readonly processes: readonly string[];
 }
 
-/** The columns of `toSideRows`; `bases` are the names of the columns. */
-export function toSideColumns({ bases, processes }: Compared): string[] {
-  const ratios = bases.map((base) => `÷ ${base}`);
+/** The columns of `toSideRows`. */
+export function toSideColumns({ base, processes }: Compared): string[] {
+  const ratio = `÷ ${base}`;
   const latencies = ['p50 ms', 'p99 ms', 'CPU µs a request'];
-  return ['side', 'requests/s', ...ratios, ...latencies, ...ratios, ...processes.map((name) => `${name} µs`)];
+  return ['side', 'requests/s', ratio, ...latencies, ratio, ...processes.map((name) => `${name} µs`)];
 }
 
 /** A row for each side: medians, and medians and ranges of the ratios within each round, which noise affects least. */
-export function toSideRows(rounds: Rounds, { bases, processes }: Compared): unknown[][] {
+export function toSideRows(rounds: Rounds, { base, processes }: Compared): unknown[][] {
   return Object.keys(rounds[0] ?? {}).map((name) => {
     const of = (value: (round: Round) => number) => median(valuesOf(rounds, name, value)).toFixed(0);
     const over = (value: (round: Round) => number) =>
-      bases.map((base) => (base === undefined || base === name ? '' : toSpan(rounds, name, base, value)));
+      base === name ? '' : toSpan(rounds, name, base, value);
     return [
       name,
       of(({ perSecond }) => perSecond),
-      ...over(({ perSecond }) => perSecond),
+      over(({ perSecond }) => perSecond),
       of(({ p50 }) => p50),
       of(({ p99 }) => p99),
       of(microsOf),
-      ...over(microsOf),
+      over(microsOf),
       ...processes.map((process) => of((round) => toMicros(round.cpu[process] ?? 0, round))),
     ];
   });

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { openClient } from '@phds/guarantees/open-client';
 import type { Stack } from '@phds/local-stack/stack';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import type { TokenJob, TokenRequest } from './load-job.ts';
-import { forkProgram } from './measure.ts';
 import type { Options } from './options.ts';
 
 const SCOPE = 'read:health-data:heart';
@@ -37,22 +35,6 @@ export async function toTokenJob(
     introspection: INTROSPECTED_TOKENS,
   }[request];
   return { ...target, request, connections, seconds, codes: await createCodes(count) };
-}
-
-/** Starts `oidc-provider`, which keeps everything in memory. */
-export async function startProvider(): Promise<MeasuredIssuer & Disposable> {
-  const provider = forkProgram('in-memory-provider.ts');
-  const [target] = (await once(provider, 'message')) as [Issuer['target']];
-  return {
-    target,
-    processes: new Map([['oidc-provider', provider.pid ?? 0]]),
-    async createCodes(count) {
-      provider.send(count);
-      const [codes] = (await once(provider, 'message')) as [string[]];
-      return codes;
-    },
-    [Symbol.dispose]: () => provider.disconnect(),
-  };
 }
 
 /** Connects people to an app through the public interface. */
