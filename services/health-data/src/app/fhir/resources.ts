@@ -38,7 +38,7 @@ export function toPatient(identity: Identity, profile: Profile, sub: string, bas
       : undefined,
     identifier: [{ system: `${base}/sub`, value: sub }],
     // The parts of the name are not stored.
-    name: name === null ? undefined : [{ ...UNKNOWN, text: name }],
+    name: name === null ? undefined : [{ text: name, _family: UNKNOWN }],
     gender: gender ?? undefined,
     birthDate: dateOfBirth ?? undefined,
   };
