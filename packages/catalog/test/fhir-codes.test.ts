@@ -1,0 +1,48 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  BLOOD_PRESSURE_COMPONENTS,
+  OBSERVATION_KINDS,
+  OBSERVATION_SCOPES,
+} from '../src/fhir/observation-kinds.ts';
+import { FHIR_TYPES, fhirTypeOf } from '../src/fhir/resource-types.ts';
+import { METRICS } from '../src/metrics.ts';
+import { SCOPE_NAMES } from '../src/scopes.ts';
+
+const published = OBSERVATION_KINDS.flatMap((kind) => kind.published);
+const accepted = OBSERVATION_KINDS.flatMap((kind) => kind.accepted);
+const CODES = [...new Set([...published, ...accepted, ...Object.values(BLOOD_PRESSURE_COMPONENTS)])];
+
+/** The check digit of LOINC (Users' Guide, appendix C): modulus 10, the last digit and every second before it doubled. */
+function toCheckDigit(number: string): number {
+  const digits = [...number].reverse().map((digit, place) => Number(digit) * (place % 2 === 0 ? 2 : 1));
+  const sum = digits.reduce((total, digit) => total + (digit > 9 ? digit - 9 : digit), 0);
+  return (10 - (sum % 10)) % 10;
+}
+
+test.each(CODES)('%s has the check digit of LOINC', (code) => {
+  const [, number = '', digit] = /^(\d{1,7})-(\d)$/.exec(code) ?? [];
+  expect(Number(digit)).toBe(toCheckDigit(number));
+});
+
+describe('the kinds of Observations', () => {
+  test('have each published code once, but for kinds that differ only in our own', () => {
+    const twice = published.filter((code, index) => published.indexOf(code) !== index);
+    expect(twice.sort()).toEqual(['29463-7', '9279-1']);
+    expect(accepted.filter((code) => published.includes(code))).toEqual([]);
+  });
+
+  test('publish the codes of the metric types; a blood pressure is its panel with both as components', () => {
+    for (const { key, loinc } of METRICS) {
+      const kind = OBSERVATION_KINDS.find((one) => one.key === key);
+      const codes =
+        key in BLOOD_PRESSURE_COMPONENTS ? Object.values(BLOOD_PRESSURE_COMPONENTS) : kind?.published;
+      if (loinc !== null) expect([key, codes]).toEqual([key, expect.arrayContaining([loinc])]);
+    }
+  });
+
+  test('are opened by scopes of the catalog, which every type has', () => {
+    for (const type of FHIR_TYPES)
+      expect(SCOPE_NAMES).toEqual(expect.arrayContaining([...fhirTypeOf(type).scopes]));
+    expect(new Set(OBSERVATION_KINDS.map(({ scope }) => scope))).toEqual(new Set(OBSERVATION_SCOPES));
+  });
+});
