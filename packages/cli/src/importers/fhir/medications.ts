@@ -3,7 +3,7 @@ import { Refused } from '../ingest/importer.ts';
 import { conceptText, quantityText, rangeText } from './concepts.ts';
 import { at, isObject, type JsonObject, listAt, numberAt, shorten, textAt } from './json-values.ts';
 import { type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
-import { isOwn } from './own-resources.ts';
+import { isOwn, wholeTextAt } from './own-resources.ts';
 
 /** The frequency of a rhythm. */
 interface Rhythm {
@@ -180,8 +180,8 @@ function ownDosingOf(instruction: unknown): Dosing {
   const timing = at(instruction, 'timing', 'code');
   const hasPattern = isAsNeeded(instruction) || at(timing, 'coding') !== undefined;
   return {
-    dosage: textAt(instruction, 'text'),
-    frequency: textAt(timing, 'text'),
+    dosage: wholeTextAt(instruction, 'text'),
+    frequency: wholeTextAt(timing, 'text'),
     pattern: hasPattern ? patternOf(instruction) : '',
   };
 }

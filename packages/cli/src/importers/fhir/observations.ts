@@ -71,10 +71,11 @@ export function findBloodType(facts: readonly BloodFacts[]): BloodType | null {
   return BLOOD_TYPES.find((type) => type === name) ?? null;
 }
 
-/** Unix milliseconds. */
-interface Interval {
+/** The times of readings, in Unix milliseconds, and their source. */
+interface Basis {
   readonly start: number;
   readonly end: number;
+  readonly source: string;
 }
 
 /**
@@ -91,7 +92,7 @@ export function mapObservation(context: MappingContext): readonly Outcome[] {
   if (own === 'blood-pressure' || codes.some((code) => READING_PANELS.has(code)))
     return mapPanel(resource, own !== '');
   const metric = NAMES.get(own) ?? findMetric(codes);
-  if (metric !== null) return [toReading(resource, metric, parseInterval(resource))];
+  if (metric !== null) return [toReading(resource, metric, basisOf(resource, own !== ''))];
   const facts = findBloodFacts(codes, resource);
   const blood: Outcome[] = facts === null ? [] : [{ kind: 'blood', facts }];
   return own === 'blood-type' ? blood : [...blood, ...mapEhrRecord(context)];
@@ -119,10 +120,10 @@ function toMoodEntry(context: MappingContext): Outcome {
 
 /** `isOwn` is for a panel of ours, in which one of the two readings may never have been there. */
 function mapPanel(panel: JsonObject, isOwn: boolean): readonly Outcome[] {
-  const interval = parseInterval(panel);
+  const basis = basisOf(panel, isOwn);
   const outcomes = listAt(panel, 'component')
     .filter((component) => !isOwn || at(component, 'dataAbsentReason') === undefined)
-    .flatMap((component) => mapComponent(component, interval));
+    .flatMap((component) => mapComponent(component, basis));
   // A panel may only group observations that are in the bundle separately.
   if (outcomes.length > 0) return outcomes;
   if (listAt(panel, 'hasMember').length > 0)
@@ -130,12 +131,12 @@ function mapPanel(panel: JsonObject, isOwn: boolean): readonly Outcome[] {
   throw new Refused('panel has no component that is a reading');
 }
 
-function mapComponent(component: unknown, interval: Interval): readonly Outcome[] {
+function mapComponent(component: unknown, basis: Basis): readonly Outcome[] {
   if (!isObject(component)) return [];
   const metric = findMetric(codesOf(at(component, 'code'), LOINC));
   if (metric === null) return [];
   try {
-    return [toReading(component, metric, interval)];
+    return [toReading(component, metric, basis)];
   } catch (error) {
     if (error instanceof Refused) return [{ kind: 'refused', reason: error.message }];
     throw error;
@@ -150,19 +151,19 @@ function findMetric(codes: readonly string[]): MetricName | null {
   return null;
 }
 
-function toReading(holder: JsonObject, type: MetricName, { start, end }: Interval): Outcome {
+function toReading(holder: JsonObject, type: MetricName, basis: Basis): Outcome {
   const quantity = at(holder, 'valueQuantity');
   const value = numberAt(quantity, 'value');
   // Only our own code names an ECG, which may have no heart rate.
   if (value === null && type === 'ECG')
-    return { kind: 'reading', reading: { type, start, end, value, unit: '/min', source: EHR_SOURCE } };
+    return { kind: 'reading', reading: { ...basis, type, value, unit: '/min' } };
   if (value === null) throw new Refused('value is not a quantity');
   if (textAt(quantity, 'comparator') !== '') throw new Refused('value is only a bound, such as <5');
   // The code is UCUM; the unit is a display text with free spelling.
   const unit = textAt(quantity, 'code') || textAt(quantity, 'unit');
   if (unit === '') throw new Refused('value has no unit');
   if (type === 'HRV' && isRmssd(holder)) throw new Refused('HRV is RMSSD, not SDNN');
-  return { kind: 'reading', reading: { type, start, end, value, unit, source: EHR_SOURCE } };
+  return { kind: 'reading', reading: { ...basis, type, value, unit } };
 }
 
 /** RMSSD and SDNN are different quantities with the same name; the code means SDNN. */
@@ -170,7 +171,12 @@ function isRmssd(holder: JsonObject): boolean {
   return /rmssd/i.test(`${conceptText(at(holder, 'code'))} ${conceptText(at(holder, 'method'))}`);
 }
 
-function parseInterval(observation: JsonObject): Interval {
+function basisOf(observation: JsonObject, isOwn: boolean): Basis {
+  const source = isOwn ? textAt(observation, 'device', 'display') : '';
+  return { ...parseInterval(observation), source: source || EHR_SOURCE };
+}
+
+function parseInterval(observation: JsonObject): Omit<Basis, 'source'> {
   const period = at(observation, 'effectivePeriod');
   if (period !== undefined) {
     const [start, end] = [textAt(period, 'start'), textAt(period, 'end')];

@@ -41,7 +41,7 @@ function mapDose(context: MappingContext): readonly Outcome[] {
     medicationKey: references.canonical(textAt(resource, 'request', 'reference')),
     status: isTaken ? 'taken' : textAt(resource, 'statusReason', 0, 'text'),
     ...(isTaken ? { takenAt: time } : { scheduledAt: time }),
-    dose: textAt(resource, 'dosage', 'text'),
+    dose: wholeTextAt(resource, 'dosage', 'text'),
     reason: wholeTextAt(resource, ...(isTaken ? ['note', 0] : ['statusReason', 1]), 'text'),
   };
   return [toHealthRecord(context, 'adherence', { case: 'adherenceEntry', value })];

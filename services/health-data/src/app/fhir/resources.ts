@@ -72,15 +72,14 @@ export function toAllergy(identity: Identity, allergy: Stored<'allergy'>): objec
 }
 
 const TIMING = 'http://terminology.hl7.org/CodeSystem/v3-GTSAbbreviation';
+/** For a rhythm that has no abbreviation. */
+const OTHER = codeableOf('http://terminology.hl7.org/CodeSystem/v3-NullFlavor', 'OTH');
 
 /** Whether it is still taken is not stored. */
 export function toMedicationRequest(identity: Identity, medication: Stored<'medication'>): object {
   const { name, dosage, frequency, condition, pattern } = medication;
-  const isCoded = pattern !== null && pattern !== 'PRN' && pattern !== 'OTHER';
-  const timing =
-    isCoded || frequency !== null
-      ? { code: { ...(isCoded ? codeableOf(TIMING, pattern) : {}), ...textOf(frequency) } }
-      : undefined;
+  const coded = pattern === 'OTHER' ? OTHER : pattern && pattern !== 'PRN' && codeableOf(TIMING, pattern);
+  const timing = coded || frequency !== null ? { code: { ...coded, ...textOf(frequency) } } : undefined;
   const asNeededBoolean = pattern === 'PRN' ? true : undefined;
   const dose = dosage !== null || timing !== undefined || asNeededBoolean;
   return {
