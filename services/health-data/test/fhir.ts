@@ -29,8 +29,7 @@ export async function search(
   token: Token = {},
 ): Promise<Bundle> {
   const parameters = [...new URLSearchParams(query)];
-  const response = await ask(harness, { type, parameters }, toSearch(type, parameters), token);
-  return JSON.parse(new TextDecoder().decode(response.body));
+  return parse(await ask(harness, { type, parameters }, toSearch(type, parameters), token));
 }
 
 /** A read of one resource. */
@@ -40,8 +39,16 @@ export async function readById(
   id: string,
   token: Token = {},
 ): Promise<Resource> {
-  const response = await ask(harness, { type, id }, searchForId(type, id, BASE), token);
-  return JSON.parse(new TextDecoder().decode(response.body));
+  return parse(await ask(harness, { type, id }, searchForId(type, id, BASE), token));
+}
+
+/** Parses a body, in which FHIR allows no empty text, null, or empty object or list (R4, JSON). */
+function parse({ body }: { readonly body: Uint8Array }) {
+  return JSON.parse(new TextDecoder().decode(body), (name, value) => {
+    const isEmpty = value === '' || (typeof value === 'object' && Object.keys(value ?? {}).length === 0);
+    if (isEmpty) throw new Error(`${name} is empty`);
+    return value;
+  });
 }
 
 export function toSearch(type: FhirType, parameters: readonly SentParameter[]): FhirSearch {

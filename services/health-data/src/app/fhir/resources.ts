@@ -113,6 +113,9 @@ export function toMedicationAdministration(identity: Identity, dose: NamedDose, 
   };
 }
 
+/** The largest offset that FHIR allows, in minutes. */
+const OFFSET_MAX = 14 * 60;
+
 /** The end is not stored (app-2 requires one). */
 export function toAppointment(identity: Identity, appointment: Stored<'appointment'>): object {
   const { title, startsAt, offsetMinutes, specialty, location } = appointment;
@@ -122,7 +125,7 @@ export function toAppointment(identity: Identity, appointment: Stored<'appointme
     status: 'booked',
     specialty: listOf(textOf(specialty)),
     description: title,
-    start: formatWithOffset(startsAt, offsetMinutes),
+    start: formatWithOffset(startsAt, Math.abs(offsetMinutes) > OFFSET_MAX ? 0 : offsetMinutes),
     _end: UNKNOWN,
     participant: [{ actor: subjectOf(identity) }, ...place].map((one) => ({ ...one, status: 'accepted' })),
   };
