@@ -5,6 +5,7 @@ import { isScope, SCOPE_NAMES, type Scope } from '../src/scopes.ts';
 const base = 'https://phds.test/fhir/R4';
 const all = { base, registered: SCOPE_NAMES };
 const OURS = `patient/Observation.rs?category=${base}/CodeSystem/category|`;
+const CONDITIONS = 'http://terminology.hl7.org/CodeSystem/condition-category';
 const HL7 = 'patient/Observation.rs?category=http://terminology.hl7.org/CodeSystem/observation-category|';
 
 /** Names without their prefixes, to keep tables short. */
@@ -25,6 +26,7 @@ describe('the words of SMART', () => {
     [`${OURS}heart`, 'heart'],
     [`${OURS}weight`, 'weight'],
     ['patient/Patient.rs', 'profile'],
+    [`patient/Condition.rs?category=${CONDITIONS}|problem-list-item`, 'conditions'],
     ['patient/MedicationRequest.read', 'medications'],
     ['patient/MedicationAdministration.rs', 'medications'],
     [
@@ -46,7 +48,7 @@ describe('the words of SMART', () => {
 
   test('for what is not offered are left out', () => {
     const text = `openid fhirUser launch/encounter online_access user/Patient.rs system/*.read patient/Patient.write patient/Patient.cud
-      patient/Immunization.rs ${OURS}profile ${HL7}imaging patient/Observation.rs?code=http://loinc.org|8867-4 patient/*.rs?status=final`;
+      patient/Immunization.rs ${OURS}profile ${HL7}imaging patient/Condition.rs?category=${CONDITIONS}|encounter-diagnosis patient/Observation.rs?code=http://loinc.org|8867-4 patient/*.rs?status=final`;
     const asked = parseAskedScopes(text.replaceAll(/\s+/g, ' '), all);
     expect(asked).toEqual({ scopes: [], words: [], unknown: [], unregistered: [] });
   });

@@ -481,6 +481,11 @@ describe('the public documents', () => {
       }
       expect([type, served.sort()]).toEqual([type, (listed.get(type) ?? []).sort()]);
     }
+    const profiles = rest[0].resource.flatMap(
+      ({ supportedProfile = [] }: { supportedProfile?: string[] }) => supportedProfile,
+    );
+    const usCore = (name: string) => `http://hl7.org/fhir/us/core/StructureDefinition/us-core-${name}`;
+    expect(profiles).toEqual(expect.arrayContaining(['patient', 'blood-pressure'].map(usCore)));
     expect(listed.get('Observation')).toEqual(expect.arrayContaining(['patient', 'category', 'combo-code']));
   });
 

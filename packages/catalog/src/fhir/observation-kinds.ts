@@ -7,6 +7,8 @@ export const LOINC = 'http://loinc.org';
 export const UCUM = 'http://unitsofmeasure.org';
 export const OBSERVATION_CATEGORY = 'http://terminology.hl7.org/CodeSystem/observation-category';
 
+export const CONDITION_CATEGORY = 'http://terminology.hl7.org/CodeSystem/condition-category';
+
 /** The categories of HL7 that are published. */
 export type Hl7Category = 'vital-signs' | 'laboratory' | 'activity' | 'survey';
 
@@ -88,7 +90,8 @@ export interface ObservationKind {
   readonly accepted: readonly string[];
 }
 
-const PROFILES = 'http://hl7.org/fhir/us/core/StructureDefinition/';
+/** Prefix of the addresses of US Core profiles. */
+export const US_CORE = 'http://hl7.org/fhir/us/core/StructureDefinition/';
 
 function toKind(key: ObservationKey, scope: EndpointScope, row: Row): ObservationKind {
   const [category, profile, published, accepted] = row;
@@ -98,7 +101,7 @@ function toKind(key: ObservationKey, scope: EndpointScope, row: Row): Observatio
     category,
     ownCategory: ownCategoryOf(scope),
     ownCode: key === 'daily-weight' ? 'weight' : key,
-    profile: profile && PROFILES + profile,
+    profile: profile && US_CORE + profile,
     published,
     accepted,
   };

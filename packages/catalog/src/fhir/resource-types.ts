@@ -1,5 +1,5 @@
 import type { EndpointScope } from '../endpoints.ts';
-import { OBSERVATION_SCOPES } from './observation-kinds.ts';
+import { OBSERVATION_SCOPES, US_CORE } from './observation-kinds.ts';
 
 /** Prefix of the paths of the FHIR interface. */
 export const FHIR_PREFIX = '/fhir/R4';
@@ -79,6 +79,9 @@ export function fhirTypeOf(type: FhirType): Row {
 export function searchParametersOf(type: FhirType): readonly string[] {
   return [...(type === 'Patient' ? [] : ['patient']), '_id', ...TABLE[type].search];
 }
+
+/** The profile of a Patient with a name and a gender. */
+export const PATIENT_PROFILE = `${US_CORE}us-core-patient`;
 
 const SUB_PREFIX = 'sub_';
 

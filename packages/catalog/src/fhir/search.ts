@@ -2,6 +2,7 @@ import type { EndpointScope } from '../endpoints.ts';
 import { ANY_TIME, both, findTimeBounds, type TimeBounds } from './dates.ts';
 import {
   BLOOD_PRESSURE_COMPONENTS,
+  CONDITION_CATEGORY,
   LOINC,
   OBSERVATION_CATEGORY,
   OBSERVATION_KINDS,
@@ -64,10 +65,7 @@ export interface SearchProblem {
 const FIXED: { readonly [T in FhirType]?: { readonly [P in SearchParameter]?: readonly string[] } } = {
   Observation: { status: ['final'] },
   Condition: {
-    category: [
-      'problem-list-item',
-      'http://terminology.hl7.org/CodeSystem/condition-category|problem-list-item',
-    ],
+    category: ['problem-list-item', `${CONDITION_CATEGORY}|problem-list-item`],
     // Not stored, so it is never claimed.
     'clinical-status': [],
   },
@@ -176,7 +174,7 @@ function apply(draft: Draft, type: FhirType, name: string, value: string, base: 
   if (name === 'identifier') {
     draft.identifiers = narrow(
       draft.identifiers,
-      values.map((each) => each.slice(each.indexOf('|') + 1)),
+      values.map((each) => each.replace(`${base}/sub|`, '')),
     );
   } else if (type === 'Observation' && name !== 'status') {
     draft.kinds = selectKinds(draft.kinds, name, values, base);

@@ -1,5 +1,6 @@
 import { formatScopeList, isScope, SCOPE_NAMES, type Scope } from '../scopes.ts';
 import {
+  CONDITION_CATEGORY,
   type Hl7Category,
   OBSERVATION_CATEGORY,
   OBSERVATION_KINDS,
@@ -86,6 +87,8 @@ function scopesOf(type: string, query: string | undefined, base: string): readon
   if (type === '*') return query === undefined ? OF_ALL : [];
   if (!isFhirType(type)) return [];
   if (query === undefined) return OF_TYPES.get(type) ?? [];
+  // Every Condition is an item of a problem list.
+  if (type === 'Condition' && query === PROBLEMS) return fhirTypeOf(type).scopes;
   if (type !== 'Observation') return [];
   const own = OF_OBSERVATIONS.filter((scope) => query === ownCategoryQuery(scope, base));
   const category = HL7_CATEGORIES.find((name) => query === hl7CategoryQuery(name));
@@ -93,6 +96,8 @@ function scopesOf(type: string, query: string | undefined, base: string): readon
   const kinds = OF_HL7_CATEGORIES.get(category) ?? [];
   return OF_OBSERVATIONS.filter((name) => kinds.some(({ scope }) => scope === name));
 }
+
+const PROBLEMS = `category=${CONDITION_CATEGORY}|problem-list-item`;
 
 function ownCategoryQuery(scope: Scope, base: string): string {
   return `category=${base}/${OWN_SYSTEMS.category}|${ownCategoryOf(scope)}`;
@@ -161,5 +166,6 @@ export const SMART_SCOPES: readonly string[] = [
   ...RETURNED,
   'patient/*.rs',
   ...FHIR_TYPES.map((type) => `patient/${type}.rs`),
+  `patient/Condition.rs?${PROBLEMS}`,
   ...HL7_CATEGORIES.map((category) => `patient/Observation.rs?${hl7CategoryQuery(category)}`),
 ];

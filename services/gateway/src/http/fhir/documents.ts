@@ -4,6 +4,7 @@ import {
   FHIR_PREFIX,
   FHIR_TYPES,
   type FhirType,
+  PATIENT_PROFILE,
   searchParametersOf,
 } from '@phds/catalog/fhir/resource-types';
 import { SMART_SCOPES } from '@phds/catalog/fhir/words';
@@ -29,12 +30,15 @@ const TYPES: Readonly<Record<string, string>> = {
   'effective-time': 'date',
 };
 
-const PROFILES = new Set(OBSERVATION_KINDS.flatMap(({ profile }) => profile ?? []));
+const PROFILES: { readonly [Type in FhirType]?: readonly string[] } = {
+  Patient: [PATIENT_PROFILE],
+  Observation: [...new Set(OBSERVATION_KINDS.flatMap(({ profile }) => profile ?? []))],
+};
 
 function toResource(type: FhirType) {
   return {
     type,
-    ...(type === 'Observation' ? { supportedProfile: [...PROFILES] } : {}),
+    supportedProfile: PROFILES[type],
     interaction: [{ code: 'read' }, { code: 'search-type' }],
     versioning: 'no-version',
     searchParam: searchParametersOf(type).map((name) => ({ name, type: TYPES[name] ?? 'token' })),

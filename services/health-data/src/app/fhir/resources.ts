@@ -1,3 +1,5 @@
+import { CONDITION_CATEGORY } from '@phds/catalog/fhir/observation-kinds';
+import { PATIENT_PROFILE } from '@phds/catalog/fhir/resource-types';
 import type { Stored } from '../../domain/health-records.ts';
 import type { Profile } from '../../domain/profile.ts';
 import { formatWithOffset } from '../../domain/time-zone.ts';
@@ -33,9 +35,7 @@ export function toPatient(identity: Identity, profile: Profile, sub: string, bas
   const isUsCore = name !== null && gender !== null;
   return {
     ...begin('Patient', identity),
-    meta: isUsCore
-      ? { profile: ['http://hl7.org/fhir/us/core/StructureDefinition/us-core-patient'] }
-      : undefined,
+    meta: isUsCore ? { profile: [PATIENT_PROFILE] } : undefined,
     identifier: [{ system: `${base}/sub`, value: sub }],
     // The parts of the name are not stored.
     name: name === null ? undefined : [{ text: name, _family: UNKNOWN }],
@@ -50,7 +50,7 @@ export function toCondition(identity: Identity, condition: Stored<'condition'>):
   return {
     ...begin('Condition', identity),
     clinicalStatus: UNKNOWN,
-    category: [codeableOf('http://terminology.hl7.org/CodeSystem/condition-category', 'problem-list-item')],
+    category: [codeableOf(CONDITION_CATEGORY, 'problem-list-item')],
     severity: severity === null ? undefined : severityOf(severity),
     code: { text: name },
     subject: subjectOf(identity),
