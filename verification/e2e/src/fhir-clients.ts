@@ -3,7 +3,11 @@ import { MedplumClient } from '@medplum/core';
 import type { PartnerApp } from '@phds/running-system/partner-app';
 import { Client as FhirKitClient } from 'fhir-kit-client';
 import * as oauth from 'openid-client';
-import type { Resource } from './fhir-validators.ts';
+
+interface Resource {
+  readonly resourceType: string;
+  readonly id?: string;
+}
 
 interface Smart {
   authorize(parameters: Readonly<Record<string, unknown>>): Promise<string>;

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { OBSERVATION_KINDS } from '@phds/catalog/fhir/observation-kinds';
 import { FHIR_TYPES } from '@phds/catalog/fhir/resource-types';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
@@ -8,11 +7,9 @@ import { send } from '@phds/running-system/request';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 import { Browser } from '../src/browser.ts';
 import { baseOf, FHIR_CLIENTS, type Session } from '../src/fhir-clients.ts';
-import { createValidators } from '../src/fhir-validators.ts';
 
 const stack = await useSharedStack();
 const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
-const validate = createValidators();
 
 const EVERYTHING = 'launch/patient offline_access patient/*.rs';
 const OPENED = SCOPE_NAMES.filter((scope) => scope !== 'read:aggregations' && scope !== 'read:trends');
@@ -65,28 +62,3 @@ describe.each(Object.entries(FHIR_CLIENTS))('%s, unmodified,', (_, connect) => {
     PATIENCE_MS,
   );
 });
-
-/** Every resource takes a minute for ada; otherwise the newest of each kind stand for all. */
-const IS_EVERY = process.env['E2E_EVERY_RESOURCE'] === '1';
-
-test.each(['ada', 'grace'])(
-  'the resources of %s are valid',
-  async (name) => {
-    const { accessToken: bearer } = await app.connect(await signIn(stack, name), OPENED);
-    const kinds = new Set(OBSERVATION_KINDS.map(({ ownCode }) => `Observation?code=${ownCode}&_count=100`));
-    for (const path of [...FHIR_TYPES.map((type) => `${type}?_count=200`), ...kinds]) {
-      let url: string | undefined = `${baseOf(app)}/${path}`;
-      while (url !== undefined) {
-        const { body } = expectStatus(200, await send(url, { bearer }));
-        expect(validate(body)).toEqual([]);
-        for (const { resource } of body.entry ?? []) {
-          const problems = validate(resource);
-          if (problems.length > 0) throw new Error(`${problems.join('; ')}: ${JSON.stringify(resource)}`);
-        }
-        const next = body.link.find(({ relation }: { relation: string }) => relation === 'next')?.url;
-        url = IS_EVERY ? next : undefined;
-      }
-    }
-  },
-  PATIENCE_MS,
-);
