@@ -34,8 +34,11 @@ export interface Answer {
 
 /** The response for this reader. */
 export function toDocument({ text, timeless, total, nextCursor }: Answer, ids: ReaderIds): Document {
-  const etag = timeless === null ? `"${ids.toTag(text)}"` : `W/"${ids.toTag(timeless)}"`;
-  const document = { body: Buffer.from(text), etag, total };
+  const body = Buffer.from(text);
+  // A long text is not encoded twice.
+  const etag =
+    timeless === null ? `"${ids.toTag(text)}"` : `W/"${ids.toTag(timeless === text ? body : timeless)}"`;
+  const document = { body, etag, total };
   return nextCursor === undefined ? document : { ...document, nextCursor };
 }
 

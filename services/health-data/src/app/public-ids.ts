@@ -30,7 +30,7 @@ export interface ReaderIds {
   encrypt(blocks: Uint8Array): Buffer;
   decrypt(blocks: Uint8Array): Buffer;
   /** The opaque part of an entity tag for this text. */
-  toTag(text: string): string;
+  toTag(text: string | Uint8Array): string;
   /** The text, encrypted and authenticated for a context; the same text always gives the same result. base64url. */
   seal(text: string, context: string): string;
   /** The text of `seal`; null for anything that was not sealed for this reader and context. */
@@ -80,7 +80,10 @@ function createReaderIds(serverKey: Uint8Array, reader: string): ReaderIds {
     },
     encrypt: (blocks) => cipher.update(blocks),
     decrypt: (blocks) => openDecipher(idKey).update(blocks),
-    toTag: (text) => hash('sha256', tagKey + text, 'base64url').slice(0, TAG_LENGTH),
+    toTag: (text) => {
+      const keyed = typeof text === 'string' ? tagKey + text : Buffer.concat([Buffer.from(tagKey), text]);
+      return hash('sha256', keyed, 'base64url').slice(0, TAG_LENGTH);
+    },
     seal: (text, context) => seal(sealing, text, context),
     open: (sealed, context) => open(sealing, sealed, context),
   };

@@ -37,11 +37,22 @@ export function findRowId(ids: ReaderIds, prefix: IdPrefix, id: string): string 
 /** The same for rows with a start. */
 export function toTimedIds(ids: ReaderIds, prefix: TimedPrefix, rows: readonly TimedRow[]): string[] {
   const plain = Buffer.alloc(rows.length * ID_BYTES);
-  for (const [index, { id, timestamp }] of rows.entries()) {
-    plain.write(id.replaceAll('-', ''), index * ID_BYTES, 'hex');
-    writeStart(plain, index * ID_BYTES + BLOCK_BYTES, Date.parse(timestamp));
+  // The blocks of the rows, then those of the starts: one call for all digits takes a fourth of the time.
+  const starts = plain.write(
+    rows
+      .map(({ id }) => id)
+      .join('')
+      .replaceAll('-', ''),
+    'hex',
+  );
+  for (const [index, { timestamp }] of rows.entries())
+    writeStart(plain, starts + index * BLOCK_BYTES, Date.parse(timestamp));
+  const blocks = ids.encrypt(plain);
+  for (let at = 0; at < starts; at += BLOCK_BYTES) {
+    blocks.copy(plain, 2 * at, at, at + BLOCK_BYTES);
+    blocks.copy(plain, 2 * at + BLOCK_BYTES, starts + at, starts + at + BLOCK_BYTES);
   }
-  const digits = toBase32(ids.encrypt(plain), ID_BYTES);
+  const digits = toBase32(plain, ID_BYTES);
   return rows.map((_, index) => `${prefix}-${digits.slice(index * DIGITS, (index + 1) * DIGITS)}`);
 }
 
