@@ -42,8 +42,11 @@ describeWithChromium('the approval screen', () => {
     visitor.leave(() => visitor.page.getByRole('button', { name }).click());
 
   test('shows who requests what, with nothing chosen, accessibly on every screen size', async () => {
-    const { approval_uri } = await ask([HEART, 'read:mood', 'read:trends', 'read:profile'], {
-      purpose: 'To pace your runs.',
+    const aud = `${visits.stack.gateway}/fhir/R4`;
+    const words = `launch/patient patient/Patient.rs patient/Observation.rs?category=${aud}/CodeSystem/category`;
+    const { approval_uri } = await ask([`${words}|heart`, 'read:mood', 'read:trends'], {
+      ...{ purpose: 'To pace your runs.', aud },
+      ...{ code_challenge: 'c'.repeat(43), code_challenge_method: 'S256' },
     });
     const visitor = await visit(approval_uri);
     const { page } = visitor;
@@ -53,6 +56,8 @@ describeWithChromium('the approval screen', () => {
     const facts = ['To pace your runs.', 'localhost:9999', "Morning Run's registered app sent this."];
     for (const text of facts) await page.getByText(text).first().waitFor();
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+    // People see kinds of data, however the app asks for them.
+    expect(await page.locator('main').textContent()).not.toMatch(/patient\/|fhir/i);
     const groups = page.getByRole('region', { name: 'What to share' }).locator('legend');
     expect(await groups.allTextContents()).toEqual([
       'Vital signs',

@@ -214,12 +214,13 @@ describeWithChromium('the developer console', () => {
     await visitor.takePictures('console-app-browser');
   });
 
-  test('shows commands that a shell runs as intended', async () => {
+  test('shows commands that a shell runs as intended, and where a FHIR client connects', async () => {
     const session = await signIn(visits.stack, 'caller');
     const redirectUris = ["https://app.example/back?a=1&b='c'"];
     const { gateway } = visits.stack;
     const app = await registerApp(gateway, session, { redirectUris, requirePkce: true, scopes: [HEART] });
     const { page } = await visits.open(`/console/${app.clientId}`, { session });
+    await page.getByText(`or a FHIR client at ${gateway}/fhir/R4.`).waitFor();
     const commands = page.getByRole('figure', { name: 'Commands for the first call' }).locator('pre');
     const text = (await commands.textContent()) ?? '';
     expect(text).toContain("# 2: the browser returns to https://app.example/back?a=1&b='c'&code=…&state=xyz");
@@ -246,8 +247,9 @@ describeWithChromium('the developer console', () => {
     await page.getByText('No requests yet').waitFor();
     await visitor.takePictures('console-usage-empty');
     const { accessToken } = await app.connect(session, [HEART]);
-    for (const path of ['health-data/heart', 'health-data/heart?page=0', 'health-data/heart?page=0', 'mood'])
-      await app.read(accessToken, `/api/v1/${path}`);
+    const heart = '/api/v1/health-data/heart?page=0';
+    for (const path of ['/fhir/R4/Observation', heart, heart, '/api/v1/mood'])
+      await app.read(accessToken, path);
     const figure = page.getByRole('figure', { name: 'Refused requests by day (UTC) and HTTP status' });
     const usage = `${visits.stack.gateway}/developer/apps/${app.clientId}/usage`;
     await eventually(async () => {
@@ -255,6 +257,11 @@ describeWithChromium('the developer console', () => {
       return data.reduce((sum: number, { refused }: { refused: number }) => sum + refused, 0) === 3;
     });
     await visitor.goto(`/console/${app.clientId}`);
+    await page
+      .getByRole('figure')
+      .getByRole('listitem')
+      .filter({ hasText: '/fhir/R4/Observation' })
+      .waitFor();
     await figure.getByText('As a table').click();
     expect((await figure.locator('tbody td:not(:first-child)').allTextContents()).toSorted()).toEqual(
       ['400', '2', '403', '1'].toSorted(),
@@ -353,7 +360,8 @@ describeWithChromium('the request log', () => {
     await visitor.takePictures('request-log-empty');
 
     const { accessToken } = await app.connect(session, [HEART]);
-    await app.read(accessToken, '/api/v1/health-data/heart');
+    const form = { code: '8867-4' };
+    await send(`${app.gateway}/fhir/R4/Observation/_search`, { bearer: accessToken, form });
     await app.read(accessToken, '/api/v1/health-data/heart?page=0');
     const refused = await app.read(accessToken, '/api/v1/profile');
     await app.post('/oauth/token', { grant_type: 'refresh_token', refresh_token: 'x', ...app.credentials });
@@ -361,7 +369,7 @@ describeWithChromium('the request log', () => {
       'POST /oauth/token',
       'GET /api/v1/profile',
       'GET /api/v1/health-data/heart',
-      'GET /api/v1/health-data/heart',
+      'POST /fhir/R4/Observation',
       'POST /oauth/token',
     ];
     await eventually(async () => {
@@ -369,7 +377,7 @@ describeWithChromium('the request log', () => {
       expect((await endpoints(page)).slice(0, all.length)).toEqual(all);
     });
     const table = page.getByRole('table', { name: 'Requests' });
-    expect(await table.textContent()).not.toMatch(/page=0|web-request-log-maker|sub_|grt_/);
+    expect(await table.textContent()).not.toMatch(/page=0|8867-4|web-request-log-maker|sub_|grt_/);
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('request-log');
 

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { OBSERVATION_SCOPES } from '@phds/catalog/fhir/observation-kinds';
 import { ingestReadings, setTimeZone } from '@phds/running-system/ingestion';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -32,11 +33,14 @@ async function expectUsable(visitor: Visitor): Promise<void> {
 
 describeWithChromium('the access history', () => {
   test('has a line for each day and app that opens to the single reads, and is exported', async () => {
-    const session = await signInReader(visits.stack, app, { user: 'web-history-reader', heartReads: 22 });
+    const observed = OBSERVATION_SCOPES.filter((scope) => scope !== 'read:profile');
+    const reader = { user: 'web-history-reader', heartReads: 21, observed };
+    const session = await signInReader(visits.stack, app, reader);
     const visitor = await visits.open('/history', { session });
     const { page } = visitor;
     const line = page.locator('summary', { hasText: 'Morning Run' });
-    expect(await line.textContent()).toBe('Morning Run 23 reads of Heart and Mood');
+    const heartAndMore = 'Heart, Blood pressure, Blood oxygen and 10 more';
+    expect(await line.textContent()).toBe(`Morning Run 23 reads of ${heartAndMore}`);
     await expectUsable(visitor);
     await visitor.takePictures('access-history');
     await line.click();
@@ -54,20 +58,20 @@ describeWithChromium('the access history', () => {
     expect(await row.getByRole('cell').allTextContents()).toEqual([
       clock.format(at),
       'Shared',
-      'Mood',
+      expect.stringMatching(/^Heart, Blood pressure, .*, Weight by day and Mood$/),
       'All dates',
       '0',
     ]);
     await expectUsable(visitor);
     await visitor.takePictures('access-history-open');
     await page.getByLabel('Data', { exact: true }).selectOption({ label: 'Mood' });
-    await line.filter({ hasText: '1 read of Mood' }).waitFor();
+    await line.filter({ hasText: `2 reads of ${heartAndMore}` }).waitFor();
     await page.getByText('Page 1 of 2').waitFor({ state: 'detached' });
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Export as CSV' }).click();
     const text = await readDownload(download);
-    expect(text.split('\r\n')).toHaveLength(3);
-    expect(text).toContain('/api/v1/mood');
+    expect(text.split('\r\n')).toHaveLength(4);
+    expect(text).toMatch(/\/fhir\/R4\/Observation.*\/api\/v1\/mood/s);
   });
 
   test('keeps a line open, or closed, while another filter matches nothing', async () => {

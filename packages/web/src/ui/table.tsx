@@ -10,6 +10,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Whether its values need no title. */
   readonly isPlain?: boolean;
+  /** Whether its values have a line of their own if compact. */
+  readonly isWide?: boolean;
 }
 
 const ROOMY_COLUMNS = 7;
@@ -47,11 +49,11 @@ export function Table<Row>({
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} className={style['row']}>
-              {columns.map(({ title, cell, isNumber = false, isPlain = false }) => (
+              {columns.map(({ title, cell, isNumber = false, isPlain = false, isWide = false }) => (
                 <td
                   key={title}
                   data-label={title}
-                  className={classList('cell', { number: isNumber, plain: isPlain })}
+                  className={classList('cell', { number: isNumber, plain: isPlain, wide: isWide })}
                 >
                   <span>{cell(row)}</span>
                 </td>

@@ -12,7 +12,13 @@ export function FirstCall({ app }: { readonly app: DeveloperApp }) {
       <h2>{text('firstCall')}</h2>
       {usesSecretAlone(app) ? (
         <>
-          <Soft>{text('firstCallAdvice')}</Soft>
+          <Soft>
+            <Rich
+              id="firstCallAdvice"
+              values={{ base: `${location.origin}/fhir/R4` }}
+              components={linkTo('/docs/fhir')}
+            />
+          </Soft>
           <Code text={toFirstCall(app, location.origin)} label={text('commands')} />
         </>
       ) : (

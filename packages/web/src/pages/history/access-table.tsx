@@ -59,7 +59,12 @@ function toColumns(showApp: boolean, showDay: boolean): readonly Column<Access>[
     },
     { title: text('result'), cell: (access) => <Outcome access={access} />, isPlain: true },
     ...(showApp ? [{ title: text('app'), cell: ({ app }: Access) => appTitle(app), isPlain: true }] : []),
-    { title: text('data'), cell: (access) => formatList(recordedTitles([access])), isPlain: true },
+    {
+      title: text('data'),
+      cell: (access) => formatList(recordedTitles([access])),
+      isPlain: true,
+      isWide: true,
+    },
     { title: text('dataFrom'), cell: (access) => windowText(access) },
     { title: text('records'), cell: ({ recordCount }) => formatNumber(recordCount), isNumber: true },
   ];
