@@ -71,6 +71,8 @@ export const CHANNEL_OPTIONS = {
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 3_000,
   'grpc.max_receive_message_length': 16 * 1024 * 1024,
+  // The default of 64 KiB holds one page of FHIR; the next answer would wait until it was read.
+  'grpc-node.flow_control_window': 1024 * 1024,
   // Two channels of one process to one address must not share a connection, because one of them may close it.
   'grpc.use_local_subchannel_pool': 1,
   // A proxy in the environment (`https_proxy`) is for addresses outside.
