@@ -454,8 +454,8 @@ describe('the public documents', () => {
   });
 
   test('the CapabilityStatement names what is served, and nothing else is', async () => {
-    const { fhirVersion, implementation, rest } = await json('/metadata');
-    expect([fhirVersion, implementation.url]).toEqual(['4.0.1', B]);
+    const { fhirVersion, format, implementation, rest } = await json('/metadata');
+    expect([fhirVersion, format[0], implementation.url]).toEqual(['4.0.1', 'json', B]);
     expect(rest[0].security.extension[0].extension).toContainEqual({
       url: 'token',
       valueUri: 'http://localhost:8080/oauth/token',
@@ -509,6 +509,8 @@ describe('the public documents', () => {
     expect(smart).toMatchObject({
       authorization_endpoint: 'http://localhost:8080/oauth/authorize',
       token_endpoint: 'http://localhost:8080/oauth/token',
+      introspection_endpoint: 'http://localhost:8080/oauth/introspect',
+      grant_types_supported: expect.arrayContaining(['authorization_code', 'refresh_token']),
       code_challenge_methods_supported: ['S256'],
       scopes_supported: expect.arrayContaining(['patient/Observation.rs', 'offline_access']),
       capabilities: expect.arrayContaining(['launch-standalone', 'permission-v2']),
