@@ -226,6 +226,22 @@ describe('a resource has all that is stored', () => {
     ).toMatchObject({ total: 1 });
   });
 
+  test('but not counted beyond 10,000 readings', async () => {
+    await harness.owner.query(
+      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
+       SELECT 'blaise', gen_random_uuid(), 'steps', 'activity', at, at, 1, 'iphone'
+       FROM (SELECT timestamptz '2025-12-31T23:59:59Z' + n * interval '1 s' AS at FROM generate_series(0, 10000) AS n) AS placed`,
+    );
+    const count = (query: string) => search(harness, 'Observation', query, { userId: 'blaise' });
+    expect(await count('date=ge2026&_summary=count')).toMatchObject({ total: 10_000 });
+    expect(await count('_total=accurate&_count=1')).toEqual(
+      expect.not.objectContaining({ total: expect.anything() }),
+    );
+    expect(await refusalOf(count('_count=0'))).toMatchObject({
+      message: '_summary: finds more than 10000 readings; narrow the search',
+    });
+  });
+
   test('as records and a profile', async () => {
     const userId = 'rosalind';
     const timestamp = at(START);

@@ -73,21 +73,18 @@ const DEEP = 50_000;
 const LIMITS = { startFrom: null, startBefore: null, endFrom: null, endBefore: null };
 const ALL = ['heart', 'activity', 'sleep', 'body-composition', 'blood-pressure'] as const;
 
+const subjectsOf = (keys: readonly string[]) =>
+  keys.map((key) => ({ key: key as (typeof ALL)[number], avoidedSource: null }));
+
+const MANY = { userId: USER, by: 'category', subjects: subjectsOf(ALL), starts: null, when: LIMITS } as const;
+
 const span =
   (
     changes: Partial<Parameters<Stores['readingSpans']['listNewest']>[0]>,
     keys: readonly string[] = ALL,
   ): Read =>
   ({ readingSpans }) =>
-    readingSpans.listNewest({
-      userId: USER,
-      by: 'category',
-      subjects: keys.map((key) => ({ key: key as (typeof ALL)[number], avoidedSource: null })),
-      starts: null,
-      when: LIMITS,
-      limit: 51,
-      ...changes,
-    });
+    readingSpans.listNewest({ ...MANY, subjects: subjectsOf(keys), limit: 51, ...changes });
 
 const DAY = Date.parse('2024-06-01T00:00:00Z');
 
@@ -145,6 +142,7 @@ const READS: readonly (readonly [name: string, read: Read, atMost: number, index
   ],
   ['those that end after a time', span({ when: { ...LIMITS, endFrom: DAY } }), 4 * 53, SPANS],
   ['those that start at some times', span({ starts: [DAY, DAY + 1] }), 20, SPANS],
+  ['the number of too many', ({ readingSpans }) => readingSpans.count(MANY), 10_001, SPANS],
   ['weights', weigh({}), 100, WEIGHT],
   ['weights far down', weigh({ offset: 1000 }), 150, WEIGHT],
   ['weights from a beginning', weigh({ since: SINCE }), 120, WEIGHT],

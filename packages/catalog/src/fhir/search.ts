@@ -15,6 +15,8 @@ import { type FhirType, fhirTypeOf, type SearchParameter, searchParametersOf } f
 export const COUNT_DEFAULT = 50;
 /** The maximum `_count`; a larger one is clamped. */
 export const COUNT_MAX = 200;
+/** The most readings that are counted. */
+export const COUNTED_MAX = 10_000;
 /** The most values of one parameter, and parameters of one search. */
 export const VALUES_MAX = 50;
 

@@ -65,8 +65,8 @@ export interface ReadingSpanQuery {
 export interface ReadingSpanReader {
   /** The newest by start, in no order: at least `limit` if there are, and all that start together with the last one. */
   listNewest(query: ReadingSpanQuery & { readonly limit: number }): Promise<readonly ReadingSpan[]>;
-  /** The two halves of a blood pressure count once. */
-  count(query: ReadingSpanQuery): Promise<number>;
+  /** The two halves of a blood pressure count once; null for more than `COUNTED_MAX` readings, because each takes some microseconds. */
+  count(query: ReadingSpanQuery): Promise<number | null>;
 }
 
 export interface SummaryQuery {

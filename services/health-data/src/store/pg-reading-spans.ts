@@ -1,4 +1,5 @@
 import type { TimeBounds } from '@phds/catalog/fhir/dates';
+import { COUNTED_MAX } from '@phds/catalog/fhir/search';
 import type { MetricKey } from '@phds/catalog/metrics';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
@@ -17,6 +18,8 @@ const COUNT = byCategoryOrType(readStatement(new URL('sql/readings-count-spans.s
  */
 const LONGEST_MS = 31 * 86_400_000;
 
+const TOO_MANY = COUNTED_MAX + 1;
+
 /** Readings with their ends, of several categories or types at once. */
 export function createPgReadingSpans(pool: pg.Pool): ReadingSpanReader {
   const ask = async (statement: Statement, values: unknown[]) => {
@@ -29,7 +32,10 @@ export function createPgReadingSpans(pool: pg.Pool): ReadingSpanReader {
       const page = await ask(NEWEST[query.by], [...toValues(query), query.limit]);
       return page === null ? [] : (JSON.parse(page) as string[]).map(parseReading);
     },
-    count: async (query) => Number(await ask(COUNT[query.by], [...toValues(query), BLOOD_PRESSURE])),
+    async count(query) {
+      const total = await ask(COUNT[query.by], [...toValues(query), BLOOD_PRESSURE, TOO_MANY]);
+      return total === null ? null : Number(total);
+    },
   });
 }
 

@@ -1,9 +1,9 @@
 import type { EndpointScope } from '@phds/catalog/endpoints';
 import { ANY_TIME, both } from '@phds/catalog/fhir/dates';
 import { OWN_SYSTEMS, ownCategoryOf } from '@phds/catalog/fhir/observation-kinds';
-import type { SentParameter } from '@phds/catalog/fhir/search';
+import { COUNTED_MAX, type SentParameter } from '@phds/catalog/fhir/search';
 import { formatScopeList } from '@phds/catalog/scopes';
-import { type AppError, notFound } from '@phds/service-kit/errors';
+import { type AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import type { Answer } from '../document.ts';
 import type { DataPorts } from '../resources.ts';
 import { comparePlaces, formatCursor, type SearchCursor } from './cursor.ts';
@@ -22,10 +22,12 @@ export async function readSearch(
   data: DataPorts,
   request: FhirRead,
   cursor: SearchCursor | null,
-): Promise<Answer> {
+): Promise<Answer | AppError> {
   const { search } = request;
   const sources = canMatch(request) ? openSources(data, request) : [];
   const total = search.countOnly || search.withTotal ? await countAll(sources, request) : null;
+  if (search.countOnly && total === null)
+    return invalidRequest('_summary', `finds more than ${COUNTED_MAX} readings; narrow the search`);
   if (search.countOnly) return toAnswer(toBundle(request, total, [], null), 0);
   const seen = cursor?.tied ?? 0;
   const found = await readAll(sources, request, cursor, search.count + seen + 1);
@@ -68,14 +70,15 @@ async function readAll(
   return lists.flat().filter(isLeft).sort(comparePlaces);
 }
 
-async function countAll(sources: readonly Source[], request: FhirRead): Promise<number> {
+/** Null for too many. */
+async function countAll(sources: readonly Source[], request: FhirRead): Promise<number | null> {
   const { search } = request;
   const countOf = async (source: Source) =>
     search.ids === null && source.count !== undefined
       ? source.count()
       : (await readAll([source], request, null, Number.MAX_SAFE_INTEGER)).length;
   const counts = await Promise.all(sources.map(countOf));
-  return counts.reduce((sum, count) => sum + count, 0);
+  return counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0);
 }
 
 /** The cursor behind a place. */

@@ -47,8 +47,8 @@ export interface Source {
   readonly isDated: boolean;
   /** The newest, in no order: at least `limit` if there are, and all that start together with the last one. */
   readonly read: (when: TimeBounds, limit: number) => Promise<readonly Entry[]>;
-  /** The number of all matches; absent where reading them is as cheap. */
-  readonly count?: () => Promise<number>;
+  /** The number of all matches, null for too many; absent where reading them is as cheap. */
+  readonly count?: () => Promise<number | null>;
 }
 
 /** The lists that a search reads for its scopes. */
