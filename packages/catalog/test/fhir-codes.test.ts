@@ -4,7 +4,8 @@ import {
   OBSERVATION_KINDS,
   OBSERVATION_SCOPES,
 } from '../src/fhir/observation-kinds.ts';
-import { FHIR_TYPES, fhirTypeOf } from '../src/fhir/resource-types.ts';
+import { FHIR_TYPES, type FhirType, fhirTypeOf } from '../src/fhir/resource-types.ts';
+import { parseSearch } from '../src/fhir/search.ts';
 import { METRICS } from '../src/metrics.ts';
 import { SCOPE_NAMES } from '../src/scopes.ts';
 
@@ -45,4 +46,17 @@ describe('the kinds of Observations', () => {
       expect(SCOPE_NAMES).toEqual(expect.arrayContaining([...fhirTypeOf(type).scopes]));
     expect(new Set(OBSERVATION_KINDS.map(({ scope }) => scope))).toEqual(new Set(OBSERVATION_SCOPES));
   });
+});
+
+test.each<[FhirType, string, object]>([
+  ['Observation', 'status=http://hl7.org/fhir/observation-status|final', { isEmpty: false }],
+  [
+    'MedicationRequest',
+    'intent=http://hl7.org/fhir/CodeSystem/medicationrequest-intent|plan',
+    { isEmpty: false },
+  ],
+  ['Condition', 'category=http://other.test|problem-list-item', { isEmpty: true }],
+  ['Observation', '_count=0&_summary=false', { countOnly: true }],
+])('a search for %s with %s has %j', (type, query, search) => {
+  expect(parseSearch(type, [...new URLSearchParams(query)], '')).toMatchObject({ search });
 });

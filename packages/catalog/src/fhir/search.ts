@@ -182,10 +182,14 @@ function apply(draft: Draft, type: FhirType, name: string, value: string, base: 
     draft.kinds = selectKinds(draft.kinds, name, values, base);
   } else if (type === 'MedicationAdministration') {
     draft.statuses = narrow(draft.statuses, values.map(codeOf));
-  } else if (!values.some((each) => FIXED[type]?.[name as SearchParameter]?.includes(each))) {
-    draft.isEmpty = true;
-  }
+  } else if (!isFixed(type, name as SearchParameter, values)) draft.isEmpty = true;
   return null;
+}
+
+/** Whether one of the values is that of all resources. The system of a status or an intent is implied, so that any may be named. */
+function isFixed(type: FhirType, name: SearchParameter, values: readonly string[]): boolean {
+  const codes = name === 'category' ? values : values.map(codeOf);
+  return codes.some((code) => FIXED[type]?.[name]?.includes(code));
 }
 
 const TOO_MANY = `must have at most ${VALUES_MAX} values`;
@@ -240,7 +244,7 @@ const GENERAL: Readonly<Record<string, Apply>> = {
   },
   _summary: (draft, value) => {
     if (value !== 'count' && value !== 'false') return 'must be count or false';
-    draft.countOnly = value === 'count';
+    if (value === 'count') draft.countOnly = true;
     return null;
   },
   _total: (draft, value) => {
@@ -250,8 +254,8 @@ const GENERAL: Readonly<Record<string, Apply>> = {
   },
   _sort: (_draft, value, { type }) => {
     const order = fhirTypeOf(type).search.find((name) => DATES.has(name));
-    if (value === `-${order}`) return null;
-    return order === undefined ? 'is not supported for this type' : `must be -${order}: the newest is first`;
+    if (order === undefined) return 'is not supported for this type';
+    return value === `-${order}` ? null : `must be -${order}: the newest is first`;
   },
   _format: (_draft, value) =>
     ['json', 'application/json', 'application/fhir+json'].includes(value) ? null : 'must be json',
@@ -270,35 +274,31 @@ function selectKinds(
   base: string,
 ): readonly SelectedKind[] {
   return before.flatMap((kind) => {
-    const names =
-      name === 'category' ? categoryTokens(kind, base) : codeTokens(kind, name === 'combo-code', base);
-    const found = values.filter((value) => names.some((token) => token.matches(value)));
-    if (found.length === 0) return [];
-    const byLoinc = found.every((value) => !names.some((token) => !token.isLoinc && token.matches(value)));
-    return { ...kind, byLoinc: kind.byLoinc || byLoinc };
+    const has = (tokens: readonly string[]) => values.some((value) => tokens.includes(value));
+    const isOther = has(name === 'category' ? categoryTokens(kind, base) : ownTokens(kind, base));
+    const isLoinc = name !== 'category' && has(loincTokens(kind, name === 'combo-code'));
+    return isOther || isLoinc ? { ...kind, byLoinc: kind.byLoinc || !isOther } : [];
   });
 }
 
-/** A coding as the values of a token parameter that it matches: `code`, `system|code`, `system|`. */
-function toToken(system: string, code: string) {
-  return {
-    isLoinc: system === LOINC,
-    matches: (value: string) => value === code || value === `${system}|${code}` || value === `${system}|`,
-  };
+/** The values of a token parameter that a coding matches. */
+function toTokens(system: string, code: string): readonly string[] {
+  return [code, `${system}|${code}`, `${system}|`];
 }
 
-function categoryTokens({ category, ownCategory }: ObservationKind, base: string) {
-  const own = toToken(`${base}/${OWN_SYSTEMS.category}`, ownCategory);
-  return category === null ? [own] : [toToken(OBSERVATION_CATEGORY, category), own];
+function categoryTokens({ category, ownCategory }: ObservationKind, base: string): readonly string[] {
+  const own = toTokens(`${base}/${OWN_SYSTEMS.category}`, ownCategory);
+  return category === null ? own : [...toTokens(OBSERVATION_CATEGORY, category), ...own];
 }
 
-function codeTokens({ key, ownCode, published }: ObservationKind, withComponents: boolean, base: string) {
+function ownTokens({ ownCode }: ObservationKind, base: string): readonly string[] {
+  return toTokens(`${base}/${OWN_SYSTEMS.metric}`, ownCode);
+}
+
+function loincTokens({ key, published }: ObservationKind, withComponents: boolean): readonly string[] {
   const components =
     withComponents && key === 'blood-pressure' ? Object.values(BLOOD_PRESSURE_COMPONENTS) : [];
-  return [
-    ...[...published, ...components].map((code) => toToken(LOINC, code)),
-    toToken(`${base}/${OWN_SYSTEMS.metric}`, ownCode),
-  ];
+  return [...published, ...components].flatMap((code) => toTokens(LOINC, code));
 }
 
 function scopesOf(type: FhirType, { kinds, ids, isEmpty }: Draft): readonly EndpointScope[] {
