@@ -77,6 +77,11 @@ describe('a search', () => {
     expect((await post('/Observation/_search', '', {})).status).toBe(200);
   });
 
+  test('as long as it may be has a next page', async () => {
+    const { status } = await get(`/Observation?code=${'x'.repeat(4_080)}&_cursor=${'y'.repeat(900)}`);
+    expect(status).toBe(200);
+  });
+
   test('below a Patient is a search with this patient', async () => {
     await get('/Patient/pat-1/Observation?code=8867-4');
     expect([reads()[0]?.['fhir'], parametersOf(reads()[0])]).toMatchObject([

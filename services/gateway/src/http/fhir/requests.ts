@@ -73,7 +73,8 @@ export async function readFhirParameters(
   }
   requireJson(request, sent);
   const longest = MAX_URL_BYTES / 2;
-  if (new URLSearchParams(sent).toString().length > longest)
+  const inLinks = sent.filter(([name]) => name !== '_cursor');
+  if (new URLSearchParams(inLinks).toString().length > longest)
     throw invalidRequest(
       'query',
       `must not be longer than ${longest} bytes, so that the link "next" is a URL`,
