@@ -807,5 +807,11 @@ describe('a resource of our own FHIR interface', () => {
     expect(recordOf({ ...dose({ status: 'completed' }), id: 'adh-1' })).toMatchObject({
       summary: 'Metformin; administered',
     });
+    const foreign = { system: 'https://other.test/CodeSystem/metric', code: 'steps', display: 'Pace' };
+    const minutes = { system: 'http://loinc.org', code: '55411-3', display: 'Exercise duration' };
+    for (const coding of [foreign, minutes]) {
+      const resource = own('', { code: { coding: [coding] }, valueQuantity: { value: 7, unit: 'min' } });
+      expect(recordOf(resource)).toMatchObject({ summary: `${coding.display}: 7 min` });
+    }
   });
 });

@@ -25,11 +25,11 @@ function codesOfKind(key: string): string[] {
 const BLOOD_PRESSURES: Readonly<Record<string, string>> = BLOOD_PRESSURE_COMPONENTS;
 
 /**
- * The metric type that a LOINC code measures in a clinical record. Each code belongs to one type: 9279-1 to `Respiratory`, because
- * `Respiratory Rate` is measured by a device.
+ * The metric type that a LOINC code measures in a clinical record, of those with one in the table of metrics.md. Each code belongs to one
+ * type: 9279-1 to `Respiratory`, because `Respiratory Rate` is measured by a device.
  */
 export const METRIC_OF_LOINC: ReadonlyMap<string, MetricName> = new Map(
-  METRICS.filter(({ key }) => key !== 'respiratory-rate').flatMap(({ key, name }) =>
+  METRICS.filter(({ key, loinc }) => loinc !== null && key !== 'respiratory-rate').flatMap(({ key, name }) =>
     [BLOOD_PRESSURES[key] ?? codesOfKind(key)].flat().map((code) => [code, name] as const),
   ),
 );

@@ -1,5 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { OWN_SYSTEMS } from '@phds/catalog/fhir/observation-kinds';
+import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import { parseMoment } from './dates.ts';
 import { at, type JsonObject, listAt, textAt } from './json-values.ts';
 import { type Mapper, type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
@@ -10,7 +11,7 @@ import { type Mapper, type MappingContext, type Outcome, toHealthRecord } from '
 /** Our code of what an Observation was made from; empty for an Observation of another system. */
 export function ownCodeOf(concept: unknown): string {
   const own = listAt(concept, 'coding').find((coding) =>
-    textAt(coding, 'system').endsWith(`/${OWN_SYSTEMS.metric}`),
+    textAt(coding, 'system').endsWith(`${FHIR_PREFIX}/${OWN_SYSTEMS.metric}`),
   );
   return textAt(own, 'code');
 }
