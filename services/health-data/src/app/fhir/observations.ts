@@ -1,3 +1,4 @@
+import { OWN_CODES } from '@phds/catalog/fhir/code-systems';
 import {
   BLOOD_PRESSURE_COMPONENTS,
   hasLoinc,
@@ -9,7 +10,7 @@ import {
   OWN_SYSTEMS,
   UCUM,
 } from '@phds/catalog/fhir/observation-kinds';
-import { getMetric, METRICS, type MetricKey } from '@phds/catalog/metrics';
+import { METRICS, type MetricKey } from '@phds/catalog/metrics';
 import type { BloodType } from '@phds/catalog/wire-names';
 import type { Stored } from '../../domain/health-records.ts';
 import type { ReadingSpan } from '../../domain/reading.ts';
@@ -72,17 +73,9 @@ export function createObservationTexts(base: string): ObservationTexts {
   };
 }
 
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ...METRICS.map(({ key, name }) => [key, name] as const),
-  ['daily-weight', getMetric('weight').name],
-  ['symptom', 'Symptom'],
-  ['mood', 'Mood'],
-  ['blood-type', 'Blood type'],
-]);
-
 /** What follows the id, up to the id of the Patient. */
 function toHead(kind: ObservationKind, base: string, withLoinc: boolean): string {
-  const { key, profile, category, ownCategory, ownCode, published } = kind;
+  const { profile, category, ownCategory, ownCode, published } = kind;
   const own = codeableOf(`${base}/${OWN_SYSTEMS.category}`, ownCategory);
   const loinc = withLoinc ? published.map((code) => ({ system: LOINC, code })) : [];
   const text = JSON.stringify({
@@ -91,7 +84,7 @@ function toHead(kind: ObservationKind, base: string, withLoinc: boolean): string
     category: category === null ? [own] : [codeableOf(OBSERVATION_CATEGORY, category), own],
     code: {
       coding: [...loinc, { system: `${base}/${OWN_SYSTEMS.metric}`, code: ownCode }],
-      text: NAMES.get(key),
+      text: OWN_CODES.get(ownCode),
     },
   });
   return `,${text.slice(1, -1)},"subject":{"reference":"Patient/`;
