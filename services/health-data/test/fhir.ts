@@ -1,4 +1,4 @@
-import { FHIR_TYPES, type FhirType } from '@phds/catalog/fhir/resource-types';
+import type { FhirType } from '@phds/catalog/fhir/resource-types';
 import { type FhirSearch, parseSearch, type SentParameter, searchForId } from '@phds/catalog/fhir/search';
 import { formatScopeList, SCOPE_NAMES } from '@phds/catalog/scopes';
 import type { AccessAssertion } from '@phds/service-kit/trust/access-assertion';
@@ -115,5 +115,3 @@ export async function readPages(
   }
   return pages;
 }
-
-export { FHIR_TYPES };

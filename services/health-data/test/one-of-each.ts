@@ -4,7 +4,7 @@ import { at, type Harness, reading } from './harness.ts';
 
 const TIME = '2026-01-02T10:00:00Z';
 
-type HealthRecordInit = NonNullable<MessageInitShape<typeof HealthRecordSchema>['record']>;
+export type HealthRecordInit = NonNullable<MessageInitShape<typeof HealthRecordSchema>['record']>;
 
 /** A record of each kind with this text, all at the same time; adherence is that of the medication. */
 export function recordsOf(text: string): HealthRecordInit[] {

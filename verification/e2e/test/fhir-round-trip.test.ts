@@ -109,6 +109,7 @@ Respiratory,2026-03-01T08:00:00Z,,14,,manual
 `;
   const records = `record,key,name,pattern,frequency,medication,status,scheduledAt,takenAt,dose,reason
 medication,m,M,OTHER,"${HOSTILE}",,,,,,
+medication,n,N,,"now and then",,,,,,
 adherence,1,,,,m,taken,2026-03-01T08:00:00Z,2026-03-01T08:05:00Z,"${HOSTILE}","${HOSTILE}"
 adherence,2,,,,m,missed,2026-03-02T08:00:00Z,,,"${HOSTILE}"
 adherence,3,,,,m,taken,2026-03-03T08:00:00Z,,,
