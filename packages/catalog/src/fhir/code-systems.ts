@@ -1,5 +1,6 @@
 import { METRICS } from '../metrics.ts';
 import { SCOPES } from '../scopes.ts';
+import type { Severity } from '../wire-names.ts';
 import { OBSERVATION_KINDS } from './observation-kinds.ts';
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -21,3 +22,12 @@ export const OWN_CATEGORIES: ReadonlyMap<string, string> = new Map(
     SCOPES.find((entry) => entry.scope === scope)?.title ?? ownCategory,
   ]),
 );
+
+export const SNOMED = 'http://snomed.info/sct';
+
+/** SNOMED codes of severities. */
+export const SEVERITY_CODES = {
+  mild: '255604002',
+  moderate: '6736007',
+  severe: '24484000',
+} as const satisfies Record<Severity, string>;

@@ -1,3 +1,5 @@
+import { SEVERITY_CODES, SNOMED } from '@phds/catalog/fhir/code-systems';
+import { LOINC, UCUM } from '@phds/catalog/fhir/observation-kinds';
 import { METRICS, type Metric, type MetricName } from '@phds/catalog/metrics';
 import { DAY_MS, formatInstant, HOUR_MS, toInstant } from '../calendar.ts';
 import type { CareRecord, Medication, StandingFact } from '../person.ts';
@@ -30,8 +32,6 @@ function* toResources(timeline: Timeline): Generator<object> {
 }
 
 const metrics = new Map<MetricName, Metric>(METRICS.map((metric) => [metric.name, metric]));
-
-const PANEL = '85354-9';
 
 /**
  * Whether a clinical record contains a reading: its type has a LOINC code of its own, and if two devices measure the same quantity,
@@ -76,7 +76,7 @@ function toPanel(pair: readonly SyntheticReading[]): object {
     code: codeOf(type),
     valueQuantity: toQuantity(type, value),
   }));
-  return { code: toCode(PANEL, 'Blood pressure panel'), component };
+  return { code: toCode('85354-9', 'Blood pressure panel'), component };
 }
 
 function codeOf(type: MetricName): object {
@@ -84,12 +84,12 @@ function codeOf(type: MetricName): object {
 }
 
 function toCode(code: string, text: string): object {
-  return { coding: [{ system: 'http://loinc.org', code }], text };
+  return { coding: [{ system: LOINC, code }], text };
 }
 
 function toQuantity(type: MetricName, value: number): object {
   const unit = metrics.get(type)?.unit ?? '';
-  return { value, unit, system: 'http://unitsofmeasure.org', code: unit };
+  return { value, unit, system: UCUM, code: unit };
 }
 
 /** The patient, and the resources that are not measurements. */
@@ -140,8 +140,6 @@ function toPatient({ person: { id, profile } }: Timeline): object {
   };
 }
 
-const SNOMED_SEVERITIES = { mild: '255604002', moderate: '6736007', severe: '24484000' } as const;
-
 function toCondition({ name, severity, sinceDate }: StandingFact, subject: object): object {
   return {
     resourceType: 'Condition',
@@ -153,7 +151,7 @@ function toCondition({ name, severity, sinceDate }: StandingFact, subject: objec
       ? {}
       : {
           severity: {
-            coding: [{ system: 'http://snomed.info/sct', code: SNOMED_SEVERITIES[severity] }],
+            coding: [{ system: SNOMED, code: SEVERITY_CODES[severity] }],
             text: severity,
           },
         }),

@@ -1,3 +1,4 @@
+import { SEVERITY_CODES } from '@phds/catalog/fhir/code-systems';
 import { GENDERS, SEVERITIES, type Severity } from '@phds/catalog/wire-names';
 import { Refused } from '../ingest/importer.ts';
 import { codesOf, conceptText, hasCode, SNOMED } from './concepts.ts';
@@ -45,19 +46,11 @@ function isFullDate(text: string): boolean {
   }
 }
 
-const SNOMED_SEVERITIES: ReadonlyMap<string, Severity> = new Map([
-  ['255604002', 'mild'],
-  ['6736007', 'moderate'],
-  ['24484000', 'severe'],
-]);
-
 /** The severity stated by a CodeableConcept, by SNOMED code or else by word; empty if unknown. */
 export function severityOfConcept(concept: unknown): Severity | '' {
-  for (const code of codesOf(concept, SNOMED)) {
-    const severity = SNOMED_SEVERITIES.get(code);
-    if (severity !== undefined) return severity;
-  }
-  return severityOfWord(conceptText(concept));
+  const codes = codesOf(concept, SNOMED);
+  const coded = SEVERITIES.find((severity) => codes.includes(SEVERITY_CODES[severity]));
+  return coded ?? severityOfWord(conceptText(concept));
 }
 
 /** The severity named by a word; empty for other words. */

@@ -1,3 +1,4 @@
+import { SEVERITY_CODES, SNOMED } from '@phds/catalog/fhir/code-systems';
 import type { Severity } from '@phds/catalog/wire-names';
 
 // Parts of resources that several types share.
@@ -7,15 +8,13 @@ export function codeableOf(system: string, code: string, display?: string) {
   return { coding: [display === undefined ? { system, code } : { system, code, display }] };
 }
 
-const SNOMED = 'http://snomed.info/sct';
-
 /** The attribute whose values are severities. */
 export const SEVERITY = codeableOf(SNOMED, '246112005', 'Severity');
 
 const SEVERITIES = {
-  mild: codeableOf(SNOMED, '255604002', 'Mild'),
-  moderate: codeableOf(SNOMED, '6736007', 'Moderate'),
-  severe: codeableOf(SNOMED, '24484000', 'Severe'),
+  mild: codeableOf(SNOMED, SEVERITY_CODES.mild, 'Mild'),
+  moderate: codeableOf(SNOMED, SEVERITY_CODES.moderate, 'Moderate'),
+  severe: codeableOf(SNOMED, SEVERITY_CODES.severe, 'Severe'),
 };
 
 export function severityOf(severity: Severity) {
