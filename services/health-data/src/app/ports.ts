@@ -14,6 +14,7 @@ import type { Profile, ProfileChanges, ProfileDraft } from '../domain/profile.ts
 import type { NewReading, Reading, ReadingDraft, ReadingKey, ReadingSpan } from '../domain/reading.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import type { Range } from '../domain/window.ts';
+import type { Caller } from './caller.ts';
 
 // Each method works on the rows of one user only. A statement may answer several calls, each with the rows of its own user. Stores
 // throw AppError: `unavailable` if the database cannot be reached, else `internal`. Writes that belong to an import (`during`) throw `not_found` if it does not exist, because
@@ -424,16 +425,8 @@ export type Verdict =
   | 'window_changed'
   | 'restore_unconfirmed';
 
-/** A response about to be released: no values, no tokens. */
-export interface Access {
-  readonly clientId: string;
-  readonly userId: string;
-  readonly grantId: string;
-  readonly familyId: string;
-  /** SHA-256 of the access token, base64url. */
-  readonly tokenHash: string;
-  /** Unix seconds. */
-  readonly tokenExpiresAt: number;
+/** A response about to be released: no values, no tokens. `dataFrom` is the data window used for it. */
+export interface Access extends Omit<Caller, 'scopes' | 'sub'> {
   readonly scope: string;
   /** Path of the public interface, such as `/api/v1/health-data/heart`. */
   readonly endpoint: string;
@@ -443,8 +436,6 @@ export interface Access {
   readonly page: number;
   readonly recordCount: number;
   readonly requestId: string;
-  /** The data window used for the response (YYYY-MM-DD); null for none. */
-  readonly dataFrom: string | null;
 }
 
 export interface AccessRecorder {
