@@ -3,6 +3,7 @@ import {
   durationMs,
   flag,
   integer,
+  optionalText,
   privateKey,
   readConfig,
   secretKey,
@@ -54,13 +55,9 @@ const accessSettings = {
 } as const;
 
 const anchorSettings = {
-  ANCHOR_PATH: z
-    .string()
-    .optional()
-    .meta({ unit: 'path', fallback: 'none' })
-    .describe(
-      'File to which each checkpoint is appended ([anchors](../decisions/0010-tamper-evident-records.md#anchors)); one for each instance, where whoever administers the database cannot write.',
-    ),
+  ANCHOR_PATH: optionalText({ unit: 'path', fallback: 'none' }).describe(
+    'File to which each checkpoint is appended ([anchors](../decisions/0010-tamper-evident-records.md#anchors)); one for each instance, where whoever administers the database cannot write.',
+  ),
   ANCHOR_BUCKET: z
     .string()
     .refine(isProtectedAddress, 'must be an https URL')
@@ -72,16 +69,12 @@ const anchorSettings = {
     .default('us-east-1')
     .meta({ unit: 'name' })
     .describe('Region of that bucket.'),
-  ANCHOR_BUCKET_KEY_ID: z
-    .string()
-    .optional()
-    .meta({ unit: 'name', fallback: 'none' })
-    .describe('Access key of that bucket. It needs only `s3:PutObject` and `s3:PutObjectRetention`.'),
-  ANCHOR_BUCKET_SECRET: z
-    .string()
-    .optional()
-    .meta({ unit: 'text', fallback: 'none', secret: true })
-    .describe('Secret of that access key.'),
+  ANCHOR_BUCKET_KEY_ID: optionalText({ unit: 'name', fallback: 'none' }).describe(
+    'Access key of that bucket. It needs only `s3:PutObject` and `s3:PutObjectRetention`.',
+  ),
+  ANCHOR_BUCKET_SECRET: optionalText({ unit: 'text', fallback: 'none', secret: true }).describe(
+    'Secret of that access key.',
+  ),
   ANCHOR_LOCK_DAYS: integer(800, { min: 1, max: 36_500, unit: 'days' }).describe(
     'How long nobody can delete an object there. Longer than `RECORD_RETENTION_DAYS`.',
   ),

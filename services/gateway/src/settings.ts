@@ -5,6 +5,7 @@ import {
   durationMs,
   integer,
   optionalInteger,
+  optionalText,
   port,
   secretKey,
 } from '@phds/service-kit/settings/config';
@@ -40,18 +41,12 @@ const connectionSettings = {
 
 /** TLS of the public port. */
 const publicTlsSettings = {
-  PUBLIC_TLS_CERT: z
-    .string()
-    .optional()
-    .meta({ unit: 'PEM', fallback: 'none: plain HTTP' })
-    .describe(
-      'Certificate of the public port, with its chain: `PORT` then speaks HTTPS and no plain HTTP ([to the gateway](../deploying.md#tls)).',
-    ),
-  PUBLIC_TLS_KEY: z
-    .string()
-    .optional()
-    .meta({ unit: 'PEM', fallback: 'none: plain HTTP', secret: true })
-    .describe('Private key of `PUBLIC_TLS_CERT`.'),
+  PUBLIC_TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none: plain HTTP' }).describe(
+    'Certificate of the public port, with its chain: `PORT` then speaks HTTPS and no plain HTTP ([to the gateway](../deploying.md#tls)).',
+  ),
+  PUBLIC_TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none: plain HTTP', secret: true }).describe(
+    'Private key of `PUBLIC_TLS_CERT`.',
+  ),
 } as const;
 
 /** A public address without its trailing slash. */
@@ -164,16 +159,14 @@ const signIn = {
     .optional()
     .meta({ unit: 'URL', fallback: 'none: nobody can sign in here' })
     .describe('Issuer of the OpenID provider, exactly as its tokens name it; the same as `SESSION_ISSUER`.'),
-  OIDC_CLIENT_ID: z
-    .string()
-    .optional()
-    .meta({ unit: 'text', fallback: 'required with `OIDC_ISSUER`' })
-    .describe("The gateway's client at the provider; one of `SESSION_AUDIENCE`."),
-  OIDC_CLIENT_SECRET: z
-    .string()
-    .optional()
-    .meta({ unit: 'text', fallback: 'required with `OIDC_ISSUER`', secret: true })
-    .describe('Secret of that client.'),
+  OIDC_CLIENT_ID: optionalText({ unit: 'text', fallback: 'required with `OIDC_ISSUER`' }).describe(
+    "The gateway's client at the provider; one of `SESSION_AUDIENCE`.",
+  ),
+  OIDC_CLIENT_SECRET: optionalText({
+    unit: 'text',
+    fallback: 'required with `OIDC_ISSUER`',
+    secret: true,
+  }).describe('Secret of that client.'),
   OIDC_SCOPE: z
     .string()
     .default('openid')

@@ -236,6 +236,11 @@ function findKids(text: string): unknown[] | null {
   }
 }
 
+/** A text that may be absent. */
+export function optionalText(meta: z.core.GlobalMeta) {
+  return z.string().optional().meta(meta);
+}
+
 /** The connection string of a database. */
 export function connectionString(error?: string) {
   return z

@@ -8,6 +8,7 @@ import {
   integer,
   list,
   optionalInteger,
+  optionalText,
   port,
   privateKey,
   publicKeys,
@@ -22,21 +23,15 @@ import { tracingSettings } from './tracing.ts';
 
 /** The settings of mutual TLS between services. */
 export const tlsSettings = {
-  TLS_CA: z
-    .string()
-    .optional()
-    .meta({ unit: 'PEM', fallback: 'none: no TLS' })
-    .describe('Certificates of the authorities that issue the certificates of the services.'),
-  TLS_CERT: z
-    .string()
-    .optional()
-    .meta({ unit: 'PEM', fallback: 'none: no TLS' })
-    .describe('Certificate of this service, for TLS as a server and as a client.'),
-  TLS_KEY: z
-    .string()
-    .optional()
-    .meta({ unit: 'PEM', fallback: 'none: no TLS', secret: true })
-    .describe('Private key of `TLS_CERT`.'),
+  TLS_CA: optionalText({ unit: 'PEM', fallback: 'none: no TLS' }).describe(
+    'Certificates of the authorities that issue the certificates of the services.',
+  ),
+  TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none: no TLS' }).describe(
+    'Certificate of this service, for TLS as a server and as a client.',
+  ),
+  TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none: no TLS', secret: true }).describe(
+    'Private key of `TLS_CERT`.',
+  ),
 } as const;
 
 /** Below the two minutes after which the alert ServiceNotReady fires for a replica that is leaving. */
@@ -268,30 +263,18 @@ export const databaseSettings = {
 export function redisSettings(description: string) {
   const none = { unit: 'PEM', fallback: 'none' } as const;
   return {
-    REDIS_URL: z
-      .string()
-      .optional()
-      .meta({
-        unit: '`redis://` or `rediss://`',
-        fallback: 'none: no Redis',
-        secret: 'if it contains a password',
-      })
-      .describe(description),
-    REDIS_TLS_CA: z
-      .string()
-      .optional()
-      .meta({ unit: 'PEM', fallback: 'the public authorities that Node knows' })
-      .describe('Certificates of the authorities that issue the certificate of Redis, with `rediss://`.'),
-    REDIS_TLS_CERT: z
-      .string()
-      .optional()
-      .meta(none)
-      .describe('Certificate of this service for Redis, if Redis asks its clients for one.'),
-    REDIS_TLS_KEY: z
-      .string()
-      .optional()
-      .meta({ ...none, secret: true })
-      .describe('Private key of `REDIS_TLS_CERT`.'),
+    REDIS_URL: optionalText({
+      unit: '`redis://` or `rediss://`',
+      fallback: 'none: no Redis',
+      secret: 'if it contains a password',
+    }).describe(description),
+    REDIS_TLS_CA: optionalText({ unit: 'PEM', fallback: 'the public authorities that Node knows' }).describe(
+      'Certificates of the authorities that issue the certificate of Redis, with `rediss://`.',
+    ),
+    REDIS_TLS_CERT: optionalText(none).describe(
+      'Certificate of this service for Redis, if Redis asks its clients for one.',
+    ),
+    REDIS_TLS_KEY: optionalText({ ...none, secret: true }).describe('Private key of `REDIS_TLS_CERT`.'),
   } as const;
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PROTOCOLS, SAMPLERS, type TracingOptions } from '../telemetry/tracing.ts';
-import { durationMs } from './config.ts';
+import { durationMs, optionalText } from './config.ts';
 
 /** `name=value` pairs, separated by commas, with percent escapes in the values, as OpenTelemetry defines them. */
 function pairs() {
@@ -56,11 +56,9 @@ export const tracingSettings = {
     .default(1)
     .meta({ unit: 'fraction' })
     .describe('Fraction of the traces that are recorded, for the samplers with `traceidratio`.'),
-  OTEL_SERVICE_NAME: z
-    .string()
-    .optional()
-    .meta({ unit: 'text', fallback: 'name of the service' })
-    .describe('Name of this service in traces.'),
+  OTEL_SERVICE_NAME: optionalText({ unit: 'text', fallback: 'name of the service' }).describe(
+    'Name of this service in traces.',
+  ),
   OTEL_RESOURCE_ATTRIBUTES: pairs()
     .meta({ unit: PAIRS, fallback: 'none' })
     .describe('Further attributes of this process in traces.'),
