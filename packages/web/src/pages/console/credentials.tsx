@@ -34,15 +34,7 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
       />
       <Row>
         {app.tokenEndpointAuthMethod === 'client_secret_basic' ? (
-          <RotationConfirmation
-            trigger={text('rotate')}
-            title={text('rotateTitle')}
-            confirm={text('rotateConfirm')}
-            effect={{ now: text('rotateEffect'), later: text('rotateEffectLater') }}
-            isBusy={rotation.isPending}
-            isBlocked={isBusy}
-            onRotate={rotate}
-          >
+          <RotationConfirmation text={text} isBusy={rotation.isPending} isBlocked={isBusy} onRotate={rotate}>
             {hasPrevious(app) ? (
               <p>{text('rotateEndsPrevious', { last4: app.previousSecretLast4 ?? '' })}</p>
             ) : null}

@@ -17,20 +17,16 @@ const OVERLAPS = [
 
 /** The button that replaces a secret, and the dialog that asks for how long the old one keeps working. */
 export function RotationConfirmation({
-  trigger,
-  title,
-  confirm,
-  effect,
+  text: textOf,
   isBusy,
   isBlocked,
   onRotate,
   children,
 }: {
-  readonly trigger: string;
-  readonly title: string;
-  readonly confirm: string;
-  /** What follows when the old secret stops at once, or later. */
-  readonly effect: { readonly now: string; readonly later: string };
+  /** Texts of the page about its secret; the effects are those when the old one stops at once, or later. */
+  readonly text: (
+    id: 'rotate' | 'rotateTitle' | 'rotateConfirm' | 'rotateEffect' | 'rotateEffectLater',
+  ) => string;
   readonly isBusy: boolean;
   readonly isBlocked: boolean;
   readonly onRotate: (overlapSeconds: number) => void;
@@ -40,10 +36,10 @@ export function RotationConfirmation({
   const [seconds, setSeconds] = useState(0);
   return (
     <Confirmation
-      trigger={trigger}
+      trigger={textOf('rotate')}
       triggerKind="plain"
-      title={title}
-      confirm={confirm}
+      title={textOf('rotateTitle')}
+      confirm={textOf('rotateConfirm')}
       isBusy={isBusy}
       isBlocked={isBlocked}
       onConfirm={() => onRotate(seconds)}
@@ -54,7 +50,7 @@ export function RotationConfirmation({
         onChange={(value) => setSeconds(Number(value))}
         options={OVERLAPS.map((overlap) => ({ id: String(overlap.seconds), text: text(overlap.id) }))}
       />
-      <p>{seconds === 0 ? effect.now : effect.later}</p>
+      <p>{textOf(seconds === 0 ? 'rotateEffect' : 'rotateEffectLater')}</p>
       {children}
     </Confirmation>
   );

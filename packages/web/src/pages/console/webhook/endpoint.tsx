@@ -72,10 +72,7 @@ export function Endpoint({
               {text('sendTest')}
             </Button>
             <RotationConfirmation
-              trigger={text('rotate')}
-              title={text('rotateTitle')}
-              confirm={text('rotateConfirm')}
-              effect={{ now: text('rotateEffect'), later: text('rotateEffectLater') }}
+              text={text}
               isBusy={rotation.isPending}
               isBlocked={isBusy}
               onRotate={(seconds) => {
