@@ -3,6 +3,7 @@ import { MedplumClient } from '@medplum/core';
 import type { PartnerApp } from '@phds/running-system/partner-app';
 import { Client as FhirKitClient } from 'fhir-kit-client';
 import * as oauth from 'openid-client';
+import { discover, newChecks } from './openid-client.ts';
 
 interface Resource {
   readonly resourceType: string;
@@ -127,27 +128,10 @@ async function withOpenidClient(
   decide: Decide,
   toReader: (accessToken: () => string) => Pick<Session, 'all' | 'read'>,
 ): Promise<Session> {
-  const authentication = oauth.ClientSecretBasic(app.clientSecret);
-  // Plain http is used on this machine only.
-  const options = { algorithm: 'oauth2' as const, execute: [oauth.allowInsecureRequests] };
-  const config = await oauth.discovery(
-    new URL(app.gateway),
-    app.clientId,
-    undefined,
-    authentication,
-    options,
-  );
-  const [pkceCodeVerifier, expectedState] = [oauth.randomPKCECodeVerifier(), oauth.randomState()];
-  const url = oauth.buildAuthorizationUrl(config, {
-    redirect_uri: app.redirectUri,
-    scope,
-    state: expectedState,
-    aud: baseOf(app),
-    code_challenge: await oauth.calculatePKCECodeChallenge(pkceCodeVerifier),
-    code_challenge_method: 'S256',
-  });
-  const callback = await decide(url.href);
-  let tokens = await oauth.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState });
+  const config = await discover(app, oauth.ClientSecretBasic(app.clientSecret));
+  const { checks, parameters } = await newChecks(scope, app.redirectUri);
+  const url = oauth.buildAuthorizationUrl(config, { ...parameters, aud: baseOf(app) });
+  let tokens = await oauth.authorizationCodeGrant(config, await decide(url.href), checks);
   return {
     patient: String(tokens['patient']),
     scope: tokens.scope ?? '',

@@ -1,10 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { findChromium } from '@phds/running-system/chromium';
+import { signIn } from '@phds/running-system/people';
 import { findSharedBrowser, type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { type RealBrowser, type Screen, Visitor } from '@phds/running-system/visitor';
 import { describeWith } from '@phds/test-kit/requirements';
-import { chromium, type Download } from 'playwright-core';
+import { chromium, type Download, type Page } from 'playwright-core';
 
 /** `describe` for tests that need a real browser; skipped when none can be installed. */
 export const describeWithChromium = describeWith('Chromium', (await findChromium()) !== null);
@@ -17,6 +18,8 @@ export interface Visits {
   readonly browser: RealBrowser;
   /** Opens a page in a new window. Without a session nobody is signed in. */
   open(path: string, options: { session?: string; screen?: Screen }): Promise<Visitor>;
+  /** Signs a person in and opens a page. */
+  enter(path: string, user: string): Promise<{ session: string; visitor: Visitor; page: Page }>;
 }
 
 /**
@@ -65,6 +68,11 @@ export function prepareVisits(start: () => Promise<SharedStack> = useSharedStack
       visitors.push(visitor);
       await visitor.goto(path);
       return visitor;
+    },
+    async enter(path, user) {
+      const session = await signIn(running(), user);
+      const visitor = await this.open(path, { session });
+      return { session, visitor, page: visitor.page };
     },
   };
 }

@@ -19,6 +19,7 @@ import { Passport } from 'passport';
 import { Strategy } from 'passport-oauth2';
 import { type AccessToken, AuthorizationCode, ClientCredentials, type ModuleOptions } from 'simple-oauth2';
 import { Browser, toLocation } from '../src/browser.ts';
+import { discover, newChecks } from '../src/openid-client.ts';
 import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '../src/stock-client-life.ts';
 
 const stack = await useSharedStack();
@@ -40,16 +41,6 @@ async function somebody(): Promise<Browser> {
   return new Browser(await signIn(stack, `oauth-clients-${people}`));
 }
 
-/** The client's configuration after discovery. */
-function discover(from: PartnerApp, authentication: client.ClientAuth): Promise<client.Configuration> {
-  return client.discovery(new URL(stack.gateway), from.clientId, undefined, authentication, {
-    algorithm: 'oauth2',
-    // Plain http is used on this machine only.
-    execute: [client.allowInsecureRequests],
-    [client.customFetch]: (url, options) => checkedFetch(url, options as RequestInit),
-  });
-}
-
 /** What a client received, also when it throws because of a challenge (RFC 9110 section 11.6.1). */
 async function toAnswer(received: Promise<Response>): Promise<Answer> {
   const isChallenge = (error: unknown) => error instanceof oauth.WWWAuthenticateChallengeError;
@@ -59,29 +50,6 @@ async function toAnswer(received: Promise<Response>): Promise<Answer> {
   });
   const [{ status, headers }, text] = [response, await response.text()];
   return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
-}
-
-interface Checks {
-  readonly pkceCodeVerifier: string;
-  readonly expectedState: string;
-}
-
-async function newChecks(
-  scope: string,
-  redirectUri: string,
-): Promise<{ checks: Checks; parameters: Record<string, string> }> {
-  const checks = {
-    pkceCodeVerifier: client.randomPKCECodeVerifier(),
-    expectedState: client.randomState(),
-  };
-  const parameters = {
-    redirect_uri: redirectUri,
-    scope,
-    state: checks.expectedState,
-    code_challenge: await client.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
-    code_challenge_method: 'S256',
-  };
-  return { checks, parameters };
 }
 
 test('the sample of the guide pushes a request', async () => {

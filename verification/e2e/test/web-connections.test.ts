@@ -68,8 +68,7 @@ describeWithChromium('the pages of people', () => {
   });
 
   test('a person who shares with nobody is told so', async () => {
-    const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'newcomer') });
-    const { page } = visitor;
+    const { visitor, page } = await visits.enter('/apps', 'newcomer');
     await page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
     await visitor.takePictures('connected-apps-none');
     await page.getByRole('link', { name: 'Access history' }).click();

@@ -23,9 +23,7 @@ describeWithChromium('the developer console', () => {
     (await app.post('/oauth/token', { grant_type: 'client_credentials', ...app.credentials })).status === 200;
 
   test('registers an app, shows its secret once, rotates, suspends and revokes it', async () => {
-    const session = await signIn(visits.stack, 'web-console-maker');
-    const visitor = await visits.open('/console/new', { session });
-    const { page } = visitor;
+    const { visitor, page } = await visits.enter('/console/new', 'web-console-maker');
     const app = await registerOnPage(visitor, visits.stack.gateway, 'Sleep Well');
     expect(await isAuthenticated(app)).toBe(true);
     expect(await visitor.findBarriers()).toEqual([]);
@@ -80,9 +78,7 @@ describeWithChromium('the developer console', () => {
   });
 
   test('keeps the input when it is refused, and shows the error at its field', async () => {
-    const session = await signIn(visits.stack, 'hasty');
-    const visitor = await visits.open('/console/new', { session });
-    const { page } = visitor;
+    const { visitor, page } = await visits.enter('/console/new', 'hasty');
     await page.getByLabel('Name', { exact: true }).fill('Hasty');
     await page.getByText('Only the port of an http loopback address').waitFor();
     await page.getByLabel('Redirect URIs').fill('http://not-loopback.example/cb');
@@ -108,9 +104,7 @@ describeWithChromium('the developer console', () => {
   });
 
   test('saves changed fields only', async () => {
-    const session = await signIn(visits.stack, 'changer');
-    const visitor = await visits.open('/console/new', { session });
-    const { page } = visitor;
+    const { session, visitor, page } = await visits.enter('/console/new', 'changer');
     const { clientId } = await registerOnPage(visitor, visits.stack.gateway, 'Two Windows');
     await page.getByRole('link', { name: 'I have saved the secret' }).click();
     await page.getByLabel('Developer name').fill('Runners Ltd');
@@ -184,9 +178,7 @@ describeWithChromium('the developer console', () => {
   });
 
   test('registers a page without a secret, with its origins', async () => {
-    const session = await signIn(visits.stack, 'web-console-page-maker');
-    const visitor = await visits.open('/console/new', { session });
-    const { page } = visitor;
+    const { visitor, page } = await visits.enter('/console/new', 'web-console-page-maker');
     await page.getByText('Native', { exact: true }).click();
     await page.getByText('The app runs on a phone or a computer').waitFor();
     await page.getByText('Browser', { exact: true }).click();
@@ -295,9 +287,7 @@ describeWithChromium('the developer console', () => {
       visits.stack.gateway,
       'Mine',
     );
-    const other = await visits.open(`/console/${app.clientId}`, {
-      session: await signIn(visits.stack, 'web-console-mallory'),
-    });
+    const { visitor: other } = await visits.enter(`/console/${app.clientId}`, 'web-console-mallory');
     await other.page.getByRole('heading', { name: 'You have no such app' }).waitFor();
     await other.takePictures('console-app-not-there');
   });
@@ -327,9 +317,7 @@ describeWithChromium('the developer console, where operators decide', () => {
   });
 
   test('tells a person who may not register apps before they fill in a form', async () => {
-    const session = await signIn(visits.stack, 'web-console-locks-visitor');
-    const visitor = await visits.open('/console', { session });
-    const { page } = visitor;
+    const { visitor, page } = await visits.enter('/console', 'web-console-locks-visitor');
     await page.route('**/developer/apps?*', async (route) => {
       const answer = await route.fetch();
       await route.fulfill({ response: answer, json: { ...(await answer.json()), mayRegister: false } });

@@ -296,8 +296,7 @@ describeWithChromium('the pages keep people from accidents:', () => {
   });
 
   test('a person can sign out and is then asked to sign in', async () => {
-    const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'safeguards-leaver') });
-    const { page } = visitor;
+    const { visitor, page } = await visits.enter('/apps', 'safeguards-leaver');
     await page.route('**/sign-out', (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });
     await visitor.loseAnswer(() => page.getByRole('button', { name: 'Sign out' }).click());
     await page.getByRole('alert').getByText('You are still signed in.').waitFor();
@@ -342,9 +341,7 @@ describeWithChromium('after a mistake', () => {
   );
 
   test('the page about a mistyped address has no barrier', async () => {
-    const visitor = await visits.open('/histroy', {
-      session: await signIn(visits.stack, 'web-mistakes-ada'),
-    });
+    const { visitor } = await visits.enter('/histroy', 'web-mistakes-ada');
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('no-such-page');
   });

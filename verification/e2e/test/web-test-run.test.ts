@@ -10,9 +10,7 @@ const visits = prepareVisits();
 
 describeWithChromium('the test run', () => {
   test('leads a developer through the flow with their own session, to data and its access record', async () => {
-    const session = await signIn(visits.stack, 'tester');
-    const visitor = await visits.open('/console/new', { session });
-    const { page } = visitor;
+    const { session, visitor, page } = await visits.enter('/console/new', 'tester');
     const app = await registerOnPage(visitor, visits.stack.gateway, 'Try Me');
     await visitor.goto('/console/test-run');
     await visitor.takePictures('test-run-1-address-not-registered');
@@ -96,9 +94,7 @@ describeWithChromium('the test run', () => {
   });
 
   test('asks a made-up person of a sandbox app, who shares data at once or declines', async () => {
-    const session = await signIn(visits.stack, 'sandbox-tester');
-    const visitor = await visits.open('/console/new', { session });
-    const { page } = visitor;
+    const { visitor, page } = await visits.enter('/console/new', 'sandbox-tester');
     await page.getByText('Real people decide about each request').waitFor();
     await page.getByText('Sandbox', { exact: true }).click();
     await page.getByText('Made-up people share at once').waitFor();
