@@ -51,6 +51,7 @@ interface ObtainCode {
 interface Exchange {
   readonly redirectUri: string;
   readonly codeVerifier: string;
+  readonly dpop: string;
 }
 
 /** Starts a harness for all tests of the file. */
@@ -194,7 +195,7 @@ function createFlow({ apps, authorizations, tokens, as }: Base) {
       );
       return new URL(completed.redirectUri).searchParams.get('code') ?? '';
     },
-    exchange: (client: TestApp, code: string, overrides: Partial<Exchange> = {}) =>
+    exchange: (client: Partial<TestApp>, code: string, overrides: Partial<Exchange> = {}) =>
       tokens.issueToken({
         client,
         grantType: 'authorization_code',
@@ -202,12 +203,18 @@ function createFlow({ apps, authorizations, tokens, as }: Base) {
         redirectUri: REDIRECT_URI,
         ...overrides,
       }),
-    refresh: (client: TestApp, refreshToken: string, scope?: string) =>
+    refresh: (
+      client: Partial<TestApp>,
+      refreshToken: string,
+      scope?: string,
+      overrides: Partial<Exchange> = {},
+    ) =>
       tokens.issueToken({
         client,
         grantType: 'refresh_token',
         refreshToken,
         ...(scope === undefined ? {} : { scope }),
+        ...overrides,
       }),
     introspect: (token: string) => tokens.introspect({ tokenHash: toHash(token) }),
   };

@@ -28,23 +28,16 @@ beforeAll(async () => {
 const prove = (by: ProofKey = key, path = '/oauth/token', changes = {}) =>
   by.prove({ method: 'POST', url: ISSUER + path, now: clock.now() }, changes);
 
+const proofOf = async (by: ProofKey | null) => (by === null ? {} : { dpop: await prove(by) });
+
 const exchange = async (client: TestApp, code: string, by: ProofKey | null = key, codeVerifier?: string) =>
-  tokens.issueToken({
-    client,
-    grantType: 'authorization_code',
-    code,
-    redirectUri: REDIRECT_URI,
-    ...(by !== null && { dpop: await prove(by) }),
+  harness.exchange(client, code, {
+    ...(await proofOf(by)),
     ...(codeVerifier !== undefined && { codeVerifier }),
   });
 
 const refresh = async (client: TestApp, refreshToken: string, by: ProofKey | null = key) =>
-  tokens.issueToken({
-    client,
-    grantType: 'refresh_token',
-    refreshToken,
-    ...(by !== null && { dpop: await prove(by) }),
-  });
+  harness.refresh(client, refreshToken, undefined, await proofOf(by));
 
 const jktOf = async (token: string) => (await harness.introspect(token)).jkt;
 

@@ -49,24 +49,18 @@ async function obtainCode(client: Named): Promise<string> {
   return new URL(redirectUri).searchParams.get('code') ?? '';
 }
 
+const proofOf = async (by: ProofKey | null) => (by === null ? {} : { dpop: await prove(by) });
+
 const exchange = async (client: Named, code: string, by: ProofKey | null = key, changes: object = {}) =>
-  tokens.issueToken({
-    client,
-    grantType: 'authorization_code',
-    code,
+  harness.exchange(client, code, {
     redirectUri: uriOf(client),
     codeVerifier: verifier,
-    ...(by !== null && { dpop: await prove(by) }),
+    ...(await proofOf(by)),
     ...changes,
   });
 
 const refresh = async (client: Named, refreshToken: string, by: ProofKey | null = key) =>
-  tokens.issueToken({
-    client,
-    grantType: 'refresh_token',
-    refreshToken,
-    ...(by !== null && { dpop: await prove(by) }),
-  });
+  harness.refresh(client, refreshToken, undefined, await proofOf(by));
 
 const statusOf = async (token: string) => (await harness.introspect(token)).status;
 

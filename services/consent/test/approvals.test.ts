@@ -321,19 +321,8 @@ describe('the scopes that an app needs', () => {
     app = await registerApp(consent);
   });
 
-  async function openNeeding(neededScopes: string[], clientAuthenticated = true): Promise<string> {
-    const id = newId('apr');
-    await consent.asAuthorization.openPendingApproval({
-      id,
-      app,
-      appEpoch: app.epoch,
-      redirectHost: 'pulse.test',
-      scopes: [MOOD, GLUCOSE, HEART],
-      neededScopes,
-      clientAuthenticated,
-    });
-    return id;
-  }
+  const openNeeding = (neededScopes: string[], clientAuthenticated = true) =>
+    openPending(consent, app, [MOOD, GLUCOSE, HEART], clientAuthenticated, { neededScopes });
 
   async function needsOf(id: string) {
     const session = await consent.session('reader');

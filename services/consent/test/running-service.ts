@@ -179,6 +179,7 @@ export async function openPending(
   app: RegisteredApp,
   scopes: string[] = [HEART, GLUCOSE],
   clientAuthenticated = true,
+  more: { redirectHost?: string; purpose?: string; neededScopes?: string[] } = {},
 ): Promise<string> {
   const id = newId('apr');
   await consent.asAuthorization.openPendingApproval({
@@ -189,6 +190,7 @@ export async function openPending(
     scopes,
     purpose: 'Draw your pulse.',
     clientAuthenticated,
+    ...more,
   });
   return id;
 }

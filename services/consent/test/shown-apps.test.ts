@@ -1,6 +1,5 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
-import { newId } from '@phds/service-kit/ids';
 import { decodeJwt } from 'jose';
 import { listChanges, type ProfileVersion } from '../src/domain/shown-app.ts';
 import { renamingAt } from './renamed-apps.ts';
@@ -300,15 +299,7 @@ describe('a grant', () => {
       purpose: 'Draw your pulse.',
       redirectHost: 'pulse.test',
     });
-    const id = newId('apr');
-    await consent.asAuthorization.openPendingApproval({
-      id,
-      app,
-      appEpoch: app.epoch,
-      redirectHost: 'other.test',
-      scopes: [HEART],
-      clientAuthenticated: true,
-    });
+    const id = await openPending(consent, app, [HEART], true, { redirectHost: 'other.test', purpose: '' });
     expect((await approveOpened(id, 'twice')).grantId).toBe(grantId);
     expect(await grantOf(grantId, 'twice')).toMatchObject({ purpose: '', redirectHost: 'other.test' });
     const listed = await consent.asGateway.listGrants({}, await consent.session('twice'));

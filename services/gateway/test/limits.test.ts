@@ -15,6 +15,7 @@ import {
   bearer,
   documentOf,
   liveToken,
+  repeatRequest,
   shareTestGateway,
   startTestGateway,
   type TestGateway,
@@ -112,15 +113,8 @@ describe('limits of data requests', () => {
     });
   }
 
-  const statuses = async (
-    gateway: TestGateway,
-    count: number,
-    init: RequestInit = { headers: bearer(token) },
-  ) => {
-    const seen: number[] = [];
-    for (let i = 0; i < count; i += 1) seen.push((await gateway.fetch(HEART, init)).status);
-    return seen;
-  };
+  const statuses = (gateway: TestGateway, count: number, init: RequestInit = { headers: bearer(token) }) =>
+    repeatRequest(gateway, HEART, count, init);
 
   describe('requests of an app', () => {
     test('beyond the limit for one user are refused and told when to retry', async () => {

@@ -9,6 +9,7 @@ import {
   bearer,
   documentOf,
   liveToken,
+  repeatRequest,
   shareTestGateway,
   startTestGateway,
   type TestGateway,
@@ -237,15 +238,8 @@ describe('failed authentications', () => {
     });
   }
 
-  const statuses = async (
-    gateway: TestGateway,
-    count: number,
-    init: RequestInit = { headers: bearer(token) },
-  ) => {
-    const seen: number[] = [];
-    for (let i = 0; i < count; i += 1) seen.push((await gateway.fetch(HEART, init)).status);
-    return seen;
-  };
+  const statuses = (gateway: TestGateway, count: number, init: RequestInit = { headers: bearer(token) }) =>
+    repeatRequest(gateway, HEART, count, init);
 
   const post = (gateway: TestGateway, clientId: string, clientSecret: string) =>
     gateway.fetch('/oauth/token', {

@@ -178,3 +178,15 @@ export function documentOf(body: unknown, { etag = '"e1"', total = 1 } = {}) {
 export function bearer(token: string = newSecret('access_token')): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
+
+/** Sends a request so many times, one after the other, and returns the statuses of the answers. */
+export async function repeatRequest(
+  gateway: TestGateway,
+  path: string,
+  count: number,
+  init: RequestInit,
+): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let i = 0; i < count; i += 1) statuses.push((await gateway.fetch(path, init)).status);
+  return statuses;
+}
