@@ -104,6 +104,7 @@ describe('batched reads', () => {
     ['of EHR records', { endpoint: Endpoint.EHR }],
     ['of a dated search', { fhir: searchFor({ date: 'ge2026' }) }],
     ['of a large page of a search', { fhir: searchFor({ _count: '51' }) }],
+    ['of the number of matches', { fhir: searchFor({ _count: '0' }) }],
     ['of other resources', { fhir: { ...searchFor({}), resourceType: 'Condition' } }],
     ['of one resource', { fhir: { ...searchFor({}), id: 'rdg-1' } }],
   ])('a read %s is sent alone by the unary rpc', async (name, request) => {

@@ -85,6 +85,6 @@ const FURTHER: ReadonlySet<string> = new Set(['_id', 'date', '_cursor', '_total'
 
 function isOfNewestObservations({ resourceType, id, parameters = [] }: FhirRequest): boolean {
   const isFurther = ({ name = '', value }: { name?: string; value?: string }) =>
-    FURTHER.has(name) || (name === '_count' && Number(value) > COUNT_DEFAULT);
+    FURTHER.has(name) || (name === '_count' && (Number(value) > COUNT_DEFAULT || Number(value) === 0));
   return resourceType === 'Observation' && id === '' && !parameters.some(isFurther);
 }
