@@ -25,6 +25,7 @@ describe.each(FHIR_TYPES)('%s', (type) => {
     for (const resource of resources) {
       expect(await shown('ada', type, `_id=${resource.id}`)).toEqual([resource]);
       expect(await readById(harness, type, resource.id)).toEqual(resource);
+      if (type !== 'Patient') expect(JSON.stringify(resource)).toContain(`"reference":"Patient/${PATIENT}"`);
       const record = harness.consent.accesses.at(-1);
       expect(record).toMatchObject({ endpoint: `/fhir/R4/${type}/{id}`, recordCount: 1, page: 1 });
       expect(SCOPE_NAMES).toContain(record?.scope);
