@@ -1,5 +1,6 @@
 import type { EndpointId } from '@phds/catalog/endpoints';
 import { type AppError, notFound } from '@phds/service-kit/errors';
+import { midnightUtc } from '../domain/dates.ts';
 import { fieldsOf, type HealthRecordKind, type Stored } from '../domain/health-records.ts';
 import type { IdPrefix } from '../domain/public-id.ts';
 import { formatWithOffset } from '../domain/time-zone.ts';
@@ -128,7 +129,7 @@ async function toHealthRecordQuery(
   if (judgedBy === 'date') return { ...rows, range: toDates(window) };
   const range = notBefore(toInstants(window), await findSince(profiles, request));
   // A report generated today may cover earlier years, so the covered period must start inside the window too.
-  const coverFrom = judgedBy === 'report' && dataFrom !== null ? new Date(`${dataFrom}T00:00:00Z`) : null;
+  const coverFrom = judgedBy === 'report' && dataFrom !== null ? midnightUtc(dataFrom) : null;
   return { ...rows, range, coverFrom };
 }
 

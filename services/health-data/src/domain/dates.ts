@@ -5,9 +5,14 @@ export function toDateText(at: Date): string {
   return Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, 10);
 }
 
+/** Midnight UTC at the beginning of a date. */
+export function midnightUtc(date: string): Date {
+  return new Date(`${date}T00:00:00Z`);
+}
+
 /** The date a number of days later (or earlier if negative). */
 export function addDays(date: string, days: number): string {
-  const midnight = new Date(`${date}T00:00:00Z`);
+  const midnight = midnightUtc(date);
   midnight.setUTCDate(midnight.getUTCDate() + days);
   return toDateText(midnight);
 }

@@ -1,4 +1,5 @@
 import { localDate, offsetMsAt, startOfDay } from '@phds/catalog/local-time';
+import { midnightUtc } from './dates.ts';
 import type { Range } from './window.ts';
 
 /** A range of instants, split at the starts of local days. */
@@ -75,7 +76,7 @@ function findNextMidnight(at: Date, timeZone: string): Midnight {
 }
 
 function findLastMidnight(at: Date, timeZone: string): Midnight {
-  const date = new Date(`${localDate(at, timeZone)}T00:00:00Z`);
+  const date = midnightUtc(localDate(at, timeZone));
   return findClearMidnight(new Date(date.getTime() + DAY_MS), -1, timeZone);
 }
 

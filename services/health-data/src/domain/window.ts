@@ -1,7 +1,7 @@
 import { isMixed, type TimeBound, type TimeWindow } from '@phds/catalog/instants';
 import { startOfDay } from '@phds/catalog/local-time';
 import type { Violation } from '@phds/service-kit/errors';
-import { toDateText } from './dates.ts';
+import { midnightUtc, toDateText } from './dates.ts';
 
 /** A window for a query: instants, or for date fields the midnights UTC of dates. */
 export interface Range {
@@ -39,7 +39,7 @@ export function toDates(window: TimeWindow): Range {
 
 function toDay(bound: TimeBound | null): Date | null {
   if (bound === null) return null;
-  const day = new Date(`${toDateText(bound.at)}T00:00:00Z`);
+  const day = midnightUtc(toDateText(bound.at));
   return day.getTime() === bound.at.getTime() ? day : new Date(day.getTime() + 86_400_000);
 }
 

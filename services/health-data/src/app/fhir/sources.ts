@@ -5,7 +5,7 @@ import type { FhirType } from '@phds/catalog/fhir/resource-types';
 import { type FhirSearch, kindsToRead, prefixOf, type SelectedKind } from '@phds/catalog/fhir/search';
 import { localDate } from '@phds/catalog/local-time';
 import { getMetric, type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
-import { addDays } from '../../domain/dates.ts';
+import { addDays, midnightUtc } from '../../domain/dates.ts';
 import type { HealthRecordKind } from '../../domain/health-records.ts';
 import type { IdPrefix } from '../../domain/public-id.ts';
 import { BLOOD_PRESSURE, type ReadingSpan } from '../../domain/reading.ts';
@@ -191,7 +191,7 @@ function weights(data: DataPorts, request: FhirRead, texts: ObservationTexts): S
     });
     const entries: WeightEntry[] = [];
     for (const day of new Set(days)) {
-      const { items } = await list({ from: toMidnight(day), to: toMidnight(addDays(day, 1)) }, 1);
+      const { items } = await list({ from: midnightUtc(day), to: midnightUtc(addDays(day, 1)) }, 1);
       entries.push(...items);
     }
     return entries;
@@ -216,12 +216,8 @@ function weights(data: DataPorts, request: FhirRead, texts: ObservationTexts): S
   };
 }
 
-function toMidnight(day: string): Date {
-  return new Date(`${day}T00:00:00Z`);
-}
-
 function dayOf(date: string) {
-  const start = toMidnight(date).getTime();
+  const start = midnightUtc(date).getTime();
   return { start, end: start + DAY_MS - 1 };
 }
 
@@ -260,7 +256,7 @@ function records<Kind extends HealthRecordKind>(
     userId,
     ids: search.ids?.flatMap((id) => findRowId(ids, prefix, id) ?? []) ?? null,
     since: isStanding ? null : await findSince(profiles, request),
-    coverFrom: dataFrom === null ? null : toMidnight(dataFrom),
+    coverFrom: dataFrom === null ? null : midnightUtc(dataFrom),
     statuses: statusesOf?.(search) ?? null,
     when,
   });
