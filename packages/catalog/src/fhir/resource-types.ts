@@ -80,6 +80,11 @@ export function searchParametersOf(type: FhirType): readonly string[] {
   return [...(type === 'Patient' ? [] : ['patient']), '_id', ...TABLE[type].search];
 }
 
+/** The path of searches of a type, or of reads by id: the name of an endpoint in access records, app usage and metrics. */
+export function fhirPathOf(type: FhirType, isRead: boolean): string {
+  return `${FHIR_PREFIX}/${type}${isRead ? '/{id}' : ''}`;
+}
+
 /** The profile of a Patient with a name and a gender. */
 export const PATIENT_PROFILE = `${US_CORE}us-core-patient`;
 

@@ -59,8 +59,8 @@ export interface FhirSearch {
 
 /** What is wrong with a parameter. */
 export interface SearchProblem {
-  readonly field: string;
-  readonly problem: string;
+  readonly parameter: string;
+  readonly message: string;
 }
 
 /** The values of codes that all resources of a type share. */
@@ -127,12 +127,12 @@ export function parseSearch(
   const problems: SearchProblem[] = [];
   const applied: SentParameter[] = [];
   if (sent.length > VALUES_MAX)
-    return { problems: [{ field: 'query', problem: `has more than ${VALUES_MAX} parameters` }] };
+    return { problems: [{ parameter: 'query', message: `has more than ${VALUES_MAX} parameters` }] };
   for (const [name, value] of sent) {
     const problem = value === '' ? 'must not be empty' : apply(draft, type, name, value, base);
     if (problem === null && name !== '_cursor') applied.push([name, value]);
     if (problem === null || (problem === UNKNOWN && lenient)) continue;
-    problems.push({ field: name, problem: problem === UNKNOWN ? describeUnknown(type, name) : problem });
+    problems.push({ parameter: name, message: problem === UNKNOWN ? describeUnknown(type, name) : problem });
   }
   if (problems.length > 0) return { problems };
   return { search: { ...draft, type, scopes: scopesOf(type, draft), applied } };

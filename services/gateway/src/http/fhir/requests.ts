@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { FHIR_PREFIX, FHIR_TYPES, type FhirType, isFhirType } from '@phds/catalog/fhir/resource-types';
+import {
+  FHIR_PREFIX,
+  FHIR_TYPES,
+  type FhirType,
+  fhirPathOf,
+  isFhirType,
+} from '@phds/catalog/fhir/resource-types';
 import {
   type FhirSearch,
   isFhirId,
@@ -53,7 +59,7 @@ export function noFhirRoute(path: string): AppError {
 
 /** The name of a route in metrics, app usage and the log: as in access records. */
 export function nameOf({ type, id }: FhirRoute): string {
-  return `${FHIR_PREFIX}/${type}${id === '' ? '' : '/{id}'}`;
+  return fhirPathOf(type, id !== '');
 }
 
 /** The name in app usage and the log for every path without a route. */
@@ -123,9 +129,7 @@ export function parseFhirSearch(
   if (id === '') {
     const parsed = parseSearch(type, sent, base, lenient);
     if ('search' in parsed) return parsed.search;
-    throw invalidRequest(
-      parsed.problems.map(({ field, problem }) => ({ parameter: field, message: problem })),
-    );
+    throw invalidRequest(parsed.problems);
   }
   const unknown = lenient ? [] : sent.filter(([name]) => !OF_READS.has(name));
   if (unknown.length === 0) return searchForId(type, id, base);

@@ -1,5 +1,5 @@
 import type { EndpointScope } from '@phds/catalog/endpoints';
-import { FHIR_PREFIX, type FhirType, toPatientId } from '@phds/catalog/fhir/resource-types';
+import { type FhirType, fhirPathOf, toPatientId } from '@phds/catalog/fhir/resource-types';
 import {
   type FhirSearch,
   isFhirId,
@@ -36,7 +36,7 @@ export function askFhir(sent: SentFhirRequest): AskedData {
   const judged = toJudged(sent.scope, search);
   return {
     scopes: judged,
-    endpoint: `${FHIR_PREFIX}/${type}${id === '' ? '' : '/{id}'}`,
+    endpoint: fhirPathOf(type, id !== ''),
     requestId,
     prepare: ({ userId, dataFrom, sub }, ids) => {
       if (sub === null) throw unavailable('the assertion does not name the person to the app');
@@ -68,7 +68,7 @@ function toSearch({ type, id, parameters, base, lenient }: SentFhirRequest): Fhi
   }
   const parsed = parseSearch(type, parameters, base, lenient);
   if ('search' in parsed) return parsed.search;
-  throw invalidRequest(parsed.problems.map(({ field, problem }) => ({ parameter: field, message: problem })));
+  throw invalidRequest(parsed.problems);
 }
 
 /** The scopes in catalog order. */
