@@ -26,7 +26,7 @@ function runOrExit(script) {
 async function runJest(args, countsFile) {
   const require = createRequire(join(workspace, 'package.json'));
   const jest = join(dirname(require.resolve('jest/package.json')), 'bin/jest.js');
-  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const flags = ['--disable-warning=ExperimentalWarning'];
   const child = spawn(process.execPath, [jest, ...args], {
     cwd: workspace,
     stdio: 'inherit',

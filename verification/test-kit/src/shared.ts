@@ -1,8 +1,16 @@
-import { afterAll } from '@jest/globals';
+let stack = new AsyncDisposableStack();
 
-/** What the tests of one file share. It is disposed of after the last of them. */
-export const shared = new AsyncDisposableStack();
+/** What the tests of one file share. The runner disposes of it after the last of them, and when the file cannot be loaded. */
+export const shared: Pick<AsyncDisposableStack, 'use' | 'adopt' | 'defer'> = {
+  use: (value) => stack.use(value),
+  adopt: (value, end) => stack.adopt(value, end),
+  defer: (end) => stack.defer(end),
+};
 
-afterAll(() => shared.disposeAsync());
-// A file that fails while it is loaded runs no hooks. Jest's environment disposes of it then.
-Object.assign(globalThis, { sharedByTests: shared });
+Object.assign(globalThis, {
+  disposeOfShared: () => {
+    const ended = stack;
+    stack = new AsyncDisposableStack();
+    return ended.disposeAsync();
+  },
+});

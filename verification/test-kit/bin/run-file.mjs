@@ -1,0 +1,93 @@
+/** Runs one test file after the other in a worker of the test run; see plain-runner.mjs. */
+import { registerHooks } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { jestExpect } from '@jest/expect';
+import { createEmptyTestResult } from '@jest/test-result';
+import { addEventHandler, getState, resetState, run } from 'jest-circus';
+import { formatResultsErrors } from 'jest-message-util';
+
+const globals = new URL('test-globals.mjs', import.meta.url).href;
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context),
+});
+
+// An error that nothing caught fails the test that runs, or the file.
+process.on('uncaughtException', (error) => {
+  const state = getState();
+  (state.currentlyRunningTest?.errors ?? state.unhandledErrors).push(error);
+});
+
+/** What jest-circus leaves to its adapter: errors that `expect` kept while a test ran. */
+function collectKeptErrors({ name, test }) {
+  if (name === 'test_start') jestExpect.setState({ suppressedErrors: [], currentTestName: test.name });
+  if (name !== 'test_done') return;
+  test.errors.push(...jestExpect.getState().suppressedErrors);
+  test.errors.push(...jestExpect.extractExpectedAssertionsErrors().map(({ error }) => error));
+}
+
+addEventHandler(collectKeptErrors);
+
+/** Runs a file. Returns Jest's TestResult; rejects when the file cannot be loaded. */
+export async function runFile({ path, rootDir, testNamePattern, testTimeout }) {
+  resetState();
+  const state = getState();
+  state.testTimeout = testTimeout;
+  state.testNamePattern = testNamePattern ? new RegExp(testNamePattern, 'i') : null;
+  jestExpect.setState({ testPath: path });
+  const start = Date.now();
+  try {
+    await import(pathToFileURL(path).href);
+    const loadedAt = Date.now();
+    const result = await run();
+    return toTestResult({ ...result, path, rootDir, perfStats: { start, end: Date.now(), loadTestEnvironmentEnd: loadedAt } });
+  } finally {
+    await globalThis.disposeOfShared?.();
+  }
+}
+
+function toTestResult({ testResults: ran, unhandledErrors, path, rootDir, perfStats }) {
+  const testResults = ran.map(toAssertionResult);
+  const count = (status) => testResults.filter((test) => test.status === status).length;
+  const empty = createEmptyTestResult();
+  return {
+    ...empty,
+    testFilePath: path,
+    testResults,
+    numPassingTests: count('passed'),
+    numFailingTests: count('failed'),
+    numPendingTests: count('pending'),
+    numTodoTests: count('todo'),
+    perfStats: { ...empty.perfStats, ...perfStats, runtime: perfStats.end - perfStats.start },
+    failureMessage: [formatResultsErrors(testResults, { rootDir, testMatch: [] }, { noStackTrace: false }, path), ...unhandledErrors]
+      .filter(Boolean)
+      .join('\n\n'),
+    ...(unhandledErrors.length === 0 ? {} : { testExecError: { message: '', stack: unhandledErrors.join('\n') } }),
+  };
+}
+
+function toAssertionResult({ testPath, status, errors, errorsDetailed, duration, numPassingAsserts, startedAt }) {
+  // The first part is the name of the root block.
+  const [title, ...ancestors] = testPath.slice(1).toReversed();
+  const ancestorTitles = ancestors.reverse();
+  return {
+    title,
+    ancestorTitles,
+    fullName: [...ancestorTitles, title].join(' '),
+    status: toStatus(status, errors),
+    duration,
+    startAt: startedAt,
+    failureMessages: [...errors],
+    failureDetails: [...errorsDetailed],
+    numPassingAsserts,
+    location: null,
+    invocations: 1,
+    retryReasons: [],
+  };
+}
+
+function toStatus(status, errors) {
+  if (status === 'skip') return 'pending';
+  if (status === 'todo') return 'todo';
+  return errors.length > 0 ? 'failed' : 'passed';
+}
