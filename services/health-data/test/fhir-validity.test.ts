@@ -40,6 +40,8 @@ await harness.putHealthRecords(
   records.map((record, index) => ({ key: String(index), source: 'ehr', record })),
 );
 
+// Prisma's client of another file defines this global, and the package looks for its files there.
+Reflect.deleteProperty(globalThis, '__dirname');
 for (const name of ['profiles-types', 'profiles-resources'])
   indexStructureDefinitionBundle(readJson(`fhir/r4/${name}.json`) as never);
 

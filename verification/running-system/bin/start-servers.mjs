@@ -1,6 +1,7 @@
-/** Jest's globalSetup: one Postgres for the whole run, a way to start Redis, and stacks that test files share. */
-import { startTestServers } from '@phds/test-kit/test-servers';
-import { serveSharedStacks } from '../src/shared-stacks.ts';
+/** Jest's globalSetup: one Postgres, one stack and one Chromium for the whole run, each started when a test first asks for it. */
+import { REDIS_VARIABLE, TEST_SERVERS_VARIABLE } from '@phds/test-kit/test-server-variables';
+import { findRedisSource, serveOnDemand, startTestPostgres } from '@phds/test-kit/test-servers';
+import { startSharedBrowser, startSharedStack } from '../src/shared-stacks.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
@@ -10,9 +11,13 @@ export default async function startServers() {
   for (const signal of signals) process.once(signal, stopAndExit);
   const stack = new AsyncDisposableStack();
   globalThis.phdsTestServers = stack;
-  const servers = stack.use(await startTestServers((text) => process.stderr.write(`${text}\n`)));
-  const shared = stack.use(await serveSharedStacks());
-  Object.assign(process.env, servers.environment, shared.environment);
+  const starters = {
+    postgres: () => startTestPostgres((text) => process.stderr.write(`${text}\n`)),
+    stack: startSharedStack,
+    browser: startSharedBrowser,
+  };
+  process.env[TEST_SERVERS_VARIABLE] = stack.use(await serveOnDemand(starters)).url;
+  process.env[REDIS_VARIABLE] = await findRedisSource();
 }
 
 async function stopAndExit() {

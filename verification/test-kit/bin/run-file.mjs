@@ -12,21 +12,31 @@ registerHooks({
     specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context),
 });
 
-// An error that nothing caught fails the test that runs, or the file.
-process.on('uncaughtException', (error) => {
-  const state = getState();
-  (state.currentlyRunningTest?.errors ?? state.unhandledErrors).push(error);
-});
+/** Rejections that nothing has handled yet. */
+const rejections = new Map();
+const { setImmediate } = globalThis;
 
-/** What jest-circus leaves to its adapter: errors that `expect` kept while a test ran. */
-function collectKeptErrors({ name, test }) {
+process.on('unhandledRejection', (error, promise) => rejections.set(promise, error));
+process.on('rejectionHandled', (promise) => rejections.delete(promise));
+process.on('uncaughtException', (error) => void rejections.set({}, error));
+
+/** Ends the test that runs, or the file, with what nothing caught. A rejection may be handled until the work that is due is done. */
+async function takeUncaught() {
+  await new Promise((resolve) => setImmediate(resolve));
+  const errors = [...rejections.values()];
+  rejections.clear();
+  return errors;
+}
+
+/** What jest-circus leaves to its adapter: errors that `expect` kept while a test ran, and errors that nothing caught. */
+async function collectErrors({ name, test }) {
   if (name === 'test_start') jestExpect.setState({ suppressedErrors: [], currentTestName: test.name });
   if (name !== 'test_done') return;
-  test.errors.push(...jestExpect.getState().suppressedErrors);
+  test.errors.push(...jestExpect.getState().suppressedErrors, ...(await takeUncaught()));
   test.errors.push(...jestExpect.extractExpectedAssertionsErrors().map(({ error }) => error));
 }
 
-addEventHandler(collectKeptErrors);
+addEventHandler(collectErrors);
 
 /** Runs a file. Returns Jest's TestResult; rejects when the file cannot be loaded. */
 export async function runFile({ path, rootDir, testNamePattern, testTimeout }) {
@@ -39,8 +49,14 @@ export async function runFile({ path, rootDir, testNamePattern, testTimeout }) {
   try {
     await import(pathToFileURL(path).href);
     const loadedAt = Date.now();
-    const result = await run();
-    return toTestResult({ ...result, path, rootDir, perfStats: { start, end: Date.now(), loadTestEnvironmentEnd: loadedAt } });
+    const { testResults, unhandledErrors } = await run();
+    await globalThis.disposeOfShared?.();
+    const errors = [
+      ...unhandledErrors,
+      ...(await takeUncaught()).map((error) => error?.stack ?? String(error)),
+    ];
+    const perfStats = { start, end: Date.now(), loadTestEnvironmentEnd: loadedAt };
+    return toTestResult({ testResults, unhandledErrors: errors, path, rootDir, perfStats });
   } finally {
     await globalThis.disposeOfShared?.();
   }
@@ -59,14 +75,27 @@ function toTestResult({ testResults: ran, unhandledErrors, path, rootDir, perfSt
     numPendingTests: count('pending'),
     numTodoTests: count('todo'),
     perfStats: { ...empty.perfStats, ...perfStats, runtime: perfStats.end - perfStats.start },
-    failureMessage: [formatResultsErrors(testResults, { rootDir, testMatch: [] }, { noStackTrace: false }, path), ...unhandledErrors]
+    failureMessage: [
+      formatResultsErrors(testResults, { rootDir, testMatch: [] }, { noStackTrace: false }, path),
+      ...unhandledErrors,
+    ]
       .filter(Boolean)
       .join('\n\n'),
-    ...(unhandledErrors.length === 0 ? {} : { testExecError: { message: '', stack: unhandledErrors.join('\n') } }),
+    ...(unhandledErrors.length === 0
+      ? {}
+      : { testExecError: { message: '', stack: unhandledErrors.join('\n') } }),
   };
 }
 
-function toAssertionResult({ testPath, status, errors, errorsDetailed, duration, numPassingAsserts, startedAt }) {
+function toAssertionResult({
+  testPath,
+  status,
+  errors,
+  errorsDetailed,
+  duration,
+  numPassingAsserts,
+  startedAt,
+}) {
   // The first part is the name of the root block.
   const [title, ...ancestors] = testPath.slice(1).toReversed();
   const ancestorTitles = ancestors.reverse();

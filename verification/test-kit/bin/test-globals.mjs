@@ -1,9 +1,10 @@
 /** What test files import as '@jest/globals'; run-file.mjs resolves that name to this module. */
 import { jestExpect } from '@jest/expect';
 import { ModernFakeTimers } from '@jest/fake-timers';
+import circus from 'jest-circus';
 import { ModuleMocker } from 'jest-mock';
 
-export { afterAll, afterEach, beforeAll, beforeEach, describe, it, test } from 'jest-circus';
+export const { afterAll, afterEach, beforeAll, beforeEach, describe, it, test } = circus;
 
 export const expect = jestExpect;
 

@@ -1,49 +1,78 @@
+import { createServer } from 'node:http';
 import { startThrowawayPostgres } from '@phds/local-stack/servers/embedded-postgres';
-import { findFreePort } from '@phds/local-stack/servers/free-port';
-import { dockerAnswers, findRedisProgram, startRedisServer } from '@phds/local-stack/servers/redis-server';
+import { dockerAnswers, findRedisProgram } from '@phds/local-stack/servers/redis-server';
 import { GenericContainer, Wait } from 'testcontainers';
-import { ADMIN_URL_VARIABLE, REDIS_VARIABLE, type RedisSource } from './test-server-variables.ts';
+import { listenOnLoopback } from './loopback.ts';
+import type { RedisSource } from './test-server-variables.ts';
 
-export interface TestServers extends AsyncDisposable {
-  /** Environment variables for the tests. */
-  readonly environment: Readonly<Record<string, string>>;
+/** A server that the test files of a run share. */
+export interface TestServer<T> {
+  /** How to reach it, as JSON. */
+  readonly description: T;
+  stop(): PromiseLike<void>;
+}
+
+/** An HTTP server that starts shared servers at the first request for their names. Disposal stops what it started. */
+export interface ServersOnDemand extends AsyncDisposable {
+  readonly url: string;
+}
+
+export async function serveOnDemand(
+  starters: Readonly<Record<string, () => Promise<TestServer<unknown>>>>,
+): Promise<ServersOnDemand> {
+  const started = new Map<string, Promise<TestServer<unknown>>>();
+  const find = (name: string) => {
+    const start = starters[name];
+    if (start === undefined) throw new Error(`there is no shared ${name}`);
+    const server = started.get(name) ?? start();
+    started.set(name, server);
+    return server;
+  };
+  const answers = createServer(async (request, response) => {
+    try {
+      const { description } = await find((request.url ?? '').slice(1));
+      response.end(JSON.stringify(description));
+    } catch (error) {
+      response.writeHead(500).end((error as Error).message);
+    }
+  });
+  // Idle connections stay open: a worker that is busy between two files could otherwise use one just when it is closed.
+  answers.keepAliveTimeout = 0;
+  const port = await listenOnLoopback(answers);
+  // Open connections must not delay the end of the run.
+  answers.unref();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      answers.close();
+      answers.closeAllConnections();
+      const servers = await Promise.allSettled([...started.values()].toReversed());
+      for (const server of servers) if (server.status === 'fulfilled') await server.value.stop();
+    },
+  };
 }
 
 type Notice = (text: string) => void;
 
 /**
- * Starts the servers that a test run shares. Postgres: TEST_DATABASE_URL (an administrator on a server used only for tests), else a
- * container if Docker answers, else an embedded server.
+ * The Postgres of a test run; its description is the connection string of an administrator. TEST_DATABASE_URL (a server used only for
+ * tests), else a container if Docker answers, else an embedded server.
  */
-export async function startTestServers(notice: Notice): Promise<TestServers> {
-  const docker = await dockerAnswers();
-  const postgres = await startPostgres(docker, notice);
-  const redis = await findRedisSource(docker, notice);
-  return {
-    environment: { [ADMIN_URL_VARIABLE]: postgres.adminUrl, [REDIS_VARIABLE]: redis },
-    [Symbol.asyncDispose]: () => postgres.stop(),
-  };
-}
-
-interface TestPostgres {
-  readonly adminUrl: string;
-  stop(): Promise<void>;
-}
-
-async function startPostgres(docker: boolean, notice: Notice): Promise<TestPostgres> {
+export async function startTestPostgres(notice: Notice): Promise<TestServer<string>> {
   const given = process.env['TEST_DATABASE_URL'];
-  if (given) return { adminUrl: given, stop: async () => undefined };
-  if (docker) {
+  if (given) return { description: given, stop: async () => undefined };
+  if (await dockerAnswers()) {
     try {
       return await startContainer();
     } catch (error) {
       notice(`No Postgres container (${(error as Error).message.split('\n')[0]}): using the embedded one.`);
     }
   }
-  return startThrowawayPostgres();
+  const { adminUrl, stop } = await startThrowawayPostgres();
+  return { description: adminUrl, stop };
 }
 
-async function startContainer(): Promise<TestPostgres> {
+async function startContainer(): Promise<TestServer<string>> {
   const container = await new GenericContainer('postgres:17')
     .withEnvironment({ POSTGRES_PASSWORD: 'postgres' })
     .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=200'])
@@ -58,17 +87,14 @@ async function startContainer(): Promise<TestPostgres> {
     .withWaitStrategy(Wait.forHealthCheck())
     .start();
   return {
-    adminUrl: `postgresql://postgres:postgres@${container.getHost()}:${container.getMappedPort(5432)}/postgres`,
+    description: `postgresql://postgres:postgres@${container.getHost()}:${container.getMappedPort(5432)}/postgres`,
     stop: async () => void (await container.stop()),
   };
 }
 
-async function findRedisSource(docker: boolean, notice: Notice): Promise<RedisSource> {
+/** Where tests take Redis from. Without one, the tests that need it are skipped; nothing is installed. */
+export async function findRedisSource(): Promise<RedisSource> {
   if (process.env['TEST_REDIS_URL']) return 'given';
   if ((await findRedisProgram()) !== null) return 'program';
-  if (docker) return 'docker';
-  // Installs Redis if possible and reports when it is missing.
-  const server = await startRedisServer({ port: await findFreePort(), notice });
-  await server?.stop();
-  return server === null ? 'none' : 'program';
+  return (await dockerAnswers()) ? 'docker' : 'none';
 }

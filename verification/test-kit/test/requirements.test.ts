@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const workspace = resolve(import.meta.dirname, '../../..');
@@ -16,14 +15,12 @@ afterAll(() => rm(directory, { recursive: true }));
 
 /** Runs the fixture, a test file that needs an abacus, as a run of its own. */
 function runFixture(environment: Readonly<Record<string, string>>): Promise<Outcome> {
-  const require = createRequire(join(workspace, 'package.json'));
-  const swc = dirname(require.resolve('@swc/jest/package.json'));
   const config = {
     rootDir: join(workspace, 'verification/test-kit'),
     testMatch: ['<rootDir>/test/fixtures/one-requirement.ts'],
     extensionsToTreatAsEsm: ['.ts'],
-    transform: { '^.+\\.ts$': [swc, { jsc: { parser: { syntax: 'typescript' }, target: 'esnext' } }] },
-    injectGlobals: false,
+    transform: {},
+    runner: '<rootDir>/bin/plain-runner.mjs',
     cacheDirectory: directory,
     reporters: ['default', '<rootDir>/bin/count-reporter.mjs'],
   };
