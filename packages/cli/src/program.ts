@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import type { Finish } from './commands/command.ts';
 import { addApps, addDevelopers, addReports, addWebhooks } from './program/apps.ts';
 import { addImports } from './program/import.ts';
 import { addAudit, addRestore } from './program/operating.ts';
 import { addErase, addPeople } from './program/people.ts';
 import { addRecords } from './program/records.ts';
+import { type Shell, surround } from './program/surroundings.ts';
 
 const EPILOGUE = `
 Settings are environment variables; each KEY may be KEY_FILE, the name of a file with the value. import and imports need
@@ -19,23 +19,28 @@ Exit codes: 0 done (import: also when some items were refused with a reason; ver
 1 it could not be done (verify: something was changed); 2 wrong arguments; 3 the records could not be verified.`;
 
 /** `pnpm phds`: its commands, options and help. Parsing throws a CommanderError for wrong arguments. */
-export function createProgram(finish: Finish): Command {
+export function createProgram(shell: Shell): Command {
+  const surrounded = surround(shell);
   const program = new Command('pnpm phds')
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void shell.output.write(text),
+      writeErr: (text) => void shell.errors.write(text),
+    })
     // Else `imports` would take the options of `imports undo`.
     .enablePositionalOptions()
     .showHelpAfterError()
     .helpOption('-h, --help', 'print this')
     .addHelpText('after', EPILOGUE);
-  addImports(program, finish);
-  addRecords(program, finish);
-  addReports(program, finish);
-  addApps(program, finish);
-  addDevelopers(program, finish);
-  addErase(program, finish);
-  addRestore(program, finish);
-  addPeople(program, finish);
-  addWebhooks(program, finish);
-  addAudit(program, finish);
+  addImports(program, surrounded);
+  addRecords(program, surrounded);
+  addReports(program, surrounded);
+  addApps(program, surrounded);
+  addDevelopers(program, surrounded);
+  addErase(program, surrounded);
+  addRestore(program, surrounded);
+  addPeople(program, surrounded);
+  addWebhooks(program, surrounded);
+  addAudit(program, surrounded);
   return program;
 }

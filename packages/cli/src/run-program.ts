@@ -1,35 +1,41 @@
 import { type Command, CommanderError } from 'commander';
-import { EXIT_DONE, EXIT_USAGE, type Finish } from './commands/command.ts';
+import { EXIT_DONE, EXIT_USAGE } from './commands/command.ts';
+import type { Shell } from './program/surroundings.ts';
 import { createProgram } from './program.ts';
 
-/** Runs the command that the process arguments name and sets the exit code. `extend` may add commands and hooks. */
-export async function runProgram(
-  extend: (program: Command, finish: Finish) => void = () => undefined,
-): Promise<void> {
+/** Adds commands and hooks to a program. */
+export type Extend = (program: Command, shell: Shell) => void;
+
+/** Runs the command that the arguments of the process name, and sets the exit code. */
+export async function runProgram(extend?: Extend): Promise<void> {
   // A reader such as `head` may close the output early: that is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit(EXIT_DONE);
   });
-  const finish = (code: number) => {
-    process.exitCode = code;
-  };
-  const program = createProgram(finish);
-  extend(program, finish);
-  await parseArguments(program, process.argv.slice(2), finish);
+  const streams = { output: process.stdout, errors: process.stderr };
+  process.exitCode = await runCommand(process.argv.slice(2), { env: process.env, ...streams }, extend);
 }
 
-/** Runs the command that the arguments name. Reports the exit code itself when they are wrong or only ask for help. */
-export async function parseArguments(
-  program: Command,
+/** Runs the command that the arguments name, or prints the usage. Returns the exit code. */
+export async function runCommand(
   args: readonly string[],
-  finish: Finish,
-): Promise<void> {
+  surroundings: Omit<Shell, 'finish'>,
+  extend: Extend = () => undefined,
+): Promise<number> {
+  let code = EXIT_DONE;
+  const finish = (given: number) => {
+    code = given;
+  };
+  const shell = { ...surroundings, finish };
+  const program = createProgram(shell);
+  extend(program, shell);
   try {
     await program.parseAsync(args, { from: 'user' });
+    return code;
   } catch (error) {
     // Commander has already printed the error or the help.
     if (!(error instanceof CommanderError)) throw error;
-    finish(error.exitCode === 0 ? EXIT_DONE : EXIT_USAGE);
+    return error.exitCode === 0 ? EXIT_DONE : EXIT_USAGE;
   }
 }

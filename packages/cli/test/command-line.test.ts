@@ -5,20 +5,19 @@ import { describe, expect, test } from '@jest/globals';
 import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import { unavailable } from '@phds/service-kit/errors';
 import { toBundle } from '@phds/test-kit/bundle-files';
+import { collectOutput } from '@phds/test-kit/collected-output';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
-import type { Command } from 'commander';
 import { listImports } from '../src/commands/import.ts';
 import { listReports } from '../src/commands/reports.ts';
 import { runRestore } from '../src/commands/restore.ts';
-import { createProgram } from '../src/program.ts';
 import { createProgress } from '../src/progress.ts';
-import { parseArguments } from '../src/run-program.ts';
+import { runCommand } from '../src/run-program.ts';
 import { startFakeIngestion } from './fake-ingestion.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');
 
 /** Runs the command in a separate process. */
-function phds(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+function spawnPhds(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
     const options = { env: { ...inheritedEnvironment(), ...env } };
     execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) =>
@@ -27,37 +26,21 @@ function phds(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   });
 }
 
-/** Parses arguments as the command does, in this process. For arguments that are wrong or ask for help: no command may start. */
-async function parse(args: readonly string[]) {
-  const stdout: string[] = [];
-  const stderr: string[] = [];
-  let code: number | null = null;
-  const finish = (given: number) => {
-    code = given;
-  };
-  const program = createProgram(finish);
-  const redirect = (command: Command): void => {
-    command.configureOutput({
-      writeOut: (text) => stdout.push(text),
-      writeErr: (text) => stderr.push(text),
-    });
-    command.commands.forEach(redirect);
-  };
-  redirect(program);
-  await parseArguments(program, args, finish);
-  return { code, stdout: stdout.join(''), stderr: stderr.join('') };
+/** Runs the command in this process. */
+async function phds(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const { output, errors, texts } = collectOutput();
+  const code = await runCommand(args, { env, output, errors });
+  return { code, ...texts };
 }
 
 describe('the command line', () => {
-  test('imports a file and reports it as one JSON document', async () => {
+  test('in a process of its own imports a file and reports it as one JSON document', async () => {
     await using service = await startFakeIngestion();
     using files = openFilesOfTest();
     const bundle = toBundle([{ resourceType: 'Condition', id: 'c1', code: { text: 'Asthma' } }]);
     const file = files.write('bundle.json', JSON.stringify(bundle));
-    const { code, stdout, stderr } = await phds(
-      ['import', 'fhir', file, '--user', 'ada', '--json'],
-      service.env,
-    );
+    const args = ['import', 'fhir', file, '--user', 'ada', '--json'];
+    const { code, stdout, stderr } = await spawnPhds(args, service.env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, user: 'ada', stored: { inserted: 1 } });
     expect(service.records.size).toBe(1);
@@ -135,13 +118,13 @@ describe('the command line', () => {
       ['restore', 'declare', '--confirm', 'believe', '--reason', 'x'],
     ],
   ])('wrong arguments end with 2 and the usage: %s', async (_, args) => {
-    const { code, stdout, stderr } = await parse(args);
+    const { code, stdout, stderr } = await phds(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('Usage: pnpm phds');
   });
 
   test('wrong arguments are named, with the usage of that command only', async () => {
-    const { stderr } = await parse(['imports', '--user', 'ada', '--patient', 'x']);
+    const { stderr } = await phds(['imports', '--user', 'ada', '--patient', 'x']);
     expect(stderr).toContain("unknown option '--patient'");
     expect(stderr).toContain('Usage: pnpm phds imports');
     expect(stderr).not.toContain('--revoke-apps');
@@ -159,14 +142,14 @@ describe('the command line', () => {
     ['audit', '--expect <entry>'],
     ['restore declare', '--confirm <word>'],
   ])('%s --help prints the usage of this command', async (command, option) => {
-    const { code, stdout, stderr } = await parse([...command.split(' ').filter(Boolean), '--help']);
+    const { code, stdout, stderr } = await phds([...command.split(' ').filter(Boolean), '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Usage: pnpm phds ${command}`);
     expect(stdout).toContain(option);
   });
 
   test('a process with wrong arguments ends with 2 and prints the usage', async () => {
-    const { code, stdout, stderr } = await phds(['export']);
+    const { code, stdout, stderr } = await spawnPhds(['export']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('Usage: pnpm phds');
   });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openIngestion } from '@phds/cli/connection';
 import { createProgram } from '@phds/cli/program';
+import { collectOutput } from '@phds/test-kit/collected-output';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { CommanderError } from 'commander';
 import { type FakeIngestion, startFakeIngestion } from '../../cli/test/fake-ingestion.ts';
@@ -185,12 +186,13 @@ describe('the settings of a command in a checkout', () => {
     expect(findLocalSettings(command, {}, () => null)).toBeNull();
   });
 
-  test.each(createProgram(() => undefined).commands.map((command) => command.name()))(
-    '%s needs the local stack when nothing is set',
-    (command) => {
-      expect(findLocalSettings(command, {}, () => null)).toBeNull();
-    },
-  );
+  test.each(
+    createProgram({ env: {}, ...collectOutput(), finish: () => undefined }).commands.map((command) =>
+      command.name(),
+    ),
+  )('%s needs the local stack when nothing is set', (command) => {
+    expect(findLocalSettings(command, {}, () => null)).toBeNull();
+  });
 
   test('come from the environment only when it names a deployment', () => {
     const env = { AUTHORIZATION_ADDRESS: 'far:7001', SERVICE_PRIVATE_KEY_FILE: 'operator.pem', TLS_CA: '' };

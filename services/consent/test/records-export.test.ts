@@ -7,7 +7,7 @@ import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { shared } from '@phds/test-kit/shared';
 import { accessOf, approve, HEART, MOOD, record, registerApp, shareConsent } from './running-service.ts';
-import { phdsRecords, runRecords } from './verify-command.ts';
+import { phdsRecords, phdsRecordsUnread, runRecords } from './verify-command.ts';
 
 const consent = await shareConsent();
 const { directory } = shared.use(openFilesOfTest());
@@ -72,10 +72,7 @@ test('an app approved again under another name is exported with the approved nam
 });
 
 test('an export ends without an error when its reader stops', async () => {
-  // As `head` does: the pipe is closed before the export writes.
-  const result = await phdsRecords(consent, ['export', '--user', 'ada', '--format', 'csv'], (child) =>
-    child.stdout?.destroy(),
-  );
+  const result = await phdsRecordsUnread(consent, ['export', '--user', 'ada', '--format', 'csv']);
   expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 

@@ -1,12 +1,14 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { resolve } from 'node:path';
-import { Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import type { Surroundings } from '@phds/cli/commands/command';
 import { verifyRecords as runVerify, type VerifyRecordsArguments } from '@phds/cli/commands/records-verify';
 import { openRecords, type RecordsConnection } from '@phds/cli/records/connection';
+import { runCommand } from '@phds/cli/run-program';
 import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import type { Fault } from '@phds/record-chain/fault';
+import { collectOutput } from '@phds/test-kit/collected-output';
 import type { TestDatabase } from '@phds/test-kit/databases';
 import type { RunningService } from './running-service.ts';
 
@@ -25,17 +27,20 @@ export interface CommandResult {
 }
 
 /** Runs `phds records …` on the database of a service, with the service's own role. */
-export function phdsRecords(
-  consent: RecordsOf,
-  args: readonly string[],
-  onStart: (child: ChildProcess) => void = () => undefined,
-): Promise<CommandResult> {
+export async function phdsRecords(consent: RecordsOf, args: readonly string[]): Promise<CommandResult> {
+  const { output, errors, texts } = collectOutput();
+  const code = await runCommand(['records', ...args], { env: toSettings(consent), output, errors });
+  return { code, ...texts };
+}
+
+/** The same in a process whose output nobody reads, as when `head` has ended. */
+export function phdsRecordsUnread(consent: RecordsOf, args: readonly string[]): Promise<CommandResult> {
   const env = { ...inheritedEnvironment(), ...toSettings(consent) };
   return new Promise((done) => {
     const child = execFile(process.execPath, [MAIN, 'records', ...args], { env }, (error, stdout, stderr) =>
       done({ code: error === null ? 0 : error.code, stdout, stderr }),
     );
-    onStart(child);
+    child.stdout?.destroy();
   });
 }
 
@@ -71,19 +76,7 @@ export async function runRecords(
   command: Command,
   onConnected: () => Promise<void> = async () => undefined,
 ): Promise<CommandResult> {
-  const texts = { stdout: '', stderr: '' };
-  const output = new Writable({
-    write(chunk, _encoding, done) {
-      texts.stdout += String(chunk);
-      done();
-    },
-  });
-  const errors = {
-    write(text: string) {
-      texts.stderr += text;
-      return true;
-    },
-  };
+  const { output, errors, texts } = collectOutput();
   const code = await command({
     output,
     errors,

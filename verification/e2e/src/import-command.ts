@@ -1,40 +1,38 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runCommand } from '@phds/cli/run-program';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
 import type { Answer } from '@phds/running-system/request';
 import type { SharedStack } from '@phds/running-system/shared-stack';
+import { collectOutput } from '@phds/test-kit/collected-output';
 
 const PROGRAM = join(repositoryRoot, 'packages/cli/src/main.ts');
 
-/** Runs `phds import` in a process of its own and returns its report. Rejects when its exit code is not 0. */
-export async function runImport(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
-  const { stdout } = await promisify(execFile)(process.execPath, toArguments(args), {
-    env: toEnvironment(stack),
-  });
-  return JSON.parse(stdout);
+/** Runs `phds import` in this process and returns its report. Rejects when its exit code is not 0. */
+export function runImport(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
+  return run(stack, ['import', ...args]);
 }
 
 /** Runs `phds imports undo` in the same way. */
-export async function undoImport(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
-  const command = [PROGRAM, 'imports', 'undo', ...args, '--confirm', 'undo', '--json'];
-  const { stdout } = await promisify(execFile)(process.execPath, command, { env: toEnvironment(stack) });
-  return JSON.parse(stdout);
+export function undoImport(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
+  return run(stack, ['imports', 'undo', ...args, '--confirm', 'undo']);
 }
 
-/** Starts `phds import` and returns the process, which the caller may kill. Its output is ignored. */
+async function run(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
+  const { output, errors, texts } = collectOutput();
+  const code = await runCommand([...args, '--json'], { env: toSettings(stack), output, errors });
+  if (code !== 0) throw new Error(`phds ${args.join(' ')} ended with ${code}: ${texts.stderr}`);
+  return JSON.parse(texts.stdout);
+}
+
+/** Starts `phds import` in a process, which the caller may kill. Its output is ignored. */
 export function startImport(stack: SharedStack, args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, toArguments(args), { env: toEnvironment(stack), stdio: 'ignore' });
+  const env = { ...process.env, NODE_OPTIONS: '', ...toSettings(stack) };
+  return spawn(process.execPath, [PROGRAM, 'import', ...args, '--json'], { env, stdio: 'ignore' });
 }
 
-function toArguments(args: readonly string[]): string[] {
-  return [PROGRAM, 'import', ...args, '--json'];
-}
-
-function toEnvironment(stack: SharedStack): NodeJS.ProcessEnv {
+function toSettings(stack: SharedStack) {
   return {
-    ...process.env,
-    NODE_OPTIONS: '',
     HEALTH_DATA_ADDRESS: stack.rpcAddresses['health-data'],
     SERVICE_PRIVATE_KEY_FILE: stack.keys.servicePrivateKeys.importer,
   };

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { repositoryRoot } from '@phds/local-stack/data-directory';
+import { runCommand } from '@phds/cli/run-program';
 import { LOCAL_OPERATOR } from '@phds/local-stack/key-files';
-import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import type { RunningStack } from '@phds/running-system/running-stack';
+import { collectOutput } from '@phds/test-kit/collected-output';
 
 export interface CommandResult {
   readonly code: number;
@@ -16,31 +14,26 @@ export interface CommandResult {
   readonly errors: string;
 }
 
-/** Runs `pnpm phds … --json` in a separate process, as an operator of this stack. */
-export function runAsOperator(
+/** Runs `pnpm phds … --json` in this process, as an operator of this stack. */
+export async function runAsOperator(
   { rpcAddresses, keys }: Pick<RunningStack, 'rpcAddresses' | 'keys'>,
   args: readonly string[],
 ): Promise<CommandResult> {
-  const { promise, resolve } = Promise.withResolvers<CommandResult>();
   const env = {
-    ...inheritedEnvironment(),
     AUTHORIZATION_ADDRESS: rpcAddresses.authorization,
     CONSENT_ADDRESS: rpcAddresses.consent,
     HEALTH_DATA_ADDRESS: rpcAddresses['health-data'],
     OPERATOR_NAME: LOCAL_OPERATOR,
     SERVICE_PRIVATE_KEY_FILE: keys.servicePrivateKeys.operator,
   };
-  const main = join(repositoryRoot, 'packages/cli/src/main.ts');
-  execFile(process.execPath, [main, ...args, '--json'], { env }, (error, output, errors) => {
-    const code = error === null ? 0 : Number(error.code);
-    const isOne = /^[[{]\n/.test(output);
-    const lines = isOne
-      ? []
-      : output
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => JSON.parse(line));
-    resolve({ code, document: isOne ? JSON.parse(output) : null, lines, errors });
-  });
-  return promise;
+  const { output, errors, texts } = collectOutput();
+  const code = await runCommand([...args, '--json'], { env, output, errors });
+  const isOne = /^[[{]\n/.test(texts.stdout);
+  const lines = isOne ? [] : texts.stdout.split('\n').filter(Boolean);
+  return {
+    code,
+    document: isOne ? JSON.parse(texts.stdout) : null,
+    lines: lines.map((line) => JSON.parse(line)),
+    errors: texts.stderr,
+  };
 }

@@ -1,7 +1,6 @@
 import { APP_LOCK_KINDS, type AppLockKind } from '@phds/catalog/wire-names';
 import { type Command, Option } from 'commander';
 import { type AppAction, changeDevelopers, listApps, listDevelopers, runOnApp } from '../commands/apps.ts';
-import type { Finish } from '../commands/command.ts';
 import { listReports } from '../commands/reports.ts';
 import { listWebhooks, pauseWebhook, redeliverEvents } from '../commands/webhooks.ts';
 import {
@@ -15,7 +14,7 @@ import {
   reasonOption,
   timeOption,
 } from '../options.ts';
-import { withServices } from './surroundings.ts';
+import type { Surrounded } from './surroundings.ts';
 
 const DESCRIPTIONS: Readonly<Record<AppAction, string>> = {
   show: 'Prints an app, with its developer and why it is locked.',
@@ -27,7 +26,7 @@ const DESCRIPTIONS: Readonly<Record<AppAction, string>> = {
 };
 
 /** Adds `phds apps`. */
-export function addApps(program: Command, finish: Finish): void {
+export function addApps(program: Command, { finish, withServices }: Surrounded): void {
   const apps = program.command('apps').description('Shows, suspends, resumes and approves apps.');
   apps
     .command('list')
@@ -91,7 +90,7 @@ interface ListOptions {
 }
 
 /** Adds `phds developers`. */
-export function addDevelopers(program: Command, finish: Finish): void {
+export function addDevelopers(program: Command, { finish, withServices }: Surrounded): void {
   const developers = program
     .command('developers')
     .description('The people who may register apps, where DEVELOPERS is `listed`.');
@@ -120,7 +119,7 @@ export function addDevelopers(program: Command, finish: Finish): void {
 }
 
 /** Adds `phds webhooks`. */
-export function addWebhooks(program: Command, finish: Finish): void {
+export function addWebhooks(program: Command, { finish, withServices }: Surrounded): void {
   const webhooks = program.command('webhooks').description('Shows, pauses and resumes the webhooks of apps.');
   webhooks
     .command('list')
@@ -162,7 +161,7 @@ export function addWebhooks(program: Command, finish: Finish): void {
     );
 }
 
-export function addReports(program: Command, finish: Finish): void {
+export function addReports(program: Command, { finish, withServices }: Surrounded): void {
   program
     .command('reports')
     .description('Shows what people reported about apps.')

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { Argument, type Command, Option } from 'commander';
-import type { Finish } from '../commands/command.ts';
 import { importFiles, listImports } from '../commands/import.ts';
 import { undoImport } from '../commands/import-undo.ts';
 import { IMPORTERS } from '../importers/all.ts';
@@ -12,13 +11,14 @@ import {
   parsePath,
   type UserOptions,
 } from '../options.ts';
-import { withIngestion } from './surroundings.ts';
+import type { Surrounded } from './surroundings.ts';
 
 const FORMATS = `apple: export.zip or export.xml of Apple Health; csv: readings or records with a header (docs/importing.md);
 fhir: a FHIR R4 bundle (.json), or a bulk data export (.ndjson files or their directory);
 smart: the directory or zip archive of SMART's sample tables`;
 
-export function addImports(program: Command, finish: Finish): void {
+export function addImports(program: Command, surrounded: Surrounded): void {
+  const { finish, withIngestion } = surrounded;
   const importing = program
     .command('import')
     .summary('import a file for a user')
@@ -50,10 +50,10 @@ export function addImports(program: Command, finish: Finish): void {
       finish(await listImports({ ...chooseUser(user, command), json }, withIngestion)),
     );
   listing.enablePositionalOptions();
-  addUndo(listing, finish);
+  addUndo(listing, surrounded);
 }
 
-function addUndo(imports: Command, finish: Finish): void {
+function addUndo(imports: Command, { finish, withIngestion }: Surrounded): void {
   const undo = imports
     .command('undo')
     .description(

@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { auditOperators, type KeptEntry } from '../commands/audit.ts';
-import type { Finish } from '../commands/command.ts';
 import {
   listSuspended,
   RESTORED_SERVICES,
@@ -16,7 +15,7 @@ import {
   reasonOption,
   type UserOptions,
 } from '../options.ts';
-import { withServices } from './surroundings.ts';
+import type { Surrounded } from './surroundings.ts';
 
 /** The description of each action, and the word that confirms it. */
 const RESTORE_COMMANDS: Readonly<
@@ -37,7 +36,7 @@ const RESTORE_COMMANDS: Readonly<
   },
 };
 
-export function addRestore(program: Command, finish: Finish): void {
+export function addRestore(program: Command, { finish, withServices }: Surrounded): void {
   const restore = program
     .command('restore')
     .description('Shows, declares or confirms a restore (docs/restoring.md).');
@@ -86,7 +85,7 @@ function toPart({ app, user, userFile }: PartOptions): { part?: RestoredPart } {
 }
 
 /** Adds `phds audit`. */
-export function addAudit(program: Command, finish: Finish): void {
+export function addAudit(program: Command, { finish, withServices }: Surrounded): void {
   program
     .command('audit')
     .description(

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { Finish } from '../commands/command.ts';
 import { erasePerson, previewErasure } from '../commands/erase.ts';
 import { endSessions, listPersonGrants, revokeGrant, showPerson } from '../commands/people.ts';
 import {
@@ -13,10 +12,10 @@ import {
   reasonOption,
   type UserOptions,
 } from '../options.ts';
-import { withServices } from './surroundings.ts';
+import type { Surrounded } from './surroundings.ts';
 
 /** Adds `phds people`, `phds grants` and `phds sessions`. */
-export function addPeople(program: Command, finish: Finish): void {
+export function addPeople(program: Command, { finish, withServices }: Surrounded): void {
   const show = program
     .command('people')
     .description('Shows a person.')
@@ -64,7 +63,7 @@ export function addPeople(program: Command, finish: Finish): void {
     );
 }
 
-export function addErase(program: Command, finish: Finish): void {
+export function addErase(program: Command, { finish, withServices }: Surrounded): void {
   const erase = program
     .command('erase')
     .summary('remove a person from every service')

@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Finish } from '../commands/command.ts';
 import { EXPORT_FORMATS, exportRecords } from '../commands/records-export.ts';
 import { findRecords, type RecordsSearch } from '../commands/records-find.ts';
 import { printCheckpoint, verifyRecords } from '../commands/records-verify.ts';
@@ -14,12 +13,13 @@ import {
   type UserOptions,
 } from '../options.ts';
 import type { RangeChoice } from '../records/chain-source.ts';
-import { withRecords, withRecordsOf } from './surroundings.ts';
+import type { Surrounded } from './surroundings.ts';
 
-export function addRecords(program: Command, finish: Finish): void {
+export function addRecords(program: Command, surrounded: Surrounded): void {
+  const { finish, withRecords, withRecordsOf } = surrounded;
   const records = program.command('records').description('Verifies and exports the access records.');
-  addVerification(records, finish);
-  addSearches(records, finish);
+  addVerification(records, surrounded);
+  addSearches(records, surrounded);
   records
     .command('checkpoint')
     .description(
@@ -57,7 +57,7 @@ const SEARCH_DESCRIPTIONS: Readonly<Record<RecordsSearch, string>> = {
   approvals: 'Prints who approved what in a period, and whether it has ended.',
 };
 
-function addSearches(records: Command, finish: Finish): void {
+function addSearches(records: Command, { finish, withRecordsOf }: Surrounded): void {
   for (const [name, description] of Object.entries(SEARCH_DESCRIPTIONS)) {
     const search = name as RecordsSearch;
     records
@@ -99,7 +99,7 @@ interface ExportOptions extends RangeOptions, UserOptions {
   readonly out?: string;
 }
 
-function addVerification(records: Command, finish: Finish): void {
+function addVerification(records: Command, { finish, withRecords }: Surrounded): void {
   const verification = records
     .command('verify')
     .description(

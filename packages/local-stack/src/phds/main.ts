@@ -15,9 +15,8 @@ const NO_STACK = `No local stack is running. Start it with: npm start
 To work with a service elsewhere, set the variables that pnpm phds --help names.
 `;
 
-await runProgram((program, finish) => {
-  const connect = () => openIngestion(process.env);
-  const surroundings = { output: process.stdout, errors: process.stderr, connect };
+await runProgram((program, { env, output, errors, finish }) => {
+  const surroundings = { output, errors, connect: () => openIngestion(env) };
   const command = createGenerateCommand(Date.now, async (args) => finish(await generate(args, surroundings)));
   program.addCommand(command.copyInheritedSettings(program));
   program.hook('preAction', (_, action) => useLocalSettings(program, action));
