@@ -1,6 +1,6 @@
 /** @type {import('jest').Config} */
 export default {
-  testMatch: ['<rootDir>/{services,packages,verification}/**/test/**/*.test.ts'],
+  testMatch: ['<rootDir>/{services,packages,verification}/**/test/**/*.test.{ts,tsx}'],
   testPathIgnorePatterns: ['/node_modules/', '/\\.data/'],
   modulePathIgnorePatterns: ['<rootDir>/\\.data/', '<rootDir>/packages/sdk/dist/'],
   runner: '<rootDir>/verification/test-kit/bin/plain-runner.mjs',
@@ -12,5 +12,5 @@ export default {
   testSequencer: '<rootDir>/verification/test-kit/bin/quick-first.mjs',
   globalSetup: '<rootDir>/verification/running-system/bin/start-servers.mjs',
   globalTeardown: '<rootDir>/verification/running-system/bin/stop-servers.mjs',
-  reporters: ['default', '<rootDir>/verification/test-kit/bin/count-reporter.mjs'],
+  reporters: ['<rootDir>/verification/test-kit/bin/reporter.mjs'],
 };

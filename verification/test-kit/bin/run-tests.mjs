@@ -1,14 +1,33 @@
 /**
- * Runs the tests: `node verification/test-kit/bin/run-tests.mjs [path fragments and other arguments of jest]`; with `--proofs`, the
- * proofs instead: the files `*.proof.ts`, which kill processes, restore databases or replay histories for minutes.
- * The last line is `jest: N passed, N failed, N skipped`; the exit code is Jest's, and 1 when no test ran. Where CI runs (CI=true) it is
- * also 1 when a test was skipped, unless tests were chosen by name.
+ * Runs a tier of the tests: `node verification/test-kit/bin/run-tests.mjs [--browser | --proofs] [path fragments and other arguments of
+ * jest]`.
+ *
+ * - no option: `*.test.ts` and `*.test.tsx`: units, services on Postgres, the whole service over HTTP
+ * - `--browser`: `*.browser.ts`, the web app in Chromium
+ * - `--proofs`: `*.proof.ts`, which kill processes, restore databases or replay histories, and what only CI runs
+ *
+ * The last lines name each failed test and count: `jest: N passed, N failed, N skipped`. The exit code is Jest's, and 1 when no test ran.
+ * Where CI runs (CI=true) it is also 1 when a test was skipped, unless tests were chosen by name.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+
+/** The time of a whole tier on two free cores. */
+const TIERS = {
+  '': { title: 'npm test', budgetS: 300, args: [] },
+  '--browser': { title: 'pnpm test:browser', budgetS: 240, args: ['--testMatch=**/test/**/*.browser.ts'] },
+  // One at a time, because each loads every core.
+  '--proofs': {
+    title: 'pnpm prove',
+    budgetS: 360,
+    args: ['--maxWorkers=1', '--testMatch=**/test/**/*.proof.ts'],
+  },
+};
+/** A run of a whole tier that takes this many times its budget says so. */
+const TOLERANCE = 1.5;
 
 const workspace = resolve(import.meta.dirname, '../../..');
 
@@ -23,7 +42,7 @@ function runOrExit(script) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-async function runJest(args, countsFile) {
+async function runJest(args, outcomeFile) {
   const require = createRequire(join(workspace, 'package.json'));
   const jest = join(dirname(require.resolve('jest/package.json')), 'bin/jest.js');
   const flags = ['--disable-warning=ExperimentalWarning'];
@@ -33,7 +52,7 @@ async function runJest(args, countsFile) {
     env: {
       ...process.env,
       NODE_OPTIONS: [process.env.NODE_OPTIONS, ...flags].filter(Boolean).join(' '),
-      PHDS_TEST_COUNTS_FILE: countsFile,
+      PHDS_TEST_OUTCOME_FILE: outcomeFile,
       // Shared by all processes that tests start, because they compile the same sources.
       NODE_COMPILE_CACHE: join(workspace, 'node_modules/.cache/phds-compile'),
     },
@@ -46,34 +65,44 @@ async function runJest(args, countsFile) {
   return promise;
 }
 
-function readCounts(file) {
+function readOutcome(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    return { passed: 0, failed: 0, skipped: 0 };
+    return { passed: 0, failed: 0, skipped: 0, failures: [] };
   }
 }
 
 requireNode24();
 runOrExit('packages/local-stack/bin/generate.ts');
 const directory = mkdtempSync(join(tmpdir(), 'phds-tests-'));
-const countsFile = join(directory, 'counts.json');
+const outcomeFile = join(directory, 'outcome.json');
 const given = process.argv.slice(2).filter((arg) => arg !== '--');
-const args = given.filter((arg) => arg !== '--proofs');
-// One at a time, because each loads every core. At the end, because Jest would take paths behind the pattern for further ones.
-if (given.includes('--proofs')) args.push('--maxWorkers=1', '--testMatch=**/test/**/*.proof.ts');
-const code = await runJest(args, countsFile);
-const { passed, failed, skipped } = readCounts(countsFile);
+const chosen = given.filter((arg) => !(arg in TIERS));
+const tier = TIERS[given.find((arg) => arg in TIERS) ?? ''];
+const startedAt = performance.now();
+// The tier's arguments at the end, because Jest would take paths behind the pattern for further ones.
+const code = await runJest([...chosen, ...tier.args], outcomeFile);
+const seconds = Math.round((performance.now() - startedAt) / 1000);
+const { passed, failed, skipped, failures } = readOutcome(outcomeFile);
 rmSync(directory, { recursive: true });
 const fault = code === 0 ? findFault() : null;
+if (chosen.length === 0) describeTime();
+for (const failure of failures) console.error(`failed: ${failure}`);
 if (fault !== null) console.error(fault);
 console.log(`jest: ${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exit(fault === null ? code : 1);
 
+function describeTime() {
+  const isLate = seconds > TOLERANCE * tier.budgetS;
+  const budget = `its budget on two free cores is ${tier.budgetS} s`;
+  console.log(`${tier.title} took ${seconds} s; ${isLate ? `TOO LONG: ${budget}` : budget}`);
+}
+
 /** Why a run without failed tests still fails, or null. */
 function findFault() {
   if (passed + failed === 0) return 'No test ran.';
-  const chosenByName = args.some((arg) => /^(-t|--testNamePattern)(=|$)/.test(arg));
+  const chosenByName = chosen.some((arg) => /^(-t|--testNamePattern)(=|$)/.test(arg));
   if (process.env.CI !== 'true' || chosenByName || skipped === 0) return null;
   return `${skipped} tests were skipped. Where CI=true every test has to run.`;
 }

@@ -22,7 +22,7 @@ function runFixture(environment: Readonly<Record<string, string>>): Promise<Outc
     transform: {},
     runner: '<rootDir>/bin/plain-runner.mjs',
     cacheDirectory: directory,
-    reporters: ['default', '<rootDir>/bin/count-reporter.mjs'],
+    reporters: ['<rootDir>/bin/reporter.mjs'],
   };
   const { CI: _, ...inherited } = process.env;
   const env = { ...inherited, ...environment };
