@@ -1,10 +1,6 @@
 /**
- * The import rules of the architecture. For every rule, verification/house-rules/test/import-rules.test.ts plants a violation and fails if
- * the rule does not report it.
- *
- * Paths are relative to the working directory, so the same rules apply to this repository and to the planted tree. Only `node_modules` is
- * not followed, and nothing is excluded: a pattern such as `(^|/)dist/` would also hide every npm package whose entry point is in `dist`,
- * and so disable the rules about npm packages.
+ * The import rules of the architecture. Only `node_modules` is not followed, and nothing is excluded: a pattern such as `(^|/)dist/`
+ * would also hide every npm package whose entry point is in `dist`, and so disable the rules about npm packages.
  */
 
 const { Visitor } = require('@swc/core/Visitor.js');

@@ -1,10 +1,10 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { applyMigrations, type MigrationTarget } from '@phds/service-kit/postgres/migrations';
+import type { MigrationTarget } from '@phds/service-kit/postgres/migrations';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
-import { findDrift, withSchemaEngine } from '../bin/schema-engine.ts';
+import { findDrift } from '../bin/schema-engine.ts';
 
 /** The small service that the database tests of service-kit use in place of a real one. */
 const LIBRARY_PRISMA = resolve(import.meta.dirname, '../../service-kit/test/fixtures/library/prisma');
@@ -49,46 +49,3 @@ test('finds a table that neither the schema nor its list of external tables name
   await writeMigration('0003_extra', 'CREATE TABLE shelf (id int PRIMARY KEY);');
   expect(await findDrift(target, datamodel)).toContain('DROP TABLE "shelf"');
 });
-
-test('the SQL for a service without migrations builds exactly what schema.prisma says', async () => {
-  const none = { ...target, directory: join(workspace, 'none') };
-  const sql = await findDrift(none, datamodel);
-  expect(sql).not.toContain('CREATE SCHEMA');
-  await writeMigration('0001_init', sql);
-  await rm(join(target.directory, '0002_rules'), { recursive: true });
-  expect(await findDrift(target, datamodel)).toBe('');
-});
-
-test('Prisma accepts the history that applyMigrations writes: nothing is missing, edited or failed', async () => {
-  await applyMigrations(target);
-  const migrationsList = await listForPrisma(target.directory);
-  const history = await withSchemaEngine({ ...target, datamodel }, (engine) =>
-    engine.diagnoseMigrationHistory({
-      migrationsList,
-      optInToShadowDatabase: false,
-      filters: { externalTables: [], externalEnums: [] },
-    }),
-  );
-  expect(history).toMatchObject({
-    editedMigrationNames: [],
-    failedMigrationNames: [],
-    hasMigrationsTable: true,
-    history: null,
-  });
-});
-
-async function listForPrisma(baseDir: string) {
-  const names = (await readdir(baseDir, { withFileTypes: true }))
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name);
-  const migrationDirectories = names.sort().map(async (path) => {
-    const value = await readFile(join(baseDir, path, 'migration.sql'), 'utf8');
-    return { path, migrationFile: { path: 'migration.sql', content: { tag: 'ok' as const, value } } };
-  });
-  return {
-    baseDir,
-    lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"' },
-    shadowDbInitScript: '',
-    migrationDirectories: await Promise.all(migrationDirectories),
-  };
-}

@@ -4,7 +4,7 @@ import { findLines, findText, listFiles } from '../src/repository.ts';
 const files = listFiles();
 const ownTests = /^verification\/house-rules\/test\//;
 const code = files.filter((file) => /\.(ts|tsx|js|mjs|cjs)$/.test(file));
-const tests = code.filter((file) => /\.test\.tsx?$/.test(file) && !ownTests.test(file));
+const tests = code.filter((file) => /\.(test|browser|proof)\.tsx?$/.test(file) && !ownTests.test(file));
 const manifests = files.filter((file) => /(^|\/)package\.json$/.test(file));
 
 describe('project text', () => {

@@ -55,8 +55,6 @@ export type LocalReason =
 
 export interface LocalTable {
   readonly reason: LocalReason;
-  /** For a table that grows with every request: how it could be distributed, and the constraints that lack the column. */
-  readonly later?: { readonly column: string; readonly inTheWay: readonly string[] };
 }
 
 const ledger: LocalTable = { reason: 'ledger' };
@@ -89,13 +87,10 @@ export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalTable>>
     webhook_endpoint: small,
     webhook_fanout: small,
     webhook_scan: small,
-    access_batch: { reason: 'records', later: { column: 'writer', inTheWay: [] } },
-    access_uncounted: { reason: 'records', later: { column: 'writer', inTheWay: [] } },
-    access_record: {
-      reason: 'records',
-      later: { column: 'user_ref', inTheWay: ['access_record_pkey'] },
-    },
-    access_day: { reason: 'records', later: { column: 'user_ref', inTheWay: [] } },
+    access_batch: records,
+    access_uncounted: records,
+    access_record: records,
+    access_day: records,
   },
   consent_audit: {
     instance: ledger,
@@ -106,21 +101,9 @@ export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalTable>>
     access_dropped: records,
   },
   authorization: {
-    access_token: {
-      reason: 'credentials',
-      later: { column: 'hash', inTheWay: ['access_token_family_id_fkey'] },
-    },
-    refresh_token: {
-      reason: 'credentials',
-      later: { column: 'hash', inTheWay: ['refresh_token_family_id_fkey'] },
-    },
-    authorization_code: {
-      reason: 'credentials',
-      later: {
-        column: 'hash',
-        inTheWay: ['authorization_code_pending_id_key'],
-      },
-    },
+    access_token: credentials,
+    refresh_token: credentials,
+    authorization_code: credentials,
     token_family: credentials,
     authorization_request: credentials,
     used_jwt: credentials,

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { repositoryRoot } from '@phds/house-rules/repository';
 import { describeWith } from '@phds/test-kit/requirements';
 import { parse, parseAllDocuments } from 'yaml';
@@ -40,41 +40,6 @@ describeWith('kubectl', hasKubectl())('the Kubernetes manifests', () => {
       ({ kind, metadata }) => !['Namespace', 'PriorityClass'].includes(kind) && metadata.namespace !== 'phds',
     );
     expect(elsewhere).toEqual([]);
-  });
-});
-
-describe('findSchemaProblems', () => {
-  const budget = (spec: object): KubernetesObject =>
-    ({
-      apiVersion: 'policy/v1',
-      kind: 'PodDisruptionBudget',
-      metadata: { name: 'x' },
-      spec,
-    }) as KubernetesObject;
-
-  test('accepts a valid object', () => {
-    expect(findSchemaProblems(budget({ maxUnavailable: 1, selector: { matchLabels: { a: 'b' } } }))).toEqual(
-      [],
-    );
-  });
-
-  test('names a field of a wrong type', () => {
-    expect(findSchemaProblems(budget({ maxUnavailable: true, selector: {} }))).toContain(
-      '/spec/maxUnavailable type {"type":"integer"}',
-    );
-  });
-
-  test('names unknown fields, at any depth', () => {
-    const misspelt = budget({ maxUnavailble: 1, selector: { matchLabel: { a: 'b' } } });
-    expect(findSchemaProblems(misspelt)).toEqual([
-      '/spec/maxUnavailble is unknown',
-      '/spec/selector/matchLabel is unknown',
-    ]);
-  });
-
-  test('refuses kinds and versions without a schema', () => {
-    const old: KubernetesObject = { ...budget({}), apiVersion: 'policy/v1beta1' };
-    expect(findSchemaProblems(old)).toEqual(['no schema of policy/v1beta1 PodDisruptionBudget']);
   });
 });
 
