@@ -51,9 +51,9 @@ function toName(path) {
 }
 
 function listFailures({ testFilePath, testResults, testExecError }) {
-  const failed = testResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
-  const titles =
-    testExecError && failed.length === 0 ? ['the file does not load, or fails outside of its tests'] : failed;
+  const titles = testResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+  if (testExecError)
+    titles.push(`the file ${testResults.length === 0 ? 'does not load' : 'fails outside of its tests'}`);
   return titles.map((title) => `${toName(testFilePath)}: ${title}`);
 }
 

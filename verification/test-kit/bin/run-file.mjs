@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
 import { createEmptyTestResult } from '@jest/test-result';
 import { addEventHandler, getState, resetState, run } from 'jest-circus';
-import { formatResultsErrors } from 'jest-message-util';
+import { formatExecError, formatResultsErrors } from 'jest-message-util';
 
 const globals = new URL('test-globals.mjs', import.meta.url).href;
 registerHooks({
@@ -38,7 +38,7 @@ async function collectErrors({ name, test }) {
 
 addEventHandler(collectErrors);
 
-/** Runs a file. Returns Jest's TestResult; rejects when the file cannot be loaded. */
+/** Runs a file. Returns Jest's TestResult, in which what failed outside of the tests is the error of the file. */
 export async function runFile({ path, rootDir, testNamePattern, testTimeout }) {
   resetState();
   const state = getState();
@@ -46,44 +46,45 @@ export async function runFile({ path, rootDir, testNamePattern, testTimeout }) {
   state.testNamePattern = testNamePattern ? new RegExp(testNamePattern, 'i') : null;
   jestExpect.setState({ testPath: path });
   const start = Date.now();
+  const errors = [];
+  let tests = [];
   try {
     await import(pathToFileURL(path).href);
-    const loadedAt = Date.now();
-    const { testResults, unhandledErrors } = await run();
-    await globalThis.disposeOfShared?.();
-    const errors = [
-      ...unhandledErrors,
-      ...(await takeUncaught()).map((error) => error?.stack ?? String(error)),
-    ];
-    const perfStats = { start, end: Date.now(), loadTestEnvironmentEnd: loadedAt };
-    return toTestResult({ testResults, unhandledErrors: errors, path, rootDir, perfStats });
-  } finally {
-    await globalThis.disposeOfShared?.();
+    const { testResults, unhandledErrorsDetailed } = await run();
+    tests = testResults;
+    errors.push(...unhandledErrorsDetailed);
+  } catch (error) {
+    errors.push(error);
   }
+  try {
+    await globalThis.disposeOfShared?.();
+  } catch (error) {
+    errors.push(error);
+  }
+  errors.push(...(await takeUncaught()));
+  return toTestResult({ tests: tests.map(toAssertionResult), errors, path, rootDir, start });
 }
 
-function toTestResult({ testResults: ran, unhandledErrors, path, rootDir, perfStats }) {
-  const testResults = ran.map(toAssertionResult);
-  const count = (status) => testResults.filter((test) => test.status === status).length;
+function toTestResult({ tests, errors, path, rootDir, start }) {
+  const count = (status) => tests.filter((test) => test.status === status).length;
+  const config = { rootDir, testMatch: [] };
+  const options = { noStackTrace: false };
+  const outside = errors.map((error) => formatExecError(error, config, options, path));
   const empty = createEmptyTestResult();
+  const end = Date.now();
   return {
     ...empty,
     testFilePath: path,
-    testResults,
+    testResults: tests,
     numPassingTests: count('passed'),
     numFailingTests: count('failed'),
     numPendingTests: count('pending'),
     numTodoTests: count('todo'),
-    perfStats: { ...empty.perfStats, ...perfStats, runtime: perfStats.end - perfStats.start },
-    failureMessage: [
-      formatResultsErrors(testResults, { rootDir, testMatch: [] }, { noStackTrace: false }, path),
-      ...unhandledErrors,
-    ]
+    perfStats: { ...empty.perfStats, start, end, runtime: end - start },
+    failureMessage: [formatResultsErrors(tests, config, options, path), ...outside]
       .filter(Boolean)
-      .join('\n\n'),
-    ...(unhandledErrors.length === 0
-      ? {}
-      : { testExecError: { message: '', stack: unhandledErrors.join('\n') } }),
+      .join('\n'),
+    ...(errors.length === 0 ? {} : { testExecError: { message: '', stack: outside.join('\n') } }),
   };
 }
 
