@@ -1,10 +1,10 @@
-import { compileMessageOrThrow } from '@lingui/message-utils/compileMessage';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { compileTexts, TEXTS } from './bin/compile-texts.ts';
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), compileTexts()],
+  plugins: [react(), compiledTexts()],
   // The gateway replaces this with a new nonce in each answer. The component library's style elements carry it.
   html: { cspNonce: 'CSP_NONCE' },
   build: {
@@ -25,19 +25,11 @@ export default defineConfig({
   },
 });
 
-/** Compiles the ICU messages in `src/texts`, so that pages do not need a parser. A message that cannot be parsed fails the build. */
-function compileTexts(): Plugin {
+/** A message that cannot be parsed fails the build. */
+function compiledTexts(): Plugin {
   return {
     name: 'compile-texts',
     enforce: 'pre',
-    transform: {
-      filter: { id: /\/src\/texts\/[a-z]+\/[a-z]+\.json$/ },
-      handler(code) {
-        const messages = Object.entries(JSON.parse(code) as Record<string, string>);
-        return JSON.stringify(
-          Object.fromEntries(messages.map(([id, text]) => [id, compileMessageOrThrow(text)])),
-        );
-      },
-    },
+    transform: { filter: { id: TEXTS }, handler: compileTexts },
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Scope } from '@phds/catalog/scopes';
 import type { Connection, PendingApproval } from '../src/api/resources.ts';
 import { type Choices, NO_CHOICES, toApproved, toTerms } from '../src/pages/approve/terms.ts';
 
@@ -18,7 +19,7 @@ const CONNECTION: Connection = {
 };
 
 /** A request for these scopes, by an app with this connection. */
-function ask(scopes: readonly string[], connection: Connection | null = null): PendingApproval {
+function ask(scopes: readonly Scope[], connection: Connection | null = null): PendingApproval {
   const app = { clientId: 'app_1', name: 'Morning Run', description: null, developerName: null };
   const links = { homepageUrl: null, privacyPolicyUrl: null, logoUrl: null };
   return {

@@ -5,11 +5,13 @@ import { jestExpect } from '@jest/expect';
 import { createEmptyTestResult } from '@jest/test-result';
 import { addEventHandler, getState, resetState, run } from 'jest-circus';
 import { formatExecError, formatResultsErrors } from 'jest-message-util';
+import { loadWeb } from './load-web.mjs';
 
 const globals = new URL('test-globals.mjs', import.meta.url).href;
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context),
+  load: loadWeb,
 });
 
 /** Rejections that nothing has handled yet. */

@@ -22,7 +22,10 @@ type News =
   | { readonly kind: 'new-session'; readonly userId: string }
   | { readonly kind: 'signed-out' };
 
-let state: SignInState = { person: undefined, demand: null, isAsking: false };
+/** A page does not know its person yet. */
+const START: SignInState = { person: undefined, demand: null, isAsking: false };
+
+let state = START;
 const listeners = new Set<() => void>();
 const tabs = new BroadcastChannel('sign-in');
 tabs.onmessage = ({ data }: MessageEvent<News>) => hear(data);
@@ -178,7 +181,8 @@ export function useSilentSignIn(): boolean {
   return isLeaving;
 }
 
-/** Removes the result of the silent sign-in from the URL. */
-export function forgetSilentSignIn(): void {
+/** Starts a page. Removes the result of a silent sign-in from its URL. */
+export function startSignIn(): void {
+  state = START;
   if (location.hash === REFUSED) history.replaceState(null, '', location.pathname + location.search);
 }

@@ -1,0 +1,85 @@
+import { GlobalWindow } from 'happy-dom';
+
+export const ORIGIN = 'https://health.example';
+
+/** The browser's way of leaving a page: assigning an address, replacing this one by it, or reloading. */
+export interface Leaving {
+  readonly how: 'assign' | 'replace' | 'reload';
+  readonly url: string;
+}
+
+/** What Node has, too, and pages take from the browser. Everything else that Node has stays. */
+const REPLACED = ['CustomEvent', 'Event', 'EventTarget', 'localStorage', 'navigator', 'sessionStorage'];
+/** With these, `fetch` of Node resolves paths. */
+const FETCH_ORIGIN = Symbol.for('undici.globalOrigin.1');
+
+const TIMERS = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const;
+
+/**
+ * The only window of this process. Libraries keep what they found when they were loaded, and all test files share them. Its page is
+ * never left: what would leave it is noted.
+ */
+const view = new GlobalWindow({
+  url: ORIGIN,
+  settings: { navigation: { disableMainFrameNavigation: true, disableChildFrameNavigation: true } },
+});
+let leavings: Leaving[] = [];
+
+for (const how of ['assign', 'replace', 'reload'] as const) {
+  const value = (url: string | URL = view.location.href) => void leavings.push({ how, url: String(url) });
+  Object.defineProperty(view.location, how, { value });
+}
+for (const name of TIMERS) {
+  // At the time of the call, because tests replace Node's timers.
+  const value = (...args: never[]) => (globalThis[name] as (...args: never[]) => unknown)(...args);
+  Object.defineProperty(view, name, { value });
+}
+Object.assign(view, {
+  requestAnimationFrame: (draw: (at: number) => void) => setTimeout(() => draw(performance.now()), 16),
+  cancelAnimationFrame: (frame: never) => clearTimeout(frame),
+  scrollTo: () => undefined,
+});
+
+const installed = new Map<PropertyKey, PropertyDescriptor | undefined>();
+
+function install(name: PropertyKey, descriptor: PropertyDescriptor): void {
+  installed.set(name, Object.getOwnPropertyDescriptor(globalThis, name));
+  Object.defineProperty(globalThis, name, { ...descriptor, configurable: true });
+}
+
+/** Makes the window's properties global, as they are for scripts of a page. */
+export function installDom(): void {
+  if (installed.size > 0) return;
+  const names = new Set<string>(REPLACED);
+  for (let owner: object = view; owner !== Object.prototype; owner = Object.getPrototypeOf(owner)) {
+    for (const name of Object.getOwnPropertyNames(owner)) if (!(name in globalThis)) names.add(name);
+  }
+  for (const name of names) {
+    install(name, {
+      get: () => Reflect.get(view, name, view),
+      set: (value) => Reflect.set(view, name, value, view),
+    });
+  }
+  install(FETCH_ORIGIN, { value: new URL(ORIGIN), writable: true });
+  install('IS_REACT_ACT_ENVIRONMENT', { value: true, writable: true });
+}
+
+/** Takes everything away again, so that the next test file of this process finds plain Node. */
+export function removeDom(): void {
+  for (const [name, descriptor] of installed) {
+    if (descriptor === undefined) Reflect.deleteProperty(globalThis, name);
+    else Object.defineProperty(globalThis, name, descriptor);
+  }
+  installed.clear();
+}
+
+/** Opens an empty page at a path, in a browser that prefers these languages, without anything stored. Returns how it is left. */
+export function openEmptyPage(path: string, languages: readonly string[]): readonly Leaving[] {
+  leavings = [];
+  view.history.replaceState(null, '', path);
+  view.localStorage.clear();
+  view.document.title = '';
+  view.document.body.innerHTML = '';
+  Object.defineProperty(view.navigator, 'languages', { value: languages, configurable: true });
+  return leavings;
+}

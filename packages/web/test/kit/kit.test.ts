@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { example, problem } from './answers.ts';
+import { openPage } from './page.ts';
+
+const findGlobals = () => ['window', 'document', 'location', 'jest'].filter((name) => name in globalThis);
+
+test('files without pages find plain Node, before a page and after it', async () => {
+  const [before, { fetch, setTimeout, Event }] = [findGlobals(), globalThis];
+  const page = await openPage('/');
+  expect(findGlobals()).toHaveLength(4);
+  await page[Symbol.asyncDispose]();
+  expect([before, findGlobals()]).toEqual([[], []]);
+  expect([globalThis.fetch, globalThis.setTimeout, globalThis.Event]).toEqual([fetch, setTimeout, Event]);
+});
+
+test('a page starts without what the page before it knew', async () => {
+  const first = await openPage('/apps');
+  await first.press('Deutsch');
+  first.see('Verbundene Apps');
+  await first[Symbol.asyncDispose]();
+  await using next = await openPage('/apps', { isSignedIn: false });
+  next.see('Please sign in');
+  expect(next.find('Ada Sommer')).toBeNull();
+});
+
+test.each([
+  [
+    'an answer that the OpenAPI document does not describe',
+    { listGrants: { data: [], colour: 'red' } as never },
+  ],
+  [
+    'a problem with a status that the OpenAPI document does not describe',
+    { listGrants: problem('GONE', { status: 410 }) },
+  ],
+])('%s fails the test', async (_, answers) => {
+  const page = await openPage('/apps', { answers });
+  await expect(page[Symbol.asyncDispose]()).rejects.toThrow("The test's answer of listGrants");
+});
+
+test('what the page says on the console fails the test', async () => {
+  const page = await openPage('/apps');
+  console.error('Something is wrong.');
+  await expect(page[Symbol.asyncDispose]()).rejects.toThrow('Something is wrong.');
+});
+
+test('a request is answered by the table, else by the recorded example', async () => {
+  const [grant] = example('listGrants').data;
+  if (grant === undefined) throw new Error('No grant is recorded.');
+  const pagination = example('listGrants').pagination;
+  const data = [{ ...grant, app: { ...grant.app, name: 'Night Walk' } }];
+  await using page = await openPage('/apps', { answers: { listGrants: { data, pagination } } });
+  page.see('Night Walk');
+  page.see('Ada Sommer');
+});

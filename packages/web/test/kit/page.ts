@@ -1,0 +1,220 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { createElement } from 'react';
+import { type Answers, problem, type Sent, Service } from './answers.ts';
+import { installDom, type Leaving, openEmptyPage, removeDom } from './dom.ts';
+import { NOW } from './times.ts';
+
+// Libraries look for a browser when they are loaded.
+installDom();
+const SRC = join(import.meta.dirname, '../../src');
+const { act, cleanup, fireEvent, render, screen, within } = await import('@testing-library/react');
+const { userEvent } = await import('@testing-library/user-event');
+const { createQueryClient } = await import('../../src/api/query-client.ts');
+const { startSignIn } = await import('../../src/api/sign-in.ts');
+const { Root } = await import('../../src/root.tsx');
+const { startLanguage } = await import('../../src/texts/language.ts');
+// The scripts of pages and dialogs, which the app loads when it needs them.
+for (const file of globSync('{pages,ui}/**/*.tsx', { cwd: SRC })) await import(join(SRC, file));
+removeDom();
+
+export { fireEvent, screen, within };
+
+const LANGUAGES = { en: ['en-GB', 'en'], de: ['de-CH', 'de'] };
+/** The timers that pages use. */
+const KEPT_TIMERS = ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate', 'hrtime'] as const;
+const nextTurn = setImmediate;
+const MAX_TURNS = 1_000;
+
+export interface PageOptions {
+  /** Whether somebody is signed in: Ada, as in the examples. */
+  readonly isSignedIn?: boolean;
+  readonly language?: keyof typeof LANGUAGES;
+  readonly answers?: Answers;
+  /** Messages on the console that the test expects. Every other one fails it. */
+  readonly complaints?: RegExp;
+}
+
+/**
+ * Opens a page of the app, with its real routes, texts, cache and API client; only `fetch` is replaced. What `answers` does not say is
+ * answered by the recorded examples. Time stands still at NOW until the test lets it pass. A file that opens pages shares its process
+ * with files that do not: the DOM is there from here to the end of the page.
+ *
+ *     await using page = await openPage('/apps/grt_1', { answers: { revokeGrant: LOST } });
+ *     await page.confirm('Stop sharing', 'Stop sharing');
+ *     page.see('…');
+ */
+export async function openPage(path: string, options: PageOptions = {}): Promise<Page> {
+  const page = new Page(path, options);
+  await page.settle();
+  return page;
+}
+
+/** An open page. Its methods return when everything has happened that can happen without time passing or a held answer. */
+export class Page implements AsyncDisposable {
+  readonly user: ReturnType<typeof userEvent.setup>;
+  /** Navigations away from the page: `assign`, `replace` or `reload`, and the URL. */
+  readonly leavings: readonly Leaving[];
+  readonly #service: Service;
+  readonly #client = createQueryClient();
+  readonly #complaints: string[] = [];
+  readonly #expected: RegExp | undefined;
+  readonly #real = { fetch: globalThis.fetch, error: console.error, warn: console.warn };
+
+  constructor(path: string, { isSignedIn = true, language = 'en', answers = {}, complaints }: PageOptions) {
+    this.#expected = complaints;
+    installDom();
+    jest.useFakeTimers({ now: NOW, doNotFake: [...KEPT_TIMERS] });
+    this.#service = new Service(isSignedIn ? answers : { getSession: problem('UNAUTHORIZED'), ...answers });
+    const complain = (...words: unknown[]) => void this.#complaints.push(words.map(String).join(' '));
+    Object.assign(console, { error: complain, warn: complain });
+    // Testing Library lets the faked time pass by it.
+    Object.assign(globalThis, { fetch: this.#service.fetch, jest });
+    this.leavings = openEmptyPage(path, LANGUAGES[language]);
+    startSignIn();
+    startLanguage();
+    this.user = userEvent.setup({ delay: null });
+    render(createElement(Root, { client: this.#client }));
+  }
+
+  /** What the next requests are answered. */
+  get answers(): Answers {
+    return this.#service.answers;
+  }
+
+  /** All requests of the page so far. */
+  get requests(): readonly Sent[] {
+    return this.#service.requests;
+  }
+
+  /** The requests that change something, by operation. */
+  get changes(): readonly (readonly [string, unknown])[] {
+    return this.requests
+      .filter(({ method }) => method !== 'GET')
+      .map(({ operation, body }) => [operation, body] as const);
+  }
+
+  /** The path and query in the address bar. */
+  get path(): string {
+    return location.pathname + location.search;
+  }
+
+  /** The text of the page itself, with single spaces. */
+  get text(): string {
+    return textOf(screen.getByRole('main'));
+  }
+
+  /** Holds the answers of an operation back. Returns a function that lets them arrive. */
+  hold(operation: Parameters<Service['hold']>[0]): () => Promise<void> {
+    const release = this.#service.hold(operation);
+    return () => {
+      release();
+      return this.settle();
+    };
+  }
+
+  /** The smallest element that contains a text. Throws if there is none. */
+  see(text: string | RegExp, within: Element = document.body): HTMLElement {
+    const found = this.find(text, within);
+    if (found !== null) return found;
+    throw new Error(`The page does not say ${text}. It says:\n${textOf(within)}`);
+  }
+
+  /** The same; null if there is none. */
+  find(text: string | RegExp, within: Element = document.body): HTMLElement | null {
+    const says = (element: Element) =>
+      typeof text === 'string' ? textOf(element).includes(text) : text.test(textOf(element));
+    const descend = (element: Element): Element => {
+      const inner = [...element.children].find(says);
+      return inner === undefined ? element : descend(inner);
+    };
+    return says(within) ? (descend(within) as HTMLElement) : null;
+  }
+
+  /** The texts of the alerts on the page. */
+  get alerts(): string[] {
+    return screen.queryAllByRole('alert').map(textOf);
+  }
+
+  /** Presses a button, link, checkbox, radio button … by its name, or an element. */
+  async press(what: string | RegExp | Element, role = 'button'): Promise<void> {
+    const element = what instanceof Element ? what : screen.getByRole(role, { name: what });
+    await this.user.click(element);
+    await this.settle();
+  }
+
+  /** Presses a button that asks for a confirmation, and confirms. */
+  async confirm(trigger: string | RegExp, name: string | RegExp): Promise<void> {
+    await this.press(trigger);
+    await this.press(within(screen.getByRole('alertdialog')).getByRole('button', { name }));
+  }
+
+  /** Enters a text, a day (YYYY-MM-DD) or a choice in the field with this label, in place of what is there. */
+  async fill(label: string | RegExp, value: string): Promise<void> {
+    const field = screen.getByLabelText(label);
+    if (field instanceof HTMLSelectElement) await this.user.selectOptions(field, value);
+    else {
+      await this.user.clear(field);
+      if (value !== '') await this.user.type(field, value);
+    }
+    await this.settle();
+  }
+
+  /** Presses keys, in the notation of user-event: `{Enter}`, `{Shift>}{Tab}{/Shift}`. */
+  async keys(keys: string): Promise<void> {
+    await this.user.keyboard(keys);
+    await this.settle();
+  }
+
+  /** Lets time pass, second by second. */
+  async pass(ms: number): Promise<void> {
+    for (let rest = ms; rest > 0; rest -= 1_000) {
+      await act(async () => void jest.advanceTimersByTime(Math.min(rest, 1_000)));
+      await this.settle();
+    }
+  }
+
+  /** The person comes back from another window. */
+  async comeBack(): Promise<void> {
+    await act(async () => void window.dispatchEvent(new Event('visibilitychange')));
+    await this.settle();
+  }
+
+  /** Waits until the requests under way are answered and everything is rendered. */
+  async settle(): Promise<void> {
+    let turns = 0;
+    for (let quiet = 0; quiet < 3; quiet += 1) {
+      await act(async () => {
+        jest.advanceTimersByTime(1);
+        await new Promise((resolve) => nextTurn(resolve));
+      });
+      if (this.#service.underWay > 0) quiet = -1;
+      turns += 1;
+      if (turns > MAX_TURNS) throw new Error('The page does not come to rest.');
+    }
+  }
+
+  /** Closes the page. Throws if something was wrong that no test expected: on the console, or in the test's own answers. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      cleanup();
+      this.#client.clear();
+      await new Promise((resolve) => nextTurn(resolve));
+    } finally {
+      jest.useRealTimers();
+      globalThis.fetch = this.#real.fetch;
+      Object.assign(console, { error: this.#real.error, warn: this.#real.warn });
+      Reflect.deleteProperty(globalThis, 'jest');
+      removeDom();
+    }
+    this.#service.check();
+    const unexpected = this.#complaints.filter((words) => this.#expected?.test(words) !== true);
+    if (unexpected.length > 0) throw new Error(`The page complained:\n${unexpected.join('\n')}`);
+  }
+}
+
+/** The text of an element, with single spaces. */
+export function textOf(element: Element): string {
+  return (element.textContent ?? '').replaceAll(/\s+/g, ' ').trim();
+}
