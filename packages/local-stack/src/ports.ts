@@ -1,4 +1,4 @@
-import { findFreePort, isFree } from './servers/free-port.ts';
+import { isFree, leasePort } from './servers/leased-ports.ts';
 
 /** TCP ports of a stack. All of them listen on the loopback interface only. */
 export interface StackPorts {
@@ -73,10 +73,10 @@ export function parsePorts(env: NodeJS.ProcessEnv, gateways: number): StackPorts
   return ports;
 }
 
-/** Finds distinct ports that are currently free. */
+/** Ports that belong to this process while it lives. */
 export async function findRandomPorts(gateways: number): Promise<StackPorts> {
   const found: number[] = [];
-  while (found.length < 2 * gateways + SINGLE_NAMES.length) found.push(await findFreePort());
+  while (found.length < 2 * gateways + SINGLE_NAMES.length) found.push(await leasePort());
   const single = SINGLE_NAMES.map((name, index) => [name, found[2 * gateways + index] ?? 0] as const);
   return {
     gateways: found.slice(0, gateways),

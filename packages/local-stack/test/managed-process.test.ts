@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ManagedProcess } from '../src/managed-process.ts';
-import { findFreePort } from '../src/servers/free-port.ts';
+import { leasePort } from '../src/servers/leased-ports.ts';
 
 const PROGRAM = 'packages/local-stack/test/fixtures/small-server.ts';
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'phds-process-'));
   notices = [];
   running = [];
-  port = await findFreePort();
+  port = await leasePort();
 });
 
 afterEach(async () => {
@@ -104,7 +104,7 @@ describe('a managed process', () => {
 
   test('stops starting when aborted', async () => {
     const controller = new AbortController();
-    const unreachable = create({ PORT: String(await findFreePort()) });
+    const unreachable = create({ PORT: String(await leasePort()) });
     const started = unreachable.start(controller.signal);
     controller.abort(new Error('enough'));
     await expect(started).rejects.toThrow('enough');

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { eventually } from '@phds/test-kit/conditions';
 import { startNameServer } from '@phds/test-kit/name-server';
 import { describeWith } from '@phds/test-kit/requirements';
@@ -13,8 +14,8 @@ const { keepCalling, startReplica } = await import('./replica-load.ts');
 /** A name with one replica, `first`, and calls to it. */
 async function startName(cleanup: AsyncDisposableStack, options: Parameters<typeof startReplica>[1] = {}) {
   const names = cleanup.use(await startNameServer());
-  const first = cleanup.use(await startReplica('first', { host: '127.0.0.2', ...options }));
-  const { rpcPort } = first;
+  const rpcPort = await leasePort();
+  const first = cleanup.use(await startReplica('first', { host: '127.0.0.2', rpcPort, ...options }));
   names.set('health-data', ['127.0.0.2']);
   const address = names.toAddress('health-data', rpcPort);
   const channel = cleanup.use(openRpcChannel({ ...connection([]), address }));

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { eventually } from '@phds/test-kit/conditions';
 import { stopService } from '../src/lifecycle.ts';
 import { openStreams, openUnary, whenOpen } from './call-stream-service.ts';
@@ -46,11 +47,11 @@ test('a service that is stopped leaves, serves for the delay, and is then dispos
 
 test('no call is lost while two replicas restart in turn under load', async () => {
   await using cleanup = new AsyncDisposableStack();
-  const servers = [await startReplica('a'), await startReplica('b')];
+  const ports = [await leasePort(), await leasePort()];
+  const servers = await Promise.all(ports.map((rpcPort) => startReplica('first', { rpcPort })));
   cleanup.defer(async () => {
     for (const server of servers) await server[Symbol.asyncDispose]();
   });
-  const ports = servers.map(({ rpcPort }) => rpcPort);
   const { read } = cleanup.use(openUnary(ports));
   const load = keepCalling(read, 8);
   for (let round = 0; round < 4; round += 1) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
@@ -51,7 +52,7 @@ export async function startFakeOpenidProvider(): Promise<FakeOpenidProvider> {
   const jwk = { ...(await exportJWK(publicKey)), kid: 'provider-1', alg: 'EdDSA', use: 'sig' };
   const codes = new Map<string, Code>();
   const server = createServer((request, response) => void answer(request, response));
-  const port = await listenOnLoopback(server);
+  const port = await listenOnLoopback(server, await leasePort());
   const issuer = `http://127.0.0.1:${port}`;
 
   const provider: FakeOpenidProvider = {

@@ -1,5 +1,6 @@
 import { type Access, AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { type DataChange, EventService } from '@phds/contracts/phds/consent/v1/events_pb';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { invalidRequest, unavailable } from '@phds/service-kit/errors';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import { implement } from '@phds/service-kit/rpc/service';
@@ -49,6 +50,7 @@ export class FakeConsent implements AsyncDisposable {
 
   /** Starts the server; after `stop`, on the same port again. */
   async start(): Promise<void> {
+    this.#port ||= await leasePort();
     this.#server = await startRpcServer({
       ...this.#options,
       host: '127.0.0.1',
@@ -98,7 +100,6 @@ export class FakeConsent implements AsyncDisposable {
         ),
       ],
     });
-    this.#port = this.#server.rpcPort;
   }
 
   async stop(): Promise<void> {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { findFreePort } from '@phds/local-stack/servers/free-port';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import type { SharedStack } from '@phds/running-system/shared-stack';
 
 const PROGRAM = resolve(import.meta.dirname, '../../../packages/example-app/src/main.ts');
@@ -14,7 +14,7 @@ export interface RunningExampleApp extends AsyncDisposable {
 
 /** Starts this form of the app beside this stack, as `npm run example` does, and waits until it says where to open it. */
 export async function startExampleApp(stack: SharedStack, form: 'server' | 'page') {
-  const port = String(await findFreePort());
+  const port = String(await leasePort());
   const { gateway: PHDS_URL, identityProviderUrl: IDENTITY_PROVIDER_URL } = stack;
   const env = { ...process.env, PHDS_URL, IDENTITY_PROVIDER_URL, PORT: port };
   const args = ['--disable-warning=ExperimentalWarning', PROGRAM, form];

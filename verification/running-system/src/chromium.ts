@@ -1,4 +1,4 @@
-import { findFreePort } from '@phds/local-stack/servers/free-port';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { findProgram, installPackage } from '@phds/local-stack/servers/system-programs';
 import { chromium, type LaunchOptions } from 'playwright-core';
 
@@ -54,7 +54,7 @@ export interface ServedChromium {
 export async function serveChromium(): Promise<ServedChromium> {
   const options = await findLaunchOptions();
   if (options === null) throw new Error('no Chromium on this machine: use describeWithChromium');
-  const port = await findFreePort();
+  const port = await leasePort();
   const browser = await chromium.launch({
     ...options,
     args: [...(options.args ?? []), `--remote-debugging-port=${port}`],

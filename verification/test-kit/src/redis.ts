@@ -1,4 +1,4 @@
-import { findFreePort } from '@phds/local-stack/servers/free-port';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import {
   findRedisProgram,
   type RedisServer,
@@ -50,7 +50,7 @@ async function startContainer(port: number): Promise<RedisServer> {
 }
 
 async function runOwn(launch: (port: number) => Promise<RedisServer>): Promise<TestRedis> {
-  const port = await findFreePort();
+  const port = await leasePort();
   let server = await launch(port);
   return {
     url: server.url,

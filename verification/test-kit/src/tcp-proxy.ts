@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { listenOnLoopback } from './loopback.ts';
 import type { ProxyMode } from './proxy-mode.ts';
 import { createDelivery } from './tcp-delivery.ts';
@@ -36,7 +37,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Starts a proxy on a free port of 127.0.0.1 in front of the server of `targetUrl`. It forwards everything until `set` is called.
+ * Starts a proxy on a port of 127.0.0.1 in front of the server of `targetUrl`. It forwards everything until `set` is called.
  * `edit` creates the editor of one connection.
  */
 export async function startTcpProxy(targetUrl: string, edit?: () => Editor): Promise<TcpProxy> {
@@ -65,7 +66,7 @@ export async function startTcpProxy(targetUrl: string, edit?: () => Editor): Pro
     for (const pair of [...pairs]) pair.destroy();
     await closed;
   };
-  const port = await listenOnLoopback(server);
+  const port = await listenOnLoopback(server, await leasePort());
   url.hostname = '127.0.0.1';
   url.port = String(port);
   return {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { handOver, THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
-import { findFreePort } from '@phds/local-stack/servers/free-port';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { findRedisProgram } from '@phds/local-stack/servers/redis-server';
 import type { Authority, IssuedCertificate } from './certificates.ts';
 import { eventually } from './conditions.ts';
@@ -75,7 +75,7 @@ export interface TlsRedis extends AsyncDisposable {
 export async function startTlsRedis(files: TlsFilesOnDisk, clients: 'yes' | 'no'): Promise<TlsRedis> {
   const program = await findRedisProgram();
   if (program === null) throw new Error('no Redis program on this machine: use describeWithRedisProgram');
-  const port = await findFreePort();
+  const port = await leasePort();
   const tls = [
     '--tls-port',
     String(port),

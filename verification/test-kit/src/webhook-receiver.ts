@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { Webhook } from 'standardwebhooks';
 import { closeAtOnce, listenOnLoopback } from './loopback.ts';
 
@@ -31,15 +32,19 @@ export type Answering = (event: ReceivedEvent) => number | Promise<number>;
 export class WebhookReceiver implements AsyncDisposable {
   readonly #secrets: string[] = [];
   #server: Server | null = null;
-  #port = 0;
+  readonly #port: number;
   /** Requests that were verified and accepted (2xx), in the order of their arrival. */
   readonly accepted: ReceivedEvent[] = [];
   /** The statuses of all answers. */
   readonly answers: number[] = [];
   answer: Answering = () => 204;
 
+  private constructor(port: number) {
+    this.#port = port;
+  }
+
   static async start(): Promise<WebhookReceiver> {
-    const receiver = new WebhookReceiver();
+    const receiver = new WebhookReceiver(await leasePort());
     await receiver.restore();
     return receiver;
   }
@@ -68,7 +73,7 @@ export class WebhookReceiver implements AsyncDisposable {
         () => response.destroy(),
       );
     });
-    this.#port = await listenOnLoopback(server, this.#port);
+    await listenOnLoopback(server, this.#port);
     this.#server = server;
   }
 

@@ -8,13 +8,13 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ensureServiceDatabase, type ServiceDatabase } from '@phds/service-kit/postgres/database-roles';
-import { findFreePort } from './free-port.ts';
+import { leasePort } from './leased-ports.ts';
 import { identifySelf, isRunning } from './process-identity.ts';
 
 interface EmbeddedPostgresOptions {
   /** Data directory; created and initialised if missing. */
   readonly directory: string;
-  /** TCP port on 127.0.0.1; 0 picks a free one. */
+  /** TCP port on 127.0.0.1; 0 leases one. */
   readonly port: number;
   /** Whether to keep the data after `stop`. Default true. */
   readonly persistent?: boolean;
@@ -59,7 +59,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   if (existsSync(join(directory, 'PG_VERSION'))) await requireSameVersion(programs, directory);
   else await initialise(programs, directory, password);
 
-  const port = options.port === 0 ? await findFreePort() : options.port;
+  const port = options.port === 0 ? await leasePort() : options.port;
   const server = await launch(programs, directory, port, options);
   // Stops the server if this process exits without `stop`. After kill -9, the next start's stopLeftover does it.
   const stopAtExit = () => void server.kill('SIGINT');

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { findFreePort } from '@phds/local-stack/servers/free-port';
 import type { RunningService } from '@phds/service-kit/lifecycle';
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
@@ -32,10 +31,12 @@ export const SERVICES = Object.keys(START) as ServiceName[];
 /** Longer than a busy machine delays an answer. */
 const PATIENT_MS = '20000';
 
+type Running = Awaited<ReturnType<(typeof START)[ServiceName]>>;
+
 interface Replica {
   /** Its address for callers, which leads to the process that was started last. */
   readonly proxy: TcpProxy;
-  running: RunningService | null;
+  running: Running | null;
 }
 
 type Replicas = Readonly<Record<ServiceName, readonly [Replica, Replica]>>;
@@ -99,10 +100,10 @@ export class ReplicatedServices implements AsyncDisposable {
   async #start(service: ServiceName, replica: Replica): Promise<void> {
     const destination = { write: (line: string) => void this.#listOf(line).push(line) };
     const log = createLogger({ service, level: 'warn', destination });
-    const port = await findFreePort();
-    const ports = { [service === 'gateway' ? 'PORT' : 'RPC_PORT']: String(port), PROBE_PORT: '0' };
-    replica.running = await START[service]({ ...this.#shared, ...this.#settings(service), ...ports }, log);
-    replica.proxy.redirect(port);
+    const ports = { PORT: '0', RPC_PORT: '0', PROBE_PORT: '0' };
+    const running = await START[service]({ ...this.#shared, ...this.#settings(service), ...ports }, log);
+    replica.running = running;
+    replica.proxy.redirect('rpcPort' in running ? running.rpcPort : running.port);
   }
 
   #listOf(line: string): string[] {
@@ -119,7 +120,7 @@ export class ReplicatedServices implements AsyncDisposable {
 
 async function newReplica(): Promise<Replica> {
   // Nobody connects before the first start, which redirects it.
-  return { proxy: await startTcpProxy(`tcp://127.0.0.1:${await findFreePort()}`), running: null };
+  return { proxy: await startTcpProxy('tcp://127.0.0.1:1'), running: null };
 }
 
 /** Settings that are the same everywhere and always; each service ignores those of the others. */

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { dirname, join } from 'node:path';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
-import { findFreePort } from '@phds/local-stack/servers/free-port';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { HEART } from '@phds/running-system/revocation-ways';
 import { connectPerson, HEART_PATH } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
@@ -73,7 +73,7 @@ async function startBalancer({ stack }: Site): Promise<AsyncDisposable & { reado
   });
   const servers = stack.gatewayUrls.map((url, index) => `  server gateway-${index + 1} ${new URL(url).host}`);
   await writeFile(gateways, `${['backend gateways', '  balance roundrobin', ...servers].join('\n')}\n`);
-  const [port, plain] = [await findFreePort(), await findFreePort()];
+  const [port, plain] = [await leasePort(), await leasePort()];
   const env = {
     PHDS_BIND: `127.0.0.1:${port}`,
     PHDS_PLAIN_BIND: `127.0.0.1:${plain}`,

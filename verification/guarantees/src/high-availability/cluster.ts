@@ -8,7 +8,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
-import { findFreePort } from '@phds/local-stack/servers/free-port';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
@@ -429,10 +429,10 @@ export class Cluster {
 async function describeNodes(programs: Programs, directory: string, tls: string) {
   const ports = await Promise.all(
     NODES.map(async () => ({
-      postgres: await findFreePort(),
-      patroni: await findFreePort(),
-      etcdClient: await findFreePort(),
-      etcdPeer: await findFreePort(),
+      postgres: await leasePort(),
+      patroni: await leasePort(),
+      etcdClient: await leasePort(),
+      etcdPeer: await leasePort(),
     })),
   );
   const password = randomBytes(18).toString('hex');
@@ -481,7 +481,7 @@ async function startHaproxy(
   resources: AsyncDisposableStack,
 ): Promise<{ readonly primary: number; readonly replicas: number }> {
   const { programs, directory, nodes, tls } = parts;
-  const [primary, replicas] = [await findFreePort(), await findFreePort()];
+  const [primary, replicas] = [await leasePort(), await leasePort()];
   const configuration = join(directory, 'haproxy.cfg');
   await programs.write(configuration, await readDeployed('haproxy.cfg'));
   const addresses = nodes.flatMap(({ ports }, index) => [

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
 import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
 import { THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
-import { findFreePort } from '@phds/local-stack/servers/free-port';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { type StackOptions, startStack } from '@phds/local-stack/stack';
 import { expectStatus, PartnerApp, type Tokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -39,7 +39,7 @@ export async function proveUpgrade(
   const release = await load(earlier);
   // Releases have ports of their own besides the common ones.
   const ports: StackPorts & Record<string, unknown> = { ...(await findRandomPorts(1)) };
-  for (const name of Object.keys(await release.findRandomPorts(1))) ports[name] ??= await findFreePort();
+  for (const name of Object.keys(await release.findRandomPorts(1))) ports[name] ??= await leasePort();
   const options = { dataDirectory, ports, seed: false, postgresSettings: THROWAWAY_SETTINGS, signal };
   const before = await makeData(release, options);
   say(`${earlier.revision} made apps, grants, tokens, readings and access records, and stopped`);

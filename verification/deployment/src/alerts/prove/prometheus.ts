@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort } from '@phds/local-stack/servers/free-port';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { eventually } from '@phds/test-kit/conditions';
 import type { AlertRule, RuleFile } from '../rule-files.ts';
 
@@ -38,7 +38,7 @@ export class Prometheus implements AsyncDisposable {
   /** Starts it and waits until it can be asked. */
   static async start(rules: RuleFile, targets: readonly Target[], intervalMs: number): Promise<Prometheus> {
     const directory = await mkdtemp(join(tmpdir(), 'phds-alerts-'));
-    const port = await findFreePort();
+    const port = await leasePort();
     // YAML contains JSON.
     await writeFile(join(directory, 'alerts.yml'), JSON.stringify(rules));
     await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(toConfiguration(targets, intervalMs)));
