@@ -1,137 +1,64 @@
 import { describe, expect, test } from '@jest/globals';
+import {
+  listExpressions,
+  listGroupings,
+  listUses,
+  readDashboards,
+  type Use,
+} from '@phds/deployment/alerts/dashboards';
+import { listAlertRules, listRecordingRules, readRuleFile } from '@phds/deployment/alerts/rule-files';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 import { newId } from '@phds/service-kit/ids';
-import { eventually } from '@phds/test-kit/conditions';
 import { type Scrape, scrape } from '@phds/test-kit/scrape';
-import { type DocumentedMetric, readMetricsTable, type ServiceName } from '../src/metrics-table.ts';
+import { type DocumentedMetric, readMetricsTable } from '../src/metrics-table.ts';
 
+/** Prometheus adds these labels, and these series. */
+const LABELS_OF_PROMETHEUS = ['job', 'instance'];
+const SERIES_OF_PROMETHEUS = ['up', 'ALERTS'];
 const HEART = '/api/v1/health-data/heart';
 const PERSON = newId('metrics');
 const UNKNOWN_PATH = `/${newId('path')}`;
 const UNKNOWN_TOKEN = `phds_at_${newId('x').slice(2)}${'0'.repeat(40)}`.slice(0, 51);
 
-type Scrapes = Readonly<Record<ServiceName, Scrape>>;
-
-let after: Scrapes;
-
-async function scrapeAll(): Promise<Scrapes> {
-  const { probeUrls, gatewayProbeUrls } = stack;
-  return {
-    gateway: await scrape(gatewayProbeUrls[0] ?? ''),
-    authorization: await scrape(probeUrls.authorization),
-    consent: await scrape(probeUrls.consent),
-    'health-data': await scrape(probeUrls['health-data']),
-  };
-}
-
-/** What a counter or the count of a histogram has gained by the traffic. */
-function gained(service: ServiceName, name: string, labels: Readonly<Record<string, string>> = {}): number {
-  return after[service].sum(name, labels) - before[service].sum(name, labels);
-}
-
-/**
- * Whether the read after the revocation arrived before the eviction: 0 or 1. Then the token was still cached, and the record step refused
- * the read, which makes a record of the access and one of its refusal.
- */
-const countLate = () => gained('consent', 'phds_access_verdicts_total', { verdict: 'grant_revoked' });
+const ruleFile = readRuleFile();
+const recorded = new Map(listRecordingRules(ruleFile).map(({ record, expr }) => [record, expr]));
+const expressions = new Map<string, readonly string[]>([
+  ['alerts.yml', [...recorded.values(), ...listAlertRules(ruleFile).map(({ expr }) => expr)]],
+  ...readDashboards().map(([file, dashboard]) => [file, listExpressions(dashboard)] as const),
+]);
 
 const stack = await useSharedStack();
 const session = await signIn(stack, PERSON);
-const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
 await giveFirstReadings(stack, [PERSON]);
-const before = await scrapeAll();
+const app = await registerApp(stack.gateway, session);
 const tokens = await app.connect(session, ['read:health-data:heart']);
-const read = expectStatus(200, await app.read(tokens.accessToken, HEART));
-const requestId = read.headers.get('x-request-id') ?? '';
-expectStatus(200, await app.read(tokens.accessToken, HEART));
-expectStatus(403, await app.read(tokens.accessToken, '/api/v1/profile'));
-await app.read(UNKNOWN_TOKEN, HEART);
+const read = (token: string) => app.read(token, HEART);
+const first = expectStatus(200, await read(tokens.accessToken));
+// Found in the cache.
+expectStatus(200, await read(tokens.accessToken));
+expectStatus(401, await read(UNKNOWN_TOKEN));
 expectStatus(404, await send(stack.gateway + UNKNOWN_PATH));
-expectStatus(
-  401,
-  await send(`${stack.gateway}/oauth/token`, {
-    json: {
-      grant_type: 'client_credentials',
-      client_id: app.clientId,
-      client_secret: `${app.clientSecret}x`,
-    },
-  }),
-);
-const grant = `${stack.gateway}/partner/consent/grants/${tokens.grantId}`;
-expectStatus(200, await send(grant, { bearer: session, method: 'DELETE' }));
-expectStatus(401, await app.read(tokens.accessToken, HEART));
-// A request is measured when its connection has sent the answer, which may be after the client has it.
-await eventually(async () => {
-  after = await scrapeAll();
-  return gained('gateway', 'phds_http_request_duration_seconds_count', { status: '401' }) >= 3;
-});
-
-describe('after a connection, two reads and a revocation', () => {
-  test('the gateway has measured each request by its endpoint and status', () => {
-    const requests = (labels: Readonly<Record<string, string>>) =>
-      gained('gateway', 'phds_http_request_duration_seconds_count', labels);
-    const endpoint = '/api/v1/health-data/:category';
-    expect(requests({ endpoint, method: 'GET', status: '200' })).toBe(2);
-    expect(requests({ endpoint, method: 'GET', status: '401' })).toBe(2);
-    expect(requests({ endpoint: '/oauth/token', method: 'POST', status: '401' })).toBe(1);
-    expect(requests({ endpoint: 'other', method: 'GET', status: '404' })).toBe(1);
-    expect(after.gateway.sum('phds_http_requests_in_flight')).toBe(0);
-  });
-
-  test('the token cache has counted its look-ups and the eviction', () => {
-    expect(gained('gateway', 'phds_token_cache_lookups_total', { result: 'hit' })).toBeGreaterThanOrEqual(1);
-    expect(gained('gateway', 'phds_token_cache_lookups_total', { result: 'miss' })).toBeGreaterThanOrEqual(
-      2 - countLate(),
-    );
-  });
-
-  test('consent has measured records, verdicts and the revocation', () => {
-    expect(gained('consent', 'phds_access_verdicts_total', { verdict: 'released' })).toBe(2);
-    expect(countLate()).toBeLessThanOrEqual(1);
-    expect(gained('consent', 'phds_access_batch_records_sum')).toBe(2 + 2 * countLate());
-    for (const step of ['insert', 'judge']) {
-      const batches = gained('consent', 'phds_access_batch_duration_seconds_count', { step });
-      expect(batches).toBeGreaterThanOrEqual(1);
-      expect(batches).toBeLessThanOrEqual(2 + 2 * countLate());
-    }
-    expect(gained('consent', 'phds_revocation_duration_seconds_count', { kind: 'grant' })).toBe(1);
-    expect(gained('consent', 'phds_access_not_recorded_total')).toBe(0);
-    expect(after.consent.sum('phds_access_queue_length')).toBe(0);
-  });
-
-  test('authorization has counted the tokens and the secrets', () => {
-    expect(gained('authorization', 'phds_tokens_issued_total', { grant_type: 'authorization_code' })).toBe(1);
-    expect(gained('authorization', 'phds_client_authentications_total', { result: 'refused' })).toBe(1);
-    expect(
-      gained('authorization', 'phds_client_authentications_total', { result: 'accepted' }),
-    ).toBeGreaterThanOrEqual(2);
-  });
-
-  test('caller and callee have measured the same rpcs', () => {
-    const code = 'OK';
-    const read = 'phds.healthdata.v1.HealthDataService/Read';
-    const record = 'phds.consent.v1.AccessService/RecordAccess';
-    expect(gained('gateway', 'phds_rpc_client_duration_seconds_count', { rpc: read, code })).toBe(2);
-    expect(gained('health-data', 'phds_rpc_server_duration_seconds_count', { rpc: read, code })).toBe(2);
-    expect(gained('health-data', 'phds_read_batch_size_sum')).toBe(2 + countLate());
-    const calls = gained('health-data', 'phds_rpc_client_duration_seconds_count', { rpc: record, code });
-    expect(gained('consent', 'phds_rpc_server_duration_seconds_count', { rpc: record, code })).toBe(calls);
-    expect(calls).toBeGreaterThanOrEqual(1);
-  });
-});
+expectStatus(200, await app.revoke(tokens.accessToken));
+expectStatus(401, await read(tokens.accessToken));
+const scrapes = {
+  gateway: await scrape(stack.gatewayProbeUrls[0] ?? ''),
+  authorization: await scrape(stack.probeUrls.authorization),
+  consent: await scrape(stack.probeUrls.consent),
+  'health-data': await scrape(stack.probeUrls['health-data']),
+};
+const all = Object.values(scrapes);
 
 describe('a scrape', () => {
   const documented = readMetricsTable();
   const toRow = ({ name, type }: Pick<DocumentedMetric, 'name' | 'type'>) => `${name} ${type}`;
 
-  test.each(['gateway', 'authorization', 'consent', 'health-data'] as const)(
+  test.each(Object.entries(scrapes))(
     'of %s has exactly the metrics of the table, and those of its process',
-    (service) => {
-      const { declarations } = after[service];
+    (service, { declarations }) => {
       const own = [...declarations].filter(([name]) => name.startsWith('phds_'));
       const expected = documented.filter(({ services }) => services.includes(service));
       const scraped = own.map(([name, { type }]) => toRow({ name, type }));
@@ -147,7 +74,7 @@ describe('a scrape', () => {
 
   test('has the labels of the table, and no other', () => {
     const labelsOf = new Map(documented.map(({ name, labels }) => [name, labels]));
-    for (const { samples } of Object.values(after)) {
+    for (const { samples } of all) {
       for (const { name, labels } of samples) {
         if (!name.startsWith('phds_')) continue;
         const metric = labelsOf.has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');
@@ -159,15 +86,80 @@ describe('a scrape', () => {
 
   test('has no id of a person, an app, a grant, a token or a request, and no path', () => {
     const secrets = [tokens.accessToken, tokens.refreshToken, app.clientSecret, session, UNKNOWN_TOKEN];
+    const requestId = first.headers.get('x-request-id') ?? '';
     const ids = [PERSON, app.clientId, tokens.grantId, requestId, UNKNOWN_PATH.slice(1)];
     expect([...secrets, ...ids]).not.toContain('');
-    for (const { text } of Object.values(after)) {
+    for (const { text } of all) {
       for (const known of [...secrets, ...ids]) expect(text).not.toContain(known);
       expect(text).not.toMatch(/(app|grt|fam|req|evt)_[0-9A-Za-z]{16}|phds_(cs|ac|at|rt)_[0-9A-Za-z]{8}/);
     }
   });
-
-  test('is on no public port', async () => {
-    expectStatus(404, await send(`${stack.gateway}/metrics`));
-  });
 });
+
+/** The name under which a metric is declared. Histograms have samples with suffixes. */
+function isExported({ declarations }: Scrape, metric: string): boolean {
+  const histogram = metric.replace(/_(bucket|sum|count)$/, '');
+  const type = declarations.get(histogram)?.type;
+  return declarations.has(metric) || type === 'histogram' || type === 'summary';
+}
+
+function isKnown({ metric }: Use): boolean {
+  return (
+    recorded.has(metric) ||
+    SERIES_OF_PROMETHEUS.includes(metric) ||
+    all.some((each) => isExported(each, metric))
+  );
+}
+
+const samplesOf = (metric: string) =>
+  all.flatMap(({ samples }) => samples.filter(({ name }) => name === metric));
+
+/** The labels of a metric's series; null for a metric without any, such as a counter of what has not happened. */
+function findLabels(metric: string): string[] | null {
+  const rule = recorded.get(metric);
+  if (rule !== undefined) return listGroupings(rule);
+  if (SERIES_OF_PROMETHEUS.includes(metric)) return ['alertname'];
+  const samples = samplesOf(metric);
+  return samples.length === 0 ? null : [...new Set(samples.flatMap(({ labels }) => Object.keys(labels)))];
+}
+
+test.each([...expressions])('every metric of %s exists in a scrape of the running stack', (_file, ofFile) => {
+  const missing = ofFile.flatMap(listUses).filter((use) => !isKnown(use));
+  expect([...new Set(missing.map(({ metric }) => metric))]).toEqual([]);
+});
+
+test.each([...expressions])(
+  'every label that %s matches or groups by exists on its metric',
+  (_file, ofFile) => {
+    const wrong = ofFile.flatMap((expr) => {
+      const uses = listUses(expr).map((use) => ({ ...use, own: findLabels(use.metric) }));
+      const matched = uses.flatMap(({ metric, labels, own }) =>
+        own === null
+          ? []
+          : labels.filter((label) => !isLabel(label, own)).map((label) => `${metric}{${label}}`),
+      );
+      if (uses.some(({ own }) => own === null)) return matched;
+      const known = uses.flatMap(({ own }) => own ?? []);
+      const grouped = listGroupings(expr).filter((label) => !isLabel(label, known));
+      return [...matched, ...grouped.map((label) => `${label} in ${expr}`)];
+    });
+    expect(wrong).toEqual([]);
+  },
+);
+
+test.each([...expressions])('every label has the values that %s compares it with', (_file, ofFile) => {
+  const wrong = ofFile.flatMap(listUses).flatMap(({ metric, equals }) => {
+    const samples = samplesOf(metric);
+    const own = Object.entries(equals).filter(([label]) => !LABELS_OF_PROMETHEUS.includes(label));
+    return own
+      .filter(
+        ([label, value]) => samples.length > 0 && !samples.some(({ labels }) => labels[label] === value),
+      )
+      .map(([label, value]) => `${metric}{${label}="${value}"}`);
+  });
+  expect(wrong).toEqual([]);
+});
+
+function isLabel(label: string, own: readonly string[]): boolean {
+  return own.includes(label) || LABELS_OF_PROMETHEUS.includes(label);
+}

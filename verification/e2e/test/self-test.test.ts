@@ -5,8 +5,8 @@ import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
 import { runSelfTestRound } from '../../../services/gateway/src/self-test/self-test.ts';
 
-/** Lets revocations be acknowledged and undone, as a consent service would that acknowledges too early. */
-async function undoRevocations({ databases }: SharedStack): Promise<AsyncDisposable> {
+/** Lets revocations of an app be acknowledged and undone, as a consent service would that acknowledges too early. */
+async function undoRevocations({ databases }: SharedStack, clientId: string): Promise<AsyncDisposable> {
   const admin = new pg.Client({ connectionString: databases.consent.ownerUrl });
   await admin.connect();
   await admin.query(`
@@ -16,7 +16,8 @@ async function undoRevocations({ databases }: SharedStack): Promise<AsyncDisposa
       RETURN NULL;
     END $$;
     CREATE TRIGGER undo_revocation AFTER UPDATE ON consent.consent_grant
-      FOR EACH ROW WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL)
+      FOR EACH ROW WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL
+        AND NEW.client_id = ${admin.escapeLiteral(clientId)})
       EXECUTE FUNCTION consent.undo_revocation()`);
   return {
     async [Symbol.asyncDispose]() {
@@ -40,7 +41,7 @@ test('a self-test with the app of the deployment finds that revocations hold, an
   // authorization registers the app soon after its start, which it needs consent for.
   await eventually(async () => expect(await run()).toEqual({ outcome: 'ok' }), { intervalMs: 500 });
   {
-    await using _broken = await undoRevocations(stack);
+    await using _broken = await undoRevocations(stack, app.clientId);
     expect(await run()).toEqual({ outcome: 'stale' });
   }
   expect(await run()).toEqual({ outcome: 'ok' });

@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { ingestReadings } from '@phds/running-system/ingestion';
-import { expectStatus } from '@phds/running-system/partner-app';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import { startRunningStack } from '@phds/running-system/running-stack';
 import { sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import { OtlpReceiver } from '@phds/test-kit/otlp-receiver';
+import { scrape } from '@phds/test-kit/scrape';
 import { shared } from '@phds/test-kit/shared';
 import { findLeaks, type Place, readLogs, readRedis, readScrapes, readTables } from '../src/leak-search.ts';
 import { SecretCollector } from '../src/secret-collector.ts';
@@ -51,6 +52,73 @@ function untilTraced(requestId: string, expected: Record<string, string[]>) {
     return trace;
   });
 }
+
+/** The metrics of each service. The counts below need a stack that nobody else uses. */
+async function scrapeAll() {
+  const urls = { ...stack.probeUrls, gateway: stack.gatewayProbeUrls[0] ?? '' };
+  const scraped = Object.entries(urls).map(async ([name, url]) => [name, await scrape(url)] as const);
+  return Object.fromEntries(await Promise.all(scraped));
+}
+
+test('two reads, a refusal of each kind and a revocation are each counted once', async () => {
+  const { session } = collector;
+  const app = await registerApp(stack.gateway, session);
+  const before = await scrapeAll();
+  let after = before;
+  const gained = ([service, name, labels = {}]: Count) =>
+    (after[service]?.sum(name, labels) ?? 0) - (before[service]?.sum(name, labels) ?? 0);
+  type Count = readonly [service: string, name: string, labels?: Readonly<Record<string, string>>];
+
+  const { accessToken, grantId } = await app.connect(session, ['read:health-data:heart']);
+  for (const _ of ['found at authorization', 'found in the cache']) {
+    expectStatus(200, await app.read(accessToken, HEART));
+  }
+  expectStatus(403, await app.read(accessToken, '/api/v1/mood'));
+  expectStatus(401, await app.read('phds_at_unknown', HEART));
+  expectStatus(404, await send(`${stack.gateway}/nothing`));
+  const wrong = { client_id: app.clientId, client_secret: `${app.clientSecret}x` };
+  const own = { grant_type: 'client_credentials', ...wrong };
+  expectStatus(401, await send(`${stack.gateway}/oauth/token`, { json: own }));
+  const grant = `${stack.gateway}/partner/consent/grants/${grantId}`;
+  expectStatus(200, await send(grant, { bearer: session, method: 'DELETE' }));
+
+  const http = 'phds_http_request_duration_seconds_count';
+  const [callee, caller] = [
+    'phds_rpc_server_duration_seconds_count',
+    'phds_rpc_client_duration_seconds_count',
+  ];
+  const endpoint = '/api/v1/health-data/:category';
+  const recorded = { rpc: 'phds.consent.v1.AccessService/RecordAccess', code: 'OK' };
+  const reading = { rpc: 'phds.healthdata.v1.HealthDataService/Read', code: 'OK' };
+  const expected: readonly (readonly [number, ...Count])[] = [
+    [2, 'gateway', http, { endpoint, method: 'GET', status: '200' }],
+    [1, 'gateway', http, { endpoint, method: 'GET', status: '401' }],
+    [1, 'gateway', http, { endpoint: '/oauth/token', method: 'POST', status: '401' }],
+    [1, 'gateway', http, { endpoint: 'other', method: 'GET', status: '404' }],
+    [1, 'gateway', 'phds_token_cache_lookups_total', { result: 'miss' }],
+    [2, 'gateway', 'phds_token_cache_lookups_total', { result: 'hit' }],
+    [2, 'gateway', caller, reading],
+    [2, 'health-data', callee, reading],
+    [2, 'health-data', 'phds_read_batch_size_sum'],
+    [2, 'health-data', caller, recorded],
+    [2, 'consent', callee, recorded],
+    [2, 'consent', 'phds_access_verdicts_total', { verdict: 'released' }],
+    [2, 'consent', 'phds_access_batch_records_sum'],
+    [2, 'consent', 'phds_access_batch_duration_seconds_count', { step: 'insert' }],
+    [2, 'consent', 'phds_access_batch_duration_seconds_count', { step: 'judge' }],
+    [1, 'consent', 'phds_revocation_duration_seconds_count', { kind: 'grant' }],
+    [0, 'consent', 'phds_access_not_recorded_total'],
+    [1, 'authorization', 'phds_tokens_issued_total', { grant_type: 'authorization_code' }],
+    [1, 'authorization', 'phds_client_authentications_total', { result: 'refused' }],
+  ];
+  // A request is measured when its connection has sent the answer, which may be after the client has it.
+  await eventually(async () => {
+    after = await scrapeAll();
+    expect(expected.map(([, ...count]) => [gained(count), ...count])).toEqual(expected);
+  });
+  expect(after['gateway']?.sum('phds_http_requests_in_flight')).toBe(0);
+  expect(after['consent']?.sum('phds_access_queue_length')).toBe(0);
+});
 
 let firstRequest = '';
 
