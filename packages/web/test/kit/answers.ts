@@ -77,6 +77,11 @@ export function example<Id extends OperationId>(operation: Id): BodyOf<Id> {
   return structuredClone(recorded.answer.body) as BodyOf<Id>;
 }
 
+/** A list that fits on one page. */
+export function listOf<Item>(...data: readonly Item[]) {
+  return { data, pagination: { page: 1, pageSize: 100, total: data.length, totalPages: 1 } };
+}
+
 /** A recorded refusal or failure of the service, with members of its body replaced; `status` for a code that is not recorded. */
 export function problem(code: string, members: Readonly<Record<string, unknown>> = {}): Answer {
   const { answer } = recordedProblems[code] ?? {};
@@ -123,7 +128,7 @@ const pending = example('getPendingApproval');
 /** Where no example is recorded, or its times are not those of the tests. */
 const DEFAULTS: Answers = {
   getPendingApproval: { data: { ...pending.data, createdAt: after(-1), expiresAt: after(9) } },
-  listOperatorActs: { data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } },
+  listOperatorActs: listOf(),
 };
 
 const contract = await AnswerContract.open();
@@ -187,7 +192,8 @@ export class Service {
 
   #exampleFor(operation: OperationId): unknown {
     try {
-      return example(operation) ?? {};
+      const body: object = example(operation) ?? {};
+      return 'pagination' in body && 'data' in body ? listOf(...(body.data as unknown[])) : body;
     } catch (error) {
       this.#faults.push((error as Error).message);
       return LOST;

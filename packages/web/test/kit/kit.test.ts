@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { example, problem } from './answers.ts';
+import { example, listOf, problem } from './answers.ts';
 import { openPage } from './page.ts';
 
 const findGlobals = () => ['window', 'document', 'location', 'jest'].filter((name) => name in globalThis);
@@ -46,9 +46,15 @@ test('what the page says on the console fails the test', async () => {
 test('a request is answered by the table, else by the recorded example', async () => {
   const [grant] = example('listGrants').data;
   if (grant === undefined) throw new Error('No grant is recorded.');
-  const pagination = example('listGrants').pagination;
-  const data = [{ ...grant, app: { ...grant.app, name: 'Night Walk' } }];
-  await using page = await openPage('/apps', { answers: { listGrants: { data, pagination } } });
+  const listGrants = listOf({ ...grant, app: { ...grant.app, name: 'Night Walk' } });
+  await using page = await openPage('/apps', { answers: { listGrants } });
   page.see('Night Walk');
   page.see('Ada Sommer');
+});
+
+test('barriers are found', async () => {
+  await using page = await openPage('/apps');
+  expect(await page.findBarriers()).toEqual([]);
+  document.querySelector('main')?.append(document.createElement('button'));
+  expect(await page.findBarriers()).toEqual([expect.stringMatching(/^button-name: /)]);
 });

@@ -181,6 +181,18 @@ export class Page implements AsyncDisposable {
     await this.settle();
   }
 
+  /** What axe finds on the page, one line each. Colors are checked in a real browser only. */
+  async findBarriers(): Promise<string[]> {
+    const { default: axe } = await import('axe-core');
+    const rules = { 'color-contrast': { enabled: false }, 'link-in-text-block': { enabled: false } };
+    let isRunning = true;
+    const run = axe.run(document.documentElement, { resultTypes: ['violations'], rules }).finally(() => {
+      isRunning = false;
+    });
+    while (isRunning) await this.settle();
+    return (await run).violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes[0]?.html})`);
+  }
+
   /** Waits until the requests under way are answered and everything is rendered. */
   async settle(): Promise<void> {
     let turns = 0;
