@@ -2,14 +2,22 @@ import { GlobalWindow } from 'happy-dom';
 
 export const ORIGIN = 'https://health.example';
 
-/** The browser's way of leaving a page: assigning an address, replacing this one by it, or reloading. */
+/** The browser's way of leaving a page: assigning an address, replacing this one by it, reloading, or closing the tab. */
 export interface Leaving {
-  readonly how: 'assign' | 'replace' | 'reload';
+  readonly how: 'assign' | 'replace' | 'reload' | 'close';
   readonly url: string;
 }
 
 /** What Node has, too, and pages take from the browser. Everything else that Node has stays. */
-const REPLACED = ['CustomEvent', 'Event', 'EventTarget', 'localStorage', 'navigator', 'sessionStorage'];
+const REPLACED = [
+  'BroadcastChannel',
+  'CustomEvent',
+  'Event',
+  'EventTarget',
+  'localStorage',
+  'navigator',
+  'sessionStorage',
+];
 /** With these, `fetch` of Node resolves paths. */
 const FETCH_ORIGIN = Symbol.for('undici.globalOrigin.1');
 
@@ -24,6 +32,26 @@ const view = new GlobalWindow({
   settings: { navigation: { disableMainFrameNavigation: true, disableChildFrameNavigation: true } },
 });
 let leavings: Leaving[] = [];
+let told: unknown[] = [];
+const listening = new Set<TabChannel>();
+
+/** Between the tabs of the browser; the others are the test. */
+class TabChannel {
+  onmessage: ((event: { readonly data: unknown }) => void) | null = null;
+
+  constructor() {
+    listening.add(this);
+  }
+
+  postMessage(data: unknown): void {
+    told.push(data);
+  }
+}
+
+/** Tells the page what another tab says. */
+export function tellPage(data: unknown): void {
+  for (const channel of listening) channel.onmessage?.({ data });
+}
 
 for (const how of ['assign', 'replace', 'reload'] as const) {
   const value = (url: string | URL = view.location.href) => void leavings.push({ how, url: String(url) });
@@ -38,6 +66,8 @@ Object.assign(view, {
   requestAnimationFrame: (draw: (at: number) => void) => setTimeout(() => draw(performance.now()), 16),
   cancelAnimationFrame: (frame: never) => clearTimeout(frame),
   scrollTo: () => undefined,
+  close: () => void leavings.push({ how: 'close', url: view.location.href }),
+  BroadcastChannel: TabChannel,
 });
 
 const installed = new Map<PropertyKey, PropertyDescriptor | undefined>();
@@ -73,13 +103,21 @@ export function removeDom(): void {
   installed.clear();
 }
 
-/** Opens an empty page at a path, in a browser that prefers these languages, without anything stored. Returns how it is left. */
-export function openEmptyPage(path: string, languages: readonly string[]): readonly Leaving[] {
+/** What becomes of a page outside of it. */
+export interface Outside {
+  readonly leavings: readonly Leaving[];
+  /** What the page tells other tabs. */
+  readonly told: readonly unknown[];
+}
+
+/** Opens an empty page at a path, in a browser that prefers these languages; in a new one, nothing is stored. */
+export function openEmptyPage(path: string, languages: readonly string[], isNewBrowser: boolean): Outside {
   leavings = [];
+  told = [];
   view.history.replaceState(null, '', path);
-  view.localStorage.clear();
+  if (isNewBrowser) for (const storage of [view.localStorage, view.sessionStorage]) storage.clear();
   view.document.title = '';
   view.document.body.innerHTML = '';
   Object.defineProperty(view.navigator, 'languages', { value: languages, configurable: true });
-  return leavings;
+  return { leavings, told };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { createElement } from 'react';
 import { type Answers, problem, type Sent, Service } from './answers.ts';
-import { installDom, type Leaving, openEmptyPage, removeDom } from './dom.ts';
+import { installDom, type Leaving, openEmptyPage, removeDom, tellPage } from './dom.ts';
 import { NOW } from './times.ts';
 
 // Libraries look for a browser when they are loaded.
@@ -31,6 +31,8 @@ export interface PageOptions {
   /** Whether somebody is signed in: Ada, as in the examples. */
   readonly isSignedIn?: boolean;
   readonly language?: keyof typeof LANGUAGES;
+  /** Whether the browser still has what the page before stored. */
+  readonly isSameBrowser?: boolean;
   readonly answers?: Answers;
   /** Messages on the console that the test expects. Every other one fails it. */
   readonly complaints?: RegExp;
@@ -54,15 +56,18 @@ export async function openPage(path: string, options: PageOptions = {}): Promise
 /** An open page. Its methods return when everything has happened that can happen without time passing or a held answer. */
 export class Page implements AsyncDisposable {
   readonly user: ReturnType<typeof userEvent.setup>;
-  /** Navigations away from the page: `assign`, `replace` or `reload`, and the URL. */
+  /** Navigations away from the page: `assign`, `replace`, `reload` or `close`, and the URL. */
   readonly leavings: readonly Leaving[];
+  /** What the page has told other tabs of the browser. */
+  readonly told: readonly unknown[];
   readonly #service: Service;
   readonly #client = createQueryClient();
   readonly #complaints: string[] = [];
   readonly #expected: RegExp | undefined;
   readonly #real = { fetch: globalThis.fetch, error: console.error, warn: console.warn };
 
-  constructor(path: string, { isSignedIn = true, language = 'en', answers = {}, complaints }: PageOptions) {
+  constructor(path: string, options: PageOptions) {
+    const { isSignedIn = true, language = 'en', answers = {}, complaints, isSameBrowser = false } = options;
     this.#expected = complaints;
     installDom();
     jest.useFakeTimers({ now: NOW, doNotFake: [...KEPT_TIMERS] });
@@ -71,7 +76,9 @@ export class Page implements AsyncDisposable {
     Object.assign(console, { error: complain, warn: complain });
     // Testing Library lets the faked time pass by it.
     Object.assign(globalThis, { fetch: this.#service.fetch, jest });
-    this.leavings = openEmptyPage(path, LANGUAGES[language]);
+    const { leavings, told } = openEmptyPage(path, LANGUAGES[language], !isSameBrowser);
+    this.leavings = leavings;
+    this.told = told;
     startSignIn();
     startLanguage();
     this.user = userEvent.setup({ delay: null });
@@ -173,6 +180,12 @@ export class Page implements AsyncDisposable {
       await act(async () => void jest.advanceTimersByTime(Math.min(rest, 1_000)));
       await this.settle();
     }
+  }
+
+  /** Another tab of the browser tells the page something. */
+  async hear(news: unknown): Promise<void> {
+    await act(async () => tellPage(news));
+    await this.settle();
   }
 
   /** The person comes back from another window. */
