@@ -1,15 +1,25 @@
-import { expect, test } from '@jest/globals';
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { eventually } from '@phds/test-kit/conditions';
 import { startNameServer } from '@phds/test-kit/name-server';
 import { describeWith } from '@phds/test-kit/requirements';
+import { openRpcChannel } from '../src/rpc/client.ts';
+import { connection } from './call-stream-service.ts';
+import { keepCalling, startReplica } from './replica-load.ts';
 
-// With this variable, which grpc-js reads when it is loaded, it asks the server that an address names.
-process.env['GRPC_NODE_USE_ALTERNATIVE_RESOLVER'] = 'true';
-const { openRpcChannel } = await import('../src/rpc/client.ts');
-const { connection } = await import('./call-stream-service.ts');
-const { keepCalling, startReplica } = await import('./replica-load.ts');
+// With this switch, grpc-js asks the server that an address names. It reads the environment only when it is loaded, which another
+// file of this process may have done.
+const SWITCH = 'GRPC_NODE_USE_ALTERNATIVE_RESOLVER';
+const environment = createRequire(import.meta.url)('@grpc/grpc-js/build/src/environment.js');
+beforeAll(() => {
+  expect(environment[SWITCH]).toBe(false);
+  environment[SWITCH] = true;
+});
+afterAll(() => {
+  environment[SWITCH] = false;
+});
 
 /** A name with one replica, `first`, and calls to it. */
 async function startName(cleanup: AsyncDisposableStack, options: Parameters<typeof startReplica>[1] = {}) {

@@ -9,7 +9,7 @@ import { createAccessCounting } from '../src/app/access-counting.ts';
 import { toLocalDays } from '../src/domain/local-days.ts';
 import { expectAppDays } from './app-days.ts';
 import { type DatedRecorder, startDatedRecorder } from './dated-recorder.ts';
-import { accessOf, approve, HEART, MOOD, record, registerApp, shareConsent } from './running-service.ts';
+import { accessOf, approve, MOOD, record, registerApp, shareConsent } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
 const consent = await shareConsent({ settings: { COUNT_INTERVAL_MS: '3600000' } });
@@ -231,14 +231,6 @@ describe('counts of accesses', () => {
 });
 
 describe('local days', () => {
-  // What the previous release counted with, except that it also took the batches from access_uncounted.
-  const COUNT_OF_THE_RELEASE_BEFORE = `
-  INSERT INTO access_day AS kept (user_ref, grant_id, day, client_id, scope, endpoint, recorded, refused, last_at)
-  SELECT user_ref, $1, $2, $3, $4, '/api/v1/health-data/heart', $5, 0, now() FROM person WHERE user_id = $6
-  ON CONFLICT (user_ref, grant_id, day, client_id, scope, endpoint) DO UPDATE SET
-    recorded = kept.recorded + excluded.recorded, refused = kept.refused + excluded.refused,
-    last_at = greatest(kept.last_at, excluded.last_at)`;
-
   let dated: DatedRecorder;
 
   const clock = new FakeClock('2026-03-01T00:00:00Z');
@@ -252,19 +244,6 @@ describe('local days', () => {
 
   const approveFor = async (user: string): Promise<Grant> =>
     approve(consent, await registerApp(consent), user);
-
-  async function recordAt(grant: Grant, ...times: readonly string[]): Promise<void> {
-    for (const time of times) {
-      // A new chain each time, so that times may decrease.
-      clock.set(new Date(time));
-      await using recorder = startDatedRecorder(consent.database.url, clock);
-      await recorder.recorder.record([accessOf(grant)]);
-    }
-  }
-
-  async function countEverything(): Promise<void> {
-    while ((await dated.count()) > 0);
-  }
 
   async function readDays(user: string, request: object): Promise<[string, number][]> {
     const { days } = await consent.history.listAccessDays(request, await consent.session(user));
@@ -344,38 +323,6 @@ describe('local days', () => {
         });
       },
     );
-  });
-
-  describe('accesses that the release before counted, by UTC day only', () => {
-    test('are shown at the date of their UTC day, once, also when both releases count the same day', async () => {
-      const grant = await approveFor('upgraded');
-      const countBefore = (recorded: number) =>
-        consent.owner.query(COUNT_OF_THE_RELEASE_BEFORE, [
-          grant.grantId,
-          '2026-07-01',
-          grant.clientId,
-          HEART,
-          recorded,
-          'upgraded',
-        ]);
-      const week = { from: '2026-06-28', to: '2026-07-04' };
-      const expectDays = async (...expected: [string, number][]) =>
-        expect(await readDays('upgraded', { ...week, timeZone: 'Europe/Vienna' })).toEqual(expected);
-      await countBefore(3);
-      await expectDays(['2026-07-01', 3]);
-      await recordAt(grant, '2026-07-01T21:59:00Z', '2026-07-01T22:00:00Z');
-      await countEverything();
-      await expectDays(['2026-07-02', 1], ['2026-07-01', 4]);
-      await countBefore(2);
-      await expectDays(['2026-07-02', 1], ['2026-07-01', 6]);
-      await recordAt(grant, '2026-07-01T22:01:00Z');
-      await countEverything();
-      await expectDays(['2026-07-02', 2], ['2026-07-01', 6]);
-      expect(await readDays('upgraded', week)).toEqual([['2026-07-01', 8]]);
-      expect(
-        await readDays('upgraded', { from: '2026-07-02', to: '2026-07-02', timeZone: 'Europe/Vienna' }),
-      ).toEqual([['2026-07-02', 2]]);
-    });
   });
 
   test.each(ENDS_OF_DAYS)('are divided at local midnight: $timeZone ($why)', ({ timeZone, dates }) => {

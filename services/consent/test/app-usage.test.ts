@@ -196,30 +196,6 @@ describe('the days of an app', () => {
     expect(await usage()).toMatchObject(Array(DAYS).fill({ released: USERS, refused: USERS }));
   });
 
-  test('what was counted before the upgrade is shown at once and added up in the background, also while others count', async () => {
-    const { owner } = consent;
-    const grant = await approve(consent, app, 'user');
-    // An app of the release before.
-    await owner.query('ALTER TABLE access_day DISABLE TRIGGER USER');
-    await countUsers();
-    await owner.query('ALTER TABLE access_day ENABLE TRIGGER USER');
-    await owner.query(`UPDATE app SET app_days_from = '9999-12-31' WHERE client_id = $1`, [app.clientId]);
-    await record(consent, accessOf(grant));
-    const before = await usage();
-    expect(before.reduce((sum, { released }) => sum + released, 0)).toBe(DAYS * USERS + 1);
-
-    await using _another = await consent.startAnother({ COUNT_INTERVAL_MS: '20' });
-    await eventually(async () => {
-      expect(await usage()).toEqual(before);
-      const { rows } = await owner.query(
-        'SELECT FROM access_uncounted UNION ALL SELECT FROM app WHERE app_days_from IS NOT NULL',
-      );
-      expect(rows).toEqual([]);
-    });
-    await expectAppDays(owner);
-    expect(await usage()).toEqual(before);
-  });
-
   test('an erasure changes neither the counts of a person nor those of the app', async () => {
     await record(consent, accessOf(await approve(consent, app, 'erased')));
     await using _another = await consent.startAnother({ COUNT_INTERVAL_MS: '20' });

@@ -59,14 +59,6 @@ describe('opening', () => {
     expect(await purposesOnReceipt(grantId, 'misled')).toEqual([null]);
   });
 
-  test("a purpose that an earlier release stored without the app's secret is neither shown nor put on the receipt", async () => {
-    const id = await openPending(consent, await registerApp(consent), [HEART], false);
-    await consent.owner.query('UPDATE pending_approval SET purpose = $2 WHERE id = $1', [id, 'Trust me.']);
-    expect(await get(id, 'warned')).toMatchObject({ purpose: '' });
-    const { grantId } = await approveAll(id, 'warned');
-    expect(await purposesOnReceipt(grantId, 'warned')).toEqual([null]);
-  });
-
   test('with the same id again returns the same; with the id of another app it is a conflict', async () => {
     const one = await registerApp(consent);
     const id = await openPending(consent, one);

@@ -162,26 +162,6 @@ describe('chains that have moved', () => {
     expect(contents[500]?.heads[0]).toEqual({ writer: 'idle', seq: 0, hash: 'as written' });
   });
 
-  test('checkpoints of earlier releases, which list every chain, are continued and verified', async () => {
-    await using records = await startDatedRecords(NOW);
-    for (const chain of ['one', 'other']) await records.record(chain);
-    await records.checkpoints.take();
-    const [own] = await records.stored();
-    const { number, previous, keptFrom, heads } = own!;
-    await records.admin.query('DELETE FROM consent_audit.access_checkpoint');
-    const earlier = await records.signer.sign({ number, previous, keptFrom, heads }, records.clock.now());
-    await records.store.add(1, earlier);
-    expect(await records.checkpoints.take()).toBe(false);
-    await records.record('one');
-    expect(await records.checkpoints.take()).toBe(true);
-    const [, next] = await records.stored();
-    expect(next).toMatchObject({ number: 2, base: 2, firstKept: 1, previous: hashCheckpoint(earlier) });
-    await records.record('one');
-    await records.checkpoints.take();
-    expect((await records.stored())[2]).toMatchObject({ base: 2, heads: [{ seq: 5 }] });
-    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 3 });
-  });
-
   /** Two chains of February, one of which ends in March, and one of April, each signed in its month; February is dropped. */
   async function startDropped(): Promise<DatedRecords> {
     const records = await startDatedRecords('2024-02-10T12:00:00Z');

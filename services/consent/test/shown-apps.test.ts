@@ -248,47 +248,6 @@ describe('the description and the developer of an app', () => {
       ['developerName', BROKER.developerName, ''],
     ]);
   });
-
-  test('are kept when authorization of an earlier release reports a profile without them', async () => {
-    const app = await registerApp(consent);
-    await put(app, DIARY);
-    const { grantId } = await approve(consent, app, 'mixed');
-    await consent.ledger.putApp({ app: { ...app, name: 'Renamed' } });
-    const grant = await grantOf(grantId, 'mixed');
-    expect(grant?.app).toMatchObject(DIARY);
-    expect(await changesOf(grantId, 'mixed')).toEqual([['name', 'Pulse Diary', 'Renamed']]);
-  });
-
-  test('are absent where an earlier release decided, and becoming known is no change', async () => {
-    const app = await registerApp(consent);
-    const { grantId } = await approve(consent, app, 'early');
-    await put(app, DIARY);
-    const grant = await grantOf(grantId, 'early');
-    expect([grant?.app?.description, grant?.app?.developerName]).toEqual([undefined, undefined]);
-    expect(await changesOf(grantId, 'early')).toEqual([]);
-    expect(await partiesOf(grantId, 'early')).toEqual(Array(2).fill([null, null]));
-    await put(app, { ...DIARY, developerName: BROKER.developerName });
-    expect(await changesOf(grantId, 'early')).toEqual([
-      ['developerName', DIARY.developerName, BROKER.developerName],
-    ]);
-  });
-
-  test('stay known when an instance of an earlier release beside this one renames the app', async () => {
-    const app = { ...(await registerApp(consent)), ...DIARY };
-    const { grantId } = await approve(consent, app, 'beside');
-    await consent.owner.query(
-      `WITH renamed AS (UPDATE app SET name = 'Renamed' WHERE client_id = $1 RETURNING *)
-       INSERT INTO app_profile (client_id, version, since, name, homepage_url, privacy_policy_url, logo_url)
-       SELECT client_id, (SELECT max(version) + 1 FROM app_profile p WHERE p.client_id = renamed.client_id), now(), name, homepage_url, privacy_policy_url, logo_url FROM renamed`,
-      [app.clientId],
-    );
-    await put({ ...app, name: 'Renamed' }, BROKER);
-    expect(await changesOf(grantId, 'beside')).toEqual([
-      ['name', 'Pulse Diary', 'Renamed'],
-      ['description', DIARY.description, BROKER.description],
-      ['developerName', DIARY.developerName, BROKER.developerName],
-    ]);
-  });
 });
 
 describe('a grant', () => {
@@ -304,64 +263,5 @@ describe('a grant', () => {
     expect(await grantOf(grantId, 'twice')).toMatchObject({ purpose: '', redirectHost: 'other.test' });
     const listed = await consent.asGateway.listGrants({}, await consent.session('twice'));
     expect(listed.grants).toMatchObject([{ purpose: '', redirectHost: 'other.test' }]);
-  });
-});
-
-const receiptOf = async (grantId: string, userId: string) => {
-  const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session(userId));
-  return decodeJwt<{ purposes: Record<string, unknown>[]; party_identification: object[] }>(receipt);
-};
-
-describe('a decision of an earlier release, which did not store what it showed', () => {
-  test('is shown with the oldest known profile and no host, and the receipt states that it was not recorded', async () => {
-    const app = await registerApp(consent);
-    const id = await openPending(consent, app);
-    await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
-    const { grantId, clientId, userId } = await approveOpened(id, 'unrecorded');
-    await rename(app, 'Data Broker');
-    const receipt = await receiptOf(grantId, 'unrecorded');
-    const { rows } = await consent.owner.query('SELECT since FROM app_profile WHERE client_id = $1', [
-      clientId,
-    ]);
-    expect(receipt.purposes).toMatchObject([
-      {
-        recipient: {
-          party_name: 'Pulse Diary',
-          party_url: 'https://pulse.test/',
-          privacy_notice: 'https://pulse.test/privacy',
-          redirect_host: null,
-          as_shown: false,
-          as_of: rows[0].since.toISOString(),
-        },
-      },
-    ]);
-    expect(receipt.party_identification).toMatchObject([{ party_name: 'Pulse Diary' }]);
-    expect(await grantOf(grantId, 'unrecorded')).toMatchObject({
-      app: { name: 'Pulse Diary' },
-      currentAppName: 'Data Broker',
-      appChanges: [{ field: 'name', from: 'Pulse Diary', to: 'Data Broker' }],
-      redirectHost: '',
-    });
-    const { apps } = await consent.asGateway.listConnectedApps({}, await consent.session('unrecorded'));
-    expect(apps).toMatchObject([{ name: 'Pulse Diary', redirectHost: '' }]);
-    await record(consent, accessOf({ grantId, clientId, userId }));
-    const { accesses } = await consent.history.listAccesses({}, await consent.session('unrecorded'));
-    expect(accesses).toMatchObject([{ appName: 'Pulse Diary', currentAppName: 'Data Broker' }]);
-  });
-
-  test('is shown with the current profile if no other is known', async () => {
-    const app = await registerApp(consent);
-    const id = await openPending(consent, app);
-    await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
-    await consent.owner.query('DELETE FROM app_profile WHERE client_id = $1', [app.clientId]);
-    const shown = await consent.asGateway.getPendingApproval({ id }, await consent.session('unrecorded2'));
-    expect(shown.pendingApproval?.app?.name).toBe('Pulse Diary');
-    const { grantId } = await approveOpened(id, 'unrecorded2');
-    const receipt = await receiptOf(grantId, 'unrecorded2');
-    expect(receipt.purposes).toMatchObject([{ recipient: { party_name: 'Pulse Diary', as_shown: false } }]);
-    expect(await grantOf(grantId, 'unrecorded2')).toMatchObject({
-      app: { name: 'Pulse Diary' },
-      appChanges: [],
-    });
   });
 });

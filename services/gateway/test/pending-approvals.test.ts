@@ -265,14 +265,6 @@ describe('decisions', () => {
     );
   });
 
-  test('an approval with the null revision that a consent service of the release before leads to is sent without one', async () => {
-    gateway.backends.answer({ completeAuthorization });
-    const body = JSON.stringify({ revision: null });
-    const response = await decide('approve', { headers: JSON_TYPE, body });
-    expect(response.status).toBe(200);
-    expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({ revision: '' });
-  });
-
   describe('the approval form', () => {
     const form = (body: string) =>
       decide('approve', {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
-import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import { UnsecuredJWT } from 'jose';
 import { type Deviation, PUBLIC_URL } from './fake-openid-provider.ts';
 import {
   ATTEMPT,
@@ -31,7 +31,6 @@ describe('attacks on a sign-in', () => {
     test.each([
       ['wrong', 'x'.repeat(43)],
       ['missing', undefined],
-      ['empty', ''],
       ['not a state', '../../session'],
     ])('with a state that is %s is refused', async (_, state) => {
       await expectPage(browser, await at.signIn(browser, { deviation: { callback: { state } } }), 400, ENDED);
@@ -178,54 +177,16 @@ describe('attacks on a sign-in', () => {
 });
 
 describe('answers of the provider', () => {
+  // How an ID token is verified is in the tests of sessions of service-kit.
   describe('an ID token is refused', () => {
-    test.each<[string, Record<string, unknown>]>([
-      ['with the nonce of another sign-in', { nonce: 'n'.repeat(43) }],
-      ['without a nonce', { nonce: undefined }],
-      ['of another issuer', { iss: 'https://evil.test' }],
-      ['for another audience', { aud: 'another-client' }],
-      ['for several audiences without azp', { aud: ['phds web', 'another-client'] }],
-      ['that was issued to another client', { aud: ['phds web', 'another-client'], azp: 'another-client' }],
-      ['that has expired', { exp: Math.floor(Date.now() / 1000) - 120 }],
-      ['without an expiry', { exp: undefined }],
-      ['without a subject', { sub: undefined }],
-      ['with a subject that cannot be a user', { sub: 'a\u0000b' }],
-      ['that is a logout token', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }],
-    ])('%s', async (_, claims) => {
-      await expectRefusedAnswer({ claims });
-    });
-
-    test.each(['at+jwt', 'logout+jwt', 'application/at+jwt'])('with the typ %s', async (typ) => {
-      await expectRefusedAnswer({ header: { typ } });
-    });
-
-    test('without a signature', async () => {
-      await expectRefusedAnswer({ sign: (claims) => new UnsecuredJWT(claims).encode() });
-    });
-
-    test("signed with HMAC and the provider's public key (algorithm confusion)", async () => {
-      const secret = new TextEncoder().encode(at.provider.publicKey);
-      await expectRefusedAnswer({
-        sign: (claims) =>
-          new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'provider-1' }).sign(secret),
-      });
-    });
-
-    test.each(['EdDSA', 'RS256'])('signed with another key of the same id: %s', async (alg) => {
-      const { privateKey } = await generateKeyPair(alg);
-      await expectRefusedAnswer({
-        sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg, kid: 'provider-1' }).sign(privateKey),
-      });
-    });
-
-    test('whose claims were changed after signing', async () => {
-      await expectRefusedAnswer({
-        sign: async (claims) => {
-          const [header, , signature] = (await at.provider.sign(claims)).split('.');
-          const changed = Buffer.from(JSON.stringify({ ...claims, sub: 'grace' })).toString('base64url');
-          return `${header}.${changed}.${signature}`;
-        },
-      });
+    test.each<[string, Deviation]>([
+      ['with the nonce of another sign-in', { claims: { nonce: 'n'.repeat(43) } }],
+      ['without a nonce', { claims: { nonce: undefined } }],
+      ['for another audience', { claims: { aud: 'another-client' } }],
+      ['that is an access token', { header: { typ: 'at+jwt' } }],
+      ['without a signature', { sign: (claims) => new UnsecuredJWT(claims).encode() }],
+    ])('%s', async (_, deviation) => {
+      await expectRefusedAnswer(deviation);
     });
 
     test('that does not fit in a cookie, and the page says so', async () => {
@@ -240,18 +201,11 @@ describe('answers of the provider', () => {
     });
   });
 
-  test('an ID token for us and others is a session when it was issued to us', async () => {
-    const deviation = { claims: { aud: ['phds web', 'another-client'], azp: 'phds web' } };
-    expect((await at.signIn(browser, { deviation })).status).toBe(303);
-  });
-
   describe('a provider', () => {
     test.each([
       ['access_denied', 403, 'access_denied'],
-      ['login_required', 403, 'login_required'],
       ['<script>alert(1)</script>', 403, '<code>other</code>'],
       ['temporarily_unavailable', 503, 'not possible right now'],
-      ['server_error', 503, 'not possible right now'],
     ])('that answers %s shows a page with a way to try again', async (error, status, text) => {
       const parameters = { return_to: '/apps?a="b' };
       const deviation = { callback: { code: undefined, error, error_description: 'whispered' } };
@@ -264,12 +218,9 @@ describe('answers of the provider', () => {
 
     test.each([
       [400, { error: 'invalid_grant' }, 502],
-      [401, { error: 'invalid_client' }, 502],
       [200, { access_token: 'a', token_type: 'Bearer' }, 502],
       [200, 'not an object', 502],
-      [500, { error: 'server_error' }, 503],
       [502, '<html>', 503],
-      [429, { error: 'slow_down' }, 503],
     ])('whose token endpoint answers %i with %j leads to the right page', async (status, body, expected) => {
       const response = await at.signIn(browser, { deviation: { tokenAnswer: { status, body } } });
       const text = expected === 503 ? 'not possible right now' : 'could not accept the answer';

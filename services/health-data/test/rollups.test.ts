@@ -1,23 +1,12 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { getMetric, METRICS } from '@phds/catalog/metrics';
-import { applyMigrations } from '@phds/service-kit/postgres/migrations';
-import { createTestDatabase } from '@phds/test-kit/databases';
-import pg from 'pg';
+import { METRICS } from '@phds/catalog/metrics';
 import type { RollupStore } from '../src/app/ports.ts';
 import { startRollupRebuilds } from '../src/app/rollup-rebuilds.ts';
-import { toReadingId } from '../src/app/row-ids.ts';
-import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
-import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
 import { createPgWeights } from '../src/store/pg-weights.ts';
-import { ROLLUP_BASIS, ROLLUP_VERSION } from '../src/store/rollup-version.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
-import { readKept, row, shareRollupHarness } from './rollup-harness.ts';
-import { computeKept } from './rollup-reference.ts';
+import { row, shareRollupHarness } from './rollup-harness.ts';
 
 const intervalMs = 3_600_000;
 const silent = { info: () => undefined };
@@ -49,41 +38,6 @@ describe('a rebuild', () => {
     await harness.expectKept('zone');
     expect(await isValid('zone')).toBe(true);
     expect(await harness.rollups.rebuild('zone', signal)).toBe(false);
-  });
-
-  test('of two releases side by side is made by the newer one, in the background, whichever writes', async () => {
-    expect(ROLLUP_VERSION).toBe(ROLLUP_BASIS);
-    const versions = ['newer', ROLLUP_VERSION] as const;
-    const requested: string[] = [];
-    const newer = {
-      rollups: createPgRollupStore(harness.pool, versions, harness.database),
-      readings: createPgReadingWriter(harness.pool, (userId) => requested.push(userId), undefined, versions),
-    };
-    const stateOf = async () => {
-      const text = "SELECT time_zone, version FROM rollup_state WHERE user_id = 'both'";
-      return Object.values((await harness.pool.query(text)).rows[0]);
-    };
-    const isStale = async ({ findStale }: RollupStore) =>
-      (await findStale('', 1_000)).userIds.includes('both');
-    await harness.put('both', [heart(0)]);
-    expect(await isStale(newer.rollups)).toBe(true);
-    harness.deferred.length = 0;
-    const startAt = new Date('2025-06-01T22:00:00Z');
-    const key = { metric: getMetric('heart-rate'), startAt, endAt: startAt, source: 'iphone' };
-    await newer.readings.put('both', [{ ...key, value: 70, id: toReadingId('both', key) }]);
-    expect([await stateOf(), requested]).toEqual([['', 'newer'], ['both']]);
-    expect(await newer.rollups.rebuild('both', signal)).toBe(true);
-    expect([await stateOf(), await isStale(harness.rollups)]).toEqual([['UTC', 'newer'], false]);
-    // What the earlier release writes makes them invalid, and it rebuilds nothing.
-    await harness.put('both', [heart(1)]);
-    expect([await stateOf(), harness.deferred]).toEqual([['', 'newer'], []]);
-    expect(await newer.rollups.rebuild('both', signal)).toBe(true);
-    await harness.expectKept('both');
-    // After going back, the next write lets the earlier release take them over.
-    await harness.put('both', [heart(2)]);
-    expect(await isStale(harness.rollups)).toBe(true);
-    expect(await harness.rollups.rebuild('both', signal)).toBe(true);
-    await harness.expectKept('both');
   });
 
   test('of very many readings is left to the background, and existing rollups are not used', async () => {
@@ -206,8 +160,6 @@ describe('a rebuild', () => {
   });
 });
 
-const MIGRATIONS = join(import.meta.dirname, '../prisma/migrations');
-
 describe('the tables derived from readings', () => {
   test('are correct under concurrent importers, deletions and moves of zone', async () => {
     const minutes = Array.from({ length: 600 }, (_, n) =>
@@ -240,35 +192,6 @@ test('a zone that Postgres does not know is refused and changes nothing', async 
   });
   const { rows } = await harness.pool.query("SELECT name, time_zone FROM profile WHERE user_id = 'martian'");
   expect(rows).toEqual([{ name: null, time_zone: 'Europe/Berlin' }]);
-});
-
-test('the migration counts existing readings', async () => {
-  const first = await mkdtemp(join(tmpdir(), 'phds-migrations-'));
-  try {
-    await cp(join(MIGRATIONS, '0001_init'), join(first, '0001_init'), { recursive: true });
-    await using old = await createTestDatabase('health-data', { migrations: first });
-    const owner = new pg.Client({
-      connectionString: old.ownerUrl,
-      options: `-c search_path=${old.schema} -c timezone=Asia/Kathmandu`,
-    });
-    await owner.connect();
-    await owner.query(`
-      INSERT INTO reading SELECT 'user-' || n % 2, gen_random_uuid(), 'ecg', 'heart', at, at, nullif(n % 3, 0), 'iphone'
-      FROM generate_series(1, 200) AS n, LATERAL (SELECT '2024-12-20'::timestamptz + n * interval '7 hours' AS at) AS moment`);
-    await owner.query(
-      "INSERT INTO reading_count VALUES ('user-0', 'heart', 'ecg', 100), ('user-1', 'heart', 'ecg', 100)",
-    );
-    await applyMigrations({ connectionString: old.ownerUrl, schema: old.schema, directory: MIGRATIONS });
-    await owner.query("SET timezone = 'UTC'");
-    const kept = await readKept(owner, 'user-1');
-    const { rows: stored } = await owner.query("SELECT * FROM reading WHERE user_id = 'user-1'");
-    await owner.end();
-    const readings = stored.map(({ start_at }) => row('ecg', start_at.toISOString(), null));
-    expect(readings).toHaveLength(100);
-    expect(kept).toEqual(computeKept(readings, 'UTC'));
-  } finally {
-    await rm(first, { recursive: true });
-  }
 });
 
 describe('responses from readings', () => {
