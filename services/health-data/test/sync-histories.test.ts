@@ -7,10 +7,12 @@ import { type Instance, sharePorts } from './reference/ports.ts';
 import { SyncingApp } from './reference/syncing-app.ts';
 import { makeNetworkUneven } from './uneven-network.ts';
 
-/** Number of histories; `pnpm run prove:sync` runs many. */
-const HISTORIES = Number(process.env['SYNC_HISTORIES'] ?? 30);
-const SEED = Number(process.env['SYNC_SEED'] ?? Math.trunc(Math.random() * 2 ** 30));
 const WORKERS = 6;
+/** Number of histories; `pnpm prove:sync` runs many, of a random seed. */
+const GIVEN = process.env['SYNC_HISTORIES'];
+const HISTORIES = Number(GIVEN ?? WORKERS);
+const RANDOM_SEED = Math.trunc(Math.random() * 2 ** 30);
+const SEED = Number(process.env['SYNC_SEED'] ?? (GIVEN === undefined ? 1 : RANDOM_SEED));
 
 const ports = await sharePorts('2026-03-01T12:00:00.000Z');
 

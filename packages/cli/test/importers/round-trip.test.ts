@@ -23,13 +23,13 @@ beforeEach(() => {
 });
 afterEach(() => files[Symbol.dispose]());
 
-// Summer and winter, clock changes, and a trip to an island with half-hour clock changes.
+// Summer and winter, clock changes, and a trip to an island with half-hour clock changes. `pnpm nightly` takes all of them.
 const LIVES = [
   { person: ADA, until: '2026-03-31', days: 14 },
-  { person: GRACE, until: '2025-11-04', days: 14 },
   { person: TRAVELLER, until: '2026-04-14', days: 8 },
+  { person: GRACE, until: '2025-11-04', days: 14 },
   { person: HEAVY, until: '2026-01-31', days: 2 },
-];
+].slice(0, process.env['IMPORT_ROUND_TRIPS'] === 'all' ? undefined : 2);
 
 const importers: Readonly<Record<Format, Importer>> = {
   apple: appleImporter,
