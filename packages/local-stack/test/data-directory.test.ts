@@ -1,14 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createAssertionSigner, createAssertionVerifier } from '@phds/service-kit/trust/access-assertion';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
-import { findStackFile, lockDataDirectory, removeStackFile, writeStackFile } from '../src/data-directory.ts';
+import { findStackFile, lockDataDirectory, writeStackFile } from '../src/data-directory.ts';
 import { CALLERS, ensureKeyFiles, toSubject } from '../src/key-files.ts';
-import { identifyProcess, isRunning } from '../src/servers/process-identity.ts';
+import { identifyProcess } from '../src/servers/process-identity.ts';
 
 const DESCRIPTION = {
   process: identifyProcess(process.pid) ?? '',
@@ -49,12 +46,6 @@ describe('the description of a running stack', () => {
   test('is read back as written', async () => {
     await writeStackFile(directory, DESCRIPTION);
     expect(findStackFile(directory)).toEqual(DESCRIPTION);
-  });
-
-  test('is gone after removal', async () => {
-    await writeStackFile(directory, DESCRIPTION);
-    await removeStackFile(directory);
-    expect(findStackFile(directory)).toBeNull();
   });
 
   test('is ignored when its process is gone', async () => {
@@ -100,31 +91,6 @@ describe('a data directory', () => {
   });
 });
 
-describe('the identity of a process', () => {
-  test('is constant while the process runs, and invalid after it ends', async () => {
-    const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
-      stdio: ['pipe', 'ignore', 'ignore'],
-    });
-    await once(child, 'spawn');
-    const identity = identifyProcess(child.pid ?? 0);
-    expect(identity).toMatch(new RegExp(`^${child.pid} .+`));
-    expect(isRunning(identity ?? '')).toBe(true);
-    child.stdin.end();
-    await once(child, 'exit');
-    expect(isRunning(identity ?? '')).toBe(false);
-  });
-
-  test('differs from that of another process with the same id', () => {
-    const identity = identifyProcess(process.pid) ?? '';
-    expect(isRunning(identity)).toBe(true);
-    expect(isRunning(`${identity}0`)).toBe(false);
-  });
-
-  test.each(['', 'nobody', '0', '-1', '99999999 x', `${process.pid}`])('names no process: %j', (text) => {
-    expect(isRunning(text)).toBe(false);
-  });
-});
-
 async function readAll(): Promise<Record<string, string>> {
   const names = await readdir(directory);
   const entries = names.map(async (name) => [name, await readFile(join(directory, name), 'utf8')]);
@@ -155,31 +121,5 @@ describe('the keys of a stack', () => {
     expect(await verify(await sign(toSubject(caller)))).toBe(toSubject(caller));
     const other = caller === 'gateway' ? 'importer' : 'gateway';
     await expect(verify(await sign(other))).rejects.toMatchObject({ reason: 'caller_not_admitted' });
-  });
-
-  test('let health-data verify assertions of authorization', async () => {
-    const files = await ensureKeyFiles(directory);
-    const sign = createAssertionSigner({ privateKeyPem: await readFile(files.assertionPrivateKey, 'utf8') });
-    const assertion = {
-      clientId: 'app_1',
-      userId: 'ada',
-      grantId: 'grt_1',
-      familyId: 'fam_1',
-      scopes: ['read:profile'],
-      tokenHash: 'hash',
-      tokenExpiresAt: 2_000_000_000,
-      dataFrom: null,
-      jkt: null,
-      sub: null,
-    };
-    const verify = createAssertionVerifier({ publicKeys: await readFile(files.assertionPublicKeys, 'utf8') });
-    expect(await verify(await sign(assertion))).toEqual(assertion);
-  });
-
-  test('contain no private part in the public files', async () => {
-    await ensureKeyFiles(directory);
-    for (const [name, content] of Object.entries(await readAll())) {
-      if (name.endsWith('.jwks.json')) expect(JSON.parse(content).keys[0]).not.toHaveProperty('d');
-    }
   });
 });

@@ -102,14 +102,6 @@ describe('a managed process', () => {
     await expect(create({ FAIL: 'yes' }).start()).rejects.toThrow(/small does not start[\s\S]*this is why/);
   });
 
-  test('stops starting when aborted', async () => {
-    const controller = new AbortController();
-    const unreachable = create({ PORT: String(await leasePort()) });
-    const started = unreachable.start(controller.signal);
-    controller.abort(new Error('enough'));
-    await expect(started).rejects.toThrow('enough');
-  });
-
   test('ends when the process that started it is killed', async () => {
     const parent = spawn(process.execPath, [join(import.meta.dirname, 'fixtures/small-parent.ts')], {
       env: { PORT: String(port), LOG_FILE: join(directory, 'small.log') },

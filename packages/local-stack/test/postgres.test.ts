@@ -52,11 +52,6 @@ describe('an embedded Postgres', () => {
     expect(await query(second.adminUrl, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
   });
 
-  test('a data directory that a running process uses is refused', async () => {
-    await using _server = await start();
-    await expect(start()).rejects.toThrow(`in use by process ${process.pid}`);
-  });
-
   test('the server of a killed process is stopped and its data is used', async () => {
     const script = `
     const { startEmbeddedPostgres } = await import(${JSON.stringify(source)});
@@ -77,13 +72,6 @@ describe('an embedded Postgres', () => {
     await using second = await start();
     expect(await query(second.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
     await first.stop();
-  });
-
-  test('a postmaster.pid with the id of another program is ignored', async () => {
-    await (await start()).stop();
-    await writeFile(join(directory, 'postmaster.pid'), `${process.pid}\n`);
-    await using server = await start();
-    expect(await query(server.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
   });
 
   test('data of another major version is refused with what to do', async () => {

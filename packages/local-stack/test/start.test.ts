@@ -10,7 +10,7 @@ import { createServiceTokenSource } from '@phds/service-kit/trust/service-token'
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { startFakeIngestion } from '../../cli/test/fake-ingestion.ts';
-import { findRandomPorts, parsePorts, requireFreePorts, toNamedPorts } from '../src/ports.ts';
+import { parsePorts, requireFreePorts } from '../src/ports.ts';
 import { seedUntil } from '../src/seed.ts';
 import { startStack } from '../src/stack.ts';
 import { createStartCommand } from '../src/start-options.ts';
@@ -29,10 +29,6 @@ function parse(...args: string[]) {
 }
 
 describe('the arguments of npm start', () => {
-  test('none mean one gateway on the existing data', () => {
-    expect(parse().options).toEqual({ fresh: false, gateways: 1 });
-  });
-
   test('accept --fresh and --gateways', () => {
     expect(parse('--fresh', '--gateways', '3').options).toEqual({ fresh: true, gateways: 3 });
   });
@@ -164,13 +160,6 @@ describe('the ports of a stack', () => {
     });
   });
 
-  test('are changed by their variables', () => {
-    const ports = parsePorts({ GATEWAY_PORT: '9000', CONSENT_RPC_PORT: '9100', REDIS_PORT: '' }, 3);
-    expect(ports.gateways).toEqual([9000, 9001, 9002]);
-    expect(ports.consentRpc).toBe(9100);
-    expect(ports.redis).toBe(6380);
-  });
-
   test.each(['0', '65536', 'http', '80.5', '-1'])(
     '%j is not a port: the error names the variable',
     (text) => {
@@ -182,11 +171,6 @@ describe('the ports of a stack', () => {
     expect(() => parsePorts({ IDENTITY_PROVIDER_PORT: '8081' }, 2)).toThrow(
       'Port 8081 is used by gateway 2 (GATEWAY_PORT) and identity provider (IDENTITY_PROVIDER_PORT).',
     );
-  });
-
-  test('picked at random are distinct', async () => {
-    const ports = toNamedPorts(await findRandomPorts(3)).map(({ port }) => port);
-    expect(new Set(ports).size).toBe(15);
   });
 
   test.each(['127.0.0.1', '0.0.0.0', '::1'])(
@@ -210,8 +194,4 @@ describe('the ports of a stack', () => {
       server.close();
     },
   );
-
-  test('that are free are accepted', async () => {
-    await expect(requireFreePorts(toNamedPorts(await findRandomPorts(1)))).resolves.toBeUndefined();
-  });
 });

@@ -18,8 +18,6 @@ const write = (person: typeof ADA, format: Format, days?: number) =>
 
 describe('an Apple export', () => {
   const text = write(TRAVELLER, 'apple');
-  const attributes = (name: string) =>
-    [...text.matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value]) => value ?? '');
 
   test('starts like a real export: declaration, DTD, date, person', () => {
     const start = text.replace(/<!DOCTYPE HealthData \[[\s\S]*?\]>\n/, '<grammar>\n');
@@ -35,41 +33,6 @@ describe('an Apple export', () => {
     ]);
     expect(text.endsWith('</HealthData>\n')).toBe(true);
   });
-
-  test('uses the offset of the phone at export time for every date', () => {
-    const dates = [...attributes('startDate'), ...attributes('endDate'), ...attributes('creationDate')];
-    expect(dates.length).toBeGreaterThan(10_000);
-    expect(dates.filter((date) => !/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+1030$/.test(date))).toEqual([]);
-  });
-
-  test('includes the time zone of sleep, which the offsets do not show', () => {
-    const zones = new Set(
-      [...text.matchAll(/key="HKTimeZone" value="([^"]+)"/g)].map(([, zone]) => zone ?? ''),
-    );
-    expect(zones).toEqual(new Set(['Australia/Lord_Howe']));
-  });
-
-  test('is ordered by type', () => {
-    const types = [...text.matchAll(/^ <Record type="([^"]+)"/gm)].map(([, type]) => type);
-    const changes = types.filter((type, index) => type !== types[index - 1]);
-    expect(changes).toEqual([...new Set(types)]);
-  });
-
-  test("contains the owner's name, as real exports do, and marks manual entries", () => {
-    expect(new Set(attributes('sourceName'))).toContain('Noah’s Apple\u00a0Watch');
-    const height = text.slice(text.indexOf('QuantityTypeIdentifierHeight"')).split('</Record>')[0];
-    expect(height).toContain('<MetadataEntry key="HKWasUserEntered" value="1"/>');
-  });
-
-  test('repeats blood pressures in correlations', () => {
-    const count = (pattern: RegExp) => [...text.matchAll(pattern)].length;
-    const correlations = count(/^ <Correlation type="HKCorrelationTypeIdentifierBloodPressure"/gm);
-    expect(correlations).toBe(10);
-    expect(count(/^ <Record type="HKQuantityTypeIdentifierBloodPressureSystolic"/gm)).toBe(correlations);
-    expect(count(/^ {2}<Record type="HKQuantityTypeIdentifierBloodPressure(Sy|Dia)stolic"/gm)).toBe(
-      2 * correlations,
-    );
-  });
 });
 
 describe('FHIR', () => {
@@ -84,21 +47,6 @@ describe('FHIR', () => {
     const ids = new Set(lines.map(({ resourceType, id }) => `${resourceType}/${id}`));
     expect(ids.size).toBe(lines.length);
     for (const { id } of lines) expect(id).toMatch(/^[A-Za-z0-9.-]{1,64}$/);
-  });
-
-  test('a blood pressure is one observation with two components', () => {
-    const lines = write(ADA, 'ndjson')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    const panels = lines.filter(({ code }) => code?.coding?.[0]?.code === '85354-9');
-    expect(panels).toHaveLength(10);
-    expect(panels[0]).toMatchObject({
-      component: [
-        { code: { coding: [{ code: '8480-6' }] }, valueQuantity: { code: 'mm[Hg]' } },
-        { code: { coding: [{ code: '8462-4' }] }, valueQuantity: { code: 'mm[Hg]' } },
-      ],
-    });
   });
 });
 
@@ -161,53 +109,6 @@ describe('for any person and time', () => {
           return start < before;
         });
         expect(early).toEqual([]);
-      }),
-      RUNS,
-    );
-  });
-
-  test('nobody exercises or walks in bed, and nights do not overlap', () => {
-    fc.assert(
-      fc.property(lives, (life) => {
-        const readings = [...readingsIn(open(life))];
-        const nights = readings.filter(({ type }) => type === 'Time in Bed');
-        for (const [index, night] of nights.entries()) {
-          expect(night.start).toBeGreaterThan(nights[index - 1]?.end ?? 0);
-        }
-        const moving = readings.filter(({ type }) => type === 'Exercise' || type === 'Steps');
-        const inBed = moving.filter(({ start, end }) =>
-          nights.some((night) => start < night.end && end > night.start),
-        );
-        expect(inBed).toEqual([]);
-      }),
-      RUNS,
-    );
-  });
-
-  test('intervals of one type and source do not overlap', () => {
-    fc.assert(
-      fc.property(lives, (life) => {
-        const ends = new Map<string, number>();
-        const overlapping = [...readingsIn(open(life))].filter(({ type, source, start, end }) => {
-          const before = ends.get(`${type} ${source}`) ?? 0;
-          ends.set(`${type} ${source}`, end);
-          return start < before;
-        });
-        expect(overlapping).toEqual([]);
-      }),
-      RUNS,
-    );
-  });
-
-  test('days follow each other without a gap', () => {
-    fc.assert(
-      fc.property(lives, (life) => {
-        let end: number | null = null;
-        for (const day of open(life).days()) {
-          expect(day.start).toBe(end ?? day.start);
-          expect(day.waking.to).toBeGreaterThan(day.waking.from);
-          end = day.end;
-        }
       }),
       RUNS,
     );

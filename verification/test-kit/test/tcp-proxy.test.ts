@@ -3,7 +3,6 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../src/conditions.ts';
 import { createPublishedMessageFault } from '../src/published-message-fault.ts';
-import { slice } from '../src/tcp-delivery.ts';
 import { startTcpProxy, type TcpProxy } from '../src/tcp-proxy.ts';
 
 let server: Server;
@@ -58,17 +57,6 @@ afterEach(async () => {
   server.close();
 });
 
-test('by default it forwards everything in both directions, and the end', async () => {
-  expect(proxy.url).toBe(`tcp://127.0.0.1:${proxy.port}`);
-  const client = new Client(proxy.port);
-  await client.asks('hello', 'HELLO');
-  expect(proxy.connections).toBe(1);
-  served[0]?.end('bye');
-  await eventually(() => client.ended);
-  expect(client.heard).toBe('HELLObye');
-  await eventually(() => proxy.connections === 0);
-});
-
 test('delay: data arrives late and in order, also after the delay has ended', async () => {
   const client = new Client(proxy.port);
   await client.asks('a', 'A');
@@ -114,28 +102,6 @@ test('half-open: the server loses the connection and the client does not notice'
   expect([client.heard, client.ended]).toEqual(['A', false]);
 });
 
-test('reset: open connections break with an error, new ones at their first byte', async () => {
-  const client = new Client(proxy.port);
-  await client.asks('a', 'A');
-  proxy.set({ kind: 'reset' });
-  await eventually(() => client.error?.code === 'ECONNRESET');
-  const next = new Client(proxy.port);
-  next.socket.write('b');
-  await eventually(() => next.error?.code === 'ECONNRESET');
-  proxy.set({ kind: 'pass' });
-  await new Client(proxy.port).asks('c', 'C');
-});
-
-test('slice: data arrives complete, in tiny pieces', async () => {
-  proxy.set({ kind: 'slice', bytes: 3 });
-  const client = new Client(proxy.port);
-  await client.asks('twelve bytes', 'TWELVE BYTES');
-  const long = Buffer.from('x'.repeat(5_000));
-  const pieces = slice(long, 3);
-  expect(pieces.slice(0, 64).every((piece) => piece.length === 3)).toBe(true);
-  expect(Buffer.concat(pieces).equals(long)).toBe(true);
-});
-
 test('hold: nothing arrives and nothing closes; afterwards everything held back arrives', async () => {
   const client = new Client(proxy.port);
   await client.asks('a', 'A');
@@ -147,33 +113,6 @@ test('hold: nothing arrives and nothing closes; afterwards everything held back 
   expect([client.heard, client.ended, other.heard, other.ended]).toEqual(['A', false, '', false]);
   proxy.set({ kind: 'pass' });
   await eventually(() => client.heard === 'AB' && other.heard === 'C');
-});
-
-test('cut: connections close and new ones are refused until it is restored on the same port', async () => {
-  const client = new Client(proxy.port);
-  await client.asks('a', 'A');
-  await proxy.cut();
-  await eventually(() => client.ended);
-  const refused = new Client(proxy.port);
-  await eventually(() => refused.error?.code === 'ECONNREFUSED');
-  await proxy.restore();
-  await new Client(proxy.port).asks('b', 'B');
-});
-
-test('redirect: new connections lead to the other server, and open ones stay', async () => {
-  await using other = await startTcpProxy(`tcp://127.0.0.1:${port}`);
-  const client = new Client(proxy.port);
-  await client.asks('a', 'A');
-  proxy.redirect(other.port);
-  await new Client(proxy.port).asks('b', 'B');
-  await client.asks('c', 'C');
-  expect([proxy.connections, other.connections]).toEqual([2, 1]);
-});
-
-test('a URL without a port uses the default port of its protocol, and is refused if there is none', async () => {
-  await using redis = await startTcpProxy('redis://127.0.0.1/3');
-  expect(redis.url).toBe(`redis://127.0.0.1:${redis.port}/3`);
-  await expect(startTcpProxy('tcp://127.0.0.1')).rejects.toThrow('no port in tcp://127.0.0.1');
 });
 
 describe('messages published by Redis', () => {
