@@ -44,9 +44,9 @@ export interface Session {
 /** An unmodified FHIR client, with openid-client where it has no OAuth of its own. */
 export type Connect = (app: PartnerApp, scope: string, decide: Decide) => Promise<Session>;
 
-export const FHIR_CLIENTS: Readonly<Record<string, Connect>> = {
+export const FHIR_CLIENTS = {
   fhirclient: connectFhirclient,
-  'fhir-kit-client': (app, scope, decide) =>
+  'fhir-kit-client': (app: PartnerApp, scope: string, decide: Decide) =>
     withOpenidClient(app, scope, decide, (tokens) => {
       const client = new FhirKitClient({ baseUrl: baseOf(app) });
       const authorized = () => {
@@ -68,7 +68,7 @@ export const FHIR_CLIENTS: Readonly<Record<string, Connect>> = {
         },
       };
     }),
-  '@medplum/core': (app, scope, decide) =>
+  '@medplum/core': (app: PartnerApp, scope: string, decide: Decide) =>
     withOpenidClient(app, scope, decide, (tokens) => {
       const medplum = new MedplumClient({
         baseUrl: app.gateway,
@@ -91,7 +91,7 @@ export const FHIR_CLIENTS: Readonly<Record<string, Connect>> = {
         },
       };
     }),
-};
+} satisfies Record<string, Connect>;
 
 /** Address of the FHIR interface. */
 export function baseOf(app: PartnerApp): string {

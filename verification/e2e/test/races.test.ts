@@ -109,25 +109,3 @@ describe('one pending approval', () => {
     }
   });
 });
-
-test('a request sent after a revocation never gets data, even under concurrent use', async () => {
-  for (let round = 0; round < 2; round += 1) {
-    const { accessToken, grantId } = await app.connect(session, [HEART]);
-    let revokedAt = Number.POSITIVE_INFINITY;
-    const revocation = send(grantUrl(grantId), { method: 'DELETE', bearer: session }).then((answer) => {
-      revokedAt = performance.now();
-      return answer;
-    });
-    const reads = atOnce(10, async (each) => {
-      let last: Answer;
-      let startedAt: number;
-      do {
-        startedAt = performance.now();
-        last = await each.read(accessToken, HEART_PATH);
-      } while (startedAt <= revokedAt && last.status === 200);
-      return last;
-    });
-    expectStatus(200, await revocation);
-    expect(statusesOf(await reads)).toEqual({ 401: 10 });
-  }
-});
