@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { PartnerApp } from '@phds/running-system/partner-app';
 import { type Answer, send } from '@phds/running-system/request';
+import * as oauth from 'oauth4webapi';
 import type { Browser } from './browser.ts';
 
 export const HEART = 'read:health-data:heart';
@@ -89,4 +90,15 @@ async function introspect(
 
 async function codeOf(answer: Promise<Answer>): Promise<string> {
   return (await answer).body.code;
+}
+
+/** What a client received, also when it throws because of a challenge (RFC 9110 section 11.6.1). */
+export async function toAnswer(received: Promise<Response>): Promise<Answer> {
+  const isChallenge = (error: unknown) => error instanceof oauth.WWWAuthenticateChallengeError;
+  const response = await received.catch((error) => {
+    if (!isChallenge(error)) throw error;
+    return error.response as Response;
+  });
+  const [{ status, headers }, text] = [response, await response.text()];
+  return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
 }
