@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { unauthorized, unavailable } from '@phds/service-kit/errors';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
-import { ask, shareTestGateway, startTestGateway, throwing } from './test-gateway.ts';
+import { ask, shareTestGateway, throwing } from './test-gateway.ts';
 
 describe('authorization requests', () => {
   const gateway = shareTestGateway();
@@ -123,15 +123,6 @@ describe('authorization requests', () => {
       });
       const away = await gateway.fetch('/oauth/authorize?client_id=x');
       expect([away.status, away.headers.get('retry-after')]).toEqual([503, '1']);
-    });
-
-    test('GET after too many failures tells the browser when to retry', async () => {
-      await using strict = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1' });
-      strict.backends.answer({ openAuthorization: throwing(unauthorized()) });
-      await strict.fetch('/oauth/authorize?client_id=x');
-      const refused = await strict.fetch('/oauth/authorize?client_id=x');
-      expect(refused.status).toBe(429);
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     });
   });
 

@@ -186,13 +186,6 @@ describe('data requests', () => {
       });
       expect(gateway.backends.callsOf('read')).toHaveLength(0);
     });
-
-    test('a request gets 503 when authorization is unavailable', async () => {
-      answer({
-        introspect: throwing(unavailable()),
-      });
-      expect((await get(HEART)).body).toMatchObject({ status: 503, code: 'INTERNAL_ERROR' });
-    });
   });
 });
 
@@ -346,29 +339,9 @@ describe('consent is told', () => {
     ]);
   });
 
-  test('the token and the sid of a sign-out, so that no other session of the person ends', async () => {
-    await sessions.end(session, JWT, NOW);
-    await sessions.end({ ...session, sid: null }, JWT, NOW);
-    expect(told).toEqual([
-      { tokenHash, sid: 'sid-1', endedAt: at(NOW) },
-      { tokenHash, sid: '', endedAt: at(NOW) },
-    ]);
-  });
-
   test('a time of a sign-out that covers the session even if the clock of the provider is ahead', async () => {
     const issuedAt = new Date(NOW.getTime() + 30_000);
     await sessions.end({ ...session, issuedAt }, JWT, NOW);
     expect(told).toEqual([{ tokenHash, sid: 'sid-1', endedAt: at(issuedAt) }]);
-  });
-
-  test('the sid, the subject and the time of a logout at the provider', async () => {
-    await sessions.endByLogout({ sid: 'sid-1', subject: 'sub-1', issuedAt: NOW });
-    await sessions.endByLogout({ sid: null, subject: 'sub-1', issuedAt: NOW });
-    await sessions.endByLogout({ sid: 'sid-1', subject: null, issuedAt: NOW });
-    expect(told).toEqual([
-      { sid: 'sid-1', subject: 'sub-1', endedAt: at(NOW) },
-      { sid: '', subject: 'sub-1', endedAt: at(NOW) },
-      { sid: 'sid-1', subject: '', endedAt: at(NOW) },
-    ]);
   });
 });

@@ -116,12 +116,9 @@ describe('tokens', () => {
     test.each<[string, Record<string, string>, string, number]>([
       ['that is no JSON', JSON_TYPE, '{', 400],
       ['that is a list', JSON_TYPE, '[]', 400],
-      ['that is null', JSON_TYPE, 'null', 400],
       ['with a number', JSON_TYPE, '{"client_id":1}', 400],
-      ['with null', JSON_TYPE, '{"state":null}', 400],
       ['with an object', JSON_TYPE, '{"scope":{"a":"b"}}', 400],
       ['with a JSON member twice', JSON_TYPE, '{"client_id":"a","client_id":"b"}', 400],
-      ['with a JSON member twice, once no text', JSON_TYPE, '{"client_id":1,"client_id":"b"}', 400],
       ['with half a surrogate pair', JSON_TYPE, '{"state":"\\ud800"}', 400],
       ['with a NUL', JSON_TYPE, '{"state":"\\u0000"}', 400],
       ['with a form parameter twice', FORM_TYPE, 'client_id=a&client_id=a', 400],
