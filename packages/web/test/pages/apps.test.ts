@@ -1,0 +1,299 @@
+import { expect, test } from '@jest/globals';
+import { type Answers, listOf, problem } from '../kit/answers.ts';
+import { answersOf, type GrantChanges, grantOf, recordedGrant } from '../kit/grants.ts';
+import { openPage, screen, textOf, within } from '../kit/page.ts';
+import { afterDays, NOW } from '../kit/times.ts';
+
+const PAGE = `/apps/${recordedGrant.id}`;
+const HEART = 'read:health-data:heart';
+const TWIN = 'app_RbhTQ90y4LF4kleyVgd427';
+const stopped = {
+  status: 'revoked',
+  revokedAt: afterDays(-1),
+  endedBy: 'person',
+  revokedBy: 'person',
+} as const;
+const read = { accessCount: 3, lastAccessAt: afterDays(-2) };
+const NOW_CALLED = 'Diabetes Diary (now: Data Broker)';
+const renamed = {
+  app: {
+    name: 'Diabetes Diary',
+    currentName: 'Data Broker',
+    privacyPolicyUrl: 'https://diary.example/privacy',
+  },
+  appChanges: [
+    { field: 'name', from: 'Diabetes Diary', to: 'Data Broker', at: afterDays(-3) },
+    { field: 'privacyPolicyUrl', from: 'https://diary.example/privacy', to: null, at: afterDays(-2) },
+    { field: 'description', from: null, to: 'We sell.', at: afterDays(-1) },
+  ] as const,
+};
+const openApp = (changes: GrantChanges = {}, answers: Answers = {}) =>
+  openPage(PAGE, { answers: { ...answersOf(grantOf(changes)), ...answers } });
+
+test.each(['/apps', '/apps/grt_1', '/apps/grt_1/receipt', '/history', '/data', '/console'])(
+  'a signed-out person is asked to sign in at %s, and nothing is loaded',
+  async (path) => {
+    await using page = await openPage(path, { isSignedIn: false });
+    expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Please sign in');
+    expect(page.requests.map(({ operation }) => operation)).toEqual(['getSession']);
+  },
+);
+
+test.each([
+  ['/apps', 'No app can read your data', 'See what an app would get'],
+  ['/history', 'No reads yet', 'Export as CSV'],
+])('a person who shares with nobody is told so at %s', async (path, title, link) => {
+  await using page = await openPage(path, { answers: { ...answersOf(), summarizeAccesses: listOf() } });
+  screen.getByRole('heading', { name: title });
+  screen.getByRole('link', { name: link });
+  expect(page.find('Stopped')).toBeNull();
+});
+
+test('a page that cannot be loaded explains why, and can retry', async () => {
+  await using page = await openPage('/apps', { answers: { listGrants: problem('RATE_LIMITED') } });
+  page.see('That was too often. Wait a minute, then try again.', screen.getByRole('alert'));
+  Object.assign(page.answers, answersOf());
+  await page.press('Try again');
+  expect(page.alerts).toEqual([]);
+  page.see('No app can read your data');
+});
+
+test.each([PAGE, `${PAGE}/receipt`])(
+  'at %s a connection that is not the person’s is missing, with a way on',
+  async (path) => {
+    const missing = { getGrant: problem('NOT_FOUND'), getReceipt: problem('NOT_FOUND') };
+    await using page = await openPage(path, { answers: { ...answersOf(), ...missing } });
+    screen.getByRole('heading', { level: 1, name: 'There is no such connection' });
+    await page.press(within(screen.getByRole('main')).getByRole('link', { name: 'Connected apps' }));
+    expect(page.path).toBe('/apps');
+  },
+);
+
+test('apps of the same name are told apart, and each card says what it reads and until when', async () => {
+  const ended = { id: 'grt_2', ...stopped };
+  const grants = [
+    grantOf(read),
+    grantOf({ id: 'grt_3', app: { clientId: TWIN }, scopes: [HEART] }),
+    grantOf({ ...ended, app: { name: 'Diary' } }),
+    grantOf({ id: 'grt_4', status: 'expired', expiresAt: afterDays(-1), app: { name: 'Sleeper' } }),
+  ];
+  await using page = await openPage('/apps', { answers: answersOf(...grants) });
+  const cards = screen.getAllByRole('region', { name: /^Morning Run/ }).map(textOf);
+  expect(cards).toEqual([
+    expect.stringMatching(
+      `app.example · ${recordedGrant.app.clientId}Can readHeart and MoodUntil5 Feb 2027 Last read25 Nov 2026.*\\(3 reads in all\\)$`,
+    ),
+    expect.stringMatching(`app.example · ${TWIN}Can readHeartUntil.*Hasn't read anything yet$`),
+  ]);
+  for (const link of screen.getAllByRole('link', { name: 'Morning Run' }))
+    expect(document.getElementById(link.getAttribute('aria-describedby') ?? '')?.textContent).toMatch(/app_/);
+  expect(screen.getByRole('region', { name: 'Stopped' }).textContent).toContain('Diary');
+  expect(screen.getByRole('region', { name: 'Expired' }).textContent).toContain('Sleeper');
+  page.see('7 Nov 2026 – 26 Nov 2026');
+});
+
+test('a card names four of many scopes, and the number of the others', async () => {
+  await using page = await openPage('/apps', {
+    answers: answersOf(grantOf({ scopes: recordedGrant.scopes })),
+  });
+  page.see('Heart, Activity, Sleep, Summary of all health data and 11 more');
+});
+
+test('an end that is near and an app that does not read are pointed out on the card and the page', async () => {
+  const quiet = { grantedAt: afterDays(-40), expiresAt: new Date(NOW + 5.2 * 86_400_000).toISOString() };
+  await using page = await openPage('/apps', { answers: answersOf(grantOf(quiet)) });
+  const hint = "Hasn't read anything since you agreed on 18 Oct 2026; you can stop sharing.";
+  page.see('Ends in 5 days');
+  page.see(hint);
+  await page.press('Morning Run', 'link');
+  page.see(
+    /Ends in 5 daysSharing stops automatically on 2 Dec 2026.* To share longer, start in Morning Run\./,
+  );
+  page.see(hint);
+});
+
+test('neither is pointed out of a connection that is fresh and goes on', async () => {
+  await using page = await openApp();
+  expect([page.find('Ends'), page.find('you can stop sharing')]).toEqual([null, null]);
+});
+
+test('the page of an app shows its purpose, domain and links, and what is shared', async () => {
+  const app = {
+    developerName: 'Run Labs GmbH',
+    homepageUrl: 'https://run.example/',
+    privacyPolicyUrl: 'https://run.example/privacy',
+  };
+  const grant = { app, purpose: 'Your heart rate shows how hard you train.', dataFrom: '2026-01-01' };
+  await using page = await openApp(grant);
+  const about = screen.getByRole('region', { name: 'About Morning Run' });
+  for (const text of ['app.example', 'Run Labs GmbH', 'Shows your heart rate', grant.purpose])
+    page.see(text, about);
+  const links = within(about)
+    .getAllByRole('link')
+    .map((link) => [link.textContent, link.getAttribute('href')]);
+  expect(links).toEqual([
+    ['Website', app.homepageUrl],
+    ['Privacy policy', app.privacyPolicyUrl],
+  ]);
+  const sharing = screen.getByRole('region', { name: 'Sharing' });
+  for (const text of ['Heart and Mood', 'from 1 Jan 2026']) page.see(text, sharing);
+});
+
+test('sharing stops only after confirmation, and its button waits for the answer', async () => {
+  await using page = await openApp(read);
+  await page.press('Stop sharing');
+  page.see('Morning Run loses access immediately.', screen.getByRole('alertdialog'));
+  await page.keys('{Escape}');
+  expect([screen.queryByRole('alertdialog'), page.changes]).toEqual([null, []]);
+  const release = page.hold('revokeGrant');
+  await page.confirm('Stop sharing', 'Stop sharing');
+  expect(screen.getByRole('button', { name: 'One moment…' }).getAttribute('aria-disabled')).toBe('true');
+  Object.assign(page.answers, answersOf(grantOf({ ...read, ...stopped })));
+  await release();
+  page.see('Morning Run no longer has access.');
+  expect(page.changes).toEqual([['revokeGrant', null]]);
+  expect(document.activeElement).toBe(screen.getByRole('heading', { level: 1 }));
+});
+
+test('all sharing stops with one confirmation, which is offered for more than one app', async () => {
+  await using page = await openPage('/apps', {
+    answers: answersOf(grantOf(), grantOf({ id: 'grt_2', app: { clientId: TWIN } })),
+  });
+  page.answers.revokeAllGrants = () => {
+    Object.assign(page.answers, answersOf());
+    return { data: { revoked: 2 } };
+  };
+  await page.confirm('Stop sharing with all', 'Stop sharing');
+  page.see('No app can read your data');
+  expect([page.changes, screen.queryByRole('button', { name: 'Stop sharing with all' })]).toEqual([
+    [['revokeAllGrants', null]],
+    null,
+  ]);
+});
+
+test.each([
+  [
+    'a first day that is to come',
+    'Earliest data shared',
+    '2026-11-30',
+    'This day is in the future. Choose today or an earlier day.',
+  ],
+  [
+    'a last day that is over',
+    'Last day of sharing',
+    '2026-11-26',
+    'This day is over. Choose today or a later day.',
+  ],
+  ['a last day after the end', 'Last day of sharing', '2027-02-06', 'Sharing stops before that day is over.'],
+])('%s is refused at its field, and nothing is sent', async (_, label, day, text) => {
+  await using page = await openApp();
+  await page.fill(label, day);
+  await page.press('Save changes');
+  page.see(text);
+  expect(document.activeElement).toBe(screen.getByLabelText(label));
+  expect(document.activeElement?.getAttribute('aria-invalid')).toBe('true');
+  expect(page.changes).toEqual([]);
+});
+
+test('neither Enter in a field, nor nothing, nor everything unticked changes what is shared', async () => {
+  await using page = await openApp();
+  await page.press('Save changes');
+  page.see('Nothing has changed yet. Untick something or choose a day.');
+  await page.fill('Earliest data shared', '2026-01-01');
+  await page.keys('{Enter}');
+  for (const scope of ['Heart', 'Mood']) await page.press(scope, 'checkbox');
+  await page.press('Save changes');
+  page.see('To stop sharing everything, select “Stop sharing” above.');
+  expect(page.changes).toEqual([]);
+});
+
+test('a change sends what was changed, and the form is empty again', async () => {
+  await using page = await openApp();
+  await page.press('Mood', 'checkbox');
+  await page.fill('Last day of sharing', '2026-11-27');
+  await page.fill('Earliest data shared', '2026-11-27');
+  await page.press('Save changes');
+  page.see('Saved.', screen.getByRole('region', { name: 'Change sharing' }));
+  const expiresAt = new Date(2026, 10, 28).toISOString();
+  expect(page.changes).toEqual([['narrowGrant', { scopes: [HEART], expiresAt, dataFrom: '2026-11-27' }]]);
+  expect(screen.getByLabelText<HTMLInputElement>('Last day of sharing').value).toBe('');
+});
+
+test('an app is reported with a reason, and a refused report keeps what was written', async () => {
+  await using page = await openApp({}, { reportGrant: problem('RATE_LIMITED') });
+  await page.press('Report this app');
+  const dialog = screen.getByRole('dialog', { name: 'Report Morning Run' });
+  await page.press('Send report');
+  page.see('Choose what is wrong.', dialog);
+  await page.press('It pretends to be another app or company', 'radio');
+  const words = screen.getByLabelText<HTMLTextAreaElement>('What happened? (optional)');
+  await page.user.click(words);
+  await page.user.paste('x'.repeat(1_001));
+  page.see('At most 1,000 characters. You have written 1,001.', dialog);
+  await page.press('Send report');
+  expect(page.changes).toEqual([]);
+  await page.fill('What happened? (optional)', 'It calls itself my clinic.');
+  await page.press('Send report');
+  page.see('as many reports as we accept in one day', dialog);
+  expect(words.value).toBe('It calls itself my clinic.');
+  delete page.answers.reportGrant;
+  await page.press('Send report');
+  expect(page.changes.at(-1)).toEqual([
+    'reportGrant',
+    { reason: 'impersonation', text: 'It calls itself my clinic.' },
+  ]);
+  page.see('We have received your report about Morning Run.');
+  await page.pass(100);
+  expect(document.activeElement?.textContent).toBe('Report this app');
+});
+
+test('an app whose access has stopped is asked to delete what it has read, once', async () => {
+  await using page = await openApp({ ...read, ...stopped }, { requestDeletion: problem('RATE_LIMITED') });
+  page.see('It may keep what it already read; ask Morning Run to delete it.');
+  await page.press('Ask Morning Run to delete my data');
+  page.see('Your request was not sent.', screen.getByRole('alert'));
+  const asked = grantOf({ ...read, ...stopped, deletionRequestedAt: afterDays(0) });
+  Object.assign(page.answers, { ...answersOf(asked), requestDeletion: undefined });
+  await page.press('Ask Morning Run to delete my data');
+  page.see('You asked Morning Run on 27 Nov 2026 to delete your data.');
+  expect([page.alerts, screen.queryByRole('button', { name: /delete/ })]).toEqual([[], null]);
+  expect(document.activeElement).toBe(screen.getByRole('heading', { level: 1 }));
+});
+
+test('an app that has read nothing is not asked to delete anything', async () => {
+  await using page = await openApp(stopped);
+  screen.getByRole('heading', { name: 'It read none of your data.' });
+  expect([page.find("Hasn't read anything yet"), screen.queryByRole('button', { name: /delete/ })]).toEqual([
+    null,
+    null,
+  ]);
+});
+
+test.each([
+  ['developer', 'because the app was shut down'],
+  ['app', 'by the app'],
+  ['operator', 'by the operators of this service'],
+  ['person', 'by you'],
+])('sharing that ended by the %s says so', async (endedBy, words) => {
+  await using page = await openApp({ ...stopped, endedBy: endedBy as 'app' });
+  page.see(`26 Nov 2026, 12:00, ${words}`);
+});
+
+test('an app that changed its name and links has both names, with each change and its day', async () => {
+  await using page = await openPage('/apps', { answers: answersOf(grantOf(renamed)) });
+  page.see('This app has changed its name, its description and its links since you agreed.');
+  await page.press(NOW_CALLED, 'link');
+  screen.getByRole('heading', { level: 1, name: NOW_CALLED });
+  expect(
+    screen
+      .getAllByRole('listitem')
+      .map(textOf)
+      .filter((text) => text.startsWith('It changed')),
+  ).toEqual([
+    'It changed its name on 24 Nov 2026 from “Diabetes Diary” to “Data Broker”.',
+    'It changed the link to its privacy policy on 25 Nov 2026 from https://diary.example/privacy to none.',
+    'It changed its description on 26 Nov 2026 from none to “We sell.”.',
+  ]);
+  const policy = screen.getByRole('link', { name: 'Privacy policy when you agreed' });
+  expect(policy.getAttribute('href')).toBe('https://diary.example/privacy');
+});
