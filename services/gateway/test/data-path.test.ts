@@ -256,6 +256,10 @@ describe('routing', () => {
       '/api/v1/profile/',
       '/api/v1/Profile',
       '/api/vx/profile',
+      '/api/v1/profile/x',
+      ...['', '/', '/hearts', '/Heart', '/heart/x', '/__proto__'].map((rest) => `/api/v1/health-data${rest}`),
+      '/api/v1/medications/adherence',
+      '/api/v1/medications//adherence',
     ])('%s is not a route', async (path) => {
       answer({});
       expect((await get(path)).body).toMatchObject({ status: 404, code: 'NOT_FOUND' });

@@ -23,11 +23,3 @@ test.each(DATA_PATHS.map(({ path, endpoint }) => [path, getEndpoint(endpoint)] a
     expect(body.data).toHaveLength(Math.min(total, 20));
   },
 );
-
-test('a path that only resembles those of data is no route', async () => {
-  const paths = ['', '/', '/hearts', '/Heart', '/heart/x', '/__proto__'].map((rest) => `health-data${rest}`);
-  for (const path of [...paths, 'medications/adherence', 'medications//adherence', 'profile/x']) {
-    const { status, body } = await app.read(token, `/api/v1/${path}`);
-    expect([path, status, body.code]).toEqual([path, 404, 'NOT_FOUND']);
-  }
-});

@@ -72,13 +72,3 @@ describe('a trigger', () => {
     expectStatus(409, await pull('data.arrive', grantId));
   });
 });
-
-test('revoking a sandbox app ends its grants for good', async () => {
-  const other = await registerSandboxApp(stack.gateway, developer);
-  const { accessToken } = await connectInSandbox(other, [HEART]);
-  const status = `${stack.gateway}/developer/apps/${other.clientId}/status`;
-  for (const each of ['revoked', 'active']) {
-    expectStatus(200, await send(status, { json: { status: each }, bearer: developer }));
-    expectStatus(401, await read(accessToken));
-  }
-});

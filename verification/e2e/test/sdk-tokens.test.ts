@@ -106,16 +106,6 @@ describe('a lost answer', () => {
     expect((await client.grant(connection.id)).status).toBe('revoked');
     expect(proxy.toLose).toBe(0);
   });
-
-  test('to the exchange of a code needs a new approval, because a code works once', async () => {
-    const client = newProcess();
-    const { callbackUrl, kept } = await app.ask(session, { scopes: [HEART] }, {}, client);
-    proxy.loseAnswerTo(REFRESH);
-    await expect(client.exchange(callbackUrl, kept)).rejects.toMatchObject({
-      code: 'INVALID_GRANT',
-      needsNewApproval: true,
-    });
-  });
 });
 
 test('an app with the FAPI 2.0 Security Profile loses nothing with an answer, nor with a wrong clock', async () => {
