@@ -193,7 +193,9 @@ export class Service {
   #exampleFor(operation: OperationId): unknown {
     try {
       const body: object = example(operation) ?? {};
-      return 'pagination' in body && 'data' in body ? listOf(...(body.data as unknown[])) : body;
+      return 'pagination' in body && 'data' in body
+        ? { ...body, ...listOf(...(body.data as unknown[])) }
+        : body;
     } catch (error) {
       this.#faults.push((error as Error).message);
       return LOST;
@@ -203,8 +205,8 @@ export class Service {
   #toResponse(sent: Sent, reply: unknown): Response {
     if (reply === LOST) throw new TypeError('Failed to fetch');
     const status = recordedAnswers[sent.operation]?.answer.status ?? 200;
-    const answer =
-      reply instanceof Answer ? reply : new Answer(status, JSON.stringify(reply), 'application/json', true);
+    const body = status === 204 ? '' : JSON.stringify(reply);
+    const answer = reply instanceof Answer ? reply : new Answer(status, body, 'application/json', true);
     const headers = { 'Content-Type': answer.type, Date: new Date().toUTCString() };
     if (answer.isOfService) this.#checkAnswer(sent, answer);
     const hasBody = answer.status !== 204;
