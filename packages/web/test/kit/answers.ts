@@ -174,6 +174,8 @@ export class Service {
         this.#reply(sent, this.answers[sent.operation]),
         aborted(request.signal),
       ]);
+      // As from a network: in a turn of its own, which is never between two steps of a test.
+      await new Promise((arrive) => setImmediate(arrive));
       return this.#toResponse(sent, reply);
     } finally {
       this.underWay -= 1;
