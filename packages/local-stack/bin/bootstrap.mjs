@@ -5,6 +5,7 @@
  *     node packages/local-stack/bin/bootstrap.mjs test [arguments of the test run]
  *     node packages/local-stack/bin/bootstrap.mjs install
  *
+ * `start` installs what the service runs with and what generates its code; the others install everything.
  * With `--no-install` among the arguments, no package of the operating system is installed.
  *
  * Plain JavaScript without dependencies, because it runs before anything is installed and on older Node versions (18.12 and later,
@@ -30,13 +31,20 @@ const programs = {
   install: null,
 };
 
+/** What to install, as arguments of pnpm. The service needs no development dependency and no package of `verification`. */
+const sets = {
+  start: ['--prod', '--filter=./services/*', '--filter=./packages/*'],
+  // NODE_ENV=production would omit the development dependencies.
+  all: ['--prod=false'],
+};
+
 await main(process.argv[2] ?? '', process.argv.slice(3));
 
 async function main(command, args) {
   if (!Object.keys(programs).includes(command))
     fail(`Usage: bootstrap.mjs ${Object.keys(programs).join('|')} [arguments]`);
   requireUsableNode();
-  await installDependencies();
+  await installDependencies(command === 'start' && !hasDevelopmentDependencies() ? 'start' : 'all');
   const node = findNode() ?? fail(explainMissingNode());
   const env = { ...process.env, PATH: [path.dirname(node), process.env.PATH].join(path.delimiter) };
   // Read by packages/local-stack/src/servers/system-programs.ts.
@@ -81,24 +89,29 @@ function majorOf(version) {
   return Number.parseInt(version, 10);
 }
 
-/** Installs with the pinned pnpm, unless the current lockfile is already installed. */
-async function installDependencies() {
+/** Installs a set with the pinned pnpm, unless it, or everything, is already installed from the current lockfile. */
+async function installDependencies(set) {
   const stamp = path.join(root, 'node_modules/.phds-installed');
-  const fingerprint = toFingerprint();
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;
-  say('Installing dependencies (the first time takes a minute or two) …');
+  const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+  if ([set, 'all'].some((each) => installed === toFingerprint(each))) return;
+  say('Installing dependencies (the first time takes a minute) …');
   const started = Date.now();
   const { packageManager } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-  // --prod=false: NODE_ENV=production would omit the code generators. Purging must not ask, because there may be no terminal.
-  const install = ['install', '--frozen-lockfile', '--prod=false', '--config.confirmModulesPurge=false'];
+  // Purging must not ask, because there may be no terminal.
+  const install = ['install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...sets[set]];
   await runOrExit('npx', ['--yes', packageManager, ...install], installEnvironment());
-  writeFileSync(stamp, fingerprint);
+  writeFileSync(stamp, toFingerprint(set));
   say(`Dependencies installed in ${Math.round((Date.now() - started) / 1000)} s.`);
 }
 
+/** Whether everything was installed before, also by pnpm alone: the smaller set would remove what it does not contain. */
+function hasDevelopmentDependencies() {
+  return existsSync(path.join(root, 'node_modules/.bin/biome'));
+}
+
 /** Changes whenever a new installation is needed. */
-function toFingerprint() {
-  const hash = createHash('sha256').update(`${process.platform}-${process.arch}\n`);
+function toFingerprint(set) {
+  const hash = createHash('sha256').update(`${process.platform}-${process.arch} ${set}\n`);
   for (const file of ['package.json', 'pnpm-workspace.yaml', 'pnpm-lock.yaml']) {
     hash.update(readFileSync(path.join(root, file)));
   }

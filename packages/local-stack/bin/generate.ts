@@ -6,15 +6,18 @@
  *
  * `npm start`, `npm test`, the image and the commands run it. A step whose sources have not changed since its last run is skipped.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 
 interface Step {
   readonly name: string;
   /** Everything that the result depends on besides the lockfile: globs, relative to the workspace. */
   readonly sources: readonly string[];
+  /** The step whose result is among the sources. */
+  readonly after?: string;
   /** A file or directory that exists after the step. */
   readonly result: string;
   readonly command: readonly string[];
@@ -24,6 +27,7 @@ interface Step {
 const workspace = resolve(import.meta.dirname, '../../..');
 const OPENAPI = 'services/gateway/openapi.json';
 const CATALOG = 'packages/catalog/src/**';
+const GENERATORS = 'packages/generators/node_modules/.bin';
 
 /**
  * Prisma's client for a schema whose generator writes to `result`. Generating does not need the schema engine, which Prisma would
@@ -34,19 +38,18 @@ function prismaStep(name: string, schema: string, result: string): Step {
     name,
     sources: [schema],
     result,
-    command: ['node_modules/.bin/prisma', 'generate', '--schema', schema],
+    command: [`${GENERATORS}/prisma`, 'generate', '--schema', schema],
     env: { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1' },
   };
 }
 
 const LIBRARY = 'packages/service-kit/test/fixtures/library';
-/** In the order in which they need each other. */
 const STEPS: readonly Step[] = [
   {
     name: 'contracts',
     sources: ['proto/**/*.proto', 'buf.gen.yaml'],
     result: 'packages/contracts/gen/phds',
-    command: ['node_modules/.bin/buf', 'generate'],
+    command: [`${GENERATORS}/buf`, 'generate'],
   },
   prismaStep(
     'authorization',
@@ -56,9 +59,9 @@ const STEPS: readonly Step[] = [
   prismaStep('library', `${LIBRARY}/prisma/schema.prisma`, `${LIBRARY}/generated`),
   {
     name: 'sdk',
-    sources: [OPENAPI, 'packages/sdk/bin/generate-types.ts'],
+    sources: [OPENAPI, 'packages/generators/bin/openapi-types.ts'],
     result: 'packages/sdk/src/generated/openapi.ts',
-    command: [process.execPath, 'packages/sdk/bin/generate-types.ts'],
+    command: [process.execPath, 'packages/generators/bin/openapi-types.ts'],
   },
   {
     name: 'reference',
@@ -75,29 +78,25 @@ const STEPS: readonly Step[] = [
   {
     name: 'docs',
     sources: ['packages/docs/{src,bin,browser,examples}/**', 'docs/partners/**', CATALOG],
+    after: 'reference',
     result: 'packages/docs/dist',
     command: [process.execPath, 'packages/docs/bin/build.ts'],
   },
 ];
 
-function run({ name, sources, result, command, env }: Step, isForced: boolean): void {
+async function run({ name, sources, result, command, env }: Step, isForced: boolean): Promise<void> {
   const stamp = join(workspace, 'node_modules/.cache/phds-generated', name);
   const fingerprint = toFingerprint(sources);
   const isCurrent = existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint;
   if (isCurrent && !isForced && existsSync(join(workspace, result))) return;
   rmSync(stamp, { force: true });
   const [program = '', ...args] = command;
-  const { status, error, stdout, stderr } = spawnSync(program, args, {
-    cwd: workspace,
-    encoding: 'utf8',
-    // buf finds its plugin on the PATH.
-    env: { ...process.env, ...env, PATH: `${join(workspace, 'node_modules/.bin')}:${process.env['PATH']}` },
+  // buf finds its plugin on the PATH.
+  const path = `${join(workspace, GENERATORS)}:${process.env['PATH']}`;
+  const options = { cwd: workspace, env: { ...process.env, ...env, PATH: path } };
+  await promisify(execFile)(program, args, options).catch(({ stdout, stderr, message }) => {
+    throw new Error(`generating ${name} failed: ${message}\n${stdout}${stderr}`);
   });
-  if (error !== undefined) throw error;
-  if (status !== 0) {
-    process.stderr.write(`${stdout}${stderr}`);
-    throw new Error(`generating ${name} failed: ${command.join(' ')}`);
-  }
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, fingerprint);
   console.log(`generated: ${result}`);
@@ -119,6 +118,19 @@ if (unknown.length > 0) {
   console.error(`No step ${unknown.join(', ')}. Steps: ${STEPS.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
-for (const step of STEPS) {
-  if (names.length === 0 || names.includes(step.name)) run(step, args.includes('--force'));
+const chosen = STEPS.filter(({ name }) => names.length === 0 || names.includes(name));
+const started = new Map<string, Promise<void>>();
+// Side by side: most of a step is one process that loads its program.
+for (const step of chosen) {
+  const earlier = started.get(step.after ?? '') ?? Promise.resolve();
+  started.set(
+    step.name,
+    earlier.then(() => run(step, args.includes('--force'))),
+  );
+}
+try {
+  await Promise.all(started.values());
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
 }
