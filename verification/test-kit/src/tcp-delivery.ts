@@ -31,7 +31,7 @@ export function createDelivery(from: Socket, to: Socket, mode: () => ProxyMode):
     const now = performance.now();
     while (held[0] !== undefined && held[0].due <= now) write(held.shift()?.chunk ?? null);
     const [next] = held;
-    if (next !== undefined) setTimeout(release, next.due - now);
+    if (next !== undefined) setTimeout(release, Math.max(0, next.due - now));
   };
   return (chunk) => {
     const now = mode();
@@ -40,7 +40,7 @@ export function createDelivery(from: Socket, to: Socket, mode: () => ProxyMode):
     if (delayMs > 0 || held.length > 0) {
       last = Math.max(last, performance.now() + delayMs);
       held.push({ due: last, chunk });
-      if (held.length === 1) setTimeout(release, last - performance.now());
+      if (held.length === 1) setTimeout(release, Math.max(0, last - performance.now()));
     } else if (now.kind === 'slice' && chunk !== null) {
       for (const piece of slice(chunk, now.bytes)) write(piece);
     } else write(chunk);
