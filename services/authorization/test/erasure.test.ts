@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { BAD_USER_IDS } from '@phds/test-kit/user-ids';
 import { REDIRECT_URI, reasonOf, shareHarness } from './harness.ts';
 
 const harness = await shareHarness();
@@ -93,5 +94,9 @@ describe('erasing a person', () => {
       [clientId],
     );
     expect(rows).toEqual([{ status: 'revoked', owner_id: '' }]);
+  });
+
+  test.each(BAD_USER_IDS)('refuses a user id %s', async (_, userId) => {
+    expect(await reasonOf(harness.operated.eraseUser({ userId }))).toBe('invalid_request');
   });
 });

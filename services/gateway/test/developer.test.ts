@@ -1,7 +1,8 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { shareCaller, shareTestGateway } from './test-gateway.ts';
+import { AppError, type Reason } from '@phds/service-kit/errors';
+import { shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
 
 const gateway = shareTestGateway({ LIMIT_REGISTRATIONS_PER_MINUTE: '100' });
 const { call, session } = shareCaller(gateway, 'ada');
@@ -236,5 +237,20 @@ describe('developers', () => {
     expect((await call('POST', '/developer/apps', 'name=x', form)).status).toBe(415);
     expect((await call('POST', '/developer/apps', { name: 'x'.repeat(70_000) })).status).toBe(413);
     expect((await call('POST', '/developer/apps')).status).toBe(400);
+  });
+
+  test.each<[Reason, number, string]>([
+    ['not_found', 404, 'NOT_FOUND'],
+    ['app_not_active', 409, 'APP_NOT_ACTIVE'],
+    ['unavailable', 503, 'INTERNAL_ERROR'],
+    ['caller_not_admitted', 500, 'INTERNAL_ERROR'],
+  ])('the error %s is answered with %i %s', async (reason, status, code) => {
+    gateway.backends.answer({
+      rotateSecret: throwing(new AppError(reason, 'Text of the service.')),
+    });
+    const { response, body, ...rest } = await call('POST', '/developer/apps/app_1/rotate-secret');
+    expect([rest.status, body.code]).toEqual([status, code]);
+    expect(body.requestId).toBe(response.headers.get('x-request-id'));
+    expect(body.detail.includes('Text of the service.')).toBe(status < 500);
   });
 });

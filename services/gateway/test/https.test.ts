@@ -60,6 +60,17 @@ describeWithCertificates('HTTPS of the public port', () => {
     });
   });
 
+  test('is not configured by half of its settings, or by a key of another certificate', async () => {
+    for (const [given, missing] of [
+      ['PUBLIC_TLS_CERT', 'PUBLIC_TLS_KEY'],
+      ['PUBLIC_TLS_KEY', 'PUBLIC_TLS_CERT'],
+    ] as const) {
+      await expect(startTestGateway({ [given]: 'PEM' })).rejects.toThrow(`${missing}: must be set`);
+    }
+    const mixed = startTestGateway({ PUBLIC_TLS_CERT: first.cert, PUBLIC_TLS_KEY: second.key });
+    await expect(mixed).rejects.toThrow('PUBLIC_TLS_CERT and PUBLIC_TLS_KEY cannot be used together');
+  });
+
   test('takes a renewed certificate, and disconnects a client that reads a few bytes at a time', async () => {
     await write(first);
     const config = readConfig(

@@ -117,6 +117,16 @@ describe('switching the account', () => {
     },
   );
 
+  test('a silent sign-in asks nothing, even when it is to switch the account', async () => {
+    expect(await promptOf(at, { ...SWITCH, silent: '1' })).toBe('none');
+  });
+
+  test('a step-up may switch the account too', async () => {
+    await using strict = await startSignInGateway({ STEP_UP_MAX_AGE_SECONDS: '300' });
+    const { searchParams } = new URL(await strict.begin(new TestBrowser(), { ...SWITCH, step_up: '1' }));
+    expect([searchParams.get('prompt'), searchParams.get('max_age')]).toEqual(['login', '300']);
+  });
+
   test('switching that was cancelled leaves the session, and can be tried again', async () => {
     const browser = new TestBrowser();
     await plain.signIn(browser, { user: 'ada' });

@@ -103,6 +103,15 @@ describe('signing out', () => {
       expect((await signOut(other.gateway)).body.data).toEqual({ signedOut: true, continueTo: null });
       expect(other.gateway.backends.callsOf('endSessions')).toHaveLength(1);
     });
+
+    test('when the provider is away and was never asked before', async () => {
+      await using other = await startSignInGateway();
+      await other.signIn(browser);
+      const late = await other.startReplica();
+      await other.provider.stop();
+      expect((await signOut(late)).body.data).toEqual({ signedOut: true, continueTo: null });
+      expect(late.backends.callsOf('endSessions')).toHaveLength(1);
+    });
   });
 
   test('a session can be ended when the person may make no more changes', async () => {
