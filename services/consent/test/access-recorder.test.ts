@@ -29,6 +29,24 @@ class FakeStore implements AccessRecordStore {
     return new Map([...this.refs].filter(([grantId]) => grantIds.includes(grantId)));
   }
 
+  addRefs(...grantIds: string[]): void {
+    for (const grantId of grantIds) this.refs.set(grantId, randomBytes(16));
+  }
+
+  /** Inserts wait until the returned function is called. */
+  holdInserts(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.insertGate = promise;
+    return resolve;
+  }
+
+  /** Judgements wait until the returned function is called. */
+  holdJudgements(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.judgeGate = promise;
+    return resolve;
+  }
+
   async insert(batch: AccessRecordBatch): Promise<void> {
     this.told.push(`insert ${batch.recordCount}`);
     await this.insertGate;
@@ -51,32 +69,37 @@ function startRecorder(
   return [createAccessRecorder({ store, clock, ...options }), store, clock];
 }
 
+/** With a call of one access, whose insert is held until `release`. */
+async function startHeld(limits: { maxQueued?: number; maxWaitMs?: number } = {}) {
+  const [recorder, store] = startRecorder(limits);
+  const release = store.holdInserts();
+  const first = recorder.record(some(1));
+  await eventually(() => expect(store.told).toEqual(['insert 1']));
+  return { recorder, store, first, release };
+}
+
 const some = (count: number, change: object = {}) =>
   Array.from({ length: count }, () => ({ ...accessOf(GRANT), ...change }));
 
 describe('the access recorder', () => {
   test('puts calls that arrive during a batch together into the next one, undivided', async () => {
-    const [recorder, store] = startRecorder();
-    const gate = Promise.withResolvers<void>();
-    store.insertGate = gate.promise;
-    const calls = [1, 4, 3, 2, 5].map((count) => recorder.record(some(count)));
-    await eventually(() => expect(store.told).toEqual(['insert 1']));
-    gate.resolve();
+    const { recorder, store, first, release } = await startHeld();
+    const calls = [first, ...[4, 3, 2, 5].map((count) => recorder.record(some(count)))];
+    release();
     expect((await Promise.all(calls)).map((verdicts) => verdicts.length)).toEqual([1, 4, 3, 2, 5]);
     expect(store.batches.map((batch) => batch.recordCount)).toEqual([1, 9, 5]);
   });
 
   test('has one insert in flight, and judges a batch after its commit while the next one is inserted', async () => {
     const [recorder, store] = startRecorder();
-    const gate = Promise.withResolvers<void>();
-    store.judgeGate = gate.promise;
+    const release = store.holdJudgements();
     const first = recorder.record(some(1));
     await eventually(() => expect(store.told).toEqual(['insert 1', 'inserted 1', 'judge 1']));
     const others = [recorder.record(some(8)), recorder.record(some(9))];
     await eventually(() => expect(store.told).toHaveLength(5));
     // The third waits: at most one batch is judged and one inserted at a time.
     expect(store.told.slice(3)).toEqual(['insert 8', 'inserted 8']);
-    gate.resolve();
+    release();
     await Promise.all([first, ...others]);
     expect(store.told.slice(5)).toEqual(expect.arrayContaining(['judge 8', 'insert 9', 'judge 9']));
   });
@@ -111,33 +134,28 @@ describe('the access recorder', () => {
   test('returns a refusal only after it is recorded', async () => {
     const [recorder, store] = startRecorder();
     store.judgement = () => 'token_expired';
-    const [judging, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    store.judgeGate = judging.promise;
+    const releaseJudgement = store.holdJudgements();
     let isAnswered = false;
     const call = recorder.record(some(1)).then(() => {
       isAnswered = true;
     });
     await eventually(() => expect(store.told).toContain('judge 1'));
-    store.insertGate = gate.promise;
-    judging.resolve();
+    const release = store.holdInserts();
+    releaseJudgement();
     await eventually(() => expect(store.told.at(-1)).toBe('insert 1'));
     expect(isAnswered).toBe(false);
-    gate.resolve();
+    release();
     await call;
   });
 
   test('immediately refuses exactly the calls for which the queue has no room', async () => {
-    const [recorder, store] = startRecorder({ maxQueued: 6 });
-    const gate = Promise.withResolvers<void>();
-    store.insertGate = gate.promise;
-    const first = recorder.record(some(1));
-    await eventually(() => expect(store.told).toHaveLength(1));
+    const { recorder, first, release } = await startHeld({ maxQueued: 6 });
     const waiting = [recorder.record(some(4)), recorder.record(some(2))];
     await expect(recorder.record(some(1))).rejects.toMatchObject({
       reason: 'access_not_recorded',
       retryAfterSeconds: 1,
     });
-    gate.resolve();
+    release();
     expect((await Promise.all([first, ...waiting])).flat()).toHaveLength(7);
     expect((await recorder.record(some(6))).length).toBe(6);
   });
@@ -158,12 +176,11 @@ describe('the access recorder', () => {
   test('continues the chain of the batch in progress, and begins another one after it, when the database may lack the end', async () => {
     const [recorder, store] = startRecorder();
     await recorder.record(some(1));
-    const gate = Promise.withResolvers<void>();
-    store.insertGate = gate.promise;
+    const release = store.holdInserts();
     const inProgress = recorder.record(some(1));
     await eventually(() => expect(store.told.at(-1)).toBe('insert 1'));
     recorder.beginChain();
-    gate.resolve();
+    release();
     await inProgress;
     await recorder.record(some(1));
     await recorder.record(some(1));
@@ -180,8 +197,7 @@ describe('the access recorder', () => {
     await recorder.record(some(1));
     clock.advance(later);
     store.judgement = (access) => (access.page === 2 ? 'grant_revoked' : 'released');
-    const gate = Promise.withResolvers<void>();
-    store.judgeGate = gate.promise;
+    const release = store.holdJudgements();
     store.told.length = 0;
     const refused = recorder.record(some(1, { page: 2 }));
     await eventually(() => expect(store.told.at(-1)).toBe('judge 1'));
@@ -190,7 +206,7 @@ describe('the access recorder', () => {
     // By then, everything that does not wait for the judgement has happened.
     await new Promise(setImmediate);
     expect(store.told.at(-1)).toBe('judge 1');
-    gate.resolve();
+    release();
     expect(await refused).toEqual(['grant_revoked']);
     await Promise.all(calls);
     const [first, ahead, refusal, after, last] = store.batches as [AccessRecordBatch, ...AccessRecordBatch[]];
@@ -220,7 +236,7 @@ describe('the access recorder', () => {
 
   test('identifies the person of each record by the reference of its grant, read once, whatever the access says', async () => {
     const [recorder, store] = startRecorder();
-    store.refs.set('grt_2', randomBytes(16));
+    store.addRefs('grt_2');
     await recorder.record([...some(2), ...some(1, { grantId: 'grt_2' })]);
     await recorder.record(some(1, { userId: 'somebody-else' }));
     expect(store.askedFor).toEqual([['grt_1', 'grt_2']]);
@@ -258,66 +274,60 @@ const NOT_RECORDED = {
 const byPage = ({ page }: Access): Judgement => VERDICTS[page - 1] ?? 'released';
 const pages = (...numbers: number[]) => numbers.flatMap((page) => some(1, { page }));
 
-/** Records these calls in one batch, after a first one whose insert is over when the function returns. */
-async function recordTogether(recorder: AccessRecorder, store: FakeStore, calls: readonly Access[][]) {
-  const gate = Promise.withResolvers<void>();
-  store.insertGate = gate.promise;
-  const first = recorder.record(some(1));
-  await eventually(() => expect(store.told).toEqual(['insert 1']));
+const SOME = [some(1), some(2), some(1)];
+
+/** The outcomes of these calls in one batch, after a first one whose insert is over, and of a call after them. */
+async function recordTogether(calls: readonly Access[][], change: (store: FakeStore) => void) {
+  const { recorder, store, first, release } = await startHeld();
+  change(store);
   const outcomes = Promise.allSettled(calls.map((accesses) => recorder.record(accesses)));
-  gate.resolve();
+  release();
   await first;
-  return outcomes;
+  return { outcomes: await outcomes, next: await recorder.record(some(1)), store };
 }
 
 describe('calls of one batch', () => {
   test('get their own verdicts, in the order of their accesses', async () => {
-    const [recorder, store] = startRecorder();
-    store.judgement = byPage;
     const calls = [pages(2), pages(1, 1), pages(1, 3, 2), pages(4), pages(1)];
-    const outcomes = await recordTogether(recorder, store, calls);
+    const { outcomes, store } = await recordTogether(calls, (changed) => {
+      changed.judgement = byPage;
+    });
     expect(outcomes).toEqual(calls.map((accesses) => ({ status: 'fulfilled', value: accesses.map(byPage) })));
     expect(store.batches[1]?.recordCount).toBe(8);
   });
 
-  const SOME = [some(1), some(2), some(1)];
-
   test.each<[string, (judgements: Judgement[]) => Judgement[]]>([
-    ['too few', (judgements) => judgements.slice(1)],
-    ['too many', (judgements) => ['released', ...judgements]],
-    ['no', () => []],
-  ])('are all refused when there are %s judgements', async (_, change) => {
-    const [recorder, store] = startRecorder();
-    const judge = store.judge.bind(store);
-    store.judge = async (accesses) => {
-      const judgements = await judge(accesses);
-      return accesses.length === 1 ? judgements : change(judgements);
-    };
-    expect(await recordTogether(recorder, store, SOME)).toEqual(SOME.map(() => NOT_RECORDED));
-    store.judge = judge;
-    expect(await recorder.record(some(1))).toEqual(['released']);
-  });
-
-  test('are all refused when the judgement fails, and the next batch is judged', async () => {
-    const [recorder, store] = startRecorder();
-    const judge = store.judge.bind(store);
-    store.judge = async (accesses) => {
-      if (accesses.length > 1) throw new Error('connection lost');
-      return judge(accesses);
-    };
-    expect(await recordTogether(recorder, store, SOME)).toEqual(SOME.map(() => NOT_RECORDED));
-    expect(await recorder.record(some(1))).toEqual(['released']);
+    ['there are too few judgements', (judgements) => judgements.slice(1)],
+    ['there are too many judgements', (judgements) => ['released', ...judgements]],
+    ['there are no judgements', () => []],
+    [
+      'the judgement fails',
+      () => {
+        throw new Error('connection lost');
+      },
+    ],
+  ])('are all refused when %s, and the next batch is judged', async (_, change) => {
+    const { outcomes, next } = await recordTogether(SOME, (store) => {
+      const judge = store.judge.bind(store);
+      store.judge = async (accesses) => {
+        const judgements = await judge(accesses);
+        return accesses.length === 1 ? judgements : change(judgements);
+      };
+    });
+    expect(outcomes).toEqual(SOME.map(() => NOT_RECORDED));
+    expect(next).toEqual(['released']);
   });
 
   test('are all refused when the insert fails, and nothing of them is judged', async () => {
-    const [recorder, store] = startRecorder();
-    const insert = store.insert.bind(store);
-    store.insert = async (batch) => {
-      if (batch.recordCount > 1) throw new Error('connection lost');
-      await insert(batch);
-    };
-    expect(await recordTogether(recorder, store, SOME)).toEqual(SOME.map(() => NOT_RECORDED));
-    expect(store.told.filter((told) => told.startsWith('judge'))).toEqual(['judge 1']);
+    const { outcomes, store } = await recordTogether(SOME, (changed) => {
+      const insert = changed.insert.bind(changed);
+      changed.insert = async (batch) => {
+        if (batch.recordCount > 1) throw new Error('connection lost');
+        await insert(batch);
+      };
+    });
+    expect(outcomes).toEqual(SOME.map(() => NOT_RECORDED));
+    expect(store.told.filter((told) => told.startsWith('judge'))).toEqual(['judge 1', 'judge 1']);
   });
 
   test('have at most as many records as a batch may have, with the refusals of earlier calls', async () => {
@@ -335,14 +345,13 @@ describe('a refusal', () => {
   test('refers to the record of its own access, also when its batch had refusals of another', async () => {
     const [recorder, store] = startRecorder();
     store.judgement = byPage;
-    const gate = Promise.withResolvers<void>();
-    store.judgeGate = gate.promise;
+    const release = store.holdJudgements();
     const calls = [recorder.record(pages(2))];
     await eventually(() => expect(store.told.at(-1)).toBe('judge 1'));
     calls.push(recorder.record(pages(1, 1)));
     await eventually(() => expect(store.told.at(-1)).toBe('inserted 2'));
     calls.push(recorder.record(pages(1, 3)));
-    gate.resolve();
+    release();
     await Promise.all(calls);
     const [first, , mixed, last] = store.batches;
     expect(mixed?.accessRecords.map(({ verdict }) => verdict)).toEqual(['grant_revoked', '', '']);
@@ -376,11 +385,7 @@ test('a call with more accesses than a batch may have is an error of its caller'
 describe('calls that wait too long', () => {
   test('are each refused on time while the database hangs, and make room for others', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
-    const [recorder, store] = startRecorder({ maxWaitMs: 1_000, maxQueued: 4 });
-    const gate = Promise.withResolvers<void>();
-    store.insertGate = gate.promise;
-    const first = recorder.record(some(1));
-    await eventually(() => expect(store.told).toEqual(['insert 1']));
+    const { recorder, store, first, release } = await startHeld({ maxWaitMs: 1_000, maxQueued: 4 });
     const late = [recorder.record(some(2))];
     jest.advanceTimersByTime(400);
     late.push(recorder.record(some(2)));
@@ -389,65 +394,36 @@ describe('calls that wait too long', () => {
     const later = recorder.record(some(2));
     jest.advanceTimersByTime(500);
     expect(await refused).toEqual([NOT_RECORDED, NOT_RECORDED]);
-    gate.resolve();
+    release();
     expect(await later).toHaveLength(2);
     expect(await first).toHaveLength(1);
     expect(store.batches.map(({ recordCount }) => recordCount)).toEqual([1, 2]);
   });
 
   test('are not recorded, even if no timer has fired meanwhile', async () => {
-    const [recorder, store] = startRecorder({ maxWaitMs: 60_000 });
-    const gate = Promise.withResolvers<void>();
-    store.insertGate = gate.promise;
-    const first = recorder.record(some(1));
-    await eventually(() => expect(store.told).toEqual(['insert 1']));
+    const { recorder, store, first, release } = await startHeld();
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'setTimeout'] });
     const late = Promise.allSettled([recorder.record(some(2))]);
     jest.advanceTimersByTime(60_001);
-    gate.resolve();
+    release();
     expect(await late).toEqual([NOT_RECORDED]);
     expect(await first).toHaveLength(1);
     expect(store.batches.map(({ recordCount }) => recordCount)).toEqual([1]);
   });
 });
 
-/** Grants with their references, and the look-ups made. */
-class FakeGrants {
-  readonly refs = new Map<string, Uint8Array>();
-  readonly askedFor: string[][] = [];
-
-  add(...grantIds: string[]): void {
-    for (const grantId of grantIds) this.refs.set(grantId, randomBytes(16));
-  }
-
-  async findRefs(grantIds: readonly string[]): Promise<Map<string, Uint8Array>> {
-    this.askedFor.push([...grantIds]);
-    return new Map([...this.refs].filter(([grantId]) => grantIds.includes(grantId)));
-  }
-}
-
 describe('the references of grants', () => {
-  test('the reference of a grant is looked up once', async () => {
-    const grants = new FakeGrants();
-    grants.add('one', 'two');
-    const refs = createGrantRefs(grants, 10);
-    const [one, two] = [grants.refs.get('one'), grants.refs.get('two')];
-    expect(await refs.resolve(['one', 'two', 'one'])).toEqual([one, two, one]);
-    expect(await refs.resolve(['two', 'one'])).toEqual([two, one]);
-    expect(grants.askedFor).toEqual([['one', 'two']]);
-  });
-
   test('an unknown grant has the reference of nobody and is looked up again', async () => {
-    const grants = new FakeGrants();
+    const grants = new FakeStore();
     const refs = createGrantRefs(grants, 10);
     expect(await refs.resolve(['late'])).toEqual([new Uint8Array(16)]);
-    grants.add('late');
+    grants.addRefs('late');
     expect(await refs.resolve(['late'])).toEqual([grants.refs.get('late')]);
   });
 
   test('at most the limit of references is cached, and those in use are kept longest', async () => {
-    const grants = new FakeGrants();
-    grants.add('used', 'a', 'b', 'c', 'd');
+    const grants = new FakeStore();
+    grants.addRefs('used', 'a', 'b', 'c', 'd');
     const refs = createGrantRefs(grants, 4);
     for (const grantId of ['a', 'b', 'c', 'd']) await refs.resolve([grantId, 'used']);
     expect(grants.askedFor.flat().filter((grantId) => grantId === 'used')).toHaveLength(1);
