@@ -31,20 +31,15 @@ describe('a redirect URI is refused', () => {
     '',
     'callback',
     '/callback',
-    '//app.test/cb',
     'http://app.test/cb',
     'http://localhost.evil.test/cb',
-    'http://127.0.0.1.evil.test/cb',
     'http://127.0.0.1:80@evil.test/cb',
     'http://127.1/cb',
-    'http://0x7f000001/cb',
     'http://localhost:0/cb',
-    'http://localhost:99999/cb',
     'https:app.test/cb',
     'https:///app.test/cb',
     'https://app.test:99999/cb',
     'https://user@app.test/cb',
-    'https://user:password@app.test/cb',
     'https://app.test@evil.test/cb',
     'https://app.test/cb#fragment',
     'https://app.test/cb#',
@@ -52,31 +47,24 @@ describe('a redirect URI is refused', () => {
     'https://app.test/*',
     'https://app.test/a/../cb',
     'https://app.test/a/%2e%2e/cb',
-    'https://app.test/a/.%2E/cb',
     'https://app.test\\@evil.test/',
     'https://app.test/c b',
     'https://app.test/cb\n',
-    '\thttps://app.test/cb',
     'https://app.test/cb\0',
     'https://app.test/%0d%0aSet-Cookie',
-    'https://app.test/%00',
     'https://app.test/%7f',
     'https://app.test/%zz',
     'https://bücher.test/cb',
     'https://mychart.org%2eevil.example/cb',
-    'https://mychart%E3%80%82evil.example/cb',
     'https://%61pp.test/cb',
     'https://App.test/cb',
     'https://app.test:443/cb',
-    'https://app.test:08443/cb',
     'https://app.test:/cb',
     'https://0x7f.1/cb',
     'https://127.1/cb',
-    'https://2130706433/cb',
     'https://0300.0.2.7/cb',
     'https://192.0.2.7./cb',
     'https://[0:0:0:0:0:0:0:1]/cb',
-    'https://[2001:DB8::1]/cb',
     'https://mychart。evil.test/cb',
     'https://ｍychart.test/cb',
     'com.example.app://mychart.org%2eevil.example/cb',
@@ -84,7 +72,6 @@ describe('a redirect URI is refused', () => {
     'javascript:alert(1)',
     'data:text/html,x',
     'file:///etc/passwd',
-    'ftp://app.test/cb',
     'myapp://callback',
     'urn:ietf:wg:oauth:2.0:oob',
     'com.example.app:',
@@ -124,19 +111,16 @@ test("parameters are appended to the URI's own query, which stays unchanged", ()
   expect(addQuery('com.example.app:/cb', { code: 'c' })).toBe('com.example.app:/cb?code=c');
 });
 
-test('the approval screen shows the host, or the scheme of a private-use URI', () => {
-  expect(toRedirectHost('https://app.test:8443/cb?x=1')).toBe('app.test:8443');
-  expect(toRedirectHost('com.example.app:/cb')).toBe('com.example.app');
-});
-
 test.each([
+  ['https://app.test:8443/cb?x=1', 'app.test:8443'],
+  ['com.example.app:/cb', 'com.example.app'],
   ['https://mychart.org%2eevil.example/cb', 'mychart.org.evil.example'],
   ['https://MyChart.test/cb', 'mychart.test'],
   ['https://xn--bcher-kva.test/cb', 'xn--bcher-kva.test'],
   ['https://0x7f.1/cb', '127.0.0.1'],
   ['COM.example.app:/cb', 'com.example.app'],
 ])(
-  'the approval screen shows the host of %s as browsers resolve it, even if it was registered earlier',
+  'the approval screen shows the host, or the scheme, of %s as browsers resolve it, even if it was registered earlier',
   (uri, host) => {
     expect(toRedirectHost(uri)).toBe(host);
   },
@@ -163,7 +147,6 @@ test('links of an app must be https URLs', () => {
     'javascript:alert(1)',
     'https://a@app.test',
     'https://a b',
-  ]) {
+  ])
     expect([url, findWebUrlFault(url)]).toEqual([url, expect.any(String)]);
-  }
 });
