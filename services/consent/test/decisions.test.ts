@@ -56,6 +56,16 @@ describe('a decision', () => {
     const { rows } = await consent.owner.query(`SELECT scopes FROM consent_grant WHERE user_id = 'both'`);
     expect(rows).toEqual([{ scopes: [HEART, GLUCOSE] }]);
   });
+
+  test('requires a valid session', async () => {
+    const id = await openPending(consent, await registerApp(consent));
+    await expect(consent.asAuthorization.approve({ id, allRequested: true })).rejects.toMatchObject({
+      reason: 'unauthorized',
+    });
+    await expect(
+      consent.asAuthorization.approve({ id, allRequested: true }, { headers: { 'phds-session': 'garbage' } }),
+    ).rejects.toMatchObject({ reason: 'unauthorized' });
+  });
 });
 
 /** What the approval screen of a request shows. */
