@@ -66,3 +66,9 @@ test.each(AREAS)('every message of %s is translated', (area) => {
   const same = Object.keys(english).filter((id) => english[id] === german[id] && hasWords(english[id] ?? ''));
   expect(same.toSorted()).toEqual((SAME[area] ?? []).toSorted());
 });
+
+test('a browser without script is told in both languages that the pages need it', () => {
+  const [, words = ''] = readFileSync(join(SRC, '../index.html'), 'utf8').split('<noscript>');
+  expect(words).toContain('These pages need JavaScript.');
+  expect(words).toMatch(/lang="de">Diese Seiten brauchen JavaScript\./);
+});

@@ -78,7 +78,7 @@ export function example<Id extends OperationId>(operation: Id): BodyOf<Id> {
 }
 
 /** A list that fits on one page. */
-export function listOf<Item>(...data: readonly Item[]) {
+export function listOf<Item = never>(...data: readonly Item[]) {
   return { data, pagination: { page: 1, pageSize: 100, total: data.length, totalPages: 1 } };
 }
 
@@ -99,9 +99,9 @@ export function foreignAnswer(status: number, body: string, type = 'text/html'):
 }
 
 /** Replies to one request after the other; the last one is repeated. */
-export function inTurn<Id extends OperationId>(...replies: readonly Reply<Id>[]): () => Reply<Id> {
+export function inTurn<Replies extends readonly unknown[]>(...replies: Replies): () => Replies[number] {
   const waiting = [...replies];
-  return () => (waiting.length > 1 ? waiting.shift() : waiting[0]) as Reply<Id>;
+  return () => (waiting.length > 1 ? waiting.shift() : waiting[0]);
 }
 
 interface Route {
@@ -140,9 +140,13 @@ export class Service {
   readonly requests: Sent[] = [];
   /** The number of requests that the test does not hold back and that are not answered yet. */
   underWay = 0;
-  readonly #faults: string[] = [];
+  /** Requests without an answer, and answers that are not as the OpenAPI document says. */
+  readonly faults: string[] = [];
+  readonly #now: () => number;
 
-  constructor(answers: Answers) {
+  /** `now`: the time by the service's clock. */
+  constructor(answers: Answers, now: () => number) {
+    this.#now = now;
     this.answers = { ...answers };
   }
 
@@ -182,11 +186,6 @@ export class Service {
     }
   };
 
-  /** Throws if a request had no answer, or an answer was not as the OpenAPI document says. */
-  check(): void {
-    if (this.#faults.length > 0) throw new Error(this.#faults.join('\n'));
-  }
-
   async #reply(sent: Sent, given: unknown): Promise<unknown> {
     const reply = given ?? DEFAULTS[sent.operation] ?? this.#exampleFor(sent.operation);
     return typeof reply === 'function' ? reply(sent) : reply;
@@ -199,7 +198,7 @@ export class Service {
         ? { ...body, ...listOf(...(body.data as unknown[])) }
         : body;
     } catch (error) {
-      this.#faults.push((error as Error).message);
+      this.faults.push((error as Error).message);
       return LOST;
     }
   }
@@ -209,7 +208,7 @@ export class Service {
     const status = recordedAnswers[sent.operation]?.answer.status ?? 200;
     const body = status === 204 ? '' : JSON.stringify(reply);
     const answer = reply instanceof Answer ? reply : new Answer(status, body, 'application/json', true);
-    const headers = { 'Content-Type': answer.type, Date: new Date().toUTCString() };
+    const headers = { 'Content-Type': answer.type, Date: new Date(this.#now()).toUTCString() };
     if (answer.isOfService) this.#checkAnswer(sent, answer);
     const hasBody = answer.status !== 204;
     return new Response(hasBody ? answer.body : null, { status: answer.status, headers });
@@ -221,7 +220,7 @@ export class Service {
     const faults = contract
       .findFaults(received)
       .filter((fault) => !/^the header field .* is missing$/.test(fault));
-    this.#faults.push(...faults.map((fault) => `The test's answer of ${operation} (${status}): ${fault}`));
+    this.faults.push(...faults.map((fault) => `The test's answer of ${operation} (${status}): ${fault}`));
   }
 }
 

@@ -91,7 +91,8 @@ export function installDom(): void {
     });
   }
   install(FETCH_ORIGIN, { value: new URL(ORIGIN), writable: true });
-  install('IS_REACT_ACT_ENVIRONMENT', { value: true, writable: true });
+  // Testing Library sets it while it acts. Otherwise React would demand that every answer and script arrive during an act.
+  install('IS_REACT_ACT_ENVIRONMENT', { value: false, writable: true });
 }
 
 /** Takes everything away again, so that the next test file of this process finds plain Node. */
@@ -117,6 +118,7 @@ export function openEmptyPage(path: string, languages: readonly string[], isNewB
   view.history.replaceState(null, '', path);
   if (isNewBrowser) for (const storage of [view.localStorage, view.sessionStorage]) storage.clear();
   view.document.title = '';
+  view.document.head.innerHTML = '';
   view.document.body.innerHTML = '';
   Object.defineProperty(view.navigator, 'languages', { value: languages, configurable: true });
   return { leavings, told };

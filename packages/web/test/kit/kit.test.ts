@@ -33,8 +33,7 @@ test.each([
     { listGrants: problem('GONE', { status: 410 }) },
   ],
 ])('%s fails the test', async (_, answers) => {
-  const page = await openPage('/apps', { answers });
-  await expect(page[Symbol.asyncDispose]()).rejects.toThrow("The test's answer of listGrants");
+  await expect(openPage('/apps', { answers })).rejects.toThrow("The test's answer of listGrants");
 });
 
 test('what the page says on the console fails the test', async () => {

@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import { format } from 'node:util';
 import { jest } from '@jest/globals';
 import { createElement } from 'react';
 import { type Answers, problem, type Sent, Service } from './answers.ts';
@@ -9,7 +10,7 @@ import { NOW } from './times.ts';
 // Libraries look for a browser when they are loaded.
 installDom();
 const SRC = join(import.meta.dirname, '../../src');
-const { act, cleanup, fireEvent, render, screen, within } = await import('@testing-library/react');
+const { act, cleanup, configure, fireEvent, render, screen, within } = await import('@testing-library/react');
 const { userEvent } = await import('@testing-library/user-event');
 const { createQueryClient } = await import('../../src/api/query-client.ts');
 const { startSignIn } = await import('../../src/api/sign-in.ts');
@@ -18,6 +19,10 @@ const { startLanguage } = await import('../../src/texts/language.ts');
 // The scripts of pages and dialogs, which the app loads when it needs them.
 for (const file of globSync('{pages,ui}/**/*.tsx', { cwd: SRC })) await import(join(SRC, file));
 removeDom();
+configure({
+  getElementError: (message) =>
+    new Error(`${message?.split('\n')[0]}\nThe page says:\n${textOf(document.body)}`),
+});
 
 export { fireEvent, screen, within };
 
@@ -28,8 +33,11 @@ const nextTurn = setImmediate;
 /** An answer that has arrived is read, checked and rendered in fewer turns than these. */
 const QUIET_TURNS = 8;
 const MAX_TURNS = 1_000;
-/** React says so when a dialog's script arrives between two steps of a test, once in each process. */
-const LATE_SCRIPT = /^A suspended resource finished loading inside a test/;
+/** Each turn of waiting is a frame of the browser. No other time passes. */
+const FRAME_MS = 16;
+
+/** Rules of axe that judge colors, or what a dialog covers. They are checked in a real browser. */
+const NEED_LAYOUT = ['color-contrast', 'landmark-one-main', 'link-in-text-block', 'page-has-heading-one'];
 
 export interface PageOptions {
   /** Whether somebody is signed in: Ada, as in the examples. */
@@ -38,6 +46,8 @@ export interface PageOptions {
   /** Whether the browser still has what the page before stored. */
   readonly isSameBrowser?: boolean;
   readonly answers?: Answers;
+  /** How much the clock of the browser is ahead of the service's. */
+  readonly clockAheadMs?: number;
   /** Messages on the console that the test expects. Every other one fails it. */
   readonly complaints?: RegExp;
 }
@@ -53,8 +63,13 @@ export interface PageOptions {
  */
 export async function openPage(path: string, options: PageOptions = {}): Promise<Page> {
   const page = new Page(path, options);
-  await page.settle();
-  return page;
+  try {
+    await page.settle();
+    return page;
+  } catch (error) {
+    await page[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 /** An open page. Its methods return when everything has happened that can happen without time passing or a held answer. */
@@ -72,17 +87,16 @@ export class Page implements AsyncDisposable {
   readonly #real = { fetch: globalThis.fetch, error: console.error, warn: console.warn };
 
   constructor(path: string, options: PageOptions) {
-    const { isSignedIn = true, language = 'en', answers = {}, complaints, isSameBrowser = false } = options;
+    const { isSignedIn = true, language = 'en', answers = {}, clockAheadMs = 0, complaints } = options;
+    const { isSameBrowser = false } = options;
+    if ('jest' in globalThis) throw new Error('Another page is open.');
     this.#expected = complaints;
     installDom();
-    jest.useFakeTimers({ now: NOW, doNotFake: [...KEPT_TIMERS] });
+    jest.useFakeTimers({ now: NOW + clockAheadMs, doNotFake: [...KEPT_TIMERS] });
     this.#renderAfterTimers();
-    this.#service = new Service(isSignedIn ? answers : { getSession: problem('UNAUTHORIZED'), ...answers });
-    const complain = (...words: unknown[]) => {
-      // A press loads the script of a dialog, which Testing Library does not wait for; settle() does.
-      if (!String(words[0]).startsWith('A suspended resource finished loading'))
-        this.#complaints.push(words.map(String).join(' '));
-    };
+    const table = isSignedIn ? answers : { getSession: problem('UNAUTHORIZED'), ...answers };
+    this.#service = new Service(table, () => Date.now() - clockAheadMs);
+    const complain = (...words: unknown[]) => void this.#complaints.push(format(...words));
     Object.assign(console, { error: complain, warn: complain });
     // Testing Library lets the faked time pass by it.
     Object.assign(globalThis, { fetch: this.#service.fetch, jest });
@@ -142,11 +156,15 @@ export class Page implements AsyncDisposable {
   find(text: string | RegExp, within: Element = document.body): HTMLElement | null {
     const says = (element: Element) =>
       typeof text === 'string' ? textOf(element).includes(text) : text.test(textOf(element));
-    const descend = (element: Element): Element => {
-      const inner = [...element.children].find(says);
-      return inner === undefined ? element : descend(inner);
-    };
-    return says(within) ? (descend(within) as HTMLElement) : null;
+    const elements = [within, ...within.querySelectorAll<HTMLElement>('*')];
+    return (
+      (elements.find((one) => says(one) && ![...one.children].some(says)) as HTMLElement | undefined) ?? null
+    );
+  }
+
+  /** Whether an element has the focus. */
+  isFocused(element: Element): boolean {
+    return document.activeElement === element;
   }
 
   /** The texts of the alerts on the page. */
@@ -165,6 +183,11 @@ export class Page implements AsyncDisposable {
   async confirm(trigger: string | RegExp, name: string | RegExp): Promise<void> {
     await this.press(trigger);
     await this.press(within(screen.getByRole('alertdialog')).getByRole('button', { name }));
+  }
+
+  /** Moves the focus. */
+  async focus(element: HTMLElement): Promise<void> {
+    await act(async () => element.focus());
   }
 
   /** Enters a text, a day (YYYY-MM-DD) or a choice in the field with this label, in place of what is there. */
@@ -187,10 +210,13 @@ export class Page implements AsyncDisposable {
 
   /** Lets time pass, second by second. */
   async pass(ms: number): Promise<void> {
-    for (let rest = ms; rest > 0; rest -= 1_000) {
+    const end = Date.now() + ms;
+    for (let rest = ms; rest > 0; rest = end - Date.now()) {
       this.#letTimersRun(Math.min(rest, 1_000));
-      await this.settle();
+      await act(() => new Promise<void>((resolve) => nextTurn(resolve)));
+      if (this.#service.underWay > 0) await this.settle();
     }
+    await this.settle();
   }
 
   /** Another tab of the browser tells the page something. */
@@ -205,10 +231,10 @@ export class Page implements AsyncDisposable {
     await this.settle();
   }
 
-  /** What axe finds on the page, one line each. Colors are checked in a real browser only. */
+  /** What axe finds on the page, one line each. */
   async findBarriers(): Promise<string[]> {
     const { default: axe } = await import('axe-core');
-    const rules = { 'color-contrast': { enabled: false }, 'link-in-text-block': { enabled: false } };
+    const rules = Object.fromEntries(NEED_LAYOUT.map((rule) => [rule, { enabled: false }]));
     let isRunning = true;
     const run = axe.run(document.documentElement, { resultTypes: ['violations'], rules }).finally(() => {
       isRunning = false;
@@ -217,16 +243,20 @@ export class Page implements AsyncDisposable {
     return (await run).violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes[0]?.html})`);
   }
 
-  /** Waits until the requests under way are answered and everything is rendered. */
+  /**
+   * Waits until the requests under way are answered and everything is rendered. Throws if something was wrong that the test does not
+   * expect: on the console, or in its own answers.
+   */
   async settle(): Promise<void> {
     let turns = 0;
     for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
-      this.#letTimersRun(1);
+      this.#letTimersRun(FRAME_MS);
       await act(() => new Promise<void>((resolve) => nextTurn(resolve)));
       if (this.#service.underWay > 0) quiet = -1;
       turns += 1;
       if (turns > MAX_TURNS) throw new Error('The page does not come to rest.');
     }
+    this.#check();
   }
 
   /** Renders after each timer, as browsers do: one may look for what the one before it has changed. */
@@ -246,7 +276,7 @@ export class Page implements AsyncDisposable {
     }
   }
 
-  /** Closes the page. Throws if something was wrong that no test expected: on the console, or in the test's own answers. */
+  /** Closes the page. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       cleanup();
@@ -259,11 +289,14 @@ export class Page implements AsyncDisposable {
       Reflect.deleteProperty(globalThis, 'jest');
       removeDom();
     }
-    this.#service.check();
-    const unexpected = this.#complaints.filter(
-      (words) => !LATE_SCRIPT.test(words) && this.#expected?.test(words) !== true,
-    );
-    if (unexpected.length > 0) throw new Error(`The page complained:\n${unexpected.join('\n')}`);
+    this.#check();
+  }
+
+  /** Throws if something was wrong that no test expected. */
+  #check(): void {
+    const unexpected = this.#complaints.splice(0).filter((words) => this.#expected?.test(words) !== true);
+    const faults = [...this.#service.faults.splice(0), ...unexpected];
+    if (faults.length > 0) throw new Error(faults.join('\n'));
   }
 }
 

@@ -1,0 +1,252 @@
+import { expect, test } from '@jest/globals';
+import {
+  type Answers,
+  example,
+  foreignAnswer,
+  inTurn,
+  LOST,
+  listOf,
+  problem,
+  type Sent,
+} from '../kit/answers.ts';
+import { openPage, type Page, screen, within } from '../kit/page.ts';
+import { after, afterDays } from '../kit/times.ts';
+
+const HEART = 'read:health-data:heart';
+const WEIGHT = 'read:weight';
+const PORTAL = foreignAnswer(200, '<h1>Welcome to our hotel</h1>');
+/** After a lost answer, until the service has finished for certain. */
+const DOUBT_MS = 23_000;
+
+const recorded = example('getGrant').data;
+const grantWith = (members: Partial<typeof recorded>) => ({
+  data: {
+    ...recorded,
+    scopes: [HEART, WEIGHT],
+    grantedAt: afterDays(-1),
+    expiresAt: afterDays(89),
+    ...members,
+  } as const,
+});
+const active = grantWith({});
+const { data: grant } = active;
+const revoked = grantWith({ status: 'revoked', revokedAt: after(0), revokedBy: 'person', endedBy: 'person' });
+
+const openGrant = (answers: Answers = {}) =>
+  openPage(`/apps/${grant.id}`, { answers: { getGrant: active, listGrantAccesses: listOf(), ...answers } });
+const stop = (page: Page) => page.confirm('Stop sharing', 'Stop sharing');
+
+test('ended sharing is shown as ended', async () => {
+  await using page = await openGrant({ revokeGrant: LOST });
+  page.answers.getGrant = revoked;
+  await stop(page);
+  page.see('Morning Run no longer has access.');
+  expect(page.alerts).toEqual([]);
+});
+
+test('active sharing is reported as active after a check, and no longer once it has ended elsewhere', async () => {
+  await using page = await openGrant({ revokeGrant: problem('INTERNAL_ERROR') });
+  await stop(page);
+  await page.pass(DOUBT_MS);
+  page.see('Sharing has not stopped yet.', screen.getByRole('alert'));
+  expect(await page.findBarriers()).toEqual([]);
+  page.answers.getGrant = revoked;
+  await page.comeBack();
+  page.see('Morning Run no longer has access.');
+  expect(page.alerts).toEqual([]);
+});
+
+test('a change that the gateway may still make by its settings is not reported as failed, and is shown once it is made', async () => {
+  await using page = await openGrant({ revokeGrant: LOST });
+  document.head.innerHTML = '<meta name="change-limit-ms" content="60000" />';
+  await stop(page);
+  await page.pass(60_000);
+  expect(page.alerts).toEqual([]);
+  page.answers.getGrant = revoked;
+  await page.pass(1_000);
+  page.see('Morning Run no longer has access.');
+  expect(page.alerts).toEqual([]);
+});
+
+test('a state that cannot be read is shown as unknown until the next successful check', async () => {
+  await using page = await openGrant({ revokeGrant: LOST });
+  page.answers.getGrant = LOST;
+  await stop(page);
+  await page.pass(DOUBT_MS);
+  page.see("We couldn't confirm that sharing has stopped.", screen.getByRole('alert'));
+  page.answers.getGrant = active;
+  await page.comeBack();
+  page.see('Sharing has not stopped yet.', screen.getByRole('alert'));
+  page.answers.revokeGrant = () => {
+    page.answers.getGrant = revoked;
+    return example('revokeGrant');
+  };
+  await stop(page);
+  page.see('Morning Run no longer has access.');
+  expect(page.alerts).toEqual([]);
+});
+
+test('removed scopes are shown as removed', async () => {
+  await using page = await openGrant({ narrowGrant: LOST });
+  await page.press('Heart', 'checkbox');
+  page.answers.getGrant = grantWith({ scopes: [WEIGHT] });
+  await page.press('Save changes');
+  page.see('Saved.');
+  expect([screen.getAllByRole('checkbox').length, page.alerts]).toEqual([1, []]);
+});
+
+test('edits made during a change are kept, and the outcome of the change is shown', async () => {
+  await using page = await openGrant();
+  const narrowed = grantWith({ scopes: [WEIGHT] });
+  page.answers.narrowGrant = narrowed;
+  const answer = page.hold('narrowGrant');
+  await page.press('Heart', 'checkbox');
+  await page.press('Save changes');
+  await page.fill('Earliest data shared', '2026-01-01');
+  const save = screen.getByRole('button', { name: 'Save changes' });
+  expect(save.getAttribute('aria-disabled')).toBe('true');
+  page.answers.getGrant = narrowed;
+  await answer();
+  page.see('Saved. Your later changes are not saved yet.');
+  const firstDay = screen.getByLabelText<HTMLInputElement>('Earliest data shared');
+  expect([screen.getAllByRole('checkbox').length, firstDay.value]).toEqual([1, '2026-01-01']);
+  const limited = grantWith({ scopes: [WEIGHT], dataFrom: '2026-01-01' });
+  Object.assign(page.answers, { narrowGrant: limited, getGrant: limited });
+  await page.press(save);
+  page.see(/^Saved\.$/);
+  page.see('from 1 Jan 2026');
+  expect(firstDay.value).toBe('');
+  expect(page.changes).toEqual([
+    ['narrowGrant', { scopes: [WEIGHT] }],
+    ['narrowGrant', { scopes: [WEIGHT], dataFrom: '2026-01-01' }],
+  ]);
+});
+
+test('ended sharing of all apps is shown as ended', async () => {
+  const other = { ...grant, id: 'grt_2', app: { ...grant.app, clientId: 'app_2', name: 'Second' } };
+  const listGrants = ({ query }: Sent) => (query['status'] === 'active' ? listOf(grant, other) : listOf());
+  await using page = await openPage('/apps', { answers: { listGrants, revokeAllGrants: LOST } });
+  page.answers.listGrants = listOf();
+  await page.confirm('Stop sharing with all', 'Stop sharing');
+  page.see('No app can read your data');
+  expect(page.alerts).toEqual([]);
+});
+
+test('a registered app is found', async () => {
+  const app = { ...example('getApp').data, clientId: 'app_new', name: 'Lost and Found' };
+  const answers: Answers = { listApps: { ...listOf(), mayRegister: true }, registerApp: LOST };
+  await using page = await openPage('/console/new', { answers });
+  await page.fill('Name', app.name);
+  await page.fill('Redirect URIs', 'http://localhost:9999/callback');
+  await page.press(/read:profile/, 'checkbox');
+  page.answers.listApps = { ...listOf(app), mayRegister: true };
+  await page.press('Register');
+  page.see('The app is registered');
+  expect(screen.getByRole('link', { name: 'Open Lost and Found' }).getAttribute('href')).toBe(
+    '/console/app_new',
+  );
+  expect(page.alerts).toEqual([]);
+});
+
+const app = { ...example('getApp').data, secretLast4: 'old1' };
+const openApp = (answers: Answers = {}) =>
+  openPage(`/console/${app.clientId}`, { answers: { getApp: { data: app }, ...answers } });
+const rotate = (page: Page) => page.confirm('Rotate the secret', 'Rotate');
+
+test('a lost secret is replaced by a visible one', async () => {
+  await using page = await openApp({ rotateSecret: LOST });
+  page.answers.getApp = { data: { ...app, secretLast4: 'new1' } };
+  await rotate(page);
+  page.see('The secret was rotated, but the new one did not reach this page.');
+  page.answers.rotateSecret = problem('INTERNAL_ERROR');
+  await rotate(page);
+  await page.pass(DOUBT_MS);
+  page.see('The secret was not rotated.');
+  delete page.answers.rotateSecret;
+  await rotate(page);
+  page.see('Copy the secret now.');
+  expect(page.alerts).toEqual([]);
+});
+
+test('a changed status and changed settings of an app are shown as made', async () => {
+  await using page = await openApp({ setAppStatus: LOST, changeApp: LOST });
+  page.answers.getApp = { data: { ...app, status: 'suspended' } };
+  await page.confirm('Suspend', 'Suspend');
+  page.see('Suspended');
+  await page.fill(/^Description/, 'For runners');
+  page.answers.getApp = { data: { ...app, status: 'suspended', description: 'For runners' } };
+  await page.press('Save');
+  page.see(/^Saved\.$/);
+  expect(page.alerts).toEqual([]);
+});
+
+test('a secret that is being rotated cannot be rotated again', async () => {
+  await using page = await openApp();
+  const answer = page.hold('rotateSecret');
+  await page.press('Rotate the secret');
+  await page.user.dblClick(within(screen.getByRole('alertdialog')).getByRole('button', { name: 'Rotate' }));
+  await page.settle();
+  const busy = screen.getByRole('button', { name: 'One moment…' });
+  expect(busy.getAttribute('aria-disabled')).toBe('true');
+  await page.focus(busy);
+  await page.keys('{Enter}');
+  expect(screen.queryByRole('alertdialog')).toBeNull();
+  await answer();
+  page.see('Copy the secret now.');
+  expect(page.changes.map(([operation]) => operation)).toEqual(['rotateSecret']);
+});
+
+test('a request that takes too long is aborted with an explanation', async () => {
+  await using page = await openPage('/');
+  page.hold('listGrants');
+  await page.press(screen.getAllByRole('link', { name: /^Connected apps/ })[0] as Element);
+  await page.pass(19_000);
+  expect(page.alerts).toEqual([]);
+  await page.pass(2_000);
+  page.see('The service did not answer within 20 seconds.', screen.getByRole('alert'));
+});
+
+test('a response that is not JSON counts as no response', async () => {
+  await using page = await openGrant({ revokeGrant: PORTAL });
+  await stop(page);
+  await page.pass(DOUBT_MS);
+  page.see('Sharing has not stopped yet.');
+  page.answers.summarizeAccesses = PORTAL;
+  await page.press(/^Access history/, 'link');
+  page.see('Something between you and the service answered in its place.');
+});
+
+test('a sign-out that fails leaves the person signed in; the next one leads away', async () => {
+  const signOut = inTurn(problem('INTERNAL_ERROR'), { data: { continueTo: null, signedOut: true as const } });
+  await using page = await openPage('/apps', { answers: { signOut } });
+  await page.press('Sign out');
+  await page.pass(DOUBT_MS);
+  page.see('You are still signed in.', screen.getByRole('alert'));
+  expect(await page.findBarriers()).toEqual([]);
+  await page.press('Sign out');
+  expect(page.leavings).toEqual([{ how: 'assign', url: '/' }]);
+});
+
+test('a mistyped address is told, without having to sign in, with a way to the start page', async () => {
+  await using page = await openPage('/histroy', { isSignedIn: false });
+  page.see('There is no such page');
+  expect(document.title).toBe('There is no such page · Your health data');
+  expect(await page.findBarriers()).toEqual([]);
+  await page.press('Go to the start page', 'link');
+  expect([page.path, page.find('no such page')]).toEqual(['/', null]);
+});
+
+test('a browser that blocks storage shows the pages, in the language that is chosen', async () => {
+  await using page = await openPage('/histroy');
+  const storage = Object.getOwnPropertyDescriptor(globalThis, 'localStorage');
+  const blocked = () => {
+    throw new Error('The storage is blocked.');
+  };
+  Object.defineProperty(globalThis, 'localStorage', { get: blocked, configurable: true });
+  try {
+    await page.press('Deutsch');
+    page.see('Diese Seite gibt es nicht');
+  } finally {
+    Object.defineProperty(globalThis, 'localStorage', storage ?? {});
+  }
+});
