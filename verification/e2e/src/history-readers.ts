@@ -3,15 +3,15 @@ import { signIn } from '@phds/running-system/people';
 import { dayOfBrowser } from './day-texts.ts';
 
 /**
- * Signs in a person whose data the app read on one day: heart that many times, mood once, and then Observations of these scopes at once.
+ * Signs in a person whose data the app read on one day: heart that many times, and mood once.
  * When midnight passed during the reads, another person takes that person's place. Returns the session.
  */
 export async function signInReader(
   stack: Parameters<typeof signIn>[0],
   app: PartnerApp,
-  reader: { readonly user: string; readonly heartReads: number; readonly observed?: readonly string[] },
+  reader: { readonly user: string; readonly heartReads: number },
 ): Promise<string> {
-  const { user, heartReads, observed } = reader;
+  const { user, heartReads } = reader;
   const session = await signIn(stack, user);
   const { accessToken } = await app.connect(session, ['read:health-data:heart', 'read:mood']);
   const day = dayOfBrowser(Date.now());
@@ -19,9 +19,6 @@ export async function signInReader(
     await app.read(accessToken, '/api/v1/health-data/heart');
   }
   await app.read(accessToken, '/api/v1/mood');
-  if (observed !== undefined) {
-    await app.read((await app.connect(session, observed)).accessToken, '/fhir/R4/Observation');
-  }
   if (dayOfBrowser(Date.now()) === day) return session;
   return signInReader(stack, app, { ...reader, user: `${user}-again` });
 }

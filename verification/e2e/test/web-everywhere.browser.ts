@@ -20,8 +20,11 @@ const PAGES = [
   '/history',
   '/apps',
   '/apps/:grant',
+  '/apps/:ended',
   '/apps/:grant/receipt',
   '/data',
+  '/data?scope=read:aggregations',
+  '/data?scope=read:medications',
   '/console',
   '/console/new',
   '/console/test-run',
@@ -41,6 +44,24 @@ const PLAIN_PAGES = [
   '/problems',
   '/problems/not-found',
 ];
+
+/** The name of the pictures of a page: its path with dashes. */
+const toName = (path: string) => (path === '/' ? 'start' : path.slice(1).replaceAll(/\W+/g, '-'));
+
+const aTime = '2026-03-02T07:00:00.000Z';
+const medicine = { name: 'Metformin', dosage: '500 mg', frequency: 'with breakfast and dinner' };
+const dose = { medication: 'Metformin', scheduledAt: aTime, status: 'skipped', takenAt: null };
+/** A preview with an item of each kind of value and a day that is not over. */
+const MEDICATIONS = {
+  ...{ scope: 'read:medications', total: 1 },
+  newest: [{ id: 'med_1', ...medicine, condition: null, pattern: 'BID' }],
+  doses: { total: 9, newest: [{ ...dose, dose: null, reason: 'Felt fine' }] },
+  trend: [0, 1, 2].map((days) => ({
+    ...{ type: 'Steps', unit: '{steps}', count: 3, value: 7_000, min: 1, max: 7_000 },
+    start: new Date(Date.now() - days * DAY_MS).toISOString(),
+    end: new Date(Date.now() + (1 - days) * DAY_MS).toISOString(),
+  })),
+};
 
 describeWithChromium('every page', everyPage);
 
@@ -72,6 +93,26 @@ function everyPage(): void {
     ids['sandboxApp'] = (await registerApp(stack.gateway, session, { environment: 'sandbox' })).clientId;
     ids['grant'] = tokens.grantId;
     ids['pending'] = expectStatus(201, await app.authorize(SCOPE_NAMES)).body.pending_id;
+    // The first person who opens a request claims it, so that it waits on the start page.
+    const pendingUrl = `${stack.gateway}/partner/consent/pending/${ids['pending']}`;
+    expectStatus(200, await send(pendingUrl, { bearer: session }));
+    const ended = await registerApp(stack.gateway, session, {
+      name: 'Ended',
+      privacyPolicyUrl: 'https://one.example/',
+    });
+    const { grantId, accessToken } = await ended.connect(session, [HEART]);
+    await ended.read(accessToken, '/api/v1/health-data/heart');
+    const change = {
+      name: 'Ended and Renamed',
+      privacyPolicyUrl: `https://two.example/${'a-rather-long-path'.repeat(4)}`,
+    };
+    const endedUrl = `${stack.gateway}/developer/apps/${ended.clientId}`;
+    expectStatus(200, await send(endedUrl, { method: 'PATCH', json: change, bearer: session }));
+    const grantUrl = `${stack.gateway}/partner/consent/grants/${grantId}`;
+    expectStatus(200, await send(grantUrl, { method: 'DELETE', bearer: session }));
+    // A blocked read.
+    await ended.read(accessToken, '/api/v1/health-data/heart');
+    ids['ended'] = grantId;
   });
 
   const openPage = (path: string): Promise<Visitor> => {
@@ -84,6 +125,12 @@ function everyPage(): void {
     async (path) => {
       const visitor = await openPage(path);
       const { page } = visitor;
+      if (path.endsWith('read:medications')) {
+        await page.route('**/partner/consent/preview*', (route) =>
+          route.fulfill({ json: { data: MEDICATIONS } }),
+        );
+        await visitor.goto(path);
+      }
       expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
       const expectToFit = async () =>
         expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
@@ -104,6 +151,7 @@ function everyPage(): void {
       }
       await visitor.lookAs('narrow');
       expect(await findHiddenStops(page)).toEqual([]);
+      await visitor.takePictures(toName(path));
     },
   );
 
@@ -115,5 +163,6 @@ function everyPage(): void {
       expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
       expect(await findSmallTargets(visitor.page)).toEqual([]);
     }
+    await visitor.takePictures(toName(path));
   });
 }

@@ -15,8 +15,8 @@ export interface Suite {
 export const DATE_SUITES: readonly Suite[] = [
   {
     tier: '--browser',
-    files: ['verification/e2e/test/web-keyboard.browser.ts', 'verification/e2e/test/web-console.browser.ts'],
-    names: 'gets less, and then nothing|access history is filtered|refused, by day',
+    files: ['verification/e2e/test/web-console.browser.ts'],
+    names: 'refused, by day',
   },
   {
     files: [

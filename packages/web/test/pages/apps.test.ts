@@ -52,6 +52,7 @@ test.each([
 test('a page that cannot be loaded explains why, and can retry', async () => {
   await using page = await openPage('/apps', { answers: { listGrants: problem('RATE_LIMITED') } });
   page.see('That was too often. Wait a minute, then try again.', screen.getByRole('alert'));
+  expect(await page.findBarriers()).toEqual([]);
   Object.assign(page.answers, answersOf());
   await page.press('Try again');
   expect(page.alerts).toEqual([]);
@@ -190,6 +191,7 @@ test.each([
   await page.fill(label, day);
   await page.press('Save changes');
   page.see(text);
+  expect(await page.findBarriers()).toEqual([]);
   expect(document.activeElement).toBe(screen.getByLabelText(label));
   expect(document.activeElement?.getAttribute('aria-invalid')).toBe('true');
   expect(page.changes).toEqual([]);
@@ -235,6 +237,8 @@ test('an app is reported with a reason, and a refused report keeps what was writ
   await page.fill('What happened? (optional)', 'It calls itself my clinic.');
   await page.press('Send report');
   page.see('as many reports as we accept in one day', dialog);
+  // A dialog hides the page with its landmarks.
+  expect((await page.findBarriers()).filter((barrier) => !/^(landmark|page-has)/.test(barrier))).toEqual([]);
   expect(words.value).toBe('It calls itself my clinic.');
   delete page.answers.reportGrant;
   await page.press('Send report');

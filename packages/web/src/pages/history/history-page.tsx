@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import {
   type AccessFilter,
   type DayFilter,
@@ -33,10 +33,17 @@ export function HistoryPage() {
   const period = toDayFilter(selection);
   const days = useAccessDays(period);
   const appNames = nameApps([...(known.data ?? []), ...(days.data ?? []).map(({ app }) => app)]);
+  const wasPressed = useRef(false);
   const select = (next: Selection) => {
     setSelection(next);
-    focusHeading();
+    wasPressed.current = true;
   };
+  useEffect(() => {
+    // Until the days arrive, the pressed button stays with the days before.
+    if (!wasPressed.current || days.isPlaceholderData) return;
+    wasPressed.current = false;
+    focusHeading();
+  });
   return (
     <>
       <PageHeading

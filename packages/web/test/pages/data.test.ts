@@ -1,0 +1,128 @@
+import { expect, test } from '@jest/globals';
+import { type BodyOf, example, listOf } from '../kit/answers.ts';
+import { openPage, screen, textOf, within } from '../kit/page.ts';
+import { after, afterDays } from '../kit/times.ts';
+
+type Preview = BodyOf<'previewData'>['data'];
+const openPreview = (preview: object, path = '/data') =>
+  openPage(path, {
+    answers: { previewData: { data: { total: 1, newest: [], trend: [], ...preview } as unknown as Preview } },
+  });
+const cellsOf = (table: string) =>
+  within(screen.getByRole('table', { name: table }))
+    .getAllByRole('cell')
+    .map(textOf);
+const figureOf = (name: string) =>
+  within(screen.getByRole('region', { name: new RegExp(`^${name}, `) })).getByRole('figure');
+const point = (type: string, daysAgo: number, value: number) => ({
+  ...{ type, start: afterDays(-daysAgo), end: afterDays(1 - daysAgo), bucket: 'day', count: 3, value },
+  ...{ unit: type === 'Steps' ? '{steps}' : 'kcal', average: value, min: 1, max: value, sum: value },
+});
+
+test('the latest records and the days are in the zone of the person, by scope', async () => {
+  const { data } = example('previewData');
+  const trend = [{ ...point('Weight', 0, 65), start: '2026-11-28T00:00:00+14:00', unit: 'kg' }];
+  await using page = await openPreview({ ...data, total: 68, trend }, '/data?scope=read:weight');
+  screen.getByRole('heading', { name: 'Latest records: 5 of 68' });
+  await page.press(screen.getByText('Show as a table'));
+  expect(textOf(screen.getAllByRole('cell')[0] as Element)).toBe('28 Nov');
+  page.answers.previewData = { data: { ...data, total: 0, newest: [], trend: [] } };
+  await page.fill('Type of data', 'Mood');
+  page.see('No data here');
+  expect(page.path).toBe('/data?scope=read%3Amood');
+  expect(page.requests.at(-1)?.query).toEqual({ scope: 'read:mood' });
+});
+
+test('an unknown scope in the address shows the usual one', async () => {
+  await using page = await openPreview(
+    { scope: 'read:health-data:heart', total: 0 },
+    '/data?scope=read:everything',
+  );
+  expect(page.requests.at(-1)?.query).toEqual({ scope: 'read:health-data:heart' });
+});
+
+test('medications are shown with their doses, and codes in words of the language', async () => {
+  const medication = {
+    name: 'Metformin',
+    dosage: '500 mg',
+    frequency: 'with dinner',
+    condition: null,
+    pattern: 'BID',
+  };
+  const dose = {
+    medication: 'Metformin',
+    scheduledAt: after(0),
+    status: 'skipped',
+    takenAt: null,
+    dose: null,
+    reason: 'Felt fine',
+  };
+  const preview = {
+    scope: 'read:medications',
+    newest: [{ id: 'med_1', ...medication }],
+    doses: { total: 9, newest: [dose] },
+  };
+  await using page = await openPreview(preview);
+  expect(cellsOf('All records')).toEqual(['Metformin', '500 mg', 'with dinner', '–', 'Twice a day']);
+  expect(cellsOf('Latest doses: 1 of 9')).toEqual([
+    'Metformin',
+    '27 Nov 2026, 12:00',
+    'Skipped',
+    '–',
+    '–',
+    'Felt fine',
+  ]);
+  await page.press('Deutsch');
+  page.see('Zweimal täglich');
+});
+
+test('a report is shown with the period that it covers', async () => {
+  const report = {
+    id: 'rpt_1',
+    generatedAt: after(0),
+    dateRange: { from: '2026-01-01', to: '2026-02-28' },
+    summary: 'All well.',
+  };
+  await using _ = await openPreview({ scope: 'read:reports', newest: [report] });
+  expect(cellsOf('All records')).toEqual(['27 Nov 2026, 12:00', '1 Jan 2026 to 28 Feb 2026', 'All well.']);
+});
+
+test('every field of a summary is shown, which has too many for a table', async () => {
+  const [metric] = example('getAggregations').data.metrics;
+  await using page = await openPreview({ scope: 'read:aggregations', newest: [metric] });
+  expect(screen.queryByRole('table')).toBeNull();
+  const facts = [/TypeHeart rate/, /Latest64, 26 Nov 2026/, /Usual range41 to 130 \(/];
+  for (const fact of [...facts, /Outside that range\d+ of the readings: \d+ below, \d+ above/])
+    page.see(fact);
+});
+
+test('the total of a day that is not over is marked, and a single point names its day and value', async () => {
+  const steps = [point('Steps', 0, 310), point('Steps', 1, 7_000), point('Steps', 2, 7_400)];
+  const item = { id: 'rdg_1', type: 'Steps', value: 310, unit: '{steps}', timestamp: after(0) };
+  const trend = [...steps, point('Calories', 4, 412)];
+  await using page = await openPreview({ scope: 'read:health-data:activity', newest: [item], trend });
+  const figure = figureOf('Steps');
+  expect(within(figure).getAllByRole('listitem').map(textOf)).toEqual(['Today so far']);
+  await page.press(within(figure).getByText('Show as a table'));
+  within(figure).getByRole('cell', { name: '310 (today so far)' });
+  const energy = figureOf('Active energy');
+  page.see('23 Nov: 412', energy);
+  expect(page.find('Today so far', energy)).toBeNull();
+});
+
+test('the start page names the requests that wait for a decision and leads to them', async () => {
+  const [asked] = example('listPendingApprovals').data;
+  if (asked === undefined) throw new Error('No request is recorded.');
+  const [scope] = asked.requestedScopes;
+  const waiting = {
+    ...asked,
+    expiresAt: after(9),
+    requestedScopes: [scope, { ...scope, scope: 'read:weight' }],
+  } as typeof asked;
+  await using page = await openPage('/', { answers: { listPendingApprovals: listOf(waiting) } });
+  page.see('Morning Run wants to read your health data.');
+  page.see('It asks for 2 types of data. Nothing is shared until you decide.');
+  await page.press('Deutsch');
+  await page.press('Anfrage ansehen', 'link');
+  expect(page.path).toBe(`/approve/${asked.id}`);
+});

@@ -1,0 +1,210 @@
+import { expect, test } from '@jest/globals';
+import { type BodyOf, example, inTurn, listOf, problem } from '../kit/answers.ts';
+import { openPage, type Page, screen, textOf, within } from '../kit/page.ts';
+import { after, afterDays } from '../kit/times.ts';
+
+type Day = BodyOf<'summarizeAccesses'>['data'][number];
+const [recorded] = example('listAccesses').data;
+const app = { clientId: 'app_RbhTQ90y4LF4kleyVgd426', name: 'Morning Run' };
+const alike = { ...app, clientId: 'app_RbhTQ90y4LF4kleyVgd427' };
+const countOf = (scope: string, released = 1, refused = 0) => ({ scope, released, refused });
+const dayOf = (changes: Partial<Day> = {}): Day =>
+  ({
+    date: '2026-11-27',
+    app,
+    released: 2,
+    refused: 0,
+    scopes: [countOf('read:health-data:heart'), countOf('read:mood')],
+    ...changes,
+  }) as Day;
+const accessOf = (changes: object) => ({ ...recorded, app, at: after(0), ...changes }) as never;
+const openHistory = (days: readonly Day[] = [dayOf()], answers: object = {}): Promise<Page> => {
+  const known = listOf({ ...app, redirectHost: 'app.example' });
+  return openPage('/history', {
+    answers: { summarizeAccesses: listOf(...days), listConnectedApps: known, ...answers },
+  });
+};
+/** The lines of the history, and the part that opens one. */
+const lines = () =>
+  [...document.querySelectorAll('summary')].map(textOf).filter((text) => text !== 'Show as a table');
+const line = () => screen.getByText('Morning Run', { selector: 'strong' });
+const lastQuery = (page: Page, wanted: string) =>
+  page.requests.findLast(({ operation }) => operation === wanted)?.query;
+
+test('there is a line for each day and app, with what it read and the zone of the days', async () => {
+  const many = ['read:mood', 'read:weight', 'read:profile', 'read:ehr', 'read:reports'].map((scope) =>
+    countOf(scope),
+  );
+  const yesterday = dayOf({ date: '2026-11-26', released: 1, scopes: [countOf('read:mood')] });
+  await using page = await openHistory([dayOf({ released: 23, scopes: many }), yesterday]);
+  const [first = '', ...others] = lines();
+  expect(first).toMatch(/^Morning Run 23 reads of .+, .+, .+ and 2 more$/);
+  expect(others).toEqual(['Morning Run 1 read of Mood']);
+  const days = screen
+    .getAllByRole('heading', { level: 2 })
+    .map((heading) => heading.textContent?.replace(',', ''));
+  expect(days).toEqual(['Friday 27 November 2026', 'Thursday 26 November 2026']);
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({
+    from: '2026-10-29',
+    to: '2026-11-27',
+    timeZone: zone,
+  });
+  page.see(`Days and times are those of ${zone}.`);
+  expect(screen.queryByRole('region', { name: /operators/ })).toBeNull();
+});
+
+test.each([
+  [{}, ['12:00', 'Shared', 'Mood', 'All dates', '1']],
+  [{ from: '2026-01-01', recordCount: 1_200 }, ['12:00', 'Shared', 'Mood', '1 Jan 2026 and later', '1,200']],
+  [{ to: '2026-01-01' }, ['12:00', 'Shared', 'Mood', 'Before 1 Jan 2026', '1']],
+  [
+    { from: '2026-01-01', to: afterDays(-1) },
+    ['12:00', 'Shared', 'Mood', '1 Jan 2026 to 26 Nov 2026, 12:00', '1'],
+  ],
+  ...(
+    [
+      ['GRANT_REVOKED', 'You had stopped sharing.'],
+      ['SCOPE_WITHDRAWN', 'You had stopped sharing this type of data.'],
+      ['APP_NOT_ALIVE', 'The app was suspended or removed.'],
+    ] as const
+  ).map(([reason, words]) => {
+    const refused = { outcome: 'refused', reason, recordCount: 0 };
+    return [refused, ['12:00', `Blocked ${words}`, 'Mood', 'All dates', '0']] as const;
+  }),
+])('a line opens to the single reads of its day: %j', async (changes, cells) => {
+  const listAccesses = listOf(accessOf({ scope: 'read:mood', recordCount: 1, ...changes }));
+  await using page = await openHistory([dayOf()], { listAccesses });
+  expect(page.requests.map(({ operation }) => operation)).not.toContain('listAccesses');
+  await page.press(line());
+  expect(within(screen.getByRole('table')).getAllByRole('cell').map(textOf)).toEqual(cells);
+  const [from, to] = [new Date(2026, 10, 27).toISOString(), new Date(2026, 10, 28).toISOString()];
+  expect(lastQuery(page, 'listAccesses')).toMatchObject({ clientId: app.clientId, from, to });
+});
+
+test('the reads of a line are in pages', async () => {
+  const [one, two] = [1, 2].map((page) => ({
+    ...{
+      data: [accessOf({ id: `acc_0${page}` })],
+      pagination: { page, pageSize: 20, total: 21, totalPages: 2 },
+    },
+  }));
+  const listAccesses = ({ query }: { query: Record<string, string> }) => (query['page'] === '2' ? two : one);
+  await using page = await openHistory([dayOf()], { listAccesses });
+  await page.press(line());
+  page.see('Page 1 of 2 (21 in all)');
+  await page.press('Older');
+  page.see('Page 2 of 2');
+});
+
+test('a filter selects what is shown and exported, and a line stays open, or closed, while it matches nothing', async () => {
+  const none = listOf<Day>();
+  const days = listOf(dayOf());
+  const summarizeAccesses = ({ query }: { query: Record<string, string> }) =>
+    query['scope'] === 'read:health-data:mindfulness' ? none : days;
+  const listAccesses = listOf(accessOf({}));
+  await using page = await openHistory([], { summarizeAccesses, listAccesses });
+  const chooseAfterMindfulness = async (label: string) => {
+    // As typing “Mood” does, whose first letter selects Mindfulness.
+    await page.fill('Data', 'Mindfulness');
+    page.see('No reads match');
+    await page.fill('Data', label);
+  };
+  await page.press(line());
+  await chooseAfterMindfulness('Mood');
+  screen.getByRole('table');
+  expect(lastQuery(page, 'listAccesses')).toMatchObject({ scope: 'read:mood' });
+  const link = screen.getByRole('link', { name: 'Export as CSV' });
+  expect(link.getAttribute('href')).toBe('/partner/consent/accesses.csv?scope=read%3Amood');
+  expect(link.getAttribute('download')).toBe('access-history.csv');
+  await page.press(line());
+  await chooseAfterMindfulness('All data');
+  expect(screen.queryByRole('table')).toBeNull();
+  await page.fill('Data', 'Mindfulness');
+  await page.press('Show all');
+  expect(lines()).toHaveLength(1);
+});
+
+test('blocked reads are told from shared ones in the lines, the chart and its table, not by color alone', async () => {
+  const blocked = dayOf({
+    date: '2026-11-26',
+    released: 0,
+    refused: 2,
+    scopes: [countOf('read:mood', 0, 2)],
+  });
+  await using page = await openHistory([dayOf({ refused: 3 }), blocked]);
+  expect(lines()).toEqual([
+    'Morning Run 2 reads of Heart and Mood · 3 blocked',
+    'Morning Run 2 blocked reads of Mood',
+  ]);
+  const chart = screen.getByRole('figure');
+  expect(within(chart).getAllByRole('listitem').map(textOf)).toEqual(['Shared', 'Blocked']);
+  await page.press(within(chart).getByText('Show as a table'));
+  expect(
+    within(chart)
+      .getAllByRole('row')
+      .map((row) => [...row.children].map(textOf)),
+  ).toEqual([
+    ['Day', 'Shared', 'Blocked'],
+    ['27 Nov 2026', '2', '3'],
+    ['26 Nov 2026', '0', '2'],
+  ]);
+  expect(chart.querySelectorAll('g rect[fill^="url(#"]')).toHaveLength(2);
+});
+
+test('apps of the same name are told apart, in the lines and in the filter', async () => {
+  await using page = await openHistory([dayOf(), dayOf({ app: alike })]);
+  const names = [...document.querySelectorAll('summary strong')].map(textOf);
+  expect(names).toEqual(['Morning Run (app.example)', `Morning Run (${alike.clientId})`]);
+  const options = within(screen.getByLabelText('App')).getAllByRole('option').map(textOf);
+  expect(options).toEqual(['All apps', ...names]);
+  await page.fill('App', names[1] ?? '');
+  expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({ clientId: alike.clientId });
+});
+
+test('what operators did about the person is shown', async () => {
+  const acts = [
+    { id: 'act_1', at: after(0), act: 'grant_ended', clientId: app.clientId, appName: app.name },
+    { id: 'act_2', at: after(-1), act: 'sessions_ended', clientId: null, appName: null },
+  ];
+  await using page = await openHistory([dayOf()], { listOperatorActs: listOf(...acts) });
+  const shown = within(screen.getByRole('region', { name: 'By the operators of this service' }));
+  expect(shown.getAllByRole('cell').map(textOf)).toEqual([
+    ...['27 Nov 2026, 12:00', 'Stopped sharing with Morning Run'],
+    ...['27 Nov 2026, 11:59', 'Signed you out everywhere'],
+  ]);
+  expect(page.alerts).toEqual([]);
+});
+
+test('older days are shown on request, and the day of the latest read if there was none lately', async () => {
+  const replies = inTurn<'summarizeAccesses'>(listOf(), listOf(dayOf({ date: '2026-09-01' })), listOf());
+  const listAccesses = listOf(accessOf({ at: new Date(2026, 8, 1, 9).toISOString() }));
+  await using page = await openHistory([], { summarizeAccesses: replies, listAccesses });
+  page.see('No reads in these 30 days');
+  page.see('The latest read was on 1 Sept 2026.');
+  await page.press('Show that day');
+  expect(lines()).toHaveLength(1);
+  expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({ from: '2026-09-01', to: '2026-09-01' });
+  await page.press('Show the day before');
+  expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({ from: '2026-08-31', to: '2026-08-31' });
+  page.see('No reads match');
+  expect(document.activeElement?.tagName).toBe('H1');
+});
+
+test.each([
+  ['From', '2026-11-30', { from: '2026-11-30', to: '2026-11-30' }],
+  ['To', '2026-01-01', { from: '2025-12-03', to: '2026-01-01' }],
+])(
+  '%s %s asks for days that the service accepts, also before UTC has reached them',
+  async (label, day, query) => {
+    await using page = await openHistory();
+    await page.fill(label, day);
+    expect(lastQuery(page, 'summarizeAccesses')).toMatchObject(query);
+  },
+);
+
+test('days that cannot be loaded are explained, and the filters stay', async () => {
+  await using page = await openHistory([], { summarizeAccesses: problem('RATE_LIMITED') });
+  page.see('That was too often.', screen.getByRole('alert'));
+  screen.getByLabelText('Data');
+});
