@@ -13,12 +13,3 @@ export async function openSignInTab(page: Page): Promise<Page> {
   await page.getByRole('alertdialog').getByRole('link', { name: 'Sign in' }).click();
   return tab;
 }
-
-/** Signs out at the identity provider itself, in a tab of its own, as from another application. The provider tells the service. */
-export async function signOutAtProvider(page: Page, identityProviderUrl: string): Promise<void> {
-  const tab = await page.context().newPage();
-  await tab.goto(`${identityProviderUrl}/session/end`);
-  await tab.getByRole('button', { name: 'Sign out' }).click();
-  await tab.getByRole('heading', { name: 'You are signed out' }).waitFor();
-  await tab.close();
-}
