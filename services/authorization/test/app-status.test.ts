@@ -13,18 +13,16 @@ const authenticates = async (client: TestApp) =>
   );
 
 describe('the status of an app', () => {
-  const setStatus = async ({ clientId }: TestApp, status: AppStatus) =>
-    harness.apps.setAppStatus({ clientId, status }, await harness.as('dev'));
   const start = async (app: TestApp) => harness.exchange(app, await harness.obtainCode(app));
   const statusOf = async (token: string) => (await harness.introspect(token)).status;
 
   test('suspended refuses secret and tokens; once active again, unexpired tokens work', async () => {
     const app = await harness.registerApp();
     const issued = await start(app);
-    await setStatus(app, AppStatus.SUSPENDED);
+    await harness.setStatus(app, AppStatus.SUSPENDED);
     expect(await authenticates(app)).toBe(false);
     expect(await statusOf(issued.accessToken)).toBe(TokenStatus.DEAD);
-    await setStatus(app, AppStatus.ACTIVE);
+    await harness.setStatus(app, AppStatus.ACTIVE);
     expect(await authenticates(app)).toBe(true);
     expect(await statusOf(issued.accessToken)).toBe(TokenStatus.LIVE);
     expect((await harness.refresh(app, issued.refreshToken)).accessToken).toMatch(/^phds_at_/);
@@ -34,11 +32,11 @@ describe('the status of an app', () => {
     const app = await harness.registerApp();
     const issued = await start(app);
     const code = await harness.obtainCode(app);
-    await setStatus(app, AppStatus.REVOKED);
+    await harness.setStatus(app, AppStatus.REVOKED);
     const { clientId } = app;
     const session = await harness.as('dev');
     expect(await reasonOf(harness.apps.rotateSecret({ clientId }, session))).toBe('app_not_active');
-    await setStatus(app, AppStatus.ACTIVE);
+    await harness.setStatus(app, AppStatus.ACTIVE);
     expect(await authenticates(app)).toBe(false);
     const { clientSecret } = await harness.apps.rotateSecret({ clientId }, session);
     const renewed = { clientId, clientSecret };
@@ -56,30 +54,29 @@ describe('the status of an app', () => {
 
   test('set again changes nothing and keeps the time of the change', async () => {
     const app = await harness.registerApp();
-    const first = await setStatus(app, AppStatus.SUSPENDED);
+    const first = await harness.setStatus(app, AppStatus.SUSPENDED);
     harness.clock.advance(60_000);
-    const second = await setStatus(app, AppStatus.SUSPENDED);
+    const second = await harness.setStatus(app, AppStatus.SUSPENDED);
     expect(toDate(second.statusChangedAt)).toEqual(toDate(first.statusChangedAt));
   });
 
   test('that only reached the ledger is completed by a retry', async () => {
     const app = await harness.registerApp();
     harness.consent.lost.add('setAppStatus');
-    expect(await reasonOf(setStatus(app, AppStatus.REVOKED))).toBe('unavailable');
+    expect(await reasonOf(harness.setStatus(app, AppStatus.REVOKED))).toBe('unavailable');
     harness.consent.lost.clear();
-    await setStatus(app, AppStatus.REVOKED);
-    const { app: read } = await harness.apps.getApp({ clientId: app.clientId }, await harness.as('dev'));
-    expect(read).toMatchObject({ status: AppStatus.REVOKED, secretLast4: '' });
+    await harness.setStatus(app, AppStatus.REVOKED);
+    expect(await harness.readApp(app.clientId)).toMatchObject({ status: AppStatus.REVOKED, secretLast4: '' });
     expect(await authenticates(app)).toBe(false);
   });
 
   test('is set even when the ledger has changed in the meantime', async () => {
     const app = await harness.registerApp();
-    await setStatus(app, AppStatus.SUSPENDED);
+    await harness.setStatus(app, AppStatus.SUSPENDED);
     const inLedger = harness.consent.apps.get(app.clientId!)!;
     inLedger.status = AppStatus.ACTIVE;
     inLedger.revision += 1;
-    expect((await setStatus(app, AppStatus.REVOKED)).status).toBe(AppStatus.REVOKED);
+    expect((await harness.setStatus(app, AppStatus.REVOKED)).status).toBe(AppStatus.REVOKED);
     expect(inLedger.status).toBe(AppStatus.REVOKED);
     expect(await authenticates(app)).toBe(false);
   });
@@ -87,51 +84,44 @@ describe('the status of an app', () => {
   test('does not change while the ledger is unavailable, and accepts one of three values', async () => {
     const app = await harness.registerApp();
     harness.consent.away.add('setAppStatus');
-    expect(await reasonOf(setStatus(app, AppStatus.REVOKED))).toBe('unavailable');
+    expect(await reasonOf(harness.setStatus(app, AppStatus.REVOKED))).toBe('unavailable');
     harness.consent.away.clear();
     expect(await authenticates(app)).toBe(true);
-    expect(await reasonOf(setStatus(app, AppStatus.UNSPECIFIED))).toBe('invalid_request');
+    expect(await reasonOf(harness.setStatus(app, AppStatus.UNSPECIFIED))).toBe('invalid_request');
   });
 });
 
-describe('operators', () => {
-  const find = async (clientId: string) =>
-    (await harness.apps.getApp({ clientId }, await harness.as('dev'))).app;
-  const setStatus = async (clientId: string, status: AppStatus) =>
-    harness.apps.setAppStatus({ clientId, status }, await harness.as('dev'));
+describe('the lock of an operator', () => {
+  test('that only reached the ledger holds, and a repeat completes it', async () => {
+    const { clientId } = await harness.registerApp();
+    const suspend = () => harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
+    harness.consent.lost.add('setAppLock');
+    expect(await reasonOf(suspend())).toBe('unavailable');
+    harness.consent.lost.clear();
+    expect(await reasonOf(harness.setStatus({ clientId }, AppStatus.ACTIVE))).toBe('conflict');
+    await suspend();
+    expect((await harness.readApp(clientId))?.lock?.reason).toBe('No answer.');
+  });
 
-  describe('the lock of an operator', () => {
-    test('that only reached the ledger holds, and a repeat completes it', async () => {
-      const { clientId } = await harness.registerApp();
-      const suspend = () => harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
-      harness.consent.lost.add('setAppLock');
-      expect(await reasonOf(suspend())).toBe('unavailable');
-      harness.consent.lost.clear();
-      expect(await reasonOf(setStatus(clientId, AppStatus.ACTIVE))).toBe('conflict');
-      await suspend();
-      expect((await find(clientId))?.lock?.reason).toBe('No answer.');
-    });
+  test('holds when the ledger was restored to a state without it', async () => {
+    const { clientId } = await harness.registerApp();
+    const before = { ...harness.consent.app(clientId) };
+    await harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
+    harness.consent.apps.set(clientId, before);
+    expect(await reasonOf(harness.setStatus({ clientId }, AppStatus.ACTIVE))).toBe('conflict');
+  });
 
-    test('holds when the ledger was restored to a state without it', async () => {
-      const { clientId } = await harness.registerApp();
-      const before = { ...harness.consent.app(clientId) };
-      await harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
-      harness.consent.apps.set(clientId, before);
-      expect(await reasonOf(setStatus(clientId, AppStatus.ACTIVE))).toBe('conflict');
-    });
-
-    test('is lifted only as what it is, and needs a reason that can be shown', async () => {
-      const { clientId } = await harness.registerApp();
-      await harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
-      const seenUpdatedAt = (await find(clientId))?.updatedAt ?? { seconds: 0n, nanos: 0 };
-      const approval = { clientId, kind: AppLockKind.APPROVAL, seenUpdatedAt };
-      expect(await reasonOf(harness.operatedApps.liftAppLock(approval))).toBe('conflict');
-      for (const reason of ['', ' ', 'x'.repeat(501), 'two\nlines']) {
-        expect(await reasonOf(harness.operatedApps.suspendApp({ clientId, reason }))).toBe('invalid_request');
-      }
-      const unknown = { clientId: 'app_0000000000000000000000', reason: 'x' };
-      expect(await reasonOf(harness.operatedApps.suspendApp(unknown))).toBe('not_found');
-    });
+  test('is lifted only as what it is, and needs a reason that can be shown', async () => {
+    const { clientId } = await harness.registerApp();
+    await harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
+    const seenUpdatedAt = (await harness.readApp(clientId))?.updatedAt ?? { seconds: 0n, nanos: 0 };
+    const approval = { clientId, kind: AppLockKind.APPROVAL, seenUpdatedAt };
+    expect(await reasonOf(harness.operatedApps.liftAppLock(approval))).toBe('conflict');
+    for (const reason of ['', ' ', 'x'.repeat(501), 'two\nlines']) {
+      expect(await reasonOf(harness.operatedApps.suspendApp({ clientId, reason }))).toBe('invalid_request');
+    }
+    const unknown = { clientId: 'app_0000000000000000000000', reason: 'x' };
+    expect(await reasonOf(harness.operatedApps.suspendApp(unknown))).toBe('not_found');
   });
 });
 
@@ -180,12 +170,6 @@ describe('a restored ledger', () => {
     app = await harness.registerApp();
   });
 
-  const setStatus = async (status: AppStatus) =>
-    harness.apps.setAppStatus({ clientId: app.clientId, status }, await harness.as('dev'));
-  const readStatus = async () => {
-    const { app: read } = await harness.apps.getApp({ clientId: app.clientId }, await harness.as('dev'));
-    return read?.status;
-  };
   const inLedger = () => harness.consent.apps.get(app.clientId)!;
 
   /** Restores the ledger from a backup made right after the registration. */
@@ -201,36 +185,36 @@ describe('a restored ledger', () => {
   ])(
     'an app is set %s here too when the ledger was restored to a state before its changes',
     async (_name, changes, status) => {
-      for (const change of changes) await setStatus(change);
+      for (const change of changes) await harness.setStatus(app, change);
       restoreLedger();
-      expect((await setStatus(status)).status).toBe(status);
-      expect(await readStatus()).toBe(status);
+      expect((await harness.setStatus(app, status)).status).toBe(status);
+      expect((await harness.readApp(app.clientId))?.status).toBe(status);
       expect(inLedger().status).toBe(status);
     },
   );
 
   test('a revoked app regains nothing through changes of status on a restored ledger', async () => {
     const issued = await harness.exchange(app, await harness.obtainCode(app));
-    await setStatus(REVOKED);
+    await harness.setStatus(app, REVOKED);
     restoreLedger();
-    await setStatus(SUSPENDED);
-    await setStatus(ACTIVE);
+    await harness.setStatus(app, SUSPENDED);
+    await harness.setStatus(app, ACTIVE);
     expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.DEAD);
     expect(inLedger().epoch).toBe(2);
   });
 
   test('an epoch never decreases here, even when the ledger fails during a change', async () => {
     const issued = await harness.exchange(app, await harness.obtainCode(app));
-    await setStatus(REVOKED);
+    await harness.setStatus(app, REVOKED);
     Object.assign(inLedger(), { status: ACTIVE, epoch: 1, revision: 7 });
     // Its first response is adopted here; a second one does not arrive.
     jest.spyOn(harness.consent, 'leave').mockImplementationOnce((rpc, answer) => {
       harness.consent.away.add(rpc);
       return answer;
     });
-    expect(await reasonOf(setStatus(ACTIVE))).toBe('unavailable');
+    expect(await reasonOf(harness.setStatus(app, ACTIVE))).toBe('unavailable');
     harness.consent.away.clear();
-    expect(await readStatus()).toBe(ACTIVE);
+    expect((await harness.readApp(app.clientId))?.status).toBe(ACTIVE);
     expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.DEAD);
   });
 });

@@ -3,6 +3,7 @@ import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret } from '@phds/service-kit/secrets';
 import {
+  codeOf,
   createPkce,
   HEART,
   ISSUER,
@@ -17,26 +18,11 @@ const harness = await shareHarness();
 
 const app = await harness.registerApp();
 
-interface Request {
-  readonly client?: { readonly clientId?: string; readonly clientSecret?: string };
-  readonly requireAuthentication?: boolean;
-  readonly frontChannel?: boolean;
-  readonly redirectUri?: string;
-  readonly scope?: string;
-  readonly state?: string;
-  readonly responseType?: string;
-  readonly codeChallenge?: string;
-  readonly codeChallengeMethod?: string;
-  readonly purpose?: string;
-  readonly requestUri?: string;
-  readonly request?: string;
-}
+type Request = { client?: { clientId?: string; clientSecret?: string } } & Record<string, unknown>;
 
 const open = ({ client = { clientId: app.clientId }, ...request }: Request = {}) =>
   harness.authorizations.openAuthorization({ client, redirectUri: REDIRECT_URI, scope: HEART, ...request });
 const pendingOf = (id: string) => harness.consent.pending.get(id)!.request;
-const setStatus = async (clientId: string, status: AppStatus) =>
-  harness.apps.setAppStatus({ clientId, status }, await harness.as('dev'));
 const complete = async (pendingId: string, decision: object = { allRequested: true }, user = 'ada') =>
   harness.authorizations.completeAuthorization({ pendingId, ...decision }, await harness.as(user));
 
@@ -63,7 +49,7 @@ describe('an authorization request', () => {
 
   test("without a valid secret gives the same response for an unknown client, an inactive app and another app's redirect", async () => {
     const suspended = await harness.registerApp();
-    await setStatus(suspended.clientId, AppStatus.SUSPENDED);
+    await harness.setStatus(suspended, AppStatus.SUSPENDED);
     const stale = await harness.registerApp();
     harness.consent.apps.get(stale.clientId)!.status = AppStatus.SUSPENDED;
     const causes: Request[] = [
@@ -199,8 +185,7 @@ describe('an approval', () => {
 
   test('repeated after its code was used or has expired is refused as already decided', async () => {
     const used = await open();
-    const code = new URL((await complete(used.pendingId)).redirectUri).searchParams.get('code') ?? '';
-    await harness.exchange(app, code);
+    await harness.exchange(app, codeOf((await complete(used.pendingId)).redirectUri));
     expect(await reasonOf(complete(used.pendingId))).toBe('already_decided');
     const expired = await open();
     await complete(expired.pendingId);

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
+import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { type AssertionChanges, signAssertion } from './assertions.ts';
 import { HEART, ISSUER, REDIRECT_URI, race, refusalOf, shareHarness } from './harness.ts';
 
@@ -159,9 +159,8 @@ test('the places that a header names are never asked', async () => {
     requests += 1;
     response.end(JSON.stringify({ keys: [another.publicJwk] }));
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   try {
-    const place = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const place = `http://127.0.0.1:${await listenOnLoopback(server)}`;
     const header = { jku: place, x5u: place };
     expect(await refusalOf(present({ signer: another, header }))).toMatchObject(U);
     expect((await present({ header })).accessToken).not.toBe('');
@@ -173,10 +172,9 @@ test('the places that a header names are never asked', async () => {
 
 describe('from a secret to a key and back', () => {
   test('both work until the app leaves the secret, and never both in one request', async () => {
-    const session = await harness.as('dev');
     const app = await harness.registerApp();
     clientId = app.clientId;
-    const update = (settings: object) => harness.apps.updateApp({ clientId, settings }, session);
+    const update = (settings: object) => harness.updateApp(clientId, settings);
     expect(await refusalOf(present())).toMatchObject(U);
     await update({ jwks: JSON.stringify({ keys: [key.publicJwk] }) });
     await present();
@@ -187,7 +185,7 @@ describe('from a secret to a key and back', () => {
     await present();
     await update({ tokenEndpointAuthMethod: 'client_secret_basic' });
     await present();
-    const { clientSecret } = await harness.apps.rotateSecret({ clientId }, session);
+    const { clientSecret } = await harness.apps.rotateSecret({ clientId }, await harness.as('dev'));
     await issue({ clientId, clientSecret });
     await update({ jwks: '' });
     expect(await refusalOf(present())).toMatchObject(U);
@@ -204,11 +202,7 @@ describe('from a secret to a key and back', () => {
   test('a removed key does not work from the answer on', async () => {
     const first = { ...key.publicJwk, kid: 'first' };
     const next = { ...another.publicJwk, kid: 'next' };
-    const setKeys = async (...keys: object[]) =>
-      harness.apps.updateApp(
-        { clientId, settings: { jwks: JSON.stringify({ keys }) } },
-        await harness.as('dev'),
-      );
+    const setKeys = (...keys: object[]) => harness.updateApp(clientId, { jwks: JSON.stringify({ keys }) });
     await setKeys(first, next);
     await present({ header: { kid: 'first' } });
     await present({ header: { kid: 'next' }, signer: another });
@@ -222,12 +216,9 @@ describe('from a secret to a key and back', () => {
 
 test('a revocation of the app removes its keys', async () => {
   const { REVOKED, ACTIVE } = AppStatus;
-  for (const status of [REVOKED, ACTIVE]) {
-    await harness.apps.setAppStatus({ clientId, status }, await harness.as('dev'));
-  }
+  for (const status of [REVOKED, ACTIVE]) await harness.setStatus({ clientId }, status);
   expect(await refusalOf(present())).toMatchObject(U);
-  const settings = { jwks: JSON.stringify({ keys: [another.publicJwk] }) };
-  await harness.apps.updateApp({ clientId, settings }, await harness.as('dev'));
+  await harness.updateApp(clientId, { jwks: JSON.stringify({ keys: [another.publicJwk] }) });
   expect(await refusalOf(present())).toMatchObject(U);
   expect((await present({ signer: another })).accessToken).toMatch(/^phds_at_/);
 });
@@ -238,10 +229,8 @@ test('the developer sees when each key last authenticated the app, to the hour',
       keys: [first, another].map(({ publicJwk }, index) => ({ ...publicJwk, kid: `${index}` })),
     });
   clientId = await register({ jwks: setOf(key) });
-  const read = async () => {
-    const { app } = await harness.apps.getApp({ clientId }, await harness.as('dev'));
-    return app?.keyUses.map(({ lastUsedAt: at }) => at && timestampDate(at).getTime());
-  };
+  const read = async () =>
+    (await harness.readApp(clientId))?.keyUses.map(({ lastUsedAt: at }) => at && timestampDate(at).getTime());
   const now = () => harness.clock.now().getTime();
   const expectUses = (...uses: (number | undefined)[]) =>
     eventually(async () => expect(await read()).toEqual(uses));
@@ -260,7 +249,6 @@ test('the developer sees when each key last authenticated the app, to the hour',
   await present({ header: { kid: '0' } });
   await expectUses(now(), now() - 60_000);
   // Another key of the same name.
-  const settings = { jwks: setOf(await createProofKey()) };
-  await harness.apps.updateApp({ clientId, settings }, await harness.as('dev'));
+  await harness.updateApp(clientId, { jwks: setOf(await createProofKey()) });
   await expectUses(undefined, now() - 60_000);
 });

@@ -1,18 +1,13 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import type { FakeGrant } from './fake-consent.ts';
-import { HEART, REDIRECT_URI, reasonOf, SLEEP, shareHarness, type TestApp } from './harness.ts';
+import { codeOf, HEART, REDIRECT_URI, reasonOf, SLEEP, shareHarness } from './harness.ts';
 
 const harness = await shareHarness();
+const app = await harness.registerApp();
 
 describe('withdrawals', () => {
   const BOTH = `${HEART} ${SLEEP}`;
-
-  let app: TestApp;
-
-  beforeEach(async () => {
-    app = await harness.registerApp();
-  });
 
   const lastGrant = (): FakeGrant => [...harness.consent.grants.values()].at(-1)!;
   /** The scopes that the person leaves to the app, out of heart and sleep. */
@@ -124,12 +119,6 @@ describe('additions', () => {
   const MOOD = 'read:mood';
   const ALL = `${HEART} ${SLEEP} ${MOOD}`;
 
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await harness.registerApp();
-  });
-
   /** The person approves mood, and shares heart and sleep already. */
   const widen = (): FakeGrant => {
     const grant = [...harness.consent.grants.values()].at(-1)!;
@@ -178,7 +167,7 @@ describe('additions', () => {
       const decision = { pendingId, allRequested: true };
       const done = await harness.authorizations.completeAuthorization(decision, await harness.as('ada'));
       widen();
-      return harness.exchange(app, new URL(done.redirectUri).searchParams.get('code') ?? '');
+      return harness.exchange(app, codeOf(done.redirectUri));
     };
 
     test.each([

@@ -5,6 +5,7 @@ import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/auth
 import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
+import type { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { REASON_METADATA, SESSION_METADATA } from '@phds/service-kit/rpc/context';
@@ -153,7 +154,14 @@ export async function startHarness(settings: Record<string, string> = {}) {
   const startInstance = async (more: Record<string, string>) =>
     running.use(await createService(readEnvironment({ ...environment, ...more }), { clock, log }));
   const dispose = () => running.disposeAsync();
-  return { ...base, ...createFlow(base), connect, startInstance, [Symbol.asyncDispose]: dispose };
+  return {
+    ...base,
+    ...createFlow(base),
+    ...createConsole(base),
+    connect,
+    startInstance,
+    [Symbol.asyncDispose]: dispose,
+  };
 }
 
 interface Base {
@@ -193,7 +201,7 @@ function createFlow({ apps, authorizations, tokens, as }: Base) {
         { pendingId: opened.pendingId, expiresInDays, ...decision },
         await as(userId),
       );
-      return new URL(completed.redirectUri).searchParams.get('code') ?? '';
+      return codeOf(completed.redirectUri);
     },
     exchange: (client: Partial<TestApp>, code: string, overrides: Partial<Exchange> = {}) =>
       tokens.issueToken({
@@ -218,6 +226,22 @@ function createFlow({ apps, authorizations, tokens, as }: Base) {
       }),
     introspect: (token: string) => tokens.introspect({ tokenHash: toHash(token) }),
   };
+}
+
+/** What the developer of the registered apps does with them. */
+function createConsole({ apps, as }: Base) {
+  return {
+    setStatus: async ({ clientId }: Pick<TestApp, 'clientId'>, status: AppStatus) =>
+      apps.setAppStatus({ clientId, status }, await as('dev')),
+    updateApp: async (clientId: string, settings: object) =>
+      (await apps.updateApp({ clientId, settings }, await as('dev'))).app,
+    readApp: async (clientId: string) => (await apps.getApp({ clientId }, await as('dev'))).app,
+  };
+}
+
+/** The code that a redirect to the app carries. */
+export function codeOf(redirectUri: string): string {
+  return new URL(redirectUri).searchParams.get('code') ?? '';
 }
 
 export function toHash(token: string): Uint8Array {

@@ -22,8 +22,7 @@ async function register(settings: Settings) {
   const defaults = { name: 'App', redirectUris: [REDIRECT_URI] };
   return harness.apps.registerApp({ settings: { ...defaults, ...settings } }, await harness.as('dev'));
 }
-const update = async (settings: Settings) =>
-  (await harness.apps.updateApp({ clientId, settings }, await harness.as('dev'))).app;
+const update = (settings: Settings) => harness.updateApp(clientId, settings);
 const rotate = async () => harness.apps.rotateSecret({ clientId }, await harness.as('dev'));
 const isAdmitted = (secret: string) =>
   harness.authorizations.authenticateClient({ client: { clientId, clientSecret: secret } }).then(
@@ -120,7 +119,7 @@ describe('an app with private_key_jwt', () => {
   test('keeps its keys when two changes meet that contradict each other', async () => {
     await update(KEYS);
     await Promise.allSettled([update({ tokenEndpointAuthMethod: 'private_key_jwt' }), update({ jwks: '' })]);
-    const { app } = await harness.apps.getApp({ clientId }, await harness.as('dev'));
+    const app = await harness.readApp(clientId);
     expect([app?.tokenEndpointAuthMethod, app?.jwks !== '']).not.toEqual(['private_key_jwt', false]);
   });
 });

@@ -1,5 +1,5 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
@@ -143,49 +143,42 @@ describe("an app's own grants", () => {
   });
 });
 
-describe('own tokens', () => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await harness.registerApp();
+describe('client credentials', () => {
+  test('return an hour of a userless token without a refresh token', async () => {
+    const app = await harness.registerApp();
+    const issued = await harness.tokens.issueToken({ client: app, grantType: 'client_credentials' });
+    expect(issued).toMatchObject({ expiresInSeconds: 3600, refreshToken: '', grantId: '' });
+    expect(issued.scope.split(' ')).toHaveLength(22);
+    const { status, principal, assertion } = await harness.introspect(issued.accessToken);
+    expect(status).toBe(TokenStatus.LIVE);
+    expect(principal).toMatchObject({ userId: '', grantId: '', familyId: '' });
+    expect(assertion).toBe('');
   });
 
-  describe('client credentials', () => {
-    test('return an hour of a userless token without a refresh token', async () => {
-      const issued = await harness.tokens.issueToken({ client: app, grantType: 'client_credentials' });
-      expect(issued).toMatchObject({ expiresInSeconds: 3600, refreshToken: '', grantId: '' });
-      expect(issued.scope.split(' ')).toHaveLength(22);
-      const { status, principal, assertion } = await harness.introspect(issued.accessToken);
-      expect(status).toBe(TokenStatus.LIVE);
-      expect(principal).toMatchObject({ userId: '', grantId: '', familyId: '' });
-      expect(assertion).toBe('');
-    });
+  test('return registered scopes only', async () => {
+    const client = await harness.registerApp({ scopes: [HEART] });
+    const ask = (scope: string) =>
+      harness.tokens.issueToken({ client, grantType: 'client_credentials', scope });
+    expect((await ask(HEART)).scope).toBe(HEART);
+    const refusals = [SLEEP, 'nonsense', 'patient/*.rs', `${'x'.repeat(80)}"<b>`, '"<b>'].map(
+      async (scope) => {
+        const { reason, message } = await refusalOf(ask(scope));
+        return [reason, message];
+      },
+    );
+    expect(await Promise.all(refusals)).toEqual([
+      ['invalid_scope', `Not registered for the app: ${SLEEP}.`],
+      ['invalid_scope', "Unknown scope: 'nonsense'."],
+      ['invalid_scope', "Unknown scope: 'patient/*.rs'."],
+      ['invalid_scope', `Unknown scope: '${'x'.repeat(64)}'.`],
+      ['invalid_scope', "Unknown scope: '??b?'."],
+    ]);
+  });
 
-    test('return registered scopes only', async () => {
-      const client = await harness.registerApp({ scopes: [HEART] });
-      const ask = (scope: string) =>
-        harness.tokens.issueToken({ client, grantType: 'client_credentials', scope });
-      expect((await ask(HEART)).scope).toBe(HEART);
-      const refusals = [SLEEP, 'nonsense', 'patient/*.rs', `${'x'.repeat(80)}"<b>`, '"<b>'].map(
-        async (scope) => {
-          const { reason, message } = await refusalOf(ask(scope));
-          return [reason, message];
-        },
-      );
-      expect(await Promise.all(refusals)).toEqual([
-        ['invalid_scope', `Not registered for the app: ${SLEEP}.`],
-        ['invalid_scope', "Unknown scope: 'nonsense'."],
-        ['invalid_scope', "Unknown scope: 'patient/*.rs'."],
-        ['invalid_scope', `Unknown scope: '${'x'.repeat(64)}'.`],
-        ['invalid_scope', "Unknown scope: '??b?'."],
-      ]);
-    });
-
-    test('are refused once the ledger reports that the app is not active', async () => {
-      const client = await harness.registerApp();
-      harness.consent.apps.get(client.clientId)!.status = AppStatus.SUSPENDED;
-      const issue = harness.tokens.issueToken({ client, grantType: 'client_credentials' });
-      expect(await reasonOf(issue)).toBe('unauthorized');
-    });
+  test('are refused once the ledger reports that the app is not active', async () => {
+    const client = await harness.registerApp();
+    harness.consent.apps.get(client.clientId)!.status = AppStatus.SUSPENDED;
+    const issue = harness.tokens.issueToken({ client, grantType: 'client_credentials' });
+    expect(await reasonOf(issue)).toBe('unauthorized');
   });
 });

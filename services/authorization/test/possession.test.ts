@@ -3,6 +3,7 @@ import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
 import { decodeJwt } from 'jose';
 import {
+  codeOf,
   createPkce,
   HEART,
   ISSUER,
@@ -19,22 +20,15 @@ const harness = await shareHarness();
 const { clock, tokens, authorizations } = harness;
 const key = await createProofKey();
 const other = await createProofKey('EdDSA');
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await harness.registerApp();
-});
+const app = await harness.registerApp();
 
 const prove = (by: ProofKey = key, path = '/oauth/token', changes = {}) =>
   by.prove({ method: 'POST', url: ISSUER + path, now: clock.now() }, changes);
 
 const proofOf = async (by: ProofKey | null) => (by === null ? {} : { dpop: await prove(by) });
 
-const exchange = async (client: TestApp, code: string, by: ProofKey | null = key, codeVerifier?: string) =>
-  harness.exchange(client, code, {
-    ...(await proofOf(by)),
-    ...(codeVerifier !== undefined && { codeVerifier }),
-  });
+const exchange = async (client: TestApp, code: string, by: ProofKey | null = key, more: object = {}) =>
+  harness.exchange(client, code, { ...(await proofOf(by)), ...more });
 
 const refresh = async (client: TestApp, refreshToken: string, by: ProofKey | null = key) =>
   harness.refresh(client, refreshToken, undefined, await proofOf(by));
@@ -116,16 +110,12 @@ describe('a token request with a proof', () => {
 });
 
 describe('a bound family', () => {
-  test('gets no unbound token any more', async () => {
+  test('gets no unbound token any more, but may have another key', async () => {
     const { refreshToken } = await exchange(app, await harness.obtainCode(app));
     expect(await reasonOf(refresh(app, refreshToken, null))).toBe('invalid_dpop_proof');
     const renewed = await refresh(app, refreshToken);
     expect(await jktOf(renewed.accessToken)).toBe(key.jkt);
-  });
-
-  test('may have another key', async () => {
-    const { refreshToken } = await exchange(app, await harness.obtainCode(app));
-    const { accessToken } = await refresh(app, refreshToken, other);
+    const { accessToken } = await refresh(app, renewed.refreshToken, other);
     expect(await jktOf(accessToken)).toBe(other.jkt);
   });
 
@@ -161,7 +151,7 @@ describe('a code', () => {
   async function approve(pendingId: string): Promise<string> {
     const decision = { pendingId, allRequested: true };
     const { redirectUri } = await authorizations.completeAuthorization(decision, await harness.as('ada'));
-    return new URL(redirectUri).searchParams.get('code') ?? '';
+    return codeOf(redirectUri);
   }
 
   test.each<[string, () => Promise<object>]>([
@@ -220,7 +210,7 @@ describe('an app of the profile fapi2', () => {
   const client = () => ({ clientId: strict.clientId });
 
   test('keeps its refresh token, with a new access token at each refresh', async () => {
-    const first = await exchange(strict, await obtainCode(), key, verifier);
+    const first = await exchange(strict, await obtainCode(), key, { codeVerifier: verifier });
     const seen = new Set([first.accessToken]);
     for (const by of [key, key, other]) {
       clock.advance(1_000_000);
@@ -236,7 +226,7 @@ describe('an app of the profile fapi2', () => {
   });
 
   test('keeps a refresh token alive that it uses, and loses it with the family', async () => {
-    const first = await exchange(strict, await obtainCode(), key, verifier);
+    const first = await exchange(strict, await obtainCode(), key, { codeVerifier: verifier });
     clock.advance(20 * 24 * 3_600_000);
     await refresh(strict, first.refreshToken);
     clock.advance(20 * 24 * 3_600_000);
@@ -246,7 +236,7 @@ describe('an app of the profile fapi2', () => {
   });
 
   test('learns of no sub in the answer, but by introspection', async () => {
-    const issued = await exchange(strict, await obtainCode(), key, verifier);
+    const issued = await exchange(strict, await obtainCode(), key, { codeVerifier: verifier });
     expect(issued.sub).toBe('');
     const own = await tokens.introspectOwnToken({ client: strict, token: issued.accessToken });
     expect(own.sub).not.toBe('');
@@ -259,7 +249,7 @@ describe('an app of the profile fapi2', () => {
   ])('exchanges a code %i s after the approval: %s', async (seconds, reason) => {
     const code = await obtainCode();
     clock.advance(seconds * 1_000);
-    const outcome = exchange(strict, code, key, verifier);
+    const outcome = exchange(strict, code, key, { codeVerifier: verifier });
     if (reason === null) expect((await outcome).dpopBound).toBe(true);
     else expect(await reasonOf(outcome)).toBe(reason);
   });

@@ -1,7 +1,8 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
-import { createPkce, HEART, ISSUER, race, reasonOf, refusalOf, shareHarness } from './harness.ts';
+import { codeOf, createPkce, HEART, ISSUER, race, reasonOf, refusalOf, shareHarness } from './harness.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const NATIVE_URI = 'http://127.0.0.1/callback';
@@ -22,15 +23,11 @@ interface Named {
   readonly clientId: string;
 }
 
-let native: Named;
-let browser: Named;
-beforeAll(async () => {
-  const registered = await Promise.all([
-    register('native', { redirectUris: [NATIVE_URI, 'com.example.app:/done'] }),
-    register('browser', { redirectUris: [PAGE_URI] }),
-  ]);
-  [native, browser] = registered.map(({ app }) => ({ clientId: app?.clientId ?? '' })) as [Named, Named];
-});
+const registered = await Promise.all([
+  register('native', { redirectUris: [NATIVE_URI, 'com.example.app:/done'] }),
+  register('browser', { redirectUris: [PAGE_URI] }),
+]);
+const [native, browser] = registered.map(({ app }) => ({ clientId: app?.clientId ?? '' })) as [Named, Named];
 
 const uriOf = (client: Named) => (client === native ? NATIVE_URI : PAGE_URI);
 const prove = (by: ProofKey) => by.prove({ method: 'POST', url: `${ISSUER}/oauth/token`, now: clock.now() });
@@ -46,7 +43,7 @@ async function obtainCode(client: Named): Promise<string> {
   });
   const decision = { pendingId, allRequested: true, expiresInDays: 90 };
   const { redirectUri } = await authorizations.completeAuthorization(decision, await harness.as('ada'));
-  return new URL(redirectUri).searchParams.get('code') ?? '';
+  return codeOf(redirectUri);
 }
 
 const proofOf = async (by: ProofKey | null) => (by === null ? {} : { dpop: await prove(by) });
@@ -111,21 +108,15 @@ describe('the registration of an app without a secret', () => {
   });
 
   test('cannot be undone by a change', async () => {
-    const settings = { dpopBoundAccessTokens: false };
-    const change = harness.apps.updateApp({ ...native, settings }, await harness.as('dev'));
+    const change = harness.updateApp(native.clientId, { dpopBoundAccessTokens: false });
     expect(await reasonOf(change)).toBe('invalid_request');
   });
 });
 
 describe('a loopback address with another port', () => {
+  const pkce = { codeChallenge: challenge, codeChallengeMethod: 'S256' };
   const open = (client: Named, redirectUri: string) =>
-    authorizations.openAuthorization({
-      client,
-      redirectUri,
-      scope: HEART,
-      codeChallenge: challenge,
-      codeChallengeMethod: 'S256',
-    });
+    authorizations.openAuthorization({ client, redirectUri, scope: HEART, ...pkce });
 
   test('is accepted of a native app, and refused of a page', async () => {
     expect((await open(native, 'http://127.0.0.1:49152/callback')).pendingId).not.toBe('');
@@ -198,8 +189,7 @@ describe('an app without a secret', () => {
   test('is unknown while it is suspended', async () => {
     const { app } = await register('native', { redirectUris: [NATIVE_URI] });
     const client = { clientId: app?.clientId ?? '' };
-    const suspended = { clientId: client.clientId, status: 2 };
-    await harness.apps.setAppStatus(suspended, await harness.as('dev'));
+    await harness.setStatus(client, AppStatus.SUSPENDED);
     expect(await reasonOf(tokens.revokeToken({ client, token: 'x' }))).toBe('unauthorized');
   });
 });

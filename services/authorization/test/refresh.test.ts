@@ -182,31 +182,31 @@ describe('a refresh that is refused with invalid_grant', () => {
     );
   });
 
-  test.each<[string, Partial<FakeGrant>, string]>([
+  const change = (changes: Partial<FakeGrant>) => () => Object.assign(lastGrant(), changes);
+
+  test.each<[string, (issued: Awaited<ReturnType<typeof start>>) => unknown, string]>([
     [
-      'was revoked',
-      { status: GrantStatus.REVOKED },
+      'the grant was revoked',
+      change({ status: GrantStatus.REVOKED }),
       'The grant was revoked; GET /oauth/grants tells when and by whom.',
     ],
-    ['has expired', { status: GrantStatus.EXPIRED }, 'The grant has expired.'],
-    ['has lost every scope', { scopes: [] }, 'The person has withdrawn every scope.'],
-  ])('states that the grant %s', async (_, change, message) => {
+    ['the grant has expired', change({ status: GrantStatus.EXPIRED }), 'The grant has expired.'],
+    ['the grant has lost every scope', change({ scopes: [] }), 'The person has withdrawn every scope.'],
+    [
+      'the grant no longer exists after an erasure',
+      ({ grantId }) => harness.consent.grants.delete(grantId),
+      'The grant no longer exists.',
+    ],
+    [
+      'the family is revoked when only the ledger knows',
+      async ({ accessToken }) =>
+        harness.consent.revokedFamilies.add((await harness.introspect(accessToken)).principal!.familyId),
+      FAMILY_REVOKED,
+    ],
+  ])('states that %s', async (_, happen, message) => {
     const issued = await start();
-    Object.assign(lastGrant(), change);
+    await happen(issued);
     expect(await messageOf(harness.refresh(app, issued.refreshToken))).toBe(message);
-  });
-
-  test('states that the grant no longer exists after an erasure', async () => {
-    const issued = await start();
-    harness.consent.grants.delete(issued.grantId);
-    expect(await messageOf(harness.refresh(app, issued.refreshToken))).toBe('The grant no longer exists.');
-  });
-
-  test('states that the family is revoked when only the ledger knows', async () => {
-    const issued = await start();
-    const { principal } = await harness.introspect(issued.accessToken);
-    harness.consent.revokedFamilies.add(principal!.familyId);
-    expect(await messageOf(harness.refresh(app, issued.refreshToken))).toBe(FAMILY_REVOKED);
   });
 });
 

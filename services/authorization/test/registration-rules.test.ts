@@ -44,13 +44,12 @@ test('a live app works from its approval on, and a change of what was approved w
   await harness.operatedApps.addDeveloper({ userId: 'dev' });
   const { app, clientSecret } = await register('dev');
   const { clientId = '' } = app ?? {};
-  const session = await harness.as('dev');
   const lock = { kind: AppLockKind.APPROVAL };
   expect(app).toMatchObject({ status: AppStatus.SUSPENDED, lock });
   const authenticate = () =>
     harness.tokens.issueToken({ client: { clientId, clientSecret }, grantType: 'client_credentials' });
   expect(await reasonOf(authenticate())).toBe('unauthorized');
-  const setStatus = (status: AppStatus) => harness.apps.setAppStatus({ clientId, status }, session);
+  const setStatus = (status: AppStatus) => harness.setStatus({ clientId }, status);
   expect(await reasonOf(setStatus(AppStatus.ACTIVE))).toBe('conflict');
   const approve = (seen?: Timestamp) =>
     harness.operatedApps.liftAppLock({ clientId, kind: lock.kind, ...(seen && { seenUpdatedAt: seen }) });
@@ -58,18 +57,18 @@ test('a live app works from its approval on, and a change of what was approved w
   await approve(app?.updatedAt);
   await authenticate();
 
-  const rename = (name: string) => harness.apps.updateApp({ clientId, settings: { name } }, session);
+  const rename = (name: string) => harness.updateApp(clientId, { name });
   await rename(settings.name);
   const { publicJwk } = await createProofKey();
   const security = { jwks: JSON.stringify({ keys: [publicJwk] }), securityProfile: 'fapi2' };
-  await harness.apps.updateApp({ clientId, settings: security }, session);
+  await harness.updateApp(clientId, security);
   const refusal = await refusalOf(rename('Another ministry'));
   expect(refusal).toMatchObject({ reason: 'invalid_request', violations: [{ parameter: 'name' }] });
   await setStatus(AppStatus.SUSPENDED);
-  const renamed = (await rename('Another ministry')).app;
+  const renamed = await rename('Another ministry');
   expect(renamed).toMatchObject({ name: 'Another ministry', lock });
   expect(await reasonOf(setStatus(AppStatus.ACTIVE))).toBe('conflict');
-  const again = (await rename('A third ministry')).app;
+  const again = await rename('A third ministry');
   expect(await reasonOf(approve(renamed?.updatedAt))).toBe('conflict');
   expect((await approve(again?.updatedAt)).app?.app?.lock).toBeUndefined();
 });

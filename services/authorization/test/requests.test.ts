@@ -2,6 +2,7 @@ import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
 import {
+  codeOf,
   HEART,
   ISSUER,
   REDIRECT_URI,
@@ -211,8 +212,7 @@ describe('an extension', () => {
     harness.clock.advance(599_000);
     expect((await resolve(requestUri)).pendingId).toBe(pendingId);
     const { redirectUri } = await approve(pendingId);
-    const code = new URL(redirectUri).searchParams.get('code') ?? '';
-    expect((await harness.exchange(app, code)).accessToken).toMatch(/^phds_at_/);
+    expect((await harness.exchange(app, codeOf(redirectUri))).accessToken).toMatch(/^phds_at_/);
     harness.clock.advance(1_000);
     expect(await reasonOf(resolve(requestUri))).toBe('unauthorized');
   });
@@ -238,34 +238,18 @@ describe('an extension', () => {
 });
 
 describe('shown terms', () => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await harness.registerApp();
-  });
-  beforeEach(() => {
-    harness.consent.revision = 'first';
-  });
-
-  async function open(): Promise<string> {
-    const request = { client: app, redirectUri: REDIRECT_URI, scope: HEART };
-    return (await harness.authorizations.openAuthorization(request)).pendingId;
-  }
-
-  const approve = async (pendingId: string, revision: string) =>
-    harness.authorizations.completeAuthorization(
-      { pendingId, allRequested: true, revision },
-      await harness.as('ada'),
-    );
-
   test("an approval about terms that have changed is refused with consent's text, and makes neither grant nor code", async () => {
-    const pendingId = await open();
+    const request = { client: await harness.registerApp(), redirectUri: REDIRECT_URI, scope: HEART };
+    const { pendingId } = await harness.authorizations.openAuthorization(request);
+    const decision = { pendingId, allRequested: true };
+    const approve = async (revision: string) =>
+      harness.authorizations.completeAuthorization({ ...decision, revision }, await harness.as('ada'));
     const grants = harness.consent.grants.size;
     harness.consent.revision = 'second';
-    const refusal = await refusalOf(approve(pendingId, 'first'));
+    const refusal = await refusalOf(approve('first'));
     expect(refusal).toMatchObject({ reason: 'conflict', message: 'What you share has changed.' });
     expect(harness.consent.grants.size).toBe(grants);
-    const { redirectUri } = await approve(pendingId, 'second');
-    expect(new URL(redirectUri).searchParams.get('code')).toMatch(/^phds_ac_/);
+    const { redirectUri } = await approve('second');
+    expect(codeOf(redirectUri)).toMatch(/^phds_ac_/);
   });
 });

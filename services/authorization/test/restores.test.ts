@@ -94,11 +94,8 @@ describe('a database restored to a state without acknowledged changes', () => {
     const [old, next] = [await createProofKey(), await createProofKey()];
     const { clientId } = await harness.registerApp();
     const set = async (key: ProofKey) => {
-      const settings = {
-        tokenEndpointAuthMethod: 'private_key_jwt',
-        jwks: JSON.stringify({ keys: [key.publicJwk] }),
-      };
-      await harness.apps.updateApp({ clientId, settings }, await harness.as('dev'));
+      const jwks = JSON.stringify({ keys: [key.publicJwk] });
+      await harness.updateApp(clientId, { tokenEndpointAuthMethod: 'private_key_jwt', jwks });
     };
     const present = async (key: ProofKey) =>
       harness.tokens.issueToken({
@@ -126,11 +123,8 @@ describe('a database restored to a state without acknowledged changes', () => {
 
   test('suspends an app that has a secret and a key while either is old', async () => {
     const [old, next] = [await createProofKey(), await createProofKey()];
-    const setKey = async ({ publicJwk }: ProofKey) =>
-      harness.apps.updateApp(
-        { clientId: app.clientId, settings: { jwks: JSON.stringify({ keys: [publicJwk] }) } },
-        await harness.as('dev'),
-      );
+    const setKey = ({ publicJwk }: ProofKey) =>
+      harness.updateApp(app.clientId, { jwks: JSON.stringify({ keys: [publicJwk] }) });
     await setKey(old);
     await harness.restores.declareRestore({});
     const current = await rotateSecret();

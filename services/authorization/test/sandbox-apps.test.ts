@@ -31,11 +31,9 @@ test('the client id of a sandbox app begins with app_sandbox_, and no other one 
 
 test('a sandbox app keeps its environment through every change', async () => {
   const { clientId } = await registerSandboxApp();
-  const as = await harness.as('dev');
-  expect(
-    (await harness.apps.updateApp({ clientId, settings: { name: 'B', redirectUris: [] } }, as)).app,
-  ).toMatchObject({ clientId, name: 'B' });
-  expect((await harness.apps.getApp({ clientId }, as)).app?.clientId).toBe(clientId);
+  const updated = await harness.updateApp(clientId, { name: 'B', redirectUris: [] });
+  expect(updated).toMatchObject({ clientId, name: 'B' });
+  expect((await harness.readApp(clientId))?.clientId).toBe(clientId);
 });
 
 describe('a person and a sandbox app', () => {
@@ -88,11 +86,7 @@ describe('a request of a sandbox app', () => {
       const done = await complete(app, pendingId);
       expect(done).toMatchObject({ userId: `sandbox:${app.clientId}:${person}`, redirectHost: 'app.test' });
       const { searchParams } = new URL(done.redirectUri);
-      expect([searchParams.get('tenant'), searchParams.get('state'), searchParams.get('iss')]).toEqual([
-        '7',
-        's t',
-        ISSUER,
-      ]);
+      expect(Object.fromEntries(searchParams)).toMatchObject({ tenant: '7', state: 's t', iss: ISSUER });
       expect((await complete(app, pendingId)).redirectUri).toBe(done.redirectUri);
       const tokens = await harness.exchange(app, searchParams.get('code') ?? '');
       expect(tokens.scope).toBe(HEART);
@@ -135,12 +129,10 @@ describe('a request of a sandbox app', () => {
 
   test('of a suspended app, or one that lost the scope since, is refused', async () => {
     const app = await registerSandboxApp();
-    const { clientId } = app;
     const { pendingId } = await open(app);
-    const as = await harness.as('dev');
-    await harness.apps.updateApp({ clientId, settings: { scopes: [SLEEP], redirectUris: [] } }, as);
+    await harness.updateApp(app.clientId, { scopes: [SLEEP], redirectUris: [] });
     expect(await reasonOf(complete(app, pendingId))).toBe('conflict');
-    await harness.apps.setAppStatus({ clientId, status: AppStatus.SUSPENDED }, as);
+    await harness.setStatus(app, AppStatus.SUSPENDED);
     expect(['app_not_active', 'conflict']).toContain(await reasonOf(complete(app, pendingId)));
   });
 });

@@ -29,15 +29,6 @@ async function isAdmitted(clientSecret: string): Promise<boolean> {
   );
 }
 const admitted = (...secrets: string[]) => Promise.all(secrets.map(isAdmitted));
-async function readApp() {
-  const { app: read } = await harness.apps.getApp({ clientId: app.clientId }, await harness.as('dev'));
-  if (read === undefined) throw new Error('no app');
-  return read;
-}
-async function setStatus(status: AppStatus): Promise<void> {
-  await harness.apps.setAppStatus({ clientId: app.clientId, status }, await harness.as('dev'));
-}
-
 describe('a rotation with an overlap', () => {
   test('lets both secrets work until its end, and the app says which one that is', async () => {
     const old = app.clientSecret;
@@ -46,13 +37,16 @@ describe('a rotation with an overlap', () => {
     const previous = { previousSecretLast4: old.slice(-4), previousSecretExpiresAt: end };
     expect(rotated).toMatchObject(previous);
     expect(await admitted(old, rotated.clientSecret)).toEqual([true, true]);
-    expect(await readApp()).toMatchObject({ secretLast4: rotated.secretLast4, ...previous });
+    expect(await harness.readApp(app.clientId)).toMatchObject({
+      secretLast4: rotated.secretLast4,
+      ...previous,
+    });
     harness.clock.advance(DAY * 1000 - 1);
     expect(await admitted(old, rotated.clientSecret)).toEqual([true, true]);
     harness.clock.advance(1);
     expect(await admitted(old, rotated.clientSecret)).toEqual([false, true]);
-    const read = await readApp();
-    expect([read.previousSecretLast4, read.previousSecretExpiresAt]).toEqual(['', undefined]);
+    const read = await harness.readApp(app.clientId);
+    expect([read?.previousSecretLast4, read?.previousSecretExpiresAt]).toEqual(['', undefined]);
   });
 
   test('serves tokens to both, and the tokens do not belong to a secret', async () => {
@@ -69,7 +63,7 @@ describe('a rotation with an overlap', () => {
     expect(await admitted(first, second, third)).toEqual([false, true, true]);
     const { clientSecret: fourth } = await rotate();
     expect(await admitted(first, second, third, fourth)).toEqual([false, false, false, true]);
-    expect((await readApp()).previousSecretLast4).toBe('');
+    expect((await harness.readApp(app.clientId))?.previousSecretLast4).toBe('');
   });
 
   test('has one winner when two rotations meet: at most two secrets work', async () => {
@@ -82,12 +76,12 @@ describe('a rotation with an overlap', () => {
   test('ends with the suspension of the app for as long as it lasts, and with its revocation for good', async () => {
     const old = app.clientSecret;
     const { clientSecret } = await rotate(7 * DAY);
-    await setStatus(AppStatus.SUSPENDED);
+    await harness.setStatus(app, AppStatus.SUSPENDED);
     expect(await admitted(old, clientSecret)).toEqual([false, false]);
-    await setStatus(AppStatus.ACTIVE);
+    await harness.setStatus(app, AppStatus.ACTIVE);
     expect(await admitted(old, clientSecret)).toEqual([true, true]);
-    await setStatus(AppStatus.REVOKED);
-    await setStatus(AppStatus.ACTIVE);
+    await harness.setStatus(app, AppStatus.REVOKED);
+    await harness.setStatus(app, AppStatus.ACTIVE);
     expect(await admitted(old, clientSecret)).toEqual([false, false]);
     const { clientSecret: renewed, previousSecretLast4 } = await rotate(DAY);
     expect(previousSecretLast4).toBe('');

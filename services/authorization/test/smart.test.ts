@@ -1,5 +1,6 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
+  codeOf,
   createPkce,
   HEART,
   ISSUER,
@@ -8,7 +9,6 @@ import {
   refusalOf,
   SLEEP,
   shareHarness,
-  type TestApp,
 } from './harness.ts';
 
 const harness = await shareHarness();
@@ -22,10 +22,7 @@ const CONTEXT = 'launch/patient offline_access';
 const { verifier, challenge } = createPkce();
 const PKCE = { codeChallenge: challenge, codeChallengeMethod: 'S256' };
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await harness.registerApp({ scopes: [HEART, SLEEP, MOOD, PROFILE, 'read:trends'] });
-});
+const app = await harness.registerApp({ scopes: [HEART, SLEEP, MOOD, PROFILE, 'read:trends'] });
 
 const open = (scope: string, more: object = {}) =>
   harness.authorizations.openAuthorization({
@@ -49,8 +46,7 @@ async function start(scope: string, { approved, more = {} }: { approved?: string
     { pendingId, expiresInDays: 90, ...decision },
     await harness.as('ada'),
   );
-  const code = new URL(done.redirectUri).searchParams.get('code') ?? '';
-  return harness.exchange(app, code, { codeVerifier: verifier });
+  return harness.exchange(app, codeOf(done.redirectUri), { codeVerifier: verifier });
 }
 
 const introspect = (token: string) => harness.tokens.introspectOwnToken({ client: app, token });

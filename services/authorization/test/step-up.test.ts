@@ -51,10 +51,9 @@ describe('the approval of a sensitive scope', () => {
 
   test('that the app may no longer ask for is refused for that reason', async () => {
     const pendingId = await open();
-    const settings = (scopes: string[]) => ({ clientId: app.clientId, settings: { scopes } });
-    await harness.apps.updateApp(settings([HEART]), await harness.as('dev'));
+    await harness.updateApp(app.clientId, { scopes: [HEART] });
     expect(await reasonOf(approve(pendingId, {}))).toBe('conflict');
-    await harness.apps.updateApp(settings([HEART, MOOD]), await harness.as('dev'));
+    await harness.updateApp(app.clientId, { scopes: [HEART, MOOD] });
   });
 });
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
+  codeOf,
   createPkce,
   HEART,
   REDIRECT_URI,
@@ -33,9 +34,7 @@ const TIGHTENINGS: readonly [what: string, settings: Settings][] = [
   ['no PKCE where it became required', { requirePkce: true }],
 ];
 
-async function update(settings: Settings): Promise<void> {
-  await harness.apps.updateApp({ clientId: app.clientId, settings }, await harness.as('dev'));
-}
+const update = (settings: Settings) => harness.updateApp(app.clientId, settings);
 
 async function open(codeChallenge?: string) {
   return harness.authorizations.openAuthorization({
@@ -121,10 +120,10 @@ describe('settings that were tightened after a request was opened', () => {
 
   test('refuse the code of an approval that preceded them', async () => {
     const { pendingId } = await open();
-    harness.consent.onApprove = () => update({ scopes: [HEART] });
+    harness.consent.onApprove = async () => void (await update({ scopes: [HEART] }));
     const { redirectUri } = await approve(pendingId);
     harness.consent.onApprove = () => Promise.resolve();
-    const code = new URL(redirectUri).searchParams.get('code') ?? '';
+    const code = codeOf(redirectUri);
     expect(await reasonOf(harness.exchange(app, code))).toBe('invalid_grant');
   });
 
@@ -153,7 +152,7 @@ describe('settings that changed without removing anything that a request needs',
     const { pendingId } = await open(challenge);
     await update({ redirectUris: [REDIRECT_URI], requirePkce: true });
     const { redirectUri } = await approve(pendingId);
-    const code = new URL(redirectUri).searchParams.get('code') ?? '';
+    const code = codeOf(redirectUri);
     const issued = await harness.exchange(app, code, { codeVerifier: verifier });
     expect(issued.scope).toBe(`${HEART} ${SLEEP}`);
   });
@@ -166,7 +165,7 @@ describe('settings that changed without removing anything that a request needs',
       harness.authorizations.completeAuthorization({ pendingId, scopes }, session);
     expect(await reasonOf(choose([HEART, SLEEP]))).toBe('conflict');
     const { redirectUri } = await choose([HEART]);
-    const code = new URL(redirectUri).searchParams.get('code') ?? '';
+    const code = codeOf(redirectUri);
     expect((await harness.exchange(app, code)).scope).toBe(HEART);
   });
 

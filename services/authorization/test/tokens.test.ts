@@ -21,8 +21,6 @@ const statusOf = async (token: string) => (await harness.introspect(token)).stat
 const isActive = async (client: TestApp, token: string) =>
   (await harness.tokens.introspectOwnToken({ client, token })).active;
 const lastGrant = () => [...harness.consent.grants.values()].at(-1)!;
-const setStatus = async (status: AppStatus) =>
-  harness.apps.setAppStatus({ clientId: app.clientId, status }, await harness.as('dev'));
 
 describe('revocation', () => {
   test('of an access token revokes only that token', async () => {
@@ -145,7 +143,7 @@ describe('introspection by the gateway', () => {
   test('reports expired for 24 hours, whatever else happened, and dead after that', async () => {
     const issued = await start();
     await revoke(app, issued.accessToken);
-    await setStatus(AppStatus.REVOKED);
+    await harness.setStatus(app, AppStatus.REVOKED);
     expect(await statusOf(issued.accessToken)).toBe(TokenStatus.DEAD);
     harness.clock.advance(3_600_000);
     expect(await statusOf(issued.accessToken)).toBe(TokenStatus.EXPIRED);

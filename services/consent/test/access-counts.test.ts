@@ -67,12 +67,13 @@ describe('counts of accesses', () => {
 
   /** The records from which the counts are computed, newest first. */
   async function readRecords(user: string): Promise<CountedRecord[]> {
-    const { rows } = await consent.owner.query(
+    const rows = await consent.rows(
       `SELECT r.grant_id, r.client_id, r.scope, r.at, f.id IS NOT NULL AS refused,
          ARRAY(SELECT to_char(r.at AT TIME ZONE zone, 'YYYY-MM-DD') FROM unnest($2::text[]) zone) AS dates
        FROM person JOIN access_record r USING (user_ref) LEFT JOIN access_record f ON f.refers_to = r.id
        WHERE user_id = $1 AND r.refers_to IS NULL ORDER BY r.id DESC`,
-      [user, TIME_ZONES],
+      user,
+      TIME_ZONES,
     );
     return rows;
   }
@@ -193,8 +194,7 @@ describe('counts of accesses', () => {
       for (const user of USERS) await expectExact(user);
       await processes.countEverything();
       for (const user of USERS) await expectExact(user);
-      const { rows } = await consent.owner.query('SELECT count(*)::int AS n FROM access_uncounted');
-      expect(rows).toEqual([{ n: 0 }]);
+      expect(await consent.rows('SELECT count(*)::int AS n FROM access_uncounted')).toEqual([{ n: 0 }]);
       await expectAppDays(consent.owner);
       expect(await verifyRecords(consent)).toMatchObject({ ok: true });
     },

@@ -19,9 +19,7 @@ const consent = await shareConsent({ settings: { COUNT_INTERVAL_MS: '3600000', P
 
 beforeEach(async () => {
   app = await registerApp(consent, 'developer');
-  const { rows } = await consent.owner.query(
-    `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS today`,
-  );
+  const rows = await consent.rows(`SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS today`);
   today = rows[0].today;
 });
 
@@ -105,7 +103,7 @@ describe('refused requests that gateways counted', () => {
   test('of an app that does not exist are ignored', async () => {
     await count({ clientId: 'app_nobody' }, { count: 4 });
     expect(await usage()).toMatchObject([{ refused: 4 }]);
-    const { rows } = await consent.owner.query(`SELECT FROM refused_request WHERE client_id = 'app_nobody'`);
+    const rows = await consent.rows(`SELECT FROM refused_request WHERE client_id = 'app_nobody'`);
     expect(rows).toEqual([]);
   });
 
@@ -147,12 +145,10 @@ describe('refused requests that gateways counted', () => {
       new Date(Date.parse(today) - days * 86_400_000).toISOString().slice(0, 10);
     await count({ date: dayBefore(402) }, { date: dayBefore(399) });
     const days = async () =>
-      (
-        await consent.owner.query(
-          `SELECT to_char(day, 'YYYY-MM-DD') AS day FROM refused_request WHERE client_id = $1`,
-          [app.clientId],
-        )
-      ).rows;
+      await consent.rows(
+        `SELECT to_char(day, 'YYYY-MM-DD') AS day FROM refused_request WHERE client_id = $1`,
+        app.clientId,
+      );
     await eventually(async () => expect(await days()).toEqual([{ day: dayBefore(399) }]));
   });
 });
@@ -199,9 +195,7 @@ describe('the days of an app', () => {
   test('an erasure changes neither the counts of a person nor those of the app', async () => {
     await record(consent, accessOf(await approve(consent, app, 'erased')));
     await using _another = await consent.startAnother({ COUNT_INTERVAL_MS: '20' });
-    await eventually(async () =>
-      expect((await consent.owner.query('SELECT FROM access_uncounted')).rows).toEqual([]),
-    );
+    await eventually(async () => expect(await consent.rows('SELECT FROM access_uncounted')).toEqual([]));
     const before = await usage();
     await consent.asOperator.eraseUser({ userId: 'erased' });
     expect(await usage()).toEqual(before);

@@ -1,5 +1,5 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Need, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
@@ -50,15 +50,6 @@ describe('opening', () => {
     expect(Number(pending?.expiresAt?.seconds) - Number(pending?.createdAt?.seconds)).toBe(600);
   });
 
-  test("without the app's secret drops the purpose: it is neither stored, shown nor on the receipt", async () => {
-    const id = await openPending(consent, await registerApp(consent), [HEART], false);
-    const { rows } = await consent.owner.query('SELECT purpose FROM pending_approval WHERE id = $1', [id]);
-    expect(rows).toEqual([{ purpose: '' }]);
-    expect(await get(id, 'misled')).toMatchObject({ purpose: '', clientAuthenticated: false });
-    const { grantId } = await approveAll(id, 'misled');
-    expect(await purposesOnReceipt(grantId, 'misled')).toEqual([null]);
-  });
-
   test('with the same id again returns the same; with the id of another app it is a conflict', async () => {
     const one = await registerApp(consent);
     const id = await openPending(consent, one);
@@ -75,12 +66,8 @@ describe('opening', () => {
   test('is limited for each app, even under concurrent openings, until one is decided or expires', async () => {
     const busy = await registerApp(consent);
     const attempts = await Promise.allSettled(Array.from({ length: 12 }, () => openPending(consent, busy)));
-    const opened = attempts
-      .filter((attempt) => attempt.status === 'fulfilled')
-      .map((attempt) => attempt.value);
-    const refused = attempts
-      .filter((attempt) => attempt.status === 'rejected')
-      .map((attempt) => attempt.reason);
+    const opened = attempts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const refused = attempts.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     expect(opened).toHaveLength(5);
     for (const reason of refused) expect(reason).toMatchObject({ reason: 'rate_limited' });
     expect(refused[0].retryAfterSeconds).toBeGreaterThan(0);
@@ -144,12 +131,6 @@ describe('a pending approval', () => {
     await expect(get(newId('apr'), 'ada')).rejects.toMatchObject({ reason: 'not_found' });
     await expect(get("apr_' OR 1=1 --", 'ada')).rejects.toMatchObject({ reason: 'not_found' });
     expect((await approveAll(id, 'ada')).userId).toBe('ada');
-  });
-
-  test('is also claimed by a decision', async () => {
-    const id = await openPending(consent, await registerApp(consent));
-    await approveAll(id, 'ada');
-    await expect(get(id, 'grace')).rejects.toMatchObject({ reason: 'not_found' });
   });
 
   test('is listed for its claimant and, while unclaimed, for the developer of its app', async () => {
@@ -228,13 +209,20 @@ const isThere = async (id: string) =>
   (await consent.owner.query('SELECT FROM pending_approval WHERE id = $1', [id])).rowCount === 1;
 
 describe('a pending approval that was opened without the secret', () => {
-  test('blocks no other request: the oldest unclaimed one is removed', async () => {
+  test('blocks no other request: the oldest unclaimed one is removed, and returned with the one that replaces it', async () => {
     const known = await registerApp(consent);
     const claimed = await openAnonymously(known);
     await get(claimed, 'ada');
     const own = await openPending(consent, known);
     const opened: string[] = [];
-    for (let index = 0; index < 12; index += 1) opened.push(await openAnonymously(known));
+    const removed: string[][] = [];
+    for (let index = 0; index < 12; index += 1) {
+      const id = newId('apr');
+      const request = { id, app: known, appEpoch: known.epoch, redirectHost: 'pulse.test', scopes: [HEART] };
+      removed.push((await consent.asAuthorization.openPendingApproval(request)).removedIds);
+      opened.push(id);
+    }
+    expect(removed).toEqual([...Array(5).fill([]), ...opened.slice(0, 7).map((id) => [id])]);
     const isLeft = await Promise.all(opened.map((id) => isThere(id)));
     expect(isLeft).toEqual([...Array(7).fill(false), ...Array(5).fill(true)]);
     // Approvals opened by the app itself are unaffected and have their own limit.
@@ -248,19 +236,6 @@ describe('a pending approval that was opened without the secret', () => {
     const known = await registerApp(consent);
     for (let index = 0; index < 12; index += 1) await get(await openAnonymously(known), 'mallory');
     await openPending(consent, known);
-  });
-
-  test('is returned with the ids of those that were removed for it', async () => {
-    const known = await registerApp(consent);
-    const ids: string[] = [];
-    const removed: string[][] = [];
-    for (let index = 0; index < 7; index += 1) {
-      const id = newId('apr');
-      const request = { id, app: known, appEpoch: known.epoch, redirectHost: 'pulse.test', scopes: [HEART] };
-      removed.push((await consent.asAuthorization.openPendingApproval(request)).removedIds);
-      ids.push(id);
-    }
-    expect(removed).toEqual([[], [], [], [], [], [ids[0]], [ids[1]]]);
   });
 
   test('is not removed by requests from other networks, as long as fewer than the limit have one', async () => {
@@ -285,9 +260,9 @@ describe('a pending approval that was opened without the secret', () => {
   test('stays within its limit under concurrent openings', async () => {
     const known = await registerApp(consent);
     await Promise.all(Array.from({ length: 30 }, () => openAnonymously(known)));
-    const { rows } = await consent.owner.query(
+    const rows = await consent.rows(
       'SELECT count(*)::int AS left FROM pending_approval WHERE client_id = $1',
-      [known.clientId],
+      known.clientId,
     );
     expect(rows).toEqual([{ left: 5 }]);
   });
@@ -307,20 +282,13 @@ describe('a pending approval that was opened without the secret', () => {
 });
 
 describe('the scopes that an app needs', () => {
-  let app: RegisteredApp;
+  const openNeeding = async (neededScopes: string[], clientAuthenticated = true) =>
+    openPending(consent, await registerApp(consent), [MOOD, GLUCOSE, HEART], clientAuthenticated, {
+      neededScopes,
+    });
 
-  beforeAll(async () => {
-    app = await registerApp(consent);
-  });
-
-  const openNeeding = (neededScopes: string[], clientAuthenticated = true) =>
-    openPending(consent, app, [MOOD, GLUCOSE, HEART], clientAuthenticated, { neededScopes });
-
-  async function needsOf(id: string) {
-    const session = await consent.session('reader');
-    const { pendingApproval } = await consent.asGateway.getPendingApproval({ id }, session);
-    return pendingApproval?.requestedScopes.map(({ scope, need }) => [scope, need]);
-  }
+  const needsOf = async (id: string) =>
+    (await get(id, 'reader'))?.requestedScopes.map(({ scope, need }) => [scope, need]);
 
   test('a request shows which scopes the app needs and that the others are optional', async () => {
     expect(await needsOf(await openNeeding([MOOD, HEART]))).toEqual([
@@ -330,13 +298,14 @@ describe('the scopes that an app needs', () => {
     ]);
   });
 
-  test("without the app's secret, what it needs is neither stored nor shown", async () => {
+  test("without the app's secret, purpose and needs are neither stored, shown nor on the receipt", async () => {
     const id = await openNeeding([HEART], false);
-    const { rows } = await consent.owner.query('SELECT needed_scopes FROM pending_approval WHERE id = $1', [
-      id,
-    ]);
-    expect(rows).toEqual([{ needed_scopes: [] }]);
+    const stored = 'SELECT purpose, needed_scopes FROM pending_approval WHERE id = $1';
+    expect(await consent.rows(stored, id)).toEqual([{ purpose: '', needed_scopes: [] }]);
+    expect(await get(id, 'reader')).toMatchObject({ purpose: '', clientAuthenticated: false });
     expect((await needsOf(id))?.map(([, need]) => need)).toEqual(Array(3).fill(Need.UNSPECIFIED));
+    const { grantId } = await approveAll(id, 'reader');
+    expect(await purposesOnReceipt(grantId, 'reader')).toEqual([null]);
   });
 
   test('what an app needs must be requested', async () => {
@@ -362,22 +331,38 @@ const leave = (id: string, seconds: number) =>
   );
 
 async function secondsLeft(id: string): Promise<number> {
-  const { rows } = await consent.owner.query(
+  const rows = await consent.rows(
     'SELECT extract(epoch FROM expires_at - statement_timestamp())::float AS seconds FROM pending_approval WHERE id = $1',
-    [id],
+    id,
   );
   return rows[0].seconds;
 }
 
-describe('reading without claiming', () => {
-  const check = async (id: string, userId: string) =>
-    (
-      await consent.asAuthorization.getPendingApproval(
-        { id, withoutClaiming: true },
-        await consent.session(userId),
-      )
-    ).pendingApproval;
+const check = async (id: string, userId: string) =>
+  (
+    await consent.asAuthorization.getPendingApproval(
+      { id, withoutClaiming: true },
+      await consent.session(userId),
+    )
+  ).pendingApproval;
 
+test.each([
+  ['reading without claiming', check],
+  ['extending', extend],
+  ['releasing', release],
+])('%s finds neither the request of another person nor an unknown one', async (_, attempt) => {
+  const id = await open();
+  await get(id, 'ada');
+  for (const unknown of [id, newId('apr'), 'nonsense']) {
+    await expect(attempt(unknown, 'grace')).rejects.toMatchObject({
+      reason: 'not_found',
+      message: 'Not found.',
+    });
+  }
+  expect((await get(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
+});
+
+describe('reading without claiming', () => {
   test('leaves a new or released request to the next person who opens it', async () => {
     const id = await open();
     expect((await check(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
@@ -387,17 +372,6 @@ describe('reading without claiming', () => {
     expect((await check(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
     expect((await get(id, 'grace'))?.status).toBe(PendingStatus.PENDING);
     expect((await approveAll(id, 'grace')).userId).toBe('grace');
-  });
-
-  test("finds neither another person's request nor an unknown one", async () => {
-    const id = await open();
-    await get(id, 'ada');
-    for (const unknown of [id, newId('apr'), 'nonsense']) {
-      await expect(check(unknown, 'grace')).rejects.toMatchObject({
-        reason: 'not_found',
-        message: 'Not found.',
-      });
-    }
   });
 });
 
@@ -439,13 +413,8 @@ describe('extending', () => {
     expect((await get(id, 'ada'))?.expiresAt).toEqual(before);
   });
 
-  test('is for the claimant: for others, and before anybody has opened it, the request is not found', async () => {
-    const id = await open();
-    await expect(extend(id, 'ada')).rejects.toMatchObject({ reason: 'not_found' });
-    await get(id, 'ada');
-    for (const unknown of [id, newId('apr'), 'nonsense']) {
-      await expect(extend(unknown, 'grace')).rejects.toMatchObject({ reason: 'not_found' });
-    }
+  test('is not possible before anybody has opened the request', async () => {
+    await expect(extend(await open(), 'ada')).rejects.toMatchObject({ reason: 'not_found' });
   });
 
   test('does not keep the app from opening as many requests as before', async () => {
@@ -473,15 +442,6 @@ describe('releasing', () => {
       await expect(attempt(id, 'ada')).rejects.toMatchObject({ reason: 'not_found' });
     }
     expect((await approveAll(id, 'grace')).userId).toBe('grace');
-  });
-
-  test('by somebody else is not found and leaves the claim', async () => {
-    const id = await open();
-    await get(id, 'ada');
-    for (const unknown of [id, newId('apr'), 'nonsense']) {
-      await expect(release(unknown, 'grace')).rejects.toMatchObject({ reason: 'not_found' });
-    }
-    expect((await get(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
   });
 
   test("a request that was decided is refused and stays its claimant's", async () => {

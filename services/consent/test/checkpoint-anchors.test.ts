@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -11,6 +10,7 @@ import { ConfigError } from '@phds/service-kit/settings/config';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { eventually } from '@phds/test-kit/conditions';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { shared } from '@phds/test-kit/shared';
 import { createCheckpointAnchors } from '../src/app/checkpoint-anchors.ts';
 import { createFileAnchors } from '../src/clients/file-anchors.ts';
@@ -146,9 +146,8 @@ test('an anchor becomes an object that is locked, signed for its bucket and name
     received.push({ method, url, headers, body: await text(request) });
     response.writeHead(status).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/records/consent`;
+    const url = `http://127.0.0.1:${await listenOnLoopback(server)}/records/consent`;
     const account = { region: 'eu-central-1', accessKeyId: 'AKTEST', secretAccessKey: 'secret' };
     const anchors = createS3Anchors({ url, ...account, lockDays: 800 });
     await expect(anchors.write(ANCHOR)).rejects.toThrow('answered 503');

@@ -1,4 +1,6 @@
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import pg from 'pg';
+import { openConnectionPools } from '../src/store/connection-pools.ts';
 
 /** A connection that finds the tables of the service by their names. */
 export async function connect(connectionString: string): Promise<pg.Client> {
@@ -22,3 +24,18 @@ export async function countLockWaits(admin: pg.Pool): Promise<number> {
   );
   return rows[0]?.waiting ?? 0;
 }
+
+/** Small pools of the service's own kind, as another instance opens them. */
+export const openSmallPools = (databaseUrl: string, elsewhere: { RECORDS_DATABASE_URL?: string } = {}) =>
+  openConnectionPools(
+    {
+      DATABASE_URL: databaseUrl,
+      DATABASE_CONNECT_TIMEOUT_MS: 20_000,
+      DATABASE_STATEMENT_TIMEOUT_MS: 20_000,
+      DATABASE_POOL_SIZE: 2,
+      ACCESS_POOL_SIZE: 4,
+      REVOCATION_POOL_SIZE: 1,
+      ...elsewhere,
+    },
+    createLogger({ service: 'test', level: 'silent' }),
+  );

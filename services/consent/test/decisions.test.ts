@@ -29,9 +29,7 @@ describe('a decision', () => {
     expect(new Set(answers.map(({ grantId }) => grantId)).size).toBe(1);
     expect(new Set(answers.map(({ grantExpiresAt }) => String(grantExpiresAt?.seconds))).size).toBe(1);
     expect(answers.filter(({ repeatedDecision }) => !repeatedDecision)).toHaveLength(1);
-    const { rows } = await consent.owner.query(
-      `SELECT count(*)::int AS n FROM consent_grant WHERE user_id = 'eager'`,
-    );
+    const rows = await consent.rows(`SELECT count(*)::int AS n FROM consent_grant WHERE user_id = 'eager'`);
     expect(rows).toEqual([{ n: 1 }]);
   });
 
@@ -42,9 +40,7 @@ describe('a decision', () => {
       [id],
     );
     const { grantId } = await approveAll(id, 'early');
-    const { rows } = await consent.owner.query('SELECT shown FROM consent_event WHERE grant_id = $1', [
-      grantId,
-    ]);
+    const rows = await consent.rows('SELECT shown FROM consent_event WHERE grant_id = $1', grantId);
     expect(rows[0].shown).toContainEqual({ scope: 'read:tomorrow', title: 'read:tomorrow', description: '' });
   });
 
@@ -53,8 +49,9 @@ describe('a decision', () => {
     const ids = [await openPending(consent, twice, [HEART]), await openPending(consent, twice, [GLUCOSE])];
     const answers = await Promise.all(ids.map((id) => approveAll(id, 'both')));
     expect(answers[0]?.grantId).toBe(answers[1]?.grantId);
-    const { rows } = await consent.owner.query(`SELECT scopes FROM consent_grant WHERE user_id = 'both'`);
-    expect(rows).toEqual([{ scopes: [HEART, GLUCOSE] }]);
+    expect(await consent.rows(`SELECT scopes FROM consent_grant WHERE user_id = 'both'`)).toEqual([
+      { scopes: [HEART, GLUCOSE] },
+    ]);
   });
 
   test('requires a valid session', async () => {

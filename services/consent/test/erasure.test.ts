@@ -11,10 +11,8 @@ const erase = (userId: string) => consent.asOperator.eraseUser({ userId });
 
 /** All texts in the tables of both schemas. */
 async function everything(): Promise<string> {
-  const { rows } = await consent.owner.query<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-     WHERE schemaname IN ('consent', 'consent_audit') AND tablename <> '_prisma_migrations'`,
-  );
+  const rows = await consent.rows(`SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+     WHERE schemaname IN ('consent', 'consent_audit') AND tablename <> '_prisma_migrations'`);
   const texts: string[] = [];
   for (const { name } of rows) {
     const { rows: contents } = await consent.owner.query(`SELECT t::text AS text FROM ${name} t`);
@@ -24,7 +22,7 @@ async function everything(): Promise<string> {
 }
 
 async function refOfPerson(userId: string): Promise<string> {
-  const { rows } = await consent.owner.query('SELECT user_ref FROM person WHERE user_id = $1', [userId]);
+  const rows = await consent.rows('SELECT user_ref FROM person WHERE user_id = $1', userId);
   return rows[0].user_ref;
 }
 
@@ -54,10 +52,10 @@ describe('erasing a person', () => {
 
     expect(await everything()).not.toContain('person-to-erase');
     expect(await everything()).toContain(owned.clientId);
-    const { rows } = await consent.owner.query(
+    const rows = await consent.rows(
       `SELECT count(*)::int AS records, count(person.user_id)::int AS linked
        FROM access_record LEFT JOIN person USING (user_ref) WHERE grant_id = $1`,
-      [grant.grantId],
+      grant.grantId,
     );
     expect(rows).toEqual([{ records: 1, linked: 0 }]);
     expect(await verifyRecords(consent)).toMatchObject({ ok: true });
@@ -117,10 +115,9 @@ describe('erasing a person', () => {
     const attempts = apps.map((each) => approve(consent, each, 'racing'));
     const erasures = [erase('racing'), erase('racing'), erase('racing')];
     await Promise.allSettled([...attempts, ...erasures]);
-    const { rows } = await consent.owner.query(
-      `SELECT count(*)::int AS n FROM consent_grant g LEFT JOIN person p USING (user_id, user_ref)
-       WHERE p.user_id IS NULL`,
-    );
+    const rows =
+      await consent.rows(`SELECT count(*)::int AS n FROM consent_grant g LEFT JOIN person p USING (user_id, user_ref)
+       WHERE p.user_id IS NULL`);
     expect(rows).toEqual([{ n: 0 }]);
     await erase('racing');
     expect(await everything()).not.toContain('racing');

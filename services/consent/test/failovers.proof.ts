@@ -81,8 +81,10 @@ describe('a replacement database with every acknowledged change', () => {
     expect(await record(consent, accessOf(revoked))).toBe(Verdict.GRANT_REVOKED);
     expect((await checkLiveness(before)).grant?.status).toBe(GrantStatus.ACTIVE);
     expect(await consent.restores.getRestoreStatus({})).toEqual(expect.objectContaining({ suspended: 0 }));
-    const { rows } = await consent.owner.query('SELECT kind FROM consent_audit.restore ORDER BY number');
-    expect(rows).toEqual([{ kind: 'first' }, { kind: 'failover' }]);
+    expect(await consent.rows('SELECT kind FROM consent_audit.restore ORDER BY number')).toEqual([
+      { kind: 'first' },
+      { kind: 'failover' },
+    ]);
   });
 
   test('gets records that verify, although it lacks the last records of before', async () => {

@@ -1,7 +1,6 @@
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { createLogger } from '@phds/service-kit/telemetry/log';
 import { eventually } from '@phds/test-kit/conditions';
 import { letDaysPass } from '@phds/test-kit/passing-days';
 import { shared } from '@phds/test-kit/shared';
@@ -10,18 +9,9 @@ import type { ScannedGrants } from '../src/app/notice-ports.ts';
 import { scanForNotices } from '../src/app/notice-scan.ts';
 import type { NewNotice } from '../src/domain/notice.ts';
 import { toEndingNotice, toUnusualNotice } from '../src/domain/scanned-grant.ts';
-import { openConnectionPools } from '../src/store/connection-pools.ts';
 import { createPgNoticeScan } from '../src/store/pg-notice-scan.ts';
-import { countLockWaits } from './database-clients.ts';
-import {
-  approve,
-  HEART,
-  MOOD,
-  openPending,
-  type RunningService,
-  registerApp,
-  shareConsent,
-} from './running-service.ts';
+import { countLockWaits, openSmallPools } from './database-clients.ts';
+import { approve, HEART, MOOD, openPending, registerApp, shareConsent } from './running-service.ts';
 
 const consent = await shareConsent({ settings: { NOTICE_SCAN_INTERVAL_MS: '86400000' } });
 const searcher = shared.use(await openNoticeSearcher(consent.database.url));
@@ -46,15 +36,7 @@ const judge: Judge = ({ now, ending, heavyDays }) =>
 
 /** Opens connections of its own, like another instance of the service. */
 async function openNoticeSearcher(databaseUrl: string): Promise<NoticeSearcher> {
-  const options = {
-    DATABASE_URL: databaseUrl,
-    DATABASE_CONNECT_TIMEOUT_MS: 20_000,
-    DATABASE_STATEMENT_TIMEOUT_MS: 20_000,
-    DATABASE_POOL_SIZE: 2,
-    ACCESS_POOL_SIZE: 1,
-    REVOCATION_POOL_SIZE: 1,
-  };
-  const pools = await openConnectionPools(options, createLogger({ service: 'test', level: 'silent' }));
+  const pools = await openSmallPools(databaseUrl);
   const store = createPgNoticeScan({ ledger: pools.ordinary, records: pools.records.checks });
   return {
     search: (intervalMs = 0) => scanForNotices(store, intervalMs, new AbortController().signal),
@@ -67,21 +49,18 @@ async function openNoticeSearcher(databaseUrl: string): Promise<NoticeSearcher> 
 const TODAY = `((granted_at AT TIME ZONE 'UTC')::date + round(extract(epoch FROM now() - granted_at) / 86400)::int)`;
 
 /** Today for a grant that is whole days old, in UTC. */
-async function todayOf({ owner }: Pick<RunningService, 'owner'>, grantId: string): Promise<string> {
-  const { rows } = await owner.query(`SELECT ${TODAY}::text AS today FROM consent_grant WHERE id = $1`, [
-    grantId,
-  ]);
+async function todayOf(grantId: string): Promise<string> {
+  const rows = await consent.rows(`SELECT ${TODAY}::text AS today FROM consent_grant WHERE id = $1`, grantId);
   return rows[0].today;
 }
 
 /** Adds counted reads of a grant to the UTC day so many days ago, `refused` of them refused. */
 async function addReads(
-  { owner }: Pick<RunningService, 'owner'>,
   grantId: string,
   daysAgo: number,
   reads: { readonly recorded: number; readonly refused?: number; readonly endpoint?: string },
 ): Promise<void> {
-  await owner.query(
+  await consent.owner.query(
     `INSERT INTO access_day AS c (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused, last_at)
      SELECT user_ref, id, client_id, 'read:health-data:heart', $5, ${TODAY} - $2::int, $3, $4, now()
      FROM consent_grant WHERE id = $1
@@ -94,8 +73,8 @@ async function addReads(
 const FOUND = ['connectionEnding', 'unusualReading'];
 
 /** The notices about that person that a search made, oldest first. */
-async function foundNotices({ notices }: Pick<RunningService, 'notices'>, userId: string) {
-  const feed = await notices.listNotices({ limit: 500 });
+async function noticesOf(userId: string) {
+  const feed = await consent.notices.listNotices({ limit: 500 });
   return feed.notices.filter((notice) => notice.userId === userId && FOUND.includes(notice.kind.case ?? ''));
 }
 
@@ -113,7 +92,7 @@ describe('the search', () => {
     const users = Array.from({ length: 12 }, (_, each) => `several-${each}`);
     for (const user of users) {
       const grantId = await grantOf(user, { age: 84 });
-      await addReads(consent, grantId, 0, { recorded: 500 });
+      await addReads(grantId, 0, { recorded: 500 });
     }
     await Promise.all([searcher, other, searcher, other].map((each) => each.search()));
     for (const user of users) {
@@ -185,8 +164,7 @@ describe('the search', () => {
       holder.release();
       await admin.end();
     }
-    const { rows } = await consent.owner.query(`SELECT FROM notice WHERE user_id = 'erased-meanwhile'`);
-    expect(rows).toEqual([]);
+    expect(await consent.rows(`SELECT FROM notice WHERE user_id = 'erased-meanwhile'`)).toEqual([]);
   });
 
   test.each([
@@ -204,13 +182,6 @@ describe('the search', () => {
     };
     await scanForNotices(store, 0, ending.signal);
     expect(parts).toBe(expected);
-  });
-
-  test('of the running service finds what a test would find', async () => {
-    await grantOf('found-by-service', { age: 84 });
-    await consent.owner.query('UPDATE notice_scan SET started_at = NULL');
-    await using _searching = await consent.startAnother({ NOTICE_SCAN_INTERVAL_MS: '20' });
-    await eventually(async () => expect(await kindsOf('found-by-service')).toEqual(['connectionEnding']));
   });
 
   test('reads by indexes alone', async () => {
@@ -231,7 +202,6 @@ describe('the search', () => {
 
 const DAY_MS = 86_400_000;
 
-const noticesOf = (userId: string) => foundNotices(consent, userId);
 const kindsOf = async (userId: string) => (await noticesOf(userId)).map(({ kind }) => kind.case);
 
 /** A grant of that life in days, made some days ago. */
@@ -314,15 +284,15 @@ describe('an end that is near', () => {
 describe('unusual reading', () => {
   test('is announced once for its day, with the counts of the answers that the app got', async () => {
     const grantId = await grantOf('unusual', { age: 30 });
-    for (let day = 1; day <= 28; day += 1) await addReads(consent, grantId, day, { recorded: 10 });
+    for (let day = 1; day <= 28; day += 1) await addReads(grantId, day, { recorded: 10 });
     // Before the 28 days.
-    await addReads(consent, grantId, 29, { recorded: 100_000 });
-    await addReads(consent, grantId, 0, { recorded: 60 });
-    await addReads(consent, grantId, 0, { recorded: 60, endpoint: '/api/v1/trends' });
+    await addReads(grantId, 29, { recorded: 100_000 });
+    await addReads(grantId, 0, { recorded: 60 });
+    await addReads(grantId, 0, { recorded: 60, endpoint: '/api/v1/trends' });
     for (let times = 0; times < 3; times += 1) await searcher.search();
-    await addReads(consent, grantId, 0, { recorded: 1_000 });
+    await addReads(grantId, 0, { recorded: 1_000 });
     await searcher.search();
-    const today = await todayOf(consent, grantId);
+    const today = await todayOf(grantId);
     expect(await noticesOf('unusual')).toMatchObject([
       {
         id: `unusual:${grantId}:${today}`,
@@ -341,10 +311,10 @@ describe('unusual reading', () => {
 
   test('compares with the days since the connection began, if it is younger', async () => {
     const [younger, week] = [await grantOf('six-days', { age: 6 }), await grantOf('a-week', { age: 7 })];
-    for (const grantId of [younger, week]) await addReads(consent, grantId, 0, { recorded: 500 });
+    for (const grantId of [younger, week]) await addReads(grantId, 0, { recorded: 500 });
     const busy = await grantOf('busy-week', { age: 7 });
-    for (let day = 1; day <= 7; day += 1) await addReads(consent, busy, day, { recorded: 100 });
-    await addReads(consent, busy, 0, { recorded: 500 });
+    for (let day = 1; day <= 7; day += 1) await addReads(busy, day, { recorded: 100 });
+    await addReads(busy, 0, { recorded: 500 });
     await searcher.search();
     expect(await kindsOf('six-days')).toEqual([]);
     expect(await kindsOf('a-week')).toEqual(['unusualReading']);
@@ -353,19 +323,19 @@ describe('unusual reading', () => {
 
   test('of refused requests is not reading', async () => {
     const grantId = await grantOf('refused', { age: 30 });
-    await addReads(consent, grantId, 0, { recorded: 1_000, refused: 950 });
+    await addReads(grantId, 0, { recorded: 1_000, refused: 950 });
     await searcher.search();
     expect(await kindsOf('refused')).toEqual([]);
   });
 
   test('at the end of yesterday is announced today, also of a connection that ended since', async () => {
     const grantId = await grantOf('yesterday', { age: 30 });
-    await addReads(consent, grantId, 1, { recorded: 500 });
+    await addReads(grantId, 1, { recorded: 500 });
     await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('yesterday'));
     await searcher.search();
     expect(await kindsOf('yesterday')).toEqual(['unusualReading']);
     await letDaysPass(consent.database.adminUrl, grantId, 1);
-    await addReads(consent, await grantOf('long-ago', { age: 30 }), 2, { recorded: 500 });
+    await addReads(await grantOf('long-ago', { age: 30 }), 2, { recorded: 500 });
     await searcher.search();
     expect(await kindsOf('yesterday')).toEqual(['unusualReading']);
     expect(await kindsOf('long-ago')).toEqual([]);

@@ -94,10 +94,7 @@ describe('narrowing', () => {
     const narrowed = await narrow('narrow', change);
     expect(narrowed).toMatchObject({ scopes: [GLUCOSE], dataFrom: '2026-02-01', expiresAt });
     expect(await narrow('narrow', change)).toEqual(narrowed);
-    const { rows } = await consent.owner.query(
-      'SELECT kind FROM consent_event WHERE grant_id = $1 ORDER BY at',
-      [id],
-    );
+    const rows = await consent.rows('SELECT kind FROM consent_event WHERE grant_id = $1 ORDER BY at', id);
     expect(rows.map((row) => row.kind)).toEqual(['granted', 'narrowed']);
   });
 
@@ -155,7 +152,7 @@ describe('revoking', () => {
     const { status, revokedBy } = await getGrant(grant.grantId, grant.userId);
     expect({ status, revokedBy }).toEqual({ status: GrantStatus.EXPIRED, revokedBy: '' });
     const history = 'SELECT kind FROM consent_event WHERE grant_id = $1';
-    expect((await consent.owner.query(history, [grant.grantId])).rows).toEqual([{ kind: 'granted' }]);
+    expect(await consent.rows(history, grant.grantId)).toEqual([{ kind: 'granted' }]);
     // The clock cannot be set; a later end is the same to what compares both.
     await expire(grant.grantId, '1 minute');
     expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
@@ -205,16 +202,6 @@ describe('listing', () => {
     ]);
     expect((await list({}, GrantStatus.ACTIVE)).total).toBe(2);
   });
-
-  test('for an app shows its grants without anything about the people', async () => {
-    const app = await registerApp(consent);
-    const grant = await approve(consent, app, 'secret-person');
-    const answer = await consent.asAuthorization.listAppGrants({ clientId: app.clientId });
-    expect(answer.grants).toMatchObject([{ id: grant.grantId, scopes: [HEART, GLUCOSE] }]);
-    expect(answer.total).toBe(1);
-    const text = JSON.stringify(answer, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
-    expect(text).not.toContain('secret-person');
-  });
 });
 
 const SUB = /^sub_[0-9A-Za-z]{22}$/;
@@ -241,17 +228,6 @@ const endByApp = ({ clientId }: RegisteredApp, id: string) =>
   consent.asAuthorization.revokeAppGrant({ clientId, id });
 
 describe('the sub of a person', () => {
-  test('is another one for every app and every person', async () => {
-    const [one, two] = [await registerApp(consent), await registerApp(consent)];
-    const subs = [
-      await subOf(one, await approve(consent, one, 'sub-ada')),
-      await subOf(two, await approve(consent, two, 'sub-ada')),
-      await subOf(one, await approve(consent, one, 'sub-ben')),
-      await subOf(two, await approve(consent, two, 'sub-ben')),
-    ];
-    expect(new Set(subs).size).toBe(4);
-  });
-
   test('stays the same in a joined grant, after a revocation and after an expiry', async () => {
     const app = await registerApp(consent);
     const first = await approve(consent, app, 'sub-returns');

@@ -137,9 +137,7 @@ describe('with every connection of a pool in use', () => {
     const access = accessOf(grant);
     expect(await record(consent, access)).toBe(Verdict.RELEASED);
     expect(await record(consent, { ...accessOf(grant), scope: 'read:mood' })).toBe(Verdict.SCOPE_WITHDRAWN);
-    const { rows } = await consent.owner.query('SELECT 1 FROM access_record WHERE request_id = $1', [
-      access.requestId,
-    ]);
+    const rows = await consent.rows('SELECT 1 FROM access_record WHERE request_id = $1', access.requestId);
     expect(rows).toHaveLength(1);
   });
 
@@ -165,9 +163,10 @@ describe('with every connection of a pool in use', () => {
     }
   });
 
-  test('tokens, families and apps can be revoked while every ordinary connection is in use', async () => {
+  test('tokens, families and apps can be revoked, and sessions ended and checked, while every ordinary connection is in use', async () => {
     const app = await registerApp(consent);
     const grant = await approve(consent, app, 'holder');
+    const at = timestampFromMs(Date.now());
     const expiresAt = timestampFromMs(Date.now() + 3_600_000);
     const [ofToken, ofFamily, ofApp] = [accessOf(grant), accessOf(grant), accessOf(grant)];
     await using _held = await holdOrdinaryPool();
@@ -179,11 +178,6 @@ describe('with every connection of a pool in use', () => {
     const status = { clientId: app.clientId, status: AppStatus.REVOKED };
     expect(await consent.ledger.setAppStatus(status)).toMatchObject({ status: AppStatus.REVOKED });
     expect(await record(consent, ofApp)).toBe(Verdict.APP_NOT_ALIVE);
-  });
-
-  test('sessions can be ended and checked while every ordinary connection is in use', async () => {
-    const at = timestampFromMs(Date.now());
-    await using _held = await holdOrdinaryPool();
     await consent.sessions.endSessions({ subject: 'leaver', endedAt: at });
     const session = { tokenHash: new Uint8Array(32), subject: 'leaver', issuedAt: at };
     expect((await consent.sessions.checkSession(session)).ended).toBe(true);

@@ -2,7 +2,6 @@ import { expect, test } from '@jest/globals';
 import { exportRecords } from '@phds/cli/commands/records-export';
 import { findRecords } from '@phds/cli/commands/records-find';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { createLogger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestDatabase } from '@phds/test-kit/databases';
@@ -10,7 +9,7 @@ import { shared } from '@phds/test-kit/shared';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import type pg from 'pg';
-import { openConnectionPools } from '../src/store/connection-pools.ts';
+import { openSmallPools } from './database-clients.ts';
 import { monthAway, partitionsOf } from './months.ts';
 import { accessOf, approve, MOOD, record, registerApp, shareConsent } from './running-service.ts';
 import { runRecords, verifyRecords } from './verify-command.ts';
@@ -116,7 +115,7 @@ test('unusual reading is found in the counts there', async () => {
     `UPDATE consent_grant SET granted_at = granted_at - interval '20 days' WHERE id = $1`,
     [grant.grantId],
   );
-  const { rows } = await consent.owner.query('SELECT user_ref FROM person WHERE user_id = $1', ['unusual']);
+  const rows = await consent.rows('SELECT user_ref FROM person WHERE user_id = $1', 'unusual');
   await owner.query(
     `INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused, last_at)
      VALUES ($1, $2, 'app', 'scope', '/', (now() AT TIME ZONE 'UTC')::date, 500, 0, now())`,
@@ -198,18 +197,7 @@ test('a database without the records that were left in the other one, or without
   await leftOwner.query(`INSERT INTO consent_audit.access_checkpoint (number, jws) VALUES (1000000, '')`);
   await leftOwner.end();
   const open = (ledger: string, elsewhere: string) =>
-    openConnectionPools(
-      {
-        DATABASE_URL: ledger,
-        RECORDS_DATABASE_URL: elsewhere,
-        DATABASE_CONNECT_TIMEOUT_MS: 20_000,
-        DATABASE_STATEMENT_TIMEOUT_MS: 20_000,
-        DATABASE_POOL_SIZE: 1,
-        ACCESS_POOL_SIZE: 4,
-        REVOCATION_POOL_SIZE: 1,
-      },
-      createLogger({ service: 'test', level: 'silent' }),
-    );
+    openSmallPools(ledger, { RECORDS_DATABASE_URL: elsewhere });
   {
     await using pools = await open(left.url, records.url);
     await expect(pools.ping()).rejects.toThrow(/RECORDS_DATABASE_URL.*move them first/);

@@ -119,9 +119,7 @@ describe('a report', () => {
     const subject = await grantOf('angry', own);
     // All of them must be on one day.
     await eventually(async () => {
-      const { rows } = await consent.owner.query(
-        "SELECT (now() AT TIME ZONE 'UTC')::time < '23:59:50' AS early",
-      );
+      const rows = await consent.rows("SELECT (now() AT TIME ZONE 'UTC')::time < '23:59:50' AS early");
       expect(rows).toEqual([{ early: true }]);
     });
     const outcomes = await Promise.allSettled(
@@ -146,7 +144,7 @@ describe('a report', () => {
     const again = await report('repeater', subject, { ...complaint, text: ' They sold it.\u200B' });
     for (const { id, at } of first) expect({ id, at }).toEqual({ id: again.id, at: again.at });
     expect((await list(own.clientId)).total).toBe(1);
-    const { rows } = await consent.owner.query(
+    const rows = await consent.rows(
       "SELECT id FROM notice WHERE user_id = 'repeater' AND kind = 'app_reported'",
     );
     expect(rows).toEqual([{ id: `reported:${again.id}` }]);

@@ -90,16 +90,15 @@ export async function startConsent(options: RunningServiceOptions = {}) {
   const start = (others: Record<string, string> = {}, overrides: Overrides = {}) =>
     createService(readEnvironment({ ...settings, ...others }), { log, ...overrides });
   const service = resources.use(await start({}, options.overrides));
-  const channel = (caller: Caller) =>
-    resources.use(
-      openRpcChannel({
-        address: `127.0.0.1:${service.rpcPort}`,
-        audience: 'consent',
-        tokens: tokens[caller],
-        deadlineMs: 15_000,
-        ...(caller === OPERATOR && { metadata: { [REASON_METADATA]: 'a%20test' } }),
-      }),
-    );
+  const openChannel = (caller: Caller, { rpcPort } = service) =>
+    openRpcChannel({
+      address: `127.0.0.1:${rpcPort}`,
+      audience: 'consent',
+      tokens: tokens[caller],
+      deadlineMs: 15_000,
+      ...(caller === OPERATOR && { metadata: { [REASON_METADATA]: 'a%20test' } }),
+    });
+  const channel = (caller: Caller) => resources.use(openChannel(caller));
   const [authorization, gateway, healthData, operator, hostApplication] = [
     channel('authorization'),
     channel('gateway'),
@@ -113,8 +112,11 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     database,
     /** Reads the database and changes its times, as its owner. */
     owner,
+    /** The rows of a statement that the owner runs. */
+    rows: async (statement: string, ...values: unknown[]) => (await owner.query(statement, values)).rows,
     receiptPublicKey: receipts.publicKey,
-    tokens,
+    /** The channel of a caller, to this instance or another one. */
+    openChannel,
     /** The settings of commands that call it as the operator. */
     operatorSettings: {
       CONSENT_ADDRESS: `127.0.0.1:${service.rpcPort}`,

@@ -182,9 +182,9 @@ describe('a request of a sandbox app', () => {
       for (const way of ways) await expect(way()).rejects.toMatchObject({ reason: 'not_found' });
       expect((await asGateway.listPendingApprovals({}, session)).total).toBe(0);
     }
-    const { rows } = await consent.owner.query(
+    const rows = await consent.rows(
       'SELECT claimed_by, decision, grant_id FROM pending_approval WHERE id = $1',
-      [id],
+      id,
     );
     expect(rows).toEqual([{ claimed_by: null, decision: null, grant_id: null }]);
   });

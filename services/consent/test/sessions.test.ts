@@ -3,7 +3,6 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { newId } from '@phds/service-kit/ids';
-import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { eventually } from '@phds/test-kit/conditions';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import { countLockWaits } from './database-clients.ts';
@@ -29,17 +28,11 @@ async function isEnded(session: TestSession, service = consent.sessions): Promis
 }
 
 describe('a session', () => {
-  test('is ended by its token, which ends no other session of the same sid and person', async () => {
-    const session = newSession();
-    await consent.sessions.endSessions({ tokenHash: session.tokenHash, endedAt: NOW });
-    expect(await isEnded(session)).toBe(true);
-    expect(await isEnded({ ...session, tokenHash: randomBytes(32) })).toBe(false);
-  });
-
-  test('is ended by its token even if the clock that issued it was ahead', async () => {
+  test('is ended by its token, even if the clock that issued it was ahead, and no other of the same sid and person', async () => {
     const session = { ...newSession(), issuedAt: at(60_000) };
     await consent.sessions.endSessions({ tokenHash: session.tokenHash, endedAt: NOW });
     expect(await isEnded(session)).toBe(true);
+    expect(await isEnded({ ...session, tokenHash: randomBytes(32) })).toBe(false);
   });
 
   test.each([
@@ -101,9 +94,11 @@ test('equal ends at the same time, and repeated ones, are all acknowledged and l
   const end = () => consent.sessions.endSessions({ tokenHash, sid, subject, endedAt: NOW });
   await Promise.all(Array.from({ length: 10 }, end));
   await end();
-  const { rows } = await consent.owner.query(
+  const rows = await consent.rows(
     'SELECT kind FROM session_end WHERE value_hash IN ($1, sha256($2), sha256($3)) ORDER BY kind',
-    [tokenHash, Buffer.from(sid), Buffer.from(subject)],
+    tokenHash,
+    Buffer.from(sid),
+    Buffer.from(subject),
   );
   expect(rows.map(({ kind }) => kind)).toEqual(['sid', 'subject_without_sid', 'token']);
 });
@@ -135,12 +130,7 @@ test('an end is known to an instance that starts later', async () => {
   const session = newSession();
   await consent.sessions.endSessions({ sid: session.sid, endedAt: NOW });
   await using other = await consent.startAnother();
-  using channel = openRpcChannel({
-    address: `127.0.0.1:${other.rpcPort}`,
-    audience: 'consent',
-    tokens: consent.tokens.gateway,
-    deadlineMs: 15_000,
-  });
+  using channel = consent.openChannel('gateway', other);
   expect(await isEnded(session, channel.client(SessionService))).toBe(true);
   expect(await isEnded(newSession(), channel.client(SessionService))).toBe(false);
 });
@@ -148,7 +138,7 @@ test('an end is known to an instance that starts later', async () => {
 test('neither a sid nor a subject is stored in the clear', async () => {
   const { sid, subject } = newSession();
   await consent.sessions.endSessions({ sid, subject, endedAt: NOW });
-  const { rows } = await consent.owner.query<{ row: string }>('SELECT s::text AS row FROM session_end s');
+  const rows = await consent.rows('SELECT s::text AS row FROM session_end s');
   const hexOf = (text: string) => Buffer.from(text).toString('hex');
   for (const text of [sid, subject, hexOf(sid), hexOf(subject)]) {
     expect(rows.filter(({ row }) => row.includes(text))).toEqual([]);

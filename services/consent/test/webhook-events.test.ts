@@ -1,32 +1,12 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import type { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
-import {
-  approve,
-  GLUCOSE,
-  HEART,
-  MOOD,
-  type RegisteredApp,
-  type RunningService,
-  registerApp,
-} from './running-service.ts';
-import { letExpire, startWithWebhooks, type WebhookHarness } from './webhook-harness.ts';
+import { approve, GLUCOSE, HEART, MOOD, registerApp } from './running-service.ts';
+import { letExpire, shareWebhooks } from './webhook-harness.ts';
 
-let consent: RunningService;
-let app: RegisteredApp;
-let receiver: WebhookReceiver;
-let harness: WebhookHarness;
-
-beforeAll(async () => {
-  ({ consent, harness } = await startWithWebhooks({ WEBHOOK_DATA_SPACING_MS: '10000' }));
-  app = await registerApp(consent);
-  receiver = await harness.receive(app);
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-  await consent[Symbol.asyncDispose]();
-});
+const { consent, harness } = await shareWebhooks({ WEBHOOK_DATA_SPACING_MS: '10000' });
+const app = await registerApp(consent);
+const receiver = await harness.receive(app);
 
 /** The events about a grant that were delivered, as type and content. */
 async function deliveredAbout(grantId: string, from = receiver) {
@@ -75,9 +55,7 @@ describe('an app with an endpoint is told', () => {
     await narrow(grantId, 'narrower', { dataFrom: '2026-01-01' });
     // The same terms again.
     await narrow(grantId, 'narrower', { scopes: [HEART], setScopes: true });
-    const expiresAt = new Date(
-      Number(grantExpiresAt!.seconds) * 1_000 + grantExpiresAt!.nanos / 1e6,
-    ).toISOString();
+    const expiresAt = timestampDate(grantExpiresAt!).toISOString();
     expect(await deliveredAbout(grantId)).toEqual([
       { type: 'grant.narrowed', scopes: [HEART], expiresAt, dataFrom: null },
       { type: 'grant.narrowed', scopes: [HEART], expiresAt, dataFrom: '2026-01-01' },
@@ -142,9 +120,7 @@ describe('an app with an endpoint is told', () => {
     await narrow(erased.grantId, 'erased', { scopes: [HEART], setScopes: true });
     await consent.asOperator.eraseUser({ userId: 'erased' });
     expect(await deliveredAbout(erased.grantId)).toEqual([{ type: 'grant.revoked', endedBy: 'person' }]);
-    const { rows } = await consent.owner.query('SELECT type FROM webhook_event WHERE grant_id = $1', [
-      erased.grantId,
-    ]);
+    const rows = await consent.rows('SELECT type FROM webhook_event WHERE grant_id = $1', erased.grantId);
     expect(rows).toEqual([{ type: 'grant.revoked' }]);
   });
 });
@@ -158,9 +134,7 @@ describe('an app is not told', () => {
       const { grantId } = await approve(consent, each, 'untold', { requested: [HEART, GLUCOSE] });
       await narrow(grantId, 'untold', { scopes: [HEART], setScopes: true });
       await revoke(grantId, 'untold');
-      const { rows } = await consent.owner.query('SELECT 1 FROM webhook_event WHERE grant_id = $1', [
-        grantId,
-      ]);
+      const rows = await consent.rows('SELECT 1 FROM webhook_event WHERE grant_id = $1', grantId);
       expect(rows).toEqual([]);
     }
     await harness.deliver();
@@ -299,12 +273,8 @@ describe('reports', () => {
   test('of unknown categories, without a person or of too many changes are refused', async () => {
     await expect(report('bad', ['shoes'])).rejects.toThrow('category');
     await expect(report('', ['heart'])).rejects.toThrow();
-    await expect(
-      report(
-        'bad',
-        Array.from({ length: 1_001 }, () => 'heart'),
-      ),
-    ).rejects.toThrow('at most 1000');
+    const tooMany = Array.from({ length: 1_001 }, () => 'heart');
+    await expect(report('bad', tooMany)).rejects.toThrow('at most 1000');
   });
 
   test('of several people at once make one event for each grant, however many arrive together', async () => {

@@ -7,11 +7,8 @@ import {
 } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { systemClock } from '@phds/service-kit/clock';
 import { createPublicClient } from '@phds/service-kit/egress/public-client';
-import { openRpcChannel } from '@phds/service-kit/rpc/client';
-import { REASON_METADATA } from '@phds/service-kit/rpc/context';
-import { createLogger } from '@phds/service-kit/telemetry/log';
+import { shared } from '@phds/test-kit/shared';
 import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
-import { openConnectionPools } from '../src/store/connection-pools.ts';
 import { addDueEvents } from '../src/webhooks/app/background.ts';
 import type { ClaimedEvent, EventPoster, WebhookQueue, WebhookSecrets } from '../src/webhooks/app/ports.ts';
 import {
@@ -22,6 +19,7 @@ import {
 import { createWebhookSecrets } from '../src/webhooks/clients/secrets.ts';
 import { createPgWebhookCauses } from '../src/webhooks/store/pg-events.ts';
 import { createPgWebhookQueue } from '../src/webhooks/store/pg-queue.ts';
+import { openSmallPools } from './database-clients.ts';
 import {
   approve,
   GLUCOSE,
@@ -30,7 +28,7 @@ import {
   type RegisteredApp,
   type RunningService,
   registerApp,
-  startConsent,
+  shareConsent,
   WEBHOOK_KEY,
 } from './running-service.ts';
 
@@ -58,26 +56,9 @@ export interface WebhookHarness extends AsyncDisposable {
 
 export async function openWebhookHarness(consent: RunningService): Promise<WebhookHarness> {
   await using resources = new AsyncDisposableStack();
-  const options = {
-    DATABASE_URL: consent.database.url,
-    DATABASE_CONNECT_TIMEOUT_MS: 20_000,
-    DATABASE_STATEMENT_TIMEOUT_MS: 20_000,
-    DATABASE_POOL_SIZE: 1,
-    ACCESS_POOL_SIZE: 1,
-    REVOCATION_POOL_SIZE: 1,
-  };
-  const log = createLogger({ service: 'test', level: 'silent' });
-  const pools = resources.use(await openConnectionPools(options, log));
+  const pools = resources.use(await openSmallPools(consent.database.url));
   const channel = (caller: 'gateway' | 'health-data' | 'operator:on-call') =>
-    resources.use(
-      openRpcChannel({
-        address: `127.0.0.1:${consent.service.rpcPort}`,
-        audience: 'consent',
-        tokens: consent.tokens[caller],
-        deadlineMs: 15_000,
-        metadata: { [REASON_METADATA]: 'a%20test' },
-      }),
-    );
+    resources.use(consent.openChannel(caller));
   const webhooks = channel('gateway').client(WebhookService);
   const operators = channel('operator:on-call').client(WebhookOperatorService);
   const events = channel('health-data').client(EventService);
@@ -174,10 +155,10 @@ export interface WebhookScenario {
 /** The types of the events of causeThree, in order: narrowed twice, then revoked. */
 export const THREE = ['grant.narrowed', 'grant.narrowed', 'grant.revoked'];
 
-/** A service that searches and sends nothing by itself. */
-export async function startWithWebhooks(settings: Record<string, string> = {}) {
-  const consent = await startConsent({ settings: { WEBHOOK_INTERVAL_MS: '86400000', ...settings } });
-  return { consent, harness: await openWebhookHarness(consent) };
+/** For all tests of the file: a service that searches and sends nothing by itself. */
+export async function shareWebhooks(settings: Record<string, string> = {}) {
+  const consent = await shareConsent({ settings: { WEBHOOK_INTERVAL_MS: '86400000', ...settings } });
+  return { consent, harness: shared.use(await openWebhookHarness(consent)) };
 }
 
 /** The only endpoint, so that no other test's events are claimed. */

@@ -1,22 +1,12 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { approve, GLUCOSE, HEART, type RunningService, registerApp } from './running-service.ts';
-import type { WebhookHarness } from './webhook-harness.ts';
-import { setUpWebhook, startWithWebhooks, THREE, typesOf } from './webhook-harness.ts';
+import { approve, GLUCOSE, HEART, registerApp } from './running-service.ts';
+import { setUpWebhook, shareWebhooks, THREE, typesOf } from './webhook-harness.ts';
 
-let consent: RunningService;
-let harness: WebhookHarness;
-
-beforeAll(async () => {
-  ({ consent, harness } = await startWithWebhooks());
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-  await consent[Symbol.asyncDispose]();
-});
+const { consent, harness } = await shareWebhooks();
 
 const accepted = { at: new Date('2026-03-01T08:00:00Z'), status: 204, failure: null, ms: 1 };
 const reportHeart = (userIds: readonly string[]) => {
@@ -26,7 +16,7 @@ const reportHeart = (userIds: readonly string[]) => {
 };
 
 async function count(condition: string): Promise<number> {
-  const { rows } = await consent.owner.query(
+  const rows = await consent.rows(
     `SELECT count(*)::int AS count FROM webhook_event e JOIN webhook_endpoint w ON w.id = e.endpoint_id WHERE ${condition}`,
   );
   return rows[0].count;
