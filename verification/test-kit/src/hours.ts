@@ -14,11 +14,6 @@ export interface Suite {
  */
 export const DATE_SUITES: readonly Suite[] = [
   {
-    tier: '--browser',
-    files: ['verification/e2e/test/web-console.browser.ts'],
-    names: 'refused, by day',
-  },
-  {
     files: [
       'verification/e2e/test/endpoints-answers.test.ts',
       'services/consent/test/history.test.ts',
