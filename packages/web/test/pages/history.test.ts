@@ -177,7 +177,7 @@ test('what operators did about the person is shown', async () => {
 });
 
 test('older days are shown on request, and the day of the latest read if there was none lately', async () => {
-  const replies = inTurn<'summarizeAccesses'>(listOf(), listOf(dayOf({ date: '2026-09-01' })), listOf());
+  const replies = inTurn(listOf(), listOf(dayOf({ date: '2026-09-01' })), listOf());
   const listAccesses = listOf(accessOf({ at: new Date(2026, 8, 1, 9).toISOString() }));
   await using page = await openHistory([], { summarizeAccesses: replies, listAccesses });
   page.see('No reads in these 30 days');
