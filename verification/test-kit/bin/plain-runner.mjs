@@ -1,7 +1,7 @@
 import { Worker } from 'jest-worker';
 
 /** A worker keeps the modules of every file that it ran. Above this heap it is replaced before its next file. */
-const WORKER_HEAP = '450MB';
+const WORKER_HEAP = '280MB';
 
 /**
  * Jest's runner without isolation of modules: each worker is a plain Node process that loads a module once for all the files that it

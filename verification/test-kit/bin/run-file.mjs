@@ -34,8 +34,16 @@ async function takeUncaught() {
 async function collectErrors({ name, test }) {
   if (name === 'test_start') jestExpect.setState({ suppressedErrors: [], currentTestName: test.name });
   if (name !== 'test_done') return;
+  test.errors = test.errors.flatMap(showSuppressed);
   test.errors.push(...jestExpect.getState().suppressedErrors, ...(await takeUncaught()));
   test.errors.push(...jestExpect.extractExpectedAssertionsErrors().map(({ error }) => error));
+}
+
+/** Both errors of a test that failed and whose disposal failed too. */
+function showSuppressed(entry) {
+  const [error, asyncError] = Array.isArray(entry) ? entry : [entry];
+  if (!(error instanceof SuppressedError)) return [entry];
+  return [error.suppressed, error.error].flatMap((each) => showSuppressed([each, asyncError]));
 }
 
 addEventHandler(collectErrors);

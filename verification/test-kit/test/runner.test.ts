@@ -65,12 +65,19 @@ test('what hangs, rejects, does not load or does not stop fails, and is named at
   const { code, lastLines, output } = await runFixtures(['broken-tests', 'unloadable'], {});
   expect(code).toBe(1);
   expect(lastLines.map((line) => line.replace(/\S+fixtures\//, '')).toSorted()).toEqual([
+    'failed: broken-tests.ts: a test fails before its resource',
     'failed: broken-tests.ts: a test hangs',
     'failed: broken-tests.ts: a test leaves a rejection',
     'failed: broken-tests.ts: the file fails outside of its tests',
     'failed: unloadable.ts: the file does not load',
-    'jest: 3 passed, 4 failed, 0 skipped',
+    'jest: 3 passed, 5 failed, 0 skipped',
   ]);
-  for (const text of ['nobody handles this', 'the hook fails', 'the shared server does not stop'])
+  for (const text of [
+    'nobody handles this',
+    'the hook fails',
+    'the shared server does not stop',
+    'the test fails first',
+    'the resource fails too',
+  ])
     expect(output).toContain(text);
 });
