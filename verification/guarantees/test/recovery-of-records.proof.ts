@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { crashDatabase, stopReplacements } from '@phds/running-system/outages';
+import { crashDatabase, endServer, stopReplacements } from '@phds/running-system/outages';
 import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
 import { startThrowawayRecordsServer } from '@phds/running-system/records-server';
 import { DELETE_OF_THE_GRANT } from '@phds/running-system/revocation-ways';
@@ -27,18 +25,13 @@ async function read(app: PartnerApp, token: string) {
   return answer;
 }
 
-async function killRecords(): Promise<void> {
-  const file = join(records.directory, 'postmaster.pid');
-  process.kill(Number((await readFile(file, 'utf8')).split('\n')[0]), 'SIGKILL');
-}
-
 test('no server of the two can be lost with data released without its record, or with a revocation undone', async () => {
   const { app, tokens } = await connectPerson(stack, 'reader');
   const ended = await connectPerson(stack, 'ended');
   for (const each of [{ app, tokens }, ended])
     expectStatus(200, await read(each.app, each.tokens.accessToken));
 
-  await killRecords();
+  await endServer(records.directory, 'SIGQUIT');
   for (let n = 0; n < 20; n += 1) {
     const { status, body, headers } = await read(app, tokens.accessToken);
     expect({ status, code: body?.code }).toEqual({ status: 503, code: 'ACCESS_NOT_RECORDED' });

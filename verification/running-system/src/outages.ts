@@ -28,7 +28,7 @@ export async function freezeDatabaseSessions(stack: RunningStack, role: string):
     return (await admin.query<{ pid: number }>(query, [role])).rows.map(({ pid }) => pid);
   });
   if (sessions.length === 0) throw new Error(`${role} has no session to freeze`);
-  const frozen = [...sessions, await readServerPid(stack)];
+  const frozen = [...sessions, await readServerPid(databaseDirectory(stack))];
   for (const pid of frozen) process.kill(pid, 'SIGSTOP');
   return () => {
     for (const pid of frozen) process.kill(pid, 'SIGCONT');
@@ -67,12 +67,10 @@ export function stopDatabase(stack: RunningStack): Promise<StoppedDatabase> {
   return endDatabase(stack, 'SIGINT');
 }
 
-async function endDatabase(stack: RunningStack, signal: NodeJS.Signals): Promise<StoppedDatabase> {
+async function endDatabase(stack: RunningStack, signal: 'SIGQUIT' | 'SIGINT'): Promise<StoppedDatabase> {
   const { port, password } = new URL(stack.adminDatabaseUrl);
-  const pid = await readServerPid(stack);
-  process.kill(pid, signal);
-  await eventually(() => !isAlive(pid));
   const directory = databaseDirectory(stack);
+  await endServer(directory, signal);
   return {
     directory,
     start: (settings = {}) =>
@@ -89,9 +87,18 @@ function databaseDirectory({ logs }: RunningStack): string {
   return join(dirname(logs), 'postgres');
 }
 
-async function readServerPid(stack: RunningStack): Promise<number> {
-  const text = await readFile(join(databaseDirectory(stack), 'postmaster.pid'), 'utf8');
-  return Number.parseInt(text, 10);
+/**
+ * Ends the database server of a data directory and waits until it and its sessions have ended. A killed server (SIGKILL) leaves sessions,
+ * which may commit once more; SIGQUIT is the crash that ends them.
+ */
+export async function endServer(directory: string, signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
+  const pid = await readServerPid(directory);
+  process.kill(pid, signal);
+  await eventually(() => !isAlive(pid));
+}
+
+async function readServerPid(directory: string): Promise<number> {
+  return Number.parseInt(await readFile(join(directory, 'postmaster.pid'), 'utf8'), 10);
 }
 
 function isAlive(pid: number): boolean {

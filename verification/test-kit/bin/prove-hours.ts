@@ -64,13 +64,11 @@ async function runAll(): Promise<boolean> {
   return wrong === 0;
 }
 
-async function runSuite({ files, names, tier }: Suite, instant: number, index: number): Promise<Outcome> {
+async function runSuite({ files }: Suite, instant: number, index: number): Promise<Outcome> {
   const base = join(logs, `${toText(instant).replaceAll(/\W/g, '')}-${index}`);
   const [log, report] = [`${base}.log`, `${base}.json`];
   const workers = all ? [] : ['--maxWorkers=1'];
-  const filter = names === undefined ? [] : ['--testNamePattern', names];
-  const chosen = tier === undefined ? files : [tier, ...files];
-  const args = [...chosen, ...filter, ...workers, '--json', `--outputFile=${report}`];
+  const args = [...files, ...workers, '--json', `--outputFile=${report}`];
   const code = await run(args, instant, log);
   const results = await readReport(report);
   if (results === null) return { passed: 0, problems: [`the run ended with ${code} and no report`], log };

@@ -2,10 +2,6 @@
 export interface Suite {
   /** Paths from the root; empty for every test. */
   readonly files: readonly string[];
-  /** The option of run-tests.mjs that selects the tier of the files. */
-  readonly tier?: '--browser';
-  /** Only tests whose full name matches; default all. */
-  readonly names?: string;
 }
 
 /**
