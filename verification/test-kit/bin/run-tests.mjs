@@ -17,7 +17,8 @@ import { dirname, join, resolve } from 'node:path';
 
 /** The time of a whole tier on two free cores. */
 const TIERS = {
-  '': { title: 'npm test', budgetS: 300, args: [] },
+  // Installs no program of the system: tests of a program that is missing are skipped.
+  '': { title: 'npm test', budgetS: 300, args: [], env: { PHDS_NO_INSTALL: '1' } },
   '--browser': { title: 'pnpm test:browser', budgetS: 240, args: ['--testMatch=**/test/**/*.browser.ts'] },
   // One at a time, because each loads every core.
   '--proofs': {
@@ -51,6 +52,7 @@ async function runJest(args, outcomeFile) {
     stdio: 'inherit',
     env: {
       ...process.env,
+      ...tier.env,
       NODE_OPTIONS: [process.env.NODE_OPTIONS, ...flags].filter(Boolean).join(' '),
       PHDS_TEST_OUTCOME_FILE: outcomeFile,
       // Shared by all processes that tests start, because they compile the same sources.
