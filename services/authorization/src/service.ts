@@ -58,13 +58,15 @@ import { createPgPruner } from './store/pg-pruner.ts';
 import { createPgSuspensions } from './store/pg-suspensions.ts';
 import { createPgTokens } from './store/pg-tokens.ts';
 import { createPgUsedJwts } from './store/pg-used-jwts.ts';
-import { createPostgresApps } from './store/postgres-apps.ts';
+import { type AppPools, createPostgresApps } from './store/postgres-apps.ts';
 import { createPrismaDevelopers } from './store/prisma-developers.ts';
 
 const SERVICE = 'authorization';
 
 /** The guard uses one connection for counting and one for checks, so that it never waits for requests that occupy all others. */
 const GUARD_POOL_SIZE = 2;
+/** How many apps are changed at once. */
+const LOCK_POOL_SIZE = 2;
 
 /** Parts that tests replace. */
 export interface Overrides {
@@ -89,7 +91,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const prismaOptions = toPrismaOptions(postgres.pool, toLimits(config));
   const prisma = resources.adopt(new PrismaClient(prismaOptions), (client) => client.$disconnect());
   const { pool } = resources.use(openDatabase(config, log, `phds-${SERVICE}-restores`, GUARD_POOL_SIZE));
-  measured.measurePools({ ordinary: postgres.pool, restores: pool });
+  const locks = resources.use(openDatabase(config, log, `phds-${SERVICE}-locks`, LOCK_POOL_SIZE)).pool;
+  measured.measurePools({ ordinary: postgres.pool, restores: pool, locks });
   const onFailure = failureOf('checking whether the database was restored');
   const guard = resources.use(
     await startRestoreGuard({ pool, schema: toSchemaName(SERVICE), config, log, onFailure }),
@@ -97,7 +100,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   measured.measureRestores(guard);
   const consent = connectConsent(config, { clock, log, metrics, reloads }, resources);
   const parts: Parts = {
-    ...createStores(postgres, prisma, guard),
+    ...createStores({ pool: postgres.pool, locks }, prisma, guard),
     keySource: createKeySource(config, failureOf('connecting to the proxy of keys')),
     ...(overrides.consent?.(consent) ?? consent),
     config,
@@ -199,9 +202,10 @@ function openDatabase(config: Config, log: Logger, applicationName: string, pool
   });
 }
 
-function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGuard) {
+function createStores(pools: AppPools, prisma: PrismaClient, guard: RestoreGuard) {
+  const { pool } = pools;
   return {
-    apps: createPostgresApps(pool, prisma, guard),
+    apps: createPostgresApps(pools, prisma, guard),
     authorizations: createPgAuthorizations(pool, guard),
     tokens: createPgTokens(pool, guard),
     usedJwts: createPgUsedJwts(pool),

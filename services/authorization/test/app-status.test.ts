@@ -114,8 +114,8 @@ describe('the lock of an operator', () => {
   test('is lifted only as what it is, and needs a reason that can be shown', async () => {
     const { clientId } = await harness.registerApp();
     await harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
-    const seenUpdatedAt = (await harness.readApp(clientId))?.updatedAt ?? { seconds: 0n, nanos: 0 };
-    const approval = { clientId, kind: AppLockKind.APPROVAL, seenUpdatedAt };
+    const seenFingerprint = (await harness.operatedApps.getAnyApp({ clientId })).app?.fingerprint ?? '';
+    const approval = { clientId, kind: AppLockKind.APPROVAL, seenFingerprint };
     expect(await reasonOf(harness.operatedApps.liftAppLock(approval))).toBe('conflict');
     for (const reason of ['', ' ', 'x'.repeat(501), 'two\nlines']) {
       expect(await reasonOf(harness.operatedApps.suspendApp({ clientId, reason }))).toBe('invalid_request');

@@ -126,6 +126,7 @@ function createLedger(fake: FakeConsent): UnaryRpcs<typeof LedgerService> {
         };
         app.revision += 1;
       }
+      await fake.onSetAppLock();
       return fake.leave('setAppLock', toStanding(app));
     },
     setAppOwner: async ({ clientId, ownerId }) => {

@@ -76,6 +76,8 @@ export class FakeConsent {
   onCheckLiveness: () => Promise<void> = () => Promise.resolve();
   /** Runs in each Approve after its decision and before its response. */
   onApprove: () => Promise<void> = () => Promise.resolve();
+  /** Runs in each SetAppLock before its response. */
+  onSetAppLock: () => Promise<void> = () => Promise.resolve();
   readonly clock: Clock;
   readonly sessions: SessionVerifier;
 

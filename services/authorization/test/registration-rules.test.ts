@@ -1,6 +1,6 @@
-import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { AppLockKind, AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { eventually } from '@phds/test-kit/conditions';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import { createDevelopers } from '../src/app/developers.ts';
 import { REDIRECT_URI, reasonOf, refusalOf, shareHarness } from './harness.ts';
@@ -8,6 +8,10 @@ import { REDIRECT_URI, reasonOf, refusalOf, shareHarness } from './harness.ts';
 const harness = await shareHarness({ DEVELOPERS: '', APP_APPROVAL: '' });
 
 const settings = { name: 'Ministry of Health', redirectUris: [REDIRECT_URI] };
+const see = async (clientId: string) =>
+  (await harness.operatedApps.getAnyApp({ clientId })).app?.fingerprint ?? '';
+const approve = (clientId: string, seenFingerprint: string, kind = AppLockKind.APPROVAL) =>
+  harness.operatedApps.liftAppLock({ clientId, kind, seenFingerprint });
 const register = async (userId: string, sandbox = false) =>
   harness.apps.registerApp({ settings, sandbox }, await harness.as(userId));
 
@@ -51,10 +55,8 @@ test('a live app works from its approval on, and a change of what was approved w
   expect(await reasonOf(authenticate())).toBe('unauthorized');
   const setStatus = (status: AppStatus) => harness.setStatus({ clientId }, status);
   expect(await reasonOf(setStatus(AppStatus.ACTIVE))).toBe('conflict');
-  const approve = (seen?: Timestamp) =>
-    harness.operatedApps.liftAppLock({ clientId, kind: lock.kind, ...(seen && { seenUpdatedAt: seen }) });
-  expect(await reasonOf(approve())).toBe('invalid_request');
-  await approve(app?.updatedAt);
+  expect(await reasonOf(approve(clientId, ''))).toBe('invalid_request');
+  await approve(clientId, await see(clientId));
   await authenticate();
 
   const rename = (name: string) => harness.updateApp(clientId, { name });
@@ -68,7 +70,51 @@ test('a live app works from its approval on, and a change of what was approved w
   const renamed = await rename('Another ministry');
   expect(renamed).toMatchObject({ name: 'Another ministry', lock });
   expect(await reasonOf(setStatus(AppStatus.ACTIVE))).toBe('conflict');
-  const again = await rename('A third ministry');
-  expect(await reasonOf(approve(renamed?.updatedAt))).toBe('conflict');
-  expect((await approve(again?.updatedAt)).app?.app?.lock).toBeUndefined();
+  const seen = await see(clientId);
+  await rename('A third ministry');
+  expect(await reasonOf(approve(clientId, seen))).toBe('conflict');
+  expect((await approve(clientId, await see(clientId))).app?.app?.lock).toBeUndefined();
+});
+
+describe('settings that no operator has seen', () => {
+  const UNSEEN = { name: 'Ministry of Health', redirectUris: ['https://evil.example/cb'] };
+
+  const wait = async () => {
+    await harness.operatedApps.addDeveloper({ userId: 'dev' });
+    return (await register('dev')).app?.clientId ?? '';
+  };
+
+  test('do not become active when they are set while an operator approves others', async () => {
+    const clientId = await wait();
+    const watcher = await harness.connect();
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    harness.consent.onSetAppLock = () => {
+      asked.resolve();
+      return answered.promise;
+    };
+    const approval = approve(clientId, await see(clientId));
+    await asked.promise;
+    const update = reasonOf(harness.updateApp(clientId, UNSEEN));
+    const isWaiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    await eventually(async () => (await watcher.query(isWaiting)).rowCount === 1);
+    answered.resolve();
+    await approval;
+    expect(await update).toBe('invalid_request');
+    expect(await harness.readApp(clientId)).toMatchObject({ name: settings.name, status: AppStatus.ACTIVE });
+  });
+
+  test('wait even when the answer about a lifted lock was lost, and when a suspension is lifted', async () => {
+    const clientId = await wait();
+    harness.consent.lost.add('setAppLock');
+    expect(await reasonOf(approve(clientId, await see(clientId)))).toBe('unavailable');
+    harness.consent.lost.clear();
+    await harness.updateApp(clientId, UNSEEN);
+    await harness.setStatus({ clientId }, AppStatus.SUSPENDED);
+    expect(await reasonOf(harness.setStatus({ clientId }, AppStatus.ACTIVE))).toBe('conflict');
+
+    const seen = await see(clientId);
+    await harness.operatedApps.suspendApp({ clientId, reason: 'No answer.' });
+    await harness.updateApp(clientId, { name: 'Another ministry' });
+    expect(await reasonOf(approve(clientId, seen, AppLockKind.SUSPENSION))).toBe('conflict');
+  });
 });

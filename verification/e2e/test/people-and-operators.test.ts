@@ -92,7 +92,9 @@ test('an app that an operator suspends is refused everywhere, and only an operat
   const listed = await operate('list', '--locked', 'suspension', '--owner', 'operators-and-apps-developer');
   expect(listed.document).toMatchObject({ total: 1, apps: [{ clientId: app.clientId, lock: { reason } }] });
 
-  expect(await operate('resume', app.clientId, '--reason', 'It changed its name.')).toMatchObject({
+  const { fingerprint = '' } = (await operate('show', app.clientId)).document as { fingerprint?: string };
+  const resumed = await operate('resume', app.clientId, '--seen', fingerprint, '--reason', 'It answered.');
+  expect(resumed).toMatchObject({
     code: 0,
     document: { status: 'active', lock: null },
   });

@@ -1,4 +1,3 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { AppLockKind } from '@phds/catalog/wire-names';
 import { AppOperatorService, type OperatedApp } from '@phds/contracts/phds/authorization/v1/operator_pb';
@@ -43,8 +42,8 @@ export type AppAction = 'show' | 'suspend' | 'resume' | 'approve' | 'transfer';
 interface Choices {
   /** Of a suspension. */
   readonly reason?: string;
-  /** `updatedAt` of the app to approve. */
-  readonly seen?: Date;
+  /** The fingerprint of what may be used again. */
+  readonly seen?: string;
   /** The next developer. */
   readonly toUser?: string;
 }
@@ -78,20 +77,17 @@ const ACTIONS: Readonly<
 > = {
   show: (apps, clientId) => apps.getAnyApp({ clientId }),
   suspend: (apps, clientId, { reason = '' }) => apps.suspendApp({ clientId, reason }),
-  resume: (apps, clientId) => apps.liftAppLock({ clientId, kind: Kind.SUSPENSION }),
+  resume: (apps, clientId, { seen = '' }) =>
+    apps.liftAppLock({ clientId, kind: Kind.SUSPENSION, seenFingerprint: seen }),
   async transfer(apps, clientId, { toUser = '' }) {
     const { app } = await apps.getAnyApp({ clientId });
     return apps.transferApp({ clientId, userId: toUser, fromUserId: app?.ownerId ?? '' });
   },
-  approve: (apps, clientId, { seen }) =>
-    apps.liftAppLock({
-      clientId,
-      kind: Kind.APPROVAL,
-      ...(seen && { seenUpdatedAt: timestampFromDate(seen) }),
-    }),
+  approve: (apps, clientId, { seen = '' }) =>
+    apps.liftAppLock({ clientId, kind: Kind.APPROVAL, seenFingerprint: seen }),
 };
 
-function toEntry({ app, ownerId, statusChangedAt }: OperatedApp) {
+function toEntry({ app, ownerId, statusChangedAt, fingerprint }: OperatedApp) {
   const orNull = (text: string | undefined) => text || null;
   const lock = app?.lock;
   return {
@@ -112,10 +108,12 @@ function toEntry({ app, ownerId, statusChangedAt }: OperatedApp) {
     description: orNull(app?.description),
     homepageUrl: orNull(app?.homepageUrl),
     privacyPolicyUrl: orNull(app?.privacyPolicyUrl),
+    logoUrl: orNull(app?.logoUrl),
     redirectUris: app?.redirectUris ?? [],
     scopes: app?.scopes ?? [],
     createdAt: toInstant(app?.createdAt),
     updatedAt: toInstant(app?.updatedAt),
+    fingerprint,
   };
 }
 
@@ -134,8 +132,11 @@ function toParagraph(app: ReturnType<typeof toEntry>): string {
     `  owner      ${owner ?? 'an erased person'}`,
     `  about      ${app.description ?? 'nothing'}`,
     `  homepage   ${app.homepageUrl ?? 'none'}`,
+    `  privacy    ${app.privacyPolicyUrl ?? 'none'}`,
+    `  logo       ${app.logoUrl ?? 'none'}`,
     `  redirects  ${app.redirectUris.join(' ')}`,
     `  scopes     ${app.scopes.join(' ')}`,
+    `  seen       ${app.fingerprint}`,
     '',
   ].join('\n');
 }

@@ -55,13 +55,12 @@ export function addApps(program: Command, { finish, withServices }: Surrounded):
     if (action === 'suspend') {
       command.addOption(reasonOption('why; also what the developer is told'));
     } else if (action !== 'show') command.addOption(reasonOption());
-    if (action === 'approve') {
-      command.addOption(
-        timeOption(
-          '--seen <time>',
-          'the time after `updated` in `show`, so that only what you have seen is approved',
-        ).makeOptionMandatory(),
+    if (action === 'approve' || action === 'resume') {
+      const seen = new Option(
+        '--seen <fingerprint>',
+        'what `show` printed as `seen`: no other settings pass',
       );
+      command.addOption(seen.argParser(parseNotEmpty).makeOptionMandatory());
     }
     if (action === 'transfer') {
       const next = new Option('--to-user <id>', 'the next developer').argParser(parseNotEmpty);
@@ -70,7 +69,7 @@ export function addApps(program: Command, { finish, withServices }: Surrounded):
     command.action(
       async (
         clientId: string,
-        { json, ...choices }: { reason?: string; seen?: Date; toUser?: string; json: boolean },
+        { json, ...choices }: { reason?: string; seen?: string; toUser?: string; json: boolean },
       ) =>
         finish(
           await runOnApp(

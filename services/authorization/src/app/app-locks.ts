@@ -3,7 +3,7 @@ import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { App, AppLock, AppLockKind } from '../domain/app.ts';
+import { type App, type AppLock, type AppLockKind, fingerprintOf } from '../domain/app.ts';
 import { changeInLedger } from './apps.ts';
 import type { AppCommand, AppFilter, AppStore, ConsentLedger } from './ports.ts';
 
@@ -17,10 +17,10 @@ export interface AppLocks {
   /** Locks an app, or replaces the reason of its lock. Throws `invalid_request` without a reason that can be shown. */
   suspend(clientId: string, reason: string): Promise<App>;
   /**
-   * Lifts a lock of this kind. Throws `conflict` if the app has one of the other kind, or is no longer what the operator has seen: an
-   * approval needs its `updatedAt`, so that a developer cannot exchange what is approved.
+   * Lifts a lock of this kind. Throws `conflict` if the app has one of the other kind, or other settings than those of the fingerprint,
+   * which the operator has seen.
    */
-  lift(clientId: string, kind: AppLockKind, seenUpdatedAt: Date | null): Promise<App>;
+  lift(clientId: string, kind: AppLockKind, seenFingerprint: string): Promise<App>;
   /** Makes somebody else the developer of an app. Throws `conflict` unless it belongs to one of the two. */
   transfer(clientId: string, ownerId: string, formerId: string): Promise<App>;
 }
@@ -56,35 +56,38 @@ export function createAppLocks(dependencies: {
     async suspend(clientId, text) {
       const reason = parseReason(text);
       const lock = { kind: 'suspension', reason } as const;
-      return setLock(
-        await get(clientId),
-        lock,
-        (present) => present?.kind === lock.kind && present.reason === reason,
+      return apps.alone(clientId, async () =>
+        setLock(
+          await get(clientId),
+          lock,
+          (present) => present?.kind === lock.kind && present.reason === reason,
+        ),
       );
     },
 
-    async lift(clientId, kind, seenUpdatedAt) {
-      if (kind === 'approval' && seenUpdatedAt === null) throw invalidRequest('seenUpdatedAt', 'is required');
+    async lift(clientId, kind, seenFingerprint) {
+      if (seenFingerprint === '') throw invalidRequest('seenFingerprint', 'is required');
       // The ledger lifts whatever lock it has at the revision of our copy, so a lock of the other kind is refused before.
       const isLifted = (present: AppLock | null) => {
         if (present !== null && present.kind !== kind) throw otherKind(kind);
         return present === null;
       };
-      const app = await get(clientId);
-      isLifted(app.lock);
-      if (
-        app.lock !== null &&
-        seenUpdatedAt !== null &&
-        app.updatedAt.getTime() !== seenUpdatedAt.getTime()
-      ) {
-        throw new AppError('conflict', 'The app has changed since then. Look at it again.');
-      }
-      return setLock(app, null, isLifted);
+      return apps.alone(clientId, async () => {
+        const app = await get(clientId);
+        isLifted(app.lock);
+        if (fingerprintOf(app) !== seenFingerprint) {
+          throw new AppError('conflict', 'The app has other settings than those. Look at it again.');
+        }
+        return setLock(app, null, isLifted);
+      });
     },
 
     async transfer(clientId, ownerId, formerId) {
-      await transfer(dependencies, await get(clientId), { ownerId: parseUserId(ownerId), formerId });
-      return get(clientId);
+      const next = parseUserId(ownerId);
+      return apps.alone(clientId, async () => {
+        await transfer(dependencies, await get(clientId), { ownerId: next, formerId });
+        return get(clientId);
+      });
     },
   };
 }

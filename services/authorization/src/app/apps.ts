@@ -6,6 +6,7 @@ import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import {
+  APPROVED_SETTINGS,
   type App,
   type AppLock,
   type ApplicationType,
@@ -90,6 +91,20 @@ export function createApps(dependencies: AppsDependencies): Apps {
     return withoutEndedSecret(app, clock.now());
   }
 
+  async function setStatus(app: App, status: AppStatus): Promise<StatusChange> {
+    const refuseLocked = (lock: AppLock | null) => {
+      if (status === 'active' && lock !== null) throw locked(lock);
+    };
+    // The ledger refuses too. This copy counts as well, because a restored ledger may lack the lock.
+    refuseLocked(app.lock);
+    const set = (at: AppCommand) => ledger.setAppStatus({ ...at, status });
+    const { statusChangedAt } = await changeInLedger(dependencies, app, set, (state) => {
+      refuseLocked(state.lock);
+      return state.status === status;
+    });
+    return { status, statusChangedAt };
+  }
+
   return {
     get,
 
@@ -101,33 +116,23 @@ export function createApps(dependencies: AppsDependencies): Apps {
 
     register: (ownerId, input, kind) => register(dependencies, ownerId, input, kind),
 
-    async update(ownerId, clientId, input) {
-      const app = await changeSettings(dependencies, () => get(ownerId, clientId), input);
-      // Only the public profile is copied. If this fails, repeating the same update repairs it.
-      await ledger.putApp(app);
-      return withoutEndedSecret(app, clock.now());
-    },
+    update: (ownerId, clientId, input) =>
+      apps.alone(clientId, async () => {
+        const app = await changeSettings(dependencies, () => get(ownerId, clientId), input);
+        // Only the public profile is copied. If this fails, repeating the same update repairs it.
+        await ledger.putApp(app);
+        return withoutEndedSecret(app, clock.now());
+      }),
 
-    async rotateSecret(ownerId, clientId, overlapSeconds) {
-      const { tokenEndpointAuthMethod } = await get(ownerId, clientId);
-      if (tokenEndpointAuthMethod !== 'client_secret_basic') throw withoutSecret(tokenEndpointAuthMethod);
-      return rotateSecret(dependencies, clientId, overlapSeconds);
-    },
+    rotateSecret: (ownerId, clientId, overlapSeconds) =>
+      apps.alone(clientId, async () => {
+        const { tokenEndpointAuthMethod } = await get(ownerId, clientId);
+        if (tokenEndpointAuthMethod !== 'client_secret_basic') throw withoutSecret(tokenEndpointAuthMethod);
+        return rotateSecret(dependencies, clientId, overlapSeconds);
+      }),
 
-    async setStatus(ownerId, clientId, status) {
-      const app = await get(ownerId, clientId);
-      const refuseLocked = (lock: AppLock | null) => {
-        if (status === 'active' && lock !== null) throw locked(lock);
-      };
-      // The ledger refuses too. This copy counts as well, because a restored ledger may lack the lock.
-      refuseLocked(app.lock);
-      const set = (at: AppCommand) => ledger.setAppStatus({ ...at, status });
-      const { statusChangedAt } = await changeInLedger(dependencies, app, set, (state) => {
-        refuseLocked(state.lock);
-        return state.status === status;
-      });
-      return { status, statusChangedAt };
-    },
+    setStatus: (ownerId, clientId, status) =>
+      apps.alone(clientId, async () => setStatus(await get(ownerId, clientId), status)),
   };
 }
 
@@ -166,21 +171,6 @@ function withoutSecret(method: 'private_key_jwt' | 'none'): AppError {
 
 const APPROVAL = { kind: 'approval', reason: '' } as const;
 
-/** Settings that only concern how the app and this service recognise each other. */
-const TECHNICAL: readonly (keyof SettingsChange)[] = [
-  'requirePkce',
-  'tokenEndpointAuthMethod',
-  'jwks',
-  'jwksUri',
-  'jwksFetchedAt',
-  'jwksAskedAt',
-  'jwksFailure',
-  'dpopBoundAccessTokens',
-  'requirePushedAuthorizationRequests',
-  'securityProfile',
-  'allowedOrigins',
-];
-
 /** An approval is for what the app says of itself and may ask for: whatever of it changes waits for another one. */
 async function awaitApprovalOf(
   dependencies: AppsDependencies,
@@ -188,16 +178,16 @@ async function awaitApprovalOf(
   change: SettingsChange,
 ): Promise<void> {
   if (!dependencies.needsApproval || isSandboxApp(app.clientId)) return;
-  const fields = Object.keys(change) as (keyof SettingsChange)[];
-  const changed = fields.filter(
-    (field) => !TECHNICAL.includes(field) && JSON.stringify(change[field]) !== JSON.stringify(app[field]),
+  const changed = APPROVED_SETTINGS.filter(
+    (field) => field in change && JSON.stringify(change[field]) !== JSON.stringify(app[field]),
   );
-  if (changed.length === 0 || app.lock !== null) return;
+  if (changed.length === 0) return;
   if (app.status === 'active') {
     const message = 'was approved; suspend the app to change it, and it waits for another approval';
     throw invalidRequest(changed.map((parameter) => ({ parameter, message })));
   }
-  const lock = (at: AppCommand) => dependencies.ledger.setAppLock({ ...at, lock: APPROVAL });
+  // Also where our copy has a lock: an operator may have lifted it in the ledger alone, where the next change of status would find that.
+  const lock = (at: AppCommand) => dependencies.ledger.setAppLock({ ...at, lock: app.lock ?? APPROVAL });
   await changeInLedger(dependencies, app, lock, (state) => state.lock !== null);
 }
 

@@ -306,6 +306,8 @@ export interface AppStore {
   /** Newest first. */
   listApps(filter: AppFilter, page: Page): Promise<Listed<App>>;
   countApps(ownerId: string): Promise<number>;
+  /** Runs `change` while no other change of this app is in progress, at any replica. */
+  alone<T>(clientId: string, change: () => Promise<T>): Promise<T>;
   /** Stores a new app unless its owner already has `limit` apps, in which case it returns false. Exact under concurrency. */
   insertApp(app: App, secret: SecretTrace | null, limit: number): Promise<boolean>;
   /**

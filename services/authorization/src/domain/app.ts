@@ -8,6 +8,7 @@ import {
   STRICT_REQUEST_URI_SECONDS,
 } from '@phds/catalog/lifetimes';
 import type { Scope } from '@phds/catalog/scopes';
+import { sha256 } from '@phds/service-kit/secrets';
 
 /** Status of an app. */
 export type AppStatus =
@@ -64,6 +65,24 @@ export interface AppSettings {
   readonly securityProfile: SecurityProfile;
   /** Origins of the pages of a browser app, whose requests get CORS fields. */
   readonly allowedOrigins: readonly string[];
+}
+
+/** What an operator approves: all but how the app and this service recognise each other. */
+export const APPROVED_SETTINGS = [
+  'name',
+  'redirectUris',
+  'scopes',
+  'description',
+  'developerName',
+  'homepageUrl',
+  'privacyPolicyUrl',
+  'logoUrl',
+] as const satisfies readonly (keyof AppSettings)[];
+
+/** Names what an operator approves of an app. */
+export function fingerprintOf(app: Pick<AppSettings, (typeof APPROVED_SETTINGS)[number]>): string {
+  const settings = JSON.stringify(APPROVED_SETTINGS.map((field) => app[field]));
+  return sha256(settings).toString('hex');
 }
 
 /** What became of `jwksUri`. */

@@ -1,4 +1,4 @@
-import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
 import {
   AppService,
@@ -27,6 +27,7 @@ import {
   APPLICATION_TYPES,
   type App,
   type ApplicationType,
+  fingerprintOf,
   type AppLockKind as Kind,
 } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
@@ -135,10 +136,9 @@ export function createAppOperatorService(locks: AppLocks, developers: Omit<Devel
       suspendApp: async ({ clientId, reason }) => ({
         app: toOperatedApp(await locks.suspend(clientId, reason)),
       }),
-      async liftAppLock({ clientId, kind, seenUpdatedAt: seen }) {
-        const seenUpdatedAt = seen === undefined ? null : timestampDate(seen);
-        return { app: toOperatedApp(await locks.lift(clientId, parseKind('kind', kind), seenUpdatedAt)) };
-      },
+      liftAppLock: async ({ clientId, kind, seenFingerprint }) => ({
+        app: toOperatedApp(await locks.lift(clientId, parseKind('kind', kind), seenFingerprint)),
+      }),
       transferApp: async ({ clientId, userId, fromUserId }) => ({
         app: toOperatedApp(await locks.transfer(clientId, userId, fromUserId)),
       }),
@@ -174,7 +174,12 @@ function parseKind(parameter: string, message: AppLockKind): Kind {
 
 function toOperatedApp(app: App) {
   const { ownerId, statusChangedAt } = app;
-  return { app: toAppMessage(app), ownerId, statusChangedAt: timestampFromDate(statusChangedAt) };
+  return {
+    app: toAppMessage(app),
+    ownerId,
+    statusChangedAt: timestampFromDate(statusChangedAt),
+    fingerprint: fingerprintOf(app),
+  };
 }
 
 /** The secret before the current one, while it still works. */

@@ -15,8 +15,18 @@ type Changes = Pick<
   'insertApp' | 'updateSettings' | 'noteKeyUses' | 'setOwner' | 'replaceSecret' | 'applyLedgerState'
 >;
 
+export interface AppPools {
+  readonly pool: pg.Pool;
+  /** For `alone`, whose changes need further connections. */
+  readonly locks: pg.Pool;
+}
+
 /** Apps in Postgres. */
-export function createPostgresApps(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard): AppStore {
+export function createPostgresApps(
+  { pool, locks }: AppPools,
+  prisma: PrismaClient,
+  guard: RestoreGuard,
+): AppStore {
   return translatingErrors({
     findCredential: createLookUp({
       pool,
@@ -47,8 +57,25 @@ export function createPostgresApps(pool: pg.Pool, prisma: PrismaClient, guard: R
 
     countApps: (ownerId) => prisma.app.count({ where: { ownerId } }),
 
+    alone: (clientId, change) => whileLocked(locks, `app ${clientId}`, change),
+
     ...createChanges(pool, prisma, guard),
   });
+}
+
+/** In no transaction, because the change calls the ledger. */
+async function whileLocked<T>(pool: pg.Pool, name: string, change: () => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [name]);
+    return await change();
+  } finally {
+    const isFree = await client.query('SELECT pg_advisory_unlock_all()').then(
+      () => true,
+      () => false,
+    );
+    client.release(!isFree);
+  }
 }
 
 const FIND_CREDENTIAL = readStatement(new URL('sql/find-credential.sql', import.meta.url));
