@@ -266,8 +266,9 @@ describe('a file with records', () => {
   });
 
   test('yields the profile even when resuming after it', async () => {
-    const text = 'record,name\nprofile,Ada\ncondition,Asthma\ncondition,Cough\n';
-    const { records, profile } = await importCsv(text, { from: text.indexOf('condition,Cough') });
+    const text = 'record,name\nprofile,Ada\ncondition,Asthma\ncondition,Cough\nallergy,NKDA\n';
+    const { records, leftOut, profile } = await importCsv(text, { from: text.indexOf('condition,Cough') });
+    expect(leftOut).toEqual(['allergy: states that nothing is known']);
     expect(profile).toEqual({ name: 'Ada' });
     expect(records).toMatchObject([{ record: { value: { name: 'Cough' } } }]);
   });

@@ -83,7 +83,6 @@ describe('a condition', () => {
     ['refuted', status('refuted')],
     ['name is missing', { code: {} }],
     ['date is not in the calendar', { onsetDateTime: '2019-13' }],
-    ['states that there is no condition', { code: snomed('160245001', 'No current problems') }],
   ])('is refused: %s', (reason, change) => {
     expect(reasonOf(condition(change))).toBe(reason);
   });
@@ -105,11 +104,47 @@ describe('an allergy', () => {
   test('does not use criticality as severity', () => {
     expect(recordOf(allergy({ criticality: 'high' }))).toMatchObject({ severity: '' });
   });
+});
 
-  test('that states the absence of allergies is skipped', () => {
-    const none = allergy({ code: snomed('716186003', 'No known allergy') });
-    expect(reasonOf(none)).toBe('states that there is no allergy');
+describe('a statement that nothing is known', () => {
+  const ips = 'http://hl7.org/fhir/uv/ips/CodeSystem/absent-unknown-uv-ips';
+  const nothing = [{ kind: 'left-out', reason: 'states that nothing is known' }];
+  const codings = [
+    ...['no-known-allergies', 'no-problem-info', 'new-code'].map((code) => ({ system: ips, code })),
+    ...['716186003', '160244002', '409137002', '429625007', '428607008', '716184000', '1003774007'],
+    ...['428197003', '160245001', '787481004', '1234391000168107'],
+  ].map((coding) => (typeof coding === 'string' ? snomed(coding, '').coding : [coding]));
+  const texts =
+    'No known latex allergy (situation)|Nil known|None known|No current medications|No information about allergies' +
+    '|NKA|nkda|NKFA|Allergies Not on File|Patient not asked';
+
+  test.each([...codings.map((coding) => ({ coding })), ...texts.split('|').map((text) => ({ text }))])(
+    'is left out: %j',
+    (code) => {
+      expect(map({ resourceType: 'AllergyIntolerance', id: 'a1', code })).toEqual(nothing);
+    },
+  );
+
+  test.each<[string, object]>([
+    ['Condition', { code: { text: 'No known problems' } }],
+    ['MedicationStatement', { medicationCodeableConcept: { text: 'No known medications' } }],
+    ['MedicationRequest', { medicationReference: { reference: 'Medication/none' } }],
+    ['MedicationAdministration', { medicationReference: { display: 'No current medications' } }],
+    ['Immunization', { vaccineCode: { coding: [{ display: 'No information about immunizations' }] } }],
+    ['Procedure', { code: { text: 'No known procedures' } }],
+    ['Device', { type: { text: 'No known devices' } }],
+  ])('is left out of %s', (resourceType, content) => {
+    const coding = [{ system: ips, code: 'no-medication-info' }];
+    const none = { resourceType: 'Medication', id: 'none', code: { coding } };
+    expect(map({ resourceType, id: 'r1', ...content }, [none])).toEqual(nothing);
   });
+
+  test.each(['Asthma with no known trigger', 'Notalgia', 'Nilotinib allergy', 'Node-negative carcinoma'])(
+    'is not "%s"',
+    (name) => {
+      expect(recordOf({ resourceType: 'Condition', id: 'c1', code: { text: name } })).toMatchObject({ name });
+    },
+  );
 });
 
 describe('an appointment', () => {

@@ -1,5 +1,6 @@
 import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
+import { statesAbsence } from '../fhir/concepts.ts';
 import { type ImportedHealthRecord, type ImportedProfile, Refused } from '../ingest/importer.ts';
 import { type Columns, normalise } from '../tables/rows.ts';
 import { parseText, parseTime, parseZonedTime } from './values.ts';
@@ -145,6 +146,7 @@ const HEALTH_RECORD_KINDS: { readonly [name: string]: HealthRecordKind } = {
 
 /** The result of one record of the file. */
 type HealthRecordOutcome =
+  | { readonly kind: 'left-out'; readonly label: string }
   | { readonly kind: 'record'; readonly record: ImportedHealthRecord }
   | { readonly kind: 'profile'; readonly facts: ImportedProfile };
 
@@ -173,6 +175,7 @@ export function createHealthRecordParser(columns: Columns<HealthRecordColumn>): 
     if (kind === undefined)
       throw new Refused(`record must be one of ${[...Object.keys(HEALTH_RECORD_KINDS), PROFILE].join(', ')}`);
     checkColumns(name, kind.columns, columns, row);
+    if (statesAbsence({ text: text('name') })) return { kind: 'left-out', label: name };
     const record = kind.build({ text, time: (field) => timeOf(field, text(field)) });
     return {
       kind: 'record',

@@ -1,4 +1,5 @@
 import { findMetricByName } from '@phds/catalog/metrics';
+import { NOTHING } from '../fhir/resources.ts';
 import {
   type ImportedReading,
   type Importer,
@@ -109,6 +110,7 @@ function chooseContent(header: Header): Content {
       take: (fields, line, sink) => {
         const outcome = parse(fields);
         if (outcome.kind === 'profile') sink.profile(outcome.facts);
+        else if (outcome.kind === 'left-out') sink.leftOut(outcome.label, NOTHING);
         else sink.record(outcome.record, line);
       },
     };

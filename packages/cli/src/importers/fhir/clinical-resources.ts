@@ -63,18 +63,11 @@ function worstSeverity(severities: readonly (Severity | '')[]): Severity | '' {
   return SEVERITIES.findLast((severity) => severities.includes(severity)) ?? '';
 }
 
-// SNOMED: no current problems or disability.
-const NO_PROBLEM = ['160245001'];
-
 /** Converts a Condition, unless it was refuted or entered in error. */
 export function mapCondition(context: MappingContext): readonly Outcome[] {
   const { resource } = context;
-  const code = at(resource, 'code');
   checkVerification(resource);
-  if (codesOf(code, SNOMED).some((value) => NO_PROBLEM.includes(value))) {
-    throw new Refused('states that there is no condition');
-  }
-  const name = conceptText(code);
+  const name = conceptText(at(resource, 'code'));
   if (name === '') throw new Refused('name is missing');
   const value = {
     name,
@@ -100,22 +93,15 @@ function sinceDateOf(resource: JsonObject): string {
   return text === '' ? '' : parsePartialDate(text);
 }
 
-// SNOMED: no known allergy, … drug allergy, … food allergy, … environmental allergy.
-const NO_ALLERGY = ['716186003', '409137002', '429625007', '428607008'];
-
 /**
  * Converts an AllergyIntolerance to an allergy with the severity of its worst reaction. Criticality is not severity: it describes
  * what may happen, not what did.
  */
 export function mapAllergy(context: MappingContext): readonly Outcome[] {
   const { resource } = context;
-  const code = at(resource, 'code');
   checkVerification(resource);
-  if (codesOf(code, SNOMED).some((value) => NO_ALLERGY.includes(value))) {
-    throw new Refused('states that there is no allergy');
-  }
   const reactions = listAt(resource, 'reaction');
-  const name = conceptText(code) || conceptText(at(reactions[0], 'substance'));
+  const name = conceptText(at(resource, 'code')) || conceptText(at(reactions[0], 'substance'));
   if (name === '') throw new Refused('name is missing');
   const severity = worstSeverity(reactions.map((reaction) => severityOfWord(textAt(reaction, 'severity'))));
   const value = { name, severity, sinceDate: sinceDateOf(resource) };

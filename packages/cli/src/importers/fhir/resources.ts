@@ -7,8 +7,9 @@ import {
   Refused,
 } from '../ingest/importer.ts';
 import { mapAllergy, mapAppointment, mapCondition, mapPatient } from './clinical-resources.ts';
+import { statesAbsence } from './concepts.ts';
 import { hasEhrSummary, mapEhrRecord } from './ehr-summaries.ts';
-import { type JsonObject, textAt } from './json-values.ts';
+import { at, type JsonObject, textAt } from './json-values.ts';
 import { mapMedication } from './medications.ts';
 import { findBloodType, mapObservation } from './observations.ts';
 import type { BloodFacts, Mapper, MappingContext, Outcome } from './outcome.ts';
@@ -153,7 +154,17 @@ function mapFact(context: MappingContext, patient: string | null): readonly Outc
     const reason = VOID.get(textAt(resource, member));
     if (reason !== undefined) throw new Refused(reason);
   }
+  if (isAboutNothing(context)) return [{ kind: 'left-out', reason: NOTHING }];
   return mapper(context);
+}
+
+export const NOTHING = 'states that nothing is known';
+const TOPICS = ['code', 'vaccineCode', 'medicationCodeableConcept', 'type'];
+
+function isAboutNothing({ resource, resourceType, references }: MappingContext): boolean {
+  if (resourceType === 'Observation') return false;
+  const medication = { text: references.nameOf(at(resource, 'medicationReference'), resource) };
+  return [...TOPICS.map((member) => at(resource, member)), medication].some(statesAbsence);
 }
 
 interface ResourceImportOptions {
