@@ -94,6 +94,9 @@ export const SCOPES: readonly ScopeEntry[] = [...pathsByScope].map(([scope, path
 /** The names of the 22 scopes in catalog order. */
 export const SCOPE_NAMES: readonly Scope[] = SCOPES.map((entry) => entry.scope);
 
+/** Scopes of summaries over all readings, those of other scopes included. */
+export const SUMMARY_SCOPES: readonly Scope[] = ['read:aggregations', 'read:trends'];
+
 /** Scopes of data without a time, which the first day of a grant does not limit (decision 0009). */
 export const STANDING_SCOPES: readonly Scope[] = [
   'read:medications',

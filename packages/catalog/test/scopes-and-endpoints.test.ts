@@ -148,10 +148,11 @@ describe('scopes', () => {
   });
 
   test('no two languages have a description in common', () => {
-    const descriptions = LANGUAGES.flatMap((language) =>
-      SCOPE_NAMES.map((scope) => scopeTexts(language)[scope].description),
-    );
-    expect(new Set(descriptions).size).toBe(22 * LANGUAGES.length);
+    const descriptions = LANGUAGES.flatMap((language) => [
+      ...new Set(SCOPE_NAMES.map((scope) => scopeTexts(language)[scope].description)),
+    ]);
+    // The two summaries have one description.
+    expect(new Set(descriptions).size).toBe(21 * LANGUAGES.length);
   });
 
   test('are published in English', () => {
@@ -160,13 +161,13 @@ describe('scopes', () => {
     }
   });
 
-  test('aggregations and trends state that they cover types that were not selected', () => {
+  test('aggregations and trends state that they cover types that were not selected, and that they can be the readings', () => {
     for (const name of ['read:aggregations', 'read:trends'] as const) {
-      expect(scopeTexts('en')[name].description).toContain(
-        'Covers everything you measure, including types you have not selected',
+      expect(scopeTexts('en')[name].description).toBe(
+        'Covers everything you measure, including types you have not selected: latest, lowest, highest and average values of each hour or day. With one reading in an hour, that is the reading.',
       );
-      expect(scopeTexts('de')[name].description).toContain(
-        'Umfasst alles, was Sie messen, auch nicht ausgewählte Arten',
+      expect(scopeTexts('de')[name].description).toBe(
+        'Umfasst alles, was Sie messen, auch nicht ausgewählte Arten: letzte, niedrigste, höchste und mittlere Werte jeder Stunde oder jedes Tages. Liegt in einer Stunde nur ein Messwert, ist es dieser.',
       );
       expect(findScope(name)?.sensitive).toBe(true);
     }

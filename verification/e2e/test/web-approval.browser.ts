@@ -204,7 +204,7 @@ describeWithChromium(
 
     test('summaries', async () => {
       const visitor = await open('first-summaries', [HEART, ...SUMMARIES]);
-      await visitor.page.getByText('Includes types you did not select.').waitFor();
+      await visitor.page.getByText('With one reading in an hour').first().waitFor();
       await expectAnswers(visitor, 'ten-seconds-summaries');
     });
   },

@@ -57,12 +57,12 @@ export const DE: CatalogTexts = {
     'read:aggregations': {
       title: 'Zusammenfassung aller Gesundheitsdaten',
       description:
-        'Umfasst alles, was Sie messen, auch nicht ausgewählte Arten: neueste, durchschnittliche, niedrigste und höchste Werte, aber keine Listen von Messwerten.',
+        'Umfasst alles, was Sie messen, auch nicht ausgewählte Arten: letzte, niedrigste, höchste und mittlere Werte jeder Stunde oder jedes Tages. Liegt in einer Stunde nur ein Messwert, ist es dieser.',
     },
     'read:trends': {
       title: 'Verläufe aller Gesundheitsdaten',
       description:
-        'Umfasst alles, was Sie messen, auch nicht ausgewählte Arten: wie sich Werte pro Stunde oder Tag ändern, aber keine einzelnen Messwerte.',
+        'Umfasst alles, was Sie messen, auch nicht ausgewählte Arten: letzte, niedrigste, höchste und mittlere Werte jeder Stunde oder jedes Tages. Liegt in einer Stunde nur ein Messwert, ist es dieser.',
     },
     'read:symptoms': {
       title: 'Symptome',

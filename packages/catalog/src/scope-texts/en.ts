@@ -55,12 +55,12 @@ export const EN: CatalogTexts = {
     'read:aggregations': {
       title: 'Summary of all health data',
       description:
-        'Covers everything you measure, including types you have not selected: latest, average, lowest and highest values, but no lists of readings.',
+        'Covers everything you measure, including types you have not selected: latest, lowest, highest and average values of each hour or day. With one reading in an hour, that is the reading.',
     },
     'read:trends': {
       title: 'Trends of all health data',
       description:
-        'Covers everything you measure, including types you have not selected: how values change by the hour or day, but not individual readings.',
+        'Covers everything you measure, including types you have not selected: latest, lowest, highest and average values of each hour or day. With one reading in an hour, that is the reading.',
     },
     'read:symptoms': {
       title: 'Symptoms',

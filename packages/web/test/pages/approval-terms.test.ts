@@ -57,7 +57,7 @@ test.each<[string, readonly string[], string]>([
   [
     'a summary and data without dates',
     ['Heart', 'Sleep', 'Trends of all', 'Profile', 'From today', '30 days'],
-    `Morning Run can read your heart, sleep, trends of all health data and profile, including new data, until 27 Dec 2026, starting with today, 27 Nov 2026. Trends of all health data: this covers everything you measure, including types you have not selected, but not individual readings. ${FULL}`,
+    `Morning Run can read your heart, sleep, trends of all health data and profile, including new data, until 27 Dec 2026, starting with today, 27 Nov 2026. Trends of all health data: this covers everything you measure, including types you have not selected: latest, lowest, highest and average values of each hour or day. With one reading in an hour, that is the reading. ${FULL}`,
   ],
   [
     'a single day, to the minute',

@@ -35,7 +35,6 @@ test('the screen says who requests what and why, with nothing chosen', async () 
     'Why Morning Run says it needs this: To pace your runs.',
     "Morning Run's registered app sent this.",
     'Nothing is selected yet.',
-    'Includes types you did not select.',
   ]) {
     page.see(text);
   }
@@ -44,7 +43,7 @@ test('the screen says who requests what and why, with nothing chosen', async () 
   );
   const what = within(screen.getByRole('region', { name: 'What to share' }));
   const legends = what.getAllByRole('group').map((group) => group.querySelector('legend')?.textContent);
-  expect(legends).toEqual(['Vital signs', 'About you', 'Very personal', 'Summaries']);
+  expect(legends).toEqual(['Vital signs', 'About you', 'Very personal']);
   expect([approvals.chosen, await page.findBarriers()]).toEqual([[], []]);
 });
 

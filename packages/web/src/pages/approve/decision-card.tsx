@@ -1,4 +1,4 @@
-import { STANDING_SCOPES } from '@phds/catalog/scopes';
+import { STANDING_SCOPES, SUMMARY_SCOPES } from '@phds/catalog/scopes';
 import type { ReactNode, Ref } from 'react';
 import type { useDecision } from '../../api/approvals.ts';
 import { Problem } from '../../api/problem.ts';
@@ -13,7 +13,6 @@ import { scopeTitle } from '../../ui/scopes.ts';
 import { Clock, formatDate, formatDay, formatInstant } from '../../ui/time.tsx';
 import style from './approval-form.module.css';
 import { ConnectionLink, findChanges } from './connection-changes.tsx';
-import { SUMMARIES } from './scope-groups.ts';
 import type { Terms } from './terms.ts';
 import { Rich, text } from './texts.ts';
 
@@ -132,7 +131,7 @@ function toSummary({ app, connection, requestedScopes }: PendingApproval, terms:
   const { chosen, scopes, stopped, firstDay, dayFault } = terms;
   if (chosen.length === 0) return [text(connection === null ? 'nothing' : 'nothingKept', { app: app.name })];
   if (dayFault !== null) return [text(dayFault === 'missing' ? 'dayMissing' : 'dayFuture')];
-  const summaries = scopes.filter((scope) => SUMMARIES.includes(scope));
+  const summaries = SUMMARY_SCOPES.filter((scope) => scopes.includes(scope));
   const standing = firstDay === null ? [] : STANDING_SCOPES.filter((scope) => scopes.includes(scope));
   const missing = requestedScopes.filter(({ scope, need }) => need === 'needed' && !chosen.includes(scope));
   return [

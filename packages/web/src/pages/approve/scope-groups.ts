@@ -2,9 +2,6 @@ import type { RequestedScope } from '../../api/resources.ts';
 import { groupByCategory } from '../../ui/scopes.ts';
 import { text } from './texts.ts';
 
-/** Scopes that cover all readings, of other scopes too. */
-export const SUMMARIES: readonly string[] = ['read:aggregations', 'read:trends'];
-
 /** Requested scopes under one heading. */
 export interface ScopeGroup {
   /** The same in every language. */
@@ -15,12 +12,10 @@ export interface ScopeGroup {
   readonly items: readonly RequestedScope[];
 }
 
-/** Groups requested scopes by category; then the very personal ones, then summaries. */
+/** Groups requested scopes by category; then the very personal ones. */
 export function toScopeGroups(scopes: readonly RequestedScope[]): ScopeGroup[] {
-  const isSummary = ({ scope }: RequestedScope) => SUMMARIES.includes(scope);
-  const others = scopes.filter((item) => !isSummary(item));
   const groups: Omit<ScopeGroup, 'id'>[] = [
-    ...groupByCategory(others.filter(({ sensitive }) => !sensitive)).map(({ category, items }) => ({
+    ...groupByCategory(scopes.filter(({ sensitive }) => !sensitive)).map(({ category, items }) => ({
       title: category,
       note: null,
       items,
@@ -28,9 +23,8 @@ export function toScopeGroups(scopes: readonly RequestedScope[]): ScopeGroup[] {
     {
       title: text('veryPersonal'),
       note: text('veryPersonalNote'),
-      items: others.filter(({ sensitive }) => sensitive),
+      items: scopes.filter(({ sensitive }) => sensitive),
     },
-    { title: text('summaries'), note: text('summariesNote'), items: scopes.filter(isSummary) },
   ];
   return groups.flatMap((group) => {
     const [first] = group.items;
