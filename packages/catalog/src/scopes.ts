@@ -97,6 +97,24 @@ export const SCOPE_NAMES: readonly Scope[] = SCOPES.map((entry) => entry.scope);
 /** Scopes of summaries over all readings, those of other scopes included. */
 export const SUMMARY_SCOPES: readonly Scope[] = ['read:aggregations', 'read:trends'];
 
+/** Scopes that open the data of a scope, too: summaries that of all readings, and body measurements each weight. */
+function coveringScopes(scope: string): readonly Scope[] {
+  if (scope === 'read:weight') return ['read:health-data:body-composition', ...SUMMARY_SCOPES];
+  return scope.startsWith('read:health-data:') ? SUMMARY_SCOPES : [];
+}
+
+/** The withdrawn scopes whose data other scopes still open, each with those others. */
+export function stillCovered(
+  scopes: readonly string[],
+  withdrawn: readonly string[],
+): ReadonlyMap<string, readonly Scope[]> {
+  const kept = scopes.filter((scope) => !withdrawn.includes(scope));
+  const through = (scope: string) => coveringScopes(scope).filter((other) => kept.includes(other));
+  return new Map(
+    withdrawn.map((scope) => [scope, through(scope)] as const).filter(([, others]) => others.length > 0),
+  );
+}
+
 /** Scopes of data without a time, which the first day of a grant does not limit (decision 0009). */
 export const STANDING_SCOPES: readonly Scope[] = [
   'read:medications',

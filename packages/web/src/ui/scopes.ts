@@ -1,6 +1,7 @@
 import { isScope, SCOPES, type ScopeText, scopeTexts } from '@phds/catalog/scopes';
 import { text } from '../texts/frame.ts';
 import { currentLanguage } from '../texts/language.ts';
+import { formatList } from './formats.ts';
 
 /** A scope's title in the page's language; the name of an unknown scope. */
 export function scopeTitle(scope: string): string {
@@ -10,6 +11,15 @@ export function scopeTitle(scope: string): string {
 /** The titles of the scopes of accesses, which name one or, separated by spaces, several; each once. */
 export function recordedTitles(accesses: readonly { readonly scope: string }[]): string[] {
   return [...new Set(accesses.flatMap(({ scope }) => scope.split(' ')))].map(scopeTitle);
+}
+
+/** The titles of scopes within a sentence. German nouns keep their capital. */
+export function scopesInSentence(scopes: readonly string[]): string {
+  const isEnglish = currentLanguage() === 'en';
+  const titles = scopes.map(scopeTitle);
+  return formatList(
+    isEnglish ? titles.map((title) => title.charAt(0).toLowerCase() + title.slice(1)) : titles,
+  );
 }
 
 /** A sentence about a scope in the page's language; empty for an unknown scope. */

@@ -209,6 +209,22 @@ test('the old end and first day are shown beside the new ones, also for what was
   expect(page.changes).toEqual([['approve', expect.objectContaining(sent)]]);
 });
 
+test('a type that summaries still cover is not said to stop, and those can be stopped too', async () => {
+  const scopes = [HEART, SLEEP, MOOD, 'read:trends'] as const;
+  await using opened = await open(scopes, { connection: connectionOf(scopes) });
+  const { page, approvals } = opened;
+  await approvals.choose('Sleep', 'Mood');
+  const stays = [
+    'Morning Run can no longer read your sleep one by one.',
+    'Morning Run still gets sleep through Trends of all health data.',
+  ];
+  expect(approvals.changes).toEqual(['Mood will stop.', ...stays]);
+  const sentences = [...approvals.summary.children].map(textOf);
+  expect(sentences.slice(1, 4)).toEqual(['Morning Run can no longer read your mood.', ...stays]);
+  await page.press('Stop those too');
+  expect([approvals.chosen, page.find('still gets')]).toEqual([['HeartShared already'], null]);
+});
+
 test('with everything unticked nothing is shared, and the page says how to stop what is shared', async () => {
   await using opened = await open([HEART, WEIGHT], { connection: connectionOf([HEART]) });
   const { page, approvals } = opened;

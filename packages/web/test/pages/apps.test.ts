@@ -221,6 +221,29 @@ test('a change sends what was changed, and the form is empty again', async () =>
   expect(screen.getByLabelText<HTMLInputElement>('Last day of sharing').value).toBe('');
 });
 
+test('a type that summaries still cover is said to be so, before and after it is withdrawn, with a way to stop those too', async () => {
+  const kept = ['read:health-data:body-composition', 'read:trends'] as const;
+  const scopes = [HEART, kept[0], 'read:weight', 'read:mood', kept[1]] as const;
+  await using page = await openApp({ scopes });
+  for (const title of ['Mood', 'Heart', 'Weight by day']) await page.press(title, 'checkbox');
+  const form = screen.getByRole('region', { name: 'Change sharing' });
+  const goesOn =
+    'Morning Run still gets heart and weight by day through Body measurements and Trends of all health data.';
+  page.see(goesOn, form);
+  page.answers.getGrant = { data: grantOf({ scopes: kept }) };
+  await page.press('Save changes');
+  page.see('Saved.', form);
+  page.see('Morning Run can no longer read your heart one by one.', form);
+  page.see(goesOn, form);
+  page.answers.getGrant = { data: grantOf({ scopes: [...kept, 'read:mood'] }) };
+  await page.comeBack();
+  await page.press('Stop those too');
+  expect(page.changes).toEqual([
+    ['narrowGrant', { scopes: kept }],
+    ['narrowGrant', { scopes: ['read:mood'] }],
+  ]);
+});
+
 test('an app is reported with a reason, and a refused report keeps what was written', async () => {
   await using page = await openApp({}, { reportGrant: problem('RATE_LIMITED') });
   await page.press('Report this app');

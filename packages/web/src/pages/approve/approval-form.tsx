@@ -79,6 +79,7 @@ export function ApprovalForm({
             summary={summary}
             onShare={() => decide(true)}
             onDeny={() => decide(false)}
+            onStop={(scopes) => change({ ticks: untick(choices.ticks, scopes) })}
           />
         </Stack>
       </div>
@@ -87,6 +88,10 @@ export function ApprovalForm({
       </ReviewBar>
     </div>
   );
+}
+
+function untick(ticks: Choices['ticks'], scopes: readonly string[]): Choices['ticks'] {
+  return new Map([...ticks, ...scopes.map((scope) => [scope, false] as const)]);
 }
 
 /** Sends the decision, and before it checks the first day and that the summary has been on the screen. */

@@ -4,6 +4,7 @@ import { Card } from '../../ui/card.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, formatDay } from '../../ui/time.tsx';
+import { describeWithdrawal } from '../../ui/withdrawal.ts';
 import style from './approval-form.module.css';
 import { KEPT, type Terms } from './terms.ts';
 import { Rich, text } from './texts.ts';
@@ -30,7 +31,8 @@ export function ConnectionChanges(props: ChangesProps) {
 }
 
 function Changes({ approval: { app }, connection, terms }: ChangesProps) {
-  const { added, stopped, others, firstDay } = terms;
+  const { added, stopped, scopes, others, firstDay } = terms;
+  const { gone, coarser, goesOn } = describeWithdrawal(app.name, scopes, stopped);
   const { ends, isEndNew, isFirstDayNew, isSame } = findChanges(connection, terms);
   return (
     <ul className={style['changes']}>
@@ -40,10 +42,13 @@ function Changes({ approval: { app }, connection, terms }: ChangesProps) {
           <Rich id="added" values={{ items: toList(added) }} components={{ new: <strong /> }} />
         </li>
       )}
-      {stopped.length === 0 ? null : (
+      {gone.length === 0 ? null : (
         <li>
-          <Rich id="stopped" values={{ items: toList(stopped) }} components={{ new: <strong /> }} />
+          <Rich id="stopped" values={{ items: toList(gone) }} components={{ new: <strong /> }} />
         </li>
+      )}
+      {[...coarser, goesOn].map((sentence) =>
+        sentence === null ? null : <li key={sentence}>{sentence}</li>,
       )}
       {isEndNew ? <Change id="newEnd" {...ends} /> : null}
       {isFirstDayNew ? (

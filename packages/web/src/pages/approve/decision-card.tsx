@@ -3,14 +3,15 @@ import type { ReactNode, Ref } from 'react';
 import type { useDecision } from '../../api/approvals.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Connection, PendingApproval } from '../../api/resources.ts';
-import { currentLanguage } from '../../texts/language.ts';
+import { text as frameText } from '../../texts/frame.ts';
 import { Button } from '../../ui/button.tsx';
-import { Card, Soft } from '../../ui/card.tsx';
+import { Card, Row, Soft } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
-import { scopeTitle } from '../../ui/scopes.ts';
+import { scopesInSentence, scopeTitle } from '../../ui/scopes.ts';
 import { Clock, formatDate, formatDay, formatInstant } from '../../ui/time.tsx';
+import { describeWithdrawal } from '../../ui/withdrawal.ts';
 import style from './approval-form.module.css';
 import { ConnectionLink, findChanges } from './connection-changes.tsx';
 import type { Terms } from './terms.ts';
@@ -29,11 +30,14 @@ export function DecisionCard({
   summary,
   onShare,
   onDeny,
+  onStop,
   ...rest
 }: DecisionProps & {
   readonly summary: Ref<HTMLDivElement>;
   readonly onShare: () => void;
   readonly onDeny: () => void;
+  /** Unticks scopes. */
+  readonly onStop: (scopes: readonly string[]) => void;
 }) {
   const { approval, terms, decision } = rest;
   const { app, connection } = approval;
@@ -47,6 +51,7 @@ export function DecisionCard({
           <p key={sentence}>{sentence}</p>
         ))}
       </div>
+      <StopThoseToo approval={approval} terms={terms} onStop={onStop} />
       {count === 0 && connection !== null ? (
         <p>
           <Rich id="stopElsewhere" components={{ link: <ConnectionLink id={connection.grantId} /> }} />
@@ -68,6 +73,23 @@ export function DecisionCard({
         <Rich id="waitsUntil" values={{ time: <Clock at={approval.expiresAt} /> }} />
       </Soft>
     </Card>
+  );
+}
+
+/** Stops the scopes through which the app would still get what is withdrawn; those of other requests on their own page. */
+function StopThoseToo({
+  approval: { app, connection },
+  terms: { chosen, scopes, stopped },
+  onStop,
+}: Pick<DecisionProps, 'approval' | 'terms'> & { readonly onStop: (scopes: readonly string[]) => void }) {
+  const { through } = describeWithdrawal(app.name, scopes, stopped);
+  if (connection === null || chosen.length === 0 || through.length === 0) return null;
+  if (!through.every((scope) => chosen.includes(scope)))
+    return <ConnectionLink id={connection.grantId}>{frameText('stopThoseToo')}</ConnectionLink>;
+  return (
+    <Row>
+      <Button onPress={() => onStop(through)}>{frameText('stopThoseToo')}</Button>
+    </Row>
   );
 }
 
@@ -133,10 +155,13 @@ function toSummary({ app, connection, requestedScopes }: PendingApproval, terms:
   if (dayFault !== null) return [text(dayFault === 'missing' ? 'dayMissing' : 'dayFuture')];
   const summaries = SUMMARY_SCOPES.filter((scope) => scopes.includes(scope));
   const standing = firstDay === null ? [] : STANDING_SCOPES.filter((scope) => scopes.includes(scope));
+  const { gone, coarser, goesOn } = describeWithdrawal(app.name, scopes, stopped);
   const missing = requestedScopes.filter(({ scope, need }) => need === 'needed' && !chosen.includes(scope));
   return [
     toSentence(app.name, terms),
-    stopped.length === 0 ? null : text('noLonger', { app: app.name, items: toItems(stopped) }),
+    gone.length === 0 ? null : text('noLonger', { app: app.name, items: scopesInSentence(gone) }),
+    ...coarser,
+    goesOn,
     summaries.length === 0
       ? null
       : text('coversEverything', { items: formatList(summaries.map(scopeTitle)), count: summaries.length }),
@@ -145,24 +170,14 @@ function toSummary({ app, connection, requestedScopes }: PendingApproval, terms:
       : text('noDates', { items: formatList(standing.map(scopeTitle)), app: app.name }),
     missing.length === 0
       ? null
-      : text('neededMissing', { items: toItems(missing.map(({ scope }) => scope)), app: app.name }),
+      : text('neededMissing', { items: scopesInSentence(missing.map(({ scope }) => scope)), app: app.name }),
   ].filter((sentence) => sentence !== null);
 }
 
 function toSentence(app: string, { scopes, firstDay, lookBack, life, end }: Terms): string {
   // The end of a single day is within a day that the person knows.
   const until = life === '1' ? formatInstant(new Date(end).toISOString()) : formatDay(end);
-  const values = { app, items: toItems(scopes), until };
+  const values = { app, items: scopesInSentence(scopes), until };
   if (firstDay === null) return text('sentenceEverything', values);
   return text(lookBack === 'today' ? 'sentenceToday' : 'sentence', { ...values, day: formatDate(firstDay) });
-}
-
-/** The titles of scopes within a sentence. */
-function toItems(scopes: readonly string[]): string {
-  return formatList(scopes.map(scopeTitle).map(inSentence));
-}
-
-/** German nouns keep their capital. */
-function inSentence(title: string): string {
-  return currentLanguage() === 'en' ? title.charAt(0).toLowerCase() + title.slice(1) : title;
 }

@@ -2,15 +2,18 @@ import { useState } from 'react';
 import { useNarrowing } from '../../api/grants.ts';
 import { violationOf } from '../../api/problem.ts';
 import type { Grant } from '../../api/resources.ts';
+import { text as frameText } from '../../texts/frame.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Fields, Row, Soft, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { focusInvalidField } from '../../ui/focus.ts';
+import { Notice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, formatInstant } from '../../ui/time.tsx';
 import { toggled } from '../../ui/toggled.ts';
+import { describeWithdrawal } from '../../ui/withdrawal.ts';
 import {
   type Draft,
   type Fault,
@@ -27,20 +30,25 @@ const NOTHING: Draft = { withdrawn: new Set(), lastDay: '', dataFrom: '' };
 export function NarrowingForm({ grant }: { readonly grant: Grant }) {
   const [draft, setDraft] = useState(NOTHING);
   const [fault, setFault] = useState<Fault | null>(null);
+  /** What the latest change withdrew. */
+  const [withdrawn, setWithdrawn] = useState<readonly string[]>([]);
   const narrowing = useNarrowing(grant.id);
   const set = (part: Partial<Draft>) => {
     setDraft({ ...draft, ...part });
     setFault(null);
     narrowing.reset();
   };
-  const submit = () => {
-    const found = findFault(grant, draft, Date.now());
+  const submit = (sent: Draft) => {
+    const found = findFault(grant, sent, Date.now());
     setFault(found);
     if (found !== null) return focusInvalidField();
     // Edits made during the change are kept.
-    const onSuccess = () => setDraft((present) => (present === draft ? NOTHING : present));
-    narrowing.mutate(toNarrowing(grant, draft), { onSuccess });
+    const onSuccess = () => setDraft((present) => (present === sent ? NOTHING : present));
+    setDraft(sent);
+    setWithdrawn([...sent.withdrawn]);
+    narrowing.mutate(toNarrowing(grant, sent), { onSuccess });
   };
+  const isSaved = fault === null && narrowing.isSuccess;
   const saved = text(draft === NOTHING ? 'saved' : 'savedPartly');
   const title = text('changeSharing');
   return (
@@ -66,15 +74,58 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
         advice={text('saveAdvice')}
       />
       <Row>
-        <Button kind="primary" isBusy={narrowing.isPending} onPress={submit}>
+        <Button kind="primary" isBusy={narrowing.isPending} onPress={() => submit(draft)}>
           {text('save')}
         </Button>
         <span role="status">
           {fault?.field === null ? text(fault.id) : null}
-          {fault === null && narrowing.isSuccess ? saved : null}
+          {isSaved ? saved : null}
         </span>
       </Row>
+      {isSaved ? (
+        <StillCovered
+          grant={grant}
+          withdrawn={withdrawn}
+          isSaved
+          onStop={(through) => submit({ ...draft, withdrawn: new Set([...draft.withdrawn, ...through]) })}
+        />
+      ) : (
+        <StillCovered
+          grant={grant}
+          withdrawn={[...draft.withdrawn]}
+          isSaved={false}
+          onStop={(through) => set({ withdrawn: new Set([...draft.withdrawn, ...through]) })}
+        />
+      )}
     </Card>
+  );
+}
+
+/** Tells which withdrawn data the app gets through what it keeps, and stops that too. */
+function StillCovered({
+  grant: { app, scopes },
+  withdrawn,
+  isSaved,
+  onStop,
+}: {
+  readonly grant: Grant;
+  readonly withdrawn: readonly string[];
+  readonly isSaved: boolean;
+  readonly onStop: (through: readonly string[]) => void;
+}) {
+  const { coarser, goesOn, through } = describeWithdrawal(appTitle(app), scopes, withdrawn);
+  return (
+    <div role="status">
+      {goesOn === null ? null : (
+        <Notice tone="warn">
+          {isSaved ? coarser.map((sentence) => <strong key={sentence}>{sentence}</strong>) : null}
+          <span>{goesOn}</span>
+          <Row>
+            <Button onPress={() => onStop(through)}>{frameText('stopThoseToo')}</Button>
+          </Row>
+        </Notice>
+      )}
+    </div>
   );
 }
 
