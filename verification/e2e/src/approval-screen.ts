@@ -25,7 +25,7 @@ export class ApprovalScreen {
     this.share = page.getByRole('button', {
       name: /^(Share( \d+ types? of data)?|Agree( to these changes)?)$/,
     });
-    this.deny = page.getByRole('button', { name: "Don't share" });
+    this.deny = page.getByRole('button', { name: /^(Don't share|Change nothing)$/ });
     this.summary = page.getByRole('region', { name: 'In short' }).getByRole('status');
     this.changes = page.getByRole('region', { name: 'What changes' });
     this.life = page.getByRole('radiogroup', { name: /^How long/ });

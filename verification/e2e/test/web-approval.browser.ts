@@ -285,7 +285,7 @@ describeWithChromium('with the keyboard and the roles of a screen reader alone, 
     expect(grant.body.data.scopes).toEqual([HEART, 'read:health-data:activity']);
 
     const third = await open('keys-life', ['read:mood']);
-    const back = await third.visitor.leave(() => third.keyboard.activate(third.button("Don't share")));
+    const back = await third.visitor.leave(() => third.keyboard.activate(third.screen.deny));
     expect(back.searchParams.get('error')).toBe('access_denied');
   });
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Scope } from '@phds/catalog/scopes';
-import { listOf, problem } from '../kit/answers.ts';
+import { LOST, listOf, problem } from '../kit/answers.ts';
 import { type Approval, approvalOf, connectionOf, openApproval } from '../kit/approval-screen.ts';
 import { screen, textOf } from '../kit/page.ts';
 import { after } from '../kit/times.ts';
@@ -74,6 +74,7 @@ test.each<[string, readonly string[], string]>([
   const order = screen.getByRole('region', { name: 'In short' }).querySelectorAll('[role=status], button');
   const share = count === 0 ? 'Share' : `Share ${count} type${count === 1 ? '' : 's'} of data`;
   expect([...order].slice(1).map(textOf)).toEqual(["Don't share", share]);
+  opened.page.see("If you don't share, Morning Run gets no data and learns only that you declined.");
   expect(order[0]).toBe(approvals.summary);
   expect(approvals.share.getAttribute('aria-disabled')).toBe(count === 0 ? 'true' : null);
 });
@@ -225,11 +226,40 @@ test('a type that summaries still cover is not said to stop, and those can be st
   expect([approvals.chosen, page.find('still gets')]).toEqual([['HeartShared already'], null]);
 });
 
+test.each<[string, string, string, string]>([
+  [
+    'en',
+    'Change nothing',
+    'If you change nothing, Morning Run keeps reading heart and mood until 25 Feb 2027.',
+    'Morning Run keeps reading heart and mood until 25 Feb 2027.',
+  ],
+  [
+    'de',
+    'Nichts ändern',
+    'Wenn Sie nichts ändern, liest Morning Run weiter Herz und Stimmung, bis 25. Feb. 2027.',
+    'Morning Run liest weiter Herz und Stimmung, bis 25. Feb. 2027.',
+  ],
+])(
+  'in %s, declining what would change a connection is called “%s”, and the ended request says what goes on',
+  async (language, label, before, after) => {
+    const connection = connectionOf([HEART, MOOD]);
+    const asked = approvalOf([HEART, WEIGHT], { connection });
+    await using opened = await openApproval(asked, { language: language as 'de' });
+    const { page } = opened;
+    const button = screen.getByRole('button', { name: label });
+    expect(textOf(button.parentElement?.previousElementSibling ?? button)).toContain(before);
+    page.answers.deny = LOST;
+    page.answers.getPendingApproval = { data: { ...asked, status: 'denied' } };
+    await page.press(label);
+    page.see(after);
+  },
+);
+
 test('with everything unticked nothing is shared, and the page says how to stop what is shared', async () => {
   await using opened = await open([HEART, WEIGHT], { connection: connectionOf([HEART]) });
   const { page, approvals } = opened;
   await approvals.choose('Heart');
-  page.see("If you don't share, Morning Run keeps what you share with it now.", approvals.summary);
+  page.see('Nothing is selected.', approvals.summary);
   expect(screen.getByRole('link', { name: 'stop sharing' }).getAttribute('href')).toBe('/apps/grt_1');
   await page.press(approvals.share);
   await page.keys('{Enter}');

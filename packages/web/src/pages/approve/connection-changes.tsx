@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Connection, PendingApproval } from '../../api/resources.ts';
 import { Card } from '../../ui/card.tsx';
 import { formatList } from '../../ui/formats.ts';
-import { scopeTitle } from '../../ui/scopes.ts';
+import { scopesInSentence, scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, formatDay } from '../../ui/time.tsx';
 import { describeWithdrawal } from '../../ui/withdrawal.ts';
 import style from './approval-form.module.css';
@@ -85,6 +85,11 @@ function Change({
 
 function toList(scopes: readonly string[]): string {
   return formatList(scopes.map(scopeTitle));
+}
+
+/** The values of a sentence that says what goes on. */
+export function goesOnText(app: string, { scopes, expiresAt }: Connection) {
+  return { app, items: scopesInSentence(scopes), day: formatDay(expiresAt) };
 }
 
 /** How far back the app sees. */

@@ -13,7 +13,7 @@ import { scopesInSentence, scopeTitle } from '../../ui/scopes.ts';
 import { Clock, formatDate, formatDay, formatInstant } from '../../ui/time.tsx';
 import { describeWithdrawal } from '../../ui/withdrawal.ts';
 import style from './approval-form.module.css';
-import { ConnectionLink, findChanges } from './connection-changes.tsx';
+import { ConnectionLink, findChanges, goesOnText } from './connection-changes.tsx';
 import type { Terms } from './terms.ts';
 import { Rich, text } from './texts.ts';
 
@@ -52,18 +52,23 @@ export function DecisionCard({
         ))}
       </div>
       <StopThoseToo approval={approval} terms={terms} onStop={onStop} />
-      {count === 0 && connection !== null ? (
-        <p>
-          <Rich id="stopElsewhere" components={{ link: <ConnectionLink id={connection.grantId} /> }} />
-        </p>
-      ) : null}
       <p>
         <strong>{text('stopAnyTime')}</strong> {text('responsible', { app: app.name })}
       </p>
       <FailureNotice {...rest} />
+      <p>
+        {connection === null ? (
+          text('ifNotShared', { app: app.name })
+        ) : (
+          <>
+            {text('ifUnchanged', goesOnText(app.name, connection))}{' '}
+            <Rich id="stopElsewhere" components={{ link: <ConnectionLink id={connection.grantId} /> }} />
+          </>
+        )}
+      </p>
       <div className={style['buttons']}>
         <Button isBusy={isBusy} onPress={onDeny}>
-          {text('deny')}
+          {text(connection === null ? 'deny' : 'changeNothing')}
         </Button>
         <Button isBusy={isBusy || count === 0} onPress={onShare}>
           {isBusy ? text('oneMoment') : shareText(connection, terms)}

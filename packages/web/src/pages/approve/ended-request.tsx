@@ -8,6 +8,7 @@ import { PageHeading } from '../../ui/layout.tsx';
 import { EmptyPage, ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, Instant } from '../../ui/time.tsx';
+import { goesOnText } from './connection-changes.tsx';
 import { text } from './texts.ts';
 
 const ENDINGS = {
@@ -35,6 +36,9 @@ export function EndedRequest({ approval }: { readonly approval: PendingApproval 
   return (
     <EmptyPage title={text(title, { app: app.name })}>
       <p>{text(why, { app: app.name })}</p>
+      {connection === null || status === 'cancelled' ? null : (
+        <p>{text('keepsReading', goesOnText(app.name, connection))}</p>
+      )}
       {status === 'denied' ? (
         <WayBack approval={approval} terms={null} label={text('returnToApp', { app: app.name })} />
       ) : null}
