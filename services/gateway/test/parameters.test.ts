@@ -221,6 +221,12 @@ describe('parsing', () => {
     ['2001:0db8:0001:0002::9', '2001:db8:1:2'],
     ['2001:db8::9', '2001:db8:0:0'],
     ['::1', '0:0:0:0'],
+    ['203.0.113.9:50001', '203.0.113.9'],
+    ['[2001:db8:1:2::7]:443', '2001:db8:1:2'],
+    ['[2001:db8:1:2::7]', '2001:db8:1:2'],
+    ['unknown', 'none'],
+    ['203.0.113.9:https', 'none'],
+    ['', 'none'],
   ])('counts the address %s as %s', (address, key) => {
     expect(toAddressKey(address)).toBe(key);
   });
@@ -229,6 +235,7 @@ describe('parsing', () => {
     const [one, other] = [createNetworkNames('key'), createNetworkNames('another key')];
     expect(one('2001:db8:1:2::9')).toBe(createNetworkNames('key')('2001:db8:1:3::1'));
     expect(one('203.0.113.9')).not.toBe(one('203.0.113.8'));
+    expect(one('203.0.113.9:50001')).toBe(one('203.0.113.9:50002'));
     expect(one('203.0.113.9')).not.toBe(other('203.0.113.9'));
     expect(one('203.0.113.9')).toMatch(/^[\w-]{43}$/);
   });

@@ -9,12 +9,22 @@ export function toAddressKey(address: string): string {
 }
 
 /** The network of a client: an IPv4 address, or so many of the eight groups of an IPv6 address. */
-function toNetwork(address: string, groupCount: number): string {
-  if (!address.includes(':') || !ipaddr.isValid(address)) return address;
+function toNetwork(text: string, groupCount: number): string {
+  const address = withoutPort(text);
+  if (!ipaddr.isValid(address)) return NO_ADDRESS;
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
   const groups = (parsed as ipaddr.IPv6).parts.slice(0, groupCount);
   return groups.map((group) => group.toString(16)).join(':');
+}
+
+/** The key of whatever is no address: a caller who can write texts here would have a limit for each. */
+const NO_ADDRESS = 'none';
+
+/** Some proxies write `192.0.2.1:50001` or `[2001:db8::7]:443` into X-Forwarded-For. */
+function withoutPort(address: string): string {
+  const { v4, v6 } = /^(?:(?<v4>[\d.]+):\d+|\[(?<v6>[^\]]+)\](?::\d+)?)$/.exec(address)?.groups ?? {};
+  return v4 ?? v6 ?? address;
 }
 
 /**
