@@ -60,6 +60,19 @@ describe("the operators' record", () => {
     });
   });
 
+  test('has one outcome of an act, which may be told again', async () => {
+    const { number } = await act({ clientId: app.clientId });
+    const end = (outcome: string) => consent.acts.asHealthData.endAct({ number, outcome });
+    await end('FAILED');
+    await end('FAILED');
+    expect(await reasonOf(end('OK'))).toBe('not_found');
+    expect((await read()).filter(({ ends }) => ends === Number(number))).toHaveLength(1);
+    const another = `INSERT INTO consent_audit.operator_act
+      SELECT number + 1000, at, operator, rpc, user_ref, client_id, grant_id, reason, request_id, ends, 'OK', hash
+      FROM consent_audit.operator_act WHERE ends = $1`;
+    await expect(consent.owner.query(another, [number])).rejects.toMatchObject({ code: '23505' });
+  });
+
   test.each([
     ['operator', 'somebody'],
     ['reason', 'another'],

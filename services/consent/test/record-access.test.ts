@@ -300,6 +300,36 @@ describe('records', () => {
   });
 });
 
+const UNKNOWN_STATE = `CREATE OR REPLACE VIEW consent_audit.suspension AS
+  SELECT 0 AS below, '-infinity'::timestamptz AS until, NULL::boolean AS identified`;
+
+test.each([
+  ['nothing that is right', 'released', {}, ''],
+  ['an unknown state of restores', 'unverified', {}, UNKNOWN_STATE],
+  ['an empty scope', 'scope_withdrawn', { scope: '' }, ''],
+  ['no scope', 'scope_withdrawn', { scope: null }, ''],
+  ['no expiry', 'token_expired', { tokenExpiresAt: null }, ''],
+  ['no person', 'grant_revoked', { userId: null }, ''],
+  ['no window', 'window_changed', { dataFrom: null }, ''],
+])('the statement of the judgement refuses %s (%s)', async (_, verdict, change, before) => {
+  const grant = await approve(consent, app, 'judged');
+  const judged = { ...accessOf(grant), ...change };
+  const admin = await connect(consent.database.adminUrl);
+  try {
+    await admin.query(`BEGIN; ${before}`);
+    const { text } = readStatement(new URL('../src/store/sql/judge-accesses.sql', import.meta.url));
+    const refs = 'SELECT user_ref FROM consent_grant WHERE id = $1';
+    const { rows } = await admin.query(refs, [grant.grantId]);
+    const { clientId, userId, grantId, familyId, tokenHash, tokenExpiresAt, scope, dataFrom } = judged;
+    const columns = [clientId, userId, grantId, familyId, tokenHash, tokenExpiresAt, scope, dataFrom];
+    const values = [...columns, rows[0].user_ref].map((value) => [value]);
+    const answer = await admin.query({ text, values: [...values, null, null], rowMode: 'array' });
+    expect(answer.rows).toEqual([[verdict]]);
+  } finally {
+    await admin.end();
+  }
+});
+
 test.each(readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement))(
   "%s finds everything by the indexes that its comment names, whatever the tables' size was at planning time",
   async (_, text) => {

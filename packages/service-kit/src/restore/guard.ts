@@ -152,7 +152,7 @@ class Guard {
 
   async requireVerified(query: VerificationQuery): Promise<void> {
     const [row] = await query(toVerification(this.#options.schema), this.witness);
-    if (row?.unverified === true) throw new Unverified();
+    if (row?.unverified !== false) throw new Unverified();
   }
 
   findLatest(): Promise<Restore | null> {

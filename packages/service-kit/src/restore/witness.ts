@@ -40,6 +40,7 @@ export async function queryVerified<Row extends object>(
     ...statement,
     values: [...values, ...guard.witness],
   });
-  if (rows.some(({ unverified }) => unverified)) throw new Unverified();
+  // Also where it is unknown (NULL).
+  if (rows.some(({ unverified }) => unverified !== false)) throw new Unverified();
   return rows;
 }

@@ -47,7 +47,7 @@ export interface CompletedAct {
 export interface OperatorActStore {
   /** Returns the number of the new entry. */
   addAct(act: OperatorAct): Promise<number>;
-  /** Adds the outcome of an act. False when there is no such act. */
+  /** Adds the outcome of an act. False when there is no such act, or it has another outcome. */
   addOutcome(number: number, outcome: string): Promise<boolean>;
   /** The entries after this number, ascending. */
   list(afterNumber: number, limit: number): Promise<StoredEntry[]>;
@@ -63,7 +63,7 @@ export interface OperatorActStore {
 export interface OperatorActs extends Pick<OperatorActStore, 'list' | 'listOfPerson'> {
   /** The act may begin when it returns. */
   begin(act: OperatorAct): Promise<bigint>;
-  /** Throws `not_found` for an unknown act. */
+  /** Throws `not_found` for an unknown act and for one with another outcome. */
   end(number: bigint, outcome: string): Promise<void>;
 }
 

@@ -30,9 +30,12 @@ export function createPgOperatorActs(pool: pg.Pool): OperatorActStore {
       }),
     addOutcome: (ends, outcome) =>
       transact(pool, async (tx) => {
-        const [act] = await select(tx)`
-          SELECT 1 FROM consent_audit.operator_act WHERE number = ${ends} AND ends = 0`;
+        const [act] = await select<{ known: string | null }>(tx)`
+          SELECT o.outcome AS known FROM consent_audit.operator_act a
+            LEFT JOIN consent_audit.operator_act o ON o.ends = a.number AND o.ends <> 0
+          WHERE a.number = ${ends} AND a.ends = 0`;
         if (act === undefined) return false;
+        if (act.known !== null) return act.known === outcome;
         const none = {
           operator: '',
           rpc: '',

@@ -1,6 +1,8 @@
 -- Judges recorded accesses, in their order, in a snapshot that begins after the records were committed. The first cause
 -- that applies is answered; all but the last three hide that there ever was a consent.
 --
+-- What is unknown (NULL) is refused.
+--
 -- An access names one scope, which is compared first because that is cheapest, or several, which all have to be held.
 --
 -- Each access is looked up by keys in a nested loop (ACCESS_POOL_SETTINGS). The state of restores is the same for all,
@@ -18,19 +20,19 @@ restores AS MATERIALIZED (
 )
 SELECT
   CASE
-    WHEN to_timestamp(access.token_expires_at) <= statement_timestamp()            THEN 'token_expired'
+    WHEN (to_timestamp(access.token_expires_at) > statement_timestamp()) IS NOT TRUE THEN 'token_expired'
     WHEN app.status IS DISTINCT FROM 'active'                                      THEN 'app_not_alive'
     WHEN family.family_id IS NOT NULL                                              THEN 'family_revoked'
     WHEN token.token_hash IS NOT NULL                                              THEN 'token_revoked'
-    WHEN held.id IS NULL OR held.revoked_at IS NOT NULL OR held.user_id <> access.user_id
+    WHEN held.id IS NULL OR held.revoked_at IS NOT NULL OR held.user_id IS DISTINCT FROM access.user_id
       OR held.client_id <> access.client_id OR held.app_epoch <> app.epoch         THEN 'grant_revoked'
-    WHEN restores.unverified                                                       THEN 'unverified'
-    WHEN held.restore_number < restores.below                                      THEN 'restore_unconfirmed'
+    WHEN restores.unverified IS NOT FALSE                                          THEN 'unverified'
+    WHEN (held.restore_number >= restores.below) IS NOT TRUE                       THEN 'restore_unconfirmed'
     WHEN held.expires_at <= statement_timestamp()                                  THEN 'grant_expired'
-    WHEN access.scope <> ALL (held.scopes)
-      AND NOT string_to_array(access.scope, ' ') <@ held.scopes                    THEN 'scope_withdrawn'
-    WHEN coalesce(to_char(held.data_from, 'YYYY-MM-DD'), '') <> access.data_from   THEN 'window_changed'
-    WHEN held.user_ref <> access.user_ref                                          THEN 'reference_differs'
+    WHEN (access.scope = ANY (held.scopes)
+      OR access.scope <> '' AND string_to_array(access.scope, ' ') <@ held.scopes) IS NOT TRUE THEN 'scope_withdrawn'
+    WHEN coalesce(to_char(held.data_from, 'YYYY-MM-DD'), '') IS DISTINCT FROM access.data_from THEN 'window_changed'
+    WHEN held.user_ref IS DISTINCT FROM access.user_ref                            THEN 'reference_differs'
     ELSE 'released'
   END
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bigint[], $7::text[], $8::text[],
