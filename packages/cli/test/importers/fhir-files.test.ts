@@ -371,13 +371,17 @@ test('a resumed bundle yields the same items as an uninterrupted run', async () 
     { resourceType: 'Patient', id: 'p1', gender: 'female' },
     heartRate('o1', 60),
     { resourceType: 'Claim', id: 'x1' },
-    { resourceType: 'Condition', id: 'c1', code: { text: 'Asthma' } },
+    { resourceType: 'Condition', id: 'c1', code: { text: 'Asthma' }, clinicalStatus: 'active' },
     heartRate('o2', 61),
     { resourceType: 'Condition', id: 'c1', code: { text: 'Asthma' } },
     observation('o3', '29463-7', 70, 'kg'),
   ];
   const file = files.write('bundle.json', JSON.stringify(toBundle(resources)));
-  expect((await expectResumable(fhirImporter, [file])).positions).toHaveLength(resources.length);
+  const { positions, refused } = await expectResumable(fhirImporter, [file]);
+  expect(positions).toHaveLength(resources.length);
+  expect(refused.slice(1)).toEqual([
+    'FHIR version: is DSTU2 or STU3, of which only what R4 names alike is imported (entry[3] Condition/c1)',
+  ]);
 });
 
 type Entry = { readonly fullUrl?: string; readonly resource: object };

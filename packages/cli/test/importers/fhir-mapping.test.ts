@@ -38,7 +38,6 @@ describe('a condition', () => {
     code: snomed('38341003', 'Hypertension'),
     ...change,
   });
-  const status = (code: string) => ({ verificationStatus: { coding: [{ system: 'any', code }] } });
 
   test('is stored once, as a condition and not as an EHR record', () => {
     expect(map(condition({ severity: snomed('24484000', 'Severe'), onsetDateTime: '2019' }))).toEqual([
@@ -79,8 +78,6 @@ describe('a condition', () => {
   });
 
   test.each<[string, object]>([
-    ['entered in error', status('entered-in-error')],
-    ['refuted', status('refuted')],
     ['name is missing', { code: {} }],
     ['date is not in the calendar', { onsetDateTime: '2019-13' }],
   ])('is refused: %s', (reason, change) => {
@@ -145,6 +142,48 @@ describe('a statement that nothing is known', () => {
       expect(recordOf({ resourceType: 'Condition', id: 'c1', code: { text: name } })).toMatchObject({ name });
     },
   );
+});
+
+describe('a resource that states the opposite of its content', () => {
+  const extended = { modifierExtension: [{ url: 'urn:not', valueBoolean: true }] };
+  const notDone = 'states that it was not done, given or taken, or must not be';
+  const changed = (what: string) => `has ${what}, which may change its meaning`;
+
+  test.each<[string, string, object]>([
+    ['refuted', 'Condition', { verificationStatus: { coding: [{ system: 'any', code: 'refuted' }] } }],
+    ['refuted', 'Condition', { verificationStatus: { text: 'Refuted' } }],
+    ['refuted', 'AllergyIntolerance', { verificationStatus: 'refuted' }],
+    ['refuted', 'AllergyIntolerance', { status: 'refuted' }],
+    ['entered in error', 'Condition', { verificationStatus: 'entered-in-error' }],
+    ['was declined', 'MedicationDispense', { status: 'declined' }],
+    ['was not done', 'MedicationDispense', { status: 'preparation' }],
+    [notDone, 'MedicationRequest', { doNotPerform: true }],
+    [notDone, 'ServiceRequest', { doNotPerform: true }],
+    [notDone, 'Procedure', { notDone: true }],
+    [notDone, 'Procedure', { notPerformed: true }],
+    [notDone, 'Immunization', { notGiven: true }],
+    [notDone, 'MedicationAdministration', { wasNotGiven: true }],
+    [notDone, 'MedicationStatement', { taken: 'n' }],
+    [notDone, 'MedicationStatement', { wasNotTaken: true }],
+    ['the dose was too weak to count', 'Immunization', { isSubpotent: true }],
+    ['did not happen', 'AdverseEvent', { actuality: 'potential' }],
+    [changed('implicitRules'), 'Condition', { implicitRules: 'urn:rules' }],
+    [changed('a modifierExtension'), 'Condition', extended],
+    [changed('a modifierExtension'), 'Patient', extended],
+    [changed('a modifierExtension'), 'MedicationStatement', { dosage: [extended] }],
+  ])('is refused: %s (%s %j)', (reason, resourceType, change) => {
+    expect(reasonOf({ resourceType, id: 'r1', code: { text: 'Asthma' }, ...change })).toBe(reason);
+  });
+
+  test.each<[string, object]>([
+    [
+      'MedicationStatement',
+      { taken: 'y', wasNotTaken: false, medicationCodeableConcept: { text: 'Aspirin' } },
+    ],
+    ['Condition', { verificationStatus: 'confirmed', code: { text: 'Asthma' } }],
+  ])('is not %s %j', (resourceType, content) => {
+    expect(map({ resourceType, id: 'r1', ...content })).toMatchObject([{ kind: 'record' }]);
+  });
 });
 
 describe('an appointment', () => {
@@ -350,7 +389,6 @@ describe('a medication that was never taken', () => {
     ['was cancelled', { status: 'cancelled' }],
     ['entered in error', { status: 'entered-in-error' }],
     ['was cancelled before it was taken', { status: 'draft' }],
-    ['states not to take the medication', { doNotPerform: true }],
   ])('is refused: %s', (reason, change) => {
     expect(reasonOf(request(change))).toBe(reason);
   });
@@ -607,7 +645,11 @@ describe('an EHR record', () => {
       {
         resourceType: 'CarePlan',
         category: [{ text: 'Self care' }],
-        activity: [{ detail: { code: { text: 'Diet' } } }, { detail: { code: { text: 'Education' } } }],
+        activity: [
+          { detail: { code: { text: 'Diet' } } },
+          { detail: { code: { text: 'Education' } } },
+          { detail: { code: { text: 'Alcohol' }, doNotPerform: true } },
+        ],
         period: { start: at },
       },
     ],

@@ -1,7 +1,7 @@
 import { SEVERITY_CODES } from '@phds/catalog/fhir/code-systems';
 import { GENDERS, SEVERITIES, type Severity } from '@phds/catalog/wire-names';
 import { Refused } from '../ingest/importer.ts';
-import { codesOf, conceptText, hasCode, SNOMED } from './concepts.ts';
+import { codesOf, conceptText, SNOMED } from './concepts.ts';
 import { parseFhirTime, parsePartialDate, parseZonedInstant } from './dates.ts';
 import { at, type JsonObject, listAt, shorten, textAt } from './json-values.ts';
 import { type MappingContext, type Outcome, type ProfileFacts, toHealthRecord } from './outcome.ts';
@@ -63,10 +63,9 @@ function worstSeverity(severities: readonly (Severity | '')[]): Severity | '' {
   return SEVERITIES.findLast((severity) => severities.includes(severity)) ?? '';
 }
 
-/** Converts a Condition, unless it was refuted or entered in error. */
+/** Converts a Condition. */
 export function mapCondition(context: MappingContext): readonly Outcome[] {
   const { resource } = context;
-  checkVerification(resource);
   const name = conceptText(at(resource, 'code'));
   if (name === '') throw new Refused('name is missing');
   const value = {
@@ -75,13 +74,6 @@ export function mapCondition(context: MappingContext): readonly Outcome[] {
     sinceDate: sinceDateOf(resource),
   };
   return [toHealthRecord(context, 'condition', { case: 'condition', value })];
-}
-
-/** Throws Refused for a refuted or erroneous statement. */
-function checkVerification(resource: JsonObject): void {
-  const status = at(resource, 'verificationStatus');
-  if (hasCode(status, ['entered-in-error'])) throw new Refused('entered in error');
-  if (hasCode(status, ['refuted'])) throw new Refused('refuted');
 }
 
 /** The onset with its known precision, else the day of recording; empty if unknown. */
@@ -99,7 +91,6 @@ function sinceDateOf(resource: JsonObject): string {
  */
 export function mapAllergy(context: MappingContext): readonly Outcome[] {
   const { resource } = context;
-  checkVerification(resource);
   const reactions = listAt(resource, 'reaction');
   const name = conceptText(at(resource, 'code')) || conceptText(at(reactions[0], 'substance'));
   if (name === '') throw new Refused('name is missing');

@@ -29,19 +29,12 @@ export function codesOf(concept: unknown, systems: readonly string[]): string[] 
 // HL7's International Patient Summary: every code states that nothing is known, or that there is nothing.
 const ABSENT_OR_UNKNOWN = 'http://hl7.org/fhir/uv/ips/CodeSystem/absent-unknown';
 // SNOMED: no known allergy, also of a kind; no current problems; no known drug therapy, also the Australian code.
-const NOTHING_KNOWN: ReadonlySet<string> = new Set([
-  ...[
-    '716186003',
-    '160244002',
-    '409137002',
-    '429625007',
-    '428607008',
-    '716184000',
-    '1003774007',
-    '428197003',
-  ],
-  ...['160245001', '787481004', '1234391000168107'],
-]);
+const NOTHING_KNOWN: ReadonlySet<string> = new Set(
+  (
+    '716186003 160244002 409137002 429625007 428607008 716184000 1003774007 428197003 ' +
+    '160245001 787481004 1234391000168107'
+  ).split(' '),
+);
 const NOTHING_KNOWN_TEXT =
   /^(?:(?:no|nil|none)[ -](?:known|current|information)\b|no-[a-z]+-info$|NK[DFM]?A\b)|\bnot on file$|\bnot asked$/i;
 
@@ -54,11 +47,6 @@ export function statesAbsence(concept: unknown): boolean {
     codesOf(concept, SNOMED).some((code) => NOTHING_KNOWN.has(code)) ||
     texts.some((text) => NOTHING_KNOWN_TEXT.test(text))
   );
-}
-
-/** Whether a status concept has one of the codes in any system: R4 itself fixes the status codes. */
-export function hasCode(concept: unknown, codes: readonly string[]): boolean {
-  return listAt(concept, 'coding').some((coding) => codes.includes(textAt(coding, 'code')));
 }
 
 /** Formats a number for people: integers unchanged, others with four significant digits. */

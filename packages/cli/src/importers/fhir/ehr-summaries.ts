@@ -3,6 +3,7 @@ import { Refused } from '../ingest/importer.ts';
 import { conceptText, conceptTexts, numberText, quantityText, valueText } from './concepts.ts';
 import { parseFhirTime } from './dates.ts';
 import { at, type JsonObject, listAt, numberAt, shorten, textAt } from './json-values.ts';
+import { isTrue } from './modifiers.ts';
 import { type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
 import type { References } from './references.ts';
 
@@ -95,7 +96,12 @@ function describeReport(resource: JsonObject): string {
 
 function describeCarePlan(resource: JsonObject, references: References): string {
   const categories = conceptTexts(listAt(resource, 'category'));
-  const activities = listAt(resource, 'activity').map((activity) => at(activity, 'detail', 'code'));
+  const details = listAt(resource, 'activity').map((activity) => at(activity, 'detail'));
+  // STU3 calls it `prohibited`.
+  const wanted = details.filter(
+    (detail) => !isTrue(at(detail, 'doNotPerform')) && !isTrue(at(detail, 'prohibited')),
+  );
+  const activities = wanted.map((detail) => at(detail, 'code'));
   const addressed = listAt(resource, 'addresses').map((reference) => references.nameOf(reference, resource));
   return sentence(
     textAt(resource, 'title') || categories[0] || textAt(resource, 'description') || 'Care plan',

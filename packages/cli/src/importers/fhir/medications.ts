@@ -135,7 +135,6 @@ const NEVER_TAKEN: ReadonlySet<string> = new Set(['cancelled', 'draft', 'not-tak
 export function mapMedication(context: MappingContext): readonly Outcome[] {
   const { resource, references } = context;
   if (NEVER_TAKEN.has(textAt(resource, 'status'))) throw new Refused('was cancelled before it was taken');
-  if (at(resource, 'doNotPerform') === true) throw new Refused('states not to take the medication');
   const name =
     conceptText(at(resource, 'medicationCodeableConcept')) ||
     shorten(references.nameOf(at(resource, 'medicationReference'), resource), TEXT_LENGTH);

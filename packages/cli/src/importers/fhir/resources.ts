@@ -11,6 +11,7 @@ import { statesAbsence } from './concepts.ts';
 import { hasEhrSummary, mapEhrRecord } from './ehr-summaries.ts';
 import { at, type JsonObject, textAt } from './json-values.ts';
 import { mapMedication } from './medications.ts';
+import { checkModifiers, isOlderThanR4 } from './modifiers.ts';
 import { findBloodType, mapObservation } from './observations.ts';
 import type { BloodFacts, Mapper, MappingContext, Outcome } from './outcome.ts';
 import { isOwn, OWN_MAPPERS } from './own-resources.ts';
@@ -97,15 +98,6 @@ const MAPPERS: ReadonlyMap<string, Mapper> = new Map([
   ['Appointment', mapAppointment],
 ]);
 
-const VOID: ReadonlyMap<string, string> = new Map([
-  ['entered-in-error', 'entered in error'],
-  ['not-done', 'was not done'],
-  ['nullified', 'entered in error'],
-  ['cancelled', 'was cancelled'],
-  ['rejected', 'was rejected'],
-]);
-const STATUS_MEMBERS = ['status', 'lifecycleStatus', 'docStatus'];
-
 /** A resource of the bundle with the imported patient (null if the bundle names none). */
 interface ResourceToMap {
   readonly resource: JsonObject;
@@ -139,6 +131,7 @@ function mapThePatient(context: MappingContext, patient: string | null): readonl
   if (patient !== null && idOf(fullUrl, resource) !== patient) {
     return [{ kind: 'left-out', reason: 'about another patient' }];
   }
+  checkModifiers(resource);
   return mapPatient(context);
 }
 
@@ -150,10 +143,7 @@ function mapFact(context: MappingContext, patient: string | null): readonly Outc
   checkSubject(resource, references, patient);
   // A dose of ours that was not taken is kept.
   if (own !== undefined) return own(context);
-  for (const member of STATUS_MEMBERS) {
-    const reason = VOID.get(textAt(resource, member));
-    if (reason !== undefined) throw new Refused(reason);
-  }
+  checkModifiers(resource);
   if (isAboutNothing(context)) return [{ kind: 'left-out', reason: NOTHING }];
   return mapper(context);
 }
@@ -166,6 +156,8 @@ function isAboutNothing({ resource, resourceType, references }: MappingContext):
   const medication = { text: references.nameOf(at(resource, 'medicationReference'), resource) };
   return [...TOPICS.map((member) => at(resource, member)), medication].some(statesAbsence);
 }
+
+const OLDER = 'is DSTU2 or STU3, of which only what R4 names alike is imported';
 
 interface ResourceImportOptions {
   readonly references: References;
@@ -186,6 +178,7 @@ interface PlacedResource {
 export class ResourceImport {
   readonly #options: ResourceImportOptions;
   readonly #blood: BloodFacts[] = [];
+  #older: Origin | null = null;
 
   constructor(options: ResourceImportOptions) {
     this.#options = options;
@@ -193,15 +186,17 @@ export class ResourceImport {
 
   take({ resource, fullUrl, origin }: PlacedResource, sink: ImportSink): void {
     const { references, patient } = this.#options;
+    if (isOlderThanR4(resource)) this.#older ??= origin;
     for (const outcome of mapResource({ resource, fullUrl, references, patient })) {
       this.#takeOutcome(outcome, typeOf(resource), origin, sink);
     }
   }
 
-  /** Passes on the result that depends on all observations together. */
+  /** Passes on the results that depend on all resources together. */
   finish(sink: ImportSink): void {
     const bloodType = findBloodType(this.#blood);
     if (bloodType !== null) sink.profile({ bloodType });
+    if (this.#older !== null) sink.refused('FHIR version', OLDER, this.#older);
   }
 
   #takeOutcome(outcome: Outcome, type: string, origin: Origin, sink: ImportSink): void {
