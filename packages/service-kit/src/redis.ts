@@ -7,7 +7,7 @@ type RedisLogger = Pick<Logger, 'info' | 'warn'>;
 export interface RedisConnection extends AsyncDisposable {
   /** Commands reject immediately without a connection, and after `commandTimeoutMs` without an answer. */
   readonly client: Redis;
-  /** Whether there is a connection. */
+  /** Whether there is a connection, and Redis carries out commands. */
   isReady(): boolean;
   /** Resolves when the first attempt to connect is over. */
   readonly tried: Promise<void>;
@@ -42,23 +42,29 @@ const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
 
-/** Opens Redis in the background and reconnects indefinitely. Each outage is logged once. */
+/**
+ * Opens Redis in the background and reconnects indefinitely. Each outage is logged once, also one in which Redis answers and refuses, as a
+ * read-only node does after a failover.
+ */
 export function openRedis(
   url: string,
   log: RedisLogger,
   options: RedisConnectionOptions = {},
 ): RedisConnection {
-  const client = new Redis(url, {
+  const client = new ObservedRedis(url, {
     ...toBaseOptions('phds', url, options),
     commandTimeout: options.commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS,
+    // The address leads to another node by now.
+    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   });
-  logOutages(client, log);
+  const outages = logOutages(client, log);
+  client.onOutcome = outages.note;
   const { promise: tried, resolve } = Promise.withResolvers<void>();
   client.once('ready', resolve).once('close', resolve);
   setTimeout(resolve, CONNECT_TIMEOUT_MS).unref();
   return {
     client,
-    isReady: () => client.status === 'ready',
+    isReady: () => client.status === 'ready' && !outages.isAway(),
     tried,
     [Symbol.asyncDispose]: async () => client.disconnect(),
   };
@@ -133,14 +139,54 @@ function toBaseOptions(
   };
 }
 
-function logOutages(client: Redis, log: RedisLogger): void {
+/** How long commands have to succeed after one that failed. Otherwise a busy node would log two lines for each command. */
+const RECOVERY_MS = 1_000;
+
+function logOutages(client: Redis, log: RedisLogger) {
   let away = false;
-  client.on('error', (error: Error) => {
+  let failedAt = Number.NEGATIVE_INFINITY;
+  const fail = (error: Error) => {
     if (!away) log.warn({ err: error }, 'Redis is unavailable; continuing without it');
     away = true;
-  });
-  client.on('ready', () => {
-    if (away) log.info('Redis is back');
+  };
+  const recover = () => {
+    if (!away || performance.now() - failedAt < RECOVERY_MS) return;
+    log.info('Redis is back');
     away = false;
-  });
+  };
+  client.on('error', fail).on('ready', recover);
+  return {
+    isAway: () => away,
+    /** Takes the outcome of a command; null for success. */
+    note(error: Error | null): void {
+      if (error === null) return recover();
+      failedAt = performance.now();
+      fail(error);
+    },
+  };
+}
+
+/** Sent by the library for each connection. A read-only node carries them out. */
+const HANDSHAKE = new Set(['auth', 'client', 'hello', 'info', 'select']);
+
+class ObservedRedis extends Redis {
+  /** Takes the outcome of each command that was sent; null for success. */
+  onOutcome: (error: Error | null) => void = () => undefined;
+
+  override sendCommand(...[command, stream]: Parameters<Redis['sendCommand']>): unknown {
+    const outcome = super.sendCommand(command, stream);
+    if (HANDSHAKE.has(command.name)) return outcome;
+    command.promise.then(
+      () => this.onOutcome(null),
+      (error: Error) => {
+        if (isRefusal(error)) this.onOutcome(error);
+      },
+    );
+    return outcome;
+  }
+}
+
+/** Not a lost connection, which is logged as such, and not a script that the node does not have yet. */
+function isRefusal({ name, message }: Error): boolean {
+  return (name === 'ReplyError' && !message.startsWith('NOSCRIPT')) || message === 'Command timed out';
 }

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
@@ -82,4 +83,38 @@ describeWithRedis('Redis', () => {
     await redis.start();
     await eventually(() => connection.isReady());
   });
+});
+
+/** A server that refuses to write on its first connection, as a node does that is no longer the primary. */
+async function startDemotedRedis() {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    const answers: Readonly<Record<string, string>> = {
+      hello: '%1\r\n+server\r\n+redis\r\n',
+      client: '+OK\r\n',
+      info: '$9\r\nloading:0\r\n',
+      set: connections === 1 ? '-READONLY of a replica\r\n' : '+OK\r\n',
+    };
+    socket.on('data', (data) => {
+      for (const [command] of String(data).matchAll(/(?<=\r\n)(hello|client|info|set)(?=\r\n)/g))
+        socket.write(answers[command] ?? '');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `redis://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+test('a read-only node is left, and counts as an outage until a command succeeds', async () => {
+  const lines: string[] = [];
+  const record = (fields: object | string, text?: string) => void lines.push(text ?? String(fields));
+  await using redis = await startDemotedRedis();
+  await using connection = openRedis(redis.url, { info: record, warn: record }, PATIENT);
+  await eventually(() => connection.isReady());
+  await expect(connection.client.set('key', '')).rejects.toThrow('READONLY');
+  expect(connection.isReady()).toBe(false);
+  await eventually(() => connection.client.set('key', ''));
+  await eventually(async () => (await connection.client.set('key', '')) && connection.isReady());
+  expect(lines).toEqual(['Redis is unavailable; continuing without it', 'Redis is back']);
 });
