@@ -269,6 +269,7 @@ describe('translateDatabaseError', () => {
 
   test.each([
     [{ code: '53300' }],
+    [{ code: '53100' }],
     [{ code: '40P01' }],
     [{ code: '08006' }],
     [new AggregateError([Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })], 'all refused')],

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { createAuthority, describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
@@ -5,6 +6,7 @@ import { logFailedStart, warnOfUnknownHosts } from '../src/lifecycle.ts';
 import { watchReadiness } from '../src/readiness.ts';
 import { toTlsFiles } from '../src/rpc/tls.ts';
 import { ConfigError, type ConfigErrorOptions } from '../src/settings/config.ts';
+import { toRedisTls } from '../src/settings/service-options.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 
 function openLog() {
@@ -111,6 +113,12 @@ describeWithCertificates('TLS between services', () => {
     const files = { TLS_CA: authority.ca, TLS_CERT: cert, TLS_KEY: key };
     expect(toTlsFiles(files)).toEqual({ ca: authority.ca, cert, key });
     expect(() => toTlsFiles({ TLS_CERT: cert })).toThrow(/TLS_CA: must be set.*TLS_KEY: must be set/s);
-    expect(() => toTlsFiles({ ...files, TLS_KEY: other.key })).toThrow('TLS_CERT: ');
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const ofAnotherKind = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    for (const TLS_KEY of [other.key, ofAnotherKind]) {
+      expect(() => toTlsFiles({ ...files, TLS_KEY })).toThrow('TLS_CERT: ');
+      const redis = { REDIS_TLS_CA: authority.ca, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: TLS_KEY };
+      expect(() => toRedisTls({ REDIS_URL: 'rediss://localhost', ...redis })).toThrow('REDIS_TLS_CERT: ');
+    }
   });
 });

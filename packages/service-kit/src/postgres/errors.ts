@@ -9,7 +9,6 @@ const RETRY_LATER = new Set([
   '25006', // answer from a read-only standby: a failover is in progress
   '40001', // serialization failure
   '40P01', // deadlock
-  '53300', // too many connections
   '55P03', // lock not available
   '57014', // statement timeout
   '57P01', // shut down by an administrator
@@ -17,7 +16,8 @@ const RETRY_LATER = new Set([
   '57P03', // starting up
   '57P05', // idle session timeout
 ]);
-const CONNECTION_EXCEPTION_CLASS = '08';
+/** Classes: connection exceptions, and insufficient resources such as a full disk or too many connections. */
+const RETRY_LATER_CLASSES = new Set(['08', '53']);
 
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
@@ -118,7 +118,7 @@ function isPassingCode(code: string): boolean {
     SOCKET_CODES.has(code) ||
     PRISMA_CODES.has(code) ||
     ADAPTER_KINDS.has(code) ||
-    (code.length === 5 && code.startsWith(CONNECTION_EXCEPTION_CLASS))
+    (code.length === 5 && RETRY_LATER_CLASSES.has(code.slice(0, 2)))
   );
 }
 

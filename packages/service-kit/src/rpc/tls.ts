@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { ChannelCredentials, ServerCredentials } from '@grpc/grpc-js';
 import { ConfigError } from '../settings/config.ts';
@@ -32,13 +32,22 @@ export function toTlsFiles(config: {
 }
 
 /** Throws a ConfigError about a setting unless these texts are PEM and fit together. */
-export function requirePair(setting: string, pair: SecureContextOptions, names: string): void {
+export function requirePair(setting: string, pair: TlsPair, names: string): void {
   try {
     createSecureContext(pair);
+    // OpenSSL keeps a pair for each kind of key, so it accepts an RSA key beside the certificate of an EC key.
+    const certificate = new X509Certificate(pair.cert);
+    if (!certificate.checkPrivateKey(createPrivateKey(pair.key)))
+      throw new Error('the key is not that of the certificate');
   } catch (error) {
     const reason = `${names} cannot be used together: ${(error as Error).message}`;
     throw new ConfigError([{ setting, reason }]);
   }
+}
+
+interface TlsPair extends SecureContextOptions {
+  readonly cert: string;
+  readonly key: string;
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

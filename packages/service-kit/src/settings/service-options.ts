@@ -6,6 +6,7 @@ import type { RpcChannelOptions } from '../rpc/client.ts';
 import { measureCalledRpcs } from '../rpc/observer.ts';
 import type { OperatorRecord } from '../rpc/operator-acts.ts';
 import type { RpcServerOptions } from '../rpc/server.ts';
+import { requirePair } from '../rpc/tls.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { openSessionKeys, type SessionKeys } from '../trust/keys.ts';
 import { parseRoles } from '../trust/operators.ts';
@@ -117,7 +118,10 @@ function toTls({ tls }: Reloads): Pick<RpcServerOptions, 'tls'> {
   return tls === undefined ? {} : { tls };
 }
 
-/** TLS to Redis, for `openRedis` and `subscribeRedis`. */
+/** TLS to Redis, for `openRedis` and `subscribeRedis`. Throws a ConfigError unless the texts fit together. */
 export function toRedisTls(config: Settings<ReturnType<typeof redisSettings>>): RedisTls {
-  return { ca: config.REDIS_TLS_CA, cert: config.REDIS_TLS_CERT, key: config.REDIS_TLS_KEY };
+  const { REDIS_TLS_CA: ca, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: key } = config;
+  if (cert !== undefined && key !== undefined)
+    requirePair('REDIS_TLS_CERT', { ca, cert, key }, 'REDIS_TLS_CERT and REDIS_TLS_KEY');
+  return { ca, cert, key };
 }
