@@ -1,3 +1,5 @@
+import { isServiceName } from './folded-names.ts';
+
 /** Scripts whose spelling requires ZWNJ and ZWJ between letters, such as Persian and most Indian scripts. */
 const JOINING = 'Arab Syrc Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr'
   .split(' ')
@@ -48,7 +50,8 @@ export function findNameFault(name: string): string | null {
   if (name === '') return 'must not be empty';
   const fault = findShownTextFault(name, 'line');
   if (fault !== null) return fault;
-  return SEEN.test(name) ? null : 'must contain a letter, a digit or an emoji';
+  if (!SEEN.test(name)) return 'must contain a letter, a digit or an emoji';
+  return isServiceName(name) ? 'must not contain the name of this service' : null;
 }
 
 /**

@@ -78,6 +78,17 @@ test('a name needs a visible character', () => {
   }
 });
 
+test.each([
+  'Your health data',
+  'YOUR HEALTH-DATA: security check',
+  'Your hеаlth dаtа',
+  'Υour health data',
+  'Ihre Gesundheitsdaten',
+  'P.H.D.S.',
+])('the name %j could be taken for this service and is refused', (name) => {
+  expect(findNameFault(name)).toBe('must not contain the name of this service');
+});
+
 test('a multi-line text may contain line breaks and tabs, and no other invisible characters', () => {
   expect(findShownTextFault('One\n\tTwo', 'lines')).toBeNull();
   expect(findShownTextFault('One\rTwo', 'lines')).toMatch(/U\+000D$/);

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { LANGUAGES } from '@phds/catalog/languages';
+import { findNameFault } from '@phds/catalog/shown-text';
 import type { KnownApp } from '../src/api/resources.ts';
 import { findLookAlikes } from '../src/pages/approve/look-alikes.ts';
 
@@ -6,17 +9,23 @@ const knownOf = (name: string, currentName?: string): KnownApp => ({
   clientId: 'app_known',
   name,
   redirectHost: 'run.test',
+  developerName: null,
   ...(currentName === undefined ? {} : { currentName }),
 });
 const find = (name: string, known: KnownApp) => findLookAlikes({ clientId: 'app_new', name }, [known]);
 
-test.each(['Morning Run', 'morning-run', 'MORNINGRUN!', 'Ｍorning Run'])(
-  'the name %j is taken for Morning Run, and the known app keeps its own name',
-  (name) => {
-    const alike = { clientId: 'app_known', name: 'Morning Run', redirectHost: 'run.test' };
-    expect(find(name, knownOf('Morning Run'))).toEqual([alike]);
-  },
-);
+test.each([
+  'Morning Run',
+  'morning-run',
+  'MORNINGRUN!',
+  'Ｍorning Run',
+  'Mоrning Run',
+  'ΜΟRΝΙΝG RUΝ',
+  'МORNING RUN',
+])('the name %j is taken for Morning Run, and the known app keeps its own name', (name) => {
+  const alike = { clientId: 'app_known', name: 'Morning Run', redirectHost: 'run.test', developerName: null };
+  expect(find(name, knownOf('Morning Run'))).toEqual([alike]);
+});
 
 test('an app that was renamed is found by either name, and has the name that is alike', () => {
   const renamed = knownOf('Walk', 'Morning Run');
@@ -39,4 +48,10 @@ test('names of the same symbols are alike', () => {
 
 test('an app is not taken for itself', () => {
   expect(findLookAlikes({ clientId: 'app_known', name: 'Run' }, [knownOf('Run')])).toEqual([]);
+});
+
+test.each(LANGUAGES)('the name of these pages in %s is the name of no app', (language) => {
+  const url = new URL(`../src/texts/${language}/frame.json`, import.meta.url);
+  const { product } = JSON.parse(readFileSync(url, 'utf8')) as { readonly product: string };
+  expect(findNameFault(product)).toBe('must not contain the name of this service');
 });

@@ -227,6 +227,7 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
   );
   const apps = createApps({
     ...parts,
+    issuer: config.ISSUER,
     maxAppsPerDeveloper: config.MAX_APPS_PER_DEVELOPER,
     needsApproval: config.APP_APPROVAL === 'required',
   });

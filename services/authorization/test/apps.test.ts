@@ -2,7 +2,7 @@ import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
-import { HEART, REDIRECT_URI, race, reasonOf, refusalOf, shareHarness } from './harness.ts';
+import { HEART, ISSUER, REDIRECT_URI, race, reasonOf, refusalOf, shareHarness } from './harness.ts';
 
 const harness = await shareHarness({ MAX_APPS_PER_DEVELOPER: '15' });
 
@@ -163,6 +163,19 @@ describe('an update', () => {
     ]);
     expect((await update([added])).app?.redirectUris).toEqual([added]);
     expect(await reasonOf(update([old]))).toBe('invalid_request');
+  });
+
+  test('cannot have a redirect URI at the service itself, when the app is registered or later', async () => {
+    const violations = [
+      { parameter: 'redirectUris', message: 'entry 2 must not be an address of this service' },
+    ];
+    const redirectUris = [REDIRECT_URI, `${ISSUER}/docs`];
+    const owner = newId('dev');
+    expect(await refusalOf(register({ redirectUris }, owner))).toMatchObject({ violations });
+    const { app } = await register({}, owner);
+    const request = { clientId: app!.clientId, settings: { redirectUris } };
+    const update = harness.apps.updateApp(request, await harness.as(owner));
+    expect(await refusalOf(update)).toMatchObject({ violations });
   });
 
   test('that did not reach the ledger is completed by a retry', async () => {

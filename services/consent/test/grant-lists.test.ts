@@ -37,11 +37,11 @@ describe('the apps of a person', () => {
     expect(await listOf('nobody')).toMatchObject({ apps: [], total: 0 });
   });
 
-  test('have the name and host of the latest approval, and the present name', async () => {
-    const app = await registerApp(consent);
+  test('have the name, host and developer of the latest approval, and the present name', async () => {
+    const app = { ...(await registerApp(consent)), developerName: 'Pulse Labs GmbH' };
     const { grantId } = await approve(consent, app, 'namer');
     await rename(app, 'Data Broker');
-    const about = { clientId: app.clientId, redirectHost: 'pulse.test' };
+    const about = { clientId: app.clientId, redirectHost: 'pulse.test', developerName: 'Pulse Labs GmbH' };
     expect((await listOf('namer')).apps).toMatchObject([
       { ...about, name: 'Pulse Diary', currentName: 'Data Broker' },
     ]);

@@ -331,14 +331,29 @@ test('a connection that ends while the screen is open is a new one with the usua
   expect([approvals.limits, approvals.chosen]).toEqual([['90 days', 'Last 30 days'], []]);
 });
 
-test('the page warns when another app of the person has the same name', async () => {
-  const twin = { clientId: 'app_other', name: 'morning-run', redirectHost: 'run.example' };
-  const answers = { listConnectedApps: listOf(twin) };
+test.each([
+  ['run.example', null, 'The other app belongs to run.example, this one to app.example.'],
+  ['app.example', 'Real Run', 'The other app says it is by “Real Run”, this one by “Ada’s Apps”.'],
+  ['app.example', 'Ada’s Apps', 'Check in Connected apps what you share with the other one.'],
+])(
+  'the page warns when another app of the person, of %s and %s, has the same name, and tells the two apart',
+  async (redirectHost, developerName, difference) => {
+    const twin = { clientId: 'app_other', name: 'morning-run', redirectHost, developerName };
+    const request = approvalOf([HEART]);
+    const app = { ...request.app, developerName: 'Ada’s Apps' };
+    const answers = { listConnectedApps: listOf(twin) };
+    await using opened = await openApproval({ ...request, app }, { answers });
+    const { page } = opened;
+    page.see('You already know another app called morning-run.');
+    page.see(difference);
+    expect(await page.findBarriers()).toEqual([]);
+  },
+);
+
+test('the page says when it could not look for apps of the same name', async () => {
+  const answers = { listConnectedApps: problem('RATE_LIMITED') };
   await using opened = await openApproval(approvalOf([HEART]), { answers });
-  const { page } = opened;
-  page.see('You already know another app called morning-run.');
-  page.see('The other app belongs to run.example, this one to app.example.');
-  expect(await page.findBarriers()).toEqual([]);
+  opened.page.see("We couldn't check whether you know another app called Morning Run.");
 });
 
 test('a request that runs out warns two minutes before, and the person can get more time', async () => {

@@ -30,7 +30,8 @@ test('the screen says who requests what and why, with nothing chosen', async () 
   );
   expect(document.title).toBe('Morning Run wants to read your health data · Your health data');
   for (const text of [
-    'By Ada’s Apps',
+    'By “Ada’s Apps”',
+    `Morning Run says: “${request.app.description}”`,
     "You'll return to app.example",
     'Why Morning Run says it needs this: To pace your runs.',
     "Morning Run's registered app sent this.",

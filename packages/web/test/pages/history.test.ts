@@ -19,7 +19,7 @@ const dayOf = (changes: Partial<Day> = {}): Day =>
   }) as Day;
 const accessOf = (changes: object) => ({ ...recorded, app, at: after(0), ...changes }) as never;
 const openHistory = (days: readonly Day[] = [dayOf()], answers: object = {}): Promise<Page> => {
-  const known = listOf({ ...app, redirectHost: 'app.example' });
+  const known = listOf({ ...app, redirectHost: 'app.example', developerName: null });
   return openPage('/history', {
     answers: { summarizeAccesses: listOf(...days), listConnectedApps: known, ...answers },
   });

@@ -22,6 +22,7 @@ import {
   type SettingsChange,
   type SettingsInput,
 } from '../domain/app-settings.ts';
+import { toRedirectHost } from '../domain/redirect-uri.ts';
 import { addSeconds } from '../domain/token.ts';
 import type { AppCommand, AppStore, ConsentLedger, KeySource, ReplacedSecret, SecretTrace } from './ports.ts';
 
@@ -77,6 +78,8 @@ export interface AppsDependencies {
   readonly ledger: ConsentLedger;
   readonly keySource: Pick<KeySource, 'mayFetch'>;
   readonly clock: Clock;
+  /** The public address of the service. */
+  readonly issuer: string;
   readonly maxAppsPerDeveloper: number;
   /** Whether an operator approves each live app before people see it. */
   readonly needsApproval: boolean;
@@ -147,12 +150,25 @@ async function changeSettings(
     const known = await read();
     const change = parseChange(input, known, clock.now());
     refuseKeyPlace(dependencies, change);
+    refuseOwnHost(dependencies, change, known.redirectUris);
     await awaitApprovalOf(dependencies, known, change);
     if (Object.keys(change).length === 0) return known;
     const app = await apps.updateSettings(known, change, clock.now());
     if (app !== null) return app;
   }
   throw new AppError('conflict', 'The app is being changed by another request.');
+}
+
+/** An app that answers at the host of this service would look like it. */
+function refuseOwnHost(
+  { issuer }: AppsDependencies,
+  { redirectUris = [] }: SettingsChange,
+  known: readonly string[] = [],
+): void {
+  const own = toRedirectHost(issuer);
+  const index = redirectUris.findIndex((uri) => !known.includes(uri) && toRedirectHost(uri) === own);
+  if (index === -1) return;
+  throw invalidRequest('redirectUris', `entry ${index + 1} must not be an address of this service`);
 }
 
 function refuseKeyPlace({ keySource }: AppsDependencies, { jwksUri = '' }: SettingsChange): void {
@@ -226,6 +242,7 @@ async function register(
   const { apps, maxAppsPerDeveloper: limit, needsApproval } = dependencies;
   const settings = parseRegistration(input, applicationType);
   refuseKeyPlace(dependencies, settings);
+  refuseOwnHost(dependencies, settings);
   if ((await apps.countApps(ownerId)) >= limit) throw tooMany(limit);
   const made = settings.tokenEndpointAuthMethod === 'client_secret_basic' ? makeSecret() : null;
   const waits = needsApproval && environment === 'live';

@@ -39,6 +39,8 @@ export interface ConnectedApp {
   readonly currentName: string;
   /** As shown at the latest approval; null when it was not stored. */
   readonly redirectHost: string | null;
+  /** As shown at the latest approval; null when it was not stored. */
+  readonly developerName: string | null;
 }
 
 /** A grant as its person sees it. */

@@ -77,5 +77,5 @@ function toDeletionRequest({ deletionRequestedAt }: Grant) {
 }
 
 export function toConnectedAppMessage(app: ConnectedApp): MessageInitShape<typeof ConnectedAppSchema> {
-  return { ...app, redirectHost: app.redirectHost ?? '' };
+  return { ...app, redirectHost: app.redirectHost ?? '', developerName: app.developerName ?? '' };
 }

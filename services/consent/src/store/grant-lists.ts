@@ -74,7 +74,7 @@ export async function listConnectedApps(
         SELECT page.*, shown_app_of(id, client_id, 'infinity') AS app FROM page
       )
       SELECT s.client_id AS "clientId", coalesce(s.app->>'name', a.name) AS name, a.name AS "currentName",
-        s.app->>'redirectHost' AS "redirectHost"
+        s.app->>'redirectHost' AS "redirectHost", s.app->>'developerName' AS "developerName"
       FROM shown s JOIN app a ON a.client_id = s.client_id
       ORDER BY s.granted_at DESC, s.id DESC`,
     select<{ total: number }>(pool)`

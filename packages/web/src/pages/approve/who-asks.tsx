@@ -39,7 +39,7 @@ export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
       </ul>
       {app.description === null ? null : (
         <p>
-          <bdi>{app.description}</bdi>
+          <Rich id="says" values={{ app: app.name, words: app.description }} />
         </p>
       )}
       {purpose === null ? null : (
@@ -60,14 +60,27 @@ export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
 /** Warns of other apps of the person with the same name. */
 function LookAlikes({ app }: { readonly app: RequestingApp }) {
   const known = useKnownApps();
-  return findLookAlikes(app, known.data ?? []).map(({ clientId, name, redirectHost }) => (
-    <Notice key={clientId} tone="warn">
-      <strong>{text('lookAlike', { app: name })}</strong>
-      <span>
-        {redirectHost === null
-          ? text('lookAlikeUnknown')
-          : text('lookAlikeHosts', { other: redirectHost, host: app.redirectHost })}
-      </span>
+  if (known.isError) {
+    return (
+      <Notice tone="warn">
+        <strong>{text('lookAlikeUnchecked', { app: app.name })}</strong>
+      </Notice>
+    );
+  }
+  return findLookAlikes(app, known.data ?? []).map((other) => (
+    <Notice key={other.clientId} tone="warn">
+      <strong>{text('lookAlike', { app: other.name })}</strong>
+      <span>{difference(app, other)}</span>
     </Notice>
   ));
+}
+
+/** What tells two apps of the same name apart: their hosts, or else their developers. */
+function difference(app: RequestingApp, other: ReturnType<typeof findLookAlikes>[number]): string {
+  const { redirectHost, developerName } = other;
+  if (redirectHost !== null && redirectHost !== app.redirectHost)
+    return text('lookAlikeHosts', { other: redirectHost, host: app.redirectHost });
+  return developerName !== null && app.developerName !== null && developerName !== app.developerName
+    ? text('lookAlikeDevelopers', { other: developerName, developer: app.developerName })
+    : text('lookAlikeUnknown');
 }

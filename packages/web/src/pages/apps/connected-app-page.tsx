@@ -155,7 +155,7 @@ function AboutApp({ grant: { app, purpose, appChanges } }: { readonly grant: Gra
       <h2>{title}</h2>
       {typeof description === 'string' ? (
         <p className={style['words']}>
-          <bdi>{description}</bdi>
+          <Rich id="quoted" values={{ words: description }} />
         </p>
       ) : null}
       {typeof purpose === 'string' ? (

@@ -55,7 +55,7 @@ const grantJson = z
   .meta({ id: 'Grant' });
 
 const connectedAppJson = z
-  .object({ clientId: text, name: text, currentName, redirectHost: textOrNull })
+  .object({ clientId: text, name: text, currentName, redirectHost: textOrNull, developerName: textOrNull })
   .meta({ id: 'ConnectedApp' });
 
 const revocationJson = z.object({ id: text, status: z.literal('revoked'), revokedAt: instant });
@@ -120,8 +120,15 @@ function toConnectedAppJson({
   name,
   currentName,
   redirectHost,
+  developerName,
 }: ConnectedApp): z.infer<typeof connectedAppJson> {
-  return { clientId, name, ...findCurrentName(name, currentName), redirectHost: toNullable(redirectHost) };
+  return {
+    clientId,
+    name,
+    ...findCurrentName(name, currentName),
+    redirectHost: toNullable(redirectHost),
+    developerName: toNullable(developerName),
+  };
 }
 
 function toAppChangeJson({ field, from, to, at }: AppChange) {
