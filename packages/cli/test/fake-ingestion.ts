@@ -39,6 +39,8 @@ export interface FakeIngestion extends AsyncDisposable {
   mostAtOnce: number;
   /** A batch of readings is answered once this many have arrived. Default 1. */
   gather: number;
+  /** The person's zone. */
+  timeZone: string;
   /** Readings with this value are refused. */
   refusedValue: number | null;
 }
@@ -88,7 +90,7 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
             }),
           startImport: (request) => attend(() => startImport(fake, request)),
           reportImport: (request) => attend(() => reportImport(fake, request)),
-          listImports: () => attend(() => ({ imports: [...fake.imports.values()] })),
+          listImports: () => attend(() => ({ imports: [...fake.imports.values()], timeZone: fake.timeZone })),
           deleteReadings: ({ userId, keys }) =>
             attend(() => {
               const invalid = keys.flatMap(({ source }, index) =>
@@ -148,6 +150,7 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
     failures: 0,
     mostAtOnce: 0,
     gather: 1,
+    timeZone: '',
     refusedValue: null,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
@@ -175,7 +178,7 @@ function startImport(fake: FakeIngestion, { userId, format, digest, size, again 
     state: ImportState.RUNNING,
   } as FakeImport;
   fake.imports.set(key, begun);
-  return { run: begun.run, position: begun.position, report: begun.report };
+  return { run: begun.run, position: begun.position, report: begun.report, timeZone: fake.timeZone };
 }
 
 function reportImport(fake: FakeIngestion, { userId, format, digest, ...progress }: ReportImportRequest) {

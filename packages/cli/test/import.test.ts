@@ -15,6 +15,7 @@ import {
   type Importer,
   type ImportSink,
   UnusableFile,
+  zoneOfDates,
 } from '../src/importers/ingest/importer.ts';
 import type { ReportData } from '../src/importers/ingest/report.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
@@ -227,6 +228,21 @@ Heart Rate,2024-05-04T09:00:00Z,73,/min,bad!
       expect.stringMatching('grace.*1714809600'),
     ]);
     expect(service.records.size).toBe(0);
+  });
+
+  test("finds readings with dates alone, which are days in the person's zone", async () => {
+    service.timeZone = 'America/Los_Angeles';
+    const dated = files.write('dated.csv', 'type,start,value\nWeight,2024-03-05,70\n');
+    const visit = { resourceType: 'Procedure', code: { text: 'Check' }, performedDateTime: '2024-03-05' };
+    const bundle = files.write('bundle.json', JSON.stringify(toBundle([visit])));
+    await importCsv(dated);
+    await runImport(service.env, { importer: fhirImporter, paths: [bundle] });
+    const seconds = BigInt(Date.parse('2024-03-05T08:00:00Z') / 1000);
+    expect([...service.readings.values()]).toMatchObject([{ start: { seconds } }]);
+    expect([...service.records.values()]).toMatchObject([{ record: { value: { timestamp: { seconds } } } }]);
+    expect(await undo(dated)).toMatchObject({ code: 0, readings: 1 });
+    // Of a person without a zone, in that of the input.
+    expect(zoneOfDates('', { timeZone: 'Europe/Oslo' })).toBe('Europe/Oslo');
   });
 
   test('is refused for a file that was not imported for this user', async () => {

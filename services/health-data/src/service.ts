@@ -195,7 +195,7 @@ function createRpcServices(parts: Parts) {
   return [
     createHealthDataService({ data, recorder, publicIds, verifyAssertion }),
     createPreviewService({ data, publicIds, verifySession: verification.verify, stepUp }),
-    createIngestionService({ ...sandbox, imports }),
+    createIngestionService({ ...sandbox, imports, zones: profiles }),
     createSandboxService(sandbox, createMakingTurns()),
   ];
 }

@@ -50,6 +50,15 @@ describe('an import', () => {
     expect(await start('other', { digest: 'b2'.repeat(32) })).toMatchObject({ position: 0n });
     expect(await start('another')).toMatchObject({ position: 0n });
   });
+
+  test("learns the person's zone", async () => {
+    expect(await start('zoned')).toMatchObject({ timeZone: '' });
+    await harness.ingestion.putProfile({ userId: 'zoned', timeZone: 'America/Denver' });
+    expect(await start('zoned')).toMatchObject({ timeZone: 'America/Denver' });
+    expect(await harness.ingestion.listImports({ userId: 'zoned' })).toMatchObject({
+      timeZone: 'America/Denver',
+    });
+  });
 });
 
 describe('two runs of the same import', () => {

@@ -4,7 +4,12 @@ import { AppError } from '@phds/service-kit/errors';
 import { NotConfigured } from '../connection.ts';
 import { digestContent, retryWhenUnavailable } from '../importers/ingest/import-log.ts';
 import { ImportRun } from '../importers/ingest/import-run.ts';
-import type { HealthRecordInit, ImportSource, ReadingInit } from '../importers/ingest/importer.ts';
+import {
+  type HealthRecordInit,
+  type ImportSource,
+  type ReadingInit,
+  zoneOfDates,
+} from '../importers/ingest/importer.ts';
 import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
 import { type CommandSurroundings, explain, type ImportArguments, openSource, toRow } from './import.ts';
 
@@ -34,10 +39,11 @@ export async function undoImport(
   try {
     using connection = connect();
     await using source = await openSource(args, errors);
-    await requireImported(connection.client, args, source);
+    const timeZone = await requireImported(connection.client, args, source);
     await undo(
       args,
       source,
+      timeZone,
       args.dryRun ? counting(connection.client, counts) : deleting(connection.client, counts),
     );
   } catch (error) {
@@ -60,14 +66,14 @@ export async function undoImport(
   return EXIT_FAILED;
 }
 
-/** Throws NotConfigured unless these files are an import of the user that is not running. */
+/** The user's zone. Throws NotConfigured unless these files are an import of the user that is not running. */
 async function requireImported(
   client: Ingestion,
   { importer, userId, patient }: UndoArguments,
   source: ImportSource,
-): Promise<void> {
+): Promise<string> {
   const { digest } = await digestContent({ files: source.files, choices: { patient } });
-  const { imports } = await client.listImports({ userId });
+  const { imports, timeZone } = await client.listImports({ userId });
   const known = imports.find((each) => each.format === importer.format && each.digest === digest);
   if (known === undefined)
     throw new NotConfigured(
@@ -75,11 +81,17 @@ async function requireImported(
     );
   if (toRow(known, Date.now()).state === 'running')
     throw new NotConfigured('The import is running. Stop it, or wait until it has ended.');
+  return timeZone;
 }
 
-async function undo({ userId }: UndoArguments, source: ImportSource, client: Ingestion): Promise<void> {
+async function undo(
+  { userId }: UndoArguments,
+  source: ImportSource,
+  timeZone: string,
+  client: Ingestion,
+): Promise<void> {
   const run = new ImportRun({ client, userId });
-  await source.read(run, 0);
+  await source.read(run, 0, zoneOfDates(timeZone, source));
   await run.finish();
 }
 

@@ -5,7 +5,7 @@ import { AppError } from '@phds/service-kit/errors';
 import type { IngestionConnection } from '../connection.ts';
 import { digestContent, ImportLog } from '../importers/ingest/import-log.ts';
 import { ImportRun } from '../importers/ingest/import-run.ts';
-import { type Importer, type ImportSource, UnusableFile } from '../importers/ingest/importer.ts';
+import { type Importer, type ImportSource, UnusableFile, zoneOfDates } from '../importers/ingest/importer.ts';
 import { ImportReport, parseReportData, reportText } from '../importers/ingest/report.ts';
 import { explainCall, toInstant } from '../operator/connection.ts';
 import { createProgress, megabytes, type ProgressStream } from '../progress.ts';
@@ -122,7 +122,7 @@ async function importSource(
   });
   try {
     if (typeof source.timeZone === 'string') await run.suggestTimeZone(source.timeZone);
-    await source.read(run, position);
+    await source.read(run, position, zoneOfDates(log.timeZone, source));
     await run.finish();
     await log.note(run.position, run.settled, ImportState.FINISHED);
     return { report: run.total(), failure: null };

@@ -30,13 +30,14 @@ export interface CollectOptions {
   readonly patient?: string;
   /** Position to resume from. */
   readonly from?: number;
+  readonly timeZone?: string;
 }
 
 /** Reads files with an importer and collects the result. Rejects with UnusableFile. */
 export async function collect(
   importer: Importer,
   paths: readonly string[],
-  { patient, from = 0 }: CollectOptions = {},
+  { patient, from = 0, timeZone = 'UTC' }: CollectOptions = {},
 ): Promise<CollectedItems> {
   await using source = await importer.open({ paths, patient: patient ?? null, onChecked: () => undefined });
   const items: CollectedItems = {
@@ -66,6 +67,7 @@ export async function collect(
       },
     },
     from,
+    timeZone,
   );
   return items;
 }

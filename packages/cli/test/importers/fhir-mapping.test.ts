@@ -9,12 +9,13 @@ import { References } from '../../src/importers/fhir/references.ts';
 import { mapResource } from '../../src/importers/fhir/resources.ts';
 
 /** Maps the last of the resources; the others are in the same bundle. */
-function map(resource: object, others: readonly object[] = []): readonly Outcome[] {
+function map(resource: object, others: readonly object[] = [], timeZone = 'UTC'): readonly Outcome[] {
   const references = new References();
   const toUrl = (each: object) => ('id' in each ? `urn:uuid:${String(each.id)}` : '');
   for (const each of [...others, resource]) references.add(toUrl(each), each as JsonObject);
   const patient = references.patients()[0] ?? null;
-  return mapResource({ resource: resource as JsonObject, fullUrl: toUrl(resource), references, patient });
+  const fullUrl = toUrl(resource);
+  return mapResource({ resource: resource as JsonObject, fullUrl, references, patient, timeZone });
 }
 
 /** The content of the single record that a resource is mapped to. Throws for any other result. */
@@ -451,9 +452,10 @@ describe('an observation with a code of the metric table', () => {
     ]);
   });
 
-  test('with a date without time counts from midnight UTC', () => {
+  test("with a date without time counts for that day in the person's zone", () => {
     const dated = observation('1', '29463-7', 70, 'kg', { effectiveDateTime: '2019-05-04' });
-    expect(readingsOf(dated)).toMatchObject([{ start: Date.parse('2019-05-04T00:00:00Z') }]);
+    const start = Date.parse('2019-05-04T00:00:00-07:00');
+    expect(map(dated, [], 'America/Los_Angeles')).toMatchObject([{ reading: { start, end: start } }]);
   });
 
   test.each<[string, object]>([
@@ -697,14 +699,13 @@ describe('an EHR record', () => {
     expect(timestampDate(value.timestamp)).toEqual(new Date(at));
   });
 
-  test('with only a year is dated on its first day', () => {
-    const value = recordOf({
-      resourceType: 'Procedure',
-      id: '1',
-      code: { text: 'Appendectomy' },
-      performedDateTime: '1984',
-    }) as { timestamp: Parameters<typeof timestampDate>[0] };
-    expect(timestampDate(value.timestamp)).toEqual(new Date('1984-01-01T00:00:00Z'));
+  test("with only a year is dated on its first day in the person's zone", () => {
+    const code = { text: 'Appendectomy' };
+    const procedure = { resourceType: 'Procedure', id: '1', code, performedDateTime: '1984' };
+    const timestamp = timestampFromMs(Date.parse('1984-01-01T00:00:00+01:00'));
+    expect(map(procedure, [], 'Europe/Berlin')).toMatchObject([
+      { record: { record: { value: { timestamp } } } },
+    ]);
   });
 
   test('without a date is refused', () => {

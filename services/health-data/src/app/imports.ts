@@ -10,10 +10,11 @@ import {
   type ImportState,
   type ImportStatus,
 } from '../domain/import-progress.ts';
-import type { ImportStore } from './ports.ts';
+import type { ImportStore, ProfileStore } from './ports.ts';
 
 export interface ImportPorts {
   readonly imports: ImportStore;
+  readonly zones: Pick<ProfileStore, 'findTimeZone'>;
   readonly clock: Clock;
 }
 
@@ -34,14 +35,18 @@ export interface ImportReportDraft extends ImportKey, ImportProgress {
 const MAX_LISTED = 100;
 const MAX_RUN = 2 ** 31 - 1;
 
-/** Returns where the import starts: at the beginning, or where an unfinished run stopped. Throws INVALID_REQUEST. */
+/**
+ * Returns where the import starts, at the beginning or where an unfinished run stopped, and the person's zone (empty if none). Throws
+ * INVALID_REQUEST.
+ */
 export async function startImport(
-  { imports, clock }: ImportPorts,
+  { imports, zones, clock }: ImportPorts,
   { again, size, ...key }: ImportDraft,
-): Promise<ImportProgress> {
+): Promise<ImportProgress & { readonly timeZone: string }> {
   parseUserId(key.userId);
   refuse([...checkImportKey(key), ...checkCount('size', size)]);
-  return imports.start(key, size, again, clock.now());
+  const timeZone = (await zones.findTimeZone(key.userId)) ?? '';
+  return { ...(await imports.start(key, size, again, clock.now())), timeZone };
 }
 
 /** Stores the progress of a run. Throws INVALID_REQUEST, and NOT_FOUND if there is no such import. */
@@ -62,13 +67,14 @@ export async function reportImport(
   if (!(await imports.report(key, progress, state, clock.now()))) throw notFound('There is no such import.');
 }
 
-/** The user's imports, the latest first. Throws INVALID_REQUEST. */
+/** The user's imports, the latest first, and their zone (empty if none). Throws INVALID_REQUEST. */
 export async function listImports(
-  { imports }: ImportPorts,
+  { imports, zones }: ImportPorts,
   userId: string,
-): Promise<readonly ImportStatus[]> {
+): Promise<{ readonly imports: readonly ImportStatus[]; readonly timeZone: string }> {
   parseUserId(userId);
-  return imports.list(userId, MAX_LISTED);
+  const timeZone = (await zones.findTimeZone(userId)) ?? '';
+  return { imports: await imports.list(userId, MAX_LISTED), timeZone };
 }
 
 function refuse(violations: readonly Violation[]): void {

@@ -53,7 +53,10 @@ export function createIngestionService(ports: IngestionPorts & ImportPorts) {
         await reportImport(ports, { ...draft, position: Number(position), state: STATES[state] ?? null });
         return {};
       },
-      listImports: async ({ userId }) => ({ imports: (await listImports(ports, userId)).map(toImport) }),
+      listImports: async ({ userId }) => {
+        const { imports, timeZone } = await listImports(ports, userId);
+        return { imports: imports.map(toImport), timeZone };
+      },
     },
     {
       putReadings: IMPORTER,

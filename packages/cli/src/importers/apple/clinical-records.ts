@@ -64,11 +64,13 @@ export class ClinicalRecords {
   async readAll(
     sinkOf: (index: number) => ImportSink,
     onRead: (index: number) => Promise<void>,
+    timeZone: string,
   ): Promise<void> {
     // The other patients in these files are the same person, with different ids in each clinic.
     const resources = new ResourceImport({
       references: this.#references,
       patient: null,
+      timeZone,
       statements: new FirstStatements(),
     });
     for (const [index, file] of this.#files.entries()) {

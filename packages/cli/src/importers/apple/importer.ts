@@ -95,10 +95,10 @@ class AppleSource implements ImportSource {
     return `line ${line}`;
   }
 
-  async read(sink: ImportSink, from: number): Promise<void> {
+  async read(sink: ImportSink, from: number, timeZone: string): Promise<void> {
     await this.#readXml(sink, from);
     await this.#readEcgs(sink, from);
-    await this.#readClinicalRecords(sink, from);
+    await this.#readClinicalRecords(sink, from, timeZone);
     if (from >= this.size) return;
     for (const [kind, count] of this.#source.unread) leaveOut(sink, kind, count);
     await sink.reached(this.size);
@@ -145,7 +145,7 @@ class AppleSource implements ImportSource {
   }
 
   /** Records before `from` are read too, because later ones may repeat them. */
-  async #readClinicalRecords(sink: ImportSink, from: number): Promise<void> {
+  async #readClinicalRecords(sink: ImportSink, from: number, timeZone: string): Promise<void> {
     const { xml, ecgs } = this.#source;
     const earlier = withoutItems(sink);
     const positionOf = (index: number) => xml.size + ecgs.length + index + 1;
@@ -154,6 +154,7 @@ class AppleSource implements ImportSource {
       async (index) => {
         if (positionOf(index) > from) await sink.reached(positionOf(index));
       },
+      timeZone,
     );
   }
 }

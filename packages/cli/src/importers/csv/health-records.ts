@@ -162,7 +162,11 @@ const TEXT_LENGTH = 4_000;
 /** Converts the fields of one record. Throws Refused. */
 type HealthRecordParser = (fields: readonly string[]) => HealthRecordOutcome;
 
-export function createHealthRecordParser(columns: Columns<HealthRecordColumn>): HealthRecordParser {
+/** Dates without a time are days in the zone. */
+export function createHealthRecordParser(
+  columns: Columns<HealthRecordColumn>,
+  timeZone: string,
+): HealthRecordParser {
   return (row) => {
     const text = (name: HealthRecordColumn) =>
       parseText(name, row[columns.get(name) ?? -1] ?? '', TEXT_LENGTH);
@@ -176,7 +180,7 @@ export function createHealthRecordParser(columns: Columns<HealthRecordColumn>): 
       throw new Refused(`record must be one of ${[...Object.keys(HEALTH_RECORD_KINDS), PROFILE].join(', ')}`);
     checkColumns(name, kind.columns, columns, row);
     if (statesAbsence({ text: text('name') })) return { kind: 'left-out', label: name };
-    const record = kind.build({ text, time: (field) => timeOf(field, text(field)) });
+    const record = kind.build({ text, time: (field) => timeOf(field, text(field), timeZone) });
     return {
       kind: 'record',
       record: { label: name, key: text('key'), source: text('source') || SOURCE, record },
@@ -219,7 +223,11 @@ function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(parseTime('dateOfBirth', text));
 }
 
-function timeOf<Name extends HealthRecordColumn>(name: Name, text: string): { [Key in Name]?: Timestamp } {
+function timeOf<Name extends HealthRecordColumn>(
+  name: Name,
+  text: string,
+  timeZone: string,
+): { [Key in Name]?: Timestamp } {
   if (text === '') return {};
-  return { [name]: timestampFromMs(parseTime(name, text)) } as { [Key in Name]?: Timestamp };
+  return { [name]: timestampFromMs(parseTime(name, text, timeZone)) } as { [Key in Name]?: Timestamp };
 }

@@ -34,7 +34,11 @@ const LABEL_LENGTH = 40;
 type ReadingParser = (fields: readonly string[]) => ImportedReading;
 
 /** Throws UnusableFile if a required column is missing. */
-function createReadingParser(columns: Columns<ReadingColumn>, delimiter: string): ReadingParser {
+function createReadingParser(
+  columns: Columns<ReadingColumn>,
+  delimiter: string,
+  timeZone: string,
+): ReadingParser {
   for (const name of REQUIRED) {
     if (!columns.has(name)) throw new UnusableFile(`The header lacks the column ${name}`);
   }
@@ -44,13 +48,13 @@ function createReadingParser(columns: Columns<ReadingColumn>, delimiter: string)
   return (fields) => {
     const metric = findMetricByName(fields[type] ?? '');
     if (metric === null) throw new Refused('type is not known');
-    const startAt = parseTime('start', fields[start] ?? '');
+    const startAt = parseTime('start', fields[start] ?? '', timeZone);
     const [endText = '', valueText = ''] = [fields[end], fields[value]];
     if (valueText === '' && !metric.nullable) throw new Refused('value is missing');
     return {
       type: metric.name,
       start: startAt,
-      end: endText === '' ? startAt : parseTime('end', endText),
+      end: endText === '' ? startAt : parseTime('end', endText, timeZone),
       value: valueText === '' ? null : parseNumber('value', valueText, delimiter),
       unit: parseText('unit', fields[unit] ?? '', LABEL_LENGTH),
       source: parseText('source', fields[source] ?? '', LABEL_LENGTH) || SOURCE,
@@ -77,17 +81,19 @@ export const csvImporter: Importer = {
     if (patient !== null) throw new UnusableFile('A CSV file is about one person: leave --patient out');
     const source = openFileSource(path);
     const header = await readHeader(source, DELIMITERS);
-    return toSource(path, source, header, chooseContent(header));
+    chooseContent(header, 'UTC');
+    return toSource(path, source, header);
   },
 };
 
-function toSource(path: string, source: ByteSource, header: Header, content: Content): ImportSource {
+function toSource(path: string, source: ByteSource, header: Header): ImportSource {
   const { delimiter, names } = header;
   return {
     files: [path],
     size: source.size,
     describe: (line) => `line ${line}`,
-    async read(sink, from) {
+    async read(sink, from, timeZone) {
+      const content = chooseContent(header, timeZone);
       const start = content.mayHoldProfile ? header.end : Math.max(from, header.end);
       const earlier = withoutItems(sink);
       for await (const rows of readRows(source, { delimiter, width: names.length, from: start })) {
@@ -100,11 +106,11 @@ function toSource(path: string, source: ByteSource, header: Header, content: Con
   };
 }
 
-/** Determines which of the two headers the file has. Throws UnusableFile if it has neither. */
-function chooseContent(header: Header): Content {
+/** Determines which of the two headers the file has. Throws UnusableFile if it has neither. Dates without a time are days in the zone. */
+function chooseContent(header: Header, timeZone: string): Content {
   const names = header.names.map(normalise);
   if (names.includes('record')) {
-    const parse = createHealthRecordParser(findColumns(header, HEALTH_RECORD_COLUMNS));
+    const parse = createHealthRecordParser(findColumns(header, HEALTH_RECORD_COLUMNS), timeZone);
     return {
       mayHoldProfile: true,
       take: (fields, line, sink) => {
@@ -120,7 +126,7 @@ function chooseContent(header: Header): Content {
       `The first line is no header. For readings it is: ${READING_COLUMNS.join(',')}. For records it begins with: record`,
     );
   }
-  const parse = createReadingParser(findColumns(header, READING_COLUMNS), header.delimiter);
+  const parse = createReadingParser(findColumns(header, READING_COLUMNS), header.delimiter, timeZone);
   return { mayHoldProfile: false, take: (fields, line, sink) => sink.reading(parse(fields), line) };
 }
 

@@ -1,3 +1,4 @@
+import { startOfDay } from '@phds/catalog/local-time';
 import { Refused } from '../ingest/importer.ts';
 
 const TIME =
@@ -8,9 +9,9 @@ const MINUTE_MS = 60_000;
 
 /**
  * Parses an RFC 3339 time to Unix milliseconds. Also accepts a space instead of the `T`, missing seconds, and a date alone
- * (midnight UTC). Throws Refused for anything else, including a time of day without an offset, which is ambiguous.
+ * (the start of that day in the zone). Throws Refused for anything else, including a time of day without an offset, which is ambiguous.
  */
-export function parseTime(field: string, text: string): number {
+export function parseTime(field: string, text: string, timeZone = 'UTC'): number {
   const match = TIME.exec(text);
   if (match === null) throw new Refused(`${field} is not a time such as 2024-05-04T08:00:00Z`);
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone] = match;
@@ -19,6 +20,7 @@ export function parseTime(field: string, text: string): number {
   const days = daysIn(Number(year), Number(month));
   const isTime = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
   if (Number(day) < 1 || Number(day) > days || !isTime) throw new Refused(`${field} is not in the calendar`);
+  if (match[4] === undefined) return startOfDay(`${year}-${month}-${day}`, timeZone).getTime();
   const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0'));
   const [y, m, d] = [Number(year), Number(month) - 1, Number(day)];
   const local = Date.UTC(y, m, d, Number(hour), Number(minute), Number(second), milliseconds);

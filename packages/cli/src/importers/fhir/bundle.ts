@@ -194,9 +194,14 @@ function toSource(file: string, size: number, references: References, patient: s
     files: [file],
     size,
     describe: (index) => `entry[${index}]`,
-    async read(sink, from) {
+    async read(sink, from, timeZone) {
       // If the bundle repeats a statement, the first one counts.
-      const resources = new ResourceImport({ references, patient, statements: new FirstStatements() });
+      const resources = new ResourceImport({
+        references,
+        patient,
+        timeZone,
+        statements: new FirstStatements(),
+      });
       await takeFrom(from, readBundle(file), sink, (entry, to) => takeEntry(entry, resources, to));
       resources.finish(sink);
     },

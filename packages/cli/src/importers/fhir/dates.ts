@@ -1,10 +1,11 @@
+import { startOfDay } from '@phds/catalog/local-time';
 import { Refused } from '../ingest/importer.ts';
 
 /** The precision of a FHIR dateTime. */
 export type Precision = 'year' | 'month' | 'day' | 'instant';
 
 export interface FhirTime {
-  /** Start of the known period; dates start at midnight UTC. */
+  /** Start of the known period. */
   readonly at: Date;
   readonly precision: Precision;
 }
@@ -13,18 +14,18 @@ const DATE_TIME =
   /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:\d{2})?)?)?)?$/;
 
 /**
- * Parses a FHIR date, dateTime or instant (R4, datatypes). Throws Refused for anything else, including dates that do not exist and
+ * Parses a FHIR date, dateTime or instant (R4, datatypes); dates are days in the zone. Throws Refused for anything else, including dates that do not exist and
  * times of day without an offset, which are ambiguous.
  */
-export function parseFhirTime(text: string): FhirTime {
+export function parseFhirTime(text: string, timeZone = 'UTC'): FhirTime {
   const match = DATE_TIME.exec(text);
   if (match === null) throw new Refused('date is not a FHIR date');
   const [, year = '', month, day, hours, minutes, seconds = '00', fraction = '', zone] = match;
   const date = `${year}-${month ?? '01'}-${day ?? '01'}`;
   checkCalendar(date);
-  if (month === undefined) return { at: new Date(`${date}T00:00:00Z`), precision: 'year' };
-  if (day === undefined) return { at: new Date(`${date}T00:00:00Z`), precision: 'month' };
-  if (hours === undefined) return { at: new Date(`${date}T00:00:00Z`), precision: 'day' };
+  if (month === undefined) return { at: startOfDay(date, timeZone), precision: 'year' };
+  if (day === undefined) return { at: startOfDay(date, timeZone), precision: 'month' };
+  if (hours === undefined) return { at: startOfDay(date, timeZone), precision: 'day' };
   if (zone === undefined) throw new Refused('time has no offset');
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
   const at = new Date(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}${zone}`);
@@ -39,9 +40,9 @@ function checkCalendar(date: string): void {
   }
 }
 
-/** The time of a measurement: an instant, or midnight UTC of a date. Throws Refused if only month or year is known. */
-export function parseMoment(text: string): Date {
-  const { at, precision } = parseFhirTime(text);
+/** The time of a measurement: an instant, or the start of a day in the zone. Throws Refused if only month or year is known. */
+export function parseMoment(text: string, timeZone: string): Date {
+  const { at, precision } = parseFhirTime(text, timeZone);
   if (precision === 'year' || precision === 'month') throw new Refused('date is too coarse for a reading');
   return at;
 }

@@ -253,13 +253,13 @@ export function mapEhrRecord(context: MappingContext): readonly Outcome[] {
   if (rule === undefined) throw new Refused('resource type is unknown');
   const summary = shorten(rule.describe(resource, context.references), SUMMARY_LENGTH);
   if (summary === '') throw new Refused('contains nothing to summarise');
-  const value = { resourceType, summary, timestamp: timestampFromDate(momentOf(resource, rule)) };
+  const value = { resourceType, summary, timestamp: timestampFromDate(momentOf(context, rule)) };
   return [toHealthRecord(context, `ehr-record ${resourceType}`, { case: 'ehrRecord', value })];
 }
 
 /** The first available date according to the rule; a year alone means its first day. */
-function momentOf(resource: JsonObject, { dates }: SummaryRule): Date {
+function momentOf({ resource, timeZone }: MappingContext, { dates }: SummaryRule): Date {
   const found = dates.map((path) => textAt(resource, ...path.split('.'))).find((text) => text !== '');
   if (found === undefined) throw new Refused('date is missing');
-  return parseFhirTime(found).at;
+  return parseFhirTime(found, timeZone).at;
 }

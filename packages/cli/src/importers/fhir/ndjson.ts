@@ -90,8 +90,8 @@ function toSource(
     size: sources.reduce((sum, source) => sum + source.size, 0),
     describe: (origin) =>
       `${sources[Math.floor(origin / LINES_OF_A_FILE)]?.name ?? '?'} line ${origin % LINES_OF_A_FILE}`,
-    async read(sink, from) {
-      const resources = new ResourceImport({ references, patient });
+    async read(sink, from, timeZone) {
+      const resources = new ResourceImport({ references, patient, timeZone });
       await takeFrom(from, readAll(sources), sink, ({ line, origin }, to) =>
         takeLine(line, origin, resources, to),
       );

@@ -90,9 +90,9 @@ export function mapObservation(context: MappingContext): readonly Outcome[] {
   if (own === 'mood') return [toMoodEntry(context)];
   const codes = codesOf(at(resource, 'code'), LOINC);
   if (own === 'blood-pressure' || codes.some((code) => READING_PANELS.has(code)))
-    return mapPanel(resource, own !== '');
+    return mapPanel(context, own !== '');
   const metric = NAMES.get(own) ?? findMetric(codes);
-  if (metric !== null) return [toReading(resource, metric, basisOf(resource, own !== ''))];
+  if (metric !== null) return [toReading(resource, metric, basisOf(context, own !== ''))];
   const facts = findBloodFacts(codes, resource);
   const blood: Outcome[] = facts === null ? [] : [{ kind: 'blood', facts }];
   return own === 'blood-type' ? blood : [...blood, ...mapEhrRecord(context)];
@@ -103,7 +103,7 @@ function toSymptom(context: MappingContext): Outcome {
   const value = {
     description: wholeTextAt(resource, 'valueString'),
     severity: severityOfConcept(at(resource, 'component', 0, 'valueCodeableConcept')),
-    timestamp: timestampFromMs(parseInterval(resource).start),
+    timestamp: timestampFromMs(parseInterval(context).start),
   };
   return toHealthRecord(context, 'symptom', { case: 'symptom', value });
 }
@@ -113,14 +113,15 @@ function toMoodEntry(context: MappingContext): Outcome {
   const value = {
     mood: textAt(resource, 'valueString'),
     note: wholeTextAt(resource, 'note', 0, 'text'),
-    timestamp: timestampFromMs(parseInterval(resource).start),
+    timestamp: timestampFromMs(parseInterval(context).start),
   };
   return toHealthRecord(context, 'mood', { case: 'moodEntry', value });
 }
 
 /** `isOwn` is for a panel of ours, in which one of the two readings may never have been there. */
-function mapPanel(panel: JsonObject, isOwn: boolean): readonly Outcome[] {
-  const basis = basisOf(panel, isOwn);
+function mapPanel(context: MappingContext, isOwn: boolean): readonly Outcome[] {
+  const { resource: panel } = context;
+  const basis = basisOf(context, isOwn);
   const outcomes = listAt(panel, 'component')
     .filter((component) => !isOwn || at(component, 'dataAbsentReason') === undefined)
     .flatMap((component) => mapComponent(component, basis));
@@ -171,23 +172,20 @@ function isRmssd(holder: JsonObject): boolean {
   return /rmssd/i.test(`${conceptText(at(holder, 'code'))} ${conceptText(at(holder, 'method'))}`);
 }
 
-function basisOf(observation: JsonObject, isOwn: boolean): Basis {
-  const source = isOwn ? textAt(observation, 'device', 'display') : '';
-  return { ...parseInterval(observation), source: source || EHR_SOURCE };
+function basisOf(context: MappingContext, isOwn: boolean): Basis {
+  const source = isOwn ? textAt(context.resource, 'device', 'display') : '';
+  return { ...parseInterval(context), source: source || EHR_SOURCE };
 }
 
-function parseInterval(observation: JsonObject): Omit<Basis, 'source'> {
-  const period = at(observation, 'effectivePeriod');
+function parseInterval({ resource, timeZone }: MappingContext): Omit<Basis, 'source'> {
+  const toMs = (moment: string) => parseMoment(moment, timeZone).getTime();
+  const period = at(resource, 'effectivePeriod');
   if (period !== undefined) {
     const [start, end] = [textAt(period, 'start'), textAt(period, 'end')];
     if (start === '') throw new Refused('period has no start');
     return { start: toMs(start), end: toMs(end === '' ? start : end) };
   }
-  const moment = textAt(observation, 'effectiveDateTime') || textAt(observation, 'effectiveInstant');
+  const moment = textAt(resource, 'effectiveDateTime') || textAt(resource, 'effectiveInstant');
   if (moment === '') throw new Refused('date is missing');
   return { start: toMs(moment), end: toMs(moment) };
-}
-
-function toMs(moment: string): number {
-  return parseMoment(moment).getTime();
 }

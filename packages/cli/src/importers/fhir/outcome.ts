@@ -33,6 +33,8 @@ export interface MappingContext {
   readonly resourceType: string;
   readonly fullUrl: string;
   readonly references: References;
+  /** IANA zone of dates without a time. */
+  readonly timeZone: string;
 }
 
 /** Maps a resource. Throws Refused with the reason if nothing can be stored. */

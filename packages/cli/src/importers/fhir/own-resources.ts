@@ -37,7 +37,7 @@ export const OWN_MAPPERS: ReadonlyMap<string, Mapper> = new Map([
 function mapDose(context: MappingContext): readonly Outcome[] {
   const { resource, references } = context;
   const isTaken = textAt(resource, 'status') === 'completed';
-  const time = momentAt(resource, 'effectiveDateTime');
+  const time = momentAt(context, 'effectiveDateTime');
   const value = {
     medicationKey: references.canonical(textAt(resource, 'request', 'reference')),
     status: isTaken ? 'taken' : textAt(resource, 'statusReason', 0, 'text'),
@@ -51,7 +51,7 @@ function mapDose(context: MappingContext): readonly Outcome[] {
 function mapReport(context: MappingContext): readonly Outcome[] {
   const { resource } = context;
   const value = {
-    generatedAt: momentAt(resource, 'issued'),
+    generatedAt: momentAt(context, 'issued'),
     from: textAt(resource, 'effectivePeriod', 'start'),
     to: textAt(resource, 'effectivePeriod', 'end'),
     summary: wholeTextAt(resource, 'conclusion'),
@@ -66,11 +66,11 @@ function mapDocument(context: MappingContext): readonly Outcome[] {
   const value = {
     resourceType,
     summary: Buffer.from(data, 'base64').toString(),
-    timestamp: momentAt(resource, 'date'),
+    timestamp: momentAt(context, 'date'),
   };
   return [toHealthRecord(context, `ehr-record ${resourceType}`, { case: 'ehrRecord', value })];
 }
 
-function momentAt(resource: JsonObject, member: string) {
-  return timestampFromDate(parseMoment(textAt(resource, member)));
+function momentAt({ resource, timeZone }: MappingContext, member: string) {
+  return timestampFromDate(parseMoment(textAt(resource, member), timeZone));
 }

@@ -104,6 +104,8 @@ interface ResourceToMap {
   readonly fullUrl: string;
   readonly references: References;
   readonly patient: string | null;
+  /** IANA zone of dates without a time. */
+  readonly timeZone: string;
 }
 
 /** The type of a resource, or `unknown` for an invalid type name. */
@@ -113,8 +115,8 @@ export function typeOf(resource: JsonObject): string {
 }
 
 /** Maps a resource; a string result is the reason why nothing is stored. */
-export function mapResource({ resource, fullUrl, references, patient }: ResourceToMap): readonly Outcome[] {
-  const context = { resource, resourceType: typeOf(resource), fullUrl, references };
+export function mapResource({ patient, ...given }: ResourceToMap): readonly Outcome[] {
+  const context = { ...given, resourceType: typeOf(given.resource) };
   const leftOut = LEFT_OUT.get(context.resourceType);
   if (leftOut !== undefined) return [{ kind: 'left-out', reason: leftOut }];
   try {
@@ -163,6 +165,8 @@ interface ResourceImportOptions {
   readonly references: References;
   /** The imported patient; null if the input names none. */
   readonly patient: string | null;
+  /** IANA zone of dates without a time. */
+  readonly timeZone: string;
   /** Given if a second statement is a mistake; otherwise the last statement counts. */
   readonly statements?: FirstStatements;
 }
@@ -185,9 +189,9 @@ export class ResourceImport {
   }
 
   take({ resource, fullUrl, origin }: PlacedResource, sink: ImportSink): void {
-    const { references, patient } = this.#options;
+    const { references, patient, timeZone } = this.#options;
     if (isOlderThanR4(resource)) this.#older ??= origin;
-    for (const outcome of mapResource({ resource, fullUrl, references, patient })) {
+    for (const outcome of mapResource({ resource, fullUrl, references, patient, timeZone })) {
       this.#takeOutcome(outcome, typeOf(resource), origin, sink);
     }
   }

@@ -96,13 +96,16 @@ interface Beginning {
 /** Stores the progress of an import in health-data, for a run that resumes it. */
 export class ImportLog {
   readonly beginning: Beginning;
+  /** IANA zone of the person; empty if they have none. */
+  readonly timeZone: string;
   readonly #options: ImportLogOptions;
   readonly #run: number;
 
-  private constructor(options: ImportLogOptions, run: number, beginning: Beginning) {
+  private constructor(options: ImportLogOptions, run: number, beginning: Beginning, timeZone: string) {
     this.#options = options;
     this.#run = run;
     this.beginning = beginning;
+    this.timeZone = timeZone;
   }
 
   get name(): ImportName {
@@ -115,12 +118,13 @@ export class ImportLog {
     const { client, userId, format, again, sleep } = options;
     const { digest, size } = options.content;
     const request = { userId, format, digest, size: BigInt(size), again };
-    const { run, position, report } = await retryWhenUnavailable(() => client.startImport(request), sleep);
+    const started = await retryWhenUnavailable(() => client.startImport(request), sleep);
+    const { run, position, report, timeZone } = started;
     const data = parseReportData(report);
     // The position is useless without a report about everything before it.
     const beginning =
       data === null ? { position: 0, report: null } : { position: Number(position), report: data };
-    return new ImportLog(options, run, beginning);
+    return new ImportLog(options, run, beginning, timeZone);
   }
 
   /** Records that everything before the position is stored, with its report. Rejects with AppError. */

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { MetricName } from '@phds/catalog/metrics';
+import { findTimeZone } from '@phds/catalog/time-zones';
 import type { HealthRecordSchema, ReadingSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 
 /** A measurement from an import. */
@@ -102,9 +103,9 @@ export interface ImportSource extends AsyncDisposable {
   describe(origin: number): string;
   /**
    * Passes every item of the input to the sink, in input order, except items before position `from` (0: none); profile facts are
-   * always passed. Memory must not grow with the input. Throws UnusableFile.
+   * always passed. Dates without a time are days in `timeZone` (IANA). Memory must not grow with the input. Throws UnusableFile.
    */
-  read(sink: ImportSink, from: number): Promise<void>;
+  read(sink: ImportSink, from: number, timeZone: string): Promise<void>;
 }
 
 /**
@@ -128,6 +129,11 @@ export interface ImportSink {
    * if health-data does not accept the data.
    */
   reached(position: number): Promise<void>;
+}
+
+/** The zone in which dates of an input begin: the person's, else the presumed one, else UTC, as in summaries. */
+export function zoneOfDates(own: string, { timeZone }: Pick<ImportSource, 'timeZone'>): string {
+  return findTimeZone(own) ?? timeZone ?? 'UTC';
 }
 
 /** The sink for items before the resume position: it only passes on facts about the person. */

@@ -82,8 +82,13 @@ function toSource(
     files: sources.paths,
     size: sizeOf(tables),
     describe: (origin) => describeOrigin(tables, origin),
-    async read(sink, from) {
-      const resources = new ResourceImport({ references, patient: null, statements: new FirstStatements() });
+    async read(sink, from, timeZone) {
+      const resources = new ResourceImport({
+        references,
+        patient: null,
+        timeZone,
+        statements: new FirstStatements(),
+      });
       await takeFrom(from, readTables(tables), sink, (row, to) => takeRow(row, patient, resources, to));
     },
     [Symbol.asyncDispose]: async () => sources[Symbol.dispose](),
