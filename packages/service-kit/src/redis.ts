@@ -159,9 +159,9 @@ function logOutages(client: Redis, log: RedisLogger) {
     isAway: () => away,
     /** Takes the outcome of a command; null for success. */
     note(error: Error | null): void {
-      if (error === null) return recover();
-      failedAt = performance.now();
-      fail(error);
+      if (error !== null) failedAt = performance.now();
+      if (error === null) recover();
+      else fail(error);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import type { FakeGrant } from './fake-consent.ts';
-import { codeOf, HEART, REDIRECT_URI, reasonOf, SLEEP, shareHarness } from './harness.ts';
+import { codeOf, HEART, REDIRECT_URI, reasonOf, refusalOf, SLEEP, shareHarness } from './harness.ts';
 
 const harness = await shareHarness();
 const app = await harness.registerApp();
@@ -128,9 +128,25 @@ describe('additions', () => {
   const scopesOf = async (token: string) => (await harness.introspect(token)).principal?.scopes.join(' ');
 
   describe('a refresh after the person has approved more', () => {
-    const start = async () => harness.exchange(app, await harness.obtainCode(app));
+    const start = async (includeGrantedScopes = 'true') =>
+      harness.exchange(app, await harness.obtainCode(app, { includeGrantedScopes }));
 
-    test('without scope opens all that the grant has, whatever the family began with', async () => {
+    test('opens nothing more unless the family began with include_granted_scopes', async () => {
+      const first = await start('false');
+      widen();
+      const refused = await refusalOf(harness.refresh(app, first.refreshToken, MOOD));
+      expect(refused).toMatchObject({
+        reason: 'invalid_scope',
+        message: 'The scope exceeds what the tokens began with.',
+      });
+      const second = await harness.refresh(app, first.refreshToken);
+      const began = `${HEART} ${SLEEP}`;
+      expect([second.scope, await scopesOf(second.accessToken)]).toEqual([began, began]);
+      const own = await harness.tokens.introspectOwnToken({ client: app, token: second.refreshToken });
+      expect(own.scope).toBe(began);
+    });
+
+    test('without scope opens all that the grant has', async () => {
       const first = await start();
       widen();
       const second = await harness.refresh(app, first.refreshToken);

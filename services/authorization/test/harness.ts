@@ -43,6 +43,7 @@ interface ObtainCode {
   readonly scope?: string;
   readonly state?: string;
   readonly codeChallenge?: string;
+  readonly includeGrantedScopes?: string;
   readonly approved?: string[];
   readonly expiresInDays?: number;
   readonly redirectUri?: string;
@@ -188,11 +189,13 @@ function createFlow({ apps, authorizations, tokens, as }: Base) {
     /** Opens a pending approval, approves it as `ada`, and returns the code. */
     async obtainCode(app: TestApp, request: ObtainCode = {}): Promise<string> {
       const { scope = `${HEART} ${SLEEP}`, redirectUri = REDIRECT_URI, state, codeChallenge } = request;
+      const { includeGrantedScopes: include } = request;
       const opened = await authorizations.openAuthorization({
         client: app,
         redirectUri,
         scope,
         ...(state === undefined ? {} : { state }),
+        ...(include === undefined ? {} : { includeGrantedScopes: include }),
         ...(codeChallenge === undefined ? {} : { codeChallenge, codeChallengeMethod: 'S256' }),
       });
       const { approved, expiresInDays = 0, userId = 'ada' } = request;

@@ -142,7 +142,8 @@ describe('tokens that were asked for with words of SMART', () => {
 
   test('name narrower words for what the person has approved, also when that changes', async () => {
     const scope = `${CONTEXT} patient/Observation.rs patient/Patient.read`;
-    const first = await start(scope, { approved: [HEART, PROFILE] });
+    const more = { includeGrantedScopes: 'true' };
+    const first = await start(scope, { approved: [HEART, PROFILE], more });
     expect(first.scope).toBe(`${CONTEXT} ${OURS}heart patient/Patient.read`);
     lastGrant().scopes = [SLEEP, 'read:trends'];
     const second = await harness.refresh(app, first.refreshToken);

@@ -59,7 +59,7 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     if (first === 'dead') throw ownInvalidGrant(describeDead(known));
     if (first === 'reuse') return punishReuse(revokeFamily, known);
     const grant = await requireLiveFamily(dependencies, known);
-    const all = widenScopes(known.scopes, grant);
+    const all = known.family.grows ? widenScopes(known.scopes, grant) : known.scopes;
     requireWorkingScopes(all, grant);
     const isKept = isKeptBy(app, first);
     const wanted = {
@@ -176,6 +176,9 @@ function requireShared({ named, all, grant }: Wanted): readonly Scope[] {
   if (named !== null && toWorkingScopes(named, grant).length < named.length) {
     throw new AppError('invalid_scope', 'The scope exceeds what the person shares.');
   }
+  if (named?.some((scope) => !all.includes(scope))) {
+    throw new AppError('invalid_scope', 'The scope exceeds what the tokens began with.');
+  }
   return named ?? all;
 }
 
@@ -241,7 +244,7 @@ interface Wanted {
   readonly named: readonly Scope[] | null;
   /** How the answer names scopes: as the request does, or else as the family began. */
   readonly askedWords: readonly string[];
-  /** Those of the family, including what the grant has lost, with all that the grant has now. */
+  /** Those of the family, including what the grant has lost; of a family that grows, with all that the grant has now. */
   readonly all: readonly Scope[];
   readonly grant: GrantFacts;
 }

@@ -24,6 +24,8 @@ export interface TokenFamily {
   readonly jkt: string | null;
   /** As in AuthorizationRequest. */
   readonly askedWords: readonly string[];
+  /** Whether a refresh opens what the grant has got since: it began with `include_granted_scopes`. */
+  readonly grows: boolean;
 }
 
 /**
@@ -36,7 +38,7 @@ export const KEPT_GENERATIONS = 32;
 export interface RefreshToken {
   readonly hash: Uint8Array;
   readonly family: TokenFamily;
-  /** Every scope that the grant had at the exchange, if asked for, or at a refresh since. */
+  /** Those of the exchange; of a family that grows, also all that the grant had at a refresh since. */
   readonly scopes: readonly Scope[];
   readonly issuedAt: Date;
   readonly expiresAt: Date;

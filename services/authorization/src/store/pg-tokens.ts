@@ -113,6 +113,7 @@ interface RefreshRow {
   readonly familyIsBound: boolean;
   readonly familyJkt: string | null;
   readonly askedWords: string[];
+  readonly grows: boolean;
 }
 
 function fromRefreshRow(row: RefreshRow): RefreshToken {
@@ -128,6 +129,7 @@ function fromRefreshRow(row: RefreshRow): RefreshToken {
     familyIsBound: isBound,
     familyJkt: jkt,
     askedWords,
+    grows,
   } = row;
   return {
     hash,
@@ -142,6 +144,7 @@ function fromRefreshRow(row: RefreshRow): RefreshToken {
       isBound,
       jkt,
       askedWords,
+      grows,
     },
     scopes: row.scopes.filter(isScope),
     issuedAt,

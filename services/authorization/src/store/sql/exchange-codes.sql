@@ -23,11 +23,11 @@ WITH
     AND code.failed_attempts < held.max_failed_attempts
     AND code.restore_number >= verification.below AND NOT verification.unverified
     AND app.client_id = code.client_id AND app.status = 'active' AND app.epoch = code.app_epoch
-  RETURNING code.client_id, code.user_id, code.grant_id, code.app_epoch, code.asked_words, held.now, held.family_id AS id,
+  RETURNING code.client_id, code.user_id, code.grant_id, code.app_epoch, code.asked_words, code.include_granted_scopes AS grows, held.now, held.family_id AS id,
     held.family_expires_at, held.refresh_hash, held.access_hash, held.access_expires_at, held.scopes, held.jkt, held.family_jkt, held.ordinality
 ), family AS (
-  INSERT INTO token_family (id, client_id, user_id, grant_id, app_epoch, created_at, expires_at, is_bound, jkt, asked_words)
-  SELECT id, client_id, user_id, grant_id, app_epoch, now, family_expires_at, jkt IS NOT NULL, family_jkt, asked_words FROM changed
+  INSERT INTO token_family (id, client_id, user_id, grant_id, app_epoch, created_at, expires_at, is_bound, jkt, asked_words, grows)
+  SELECT id, client_id, user_id, grant_id, app_epoch, now, family_expires_at, jkt IS NOT NULL, family_jkt, asked_words, grows FROM changed
 ), refresh AS (
   INSERT INTO refresh_token (hash, family_id, scopes, issued_at, expires_at)
   SELECT refresh_hash, id, scopes, now, family_expires_at FROM changed

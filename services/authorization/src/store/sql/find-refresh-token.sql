@@ -15,7 +15,7 @@ SELECT token.hash, token.scopes, token.issued_at AS "issuedAt", token.expires_at
   family.id AS "familyId", family.client_id AS "clientId", family.user_id AS "userId", family.grant_id AS "grantId",
   family.app_epoch AS "appEpoch", family.expires_at AS "familyExpiresAt", family.revoked_at AS "familyRevokedAt",
   family.is_bound AS "familyIsBound", family.jkt AS "familyJkt",
-  family.asked_words AS "askedWords",
+  family.asked_words AS "askedWords", family.grows,
   token.restore_number < verification.below AS suspended, verification.unverified
 FROM verification, unnest($1::bytea[]) AS asked(hash)
 JOIN refresh_token AS token ON token.hash = asked.hash

@@ -12,7 +12,7 @@ WITH restores AS MATERIALIZED (
     NOT s.identified OR ($7::uuid IS NOT NULL AND NOT EXISTS (
       SELECT FROM consent_audit.instance WHERE id = $7::uuid AND position >= $8::bigint
     )),
-    false
+    true
   ) AS unverified
   FROM (VALUES (1)) AS one LEFT JOIN consent_audit.suspension AS s ON true
 )

@@ -11,7 +11,7 @@ WITH restores AS MATERIALIZED (
     NOT s.identified OR ($5::uuid IS NOT NULL AND NOT EXISTS (
       SELECT FROM consent_audit.instance WHERE id = $5::uuid AND position >= $6::bigint
     )),
-    false
+    true
   ) AS unverified
   FROM (VALUES (1)) AS one LEFT JOIN consent_audit.suspension AS s ON true
 )

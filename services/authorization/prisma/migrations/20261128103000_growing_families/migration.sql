@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "token_family" ADD COLUMN     "grows" BOOLEAN NOT NULL DEFAULT false;
