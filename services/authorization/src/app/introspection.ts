@@ -175,8 +175,8 @@ export function createOwnIntrospection(dependencies: {
     if (!current || family.revokedAt !== null || family.appEpoch !== app.epoch) return null;
     const { clientId, appEpoch, grantId, id: familyId, userId, askedWords } = family;
     const query = { clientId, appEpoch, grantId, familyId, tokenHash: null };
-    // A refresh opens all that the grant has.
-    const working = await findWorking(query, { userId, scopes: SCOPE_NAMES });
+    // What a refresh would open.
+    const working = await findWorking(query, { userId, scopes: family.grows ? SCOPE_NAMES : token.scopes });
     if (working === null) return null;
     const own = { clientId, issuedAt, expiresAt, grantId, askedWords, ...working };
     return { tokenType: 'refresh_token', jkt: null, ...own };
