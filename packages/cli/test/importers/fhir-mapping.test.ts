@@ -734,134 +734,19 @@ describe('an EHR record', () => {
   });
 });
 
-describe('a resource of our own FHIR interface', () => {
-  const DIGITS = '0123456789abcdef'.repeat(2);
-  const time = '2026-03-01T08:00:00.000Z';
-  const at = timestampFromMs(Date.parse(time));
-  const own = (code: string, change: object, published: object = {}) => ({
-    resourceType: 'Observation',
-    id: 'rdg-1',
-    code: { coding: [published, { system: 'https://phds.example/fhir/R4/CodeSystem/metric', code }] },
-    effectiveDateTime: time,
-    ...change,
-  });
-  const absent = { dataAbsentReason: { coding: [{ code: 'unknown' }] } };
-
-  test.each([
-    ...METRICS.filter(({ category }) => category !== 'blood-pressure').map(
-      ({ key, name, unit }) => [key, name, unit] as const,
-    ),
-  ])('with our code %s is a reading of %s, whatever its LOINC code', (code, type, unit) => {
-    const loincOfOther = { system: 'http://loinc.org', code: '9279-1' };
-    const resource = own(code, { valueQuantity: { value: 7, code: unit } }, loincOfOther);
-    expect(map(resource)).toMatchObject([{ kind: 'reading', reading: { type, value: 7, unit } }]);
-  });
-
-  test('may be a recording without a heart rate, and one half of a blood pressure', () => {
-    expect(map(own('ecg', absent))).toMatchObject([{ reading: { type: 'ECG', value: null } }]);
-    const component = [
-      { code: loinc('8480-6', ''), ...absent },
-      { code: loinc('8462-4', ''), valueQuantity: { value: 71, code: 'mm[Hg]' } },
-    ];
-    expect(map(own('blood-pressure', { component }))).toMatchObject([
-      { kind: 'reading', reading: { type: 'BP Diastolic', value: 71 } },
-    ]);
-  });
-
-  test('with a blood type is no EHR record, and needs no date', () => {
-    const blood = own(
-      'blood-type',
-      { effectiveDateTime: undefined, valueCodeableConcept: { text: 'AB-' } },
-      { system: 'http://loinc.org', code: '882-1' },
-    );
-    expect(map(blood)).toEqual([{ kind: 'blood', facts: { group: 'AB', rhesus: '-' } }]);
-  });
-
-  const dose = (change: object) => ({
-    resourceType: 'MedicationAdministration',
-    id: `adh-${DIGITS}`,
-    medicationCodeableConcept: { text: 'Metformin' },
-    effectiveDateTime: time,
-    request: { reference: `MedicationRequest/med-${DIGITS}` },
-    ...change,
-  });
-  const medication = (dosageInstruction: object) => ({
-    resourceType: 'MedicationRequest',
-    id: `med-${DIGITS}`,
-    status: 'unknown',
-    medicationCodeableConcept: { text: 'Metformin' },
-    dosageInstruction: [dosageInstruction],
-  });
-  const doseOf = { medicationKey: `MedicationRequest/med-${DIGITS}`, dose: '', reason: '' };
-
-  test.each<[string, object, object]>([
-    [
-      'a symptom',
-      own('symptom', {
-        valueString: 'Dull ache,\nleft side',
-        component: [{ code: {}, valueCodeableConcept: snomed('6736007', '') }],
-      }),
-      { description: 'Dull ache,\nleft side', severity: 'moderate', timestamp: at },
-    ],
-    [
-      'a mood entry',
-      own('mood', { valueString: 'slightlyPleasant', note: [{ text: 'Sun.\nAt last.' }] }),
-      { mood: 'slightlyPleasant', note: 'Sun.\nAt last.', timestamp: at },
-    ],
-    [
-      'a taken dose',
-      dose({
-        status: 'completed',
-        note: [{ text: 'late' }],
-        dosage: { text: '1 tablet', dose: { extension: [] } },
-      }),
-      { ...doseOf, status: 'taken', takenAt: at, dose: '1 tablet', reason: 'late' },
-    ],
-    [
-      'a skipped dose',
-      dose({ status: 'not-done', statusReason: [{ text: 'skipped' }, { text: 'nausea' }] }),
-      { ...doseOf, status: 'skipped', scheduledAt: at, reason: 'nausea' },
-    ],
-    [
-      'a medication with its pattern',
-      medication({ text: '1 tablet', timing: { code: { coding: [{ code: 'BID' }] } } }),
-      { name: 'Metformin', dosage: '1 tablet', frequency: '', pattern: 'BID', condition: '' },
-    ],
-    [
-      'a report',
-      {
-        resourceType: 'DiagnosticReport',
-        id: `rpt-${DIGITS}`,
-        effectivePeriod: { start: '2026-02-01', end: '2026-02-28' },
-        issued: time,
-        conclusion: 'One.\nTwo.',
-      },
-      { generatedAt: at, from: '2026-02-01', to: '2026-02-28', summary: 'One.\nTwo.' },
-    ],
-    [
-      'a record of an EHR system',
-      {
-        resourceType: 'DocumentReference',
-        id: `ehr-${DIGITS}`,
-        type: { text: 'Encounter' },
-        date: time,
-        content: [{ attachment: { data: Buffer.from('Check-up; für 2 Tage').toString('base64') } }],
-      },
-      { resourceType: 'Encounter', summary: 'Check-up; für 2 Tage', timestamp: at },
-    ],
-  ])('becomes %s again', (_, resource, value) => {
-    expect(recordOf(resource)).toEqual(value);
-  });
-
-  test('is told from the same type of another system', () => {
-    expect(recordOf({ ...dose({ status: 'completed' }), id: 'adh-1' })).toMatchObject({
-      summary: 'Metformin; administered',
-    });
-    const foreign = { system: 'https://other.test/CodeSystem/metric', code: 'steps', display: 'Pace' };
-    const minutes = { system: 'http://loinc.org', code: '55411-3', display: 'Exercise duration' };
-    for (const coding of [foreign, minutes]) {
-      const resource = own('', { code: { coding: [coding] }, valueQuantity: { value: 7, unit: 'min' } });
-      expect(recordOf(resource)).toMatchObject({ summary: `${coding.display}: 7 min` });
-    }
-  });
+test('a resource that says it is ours chooses neither its type nor its source', () => {
+  const ours = { system: 'https://phds.example/fhir/R4/CodeSystem/metric', code: 'steps' };
+  const code = { coding: [ours, ...loinc('8867-4', 'Heart rate').coding] };
+  const device = { display: 'apple-watch' };
+  expect(map(observation('rdg-1', '', 61, '/min', { code, device }))).toMatchObject([
+    { reading: { type: 'Heart Rate', source: 'ehr' } },
+  ]);
+  const report = {
+    id: `rpt-${'0123456789abcdef'.repeat(2)}`,
+    issued: '2026-03-01T08:00:00Z',
+    code: { text: 'Week' },
+  };
+  expect(map({ resourceType: 'DiagnosticReport', ...report })).toMatchObject([
+    { record: { source: 'ehr', record: { case: 'ehrRecord' } } },
+  ]);
 });

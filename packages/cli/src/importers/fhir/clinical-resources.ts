@@ -47,7 +47,7 @@ function isFullDate(text: string): boolean {
 }
 
 /** The severity stated by a CodeableConcept, by SNOMED code or else by word; empty if unknown. */
-export function severityOfConcept(concept: unknown): Severity | '' {
+function severityOfConcept(concept: unknown): Severity | '' {
   const codes = codesOf(concept, SNOMED);
   const coded = SEVERITIES.find((severity) => codes.includes(SEVERITY_CODES[severity]));
   return coded ?? severityOfWord(conceptText(concept));

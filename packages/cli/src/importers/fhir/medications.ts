@@ -3,7 +3,6 @@ import { Refused } from '../ingest/importer.ts';
 import { conceptText, quantityText, rangeText } from './concepts.ts';
 import { at, isObject, type JsonObject, listAt, numberAt, shorten, textAt } from './json-values.ts';
 import { type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
-import { isOwn, wholeTextAt } from './own-resources.ts';
 
 /** The frequency of a rhythm. */
 interface Rhythm {
@@ -140,8 +139,7 @@ export function mapMedication(context: MappingContext): readonly Outcome[] {
     shorten(references.nameOf(at(resource, 'medicationReference'), resource), TEXT_LENGTH);
   if (name === '') throw new Refused('name is missing');
   const instructions = [...listAt(resource, 'dosageInstruction'), ...listAt(resource, 'dosage')];
-  const dosing = isOwn(resource) ? ownDosingOf(instructions[0]) : dosingOf(instructions);
-  const value = { name, ...dosing, condition: reasonOf(context) };
+  const value = { name, ...dosingOf(instructions), condition: reasonOf(context) };
   return [toHealthRecord(context, 'medication', { case: 'medication', value })];
 }
 
@@ -171,17 +169,6 @@ function dosingOf(instructions: readonly unknown[]): Dosing {
     // Without a structured rhythm, the text apart from the dose is used as the frequency.
     frequency: shorten(frequency || (dose === '' ? '' : words), TEXT_LENGTH),
     pattern: patterns.size === 1 ? patternOf(first) : 'OTHER',
-  };
-}
-
-/** Of an instruction of ours, which has the frequency in words and the pattern only if it is known. */
-function ownDosingOf(instruction: unknown): Dosing {
-  const timing = at(instruction, 'timing', 'code');
-  const hasPattern = isAsNeeded(instruction) || at(timing, 'coding') !== undefined;
-  return {
-    dosage: wholeTextAt(instruction, 'text'),
-    frequency: wholeTextAt(timing, 'text'),
-    pattern: hasPattern ? patternOf(instruction) : '',
   };
 }
 

@@ -1,4 +1,3 @@
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import {
   BLOOD_PRESSURE_COMPONENTS,
   EHR_SOURCE,
@@ -7,15 +6,11 @@ import {
 import { METRICS, type MetricName } from '@phds/catalog/metrics';
 import { BLOOD_TYPES, type BloodType } from '@phds/catalog/wire-names';
 import { Refused } from '../ingest/importer.ts';
-import { severityOfConcept } from './clinical-resources.ts';
 import { codesOf, conceptText, LOINC, valueText } from './concepts.ts';
 import { parseMoment } from './dates.ts';
 import { mapEhrRecord } from './ehr-summaries.ts';
 import { at, isObject, type JsonObject, listAt, numberAt, textAt } from './json-values.ts';
-import { type BloodFacts, type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
-import { ownCodeOf, wholeTextAt } from './own-resources.ts';
-
-const NAMES: ReadonlyMap<string, MetricName> = new Map(METRICS.map(({ key, name }) => [key, name]));
+import type { BloodFacts, MappingContext, Outcome } from './outcome.ts';
 
 function codesOfKind(key: string): string[] {
   const kinds = OBSERVATION_KINDS.filter((kind) => kind.key === key);
@@ -71,60 +66,31 @@ export function findBloodType(facts: readonly BloodFacts[]): BloodType | null {
   return BLOOD_TYPES.find((type) => type === name) ?? null;
 }
 
-/** The times of readings, in Unix milliseconds, and their source. */
-interface Basis {
+/** The times of readings, in Unix milliseconds. */
+interface Interval {
   readonly start: number;
   readonly end: number;
-  readonly source: string;
 }
 
 /**
- * Maps an Observation. Our own code says what it was made from. Otherwise one with a code of the catalog becomes a reading; a panel
- * becomes one reading for each component. Any other (laboratory, survey, …) becomes an EHR record; one with a blood group also updates
- * the profile.
+ * Maps an Observation. One with a code of the catalog becomes a reading; a panel becomes one reading for each component. Any other
+ * (laboratory, survey, …) becomes an EHR record; one with a blood group also updates the profile.
  */
 export function mapObservation(context: MappingContext): readonly Outcome[] {
   const { resource } = context;
-  const own = ownCodeOf(at(resource, 'code'));
-  if (own === 'symptom') return [toSymptom(context)];
-  if (own === 'mood') return [toMoodEntry(context)];
   const codes = codesOf(at(resource, 'code'), LOINC);
-  if (own === 'blood-pressure' || codes.some((code) => READING_PANELS.has(code)))
-    return mapPanel(context, own !== '');
-  const metric = NAMES.get(own) ?? findMetric(codes);
-  if (metric !== null) return [toReading(resource, metric, basisOf(context, own !== ''))];
+  if (codes.some((code) => READING_PANELS.has(code))) return mapPanel(context);
+  const metric = findMetric(codes);
+  if (metric !== null) return [toReading(resource, metric, parseInterval(context))];
   const facts = findBloodFacts(codes, resource);
   const blood: Outcome[] = facts === null ? [] : [{ kind: 'blood', facts }];
-  return own === 'blood-type' ? blood : [...blood, ...mapEhrRecord(context)];
+  return [...blood, ...mapEhrRecord(context)];
 }
 
-function toSymptom(context: MappingContext): Outcome {
-  const { resource } = context;
-  const value = {
-    description: wholeTextAt(resource, 'valueString'),
-    severity: severityOfConcept(at(resource, 'component', 0, 'valueCodeableConcept')),
-    timestamp: timestampFromMs(parseInterval(context).start),
-  };
-  return toHealthRecord(context, 'symptom', { case: 'symptom', value });
-}
-
-function toMoodEntry(context: MappingContext): Outcome {
-  const { resource } = context;
-  const value = {
-    mood: textAt(resource, 'valueString'),
-    note: wholeTextAt(resource, 'note', 0, 'text'),
-    timestamp: timestampFromMs(parseInterval(context).start),
-  };
-  return toHealthRecord(context, 'mood', { case: 'moodEntry', value });
-}
-
-/** `isOwn` is for a panel of ours, in which one of the two readings may never have been there. */
-function mapPanel(context: MappingContext, isOwn: boolean): readonly Outcome[] {
+function mapPanel(context: MappingContext): readonly Outcome[] {
   const { resource: panel } = context;
-  const basis = basisOf(context, isOwn);
-  const outcomes = listAt(panel, 'component')
-    .filter((component) => !isOwn || at(component, 'dataAbsentReason') === undefined)
-    .flatMap((component) => mapComponent(component, basis));
+  const interval = parseInterval(context);
+  const outcomes = listAt(panel, 'component').flatMap((component) => mapComponent(component, interval));
   // A panel may only group observations that are in the bundle separately.
   if (outcomes.length > 0) return outcomes;
   if (listAt(panel, 'hasMember').length > 0)
@@ -132,12 +98,12 @@ function mapPanel(context: MappingContext, isOwn: boolean): readonly Outcome[] {
   throw new Refused('panel has no component that is a reading');
 }
 
-function mapComponent(component: unknown, basis: Basis): readonly Outcome[] {
+function mapComponent(component: unknown, interval: Interval): readonly Outcome[] {
   if (!isObject(component)) return [];
   const metric = findMetric(codesOf(at(component, 'code'), LOINC));
   if (metric === null) return [];
   try {
-    return [toReading(component, metric, basis)];
+    return [toReading(component, metric, interval)];
   } catch (error) {
     if (error instanceof Refused) return [{ kind: 'refused', reason: error.message }];
     throw error;
@@ -152,19 +118,16 @@ function findMetric(codes: readonly string[]): MetricName | null {
   return null;
 }
 
-function toReading(holder: JsonObject, type: MetricName, basis: Basis): Outcome {
+function toReading(holder: JsonObject, type: MetricName, interval: Interval): Outcome {
   const quantity = at(holder, 'valueQuantity');
   const value = numberAt(quantity, 'value');
-  // Only our own code names an ECG, which may have no heart rate.
-  if (value === null && type === 'ECG')
-    return { kind: 'reading', reading: { ...basis, type, value, unit: '/min' } };
   if (value === null) throw new Refused('value is not a quantity');
   if (textAt(quantity, 'comparator') !== '') throw new Refused('value is only a bound, such as <5');
   // The code is UCUM; the unit is a display text with free spelling.
   const unit = textAt(quantity, 'code') || textAt(quantity, 'unit');
   if (unit === '') throw new Refused('value has no unit');
   if (type === 'HRV' && isRmssd(holder)) throw new Refused('HRV is RMSSD, not SDNN');
-  return { kind: 'reading', reading: { ...basis, type, value, unit } };
+  return { kind: 'reading', reading: { ...interval, type, value, unit, source: EHR_SOURCE } };
 }
 
 /** RMSSD and SDNN are different quantities with the same name; the code means SDNN. */
@@ -172,12 +135,7 @@ function isRmssd(holder: JsonObject): boolean {
   return /rmssd/i.test(`${conceptText(at(holder, 'code'))} ${conceptText(at(holder, 'method'))}`);
 }
 
-function basisOf(context: MappingContext, isOwn: boolean): Basis {
-  const source = isOwn ? textAt(context.resource, 'device', 'display') : '';
-  return { ...parseInterval(context), source: source || EHR_SOURCE };
-}
-
-function parseInterval({ resource, timeZone }: MappingContext): Omit<Basis, 'source'> {
+function parseInterval({ resource, timeZone }: MappingContext): Interval {
   const toMs = (moment: string) => parseMoment(moment, timeZone).getTime();
   const period = at(resource, 'effectivePeriod');
   if (period !== undefined) {

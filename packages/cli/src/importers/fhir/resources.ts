@@ -14,7 +14,6 @@ import { mapMedication } from './medications.ts';
 import { checkModifiers, isOlderThanR4 } from './modifiers.ts';
 import { findBloodType, mapObservation } from './observations.ts';
 import type { BloodFacts, Mapper, MappingContext, Outcome } from './outcome.ts';
-import { isOwn, OWN_MAPPERS } from './own-resources.ts';
 import { checkSubject, idOf, type References } from './references.ts';
 
 const FINANCIAL = [
@@ -139,12 +138,9 @@ function mapThePatient(context: MappingContext, patient: string | null): readonl
 
 function mapFact(context: MappingContext, patient: string | null): readonly Outcome[] {
   const { resource, resourceType, references } = context;
-  const own = isOwn(resource) ? OWN_MAPPERS.get(resourceType) : undefined;
-  const mapper = own ?? MAPPERS.get(resourceType) ?? (hasEhrSummary(resourceType) ? mapEhrRecord : undefined);
+  const mapper = MAPPERS.get(resourceType) ?? (hasEhrSummary(resourceType) ? mapEhrRecord : undefined);
   if (mapper === undefined) throw new Refused('resource type is unknown');
   checkSubject(resource, references, patient);
-  // A dose of ours that was not taken is kept.
-  if (own !== undefined) return own(context);
   checkModifiers(resource);
   if (isAboutNothing(context)) return [{ kind: 'left-out', reason: NOTHING }];
   return mapper(context);
