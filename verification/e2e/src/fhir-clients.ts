@@ -94,7 +94,7 @@ export const FHIR_CLIENTS = {
 } satisfies Record<string, Connect>;
 
 /** Address of the FHIR interface. */
-function baseOf(app: PartnerApp): string {
+export function baseOf(app: PartnerApp): string {
   return `${app.gateway}/fhir/R4`;
 }
 
