@@ -24,6 +24,12 @@ describe('convertToMetricUnit', () => {
     ['body-fat', 0.215, '1', 21.5],
     ['glucose', 5.5, 'mmol/L', 99.1],
     ['glucose', 5.5, 'mmol<180.1558800000541>/L', 99.1],
+    ['glucose', 5.5, 'mmol<180.15588000005408>/L', 99.1],
+    ['glucose', 5.5, 'mmol<180.156>/L', 99.1],
+    ['glucose', 99, 'mg/dL{capillary}', 99],
+    ['heart-rate', 72, '{counts}/min', 72],
+    ['respiratory', 14, '{Breaths}/min', 14],
+    ['steps', 10, '{Schritte}', 10],
     ['temperature', 98.6, '[degF]', 37],
     ['temperature', 98.6, 'degF', 37],
     ['steps', 10, 'count', 10],
@@ -53,6 +59,9 @@ describe('convertToMetricUnit', () => {
     ['steps', 'toString'],
     ['steps', '__proto__'],
     ['glucose', '%'],
+    ['glucose', 'mmol<386.65>/L'],
+    ['heart-rate', '{beats}'],
+    ['heart-rate', '{beats}/{min}'],
   ])('%s cannot be given in %s', (key, unit) => {
     expect(convertToMetricUnit(getMetric(key), 1, unit)).toBeNull();
   });

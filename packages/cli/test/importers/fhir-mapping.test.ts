@@ -444,6 +444,15 @@ describe('an observation with a code of the metric table', () => {
     });
   });
 
+  test.each([
+    ['/min', { unit: 'bpm', code: '/min' }],
+    ['/min', { unit: 'bpm', system: 'urn:oid:2.16.840.1.113883.6.8', code: '/min' }],
+    ['bpm', { unit: 'bpm', system: 'http://snomed.info/sct', code: '258983007' }],
+  ])('has the unit %s of %j', (unit, quantity) => {
+    const pulse = observation('1', '8867-4', 0, '', { valueQuantity: { value: 72, ...quantity } });
+    expect(readingsOf(pulse)).toMatchObject([{ unit }]);
+  });
+
   test('keeps the interval of a period', () => {
     const effectivePeriod = { start: '2019-05-04T22:00:00Z', end: '2019-05-05T06:00:00Z' };
     const sleep = observation('1', '93832-4', 450, 'min', { effectiveDateTime: undefined, effectivePeriod });

@@ -13,9 +13,6 @@ const RATE: Record<string, Conversion> = {
   'count/min': 1,
   'beats/min': 1,
   'breaths/min': 1,
-  '{beats}/min': 1,
-  '{breaths}/min': 1,
-  '{Beats}/min': 1,
   bpm: 1,
   '/s': 60,
   Hz: 60,
@@ -23,7 +20,7 @@ const RATE: Record<string, Conversion> = {
 
 const DURATION: Record<string, Conversion> = { min: 1, ms: 1 / 60_000, s: 1 / 60, h: 60, hr: 60, d: 1440 };
 
-const COUNT: Record<string, Conversion> = { count: 1, '1': 1, '{count}': 1, '{#}': 1 };
+const COUNT: Record<string, Conversion> = { count: 1, '1': 1 };
 
 const MG_PER_DL_IN_MMOL_PER_L = 18.0156;
 const KCAL_IN_KJ = 1 / 4.184;
@@ -33,14 +30,13 @@ const CONVERSIONS: Readonly<Record<string, Record<string, Conversion>>> = {
   '/min': RATE,
   ms: { ms: 1, s: 1000 },
   'mm[Hg]': { 'mm[Hg]': 1, mmHg: 1, 'mm Hg': 1, kPa: 7.500_615_758 },
-  '%': { '%': fractionToPercent, '1': 100, '{fraction}': 100 },
+  '%': { '%': fractionToPercent, '1': 100 },
   'mg/dL': {
     'mg/dL': 1,
     'mg/dl': 1,
     'g/L': 100,
     'mmol/L': MG_PER_DL_IN_MMOL_PER_L,
     'mmol/l': MG_PER_DL_IN_MMOL_PER_L,
-    'mmol<180.1558800000541>/L': MG_PER_DL_IN_MMOL_PER_L,
   },
   Cel: {
     Cel: 1,
@@ -51,8 +47,8 @@ const CONVERSIONS: Readonly<Record<string, Record<string, Conversion>>> = {
     degF: fahrenheitToCelsius,
     '°F': fahrenheitToCelsius,
   },
-  '{steps}': { ...COUNT, '{steps}': 1, '{step}': 1, steps: 1 },
-  '{flights}': { ...COUNT, '{flights}': 1, '{flight}': 1, flights: 1 },
+  '{steps}': { ...COUNT, steps: 1 },
+  '{flights}': { ...COUNT, flights: 1 },
   m: { m: 1, cm: 0.01, km: 1000, mi: 1609.344, '[mi_i]': 1609.344, ft: 0.3048, '[ft_i]': 0.3048, yd: 0.9144 },
   // Apple's `Cal` is the large calorie, UCUM's `cal` the small one.
   kcal: { kcal: 1, Cal: 1, '[Cal]': 1, cal: 0.001, kJ: KCAL_IN_KJ, J: KCAL_IN_KJ / 1000 },
@@ -68,10 +64,16 @@ const CONVERSIONS: Readonly<Record<string, Record<string, Conversion>>> = {
  */
 export function convertToMetricUnit(metric: Metric, value: number, unit: string): number | null {
   const conversions = CONVERSIONS[metric.unit] ?? {};
-  const spelling = unit === '' ? metric.unit : unit.trim();
+  const spelling = toSpelling(unit === '' ? metric.unit : unit);
   if (!Object.hasOwn(conversions, spelling)) return null;
   const conversion = conversions[spelling] ?? 1;
   return typeof conversion === 'number' ? value * conversion : conversion(value);
+}
+
+/** Removes what says nothing about the quantity: UCUM's annotations in braces, and the molar mass of glucose, which HealthKit rounds differently. */
+function toSpelling(unit: string): string {
+  const spelling = unit.replaceAll(/\{[^{}]*\}/g, '').trim();
+  return spelling === '' ? '1' : spelling.replace(/^mmol<180(?:\.\d+)?>/, 'mmol');
 }
 
 /** Real exports contain percentages as 0–1 or 0–100, so a value of at most 1 is a fraction (metrics.md). */

@@ -3,6 +3,8 @@ import { at, isObject, listAt, numberAt, shorten, textAt } from './json-values.t
 /** Code systems, by the identifiers used in R4 files. */
 export const LOINC = ['http://loinc.org', 'urn:oid:2.16.840.1.113883.6.1'] as const;
 export const SNOMED = ['http://snomed.info/sct', 'urn:oid:2.16.840.1.113883.6.96'] as const;
+/** Without a system, a code of a quantity is one of UCUM. */
+const UCUM = ['', 'http://unitsofmeasure.org', 'urn:oid:2.16.840.1.113883.6.8'];
 
 const CONCEPT_LENGTH = 200;
 
@@ -56,12 +58,17 @@ export function numberText(value: number): string {
   return String(Number(value.toPrecision(Math.min(100, Math.max(4, wholeDigits + 1)))));
 }
 
+/** The UCUM code of a Quantity; empty if it has none, or one of another system. */
+export function ucumCodeOf(quantity: unknown): string {
+  return UCUM.includes(textAt(quantity, 'system')) ? textAt(quantity, 'code') : '';
+}
+
 /** A Quantity as text, such as `5.9 %` or `<10 mg/dL`; empty without a number. */
 export function quantityText(quantity: unknown): string {
   const value = numberAt(quantity, 'value');
   if (value === null) return '';
   const comparator = textAt(quantity, 'comparator');
-  const unit = textAt(quantity, 'unit') || textAt(quantity, 'code');
+  const unit = textAt(quantity, 'unit') || ucumCodeOf(quantity);
   // In UCUM a unit that consists only of braces, such as {score}, means that there is no unit.
   const shown = /^\{[^{}]*\}$/.test(unit) || unit === '1' ? '' : unit;
   return `${comparator}${numberText(value)}${shown === '' ? '' : ` ${shown}`}`;

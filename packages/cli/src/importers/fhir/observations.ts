@@ -6,7 +6,7 @@ import {
 import { METRICS, type MetricName } from '@phds/catalog/metrics';
 import { BLOOD_TYPES, type BloodType } from '@phds/catalog/wire-names';
 import { Refused } from '../ingest/importer.ts';
-import { codesOf, conceptText, LOINC, valueText } from './concepts.ts';
+import { codesOf, conceptText, LOINC, ucumCodeOf, valueText } from './concepts.ts';
 import { parseMoment } from './dates.ts';
 import { mapEhrRecord } from './ehr-summaries.ts';
 import { at, isObject, type JsonObject, listAt, numberAt, textAt } from './json-values.ts';
@@ -123,8 +123,8 @@ function toReading(holder: JsonObject, type: MetricName, interval: Interval): Ou
   const value = numberAt(quantity, 'value');
   if (value === null) throw new Refused('value is not a quantity');
   if (textAt(quantity, 'comparator') !== '') throw new Refused('value is only a bound, such as <5');
-  // The code is UCUM; the unit is a display text with free spelling.
-  const unit = textAt(quantity, 'code') || textAt(quantity, 'unit');
+  // The unit is a display text with free spelling.
+  const unit = ucumCodeOf(quantity) || textAt(quantity, 'unit');
   if (unit === '') throw new Refused('value has no unit');
   if (type === 'HRV' && isRmssd(holder)) throw new Refused('HRV is RMSSD, not SDNN');
   return { kind: 'reading', reading: { ...interval, type, value, unit, source: EHR_SOURCE } };
