@@ -27,8 +27,6 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
     statusChangedAt: time,
     lock: null,
     secretLast4: '',
-    previousSecretLast4: '',
-    previousSecretExpiresAt: null,
     keyUses: {},
     createdAt: time,
     updatedAt: time,

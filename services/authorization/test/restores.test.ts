@@ -76,20 +76,6 @@ describe('a database restored to a state without acknowledged changes', () => {
     expect((await client(app)).accessToken).not.toBe('');
   });
 
-  test('accepts no secret from before that a new rotation keeps for an overlap', async () => {
-    await takeSnapshot();
-    await rotateSecret();
-    await putBack();
-    const { clientSecret } = await harness.apps.rotateSecret(
-      { ...app, overlapSeconds: 3_600 },
-      await harness.as('dev'),
-    );
-    expect(await reasonOf(client(app))).toBe('unauthorized');
-    expect((await client({ ...app, clientSecret })).accessToken).not.toBe('');
-    await confirm();
-    expect((await client(app)).accessToken).not.toBe('');
-  });
-
   test('accepts no removed key before an operator confirms or the developer replaces the keys', async () => {
     const [old, next] = [await createProofKey(), await createProofKey()];
     const { clientId } = await harness.registerApp();

@@ -136,12 +136,11 @@ export function useSettingsChange(clientId: string) {
   });
 }
 
-/** Rotates the secret, which is returned only this time; the old one keeps working for the given seconds. */
+/** Rotates the secret, which is returned only this time. */
 export function useRotation(clientId: string) {
   return useAppChange({
     clientId,
-    send: (overlapSeconds: number) =>
-      dataOf(api.POST(`${APP}/rotate-secret`, { ...ofApp(clientId), body: { overlapSeconds } })),
+    send: (_: void) => dataOf(api.POST(`${APP}/rotate-secret`, ofApp(clientId))),
     isMade: ({ secretLast4 }, _, before) =>
       before === undefined ? null : secretLast4 !== before.secretLast4,
   });

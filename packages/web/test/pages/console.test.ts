@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { type Answers, example, listOf, problem, type Sent } from '../kit/answers.ts';
 import { openPage, type Page, screen, textOf, within } from '../kit/page.ts';
-import { after, afterDays, NOW } from '../kit/times.ts';
+import { after, NOW } from '../kit/times.ts';
 
 const { data: app } = example('getApp');
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -212,21 +212,14 @@ test.each<[string, string | null, Partial<typeof app>, string, readonly [string,
   },
 );
 
-test('a secret is rotated with the time for which the old one works', async () => {
-  const previousSecretExpiresAt = afterDays(7);
-  const data = { ...example('rotateSecret').data, clientSecret: 'phds_cs_new', previousSecretExpiresAt };
-  const before = { previousSecretLast4: 'prev', previousSecretExpiresAt: after(60) };
-  await using page = await openApp(before, { rotateSecret: { data } });
-  page.see('…prev, works until');
+test('a secret is rotated, and the old one stops at once', async () => {
+  const data = { ...example('rotateSecret').data, clientSecret: 'phds_cs_new' };
+  await using page = await openApp({}, { rotateSecret: { data } });
   await page.press('Rotate the secret');
   const dialog = screen.getByRole('alertdialog');
   page.see('The old secret stops working immediately.', dialog);
-  page.see('The secret before (…prev)', dialog);
-  await page.fill('The old secret keeps working', 'For 7 days');
-  page.see('Both secrets work in this time', dialog);
   await page.press(within(dialog).getByRole('button', { name: 'Rotate' }));
-  expect(page.changes).toEqual([['rotateSecret', { overlapSeconds: 604_800 }]]);
-  page.see('The old secret works until');
+  expect(page.changes).toEqual([['rotateSecret', null]]);
   page.see('phds_cs_new', screen.getByRole('region', { name: 'Client secret' }));
   expectFocus('Copy the secret now.');
 });

@@ -1,4 +1,3 @@
-import { SECRET_OVERLAP_MAX_SECONDS } from '@phds/catalog/lifetimes';
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { type Environment, isSandboxApp, SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import type { Clock } from '@phds/service-kit/clock';
@@ -14,7 +13,6 @@ import {
   type AppStatus,
   type ChangedState,
   type KeyFetch,
-  withoutEndedSecret,
 } from '../domain/app.ts';
 import {
   parseChange,
@@ -23,8 +21,7 @@ import {
   type SettingsInput,
 } from '../domain/app-settings.ts';
 import { toRedirectHost } from '../domain/redirect-uri.ts';
-import { addSeconds } from '../domain/token.ts';
-import type { AppCommand, AppStore, ConsentLedger, KeySource, ReplacedSecret, SecretTrace } from './ports.ts';
+import type { AppCommand, AppStore, ConsentLedger, KeySource, SecretTrace } from './ports.ts';
 
 /** A new secret of an app in plain text, returned only once. */
 export interface IssuedSecret {
@@ -32,7 +29,7 @@ export interface IssuedSecret {
   readonly secretLast4: string;
 }
 
-export interface RotatedSecret extends IssuedSecret, ReplacedSecret {
+export interface RotatedSecret extends IssuedSecret {
   readonly rotatedAt: Date;
 }
 
@@ -57,10 +54,10 @@ export interface Apps {
   /** Replaces the fields that were sent. */
   update(ownerId: string, clientId: string, input: SettingsInput): Promise<App>;
   /**
-   * Issues a new secret. The old one works for another `overlapSeconds`, or fails once this returns. Throws `invalid_request` for a
-   * longer overlap than allowed, `app_not_active` for a revoked app, `conflict` for one that authenticates itself with its key.
+   * Issues a new secret. The old one fails once this returns. Throws `app_not_active` for a revoked app, `conflict` for one that
+   * authenticates itself with its key.
    */
-  rotateSecret(ownerId: string, clientId: string, overlapSeconds: number): Promise<RotatedSecret>;
+  rotateSecret(ownerId: string, clientId: string): Promise<RotatedSecret>;
   /**
    * Sets the status, in effect everywhere when it returns. A repeat completes an interrupted change. Throws `conflict` for `active`
    * while an operator has locked the app.
@@ -86,12 +83,12 @@ export interface AppsDependencies {
 }
 
 export function createApps(dependencies: AppsDependencies): Apps {
-  const { apps, ledger, clock } = dependencies;
+  const { apps, ledger } = dependencies;
 
   async function get(ownerId: string, clientId: string): Promise<App> {
     const app = isId('app', clientId) ? await apps.findApp(clientId) : null;
     if (app === null || app.ownerId !== ownerId) throw notFound();
-    return withoutEndedSecret(app, clock.now());
+    return app;
   }
 
   async function setStatus(app: App, status: AppStatus): Promise<StatusChange> {
@@ -111,11 +108,7 @@ export function createApps(dependencies: AppsDependencies): Apps {
   return {
     get,
 
-    async list(ownerId, page) {
-      const { items, total } = await apps.listApps({ ownerId, lockKind: null }, page);
-      const now = clock.now();
-      return { items: items.map((app) => withoutEndedSecret(app, now)), total };
-    },
+    list: (ownerId, page) => apps.listApps({ ownerId, lockKind: null }, page),
 
     register: (ownerId, input, kind) => register(dependencies, ownerId, input, kind),
 
@@ -124,14 +117,14 @@ export function createApps(dependencies: AppsDependencies): Apps {
         const app = await changeSettings(dependencies, () => get(ownerId, clientId), input);
         // Only the public profile is copied. If this fails, repeating the same update repairs it.
         await ledger.putApp(app);
-        return withoutEndedSecret(app, clock.now());
+        return app;
       }),
 
-    rotateSecret: (ownerId, clientId, overlapSeconds) =>
+    rotateSecret: (ownerId, clientId) =>
       apps.alone(clientId, async () => {
         const { tokenEndpointAuthMethod } = await get(ownerId, clientId);
         if (tokenEndpointAuthMethod !== 'client_secret_basic') throw withoutSecret(tokenEndpointAuthMethod);
-        return rotateSecret(dependencies, clientId, overlapSeconds);
+        return rotateSecret(dependencies, clientId);
       }),
 
     setStatus: (ownerId, clientId, status) =>
@@ -217,20 +210,12 @@ function locked({ kind, reason }: AppLock): AppError {
   );
 }
 
-async function rotateSecret(
-  { apps, clock }: AppsDependencies,
-  clientId: string,
-  overlapSeconds: number,
-): Promise<RotatedSecret> {
-  if (overlapSeconds > SECRET_OVERLAP_MAX_SECONDS) {
-    throw invalidRequest('overlapSeconds', `must be at most ${SECRET_OVERLAP_MAX_SECONDS}`);
-  }
+async function rotateSecret({ apps, clock }: AppsDependencies, clientId: string): Promise<RotatedSecret> {
   const { clientSecret, trace } = makeSecret();
   const rotatedAt = clock.now();
-  const keptUntil = overlapSeconds === 0 ? null : addSeconds(rotatedAt, overlapSeconds);
-  const replaced = await apps.replaceSecret(clientId, trace, rotatedAt, keptUntil);
-  if (replaced === null) throw new AppError('app_not_active', 'The app is revoked; set it active first.');
-  return { clientSecret, secretLast4: trace.last4, rotatedAt, ...replaced };
+  if (await apps.replaceSecret(clientId, trace, rotatedAt, null))
+    return { clientSecret, secretLast4: trace.last4, rotatedAt };
+  throw new AppError('app_not_active', 'The app is revoked; set it active first.');
 }
 
 async function register(
@@ -278,8 +263,6 @@ export async function putNewApp(
     statusChangedAt: now,
     lock,
     secretLast4: secret?.last4 ?? '',
-    previousSecretLast4: '',
-    previousSecretExpiresAt: null,
     keyUses: {},
     createdAt: now,
   };

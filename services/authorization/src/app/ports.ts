@@ -282,12 +282,9 @@ export interface SecretTrace {
 export interface Credential {
   readonly app: App;
   readonly secretHash: Uint8Array | null;
-  /** The secret that the current one replaced; its end may be over. */
+  /** The secret that the current one replaced, only of the self-test's app; its end may be over. */
   readonly previous: { readonly hash: Uint8Array; readonly expiresAt: Date } | null;
 }
-
-/** What is kept of a secret that was replaced. */
-export type ReplacedSecret = Pick<App, 'previousSecretLast4' | 'previousSecretExpiresAt'>;
 
 /** Which apps are listed; null for all. */
 export interface AppFilter {
@@ -324,7 +321,7 @@ export interface AppStore {
   /** False unless the app belongs to one of these two. An erased developer is an empty id. */
   setOwner(clientId: string, ownerId: string, formerId: string): Promise<boolean>;
   /**
-   * Replaces the secret; null if the app is revoked, has this secret already or has none because of its key. The old one is kept until then, or fails from the commit
+   * Replaces the secret; false if the app is revoked, has this secret already or has none because of its key. The old one is kept until then, or fails from the commit
    * on; the one before it fails in any case.
    */
   replaceSecret(
@@ -332,7 +329,7 @@ export interface AppStore {
     secret: SecretTrace,
     now: Date,
     keptUntil: Date | null,
-  ): Promise<ReplacedSecret | null>;
+  ): Promise<boolean>;
   /** Stores the ledger's state unless ours is newer. A new epoch removes the secrets and the keys. */
   applyLedgerState(clientId: string, state: ChangedState): Promise<void>;
 }

@@ -47,7 +47,7 @@ export function createSelfTestApp(
     const now = clock.now();
     if (isAccepted(found, secret.hash, now)) return;
     const replaced = await apps.replaceSecret(clientId, secret, now, addSeconds(now, OVERLAP_SECONDS));
-    if (replaced !== null) log.info({ clientId }, 'replaced the secret of the app of the self-test');
+    if (replaced) log.info({ clientId }, 'replaced the secret of the app of the self-test');
   };
 }
 

@@ -123,19 +123,10 @@ export interface App extends AppSettings, KeyFetch {
   readonly lock: AppLock | null;
   /** Empty while the app has no secret. */
   readonly secretLast4: string;
-  /** Of the secret that the current one replaced, while it still works. Empty otherwise. */
-  readonly previousSecretLast4: string;
-  readonly previousSecretExpiresAt: Date | null;
   /** When keys last authenticated the app (RFC 3339), at most an hour before their last use, by their thumbprints. */
   readonly keyUses: Readonly<Record<string, string>>;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-}
-
-/** The app without the fields of a previous secret that has expired. */
-export function withoutEndedSecret(app: App, now: Date): App {
-  const { previousSecretExpiresAt: end } = app;
-  return end === null || end > now ? app : { ...app, previousSecretLast4: '', previousSecretExpiresAt: null };
 }
 
 const FETCHED_KEYS_MS = 24 * 60 * 60 * 1000;

@@ -16,7 +16,6 @@ import type { StepUp } from '@phds/service-kit/trust/step-up';
 import type { AppLocks } from '../app/app-locks.ts';
 import type { Apps } from '../app/apps.ts';
 import type { Developer, Developers } from '../app/developers.ts';
-import type { ReplacedSecret } from '../app/ports.ts';
 import {
   findAppStatus,
   findLockKind,
@@ -68,17 +67,11 @@ export function createAppService(dependencies: {
       const ownerId = await userOf(context);
       return { app: toAppMessage(await apps.update(ownerId, clientId, toSettingsInput(settings))) };
     },
-    async rotateSecret({ clientId, overlapSeconds }, context) {
+    async rotateSecret({ clientId }, context) {
       const session = await verifySession(sessionOf(context));
       stepUp.check('secret-rotation', session);
-      const rotated = await apps.rotateSecret(session.userId, clientId, overlapSeconds);
-      const { clientSecret, secretLast4, rotatedAt } = rotated;
-      return {
-        clientSecret,
-        secretLast4,
-        rotatedAt: timestampFromDate(rotatedAt),
-        ...toPreviousSecret(rotated),
-      };
+      const { rotatedAt, ...issued } = await apps.rotateSecret(session.userId, clientId);
+      return { ...issued, rotatedAt: timestampFromDate(rotatedAt) };
     },
     async setAppStatus({ clientId, status }, context) {
       const ownerId = await userOf(context);
@@ -182,16 +175,6 @@ function toOperatedApp(app: App) {
   };
 }
 
-/** The secret before the current one, while it still works. */
-function toPreviousSecret({ previousSecretLast4, previousSecretExpiresAt }: ReplacedSecret) {
-  return {
-    previousSecretLast4,
-    ...(previousSecretExpiresAt !== null && {
-      previousSecretExpiresAt: timestampFromDate(previousSecretExpiresAt),
-    }),
-  };
-}
-
 function toKeyUse(key: Readonly<Record<string, unknown>>, keyUses: App['keyUses']) {
   const last = keyUses[thumbprintOf(key)];
   const { kid = '' } = key as { readonly kid?: string };
@@ -202,7 +185,6 @@ function toAppMessage(app: App) {
   return {
     clientId: app.clientId,
     secretLast4: app.secretLast4,
-    ...toPreviousSecret(app),
     name: app.name,
     redirectUris: [...app.redirectUris],
     scopes: [...app.scopes],

@@ -5,7 +5,7 @@ import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
-import type { AppStore, Credential, ReplacedSecret } from '../app/ports.ts';
+import type { AppStore, Credential } from '../app/ports.ts';
 import { APPLICATION_TYPES, type App, type AppLock } from '../domain/app.ts';
 import type { App as AppRow, PrismaClient } from './generated/client.ts';
 import { createLookUp, toColumns, toInsert } from './statements.ts';
@@ -91,7 +91,7 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
     );
 
   return {
-    insertApp: ({ lock, previousSecretLast4: _4, previousSecretExpiresAt: _at, ...app }, secret, limit) =>
+    insertApp: ({ lock, ...app }, secret, limit) =>
       inVerified(async (client) => {
         // Serialises the registrations of one developer, so that the count is exact.
         const lockText = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
@@ -122,8 +122,7 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
     replaceSecret: (clientId, { hash, last4 }, now, keptUntil) =>
       inVerified(async (client) => {
         const values = [clientId, hash, last4, now, keptUntil];
-        const { rows } = await client.query<ReplacedSecret>(REPLACE_SECRET, values);
-        return rows[0] ?? null;
+        return (await client.query(REPLACE_SECRET, values)).rowCount === 1;
       }),
 
     async applyLedgerState(clientId, { status, epoch, revision, statusChangedAt, lock }) {
@@ -156,8 +155,7 @@ const REPLACE_SECRET = `
     previous_secret_hash = CASE WHEN $5::timestamptz IS NULL THEN NULL ELSE secret_hash END,
     previous_secret_last4 = secret_last4, previous_secret_expires_at = $5::timestamptz,
     secret_rotated_at = $4, updated_at = greatest($4::timestamptz, updated_at)
-  WHERE client_id = $1 AND status <> 'revoked' AND token_endpoint_auth_method = 'client_secret_basic' AND secret_hash IS DISTINCT FROM $2
-  RETURNING previous_secret_last4 AS "previousSecretLast4", previous_secret_expires_at AS "previousSecretExpiresAt"`;
+  WHERE client_id = $1 AND status <> 'revoked' AND token_endpoint_auth_method = 'client_secret_basic' AND secret_hash IS DISTINCT FROM $2`;
 
 // A revocation may be overtaken by a later re-activation, so any newer epoch removes the secret and the keys. An older epoch, from a restored ledger,
 // would bring dead credentials back and is ignored. The same revision is the same state, except for what an earlier release left out.
@@ -195,7 +193,8 @@ function findOf<Choice extends string>(choices: readonly [Choice, ...Choice[]], 
 
 function fromAppRow(row: AppRow): App {
   const { secretHash: _hash, secretRotatedAt: _rotatedAt, secretRestoreNumber: _number, ...others } = row;
-  const { previousSecretHash: _previous, previousSecretRestoreNumber: _previousNumber, ...known } = others;
+  const { previousSecretHash: _previous, previousSecretRestoreNumber: _previousNumber, ...current } = others;
+  const { previousSecretLast4: _last4, previousSecretExpiresAt: _expiresAt, ...known } = current;
   const {
     keysRestoreNumber: _keysNumber,
     lockKind: _kind,

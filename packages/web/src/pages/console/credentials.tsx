@@ -5,8 +5,7 @@ import { Row, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
-import { RotationConfirmation } from './rotation-confirmation.tsx';
-import { hasPrevious, Rotated } from './secret-rotation.tsx';
+import { Rotated } from './secret-rotation.tsx';
 import { text } from './texts.ts';
 
 /** Rotates the secret, suspends, revokes and activates; each asks for confirmation with its consequences. */
@@ -14,9 +13,9 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
   const rotation = useRotation(app.clientId);
   const status = useStatusChange(app.clientId);
   const isBusy = rotation.isPending || status.isPending;
-  const rotate = (overlapSeconds: number) => {
+  const rotate = () => {
     status.reset();
-    rotation.mutate(overlapSeconds);
+    rotation.mutate();
   };
   const change = (to: AppStatus) => {
     if (rotation.failure !== null) rotation.reset();
@@ -34,11 +33,17 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
       />
       <Row>
         {app.tokenEndpointAuthMethod === 'client_secret_basic' ? (
-          <RotationConfirmation text={text} isBusy={rotation.isPending} isBlocked={isBusy} onRotate={rotate}>
-            {hasPrevious(app) ? (
-              <p>{text('rotateEndsPrevious', { last4: app.previousSecretLast4 ?? '' })}</p>
-            ) : null}
-          </RotationConfirmation>
+          <Confirmation
+            trigger={text('rotate')}
+            triggerKind="plain"
+            title={text('rotateTitle')}
+            confirm={text('rotateConfirm')}
+            isBusy={rotation.isPending}
+            isBlocked={isBusy}
+            onConfirm={rotate}
+          >
+            <p>{text('rotateEffect')}</p>
+          </Confirmation>
         ) : null}
         <StatusButtons
           app={app}

@@ -6,14 +6,13 @@ import { CopyButton } from '../../ui/code.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
-import { formatInstant, Instant } from '../../ui/time.tsx';
+import { Instant } from '../../ui/time.tsx';
 import { AppForm, settingsOf } from './app-form.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
 import { Credentials } from './credentials.tsx';
 import { FirstCall } from './first-call.tsx';
 import { KeysAndTokens } from './keys-and-tokens.tsx';
 import { NoApp } from './no-app.tsx';
-import { hasPrevious } from './secret-rotation.tsx';
 import { text } from './texts.ts';
 import { CopiedTokens, Usage } from './usage.tsx';
 
@@ -88,17 +87,6 @@ function About({ app }: { readonly app: DeveloperApp }) {
           [
             text('clientSecret'),
             app.secretLast4 === '' ? null : <code key="secret">…{app.secretLast4}</code>,
-          ],
-          [
-            text('previousSecret'),
-            hasPrevious(app) ? (
-              <span key="previous">
-                {text('worksUntil', {
-                  last4: app.previousSecretLast4 ?? '',
-                  until: formatInstant(app.previousSecretExpiresAt ?? ''),
-                })}
-              </span>
-            ) : null,
           ],
           [text('registeredOn'), <Instant key="created" at={app.createdAt} />],
           [text('changedOn'), <Instant key="updated" at={app.updatedAt} />],

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { SECRET_OVERLAP_MAX_SECONDS } from '@phds/catalog/lifetimes';
 import { ENVIRONMENTS, environmentOf, isSandboxApp } from '@phds/catalog/sandbox';
 import { APP_LOCK_KINDS, APP_STATUSES } from '@phds/catalog/wire-names';
 import type { App, AppSettingsSchema } from '@phds/contracts/phds/authorization/v1/apps_pb';
@@ -100,18 +99,6 @@ const statusBody = z.strictObject({
   status: z.enum(APP_STATUSES, `must be one of ${APP_STATUSES.join(', ')}`),
 });
 
-const overlap = `must be a whole number from 0 to ${SECRET_OVERLAP_MAX_SECONDS}`;
-
-/** Body of a rotation of the secret of an app or of its webhook endpoint. */
-export const rotationBody = z.strictObject({
-  overlapSeconds: z
-    .int(overlap)
-    .min(0, overlap)
-    .max(SECRET_OVERLAP_MAX_SECONDS, overlap)
-    .optional()
-    .meta({ description: 'For so long the secret before works as well; 0 if absent.' }),
-});
-
 /** Converts a change to the settings message of authorization. */
 function toAppSettings(body: z.infer<typeof changeBody>): MessageInitShape<typeof AppSettingsSchema> {
   const { jwks, ...others } = body;
@@ -122,10 +109,8 @@ function toAppSettings(body: z.infer<typeof changeBody>): MessageInitShape<typeo
   };
 }
 
-const previousSecret = {
-  previousSecretLast4: textOrNull.meta({ description: 'Of the secret before, while it still works.' }),
-  previousSecretExpiresAt: instantOrNull,
-};
+/** Refuses what would be ignored, such as a time for which the old secret should work. */
+const noSettings = z.strictObject({});
 
 const lockJson = z
   .object({
@@ -145,7 +130,6 @@ const appJson = z
     clientId: text,
     environment: z.enum(ENVIRONMENTS),
     secretLast4: text.meta({ description: 'Empty while the app has no secret.' }),
-    ...previousSecret,
     name: text,
     redirectUris: z.array(text),
     scopes: z.array(scope),
@@ -196,7 +180,6 @@ const rotatedSecretJson = z.object({
   clientId: text,
   clientSecret,
   secretLast4: text,
-  ...previousSecret,
   rotatedAt: instant,
 });
 
@@ -205,17 +188,6 @@ const changedStatusJson = z.object({
   status: z.enum(APP_STATUSES),
   statusChangedAt: instant,
 });
-
-/** The secret before the current one; nulls when it no longer works. */
-function toPreviousSecretJson({
-  previousSecretLast4,
-  previousSecretExpiresAt,
-}: Pick<App, 'previousSecretLast4'> & { readonly previousSecretExpiresAt?: App['previousSecretExpiresAt'] }) {
-  return {
-    previousSecretLast4: toNullable(previousSecretLast4),
-    previousSecretExpiresAt: toInstant(previousSecretExpiresAt),
-  };
-}
 
 function findOf<Choice extends string>(choices: readonly [Choice, ...Choice[]], name: string): Choice {
   return choices.find((choice) => choice === name) ?? choices[0];
@@ -227,7 +199,6 @@ function toAppJson(app: App): z.infer<typeof appJson> {
     clientId: app.clientId,
     environment: environmentOf(app.clientId),
     secretLast4: app.secretLast4,
-    ...toPreviousSecretJson(app),
     name: app.name,
     redirectUris: app.redirectUris,
     scopes: app.scopes,
@@ -344,21 +315,20 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     operationId: 'rotateSecret',
     summary: 'Replace the secret',
     description:
-      'The old secret stops working at once, or after `overlapSeconds`; the one before it stops in any case. Issued tokens live on. ' +
-      'A CONFLICT for an app that authenticates itself with its key.',
+      'The old secret stops working at once; two registered keys give a change without a gap. Issued tokens live on. A CONFLICT for an ' +
+      'app that authenticates itself with its key.',
     securityEvent: 'rotation',
     costly: 'registrations',
-    body: { schema: rotationBody, optional: true },
+    body: { schema: noSettings, optional: true },
     answer: { description: 'The new secret.', body: dataOf(rotatedSecretJson) },
     errors: ['CONFLICT', 'STEP_UP_REQUIRED', 'APP_NOT_ACTIVE'],
-    handle: async ({ backends, caller, body: { overlapSeconds = 0 }, clientId }) => {
-      const rotated = await backends.apps.rotateSecret({ clientId, overlapSeconds }, caller);
+    handle: async ({ backends, caller, clientId }) => {
+      const rotated = await backends.apps.rotateSecret({ clientId }, caller);
       return {
         data: {
           clientId,
           clientSecret: rotated.clientSecret,
           secretLast4: rotated.secretLast4,
-          ...toPreviousSecretJson(rotated),
           rotatedAt: toInstant(rotated.rotatedAt),
         },
       };

@@ -5,6 +5,7 @@ import {
   WEBHOOK_STATES,
   type WebhookType,
 } from '@phds/catalog/webhooks';
+import { SECRET_OVERLAP_MAX_SECONDS } from '@phds/catalog/lifetimes';
 import type { Delivery, Webhook } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { z } from 'zod';
 import { readJsonBody } from '../body.ts';
@@ -26,7 +27,6 @@ import {
 import { jsonOperation, type MountedOperation, sessionOperation } from '../operation.ts';
 import { findChoice, toList } from '../query.ts';
 import { send, sendJson } from '../respond.ts';
-import { rotationBody } from './apps.ts';
 
 const aboutGrant = {
   grantId: text,
@@ -102,6 +102,17 @@ const disabledOrNull = z.enum(WEBHOOK_DISABLED).nullable().meta({
   description:
     '`gone`: the receiver answered 410. Set the URL again to enable the endpoint. `paused`: an operator of the service has paused it; events wait until it is resumed.',
 }) as unknown as z.ZodType<string | null>;
+
+const overlap = `must be a whole number from 0 to ${SECRET_OVERLAP_MAX_SECONDS}`;
+
+const rotationBody = z.strictObject({
+  overlapSeconds: z
+    .int(overlap)
+    .min(0, overlap)
+    .max(SECRET_OVERLAP_MAX_SECONDS, overlap)
+    .optional()
+    .meta({ description: 'For so long the secret before works as well; 0 if absent.' }),
+});
 
 const webhookJson = z
   .object({
