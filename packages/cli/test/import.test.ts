@@ -449,7 +449,7 @@ describe('importing a bundle', () => {
   });
 
   test('reports the error in the JSON report too', async () => {
-    const { code, report } = await runBundleJson('{"resourceType":"Patient"}');
+    const { code, report } = await runBundleJson('{\n"resourceType":"Patient"}');
     expect(code).toBe(1);
     expect(report).toMatchObject({ ok: false, error: 'The file is not a FHIR bundle but a Patient.' });
   });

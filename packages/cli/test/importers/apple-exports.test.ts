@@ -36,6 +36,7 @@ describe('an archive', () => {
     ['stored', { ...EXPORT, method: 0 }],
     ['with 64-bit sizes', { ...EXPORT, zip64: true }],
     ['without a folder', { ...EXPORT, name: 'export.xml' }],
+    ['in two folders', { ...EXPORT, name: 'Downloads/apple_health_export/export.xml' }],
     ['in Spanish', { ...EXPORT, name: 'apple_health_export/exportación.xml' }],
     ['in German', { ...EXPORT, name: 'apple_health_export/Export.xml' }],
     ['in Chinese', { ...EXPORT, name: 'apple_health_export/导出.xml' }],
@@ -107,7 +108,7 @@ describe('a hostile or damaged archive is refused:', () => {
   test.each<[string, readonly ZipMember[], string]>([
     ['nothing in it', [], 'contains no export.xml'],
     ['another archive', [{ name: 'photo.jpg', content: 'x' }], 'contains no export.xml'],
-    ['an export too deep', [{ ...EXPORT, name: 'a/b/export.xml' }], 'contains no export.xml'],
+    ['an export too deep', [{ ...EXPORT, name: 'a/b/c/export.xml' }], 'contains no export.xml'],
     ['the export twice', [EXPORT, EXPORT], 'contains a file twice'],
     [
       'a path that leads out',

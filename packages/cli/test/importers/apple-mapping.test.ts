@@ -13,6 +13,12 @@ function map(xml: string): readonly Outcome[] {
   return mapElement(parsed, new SourceLabels());
 }
 
+test('an element with a wrong tag is refused by its type', () => {
+  expect(map('<Record type="HKQuantityTypeIdentifierBodyMass" Scale App="1" value="70"/>')).toEqual([
+    { kind: 'refused', type: 'BodyMass', reason: 'is not well-formed: attribute without value' },
+  ]);
+});
+
 const quantity = (name: string, value: string, unit: string) =>
   recordXml({ type: `HKQuantityTypeIdentifier${name}`, value, unit });
 const category = (name: string, value: string | null, more = {}) =>

@@ -173,7 +173,20 @@ describe('a hostile or damaged file', () => {
       end: expect.any(Number),
       wasUserEntered: false,
       timeZone: '',
+      problem: '',
     });
+  });
+
+  test.each([
+    ['attribute without value', '<Record Health Mate App Version="2.6" value="1"/>'],
+    ['no whitespace between attributes', '<Record type="x"value="1"/>'],
+    ['duplicate attribute', '<Record value="1" value="2"></Record>'],
+    ['attribute without value', '<Record value="1"><MetadataEntry key value="v"/></Record>'],
+  ])('a tag with the mistake "%s" costs only its element', (problem, record) => {
+    const problems = parse(`<HealthData>\n${record}<Record value="3"/></HealthData>`, 7).map(
+      (each) => each.problem,
+    );
+    expect(problems).toEqual([`is not well-formed: ${problem}`, '']);
   });
 
   test.each([
@@ -183,11 +196,12 @@ describe('a hostile or damaged file', () => {
     ['<HealthData/><HealthData/>', 'not well-formed XML in line 1'],
     ['<HealthData></HealthData>more', 'not well-formed XML in line 1'],
     [
-      '<HealthData>\n<Record a="1" a="2"/></HealthData>',
-      'not well-formed XML in line 2: duplicate attribute.',
+      '<HealthData>\n<Record a="B&W"/>\n</HealthData>\n',
+      'not well-formed XML in line 2: its end is not found.',
     ],
+    ['<HealthData a="1" a="2"></HealthData>', 'not well-formed XML in line 1: duplicate attribute.'],
     ['<HealthData><Record></HealthData>', 'not well-formed XML in line 1: unexpected close tag'],
-    ['<HealthData><Record Health Mate App Version="2.6"/></HealthData>', 'not well-formed XML'],
+    ['<HealthData><Record a="My "Watch""/></HealthData>', 'not well-formed XML'],
     [
       '<ClinicalDocument/>',
       'not an Apple Health export: its root element is ClinicalDocument instead of HealthData.',

@@ -45,6 +45,10 @@ describe('a file with readings', () => {
     ['tabs', 'type\tstart\tvalue\tunit\nHeart Rate\t2024-05-04T06:00:00Z\t72\t/min'],
     ['a byte order mark and CRLF', '\ufefftype,start,value\r\nheart-rate,2024-05-04T06:00:00Z,72\r\n'],
     ['quotes everywhere', '"type","start","value"\n"Heart Rate","2024-05-04T06:00:00Z","72"'],
+    [
+      "Excel's line with the separator before it",
+      '\ufeffsep=;\r\ntype;start;value\nHeart Rate;2024-05-04T06:00:00Z;72',
+    ],
     ['an empty line before it', '\n\ntype,start,value\nHeart Rate,2024-05-04T06:00:00Z,72'],
   ])('accepts a header with %s', async (_, text) => {
     const { readings, refused } = await importCsv(text);

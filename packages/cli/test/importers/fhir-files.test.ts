@@ -214,8 +214,8 @@ describe('files of a bulk data export', () => {
     expect(refused).toEqual([]);
   });
 
-  test('resolve references to other files, also to later lines', async () => {
-    const { records } = await importFiles({ 'a.ndjson': [request], 'b.ndjson': [medicine, condition] });
+  test('resolve references to other files, also to later lines, whatever the names of the files', async () => {
+    const { records } = await importFiles({ 'a.jsonl': [request], 'b.json': [medicine, condition] });
     expect(records[0]?.record.value).toMatchObject({ name: 'Metformin', condition: 'Diabetes' });
   });
 

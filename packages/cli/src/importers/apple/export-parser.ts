@@ -15,6 +15,8 @@ export interface ExportElement {
   wasUserEntered: boolean;
   /** `MetadataEntry` HKTimeZone; empty if absent. */
   timeZone: string;
+  /** Why the element cannot be used; empty if it can. */
+  problem: string;
 }
 
 /** Decodes UTF-8 chunks and removes control characters that XML forbids but real exports contain (U+000B). */
@@ -149,6 +151,8 @@ function isSpace(code: number): boolean {
 }
 
 const ROOT = 'HealthData';
+/** Mistakes within a tag after which the parser goes on at the right place. Apps write attributes such as `Scale App Version="2"`. */
+const WITHIN_A_TAG = /(attribute without value|no whitespace between attributes|duplicate attribute)/;
 const MAX_DEPTH = 32;
 // Apple's tags have some hundred characters; the parser holds one at a time.
 const MAX_TOKEN = 1024 * 1024;
@@ -167,9 +171,13 @@ export class ExportParser {
   #line = 0;
   #written = 0;
   #lastTag = 0;
+  #problem = '';
+  /** The last characters of the text. */
+  #tail = '';
 
   constructor() {
     const parser = this.#parser;
+    parser.on('error', (error) => this.#take(error));
     parser.on('xmldecl', ({ encoding }) => checkEncoding(encoding));
     parser.on('opentagstart', () => this.#begin());
     parser.on('opentag', (tag) => this.#open(tag));
@@ -191,8 +199,7 @@ export class ExportParser {
     this.#text.end();
     this.#parse(this.#prolog.end());
     if (this.#written === 0) throw new UnusableFile('The file is empty');
-    if (this.#depth > 0)
-      throw new UnusableFile(`The file ends in the middle, in line ${this.#parser.line}: it is cut off`);
+    if (this.#depth > 0) throw this.#endless();
     this.#wellFormed(() => this.#parser.close());
   }
 
@@ -200,6 +207,7 @@ export class ExportParser {
     if (text === '') return [];
     this.#wellFormed(() => this.#parser.write(text));
     this.#written += text.length;
+    this.#tail = (this.#tail + text.slice(-100)).slice(-100);
     if (this.#written - this.#lastTag > MAX_TOKEN) {
       throw new UnusableFile(`A tag or text in line ${this.#line} is larger than 1 MB`);
     }
@@ -216,9 +224,24 @@ export class ExportParser {
     }
   }
 
+  /** A mistake in a tag below the root costs only its element. Throws any other. */
+  #take(error: Error): void {
+    const mistake = this.#depth < 2 ? undefined : WITHIN_A_TAG.exec(error.message)?.[0];
+    if (mistake === undefined) throw error;
+    this.#problem ||= `is not well-formed: ${mistake}`;
+  }
+
+  /** Without its end the file is cut off; with it, something such as a bare `&` in the last tag has hidden it. */
+  #endless(): UnusableFile {
+    return this.#tail.trimEnd().endsWith(`</${ROOT}>`)
+      ? new UnusableFile(`The file is not well-formed XML in line ${this.#line}: its end is not found`)
+      : new UnusableFile(`The file ends in the middle, in line ${this.#parser.line}: it is cut off`);
+  }
+
   #begin(): void {
     this.#line = this.#parser.line;
     this.#depth += 1;
+    if (this.#depth === 2) this.#problem = '';
     if (this.#depth > MAX_DEPTH) throw new UnusableFile(`Elements are nested too deep in line ${this.#line}`);
   }
 
@@ -233,6 +256,7 @@ export class ExportParser {
     this.#lastTag = this.#parser.position;
     if (this.#depth === 2 && this.#current !== null) {
       this.#current.end = this.#lastTag;
+      this.#current.problem = this.#problem;
       this.#elements.push(this.#current);
       this.#current = null;
     }
@@ -241,7 +265,7 @@ export class ExportParser {
 }
 
 function toElement(name: string, attributes: Record<string, string>, line: number): ExportElement {
-  return { name, attributes, line, end: 0, wasUserEntered: false, timeZone: '' };
+  return { name, attributes, line, end: 0, wasUserEntered: false, timeZone: '', problem: '' };
 }
 
 function readMetadata(

@@ -41,12 +41,12 @@ async function listEntries(archive: ZipFile, limits: ArchiveLimits): Promise<Arc
   return { exports, ecgs, clinical, unread };
 }
 
-/** The phone names the XML in its language (`export.xml`, `exportar.xml`, …), in the only folder or at the top level. */
+/** The phone names the XML in its language (`export.xml`, `exportar.xml`, …), in at most two folders. */
 function kindOf(name: string): UnreadKind | 'export' | 'ecg' | 'clinical' {
   const path = name.toLowerCase();
   if (isHidden(path)) return 'other';
   if (/_cda\.xml$/.test(path)) return 'cda';
-  if (/^([^/]+\/)?[^/]+\.xml$/.test(path)) return 'export';
+  if (/^([^/]+\/){0,2}[^/]+\.xml$/.test(path)) return 'export';
   if (path.endsWith('.csv')) return 'ecg';
   if (path.endsWith('.json')) return 'clinical';
   return path.endsWith('.gpx') ? 'route' : 'other';

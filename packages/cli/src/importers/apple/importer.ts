@@ -58,6 +58,7 @@ async function check(
   const clinical = new ClinicalRecords(files);
   for await (const chunk of xml.read()) {
     for (const element of parser.write(chunk)) {
+      if (element.problem !== '') continue;
       const { sourceName = '', sourceVersion = '', device = '' } = element.attributes;
       labels.learn({ sourceName, sourceVersion, device });
       newest.add(element);

@@ -300,6 +300,8 @@ const LEFT_OUT: ReadonlyMap<string, string> = new Map([
 
 /** Maps an element below `HealthData`. */
 export function mapElement(element: ExportElement, labels: SourceLabels): readonly Outcome[] {
+  const { name, attributes, problem } = element;
+  if (problem !== '') return [refused(typeNameOf(attributes['type'] ?? name), problem)];
   if (element.name === 'Record') return [mapRecord(element, labels)];
   if (element.name === 'Me') return mapMe(element);
   return [leftOut(typeNameOf(element.name), LEFT_OUT.get(element.name) ?? 'no metric type for it')];

@@ -1,7 +1,8 @@
-import { readdirSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Importer, UnusableFile } from '../ingest/importer.ts';
 import { openBundle } from './bundle.ts';
+import { parseResource } from './json-values.ts';
 import { openNdjson } from './ndjson.ts';
 
 const NDJSON = /\.ndjson$/i;
@@ -18,11 +19,32 @@ export const fhirImporter: Importer = {
       throw new UnusableFile(`More than ${MAX_FILES.toLocaleString('en')} files cannot be imported at once`);
     }
     const [file = '', ...others] = files;
-    if (files.every((path) => NDJSON.test(path))) return openNdjson(files, request);
+    if (files.every((path) => NDJSON.test(path) || beginsWithResource(path)))
+      return openNdjson(files, request);
     if (others.length === 0) return openBundle(file, request);
     throw new UnusableFile('Several files can be imported at once only when all of them are .ndjson');
   },
 };
+
+/** Whether the first line is a whole resource, but no bundle: NDJSON under another name. */
+function beginsWithResource(path: string): boolean {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  const head = readHead(path);
+  const resource = parseResource(head.replace(/^\ufeff|\r?\n[^]*/g, ''));
+  return typeof resource !== 'string' && resource['resourceType'] !== 'Bundle';
+}
+
+const HEAD_BYTES = 1024 * 1024;
+
+function readHead(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(HEAD_BYTES);
+    return head.toString('utf8', 0, readSync(file, head));
+  } finally {
+    closeSync(file);
+  }
+}
 
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -177,9 +177,11 @@ export interface Header {
 }
 
 const MAX_COLUMNS = 200;
+/** What Excel reads as the delimiter. The header shows it too. */
+const SEPARATOR = /^"?sep=.?"?$/i;
 
 /**
- * Reads the header, which is the first non-empty line. The delimiter that gives the most names is used. Throws UnusableFile if
+ * Reads the header, which is the first non-empty line besides `sep=;`. The delimiter that gives the most names is used. Throws UnusableFile if
  * there is no such line, or if it is not text.
  */
 export async function readHeader(source: ByteSource, delimiters: readonly string[]): Promise<Header> {
@@ -199,7 +201,9 @@ export async function readHeader(source: ByteSource, delimiters: readonly string
 
 async function readFirstLine(source: ByteSource): Promise<Line | null> {
   for await (const lines of readLines(source, { maxLineBytes: MAX_LINE_BYTES })) {
-    const line = lines.find(({ text, problem }) => text.trim() !== '' || problem !== '');
+    const line = lines.find(
+      ({ text, problem }) => problem !== '' || (text.trim() !== '' && !SEPARATOR.test(text.trim())),
+    );
     if (line !== undefined) return line;
   }
   return null;
