@@ -29,8 +29,10 @@ export const fhirImporter: Importer = {
 /** Whether the first line is a whole resource, but no bundle: NDJSON under another name. */
 function beginsWithResource(path: string): boolean {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
-  const head = readHead(path);
-  const resource = parseResource(head.replace(/^\ufeff|\r?\n[^]*/g, ''));
+  const [line = ''] = readHead(path)
+    .replace(/^\ufeff/, '')
+    .split('\n', 1);
+  const resource = parseResource(line);
   return typeof resource !== 'string' && resource['resourceType'] !== 'Bundle';
 }
 
