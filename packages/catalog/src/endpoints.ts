@@ -1,6 +1,5 @@
 import type { Category } from './categories.ts';
 import { CATEGORY_SLUGS, isCategory } from './categories.ts';
-import { findMetricByName } from './metrics.ts';
 
 /** Prefix of every path of the data API. */
 export const API_PREFIX = '/api/v1';
@@ -106,16 +105,6 @@ const TABLE = [
     query: [],
   },
   listInTime('ehr', '/ehr', 'read:ehr', 'timestamp'),
-  // Opened by every scope of dated data, so it has none of its own (decision 0036).
-  {
-    id: 'time-zone',
-    path: '/time-zone',
-    scope: null,
-    scopeByCategory: false,
-    envelope: 'object',
-    timeField: null,
-    query: [],
-  },
 ] as const satisfies readonly Row[];
 
 /** Stable name of a data endpoint, used in access records and metrics. */
@@ -132,7 +121,7 @@ export interface Endpoint {
   readonly id: EndpointId;
   /** Relative to `API_PREFIX`, parameters as `:name`. */
   readonly path: string;
-  /** The scope that the route requires; null for a route of many scopes: by category, or `time-zone`. */
+  /** The scope that the route requires; null for one whose category determines it. */
   readonly scope: EndpointScope | null;
   /** Whether the path's `:category` determines the scope. */
   readonly scopeByCategory: boolean;
@@ -143,7 +132,7 @@ export interface Endpoint {
   readonly query: readonly QueryParameter[];
 }
 
-/** The 14 data routes, in the published order, then `time-zone`. */
+/** The 14 data routes, in the published order. */
 export const ENDPOINTS: readonly Endpoint[] = TABLE;
 
 const byId: ReadonlyMap<string, Endpoint> = new Map(ENDPOINTS.map((entry) => [entry.id, entry]));
@@ -168,10 +157,9 @@ export function categoryOfScope(scope: string): Category | null {
   return isCategory(category) ? category : null;
 }
 
-/** The preferred scope of a request to this endpoint (`acceptedScopes` lists all). Throws RangeError when the scope depends on the category and none is given. */
+/** The scope of a request to this endpoint. Throws RangeError when the scope depends on the category and none is given. */
 export function scopeOfEndpoint(endpoint: Endpoint, category?: Category): EndpointScope {
   if (endpoint.scope !== null) return endpoint.scope;
-  if (endpoint.id === 'time-zone') return TIME_ZONE_PATH.scope;
   if (category === undefined) throw new RangeError(`'${endpoint.id}' has a scope only with a category.`);
   return scopeOfCategory(category);
 }
@@ -186,7 +174,6 @@ export interface DataPath {
 }
 
 function toDataPaths(endpoint: Endpoint): DataPath[] {
-  if (endpoint.id === 'time-zone') return [];
   if (!endpoint.scopeByCategory) {
     const path = API_PREFIX + endpoint.path.replace(':id', '{id}');
     return [{ path, endpoint: endpoint.id, category: null, scope: scopeOfEndpoint(endpoint) }];
@@ -201,37 +188,3 @@ function toDataPaths(endpoint: Endpoint): DataPath[] {
 
 /** The 23 concrete data endpoints: ten categories and thirteen others. */
 export const DATA_PATHS: readonly DataPath[] = ENDPOINTS.flatMap(toDataPaths);
-
-/** The scopes of data with a time or a date: who may read it may know the time zone. */
-export const DATED_SCOPES: readonly EndpointScope[] = [
-  ...new Set(
-    DATA_PATHS.filter(({ endpoint }) => getEndpoint(endpoint).timeField !== null).map(({ scope }) => scope),
-  ),
-];
-
-/** `GET /api/v1/time-zone`; its scope is the first that opens it. */
-export const TIME_ZONE_PATH: DataPath = {
-  path: `${API_PREFIX}/time-zone`,
-  endpoint: 'time-zone',
-  category: null,
-  scope: 'read:health-data:heart',
-};
-
-/** Whether `type` opens the endpoint to the scope of its category as well (decision 0036). */
-export function isOpenedByType(id: EndpointId): boolean {
-  return id === 'aggregations' || id === 'trends';
-}
-
-/**
- * The scopes of which each one opens a request, in order of preference (decision 0036). Aggregations and trends of one metric type
- * are also opened by the scope of its category. `type` is the parameter as sent; empty when absent.
- */
-export function acceptedScopes(
-  { endpoint, scope }: Pick<DataPath, 'endpoint' | 'scope'>,
-  type: string,
-): readonly EndpointScope[] {
-  if (endpoint === 'time-zone') return DATED_SCOPES;
-  if (type === '' || !isOpenedByType(endpoint)) return [scope];
-  const metric = findMetricByName(type);
-  return metric === null ? [scope] : [scope, scopeOfCategory(metric.category)];
-}

@@ -1,14 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { CATEGORY_SLUGS } from '../src/categories.ts';
 import {
-  acceptedScopes,
   categoryOfScope,
   DATA_PATHS,
   ENDPOINTS,
   getEndpoint,
   scopeOfCategory,
   scopeOfEndpoint,
-  TIME_ZONE_PATH,
 } from '../src/endpoints.ts';
 import { findLanguage, LANGUAGES } from '../src/languages.ts';
 import {
@@ -64,7 +62,6 @@ const QUERY_OF_ENDPOINT = {
   reports: 'from page pageSize to',
   profile: '',
   ehr: 'from page pageSize to',
-  'time-zone': '',
 };
 
 describe('data paths', () => {
@@ -81,15 +78,15 @@ describe('data paths', () => {
 });
 
 describe('endpoints', () => {
-  test('each of the 14 data routes and time-zone accepts exactly its query parameters', () => {
+  test('each of the 14 data routes accepts exactly its query parameters', () => {
     const accepted = ENDPOINTS.map(({ id, query }) => [id, [...query].sort().join(' ')]);
     expect(Object.fromEntries(accepted)).toEqual(QUERY_OF_ENDPOINT);
-    expect(ENDPOINTS).toHaveLength(15);
+    expect(ENDPOINTS).toHaveLength(14);
   });
 
   test('every list has pages, and no object has', () => {
     const objects = ENDPOINTS.filter((endpoint) => endpoint.envelope === 'object').map(({ id }) => id);
-    expect(objects).toEqual(['aggregations', 'profile', 'time-zone']);
+    expect(objects).toEqual(['aggregations', 'profile']);
     for (const { envelope, query } of ENDPOINTS) {
       expect(query.includes('page')).toBe(envelope === 'list');
       expect(query.includes('pageSize')).toBe(envelope === 'list');
@@ -107,10 +104,7 @@ describe('endpoints', () => {
     expect(ENDPOINTS.filter((endpoint) => endpoint.scopeByCategory).map(({ id }) => id)).toEqual([
       'health-data',
     ]);
-    expect(ENDPOINTS.filter(({ scope }) => scope === null).map(({ id }) => id)).toEqual([
-      'health-data',
-      'time-zone',
-    ]);
+    expect(ENDPOINTS.filter(({ scope }) => scope === null).map(({ id }) => id)).toEqual(['health-data']);
     expect(() => scopeOfEndpoint(getEndpoint('health-data'))).toThrow(RangeError);
     for (const slug of CATEGORY_SLUGS) {
       expect(scopeOfEndpoint(getEndpoint('health-data'), slug)).toBe(`read:health-data:${slug}`);
@@ -231,36 +225,6 @@ describe('scope lists', () => {
     expect(formatScopeList([])).toBe('');
     expect(parseScopeList(formatScopeList(SCOPE_NAMES)).scopes).toEqual(SCOPE_NAMES);
   });
-});
-
-const pathOf = (id: string) => DATA_PATHS.find(({ endpoint }) => endpoint === id) ?? TIME_ZONE_PATH;
-
-test('the accepted scopes of every path without a type are its own alone', () => {
-  for (const path of DATA_PATHS) expect(acceptedScopes(path, '')).toEqual([path.scope]);
-});
-
-test.each(['aggregations', 'trends'])(
-  'the accepted scopes of %s of one type are its own, then that of the category of the type',
-  (id) => {
-    const own = pathOf(id).scope;
-    expect(acceptedScopes(pathOf(id), 'Steps')).toEqual([own, 'read:health-data:activity']);
-    expect(acceptedScopes(pathOf(id), 'resting-hr')).toEqual([own, 'read:health-data:heart']);
-    expect(acceptedScopes(pathOf(id), 'nothing')).toEqual([own]);
-  },
-);
-
-test('the accepted scopes of other paths of one type are its own alone', () => {
-  for (const path of DATA_PATHS) {
-    if (path.endpoint !== 'aggregations' && path.endpoint !== 'trends') {
-      expect(acceptedScopes(path, 'Steps')).toEqual([path.scope]);
-    }
-  }
-});
-
-test('the accepted scopes of the time zone are all of data with a time or a date', () => {
-  const without = ['read:profile'];
-  expect(acceptedScopes(TIME_ZONE_PATH, '')).toEqual(SCOPE_NAMES.filter((name) => !without.includes(name)));
-  expect(TIME_ZONE_PATH.scope).toBe(acceptedScopes(TIME_ZONE_PATH, '')[0]);
 });
 
 test('a category is found from its scope, and none from any other text', () => {

@@ -130,11 +130,6 @@ export class Connection {
     return this.#object('/api/v1/profile', options);
   }
 
-  /** The person's time zone, to show times and days as the person knows them. */
-  timeZone(options: CallOptions = {}): Promise<{ readonly timeZone: string }> {
-    return this.#object('/api/v1/time-zone', options);
-  }
-
   /** The tokens, renewed when they are about to expire: for requests that the SDK has no method for. */
   accessTokens(): Promise<TokenSet> {
     return this.#parts.tokens.current(this.id);

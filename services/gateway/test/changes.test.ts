@@ -99,18 +99,14 @@ describe('scopes that open a request', () => {
       introspect: () => liveToken({ principal: { scopes }, grant: { scopes: granted } }),
       read: () => documentOf({ data: [] }),
     });
-  const asked = () =>
-    gateway.backends.callsOf('read').map(({ request }) => (request as { scope: string }).scope);
-  const TRENDS = 'read:trends';
   const ACTIVITY = 'read:health-data:activity';
 
   test.each(['trends', 'aggregations'])(
-    '%s of one type are opened by the scope of its category too',
+    '%s of one type are opened by their own scope alone',
     async (name) => {
-      withScopes([ACTIVITY]);
-      expect((await get(`/api/v1/${name}?type=steps`)).response.status).toBe(200);
-      expect(asked()).toEqual([ACTIVITY]);
-      for (const query of ['', '?type=heart-rate', '?type=unknown', '?type=%zz']) {
+      const CATEGORIES = [ACTIVITY, 'read:health-data:heart'];
+      withScopes(CATEGORIES);
+      for (const query of ['', '?type=steps', '?type=heart-rate', '?type=unknown', '?type=%zz']) {
         const { response, body } = await get(`/api/v1/${name}${query}`);
         expect([response.status, body['code'], body['requiredScope']]).toEqual([
           403,
@@ -118,64 +114,17 @@ describe('scopes that open a request', () => {
           `read:${name}`,
         ]);
       }
+      withScopes([...CATEGORIES, `read:${name}`], CATEGORIES);
+      gateway.service.cache.clear();
+      expect((await get(`/api/v1/${name}?type=steps`)).body).toMatchObject({
+        code: 'CONSENT_REQUIRED',
+        requiredScope: `read:${name}`,
+      });
     },
   );
 
-  test('the own scope of an endpoint is preferred, and asked for by default', async () => {
-    withScopes([TRENDS, ACTIVITY]);
-    await get('/api/v1/trends?type=steps');
-    expect(asked()).toEqual(['']);
-  });
-
-  test('a scope that the person has withdrawn is passed over', async () => {
-    withScopes([TRENDS, ACTIVITY], [ACTIVITY]);
-    await get('/api/v1/trends?type=steps');
-    expect(asked()).toEqual([ACTIVITY]);
-    withScopes([TRENDS, ACTIVITY], ['read:mood']);
-    gateway.service.cache.clear();
-    expect((await get('/api/v1/trends?type=steps')).body).toMatchObject({
-      code: 'CONSENT_REQUIRED',
-      requiredScope: TRENDS,
-    });
-  });
-
-  test('a scope that was withdrawn after the facts were cached is replaced by another that opens the request', async () => {
-    withScopes([TRENDS, ACTIVITY]);
-    const headers = bearer();
-    await gateway.fetch('/api/v1/trends?type=steps', { headers });
-    gateway.backends.calls.length = 0;
-    gateway.backends.answer({
-      introspect: () =>
-        liveToken({ principal: { scopes: [TRENDS, ACTIVITY] }, grant: { scopes: [ACTIVITY] } }),
-      read: (request) => {
-        if (request.scope === ACTIVITY) return documentOf({ data: [] });
-        throw new AppError('consent_required', '', { requiredScope: TRENDS });
-      },
-    });
-    expect((await gateway.fetch('/api/v1/trends?type=steps', { headers })).status).toBe(200);
-    expect(asked()).toEqual(['', ACTIVITY]);
-    expect(gateway.backends.callsOf('introspect')).toHaveLength(1);
-  });
-
-  test('a refusal by the record step names the scope to ask for', async () => {
+  test("a person's time zone has no endpoint", async () => {
     withScopes([ACTIVITY]);
-    gateway.backends.answer({
-      introspect: () => liveToken({ principal: { scopes: [ACTIVITY] } }),
-      read: throwing(new AppError('consent_required', '', { requiredScope: ACTIVITY })),
-    });
-    expect((await get('/api/v1/trends?type=steps')).body).toMatchObject({ requiredScope: TRENDS });
-  });
-
-  test('the time zone is opened by every scope of dated data, and by no other', async () => {
-    withScopes(['read:conditions', 'read:ehr']);
-    expect((await get('/api/v1/time-zone')).response.status).toBe(200);
-    expect(asked()).toEqual(['read:conditions']);
-    withScopes(['read:profile']);
-    gateway.service.cache.clear();
-    expect((await get('/api/v1/time-zone')).body).toMatchObject({
-      code: 'INSUFFICIENT_SCOPE',
-      requiredScope: 'read:health-data:heart',
-    });
-    expect((await get('/api/v1/time-zone?from=2026-01-01')).response.status).toBe(403);
+    expect((await get('/api/v1/time-zone')).response.status).toBe(404);
   });
 });

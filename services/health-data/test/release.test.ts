@@ -231,69 +231,18 @@ describe('the scope of a request', () => {
     ['trends', Endpoint.TRENDS, 'read:trends'],
     ['aggregations', Endpoint.AGGREGATIONS, 'read:aggregations'],
   ] as const)(
-    '%s of one type are read by the scope of its category, which the record names',
+    '%s of one type are read by their own scope, whatever the caller asks for',
     async (_, endpoint, own) => {
-      const parameters = { type: 'Steps' };
-      expect(bodyOf(await read(endpoint, { parameters, scope: ACTIVITY })).data).not.toEqual([]);
-      expect(harness.consent.accesses).toMatchObject([{ scope: ACTIVITY, recordCount: 1 }]);
-      harness.consent.judge = () => Verdict.SCOPE_WITHDRAWN;
-      expect(await refusalOf(read(endpoint, { parameters, scope: ACTIVITY }))).toMatchObject({
-        reason: 'consent_required',
-        requiredScope: ACTIVITY,
-      });
-      // Without a scope, the first one is meant.
-      expect(await refusalOf(read(endpoint, { parameters }))).toMatchObject({
+      const request = { parameters: { type: 'Steps' }, scope: ACTIVITY };
+      expect(await refusalOf(read(endpoint, request))).toMatchObject({
         reason: 'insufficient_scope',
         requiredScope: own,
       });
+      expect(harness.consent.accesses).toEqual([]);
+      await read(endpoint, request, [ACTIVITY, own]);
+      expect(harness.consent.accesses).toMatchObject([{ scope: own, recordCount: 1 }]);
     },
   );
-
-  test('no other scope opens a request, whatever the caller asks for', async () => {
-    const refused = [
-      () => read(Endpoint.TRENDS, { scope: ACTIVITY }),
-      () => read(Endpoint.TRENDS, { scope: ACTIVITY, parameters: { type: 'Heart Rate' } }),
-      () => read(Endpoint.TRENDS, { scope: ACTIVITY, parameters: { type: 'no type' } }),
-      () =>
-        read(Endpoint.HEALTH_DATA, {
-          category: 'heart',
-          scope: ACTIVITY,
-          parameters: { type: 'Heart Rate' },
-        }),
-      () => read(Endpoint.MOOD, { scope: ACTIVITY }),
-      () => read(Endpoint.TIME_ZONE, { scope: 'read:profile' }, ['read:profile']),
-    ];
-    for (const call of refused) {
-      expect(await refusalOf(call())).toMatchObject({
-        reason: 'invalid_request',
-        message: 'scope: does not open this request',
-      });
-    }
-    const missing = read(Endpoint.TRENDS, { scope: ACTIVITY, parameters: { type: 'Steps' } }, ['read:mood']);
-    expect(await refusalOf(missing)).toMatchObject({ reason: 'insufficient_scope', requiredScope: ACTIVITY });
-    expect(harness.consent.accesses).toEqual([]);
-  });
-
-  test('the time zone is read by a scope of dated data, and recorded', async () => {
-    expect(bodyOf(await read(Endpoint.TIME_ZONE, { scope: ACTIVITY }))).toEqual({
-      data: { timeZone: 'Europe/Berlin' },
-    });
-    expect(harness.consent.accesses).toMatchObject([
-      { endpoint: '/api/v1/time-zone', scope: ACTIVITY, recordCount: 1 },
-    ]);
-    harness.consent.judge = () => Verdict.GRANT_REVOKED;
-    expect(await refusalOf(read(Endpoint.TIME_ZONE, { scope: ACTIVITY }))).toMatchObject({
-      reason: 'unauthorized',
-    });
-  });
-
-  test('the time zone of a person who has none is UTC', async () => {
-    const response = await harness.reads.read(
-      { endpoint: Endpoint.TIME_ZONE },
-      await harness.about('nobody'),
-    );
-    expect(bodyOf(response)).toEqual({ data: { timeZone: 'UTC' } });
-  });
 });
 
 describe('reads in a batch', () => {

@@ -82,7 +82,3 @@ test('a copy that stops and resumes follows insertions, changes and deletions', 
   expect(copy.changes).toBe(0);
   expect(copy.values).toEqual(await readTruth());
 });
-
-test('the time zone of the person is told to whoever may read dated data', async () => {
-  expect(await connection.timeZone()).toEqual({ timeZone: 'UTC' });
-});

@@ -91,13 +91,6 @@ export function requireAllowance({ allowed, retryAfterSeconds }: Allowance): voi
 
 type Judges = Pick<Gateway, 'authenticator' | 'clock'>;
 
-/** The scopes of which each one opens a request, in order of preference. */
-interface Wanted {
-  readonly scopes: readonly string[];
-  /** Whether it is judged by all of them that are consented; else by the first. */
-  readonly all: boolean;
-}
-
 /** The facts by which a request was admitted, and the scope or scopes that open it, separated by spaces. */
 interface Admitted extends Authenticated {
   readonly scope: string;
@@ -109,7 +102,11 @@ const USERLESS = 'This token has no user. Use one from the authorization code fl
  * Judges scope and consent, and returns what opens the request with the facts used. If cached facts show no consent, authorization is asked
  * again before CONSENT_REQUIRED is returned, so that a new approval works at once. Errors name the first scope.
  */
-export async function admit(gateway: Judges, who: Authenticated, wanted: Wanted): Promise<Admitted> {
+export async function admit(
+  gateway: Judges,
+  who: Authenticated,
+  wanted: readonly string[],
+): Promise<Admitted> {
   const { principal, fromCache } = who;
   const { scope, refusal } = choose(principal, wanted, gateway.clock.now().getTime());
   if (scope !== '') return { ...who, scope };
@@ -118,31 +115,29 @@ export async function admit(gateway: Judges, who: Authenticated, wanted: Wanted)
     return admit(gateway, await gateway.authenticator.renew(who), wanted);
   }
   const message = lacksConsent && principal.userId === '' ? USERLESS : '';
-  throw new AppError(refusal, message, { requiredScope: wanted.scopes[0] ?? '' });
+  throw new AppError(refusal, message, { requiredScope: wanted[0] ?? '' });
 }
 
-/** The scope or scopes that open the request, empty for none, and the error for none. */
-function choose(principal: Principal, { scopes, all }: Wanted, now: number) {
+/** Those of the scopes that are consented, empty for none, and the error for none. */
+function choose(principal: Principal, scopes: readonly string[], now: number) {
   let refusal: Exclude<Judgement, 'allowed'> = 'insufficient_scope';
   let scope = '';
   for (const candidate of scopes) {
     const judgement = judge(principal, candidate, now);
     if (judgement === 'consent_required') refusal = judgement;
-    if (judgement !== 'allowed') continue;
-    scope += scope === '' ? candidate : ` ${candidate}`;
-    if (!all) break;
+    if (judgement === 'allowed') scope += scope === '' ? candidate : ` ${candidate}`;
   }
   return { scope, refusal };
 }
 
 /**
  * Reads data for an admitted request. The facts are renewed and the read repeated once if the assertion is stale, or if there is no consent
- * to a scope but another may open the request. Facts that the record step has refuted are dropped from the cache.
+ * to one of several scopes. Facts that the record step has refuted are dropped from the cache.
  */
 export async function readData(
   { gateway, response }: Exchange,
   who: Admitted,
-  wanted: Wanted,
+  wanted: readonly string[],
   toRequest: (scope: string) => Read['request'],
 ): ReturnType<ReadData> {
   const { clientId } = who.principal;
@@ -154,7 +149,7 @@ export async function readData(
   } catch (error) {
     if (!(error instanceof AppError) || !REFUTED.has(error.reason)) throw error;
     gateway.authenticator.forget(who);
-    const mayChooseAgain = error.reason === 'consent_required' && wanted.scopes.length > 1;
+    const mayChooseAgain = error.reason === 'consent_required' && wanted.length > 1;
     if (error.reason !== 'assertion_stale' && !mayChooseAgain) throw withScope(error, wanted);
   }
   const renewed = await admit(gateway, await gateway.authenticator.renew(who), wanted);
@@ -176,8 +171,8 @@ const REFUTED: ReadonlySet<string> = new Set([
   'consent_required',
 ]);
 
-/** The error with the scope that the caller should ask for: the first that opens the request, whichever was judged. */
-function withScope(error: AppError, { scopes: [scope = ''] }: Wanted): AppError {
+/** The error with the scope that the caller should ask for: the first of the request, whichever was judged. */
+function withScope(error: AppError, [scope = '']: readonly string[]): AppError {
   if (error.reason !== 'consent_required' || error.requiredScope === scope) return error;
   return new AppError('consent_required', error.message, { requiredScope: scope });
 }

@@ -1,5 +1,4 @@
-import { acceptedScopes, type DataPath } from '@phds/catalog/endpoints';
-import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
+import { AppError, unauthorized } from '@phds/service-kit/errors';
 import type { Caller } from './caller.ts';
 import { resolveParameters, type SentRequest } from './data-request.ts';
 import { type Answer, type Document, toDocument } from './document.ts';
@@ -70,11 +69,11 @@ export async function releaseData(
   return toDocument(answer, ids);
 }
 
-/** A request of the data API. Throws INVALID_REQUEST for a scope that does not open it. */
+/** A request of the data API. */
 export function askForResource(request: SentRequest): AskedData {
-  const { path, medicationId, parameters: sent, requestId, scope } = request;
+  const { path, medicationId, parameters: sent, requestId } = request;
   return {
-    scopes: [chooseScope(path, sent.type, scope)],
+    scopes: [path.scope],
     endpoint: path.path,
     requestId,
     prepare: ({ clientId, userId, dataFrom }, ids) => {
@@ -88,14 +87,6 @@ export function askForResource(request: SentRequest): AskedData {
       };
     },
   };
-}
-
-/** The scope by which a request is judged: the asked one, if it opens the request. */
-function chooseScope(path: DataPath, type: string, asked: string): string {
-  // Nearly all requests are opened by one scope.
-  if (asked === '' || asked === path.scope) return path.scope;
-  if ((acceptedScopes(path, type) as readonly string[]).includes(asked)) return asked;
-  throw invalidRequest('scope', 'does not open this request');
 }
 
 /** Refuses calls that no judgement could release, before any row is read. Expiry is judged by the ledger's clock. */

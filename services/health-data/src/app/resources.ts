@@ -1,4 +1,4 @@
-import { DATA_PATHS, type DataPath, type EndpointId, TIME_ZONE_PATH } from '@phds/catalog/endpoints';
+import { DATA_PATHS, type DataPath, type EndpointId } from '@phds/catalog/endpoints';
 import type { Clock } from '@phds/service-kit/clock';
 import { type AppError, notFound } from '@phds/service-kit/errors';
 import type { DataRequest } from './data-request.ts';
@@ -17,7 +17,6 @@ import { readProfile } from './profile.ts';
 import { readReadingChanges } from './reading-changes.ts';
 import { readReadings } from './readings.ts';
 import { readAggregations, readTrends } from './summaries.ts';
-import { readTimeZone } from './time-zone.ts';
 import { readWeight } from './weight.ts';
 
 /** The stores that resources are read from. */
@@ -36,7 +35,6 @@ export interface DataPorts {
 
 /** The data path of an endpoint, with the scope that opens it. Throws NOT_FOUND for an unknown category. */
 export function getDataPath(endpoint: EndpointId, category: string): DataPath {
-  if (endpoint === 'time-zone' && category === '') return TIME_ZONE_PATH;
   const path = DATA_PATHS.find((path) => path.endpoint === endpoint && (path.category ?? '') === category);
   if (path === undefined) throw notFound();
   return path;
@@ -63,8 +61,6 @@ export async function readResource(ports: DataPorts, request: DataRequest): Prom
       return readWeight(ports, request);
     case 'profile':
       return readProfile(ports, request);
-    case 'time-zone':
-      return readTimeZone(ports, request);
     default:
       return readHealthRecords(ports, endpoint, request);
   }

@@ -116,7 +116,6 @@ async function readData({ recorder }: Story, { accessToken: bearer }: Connection
   for (const [name, path] of Object.entries({ ...lists, ...others }))
     await read(`get${name}`, `/${path}?pageSize=2`);
   await read('getProfile', '/profile');
-  await read('getTimeZone', '/time-zone');
 }
 
 async function manageTokens(

@@ -161,5 +161,4 @@ export const DATA_ITEMS: Readonly<Record<EndpointId, z.ZodType>> = {
   ehr: z
     .object({ id, resourceType: text, summary: text.max(500), timestamp: instant })
     .meta({ id: 'EhrRecord' }),
-  'time-zone': z.object({ timeZone }).meta({ id: 'TimeZone' }),
 };

@@ -21,7 +21,6 @@ import {
   parseMedicationId,
   type Route,
   readApiCall,
-  scopesOf,
   toPattern,
   toUsageName,
   VERSIONS_PATH,
@@ -73,10 +72,9 @@ async function serve(data: DataExchange, { who: asking, allowance }: Counted): P
   const route = getRoute(call, gateway.config.MAX_URL_BYTES);
   data.endpoint = route;
   requireAllowance(allowance);
-  const { endpoint, category } = route;
+  const { endpoint, category, scopes } = route;
   const query = readDataQuery(call.rawQuery);
-  const wanted = { scopes: scopesOf(route, query), all: false };
-  const who = await admit(gateway, asking, wanted);
+  const who = await admit(gateway, asking, scopes);
   const medicationId = parseMedicationId(route);
   const { linkQuery, ...parameters } = parseQueryParameters(endpoint, category, query);
   const request = {
@@ -85,13 +83,9 @@ async function serve(data: DataExchange, { who: asking, allowance }: Counted): P
     medicationId,
     parameters,
     requestId,
-    scope: '',
     jkt: data.provenKey,
   };
-  const document = await readData(data, who, wanted, (scope) =>
-    // The first scope is the default.
-    scope === wanted.scopes[0] ? request : { ...request, scope },
-  );
+  const document = await readData(data, who, scopes, () => request);
   const links =
     parameters.page === undefined ? null : { path: call.path, query: linkQuery, ...parameters.page };
   sendDocument(response, { document, links, headers, ifNoneMatch: call.ifNoneMatch });

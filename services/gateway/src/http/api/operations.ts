@@ -2,11 +2,9 @@ import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { errorsOfEndpoint } from '@phds/catalog/data-errors';
 import {
   API_PREFIX,
-  DATED_SCOPES,
   ENDPOINTS,
   type Endpoint,
   type EndpointId,
-  isOpenedByType,
   type QueryParameter,
   scopeOfCategory,
   scopeOfEndpoint,
@@ -65,7 +63,6 @@ const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   reports: 'List reports',
   profile: 'Read the profile',
   ehr: 'List records of connected providers',
-  'time-zone': 'Read the time zone',
 };
 
 const ALWAYS: readonly HeaderName[] = [
@@ -121,18 +118,9 @@ function toBody({ id, envelope, query }: Endpoint): z.ZodType {
 }
 
 function scopesOf(endpoint: Endpoint): readonly string[] {
-  const ofCategories = CATEGORY_SLUGS.map(scopeOfCategory);
-  if (endpoint.id === 'time-zone') return DATED_SCOPES;
-  if (endpoint.scopeByCategory) return ofCategories;
-  return isOpenedByType(endpoint.id)
-    ? [scopeOfEndpoint(endpoint), ...ofCategories]
-    : [scopeOfEndpoint(endpoint)];
+  return endpoint.scopeByCategory ? CATEGORY_SLUGS.map(scopeOfCategory) : [scopeOfEndpoint(endpoint)];
 }
 
-function describeScope({ id, scope }: Endpoint): string {
-  if (id === 'time-zone') return 'Needs any scope of data with a time or a date.';
-  if (scope === null) return 'Needs `read:health-data:{category}`.';
-  return isOpenedByType(id)
-    ? `Needs \`${scope}\`; with \`type\`, the scope of its category is enough: \`read:health-data:{category}\`.`
-    : `Needs \`${scope}\`.`;
+function describeScope({ scope }: Endpoint): string {
+  return `Needs \`${scope ?? 'read:health-data:{category}'}\`.`;
 }

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { type Category, isCategory } from '@phds/catalog/categories';
 import {
   API_PREFIX,
-  acceptedScopes,
   DATA_PATHS,
   ENDPOINTS,
   type Endpoint,
@@ -14,7 +13,7 @@ import {
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { describeUnknownCategory } from '../../domain/suggestion.ts';
 import { methodNotAllowed, unsupportedVersion, urlTooLong } from '../http-error.ts';
-import { decode, type Query, splitUrl } from '../query.ts';
+import { decode, splitUrl } from '../query.ts';
 /** The parts of a request that the data API uses. */
 export interface ApiCall {
   readonly method: string;
@@ -58,7 +57,7 @@ export const VERSIONS_PATH = '/api/versions';
 /** The data endpoint of a request. */
 export interface Route {
   readonly endpoint: Endpoint;
-  /** Its preferred scope, alone in a list. */
+  /** Its scope, alone in a list. */
   readonly scopes: readonly [EndpointScope];
   /** Null for endpoints without a category. */
   readonly category: Category | null;
@@ -124,16 +123,6 @@ function findAdherenceRoute(path: string): Route | null {
   if (medicationId === undefined) return null;
   const endpoint = getEndpoint('adherence');
   return { endpoint, scopes: [scopeOfEndpoint(endpoint)], category: null, medicationId };
-}
-
-/**
- * The scopes of which each one opens the request, in order of preference. Depends on `type` for some endpoints; an invalid query is
- * reported later, in its place in the order of checks.
- */
-export function scopesOf({ endpoint, scopes }: Route, { values }: Query): readonly string[] {
-  const { id } = endpoint;
-  if (id !== 'aggregations' && id !== 'trends' && id !== 'time-zone') return scopes;
-  return acceptedScopes({ endpoint: id, scope: scopes[0] }, values.get('type') ?? '');
 }
 
 /** The pattern of a path's data endpoint; empty if it has none. */

@@ -49,13 +49,12 @@ async function answer(exchange: Exchange, call: ApiCall, found: FhirRoute | null
   const sent = await readFhirParameters(exchange, route);
   const lenient = isLenient(request);
   const { scopes } = parseFhirSearch(route, sent, base, lenient);
-  const wanted = { scopes, all: true };
   const { type: resourceType, id } = route;
   const parameters = id === '' ? sent.map(([name, value]) => ({ name, value })) : [];
   const fhir = { base, resourceType, id, parameters, lenient };
   const jkt = exchange.provenKey;
   const toRequest = (scope: string) => ({ fhir, requestId, scope, jkt });
-  const document = await readData(exchange, await admit(gateway, who, wanted), wanted, toRequest);
+  const document = await readData(exchange, await admit(gateway, who, scopes), scopes, toRequest);
   const ifNoneMatch = route.method === 'GET' ? call.ifNoneMatch : undefined;
   const { headers } = exchange;
   sendDocument(response, { document, type: FHIR_MEDIA_TYPE, links: null, headers, ifNoneMatch });

@@ -1,5 +1,5 @@
 import { CATEGORIES, CATEGORY_SLUGS } from '@phds/catalog/categories';
-import { DATA_PATHS, getEndpoint, TIME_ZONE_PATH } from '@phds/catalog/endpoints';
+import { DATA_PATHS, getEndpoint } from '@phds/catalog/endpoints';
 import { METRICS } from '@phds/catalog/metrics';
 import { SCOPES } from '@phds/catalog/scopes';
 import { z } from 'zod';
@@ -46,8 +46,7 @@ function toCatalogDocument(): z.infer<typeof catalogJson> {
         title,
         types: METRICS.filter(({ category }) => category === slug).map(({ name }) => name),
       })),
-      // Of several scopes that open an endpoint, the first.
-      endpoints: [...DATA_PATHS, TIME_ZONE_PATH].map(({ path, endpoint, scope }) => ({
+      endpoints: DATA_PATHS.map(({ path, endpoint, scope }) => ({
         method: 'GET',
         path,
         scope,
