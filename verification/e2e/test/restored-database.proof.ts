@@ -66,9 +66,15 @@ async function phdsRestore(action: keyof typeof CONFIRMATIONS): Promise<Record<s
   return (await runAsOperator(stack, ['restore', action, ...CONFIRMATIONS[action]])).document;
 }
 
+/** The answer of each gateway. One that has not reached the restarted services yet answers 503, and is asked again. */
 async function readEverywhere({ app, tokens }: ConnectedPerson): Promise<number[]> {
-  const answers = stack.gatewayUrls.map((url) => app.at(url).read(tokens.accessToken, HEART_PATH));
-  return (await Promise.all(answers)).map(({ status }) => status);
+  const answers = stack.gatewayUrls.map((url) =>
+    eventually(async () => {
+      const { status } = await app.at(url).read(tokens.accessToken, HEART_PATH);
+      return status !== 503 && status;
+    }),
+  );
+  return Promise.all(answers);
 }
 
 /** Waits until the services have found the database again. Signs in again, because a restore ends earlier sessions. */
