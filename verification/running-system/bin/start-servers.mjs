@@ -1,6 +1,7 @@
-/** Jest's globalSetup: one Postgres, one stack and one Chromium for the whole run, each started when a test first asks for it. */
+/** Jest's globalSetup: one Postgres, one prepared data directory, one stack and one Chromium for the whole run, each started when a test first asks for it. */
 import { REDIS_VARIABLE, TEST_SERVERS_VARIABLE } from '@phds/test-kit/test-server-variables';
 import { findRedisSource, serveOnDemand, startTestPostgres } from '@phds/test-kit/test-servers';
+import { prepareData } from '../src/prepared-data.ts';
 import { startSharedBrowser, startSharedStack } from '../src/shared-stacks.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -13,6 +14,7 @@ export default async function startServers() {
   globalThis.phdsTestServers = stack;
   const starters = {
     postgres: () => startTestPostgres((text) => process.stderr.write(`${text}\n`)),
+    data: prepareData,
     stack: startSharedStack,
     browser: startSharedBrowser,
   };

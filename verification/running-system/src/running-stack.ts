@@ -13,6 +13,7 @@ import {
 import { findCitusNodes } from '@phds/test-kit/citus';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { findGivenDeployment } from './given-deployment.ts';
+import { copyPreparedData } from './prepared-data.ts';
 
 /** Options of a test's stack. Defaults: one gateway, its own Redis, no synthetic users. */
 export type RunningStackOptions = Pick<
@@ -96,6 +97,7 @@ export async function startRunningStack(options: RunningStackOptions = {}): Prom
   await using cleanup = new AsyncDisposableStack();
   const dataDirectory = await mkdtemp(join(tmpdir(), 'phds-e2e-'));
   cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 }));
+  if (rest.databaseUrl === undefined) await copyPreparedData(dataDirectory);
   const given = typeof settings === 'function' ? await settings(dataDirectory) : settings;
   const cluster = findCitusNodes() === null ? null : cleanup.use(await createTestDatabase('health-data'));
   const environment = cluster === null ? given : await onCluster(cluster, dataDirectory, given);
