@@ -46,7 +46,8 @@ function runOrExit(script) {
 async function runJest(args, outcomeFile) {
   const require = createRequire(join(workspace, 'package.json'));
   const jest = join(dirname(require.resolve('jest/package.json')), 'bin/jest.js');
-  const flags = ['--disable-warning=ExperimentalWarning'];
+  // DEP0123: clients of tests connect to 127.0.0.1 with TLS.
+  const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=DEP0123'];
   const child = spawn(process.execPath, [jest, ...args], {
     cwd: workspace,
     stdio: 'inherit',
