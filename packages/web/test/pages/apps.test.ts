@@ -140,6 +140,11 @@ test('the page of an app shows its purpose, domain and links, and what is shared
   for (const text of ['Heart and Mood', 'from 1 Jan 2026']) page.see(text, sharing);
 });
 
+test('in German, sharing without a first day has no bound, rather than all of the data', async () => {
+  await using page = await openPage(PAGE, { language: 'de', answers: answersOf(grantOf()) });
+  page.see('Zeitraumunbegrenzt', screen.getByRole('region', { name: 'Freigabe' }));
+});
+
 test('sharing stops only after confirmation, and its button waits for the answer', async () => {
   await using page = await openApp(read);
   await page.press('Stop sharing');

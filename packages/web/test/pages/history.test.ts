@@ -55,7 +55,7 @@ test('there is a line for each day and app, with what it read and the zone of th
 });
 
 test.each([
-  [{}, ['12:00', 'Shared', 'Mood', 'All dates', '1']],
+  [{}, ['12:00', 'Shared', 'Mood', 'any time', '1']],
   [{ from: '2026-01-01', recordCount: 1_200 }, ['12:00', 'Shared', 'Mood', '1 Jan 2026 and later', '1,200']],
   [{ to: '2026-01-01' }, ['12:00', 'Shared', 'Mood', 'Before 1 Jan 2026', '1']],
   [
@@ -70,7 +70,7 @@ test.each([
     ] as const
   ).map(([reason, words]) => {
     const refused = { outcome: 'refused', reason, recordCount: 0 };
-    return [refused, ['12:00', `Blocked ${words}`, 'Mood', 'All dates', '0']] as const;
+    return [refused, ['12:00', `Blocked ${words}`, 'Mood', 'any time', '0']] as const;
   }),
 ])('a line opens to the single reads of its day: %j', async (changes, cells) => {
   const listAccesses = listOf(accessOf({ scope: 'read:mood', recordCount: 1, ...changes }));
@@ -78,6 +78,8 @@ test.each([
   expect(page.requests.map(({ operation }) => operation)).not.toContain('listAccesses');
   await page.press(line());
   expect(within(screen.getByRole('table')).getAllByRole('cell').map(textOf)).toEqual(cells);
+  screen.getByRole('columnheader', { name: 'Asked for' });
+  page.see('Never earlier than you allowed.');
   const [from, to] = [new Date(2026, 10, 27).toISOString(), new Date(2026, 10, 28).toISOString()];
   expect(lastQuery(page, 'listAccesses')).toMatchObject({ clientId: app.clientId, from, to });
 });

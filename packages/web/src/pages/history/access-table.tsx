@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { type AccessFilter, useAccesses } from '../../api/accesses.ts';
 import type { Access } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
-import { Tag } from '../../ui/card.tsx';
+import { Soft, Tag } from '../../ui/card.tsx';
 import { formatList, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
@@ -42,6 +42,7 @@ export function AccessTable({
               keyOf={({ id }) => id}
               isCompact
             />
+            <Soft>{text('neverEarlier')}</Soft>
             <Pages pagination={pagination} onChange={setPage} />
           </div>
         )
@@ -65,7 +66,7 @@ function toColumns(showApp: boolean, showDay: boolean): readonly Column<Access>[
       isPlain: true,
       isWide: true,
     },
-    { title: text('dataFrom'), cell: (access) => windowText(access) },
+    { title: text('askedFor'), cell: (access) => windowText(access) },
     { title: text('records'), cell: ({ recordCount }) => formatNumber(recordCount), isNumber: true },
   ];
 }
@@ -84,11 +85,11 @@ function formatBound(bound: string): string {
   return bound.includes('T') ? formatInstant(bound) : formatDate(bound);
 }
 
-/** Of which time an app requested data. */
+/** Of which time an app requested data. What it got is never from before the first day of the grant. */
 function windowText({ from, to }: Access): string {
   if (from !== null && to !== null) return text('between', { from: formatBound(from), to: formatBound(to) });
   if (from !== null) return text('since', { from: formatBound(from) });
-  return to === null ? text('allDates') : text('until', { to: formatBound(to) });
+  return to === null ? text('anyTime') : text('until', { to: formatBound(to) });
 }
 
 function Outcome({ access }: { readonly access: Access }) {
