@@ -296,6 +296,8 @@ describeWithChromium('with the keyboard and the roles of a screen reader alone, 
     await page.getByRole('button', { name: 'Preview Heart' }).click();
     const sheet = page.getByRole('dialog');
     await sheet.getByText('The preview could not be loaded.').waitFor();
+    // Wider than other dialogs.
+    expect((await sheet.boundingBox())?.width).toBeGreaterThan(480);
     await sheet.getByRole('button', { name: 'Close' }).click();
     expect(await screen.count()).toBe('Share 1 type of data');
     // The blocked script.

@@ -37,23 +37,29 @@ export function DialogWindow({
 /** What a dialog says, and its buttons. An `alertdialog` demands an answer. */
 export function DialogContent({
   title,
-  buttons,
+  close = null,
+  buttons = null,
   role = 'dialog',
   children,
 }: {
   readonly title: string;
-  readonly buttons: ReactNode;
+  /** A button beside the title, for a content that may be taller than the screen. */
+  readonly close?: ReactNode;
+  readonly buttons?: ReactNode;
   readonly role?: 'dialog' | 'alertdialog';
   readonly children: ReactNode;
 }) {
   return (
     <Dialog role={role} style={{ outline: 'none' }}>
       <div className={style['body']}>
-        <Heading slot="title" level={2}>
-          {title}
-        </Heading>
+        <div className={style['title']}>
+          <Heading slot="title" level={2}>
+            {title}
+          </Heading>
+          {close}
+        </div>
         {children}
-        <div className={style['buttons']}>{buttons}</div>
+        {buttons === null ? null : <div className={style['buttons']}>{buttons}</div>}
       </div>
     </Dialog>
   );

@@ -7,13 +7,31 @@ import { Stack } from './card.tsx';
 import { PageHeading } from './layout.tsx';
 import { ErrorNotice, Loading, Notice, SignedOut } from './notice.tsx';
 
+/** What a resource needs of a query. */
+type Read<Data> = Pick<UseQueryResult<Data>, 'data' | 'error'> & { readonly refetch: () => unknown };
+
+/** Several queries as one, so that the page does not move when one is answered after another. Its data are there when all are. */
+export function together<const Data extends readonly unknown[]>(
+  queries: {
+    readonly [Index in keyof Data]: Read<Data[Index]>;
+  },
+): Read<Data> {
+  const all: readonly Read<unknown>[] = queries;
+  const isRead = all.every(({ data }) => data !== undefined);
+  return {
+    data: isRead ? (all.map(({ data }) => data) as unknown as Data) : undefined,
+    error: all.find(({ data, error }) => data === undefined && error !== null)?.error ?? null,
+    refetch: () => Promise.all(all.map(({ refetch }) => refetch())),
+  };
+}
+
 /** Renders a query's data once available; before that, its loading state or error. */
 export function Resource<T>({
   query,
   children,
   notFound,
 }: {
-  readonly query: UseQueryResult<T>;
+  readonly query: Read<T>;
   readonly children: (data: T) => ReactNode;
   /** Shown instead of a 404. */
   readonly notFound?: ReactNode;

@@ -200,8 +200,11 @@ test('the preview of a scope shows the data from the chosen first day, and the c
   await page.press(preview);
   const sheet = screen.getByRole('dialog', { name: 'Preview: Weight by day' });
   page.see('Only data from 28 Oct 2026 on.', sheet);
+  const close = within(sheet).getByRole('button', { name: 'Close' });
+  // Above the content, which may be longer than the screen.
+  expect(close.previousElementSibling?.tagName).toBe('H2');
   expect(await page.findBarriers()).toEqual([]);
-  await page.press(within(sheet).getByRole('button', { name: 'Close' }));
+  await page.press(close);
   expect([screen.queryByRole('dialog'), page.isFocused(preview)]).toEqual([null, true]);
   await approvals.choose('From today');
   await page.press(preview);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { type Answers, listOf, problem } from '../kit/answers.ts';
+import { type Answers, inTurn, listOf, problem } from '../kit/answers.ts';
 import { answersOf, type GrantChanges, grantOf, recordedGrant } from '../kit/grants.ts';
 import { openPage, screen, textOf, within } from '../kit/page.ts';
 import { afterDays, NOW } from '../kit/times.ts';
@@ -57,6 +57,19 @@ test('a page that cannot be loaded explains why, and can retry', async () => {
   await page.press('Try again');
   expect(page.alerts).toEqual([]);
   page.see('No app can read your data');
+});
+
+test('the apps are shown when all lists are there: none moves another, and none that cannot be read is taken for empty', async () => {
+  const grants = answersOf(grantOf());
+  const expired = inTurn(problem('RATE_LIMITED'), listOf());
+  const listGrants: typeof grants.listGrants = (request) => {
+    if (request.query['status'] === 'expired') return expired();
+    return typeof grants.listGrants === 'function' ? grants.listGrants(request) : listOf();
+  };
+  await using page = await openPage('/apps', { answers: { ...grants, listGrants } });
+  expect([page.find('app.example'), page.alerts]).toEqual([null, [expect.stringContaining('too often')]]);
+  await page.press('Try again');
+  page.see('app.example');
 });
 
 test.each([PAGE, `${PAGE}/receipt`])(

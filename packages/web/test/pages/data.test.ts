@@ -119,7 +119,13 @@ test('the start page names the requests that wait for a decision and leads to th
     expiresAt: after(9),
     requestedScopes: [scope, { ...scope, scope: 'read:weight' }],
   } as typeof asked;
-  await using page = await openPage('/', { answers: { listPendingApprovals: listOf(waiting) } });
+  await using page = await openPage('/history', { answers: { listPendingApprovals: listOf(waiting) } });
+  const release = page.hold('listPendingApprovals');
+  await page.press('Your health data', 'link');
+  // Nothing is shown yet that the requests would move.
+  expect(page.find('See what an app would get before you share it.')).toBeNull();
+  await release();
+  page.see('See what an app would get before you share it.');
   page.see('Morning Run wants to read your health data.');
   page.see('It asks for 2 types of data. Nothing is shared until you decide.');
   await page.press('Deutsch');

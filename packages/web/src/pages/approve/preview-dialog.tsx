@@ -43,7 +43,7 @@ export function PreviewDialog({
     >
       <DialogContent
         title={text('previewTitle', { title })}
-        buttons={
+        close={
           <Button slot="close" autoFocus>
             {text('close')}
           </Button>

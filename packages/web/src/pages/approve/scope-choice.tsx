@@ -94,8 +94,11 @@ function Foldable({ group: { title, note, items }, ...choice }: Choice & { reado
 }
 
 function Rows({ items, chosen, firstDay, onChange }: Choice & { readonly items: readonly RequestedScope[] }) {
-  return items.map((item) => {
+  return items.map((item, index) => {
     const title = scopeTitle(item.scope);
+    const description = scopeDescription(item.scope);
+    // The two summaries have one.
+    const isRepeated = scopeDescription(items[index - 1]?.scope ?? '') === description;
     return (
       <div key={item.scope} className={style['row']}>
         <Checkbox
@@ -108,7 +111,7 @@ function Rows({ items, chosen, firstDay, onChange }: Choice & { readonly items: 
             {item.alreadyShared ? <Tag tone="good">{text('alreadyShared')}</Tag> : null}
           </span>
           <span className={style['description']}>
-            {scopeDescription(item.scope)}{' '}
+            {isRepeated ? null : description}{' '}
             {item.alreadyShared && chosen.includes(item.scope) ? text('untick') : null}
           </span>
         </Checkbox>

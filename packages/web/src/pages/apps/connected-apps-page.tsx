@@ -1,5 +1,6 @@
 import { useId, useState } from 'react';
 import { Link } from 'wouter';
+import type { Page } from '../../api/client.ts';
 import { useGrants, useRevocationOfAll } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
@@ -10,7 +11,7 @@ import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/notice.tsx';
-import { Resource } from '../../ui/resource.tsx';
+import { Resource, together } from '../../ui/resource.tsx';
 import { Pages } from '../../ui/table.tsx';
 import { Day, formatDay } from '../../ui/time.tsx';
 import { AppCard, AppDomain } from './app-card.tsx';
@@ -21,6 +22,13 @@ import { Rich, text } from './texts.ts';
 export function ConnectedAppsPage() {
   const [page, setPage] = useState(1);
   const active = useGrants('active', page);
+  const [revokedPage, setRevokedPage] = useState(1);
+  const [expiredPage, setExpiredPage] = useState(1);
+  const lists = together<[Grants, Grants, Grants]>([
+    active,
+    useGrants('revoked', revokedPage),
+    useGrants('expired', expiredPage),
+  ]);
   const revocation = useRevocationOfAll(page);
   return (
     <>
@@ -48,38 +56,51 @@ export function ConnectedAppsPage() {
           unknown={text('stopUnknown')}
           advice={text('stopAllAdvice')}
         />
-        <Resource query={active}>
-          {({ data, pagination }) =>
-            data.length === 0 ? (
-              <Empty title={text('nobody')}>
-                <p>{text('nobodyText')}</p>
-                <ButtonLink to="/data">{text('previewData')}</ButtonLink>
-              </Empty>
-            ) : (
-              <div>
-                <Grid>
-                  {data.map((grant) => (
-                    <AppCard key={grant.id} grant={grant} others={data.map(({ app }) => app)} />
-                  ))}
-                </Grid>
-                <Pages pagination={pagination} onChange={setPage} />
-              </div>
-            )
-          }
+        <Resource query={lists}>
+          {([sharing, revoked, expired]) => (
+            <Stack>
+              <ActiveApps grants={sharing} onPage={setPage} />
+              <EndedApps title={text('stopped')} grants={revoked} onPage={setRevokedPage} />
+              <EndedApps title={text('expired')} grants={expired} onPage={setExpiredPage} />
+            </Stack>
+          )}
         </Resource>
-        <EndedApps status="revoked" />
-        <EndedApps status="expired" />
       </Stack>
     </>
   );
 }
 
+type Grants = Page<Grant>;
+
+interface ListProps {
+  readonly grants: Grants;
+  readonly onPage: (page: number) => void;
+}
+
+function ActiveApps({ grants: { data, pagination }, onPage }: ListProps) {
+  if (data.length === 0) {
+    return (
+      <Empty title={text('nobody')}>
+        <p>{text('nobodyText')}</p>
+        <ButtonLink to="/data">{text('previewData')}</ButtonLink>
+      </Empty>
+    );
+  }
+  return (
+    <div>
+      <Grid>
+        {data.map((grant) => (
+          <AppCard key={grant.id} grant={grant} others={data.map(({ app }) => app)} />
+        ))}
+      </Grid>
+      <Pages pagination={pagination} onChange={onPage} />
+    </div>
+  );
+}
+
 /** Grants that ended for one reason; renders nothing if there are none. */
-function EndedApps({ status }: { readonly status: 'revoked' | 'expired' }) {
-  const [page, setPage] = useState(1);
-  const { data: grants } = useGrants(status, page);
-  if (grants === undefined || grants.pagination.total === 0) return null;
-  const title = text(status === 'revoked' ? 'stopped' : 'expired');
+function EndedApps({ title, grants, onPage }: ListProps & { readonly title: string }) {
+  if (grants.pagination.total === 0) return null;
   const apps = grants.data.map(({ app }) => app);
   return (
     <Card label={title}>
@@ -91,7 +112,7 @@ function EndedApps({ status }: { readonly status: 'revoked' | 'expired' }) {
           </li>
         ))}
       </ul>
-      <Pages pagination={grants.pagination} onChange={setPage} />
+      <Pages pagination={grants.pagination} onChange={onPage} />
     </Card>
   );
 }

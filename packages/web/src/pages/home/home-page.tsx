@@ -1,12 +1,13 @@
 import { Link } from 'wouter';
 import { useWaitingApprovals } from '../../api/approvals.ts';
+import type { PendingApproval } from '../../api/resources.ts';
 import { isSignedOutHereOnly, useSession } from '../../api/session.ts';
 import { signInUrl } from '../../api/sign-in.ts';
 import { text as frameText } from '../../texts/frame.ts';
 import { ButtonAnchor, ButtonLink } from '../../ui/button.tsx';
 import { Card, Grid, Row, Stack } from '../../ui/card.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { Loading, Notice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import style from './home-page.module.css';
 import { text } from './texts.ts';
@@ -30,9 +31,8 @@ export function HomePage() {
             }
           />
           <Stack>
-            {found === null ? null : <Waiting />}
             {found === null && isSignedOutHereOnly() ? <SignedOutHere /> : null}
-            <Places />
+            {found === null ? <Places /> : <WaitingAndPlaces />}
           </Stack>
         </>
       )}
@@ -51,10 +51,19 @@ function SignedOutHere() {
   );
 }
 
-/** The requests that wait for the person's decision. */
-function Waiting() {
+/** The requests that wait for the person's decision, and below them the places, once it is known whether there are requests. */
+function WaitingAndPlaces() {
   const waiting = useWaitingApprovals();
-  const approvals = waiting.data?.data ?? [];
+  if (waiting.isPending) return <Loading />;
+  return (
+    <>
+      <Waiting approvals={waiting.data?.data ?? []} />
+      <Places />
+    </>
+  );
+}
+
+function Waiting({ approvals }: { readonly approvals: readonly PendingApproval[] }) {
   return approvals.map(({ id, app, requestedScopes }) => (
     <Notice key={id} tone="warn">
       <Row between>
