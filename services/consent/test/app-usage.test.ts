@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const MOOD_PATH = '/api/v1/mood';
 
-type Count = Partial<Record<'date' | 'endpoint' | 'clientId', string>> &
+type Count = Partial<Record<'date' | 'endpoint' | 'clientId' | 'grantId', string>> &
   Partial<Record<'status' | 'count' | 'withoutKey', number>>;
 
 const countOf = (count: Count = {}) => ({
@@ -98,6 +98,39 @@ describe('refused requests that gateways counted', () => {
       Array.from({ length: 20 }, (_, index) => count(...(index % 2 === 0 ? rows : rows.toReversed()))),
     );
     expect((await usage()).map(({ refused }) => refused)).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  test('after the person stopped or narrowed are in the history of that person until the erasure, by day and app', async () => {
+    const { grantId } = await approve(consent, app, 'stopper');
+    const other = await registerApp(consent, 'developer');
+    const narrowed = await approve(consent, other, 'stopper');
+    const foreign = await approve(consent, app, 'somebody');
+    const session = await consent.session('stopper');
+    const daysOf = async (filter: object = {}) =>
+      (await consent.history.listAccessDays(filter, session)).days.map(({ date, clientId, attempts }) => [
+        date,
+        clientId,
+        attempts,
+      ]);
+    await record(consent, accessOf(narrowed));
+    await consent.asGateway.revokeGrant({ id: grantId }, session);
+    await count(
+      { status: 403, grantId, count: 9 },
+      { status: 403, grantId, count: 5, endpoint: '/api/v1/symptoms' },
+      { status: 403, grantId: narrowed.grantId, clientId: other.clientId, count: 2 },
+      { status: 403, grantId: foreign.grantId, count: 7 },
+      { status: 403, grantId: 'grt_unknown' },
+    );
+    const stopped = [today, app.clientId, 14];
+    expect((await daysOf()).toSorted()).toEqual([stopped, [today, other.clientId, 2]].toSorted());
+    expect(await daysOf({ grantId })).toEqual([stopped]);
+    expect(await daysOf({ clientId: app.clientId, from: today, to: today, timeZone: 'Asia/Tokyo' })).toEqual([
+      stopped,
+    ]);
+    expect(await daysOf({ clientId: app.clientId, scope: MOOD })).toEqual([]);
+    expect(await usage()).toMatchObject([{ refused: 1 + 9 + 7 }, { refused: 5 }]);
+    await consent.asOperator.eraseUser({ userId: 'stopper' });
+    expect(await consent.rows('SELECT count FROM refused_read')).toEqual([{ count: 7 }]);
   });
 
   test('of an app that does not exist are ignored', async () => {

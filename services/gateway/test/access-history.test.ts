@@ -20,7 +20,15 @@ describe('access days', () => {
 
   beforeEach(() => {
     const scopes = [{ scope: 'read:mood', released: 7, refused: 1 }];
-    const day = { date: '2026-03-01', clientId: 'app_1', appName: 'One', released: 7, refused: 1, scopes };
+    const day = {
+      date: '2026-03-01',
+      clientId: 'app_1',
+      appName: 'One',
+      released: 7,
+      refused: 1,
+      scopes,
+      attempts: 3,
+    };
     gateway.backends.answer({ listAccessDays: () => ({ days: [day, { ...day, date: '2026-02-28' }] }) });
   });
 
@@ -37,6 +45,7 @@ describe('access days', () => {
         released: 7,
         refused: 1,
         scopes: [{ scope: 'read:mood', released: 7, refused: 1 }],
+        attempts: 3,
       },
     ]);
     expect(body.pagination).toMatchObject({ page: 1, pageSize: 1, total: 2 });

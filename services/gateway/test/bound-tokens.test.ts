@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import type { CountRefusalsRequest } from '@phds/contracts/phds/consent/v1/access_pb';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { unavailable } from '@phds/service-kit/errors';
 import { newSecret } from '@phds/service-kit/secrets';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
@@ -219,13 +220,16 @@ test('the developer gets the number of requests with a live token whose key they
   slow.backends.answer(live(''));
   const bearerToken = { authorization: `Bearer ${newSecret('access_token')}` };
   expect(await from(bearerToken, `${PATH}?page=0`)).toBe(400);
+  slow.backends.answer({ introspect: () => liveToken({ grant: { status: GrantStatus.REVOKED } }) });
+  expect(await from({ authorization: `Bearer ${newSecret('access_token')}` })).toBe(403);
   await slow.service[Symbol.asyncDispose]();
   const [{ request } = { request: {} }] = slow.backends.callsOf('countRefusals');
   const counts = (request as unknown as CountRefusalsRequest).refusals;
   expect(counts).toMatchObject([
     { clientId: 'app_one', endpoint: '/api/v1/health-data/heart', status: 401, count: 4, withoutKey: 4 },
     { clientId: 'app_one', endpoint: '/oauth/grants', status: 401, count: 1, withoutKey: 1 },
-    { clientId: 'app_one', status: 400, count: 1, withoutKey: 0 },
+    { clientId: 'app_one', status: 400, count: 1, withoutKey: 0, grantId: '' },
+    { clientId: 'app_one', status: 403, count: 1, withoutKey: 0, grantId: 'grt_one' },
   ]);
 });
 

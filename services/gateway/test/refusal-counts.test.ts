@@ -41,17 +41,18 @@ describe('counts of refused requests', () => {
     });
   });
 
-  const refusal = { clientId: 'app_1', endpoint: '/api/v1/mood', status: 429 };
+  const refusal = { clientId: 'app_1', endpoint: '/api/v1/mood', status: 429, grantId: '' };
   const refuse = (times: number, other: Partial<typeof refusal> = {}, isWithoutKey = false) => {
     for (let i = 0; i < times; i += 1) counts.add({ ...refusal, ...other, isWithoutKey });
   };
 
-  test('are sent once, by app, UTC day, endpoint and status, with how many lacked the key', async () => {
+  test('are sent once, by app, UTC day, endpoint, status and grant without consent, with how many lacked the key', async () => {
     refuse(1);
     refuse(2, {}, true);
     refuse(1, { status: 400 });
     refuse(1, { clientId: 'app_2' });
     refuse(1, { endpoint: '/api/*' });
+    refuse(1, { grantId: 'grt_1' });
     clock.advance(1);
     refuse(2);
     await counts.handOver();
@@ -61,6 +62,7 @@ describe('counts of refused requests', () => {
         { ...refusal, date: '2026-03-01', status: 400, count: 1, withoutKey: 0 },
         { ...refusal, date: '2026-03-01', clientId: 'app_2', count: 1, withoutKey: 0 },
         { ...refusal, date: '2026-03-01', endpoint: '/api/*', count: 1, withoutKey: 0 },
+        { ...refusal, date: '2026-03-01', grantId: 'grt_1', count: 1, withoutKey: 0 },
         { ...refusal, date: '2026-03-02', count: 2, withoutKey: 0 },
       ],
     ]);

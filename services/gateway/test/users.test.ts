@@ -185,13 +185,25 @@ describe("people's requests", () => {
   describe('GET /partner/consent/apps', () => {
     test('lists the apps of the person, with the present name if it differs', async () => {
       const apps = [
-        { clientId: 'app_2', name: 'Two', currentName: 'Broker', redirectHost: 'two.test', developerName: 'B.' },
+        {
+          clientId: 'app_2',
+          name: 'Two',
+          currentName: 'Broker',
+          redirectHost: 'two.test',
+          developerName: 'B.',
+        },
         { clientId: 'app_1', name: 'One', currentName: 'One', redirectHost: '', developerName: '' },
       ];
       gateway.backends.answer({ listConnectedApps: () => ({ apps, total: 5 }) });
       expect((await call('GET', '/partner/consent/apps?page=2&pageSize=2')).body).toEqual({
         data: [
-          { clientId: 'app_2', name: 'Two', currentName: 'Broker', redirectHost: 'two.test', developerName: 'B.' },
+          {
+            clientId: 'app_2',
+            name: 'Two',
+            currentName: 'Broker',
+            redirectHost: 'two.test',
+            developerName: 'B.',
+          },
           { clientId: 'app_1', name: 'One', redirectHost: null, developerName: null },
         ],
         pagination: { page: 2, pageSize: 2, total: 5, totalPages: 3 },

@@ -82,6 +82,7 @@ export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalTable>>
     app_report: small,
     app_day: records,
     refused_request: small,
+    refused_read: small,
     notice_feed: small,
     notice_scan: small,
     webhook_endpoint: small,

@@ -15,6 +15,7 @@ const dayOf = (changes: Partial<Day> = {}): Day =>
     released: 2,
     refused: 0,
     scopes: [countOf('read:health-data:heart'), countOf('read:mood')],
+    attempts: 0,
     ...changes,
   }) as Day;
 const accessOf = (changes: object) => ({ ...recorded, app, at: after(0), ...changes }) as never;
@@ -52,6 +53,15 @@ test('there is a line for each day and app, with what it read and the zone of th
   });
   page.see(`Days and times are those of ${zone}.`);
   expect(screen.queryByRole('region', { name: /operators/ })).toBeNull();
+});
+
+test('a line says how often the app tried since the person stopped, also on a day without reads', async () => {
+  const tried = { released: 0, scopes: [], attempts: 14, date: '2026-11-26' };
+  await using _ = await openHistory([dayOf({ attempts: 1 }), dayOf(tried)]);
+  expect(lines()).toEqual([
+    'Morning Run 2 reads of Heart and Mood · tried once since you stopped',
+    'Morning Run tried 14 times since you stopped',
+  ]);
 });
 
 test.each([

@@ -68,6 +68,8 @@ export interface AccessDay {
   readonly refused: number;
   /** The same by recorded scope, in the order of their names. */
   readonly scopes: readonly ScopeAccesses[];
+  /** Requests that gateways refused before anything was read, after the person had narrowed or ended the grant; by UTC day. */
+  readonly attempts: number;
 }
 
 export interface ScopeAccesses {
@@ -89,6 +91,8 @@ export interface AppUsage {
   readonly refusals: readonly StatusCount[];
   /** Refused requests with a live token of the app whose key they did not prove. */
   readonly withoutKey: number;
+  /** The grant that lacks consent; empty for other reasons. */
+  readonly grantId: string;
 }
 
 export interface StatusCount {
@@ -105,6 +109,8 @@ export interface RefusalCount extends StatusCount {
   readonly endpoint: string;
   /** How many of them had a live token of the app, but did not prove its key. */
   readonly withoutKey: number;
+  /** The grant that lacks consent; empty for other reasons. */
+  readonly grantId: string;
 }
 
 /** The public id of a record. */

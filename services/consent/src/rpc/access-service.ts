@@ -147,7 +147,7 @@ function parseAccess(message: AccessMessage): Access {
 }
 
 function parseRefusal(message: RefusalMessage): RefusalCount {
-  const { clientId, date, endpoint, status, count, withoutKey } = message;
+  const { clientId, date, endpoint, status, count, withoutKey, grantId } = message;
   if (status < 400 || status > 599) throw invalidRequest('status', 'must be 400 to 599');
   if (count < 1) throw invalidRequest('count', 'must be at least 1');
   const day = findDate('date', date);
@@ -159,6 +159,7 @@ function parseRefusal(message: RefusalMessage): RefusalCount {
     status,
     count: Math.min(count, INT_MAX),
     withoutKey: Math.min(withoutKey, count, INT_MAX),
+    grantId: parseText('grantId', grantId, 128),
   };
 }
 

@@ -3,13 +3,14 @@ import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { join, type Sql } from 'sql-template-tag';
-import type { AccessFilter, AccessHistoryStore, DayFilter } from '../app/access-ports.ts';
+import type { AccessFilter, AccessHistoryStore, DayFilter, DayRange } from '../app/access-ports.ts';
 import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
 import { accessCounts, localAccessCounts, within } from './access-counts-sql.ts';
 
 const DAY_MS = 86_400_000;
 
 type UnnamedDay = Omit<AccessDay, 'appName' | 'currentAppName'>;
+type CountedDay = Omit<UnnamedDay, 'attempts'>;
 
 interface HistoryPools {
   readonly ledger: pg.Pool;
@@ -39,13 +40,15 @@ export function createPgAccessHistory({ ledger, records }: HistoryPools): Access
       const where = await findCondition(ledger, userId, filter);
       if (where === null) return null;
       const days = await selectDays(records, sql`${accessCounts(where)} c WHERE ${within(range)}`);
-      return addNames(ledger, userId, filter, days);
+      const attempts = await selectAttempts(ledger, userId, filter, range);
+      return addNames(ledger, userId, filter, addAttempts(days, attempts));
     },
     async localDays(userId, filter, range) {
       const where = await findCondition(ledger, userId, filter);
       if (where === null) return null;
       const days = await selectDays(records, sql`${localAccessCounts(where, range)} c`);
-      return addNames(ledger, userId, filter, days);
+      const attempts = await selectAttempts(ledger, userId, filter, range);
+      return addNames(ledger, userId, filter, addAttempts(days, attempts));
     },
   });
 }
@@ -96,8 +99,8 @@ async function selectEntries(
  * `counts` is what follows FROM: counts by day with the alias `c`. A refusal may be counted for another local day than its record if
  * an earlier release counted only one of them; then `released` is not less than 0.
  */
-function selectDays(records: pg.Pool, counts: Sql): Promise<UnnamedDay[]> {
-  return select<UnnamedDay>(records)`
+function selectDays(records: pg.Pool, counts: Sql): Promise<CountedDay[]> {
+  return select<CountedDay>(records)`
     WITH scopes AS (
       SELECT c.day, c.client_id, c.scope, greatest(sum(c.recorded - c.refused), 0)::int AS released, sum(c.refused)::int AS refused
       FROM ${counts} GROUP BY c.day, c.client_id, c.scope
@@ -105,6 +108,39 @@ function selectDays(records: pg.Pool, counts: Sql): Promise<UnnamedDay[]> {
     SELECT to_char(day, 'YYYY-MM-DD') AS date, client_id AS "clientId", sum(released)::int AS released, sum(refused)::int AS refused,
       jsonb_agg(jsonb_build_object('scope', scope, 'released', released, 'refused', refused) ORDER BY scope) AS scopes
     FROM scopes GROUP BY day, client_id ORDER BY day DESC, client_id`;
+}
+
+type Attempts = Pick<UnnamedDay, 'date' | 'clientId' | 'attempts'>;
+
+/** Attempts are known by UTC day, and not by scope. Index: consent_grant_user_id_granted_at_id_idx, then the primary key. */
+async function selectAttempts(
+  ledger: pg.Pool,
+  userId: string,
+  { grantId, clientId, scope }: DayFilter,
+  range: DayRange | null,
+): Promise<Attempts[]> {
+  if (scope !== null) return [];
+  return select<Attempts>(ledger)`
+    SELECT to_char(c.day, 'YYYY-MM-DD') AS date, g.client_id AS "clientId", sum(c.count)::int AS attempts
+    FROM consent_grant g JOIN refused_read c ON c.grant_id = g.id
+    WHERE g.user_id = ${userId} AND g.id = coalesce(${grantId}, g.id) AND g.client_id = coalesce(${clientId}, g.client_id)
+      AND ${within(range)}
+    GROUP BY c.day, g.client_id`;
+}
+
+/** Also days on which an app only tried. Newest first, then by app. */
+function addAttempts(days: readonly CountedDay[], attempts: readonly Attempts[]): UnnamedDay[] {
+  const keyOf = ({ date, clientId }: Pick<UnnamedDay, 'date' | 'clientId'>) => `${date} ${clientId}`;
+  const byKey = new Map<string, UnnamedDay>(days.map((day) => [keyOf(day), { ...day, attempts: 0 }]));
+  for (const tried of attempts) {
+    const known = byKey.get(keyOf(tried)) ?? { released: 0, refused: 0, scopes: [] };
+    byKey.set(keyOf(tried), { ...known, ...tried });
+  }
+  return [...byKey.values()].sort((a, b) => compare(b.date, a.date) || compare(a.clientId, b.clientId));
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 /** An app has one name for all of its days: as shown by the latest approval of the filtered grant, else of the person's latest grant. */

@@ -33,7 +33,7 @@ export function createPgAppUsage({ ledger, records }: AppUsagePools): AppUsageSt
   });
 }
 
-type Refusals = Omit<RefusalCount, 'clientId' | 'date'> & { readonly day: string };
+type Refusals = Omit<RefusalCount, 'clientId' | 'date' | 'grantId'> & { readonly day: string };
 
 function selectRefusals(pool: pg.Pool, clientId: string, range: DayRange | null): Promise<Refusals[]> {
   return select<Refusals>(pool)`
@@ -69,9 +69,27 @@ export function selectUsage(
     WHERE ${within(range)} GROUP BY c.day, c.endpoint ORDER BY c.day DESC, c.endpoint`;
 }
 
-/** In key order, so that concurrent gateways do not deadlock. */
+/**
+ * In key order, so that concurrent gateways do not deadlock. The person's history gets the attempts since they narrowed or ended the grant;
+ * the lock on it waits for an erasure.
+ */
 async function addRefusals(pool: pg.Pool, refusals: readonly RefusalCount[]): Promise<void> {
+  const attempts = refusals.filter(({ grantId }) => grantId !== '');
   await execute(pool)`
+    WITH narrowed AS MATERIALIZED (
+      SELECT id FROM consent_grant
+      WHERE id = ANY(${attempts.map(({ grantId }) => grantId)}::text[]) AND revoked_by IS NULL
+        AND (revoked_at IS NOT NULL OR expires_at > statement_timestamp())
+      ORDER BY id FOR KEY SHARE
+    ), attempted AS (
+      INSERT INTO refused_read AS r (grant_id, day, count)
+      SELECT g.id, n.day, least(sum(n.count), ${COUNT_MAX})::int
+      FROM unnest(${attempts.map(({ grantId }) => grantId)}::text[], ${attempts.map(({ date }) => date)}::date[],
+        ${attempts.map(({ count }) => count)}::int[]) AS n(grant_id, day, count)
+      JOIN narrowed g ON g.id = n.grant_id
+      GROUP BY g.id, n.day ORDER BY g.id, n.day
+      ON CONFLICT (grant_id, day) DO UPDATE SET count = least(r.count::bigint + excluded.count, ${COUNT_MAX})::int
+    )
     INSERT INTO refused_request AS r (client_id, day, endpoint, status, count, without_key)
     SELECT n.client_id, n.day, n.endpoint, n.status, least(sum(n.count), ${COUNT_MAX})::int,
       least(sum(n.without_key), ${COUNT_MAX})::int

@@ -20,6 +20,7 @@ async function erase(tx: pg.ClientBase, userId: string): Promise<Erasure> {
   const grants = await select<{ id: string }>(
     tx,
   )`DELETE FROM consent_grant WHERE user_id = ${userId} RETURNING id`;
+  await execute(tx)`DELETE FROM refused_read WHERE grant_id = ANY(${grants.map(({ id }) => id)}::text[])`;
   const pendingApprovals = await execute(tx)`DELETE FROM pending_approval WHERE claimed_by = ${userId}`;
   await execute(tx)`DELETE FROM notice WHERE user_id = ${userId}`;
   await execute(tx)`DELETE FROM person WHERE user_id = ${userId}`;

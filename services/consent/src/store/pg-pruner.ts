@@ -40,6 +40,12 @@ export function createPgPruner(pool: pg.Pool, records: pg.Pool, days: KeptDays) 
         SELECT id FROM ${table}
         WHERE ${time} < statement_timestamp() - make_interval(days => ${keptDays}::int) AND ${condition}
         ORDER BY ${time} LIMIT ${limit} FOR UPDATE SKIP LOCKED))`;
+  const removeDays = (table: Sql) => (limit: number) =>
+    execute(pool)`
+      DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM ${table}
+        WHERE day < (statement_timestamp() AT TIME ZONE 'UTC')::date - ${days.PRUNE_REFUSALS_AFTER_DAYS}::int
+        ORDER BY day LIMIT ${limit} FOR UPDATE SKIP LOCKED))`;
   const delivered = sql`type = 'data.updated' AND state = 'delivered'`;
   const [events, createdAt] = [sql`webhook_event`, sql`created_at`];
   return translatingErrors({
@@ -49,11 +55,8 @@ export function createPgPruner(pool: pg.Pool, records: pg.Pool, days: KeptDays) 
     sandbox_grant: call(sql`prune_sandbox_grants`, days.PRUNE_SANDBOX_GRANTS_AFTER_DAYS),
     access_dropped: callIn(records)(sql`prune_access_dropped`, days.PRUNE_DROPPED_CHAINS_AFTER_DAYS),
     pending_approval: remove(sql`pending_approval`, createdAt, days.PRUNE_PENDING_AFTER_DAYS),
-    refused_request: (limit) => execute(pool)`
-      DELETE FROM refused_request WHERE ctid = ANY(ARRAY(
-        SELECT ctid FROM refused_request
-        WHERE day < (statement_timestamp() AT TIME ZONE 'UTC')::date - ${days.PRUNE_REFUSALS_AFTER_DAYS}::int
-        ORDER BY day LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+    refused_request: removeDays(sql`refused_request`),
+    refused_read: removeDays(sql`refused_read`),
     notice: remove(sql`notice`, sql`at`, days.PRUNE_NOTICES_AFTER_DAYS),
     app_report: remove(sql`app_report`, sql`at`, days.PRUNE_REPORTS_AFTER_DAYS),
     webhook_event: remove(events, createdAt, days.PRUNE_WEBHOOK_EVENTS_AFTER_DAYS),

@@ -97,7 +97,7 @@ const handleError: ErrorRequestHandler = async (caught: unknown, request, _respo
   const { gateway, clientId, route: endpoint } = exchange;
   // At `/oauth/grants`.
   if (clientId !== undefined && error instanceof UnprovenToken) {
-    gateway.refusals.add({ clientId, endpoint, status: 401, isWithoutKey: true });
+    gateway.refusals.add({ clientId, endpoint, status: 401, isWithoutKey: true, grantId: '' });
   }
   const code = await refuse(exchange, error);
   if (code !== null) addToRequestLog(exchange, code);

@@ -50,7 +50,14 @@ async function refuseData(exchange: Exchange, route: string, caught: unknown): P
   const error = toAppError(caught);
   if (clientId !== undefined) {
     const isWithoutKey = error instanceof UnprovenToken;
-    gateway.refusals.add({ clientId, endpoint: route, status: meaningOf(error).status, isWithoutKey });
+    const grantId = error instanceof UnreadRefusal ? error.grantId : '';
+    gateway.refusals.add({
+      clientId,
+      endpoint: route,
+      status: meaningOf(error).status,
+      isWithoutKey,
+      grantId,
+    });
   }
   const code = await refuse(exchange, error);
   if (code !== null) addToRequestLog(exchange, code);
@@ -96,6 +103,16 @@ interface Admitted extends Authenticated {
   readonly scope: string;
 }
 
+/** A refusal for lack of consent before anything was read, so that no access record tells the person of it. */
+class UnreadRefusal extends AppError {
+  readonly grantId: string;
+
+  constructor(grantId: string, message: string, required: { readonly requiredScope: string }) {
+    super('consent_required', message, required);
+    this.grantId = grantId;
+  }
+}
+
 const USERLESS = 'This token has no user. Use one from the authorization code flow.';
 
 /**
@@ -115,7 +132,10 @@ export async function admit(
     return admit(gateway, await gateway.authenticator.renew(who), wanted);
   }
   const message = lacksConsent && principal.userId === '' ? USERLESS : '';
-  throw new AppError(refusal, message, { requiredScope: wanted[0] ?? '' });
+  const required = { requiredScope: wanted[0] ?? '' };
+  throw lacksConsent
+    ? new UnreadRefusal(principal.grantId, message, required)
+    : new AppError(refusal, message, required);
 }
 
 /** Those of the scopes that are consented, empty for none, and the error for none. */

@@ -20,6 +20,8 @@ interface Refusal {
   readonly status: number;
   /** Whether it had a live token of the app, but did not prove its key. */
   readonly isWithoutKey: boolean;
+  /** The grant that lacks consent, if nothing was read for this reason; else empty. */
+  readonly grantId: string;
 }
 
 interface Count extends Omit<Refusal, 'isWithoutKey'> {
@@ -78,7 +80,7 @@ export class RefusalCounts {
   }
 
   #keep(count: Count): void {
-    const key = `${count.day} ${count.status} ${count.clientId} ${count.endpoint}`;
+    const key = `${count.day} ${count.status} ${count.clientId} ${count.grantId} ${count.endpoint}`;
     const known = this.#kept.get(key);
     if (known !== undefined) {
       known.count += count.count;

@@ -65,7 +65,7 @@ function Day({
 /** What one app read on one day; its single reads are loaded when it is opened. */
 function AppOfDay({ day, appNames, selection, openLines }: Shown & { readonly day: AccessDay }) {
   const isOpen = openLines.has(day);
-  const { app, date, released, refused } = day;
+  const { app, date, released, refused, attempts } = day;
   return (
     <details
       className={style['app']}
@@ -80,6 +80,7 @@ function AppOfDay({ day, appNames, selection, openLines }: Shown & { readonly da
             <Tag tone="bad">{text('alsoBlocked', { count: refused })}</Tag>
           </>
         ) : null}
+        {released + refused > 0 && attempts > 0 ? ` · ${text('tried', { count: attempts })}` : null}
       </summary>
       {isOpen ? (
         <AccessTable
@@ -93,8 +94,9 @@ function AppOfDay({ day, appNames, selection, openLines }: Shown & { readonly da
   );
 }
 
-/** “34 reads of Heart and Sleep”; if all were blocked, “2 blocked reads of Mood”. */
-function readsText({ released, refused, scopes }: AccessDay): string {
+/** “34 reads of Heart and Sleep”; if all were blocked, “2 blocked reads of Mood”; without reads, the attempts. */
+function readsText({ released, refused, attempts, scopes }: AccessDay): string {
+  if (released + refused === 0) return text('tried', { count: attempts });
   if (released === 0) return text('blockedReads', { count: refused, scopes: listScopes(scopes) });
   return text('reads', { count: released, scopes: listScopes(scopes.filter((scope) => scope.released > 0)) });
 }

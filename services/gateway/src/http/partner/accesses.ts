@@ -60,6 +60,10 @@ const accessDayJson = z
     released: count,
     refused: count,
     scopes: z.array(z.object({ scope: recordedScope, released: count, refused: count })),
+    attempts: count.meta({
+      description:
+        'Requests that were refused on this UTC day, before anything was read, after the person had narrowed or ended the sharing; 0 with the filter `scope`.',
+    }),
   })
   .meta({ id: 'AccessDay' });
 
@@ -105,7 +109,8 @@ function toAccessJson(record: AccessRecord): z.infer<typeof accessJson> {
 /** The accesses of one app on one day as the user sees them. */
 function toAccessDayJson(day: AccessDay): z.infer<typeof accessDayJson> {
   const scopes = day.scopes.map(({ scope, released, refused }) => ({ scope, released, refused }));
-  return { date: day.date, app: toNamedAppJson(day), released: day.released, refused: day.refused, scopes };
+  const { date, released, refused, attempts } = day;
+  return { date, app: toNamedAppJson(day), released, refused, scopes, attempts };
 }
 
 function toNamedAppJson({ clientId, appName, currentAppName }: AccessRecord | AccessDay) {
