@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { AppError } from '@phds/service-kit/errors';
 import { eventually } from '@phds/test-kit/conditions';
 import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
 import { row, shareRollupHarness } from './rollup-harness.ts';
@@ -123,16 +124,33 @@ test('the first change of a user with readings from before changes were numbered
   ]);
 });
 
-test('changes are reported the oldest first, and one of each person before the second of any', async () => {
-  const outbox = createPgChangeOutbox(harness.pool, harness.database);
-  const takeNext = async (limit: number) => {
-    const told: string[] = [];
-    const report = async (changes: readonly { userId: string }[]) => {
-      told.push(...changes.map(({ userId }) => userId).sort());
-    };
-    await outbox.reportNext(limit, report, () => undefined);
-    return told;
+const outbox = createPgChangeOutbox(harness.pool, harness.database);
+
+async function takeNext(limit: number): Promise<string[]> {
+  const told: string[] = [];
+  const report = async (changes: readonly { userId: string }[]) => {
+    told.push(...changes.map(({ userId }) => userId).sort());
   };
+  await outbox.reportNext(limit, report, () => undefined);
+  return told;
+}
+
+test('changes are reported by one instance at a time, and again after a failure, without those that consent has accepted or refused', async () => {
+  await takeNext(500);
+  for (const userId of ['accepted', 'refused', 'failed']) await harness.put(userId, [heart(0)]);
+  const [others, refused]: [string[][], string[]] = [[], []];
+  const report = async (changes: readonly { userId: string }[]) => {
+    others.push(await takeNext(9));
+    if (changes.length > 1 || changes[0]?.userId === 'refused') throw new AppError('invalid_request');
+    if (changes[0]?.userId === 'failed') throw new AppError('unavailable');
+  };
+  const reporting = outbox.reportNext(9, report, ({ number }) => refused.push(number));
+  await expect(reporting).rejects.toMatchObject({ reason: 'unavailable' });
+  expect([others, refused.length]).toEqual([[[], [], [], []], 1]);
+  expect(await takeNext(9)).toEqual(['failed']);
+});
+
+test('changes are reported the oldest first, and one of each person before the second of any', async () => {
   await takeNext(500);
   for (const minute of [0, 1, 2]) await harness.put('z-busy', [heart(minute)]);
   await harness.put('a-late', [heart(0)]);

@@ -25,8 +25,9 @@ export interface OutboxState {
 /** The changes that have not been reported to consent. */
 export interface ChangeOutbox {
   /**
-   * Passes the oldest changes to `report`, at most `limit` transactions and one of each person first, and marks them as reported when it resolves. They stay locked
-   * meanwhile, so that other instances pass them over. Those that consent refuses as invalid are passed to `onRefused` and marked, too.
+   * Passes the oldest changes to `report`, at most `limit` transactions and one of each person first, and marks them as reported when it resolves. They are claimed
+   * meanwhile, so that other instances pass them over, and nothing is locked. Those that consent refuses as invalid are passed to `onRefused` and
+   * marked, too.
    * Returns the number of transactions.
    */
   reportNext(limit: number, report: Report, onRefused: OnRefused): Promise<number>;

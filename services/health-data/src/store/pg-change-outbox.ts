@@ -9,12 +9,13 @@ const toTake = (lock: string) => `
   SELECT "userId", number, at, categories FROM (
     SELECT waiting.*, row_number() OVER (PARTITION BY "userId" ORDER BY number) AS turn FROM (
       SELECT user_id AS "userId", number, at, categories FROM reading_change
-      WHERE NOT reported ORDER BY at, user_id, number LIMIT 500 ${lock}) AS waiting) AS turns
+      WHERE NOT reported AND (claimed_until IS NULL OR claimed_until < statement_timestamp())
+      ORDER BY at, user_id, number LIMIT 500 ${lock}) AS waiting) AS turns
   ORDER BY turn, at, "userId" LIMIT $1`;
 
-/** Other instances pass over the rows that one has taken. */
+/** Other instances pass over the rows that one is claiming. */
 const TAKE = toTake('FOR UPDATE SKIP LOCKED');
-/** Citus locks no rows of several servers, so one instance takes at a time, and locks the rows by marking them. */
+/** Citus locks no rows of several servers, so one instance claims at a time. */
 const TAKE_ALONE = toTake('');
 const BE_ALONE =
   "SELECT pg_try_advisory_xact_lock(hashtextextended('health-data change reports', 0)) AS alone";
@@ -37,12 +38,10 @@ const toFindLatest = (person: string) => `
 const FIND_LATEST = toFindLatest('taken.user_id');
 const FIND_LATEST_OF_ONE = toFindLatest('$5');
 
-const MARK = `
-  UPDATE reading_change c SET reported = true
-  FROM unnest($1::text[], $2::bigint[]) AS taken(user_id, number)
-  WHERE c.user_id = taken.user_id AND c.number = taken.number`;
+type Assignment = 'reported = true' | 'claimed_until = NULL' | typeof CLAIMED;
 
-const MARK_OF_ONE = 'UPDATE reading_change SET reported = true WHERE user_id = $1 AND number = ANY ($2)';
+/** Longer than a report of a full batch takes; a report that takes longer may be repeated by another instance. */
+const CLAIMED = "claimed_until = statement_timestamp() + interval '2 minutes'";
 
 // In the order of the index of waiting changes. The limit bounds the cost.
 const MEASURE = `
@@ -63,16 +62,31 @@ interface LatestChange extends ReportedChange {
 
 /** The changes in table `reading_change` that are not marked as reported. */
 export function createPgChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER): ChangeOutbox {
-  const mark = distributed ? markEach : markAll;
+  const set = distributed ? setEach : setAll;
+  const claim = (limit: number) =>
+    transact(pool, 'BEGIN', async (client) => {
+      if (distributed && !(await client.query(BE_ALONE)).rows[0].alone) return [];
+      const { rows } = await client.query<TakenChange>(distributed ? TAKE_ALONE : TAKE, [limit]);
+      await set(client, CLAIMED, rows);
+      return rows;
+    });
   return translatingErrors({
-    reportNext: (limit, report, onRefused) =>
-      transact(pool, 'BEGIN', async (client) => {
-        if (distributed && !(await client.query(BE_ALONE)).rows[0].alone) return 0;
-        const { rows: taken } = await client.query<TakenChange>(distributed ? TAKE_ALONE : TAKE, [limit]);
-        if (taken.length === 0) return 0;
-        await reportAll(taken, await mark(client, taken), report, onRefused);
-        return taken.length;
-      }),
+    async reportNext(limit, report, onRefused) {
+      const taken = await claim(limit);
+      const waiting = new Set(taken);
+      const done = async (told: readonly TakenChange[]) => {
+        await set(pool, 'reported = true', told);
+        for (const change of told) waiting.delete(change);
+      };
+      try {
+        await reportAll(taken, await (distributed ? findEach : findAll)(pool, taken), { report, onRefused, done });
+      } catch (error) {
+        // Else the next run would pass them over.
+        await set(pool, 'claimed_until = NULL', [...waiting]).catch(() => undefined);
+        throw error;
+      }
+      return taken.length;
+    },
     async measure() {
       const { rows } = await pool.query<OutboxState>(MEASURE);
       return rows[0] ?? { rows: 0, oldestSeconds: 0 };
@@ -80,43 +94,67 @@ export function createPgChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER
   });
 }
 
+interface Reporting {
+  readonly report: Report;
+  readonly onRefused: OnRefused;
+  /** Takes the transactions that need no other report. */
+  readonly done: (told: readonly TakenChange[]) => Promise<void>;
+}
+
 /** Reports the transactions one by one when consent refuses them together, so that one that it never accepts does not keep back others. */
 async function reportAll(
   taken: readonly TakenChange[],
   changes: readonly LatestChange[],
-  report: Report,
-  onRefused: OnRefused,
+  reporting: Reporting,
 ): Promise<void> {
-  if (changes.length === 0) return;
   try {
-    await report(changes);
+    if (changes.length > 0) await reporting.report(changes);
   } catch (error) {
     if (!(error instanceof AppError && error.reason === 'invalid_request')) throw error;
     const [first] = taken;
-    if (taken.length === 1 && first !== undefined) return onRefused(first, error);
-    for (const each of taken) {
-      const own = changes.filter(({ userId, number }) => userId === each.userId && number === each.number);
-      await reportAll([each], own, report, onRefused);
+    if (taken.length > 1) {
+      for (const each of taken) {
+        const own = changes.filter(({ userId, number }) => userId === each.userId && number === each.number);
+        await reportAll([each], own, reporting);
+      }
+      return;
     }
+    if (first !== undefined) reporting.onRefused(first, error);
   }
+  await reporting.done(taken);
 }
 
-/** Marks the changes and returns what is to be reported of them. */
-async function markAll(client: pg.ClientBase, taken: readonly TakenChange[]): Promise<LatestChange[]> {
-  await client.query(MARK, [taken.map(({ userId }) => userId), taken.map(({ number }) => number)]);
-  return (await client.query<LatestChange>(FIND_LATEST, toColumns(taken))).rows;
+type Queryable = pg.ClientBase | pg.Pool;
+
+async function setAll(client: Queryable, assignment: Assignment, taken: readonly TakenChange[]) {
+  const text = `UPDATE reading_change c SET ${assignment} FROM unnest($1::text[], $2::bigint[]) AS taken(user_id, number)
+    WHERE c.user_id = taken.user_id AND c.number = taken.number`;
+  await client.query(text, [taken.map(({ userId }) => userId), taken.map(({ number }) => number)]);
 }
 
 /** The same with statements that address one person each. */
-async function markEach(client: pg.ClientBase, taken: readonly TakenChange[]): Promise<LatestChange[]> {
+async function setEach(client: Queryable, assignment: Assignment, taken: readonly TakenChange[]) {
+  const text = `UPDATE reading_change SET ${assignment} WHERE user_id = $1 AND number = ANY ($2)`;
+  for (const [userId, own] of byPerson(taken)) {
+    await client.query(text, [userId, own.map(({ number }) => number)]);
+  }
+}
+
+/** What is to be reported of the changes. */
+async function findAll(pool: pg.Pool, taken: readonly TakenChange[]): Promise<LatestChange[]> {
+  return (await pool.query<LatestChange>(FIND_LATEST, toColumns(taken))).rows;
+}
+
+async function findEach(pool: pg.Pool, taken: readonly TakenChange[]): Promise<LatestChange[]> {
   const latest: LatestChange[] = [];
-  for (const [userId, own] of Map.groupBy(taken, (change) => change.userId)) {
-    await client.query(MARK_OF_ONE, [userId, own.map(({ number }) => number)]);
+  for (const [userId, own] of byPerson(taken)) {
     const values = [...toColumns(own), userId];
-    latest.push(...(await client.query<LatestChange>(FIND_LATEST_OF_ONE, values)).rows);
+    latest.push(...(await pool.query<LatestChange>(FIND_LATEST_OF_ONE, values)).rows);
   }
   return latest;
 }
+
+const byPerson = (taken: readonly TakenChange[]) => Map.groupBy(taken, ({ userId }) => userId);
 
 /** A row for each category of each change. */
 function toColumns(taken: readonly TakenChange[]): unknown[][] {
