@@ -95,10 +95,10 @@ describe('a search', () => {
 
   test('below a Patient is a search with this patient', async () => {
     await get('/Patient/pat-1/Observation?code=8867-4');
-    expect([reads()[0]?.['fhir'], parametersOf(reads()[0])]).toMatchObject([
-      { resourceType: 'Observation', id: '' },
-      ['patient=pat-1', 'code=8867-4'],
-    ]);
+    await post('/Patient/pat-1/Observation/_search', 'code=8867-4');
+    const found = reads().map((each) => [each['fhir'], parametersOf(each)]);
+    const expected = [{ resourceType: 'Observation', id: '' }, ['patient=pat-1', 'code=8867-4']];
+    expect(found).toMatchObject([expected, expected]);
   });
 
   test('is answered with 304 if the client has the Bundle, but not by POST', async () => {
@@ -293,6 +293,8 @@ describe('errors are OperationOutcomes:', () => {
     ['GET', `/Observation?${many}`, 400, 'invalid'],
     ['GET', '/Observation?_format=xml', 406, 'not-supported'],
     ['GET', '/Observation/x?_format=application/fhir%2Bxml', 406, 'not-supported'],
+    ['GET', '/Observation?_format=application/fhir%2Bjson;fhirVersion=3.0', 406, 'not-supported'],
+    ['GET', '/Patient/pat-1/Observation/_search', 405, 'not-supported'],
   ])('%s %s is %i %s', async (method, path, status, issue) => {
     expect(outcomeOf(await get(path, {}, method)).slice(0, 2)).toEqual([status, issue]);
     expect(reads()).toEqual([]);
@@ -337,12 +339,15 @@ describe('the client', () => {
     ['', 200],
     ['application/fhir+xml', 406],
     ['text/turtle, application/fhir+json;q=0', 406],
+    ['application/fhir+json; fhirVersion=3.0', 406],
+    ['application/fhir+json; fhirVersion="4.0"', 200],
   ])('that accepts %p gets %i', async (accept, status) => {
     expect((await get('/Observation', { accept })).status).toBe(status);
     expect((await get('/metadata', { accept })).status).toBe(status);
   });
 
-  test.each(['json', 'application/json', 'application/fhir%2Bjson', 'application/fhir+json'])(
+  const formats = ['json', 'application/json', 'application/fhir%2Bjson', 'application/fhir+json'];
+  test.each([...formats, 'application/fhir%2Bjson;fhirVersion=4.0'])(
     'may ask for _format=%s, whatever it accepts',
     async (format) => {
       const { status } = await get(`/Observation?_format=${format}`, { accept: 'text/html' });

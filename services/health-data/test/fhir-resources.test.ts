@@ -237,7 +237,7 @@ describe('a resource has all that is stored', () => {
       expect.not.objectContaining({ total: expect.anything() }),
     );
     expect(await refusalOf(count('_count=0'))).toMatchObject({
-      message: '_summary: finds more than 10000 readings; narrow the search',
+      message: '_count: finds more than 10000 readings; narrow the search',
     });
   });
 });

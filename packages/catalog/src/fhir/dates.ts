@@ -23,10 +23,11 @@ interface Span {
 
 const VALUE = /^(eq|ge|gt|le|lt|sa|eb)?(\d.*)$/;
 const MINUTE = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(Z|[ +-]\d{2}:\d{2})$/;
+const WITHOUT_OFFSET = /T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 
 /**
  * The bounds of a date parameter with its prefix (R4, Search, section 3.1.1.4.9 and 3.1.1.4.10): a year, a month, a day (of UTC) or an
- * instant with its offset. Null for anything else.
+ * instant (of UTC without an offset). Null for anything else.
  */
 export function findTimeBounds(text: string): TimeBounds | null {
   const [, prefix = 'eq', time = ''] = VALUE.exec(text) ?? [];
@@ -57,8 +58,9 @@ export function findSpan(text: string): Span | null {
   if (/^\d{4}-\d{2}$/.test(text))
     return isDate(`${text}-01`) ? monthsFrom(text.slice(0, 4), text.slice(5), 1) : null;
   if (isDate(text)) return spanOf(Date.parse(text), 86_400_000);
-  const [, minute, zone] = MINUTE.exec(text) ?? [];
-  const instant = findInstant(minute === undefined ? text : `${minute}:00${zone}`);
+  const time = WITHOUT_OFFSET.test(text) ? `${text}Z` : text;
+  const [, minute, zone] = MINUTE.exec(time) ?? [];
+  const instant = findInstant(minute === undefined ? time : `${minute}:00${zone}`);
   if (instant === null) return null;
   if (minute !== undefined) return spanOf(instant.at.getTime(), 60_000);
   return spanOf(instant.at.getTime(), text.includes('.') ? 1 : 1_000);

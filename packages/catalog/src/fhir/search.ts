@@ -167,7 +167,7 @@ function apply(draft: Draft, type: FhirType, name: string, value: string, base: 
   if (DATES.has(name)) {
     const bounds = findTimeBounds(value);
     if (bounds === null)
-      return 'must be a year, a month, a day or an instant with its offset, after eq, ge, gt, le, lt, sa or eb';
+      return 'must be a year, a month, a day or an instant, after eq, ge, gt, le, lt, sa or eb';
     draft.when = both(draft.when, bounds);
     return null;
   }

@@ -39,6 +39,8 @@ const FORMAT: Fields = {
   _format: text.optional().meta({ description: 'JSON is the only format; in place of `Accept`.' }),
 };
 
+const FORM = { schema: z.object({ ...SEARCH, ...FORMAT }), optional: true, types: [FORM_TYPE] };
+
 const TYPE = { type: z.enum(FHIR_TYPES).meta({ id: 'FhirType', description: 'A type of resources.' }) };
 const ID = { id: text.meta({ description: 'Id of the resource, or of the Patient.' }) };
 
@@ -105,7 +107,7 @@ export const FHIR_OPERATIONS: readonly Operation[] = [
     operationId: 'searchFhirByForm',
     summary: 'Search FHIR resources with a form',
     pathParameters: TYPE,
-    body: { schema: z.object({ ...SEARCH, ...FORMAT }), optional: true, types: [FORM_TYPE] },
+    body: FORM,
   }),
   fhirOperation({
     method: 'GET',
@@ -114,6 +116,14 @@ export const FHIR_OPERATIONS: readonly Operation[] = [
     summary: 'Search FHIR resources of the Patient',
     description: 'Takes the parameters of the search without a Patient.',
     pathParameters: { ...TYPE, ...ID },
+  }),
+  fhirOperation({
+    method: 'POST',
+    path: '/Patient/:id/:type/_search',
+    operationId: 'searchFhirOfPatientByForm',
+    summary: 'Search FHIR resources of the Patient with a form',
+    pathParameters: { ...TYPE, ...ID },
+    body: FORM,
   }),
   fhirOperation({
     method: 'GET',

@@ -31,14 +31,14 @@ export interface FhirRoute {
 
 /** The route of a path; null if it has none. */
 export function findFhirRoute(path: string): FhirRoute | null {
-  const [type = '', second, third, ...more] = segmentsOf(path);
-  if (!isFhirType(type) || more.length > 0) return null;
+  const [type = '', second, third, fourth, ...more] = segmentsOf(path);
+  if (!isFhirType(type) || (fourth ?? '_search') !== '_search' || more.length > 0) return null;
   if (second === undefined) return { method: 'GET', type, id: '', patient: null };
   if (third === undefined && second === '_search') return { method: 'POST', type, id: '', patient: null };
   if (!isFhirId(second)) return null;
   if (third === undefined) return { method: 'GET', type, id: second, patient: null };
   if (type !== 'Patient' || third === 'Patient' || !isFhirType(third)) return null;
-  return { method: 'GET', type: third, id: '', patient: second };
+  return { method: fourth === undefined ? 'GET' : 'POST', type: third, id: '', patient: second };
 }
 
 function segmentsOf(path: string): string[] {
@@ -90,26 +90,28 @@ export async function readFhirParameters(
 }
 
 /** A `+` in a URL that was not encoded is a blank. */
-const JSON_FORMAT = /^(json|application\/(fhir[+ ])?json)$/;
-const JSON_RANGE = /^(\*\/\*|application\/(\*|json|fhir\+json))$/;
+const JSON_FORMAT = /^(json|application\/(fhir[+ ])?json)$/i;
+const JSON_RANGE = /^(\*\/\*|application\/(\*|json|fhir\+json))$/i;
+/** A parameter of a media range that excludes what we answer. */
+const EXCLUDES_R4 = /^(q=0(\.0*)?|fhirversion=(?!"?4\.0(\.1)?"?$).*)$/i;
 
 /** Throws 406 unless the client takes JSON. `_format` overrides `Accept` (R4, RESTful API, section 3.1.0.1.11). */
 export function requireJson({ headers }: IncomingMessage, sent: readonly SentParameter[]): void {
   const formats = sent.filter(([name]) => name === '_format');
   const accepted =
-    formats.length > 0 ? formats.every(([, value]) => JSON_FORMAT.test(value)) : takesJson(headers);
-  if (!accepted) throw new HttpError(406, 'INVALID_REQUEST', 'The only format is application/fhir+json.');
+    formats.length > 0 ? formats.every(([, value]) => takes(value, JSON_FORMAT)) : takesJson(headers);
+  if (!accepted)
+    throw new HttpError(406, 'INVALID_REQUEST', 'The only format is application/fhir+json of R4.');
 }
 
 function takesJson({ accept = '' }: IncomingMessage['headers']): boolean {
   if (accept.trim() === '') return true;
-  return accept
-    .toLowerCase()
-    .split(',')
-    .map((range) => range.split(';').map((part) => part.trim()))
-    .some(
-      ([range = '', ...parts]) => JSON_RANGE.test(range) && !parts.some((part) => /^q=0(\.0*)?$/.test(part)),
-    );
+  return accept.split(',').some((range) => takes(range, JSON_RANGE));
+}
+
+function takes(range: string, json: RegExp): boolean {
+  const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+  return json.test(type) && !parameters.some((parameter) => EXCLUDES_R4.test(parameter));
 }
 
 /** Whether unknown parameters are ignored (R4, Search, section 3.1.1.3.2). */

@@ -27,7 +27,10 @@ export async function readSearch(
   const sources = canMatch(request) ? openSources(data, request) : [];
   const total = search.countOnly || search.withTotal ? await countAll(sources, request) : null;
   if (search.countOnly && total === null)
-    return invalidRequest('_summary', `finds more than ${COUNTED_MAX} readings; narrow the search`);
+    return invalidRequest(
+      search.count === 0 ? '_count' : '_summary',
+      `finds more than ${COUNTED_MAX} readings; narrow the search`,
+    );
   if (search.countOnly) return toAnswer(toBundle(request, total, [], null), 0);
   const seen = cursor?.tied ?? 0;
   const found = await readAll(sources, request, cursor, search.count + seen + 1);
