@@ -53,7 +53,6 @@ export function ApprovalForm({
       <WhoAsks approval={approval} />
       <div className={style['columns']}>
         <ScopeChoice
-          app={approval.app.name}
           scopes={approval.requestedScopes}
           chosen={terms.chosen}
           firstDay={terms.dayFault === null ? terms.firstDay : null}

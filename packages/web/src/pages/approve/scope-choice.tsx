@@ -22,14 +22,8 @@ interface Choice {
   readonly onChange: (scope: string, isChosen: boolean) => void;
 }
 
-interface Request {
-  /** Name of the app. */
-  readonly app: string;
-  readonly scopes: readonly RequestedScope[];
-}
-
 /** Checkboxes for the requested scopes, in groups. */
-export function ScopeChoice({ app, scopes, ...choice }: Request & Choice) {
+export function ScopeChoice({ scopes, ...choice }: Choice & { readonly scopes: readonly RequestedScope[] }) {
   const isLong = scopes.length > MAX_OPEN_SCOPES;
   return (
     <Card label={text('what')}>
@@ -50,10 +44,6 @@ export function ScopeChoice({ app, scopes, ...choice }: Request & Choice) {
           ),
         )}
       </div>
-      {/* Profiles have no dates, so they open neither. */}
-      {scopes.some(({ scope }) => scope !== 'read:profile') ? (
-        <Soft>{text('alsoSummaries', { app })}</Soft>
-      ) : null}
     </Card>
   );
 }
