@@ -127,7 +127,7 @@ test('the start page names the requests that wait for a decision and leads to th
   await release();
   page.see('See what an app would get before you share it.');
   page.see('Morning Run wants to read your health data.');
-  page.see('It asks for 2 types of data. Nothing is shared until you decide.');
+  page.see('It asks for 2 types of data. Nothing changes until you decide.');
   await page.press('Deutsch');
   await page.press('Anfrage ansehen', 'link');
   expect(page.path).toBe(`/approve/${asked.id}`);
