@@ -96,7 +96,7 @@ describe('an authorization request', () => {
 
   test.each([
     ['response_type', { responseType: 'token' }],
-    ['state', { state: 'x'.repeat(1025) }],
+    ['state', { state: 'x'.repeat(4097) }],
     ['state', { state: 'a\0b' }],
     ['code_challenge', { codeChallenge: 'short', codeChallengeMethod: 'S256' }],
     ['code_challenge', { codeChallengeMethod: 'S256' }],

@@ -267,7 +267,11 @@ describe('routing', () => {
 
     test('an unsupported version is answered with the list of supported versions', async () => {
       answer({});
-      expect((await get('/api/v3/profile')).body).toMatchObject({ supportedVersions: ['1'], status: 400 });
+      expect((await get('/api/v3/profile')).body).toMatchObject({
+        title: 'Unsupported version',
+        supportedVersions: ['1'],
+        status: 400,
+      });
       expect((await get(HEART, { 'api-version': '1' })).status).toBe(200);
     });
 

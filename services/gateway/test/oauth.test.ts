@@ -121,6 +121,7 @@ describe('tokens', () => {
       ['with a JSON member twice', JSON_TYPE, '{"client_id":"a","client_id":"b"}', 400],
       ['with half a surrogate pair', JSON_TYPE, '{"state":"\\ud800"}', 400],
       ['with a NUL', JSON_TYPE, '{"state":"\\u0000"}', 400],
+      ['with a NUL after a backslash', JSON_TYPE, '{"state":"\\\\\\u0000"}', 400],
       ['with a form parameter twice', FORM_TYPE, 'client_id=a&client_id=a', 400],
       ['with a bad percent escape', FORM_TYPE, 'client_id=%zz', 400],
       ['with two secrets', { ...FORM_TYPE, ...basic('a:b') }, 'client_secret=b', 400],
@@ -144,6 +145,12 @@ describe('tokens', () => {
       expect(typeof answer.body.error_description).toBe('string');
       expect(answer.response.headers.get('content-type')).toMatch(/^application\/json/);
       expect(gateway.backends.calls).toEqual([]);
+    });
+
+    test('keeps the six characters that would name a NUL', async () => {
+      gateway.backends.answer({ openAuthorization: () => ({}) });
+      await post('authorize', JSON_TYPE, '{"client_id":"a","state":"\\\\u0000"}');
+      expect(gateway.backends.callsOf('openAuthorization')[0]?.request).toMatchObject({ state: '\\u0000' });
     });
 
     test('that is not UTF-8 is refused', async () => {

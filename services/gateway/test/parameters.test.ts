@@ -126,12 +126,12 @@ describe('an invalid parameter is reported', () => {
     expect(body['detail']).toContain(parameter);
   });
 
-  test('with a bad percent escape by name, after the scope that another parameter needs', async () => {
-    const introspect = () => liveToken({ principal: { scopes: ['read:health-data:heart'] } });
+  test('with a bad percent escape by name, after the scope', async () => {
+    const introspect = () => liveToken({ principal: { scopes: ['read:trends'] } });
     gateway.backends.answer({ introspect, read: () => documentOf({ data: [] }) });
     const { body } = await get('/trends?type=Heart%20Rate&from=%zz');
     expect(body['errors']).toEqual([{ parameter: 'from', message: 'has a bad percent escape' }]);
-    expect((await get('/trends?from=%zz')).status).toBe(403);
+    expect((await get('/aggregations?from=%zz')).status).toBe(403);
   });
 
   test.each(['0', '-1', '1.5', '', 'ten'])(
@@ -175,6 +175,7 @@ describe('a valid parameter is accepted', () => {
 
   test.each([
     '/health-data/heart?page=999999&pageSize=1000',
+    '/health-data/heart?pageSize=99999999999',
     '/health-data/heart?from=2026-01-01&to=2026-01-02T00:00:00.123456Z',
     '/health-data/heart?from=2024-02-29',
     '/health-data/heart?from=2026-01-01T00:00:00%2b02:00',
@@ -202,9 +203,11 @@ describe('parsing', () => {
     ['page_size', 'pageSize'],
     ['timezone', 'timeZone'],
     ['colour', null],
+    ['tz', null],
+    ['size', null],
     ['x'.repeat(5_000), null],
   ])('finds the suggestion for %s', (text, suggestion) => {
-    expect(findSuggestion(text, ['page', 'pageSize', 'from', 'to', 'timeZone'])).toBe(suggestion);
+    expect(findSuggestion(text, ['page', 'pageSize', 'from', 'to', 'type', 'timeZone'])).toBe(suggestion);
   });
 
   test('compares entity tags weakly, by their opaque part', () => {

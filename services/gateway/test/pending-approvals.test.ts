@@ -78,6 +78,9 @@ describe('pending approvals', () => {
       },
     };
     expect((await call('GET', '/partner/consent/pending?status=pending')).body.data).toEqual([expected]);
+    await call('GET', '/partner/consent/pending');
+    const asked = gateway.backends.callsOf('listPendingApprovals').map(({ request }) => request['status']);
+    expect(asked).toEqual([PendingStatus.PENDING, PendingStatus.PENDING]);
     expect((await call('GET', '/partner/consent/pending/apr_1')).body.data).toEqual(expected);
   });
 

@@ -7,7 +7,7 @@ import type { App } from './app.ts';
 import { isRegistered } from './redirect-uri.ts';
 
 /** Longest `state`, in characters. */
-const STATE_MAX_LENGTH = 1024;
+const STATE_MAX_LENGTH = 4096;
 
 /** Longest `purpose`, in characters. */
 const PURPOSE_MAX_LENGTH = 500;

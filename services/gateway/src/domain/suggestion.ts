@@ -3,12 +3,15 @@ import { METRICS } from '@phds/catalog/metrics';
 
 const FARTHEST = 3;
 
+/** How far a text is at most from the candidate that was meant: `size` is not a mistyped `type`. */
+const farthestFrom = (candidate: string) => Math.min(FARTHEST, Math.floor(candidate.length / 3));
+
 /** The most similar candidate; null when none is similar enough. */
 export function findSuggestion(text: string, candidates: readonly string[]): string | null {
   const wanted = text.slice(0, 64).toLowerCase();
   const near = candidates
     .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= Math.min(FARTHEST, candidate.length - 1))
+    .filter(({ candidate, distance }) => distance <= farthestFrom(candidate))
     .sort((a, b) => a.distance - b.distance);
   return near[0]?.candidate ?? null;
 }

@@ -71,7 +71,7 @@ function drain(request: IncomingMessage, maxBytes: number): Error {
 function decodeUtf8(bytes: Buffer): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (!/\0|\\u0000/.test(text)) return text;
+    if (!text.includes('\0')) return text;
   } catch {
     // Reported below.
   }
@@ -86,6 +86,8 @@ export function parseJsonObject(text: string): Record<string, unknown> {
   } catch {
     throw invalidRequest('body', 'is not JSON');
   }
+  // NUL, but not a backslash before `u0000`.
+  if (/(?<!\\)(?:\\\\)*\\u0000/.test(text)) throw invalidRequest('body', 'must not contain NUL');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidRequest('body', 'must be a JSON object');
   }

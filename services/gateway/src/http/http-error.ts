@@ -96,8 +96,17 @@ const MEANING: Readonly<Record<Reason, ListedMeaning>> = {
 export function meaningOf(error: AppError): Meaning {
   const meaning: Meaning = MEANING[error.reason];
   if (!(error instanceof HttpError)) return meaning;
-  return { status: error.status, code: error.code, title: TITLES[error.status] ?? meaning.title };
+  return {
+    status: error.status,
+    code: error.code,
+    title: CODE_TITLES[error.code] ?? TITLES[error.status] ?? meaning.title,
+  };
 }
+
+/** Of codes that no reason has. */
+const CODE_TITLES: Readonly<Partial<Record<ProblemCode, string>>> = {
+  UNSUPPORTED_VERSION: 'Unsupported version',
+};
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Invalid request',

@@ -99,30 +99,34 @@ function toHint(suggestion: string | null, known: readonly string[], kind: 'para
   return `; this endpoint ${known.length === 0 ? 'takes none' : `takes ${known.join(', ')}`}`;
 }
 
-const DIGITS = /^\d{1,10}$/;
+const DIGITS = /^\d+$/;
 const LARGEST = 2_147_483_647;
 
 /** Reads `page` and `pageSize`: whole numbers from 1; `pageSize` is clamped to its maximum. */
 export function readPage(query: Query, violations: Violations): { page: number; pageSize: number } {
   return {
-    page: readCount(query, 'page', PAGE_DEFAULT, `from 1 to ${LARGEST}`, violations),
-    pageSize: Math.min(readCount(query, 'pageSize', PAGE_SIZE_DEFAULT, SIZES, violations), PAGE_SIZE_MAX),
+    page: readCount(query, 'page', PAGES, violations),
+    pageSize: Math.min(readCount(query, 'pageSize', SIZES, violations), PAGE_SIZE_MAX),
   };
 }
 
-const SIZES = `from 1 to ${PAGE_SIZE_MAX}; more is taken as ${PAGE_SIZE_MAX}`;
+const PAGES = { fallback: PAGE_DEFAULT, max: LARGEST, range: `from 1 to ${LARGEST}` };
+const SIZES = {
+  fallback: PAGE_SIZE_DEFAULT,
+  max: Number.POSITIVE_INFINITY,
+  range: `from 1 to ${PAGE_SIZE_MAX}; more is taken as ${PAGE_SIZE_MAX}`,
+};
 
 function readCount(
   query: Query,
   name: string,
-  fallback: number,
-  range: string,
+  { fallback, max, range }: typeof PAGES,
   violations: Violations,
 ): number {
   const text = query.values.get(name);
   if (text === undefined) return fallback;
   const value = DIGITS.test(text) ? Number(text) : 0;
-  if (value >= 1 && value <= LARGEST) return value;
+  if (value >= 1 && value <= max) return value;
   violations.add(name, `must be a whole number ${range}`);
   return fallback;
 }

@@ -34,7 +34,7 @@ const AUTHORIZATION = {
   aud: text.optional().meta({
     description: 'Address of the FHIR interface, `{base}/fhir/R4`; needed with words of SMART, like PKCE.',
   }),
-  state: text.max(1024).optional().meta({ description: 'Returned unchanged.' }),
+  state: text.max(4096).optional().meta({ description: 'Returned unchanged.' }),
   response_type: z.literal('code').optional().meta({ description: '`code`, also if absent.' }),
   code_challenge: text.optional().meta({ description: 'PKCE (RFC 7636).' }),
   code_challenge_method: z

@@ -3,12 +3,11 @@ import { findLanguage, LANGUAGES } from '@phds/catalog/languages';
 import { GRANT_DAYS_CHOICES, isGrantDays } from '@phds/catalog/lifetimes';
 import { findScope } from '@phds/catalog/scopes';
 import { PENDING_STATUSES } from '@phds/catalog/wire-names';
-import {
-  type ApprovedTerms,
-  type Connection,
-  type PendingApproval,
-  PendingStatus,
-  type RequestedScope,
+import type {
+  ApprovedTerms,
+  Connection,
+  PendingApproval,
+  RequestedScope,
 } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppError, toAppError } from '@phds/service-kit/errors';
 import { z } from 'zod';
@@ -131,7 +130,7 @@ const approvalBody = approvalTerms.refine(
 );
 
 const PENDING_QUERY = {
-  status: z.enum(PENDING_STATUSES).meta({ description: 'Only requests of this status.' }),
+  status: z.enum(PENDING_STATUSES).meta({ description: 'Only requests of this status.', default: 'pending' }),
 } as const;
 
 /** A pending approval for the approval screen, with scope texts from the catalog. */
@@ -199,7 +198,7 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     handle: async ({ backends, caller, query }) => {
       const status = findChoice(query, 'status', PENDING_STATUSES);
       query.check();
-      const wanted = status === undefined ? PendingStatus.UNSPECIFIED : toPendingStatus(status);
+      const wanted = toPendingStatus(status ?? 'pending');
       const { pendingApprovals, total } = await backends.consent.listPendingApprovals(
         { page: query.page, status: wanted },
         caller,
