@@ -94,6 +94,7 @@ describe('accepts an assertion', () => {
     ['that ends in 300 s', { claims: { exp: second(300) } }],
     ['made 8 s ahead of our clock', { claims: { iat: second(8), nbf: second(8) } }],
     ['with a jti of 256 characters', { claims: { jti: 'x'.repeat(256) } }],
+    ['for a list of the issuer alone', { claims: { aud: [ISSUER] } }],
   ])('%s', async (_what, changes) => {
     expect((await present(changes)).accessToken).not.toBe('');
   });
@@ -101,7 +102,7 @@ describe('accepts an assertion', () => {
 
 describe('refuses with the uniform answer an assertion', () => {
   test.each<[string, Changes]>([
-    ['with a list for aud', { claims: { aud: [ISSUER] } }],
+    ['for two', { claims: { aud: [ISSUER, `${ISSUER}/oauth/token`] } }],
     ['for the token endpoint', { claims: { aud: `${ISSUER}/oauth/token` } }],
     ['without aud', { claims: { aud: undefined } }],
     ['of another issuer', { claims: { iss: newId('app') } }],

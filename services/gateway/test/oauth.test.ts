@@ -65,9 +65,14 @@ describe('tokens', () => {
         'client_id=app%5F1&client_secret=s&grant_type=refresh_token&refresh_token=r&other=1',
       ],
       [
+        'a form with a charset that forms do not have',
+        { 'content-type': 'application/x-www-form-urlencoded; charset=ISO-8859-1' },
+        'client_id=app%5F1&client_secret=s&grant_type=refresh_token&refresh_token=r',
+      ],
+      [
         'Basic and a form',
         { ...FORM_TYPE, ...basic('app%5F1:s') },
-        'grant_type=refresh_token&refresh_token=r',
+        'grant_type=refresh_token&refresh_token=r&client_id=&client_secret=',
       ],
       [
         'Basic and an equal client_id',
@@ -76,7 +81,7 @@ describe('tokens', () => {
       ],
       [
         'Basic in small letters',
-        { ...JSON_TYPE, authorization: `basic ${btoa('app_1:s')}` },
+        { 'content-type': 'application/json; charset=utf8', authorization: `basic ${btoa('app_1:s')}` },
         '{"grant_type":"refresh_token","refresh_token":"r"}',
       ],
     ])('of %s is accepted', async (_, headers, body) => {
@@ -159,10 +164,11 @@ describe('tokens', () => {
       expect(response.status).toBe(400);
     });
 
-    test('keeps parameters that were sent empty and omits those that were not sent', async () => {
+    test('keeps parameters that were sent empty, but for credentials, and omits those that were not sent', async () => {
       await post('token', FORM_TYPE, 'client_id=a&client_secret=&code=');
       const { request } = gateway.backends.callsOf('issueToken')[0] ?? {};
-      expect(request).toMatchObject({ client: { clientId: 'a', clientSecret: '' }, code: '' });
+      expect(request).toMatchObject({ client: { clientId: 'a' }, code: '' });
+      expect(request).not.toHaveProperty('client.clientSecret');
       expect(request).not.toHaveProperty('scope');
     });
   });

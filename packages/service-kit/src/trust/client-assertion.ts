@@ -76,7 +76,7 @@ export function createAssertionVerifier(options: {
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: now,
       });
-      return { jkt: thumbprintOf({ ...jwk }), ...judgeClaims(payload, issuer, now.getTime() / 1000) };
+      return { jkt: thumbprintOf({ ...jwk }), ...judgeClaims(payload, now.getTime() / 1000) };
     } catch (error) {
       return { fault: error instanceof Error ? error.message : 'unreadable', namesUnknownKey };
     }
@@ -118,8 +118,8 @@ function findKey(jwks: string, { alg, kid }: ProtectedHeaderParameters): JWK | u
   return fits ? named : undefined;
 }
 
-function judgeClaims({ aud, exp = 0, iat, jti }: JWTPayload, issuer: string, now: number): AcceptedAssertion {
-  if (aud !== issuer) throw new Error('aud is not the issuer alone');
+function judgeClaims({ aud, exp = 0, iat, jti }: JWTPayload, now: number): AcceptedAssertion {
+  if ([aud].flat().length !== 1) throw new Error('aud is not the issuer alone');
   if (exp > now + MAX_AHEAD_SECONDS) throw new Error(`exp is more than ${MAX_AHEAD_SECONDS} s ahead`);
   if (iat !== undefined && !(iat <= now + CLOCK_TOLERANCE_SECONDS)) throw new Error('iat is in the future');
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI_CHARACTERS) {

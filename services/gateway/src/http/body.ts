@@ -29,14 +29,19 @@ export async function readBody(
   return { type: type ?? FORM_TYPE, text: decodeUtf8(bytes) };
 }
 
+/** us-ascii is a part of UTF-8. */
+const JSON_CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
+
+/** A form has no charset (WHATWG URL, section 5): what clients write there does not change its meaning. */
 function findType(contentType: string | undefined): Body['type'] | null {
   const [type = '', ...parameters] = (contentType ?? '')
     .toLowerCase()
     .split(';')
     .map((part) => part.trim());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
-  if (charset !== undefined && charset.replaceAll('"', '') !== 'utf-8') return null;
-  return type === JSON_TYPE || type === FORM_TYPE ? type : null;
+  if (type === FORM_TYPE) return type;
+  const isUtf8 = charset === undefined || JSON_CHARSETS.has(charset.replaceAll('"', ''));
+  return type === JSON_TYPE && isUtf8 ? type : null;
 }
 
 async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {

@@ -195,8 +195,9 @@ const BASIC = /^Basic +([A-Za-z0-9+/]+=*)$/i;
  */
 export function readCredentials(exchange: Exchange, parameters: OauthParameters): Credentials {
   const clientAssertion = readAssertion(parameters);
-  const clientId = parameters.get('client_id') ?? findAssertedId(clientAssertion);
-  const clientSecret = parameters.get('client_secret');
+  // Without a value they count as omitted (RFC 6749 section 3.2).
+  const clientId = parameters.get('client_id') || findAssertedId(clientAssertion);
+  const clientSecret = parameters.get('client_secret') || undefined;
   const { authorization } = exchange;
   exchange.presentedClientId = clientId;
   if (authorization.length === 0) {
