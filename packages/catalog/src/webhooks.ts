@@ -1,7 +1,13 @@
 // The names that webhooks use in the public interface (docs/decisions/0032).
 
 /** The events that an app can choose. */
-export const WEBHOOK_EVENTS = ['grant.revoked', 'grant.expired', 'grant.narrowed', 'data.updated'] as const;
+export const WEBHOOK_EVENTS = [
+  'grant.revoked',
+  'grant.expired',
+  'grant.narrowed',
+  'grant.deletion_requested',
+  'data.updated',
+] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 /** The types of events: those above, and the test that a developer sends. */

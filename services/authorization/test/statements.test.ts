@@ -223,7 +223,11 @@ describe('look-ups', () => {
       const names = keys.map((key) => Buffer.from(key).toString());
       asked.push(names);
       const found = names.filter((name) => table.has(name)).reverse();
-      const toRow = (name: string) => ({ hash: hashOf(name), secret: table.get(name) ?? '', unverified: false });
+      const toRow = (name: string) => ({
+        hash: hashOf(name),
+        secret: table.get(name) ?? '',
+        unverified: false,
+      });
       return { rows: found.map(toRow) };
     };
     const find = createLookUp({

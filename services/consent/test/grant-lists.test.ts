@@ -71,7 +71,7 @@ describe('the apps of a person', () => {
 
 describe('the grants of an app', () => {
   const GRANTS = LONGEST_LIST + 50;
-  const ALL = { status: null, sub: null, before: null };
+  const ALL = { status: null, sub: null, before: null, deletionRequested: false };
 
   let app: RegisteredApp;
 

@@ -62,6 +62,23 @@ describe('an app with an endpoint is told', () => {
     ]);
   });
 
+  test('that a person asked for deletion, once, also after the end of the grant', async () => {
+    const { grantId } = await approve(consent, app, 'forgetter');
+    await revoke(grantId, 'forgetter');
+    const ask = async () =>
+      consent.asGateway.requestDeletion({ grantId }, await consent.session('forgetter'));
+    const { deletionRequestedAt } = await ask();
+    await ask();
+    const requestedAt = timestampDate(deletionRequestedAt!).toISOString();
+    expect(await deliveredAbout(grantId)).toEqual([
+      { type: 'grant.revoked', endedBy: 'person' },
+      { type: 'grant.deletion_requested', requestedAt },
+    ]);
+    const { clientId } = app;
+    const listed = await consent.asAuthorization.listAppGrants({ clientId, deletionRequested: true });
+    expect(listed.grants.map(({ id }) => id)).toEqual([grantId]);
+  });
+
   test('that a new approval dropped scopes or shortened the grant, but not that it widened it', async () => {
     const { grantId } = await approve(consent, app, 'again', { days: 90 });
     await approve(consent, app, 'again', { days: 180 });

@@ -1,4 +1,5 @@
 import type { Client } from '@connectrpc/connect';
+import { WEBHOOK_EVENTS } from '@phds/catalog/webhooks';
 import { EventService } from '@phds/contracts/phds/consent/v1/events_pb';
 import {
   type Delivery,
@@ -32,7 +33,7 @@ import {
   WEBHOOK_KEY,
 } from './running-service.ts';
 
-export const ALL_EVENTS = ['grant.revoked', 'grant.expired', 'grant.narrowed', 'data.updated'];
+export const ALL_EVENTS = [...WEBHOOK_EVENTS];
 
 /** Webhooks as their developers, health-data and senders use them. Senders are instances of their own, driven by the test. */
 export interface WebhookHarness extends AsyncDisposable {

@@ -310,11 +310,14 @@ describe('own grants', () => {
       const userless = { introspect: () => liveToken({ principal: { userId: '' } }) };
       gateway.backends.answer(userless);
       const headers = bearer();
-      await gateway.fetch(`/oauth/grants?status=revoked&sub=${SUB}&page=2`, { headers });
+      await gateway.fetch(`/oauth/grants?status=revoked&sub=${SUB}&page=2&deletion_requested=true`, {
+        headers,
+      });
       expect(gateway.backends.callsOf('listOwnGrants').at(-1)?.request).toMatchObject({
         status: GrantStatus.REVOKED,
         sub: SUB,
         page: { page: 2 },
+        deletionRequested: true,
       });
       for (const [query, text] of [
         ['status=ended', 'status: must be one of active, expired, revoked'],

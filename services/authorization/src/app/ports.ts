@@ -324,12 +324,7 @@ export interface AppStore {
    * Replaces the secret; false if the app is revoked, has this secret already or has none because of its key. The old one is kept until then, or fails from the commit
    * on; the one before it fails in any case.
    */
-  replaceSecret(
-    clientId: string,
-    secret: SecretTrace,
-    now: Date,
-    keptUntil: Date | null,
-  ): Promise<boolean>;
+  replaceSecret(clientId: string, secret: SecretTrace, now: Date, keptUntil: Date | null): Promise<boolean>;
   /** Stores the ledger's state unless ours is newer. A new epoch removes the secrets and the keys. */
   applyLedgerState(clientId: string, state: ChangedState): Promise<void>;
 }
@@ -372,6 +367,8 @@ export interface OwnGrantFilter {
   readonly sub: string | null;
   /** Only those after the grant with this id. */
   readonly before: string | null;
+  /** Only those whose person asked for deletion. */
+  readonly deletionRequested: boolean;
 }
 
 /** One grant of an app; of the person only what identifies them to this app. */

@@ -129,13 +129,14 @@ function withSession(session: string) {
 /** The grants of an app over consent's rpc. */
 function createRpcConsentGrants(client: Client<typeof ConsentService>): ConsentGrants {
   return {
-    async list(clientId, { status, sub, before }, page) {
+    async list(clientId, { status, sub, before, deletionRequested }, page) {
       const { grants, total } = await client.listAppGrants({
         clientId,
         page,
         status: status === null ? GrantStatus.UNSPECIFIED : toGrantStatusMessage(status),
         sub: sub ?? '',
         before: before ?? '',
+        deletionRequested,
       });
       return { items: grants.map(fromAppGrant), total };
     },

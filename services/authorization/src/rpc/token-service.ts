@@ -109,13 +109,14 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
   return implement(TokenService, implementation, ADMITTED, CARRIED);
 }
 
-type FilterMessage = Pick<ListOwnGrantsRequest, 'status' | 'sub' | 'before'>;
+type FilterMessage = Pick<ListOwnGrantsRequest, 'status' | 'sub' | 'before' | 'deletionRequested'>;
 
-function toOwnGrantFilter({ status, sub, before }: FilterMessage): OwnGrantFilter {
+function toOwnGrantFilter({ status, sub, before, deletionRequested }: FilterMessage): OwnGrantFilter {
   return {
     status: status === GrantStatus.UNSPECIFIED ? null : fromGrantStatusMessage(status),
     sub: sub || null,
     before: before || null,
+    deletionRequested,
   };
 }
 

@@ -178,6 +178,8 @@ export interface AppGrantFilter<Place> {
   readonly sub: string | null;
   /** Only those that come after this one in the list. */
   readonly before: Place | null;
+  /** Only those whose person asked for deletion. */
+  readonly deletionRequested: boolean;
 }
 
 /** Grants of people. Another person's grant is treated as unknown. */

@@ -187,6 +187,7 @@ function appGrantRpcs({ grants }: ConsentServiceParts) {
         status: findGrantStatus(request.status),
         sub: parseText('sub', request.sub, 128) || null,
         before: parseText('before', request.before, 128) || null,
+        deletionRequested: request.deletionRequested,
       };
       const { items, total } = await grants.listOfApp(clientId, filter, toPage(request.page));
       return { grants: items.map(toAppGrantMessage), total };

@@ -45,12 +45,16 @@ export async function findGrantOfApp(pool: pg.Pool, id: string, clientId: string
   return grant ?? null;
 }
 
-function toCondition(clientId: string, { status, sub, before }: AppGrantFilter<Grant>): Sql {
+function toCondition(
+  clientId: string,
+  { status, sub, before, deletionRequested }: AppGrantFilter<Grant>,
+): Sql {
   const conditions = [sql`g.client_id = ${clientId}`];
   if (status !== null) conditions.push(sql`${GRANT_STATUS} = ${status}`);
   // Index: consent_grant_sub_idx. Compared with NULL, a text that is no `sub` finds nothing.
   if (sub !== null) conditions.push(sql`sub_hash(g.user_ref, g.client_id) = ${findSubHash(sub)}::bytea`);
   if (before !== null) conditions.push(sql`(g.granted_at, g.id) < (${before.grantedAt}, ${before.id})`);
+  if (deletionRequested) conditions.push(sql`g.deletion_requested_at IS NOT NULL`);
   return join(conditions, ' AND ');
 }
 

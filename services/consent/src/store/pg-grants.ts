@@ -5,7 +5,7 @@ import sql, { empty, type Sql } from 'sql-template-tag';
 import type { GrantStore } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
 import { listChanges, type ShownApp, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
-import { insertRevoked, writeNarrowed } from '../webhooks/store/pg-events.ts';
+import { insertDeletionRequested, insertRevoked, writeNarrowed } from '../webhooks/store/pg-events.ts';
 import { accessCounts } from './access-counts-sql.ts';
 import { findVersions } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
@@ -217,7 +217,7 @@ async function requestDeletion(pool: pg.Pool, id: string, userId: string): Promi
     ), told AS (
       INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
       SELECT gen_random_uuid(), id, deletion_requested_at, 'deletion_requested', scopes, expires_at, data_from FROM requested
-    )
+    ), announced AS (${insertDeletionRequested(sql`requested`)})
     SELECT deletion_requested_at AS at FROM requested`;
   if (requested !== undefined) return requested.at;
   const [known] = await select<{ at: Date | null }>(

@@ -13,7 +13,8 @@ function isOpen(url: string): boolean {
 }
 
 /** Header fields of an answer that a page may read. */
-const EXPOSED = 'WWW-Authenticate, Date, Retry-After, Link, ETag, RateLimit, RateLimit-Policy, X-Request-Id';
+const EXPOSED =
+  'WWW-Authenticate, Date, Retry-After, Link, ETag, RateLimit, RateLimit-Policy, X-Request-Id, API-Version, Deprecation, Sunset';
 
 const PREFLIGHT = {
   'Access-Control-Allow-Origin': '*',

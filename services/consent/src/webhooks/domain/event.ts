@@ -14,6 +14,7 @@ export interface EventContent {
   readonly dataFrom?: string | null;
   readonly categories?: readonly Category[];
   readonly lastDataAt?: string;
+  readonly requestedAt?: string;
 }
 
 /** An event for an app. */

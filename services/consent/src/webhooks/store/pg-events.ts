@@ -3,7 +3,7 @@ import type { WebhookEvent as ChosenEvent } from '@phds/catalog/webhooks';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { Sql } from 'sql-template-tag';
 import type { GrantTerms } from '../../domain/grant.ts';
 import { IS_ENDING_EPOCH, LIVE } from '../../store/grant-rows.ts';
 import { PLACE_COLUMNS, type Place, selectByEnd } from '../../store/grants-by-end.ts';
@@ -22,12 +22,12 @@ export function wanting(type: ChosenEvent): Sql {
 export function insertEvents(
   type: ChosenEvent,
   grants: Sql,
-  content: EventContent,
+  content: EventContent | Sql,
   condition: Sql = sql`true`,
 ): Sql {
   return sql`
     INSERT INTO webhook_event (endpoint_id, grant_id, sub_hash, type, content)
-    SELECT w.id, g.id, sub_hash(g.user_ref, g.client_id), ${type}::text, ${JSON.stringify(content)}::jsonb
+    SELECT w.id, g.id, sub_hash(g.user_ref, g.client_id), ${type}::text, ${content instanceof Sql ? content : sql`${JSON.stringify(content)}::jsonb`}
     FROM ${grants} g JOIN webhook_endpoint w ON w.client_id = g.client_id
     WHERE ${wanting(type)} AND ${condition}`;
 }
@@ -36,6 +36,16 @@ export function insertEvents(
 export function insertRevoked(endedBy: 'person' | 'app' | 'operator'): Sql {
   const wasLive = sql`g.expires_at > g.revoked_at`;
   return insertEvents('grant.revoked', sql`ended`, { endedBy }, wasLive);
+}
+
+/** The event of the grant in `requested`, whose person asks for deletion. */
+export function insertDeletionRequested(requested: Sql): Sql {
+  const content = sql`jsonb_build_object('requestedAt', ${toIsoText(sql`g.deletion_requested_at`)})`;
+  return insertEvents('grant.deletion_requested', requested, content);
+}
+
+function toIsoText(at: Sql): Sql {
+  return sql`to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 /** Replaces the terms of a locked grant by narrower ones, and adds the event. */
@@ -71,7 +81,7 @@ async function add(pool: pg.Pool, changes: readonly DataChange[], times: DataEve
     JOIN app a ON a.client_id = g.client_id AND a.status = 'active'
     CROSS JOIN LATERAL (
       SELECT jsonb_build_object('categories', jsonb_agg(DISTINCT n.category),
-        'lastDataAt', to_char(max(n.at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS content
+        'lastDataAt', ${toIsoText(sql`max(n.at)`)}) AS content
       FROM unnest(${changes.map(({ userId }) => userId)}::text[], ${changes.map(({ category }) => category)}::text[],
         ${changes.map(({ category }) => scopeOfCategory(category))}::text[], ${changes.map(({ at }) => at.toISOString())}::timestamptz[],
         ${changes.map(({ latestReadingAt }) => latestReadingAt.toISOString())}::timestamptz[])

@@ -1,3 +1,4 @@
+import { SECRET_OVERLAP_MAX_SECONDS } from '@phds/catalog/lifetimes';
 import {
   WEBHOOK_DISABLED,
   WEBHOOK_EVENTS,
@@ -5,7 +6,6 @@ import {
   WEBHOOK_STATES,
   type WebhookType,
 } from '@phds/catalog/webhooks';
-import { SECRET_OVERLAP_MAX_SECONDS } from '@phds/catalog/lifetimes';
 import type { Delivery, Webhook } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { z } from 'zod';
 import { readJsonBody } from '../body.ts';
@@ -58,6 +58,13 @@ export const WEBHOOK_BODIES = {
       dataFrom: date.nullable().meta({ description: 'The first day that is shared; null for everything.' }),
     }),
   },
+  'grant.deletion_requested': {
+    summary: 'A person asks the app to delete what it has read',
+    body: eventOf('GrantDeletionRequestedEvent', 'grant.deletion_requested', {
+      ...aboutGrant,
+      requestedAt: instant,
+    }),
+  },
   'data.updated': {
     summary: 'Readings of a shared category were added, changed or deleted',
     body: eventOf('DataUpdatedEvent', 'data.updated', {
@@ -75,6 +82,7 @@ const webhookEventJson = z
     WEBHOOK_BODIES['grant.revoked'].body,
     WEBHOOK_BODIES['grant.expired'].body,
     WEBHOOK_BODIES['grant.narrowed'].body,
+    WEBHOOK_BODIES['grant.deletion_requested'].body,
     WEBHOOK_BODIES['data.updated'].body,
     WEBHOOK_BODIES.test.body,
   ])

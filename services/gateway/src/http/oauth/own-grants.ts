@@ -48,6 +48,9 @@ const OWN_GRANTS_QUERY = {
   ...PAGE_QUERY,
   status: z.enum(GRANT_STATUSES).meta({ description: 'Only grants of this status.' }),
   sub: sub.meta({ description: 'Only grants of this person.' }),
+  deletion_requested: z.enum(['true']).meta({
+    description: 'Only grants whose person asked the app to delete what it has read.',
+  }),
   before: text.meta({
     description:
       'Id of a grant: only those that come after it. A list counts at most 10,000 grants; continue with the last one of its last page.',
@@ -105,6 +108,7 @@ async function listOwnGrants(exchange: Exchange): Promise<void> {
   const sub = query.find('sub');
   if (sub !== undefined && !SUB.test(sub)) query.fault('sub', 'must be a `sub` that this service sent');
   const before = query.find('before');
+  const deletionRequested = findChoice(query, 'deletion_requested', ['true']) !== undefined;
   await checkForApp(exchange, tokenHash, query);
   await limitCostly(exchange, 'grant-lists', exchange.clientId ?? '');
   const { grants, total } = await exchange.gateway.backends.tokens.listOwnGrants({
@@ -113,6 +117,7 @@ async function listOwnGrants(exchange: Exchange): Promise<void> {
     ...(status !== undefined && { status: toGrantStatus(status) }),
     ...(sub !== undefined && { sub }),
     ...(before !== undefined && { before }),
+    deletionRequested,
   });
   sendJson(exchange.response, 200, toList(grants.map(toOwnGrant), query.page, total), OAUTH_HEADERS);
 }

@@ -16,6 +16,7 @@ const EXPLANATIONS = {
   'grant.revoked': 'eventRevoked',
   'grant.expired': 'eventExpired',
   'grant.narrowed': 'eventNarrowed',
+  'grant.deletion_requested': 'eventDeletion',
   'data.updated': 'eventData',
 } as const satisfies Record<WebhookEvent, string>;
 
