@@ -140,7 +140,7 @@ export function useSettingsChange(clientId: string) {
 export function useRotation(clientId: string) {
   return useAppChange({
     clientId,
-    send: (_: void) => dataOf(api.POST(`${APP}/rotate-secret`, ofApp(clientId))),
+    send: (_: undefined) => dataOf(api.POST(`${APP}/rotate-secret`, ofApp(clientId))),
     isMade: ({ secretLast4 }, _, before) =>
       before === undefined ? null : secretLast4 !== before.secretLast4,
   });

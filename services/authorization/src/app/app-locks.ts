@@ -2,13 +2,26 @@ import type { Listed, Page } from '@phds/catalog/pagination';
 import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
+import { sha256 } from '@phds/service-kit/secrets';
 import { parseUserId } from '@phds/service-kit/user-id';
-import { type App, type AppLock, type AppLockKind, fingerprintOf } from '../domain/app.ts';
+import {
+  APPROVED_SETTINGS,
+  type App,
+  type AppLock,
+  type AppLockKind,
+  type AppSettings,
+} from '../domain/app.ts';
 import { changeInLedger } from './apps.ts';
 import type { AppCommand, AppFilter, AppStore, ConsentLedger } from './ports.ts';
 
 /** Maximum length of an operator's reason, in characters. */
 const MAX_REASON_LENGTH = 500;
+
+/** Names what an operator approves of an app. */
+export function fingerprintOf(app: Pick<AppSettings, (typeof APPROVED_SETTINGS)[number]>): string {
+  const settings = JSON.stringify(APPROVED_SETTINGS.map((field) => app[field]));
+  return sha256(settings).toString('hex');
+}
 
 /** What operators do about everybody's apps. Each change is in effect everywhere when it returns; a repeat completes it. */
 export interface AppLocks {

@@ -8,7 +8,6 @@ import {
   STRICT_REQUEST_URI_SECONDS,
 } from '@phds/catalog/lifetimes';
 import type { Scope } from '@phds/catalog/scopes';
-import { sha256 } from '@phds/service-kit/secrets';
 
 /** Status of an app. */
 export type AppStatus =
@@ -78,12 +77,6 @@ export const APPROVED_SETTINGS = [
   'privacyPolicyUrl',
   'logoUrl',
 ] as const satisfies readonly (keyof AppSettings)[];
-
-/** Names what an operator approves of an app. */
-export function fingerprintOf(app: Pick<AppSettings, (typeof APPROVED_SETTINGS)[number]>): string {
-  const settings = JSON.stringify(APPROVED_SETTINGS.map((field) => app[field]));
-  return sha256(settings).toString('hex');
-}
 
 /** What became of `jwksUri`. */
 export interface KeyFetch {

@@ -13,7 +13,7 @@ import { thumbprintOf } from '@phds/service-kit/trust/dpop';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/operators';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
-import type { AppLocks } from '../app/app-locks.ts';
+import { type AppLocks, fingerprintOf } from '../app/app-locks.ts';
 import type { Apps } from '../app/apps.ts';
 import type { Developer, Developers } from '../app/developers.ts';
 import {
@@ -26,7 +26,6 @@ import {
   APPLICATION_TYPES,
   type App,
   type ApplicationType,
-  fingerprintOf,
   type AppLockKind as Kind,
 } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';

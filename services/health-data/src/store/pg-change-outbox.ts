@@ -79,7 +79,11 @@ export function createPgChangeOutbox(pool: pg.Pool, { distributed } = ONE_SERVER
         for (const change of told) waiting.delete(change);
       };
       try {
-        await reportAll(taken, await (distributed ? findEach : findAll)(pool, taken), { report, onRefused, done });
+        await reportAll(taken, await (distributed ? findEach : findAll)(pool, taken), {
+          report,
+          onRefused,
+          done,
+        });
       } catch (error) {
         // Else the next run would pass them over.
         await set(pool, 'claimed_until = NULL', [...waiting]).catch(() => undefined);

@@ -15,7 +15,7 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
   const isBusy = rotation.isPending || status.isPending;
   const rotate = () => {
     status.reset();
-    rotation.mutate();
+    rotation.mutate(undefined);
   };
   const change = (to: AppStatus) => {
     if (rotation.failure !== null) rotation.reset();
