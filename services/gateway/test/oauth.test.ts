@@ -192,7 +192,7 @@ describe('tokens', () => {
       ['GET', 'token', 405, 'POST'],
       ['HEAD', 'token', 405, 'POST'],
       ['DELETE', 'authorize', 405, 'GET, POST'],
-      ['POST', 'scopes', 405, 'GET, OPTIONS'],
+      ['POST', 'scopes', 405, 'GET, HEAD, OPTIONS'],
       ['GET', 'nothing', 404, null],
       ['POST', 'token/', 404, null],
     ])('%s /oauth/%s is %i', async (method, path, status, allow) => {

@@ -95,6 +95,15 @@ describe('public documents', () => {
       expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     });
 
+    test.each(['/', '/livez', '/readyz', '/catalog.json', '/oauth/scopes', '/api/versions'])(
+      '%s answers HEAD as GET, without the body',
+      async (path) => {
+        const [got, head] = [await gateway.fetch(path), await gateway.fetch(path, { method: 'HEAD' })];
+        const about = ({ status, headers }: Response) => [status, headers.get('content-type')];
+        expect([...about(head), await head.text()]).toEqual([...about(got), '']);
+      },
+    );
+
     test.each(['/developer/apps', '/partner/consent/grants', '/approve/apr_1'])(
       '%s is closed',
       async (path) => {

@@ -23,6 +23,7 @@ import {
   readApiCall,
   toPattern,
   toUsageName,
+  VERSIONS_METHODS,
   VERSIONS_PATH,
 } from './routes.ts';
 import { LIST_VERSIONS, lifecycleHeaders } from './versions.ts';
@@ -39,7 +40,7 @@ export function createApiHandler(gateway: Gateway): (request: Request, response:
   const lifecycle = lifecycleHeaders(gateway.config);
   return (request, response) => {
     const call = readApiCall(request);
-    if (call.path === VERSIONS_PATH && (call.method === 'GET' || call.method === 'OPTIONS')) {
+    if (call.path === VERSIONS_PATH && VERSIONS_METHODS.includes(call.method)) {
       gateway.measure(request, response, () => VERSIONS_PATH);
       return void LIST_VERSIONS.handle(createExchange(gateway, request, response, []));
     }

@@ -53,6 +53,7 @@ function join(before: string | undefined, value: string): string {
 }
 
 export const VERSIONS_PATH = '/api/versions';
+export const VERSIONS_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 /** The data endpoint of a request. */
 export interface Route {
@@ -88,7 +89,7 @@ const STATIC_ROUTES: ReadonlyMap<string, Route> = new Map(
 export function getRoute(call: ApiCall, maxUrlBytes: number): Route {
   if (call.url.length > maxUrlBytes) throw urlTooLong(maxUrlBytes);
   checkVersion(call);
-  if (call.path === VERSIONS_PATH) throw methodNotAllowed('GET, OPTIONS');
+  if (call.path === VERSIONS_PATH) throw methodNotAllowed(VERSIONS_METHODS.join(', '));
   const route = findRoute(call.path);
   if (route === null) throw noRoute(call.path);
   if (call.method !== 'GET') throw methodNotAllowed('GET');

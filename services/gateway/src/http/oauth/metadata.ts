@@ -118,7 +118,7 @@ export const LIST_SCOPES: MountedOperation = oauthOperation({
     },
   },
   errors: ['INVALID_REQUEST'],
-  also: ['OPTIONS'],
+  also: ['HEAD', 'OPTIONS'],
   handle: listScopes,
 });
 

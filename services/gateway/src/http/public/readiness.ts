@@ -73,6 +73,7 @@ export const PROBES: readonly MountedOperation[] = [
 function probe(path: string, operationId: string, summary: string) {
   return {
     method: 'GET',
+    also: ['HEAD'],
     path,
     operationId,
     tag: 'Probes',

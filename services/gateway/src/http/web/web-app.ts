@@ -31,7 +31,7 @@ const PAGES = [
 export function createWebRouter(config: Config): Router {
   const sendWebPage = loadWebPage(config.WEB_DIRECTORY, toChangeLimitMs(config));
   const pages = PAGES.map(
-    (path): Route => ({ method: 'GET', path, handle: (exchange) => sendWebPage(exchange) }),
+    (path): Route => ({ method: 'GET', also: ['HEAD'], path, handle: (exchange) => sendWebPage(exchange) }),
   );
   const files = toFileRoute('/assets', join(config.WEB_DIRECTORY, 'assets'));
   return mountNotFound(createRouter('', [...pages, files])).use(answerVisits(sendWebPage));
