@@ -65,7 +65,7 @@ function bearer(token: string) {
 
 function toBody({ operationId, security, body }: Operation, { logoutToken }: Credentials): string | null {
   if (body === undefined) return null;
-  if (operationId === 'searchFhirByForm') return '';
+  if (/^searchFhir.*ByForm$/.test(operationId)) return '';
   if (operationId === 'endSessions') return new URLSearchParams({ logout_token: logoutToken }).toString();
   if (security === 'client' || security === 'optional-client') return new URLSearchParams(CLIENT).toString();
   return JSON.stringify(BODIES[operationId] ?? {});
