@@ -130,16 +130,19 @@ describe('scopes', () => {
     }
   });
 
-  test.each(LANGUAGES)('each has a unique title, one or two plain sentences and a heading in %s', (language) => {
-    const texts = SCOPE_NAMES.map((scope) => scopeTexts(language)[scope]);
-    expect(new Set(texts.map(({ title }) => title)).size).toBe(22);
-    expect(new Set(texts.map(({ category }) => category)).size).toBe(6);
-    for (const { title, description } of texts) {
-      expect(title).toMatch(/^\p{Lu}/u);
-      expect(description).toMatch(/^\p{Lu}.{20,218}\.$/u);
-      expect(description.split(/[.!?] /).length).toBeLessThan(3);
-    }
-  });
+  test.each(LANGUAGES)(
+    'each has a unique title, one or two plain sentences and a heading in %s',
+    (language) => {
+      const texts = SCOPE_NAMES.map((scope) => scopeTexts(language)[scope]);
+      expect(new Set(texts.map(({ title }) => title)).size).toBe(22);
+      expect(new Set(texts.map(({ category }) => category)).size).toBe(6);
+      for (const { title, description } of texts) {
+        expect(title).toMatch(/^\p{Lu}/u);
+        expect(description).toMatch(/^\p{Lu}.{20,218}\.$/u);
+        expect(description.split(/[.!?] /).length).toBeLessThan(3);
+      }
+    },
+  );
 
   test('no two languages have a description in common', () => {
     const descriptions = LANGUAGES.flatMap((language) => [
