@@ -130,7 +130,13 @@ const OFFERS = [
 ];
 
 test.each<[string, Partial<typeof app>, string[], string[], string[]]>([
-  ['a secret', {}, ['Add a public key.', '…m5yd'], ['Rotate the secret'], ['PKCE', 'DPoP', 'PAR']],
+  [
+    'a secret',
+    { secretLast4: 'm5yd' },
+    ['Add a public key.', '…m5yd'],
+    ['Rotate the secret'],
+    ['PKCE', 'DPoP', 'PAR'],
+  ],
   [
     'a secret and a key',
     { ...(KEYS as object), redirectUris: ['http://localhost:9999/cb'] },

@@ -89,9 +89,10 @@ test('a report is shown with the period that it covers', async () => {
 
 test('every field of a summary is shown, which has too many for a table', async () => {
   const [metric] = example('getAggregations').data.metrics;
-  await using page = await openPreview({ scope: 'read:aggregations', newest: [metric] });
+  const summary = { ...metric, latest: { value: 64, timestamp: after(0) } };
+  await using page = await openPreview({ scope: 'read:aggregations', newest: [summary] });
   expect(screen.queryByRole('table')).toBeNull();
-  const facts = [/TypeHeart rate/, /Latest64, 26 Nov 2026/, /Usual range41 to 130 \(/];
+  const facts = [/TypeHeart rate/, /Latest64, 27 Nov 2026/, /Usual range41 to 130 \(/];
   for (const fact of [...facts, /Outside that range\d+ of the readings: \d+ below, \d+ above/])
     page.see(fact);
 });
