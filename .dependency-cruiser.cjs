@@ -45,11 +45,16 @@ module.exports = {
     {
       name: 'domain-is-pure',
       comment:
-        'domain holds types and rules: no I/O, no clock, no npm, no proto. It imports domain, the catalog and errors only.',
+        'domain holds types and rules: no I/O, no clock, no npm, no proto. It imports domain, the catalog, errors and node:crypto only.',
       severity: 'error',
       from: { path: `^services/([^/]+)/src/${layer('domain')}` },
       to: {
-        pathNot: [`^services/$1/src/${layer('domain')}`, '^packages/catalog/src/', serviceKit('errors')],
+        pathNot: [
+          `^services/$1/src/${layer('domain')}`,
+          '^packages/catalog/src/',
+          serviceKit('errors'),
+          '^(node:)?crypto$',
+        ],
       },
     },
     {

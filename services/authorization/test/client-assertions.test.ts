@@ -7,7 +7,7 @@ import { eventually } from '@phds/test-kit/conditions';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { type AssertionChanges, signAssertion } from './assertions.ts';
-import { HEART, ISSUER, REDIRECT_URI, race, refusalOf, shareHarness } from './harness.ts';
+import { HEART, ISSUER, REDIRECT_URI, race, reasonOf, refusalOf, shareHarness } from './harness.ts';
 
 const harness = await shareHarness();
 
@@ -49,11 +49,14 @@ beforeEach(async () => {
   clientId = await register();
 });
 
-test.each(['ES256', 'EdDSA', 'Ed25519', 'PS256'])('an app gets a token with its %s key', async (alg) => {
-  const signer = await createProofKey(alg);
-  clientId = await register({ jwks: JSON.stringify({ keys: [signer.publicJwk] }) });
-  expect((await present({ signer, alg })).accessToken).toMatch(/^phds_at_/);
-});
+test.each(['ES256', 'ES384', 'EdDSA', 'Ed25519', 'PS256', 'RS384'])(
+  'an app gets a token with its %s key',
+  async (alg) => {
+    const signer = await createProofKey(alg);
+    clientId = await register({ jwks: JSON.stringify({ keys: [signer.publicJwk] }) });
+    expect((await present({ signer, alg })).accessToken).toMatch(/^phds_at_/);
+  },
+);
 
 test('of fifty uses of an assertion at once one gets a token', async () => {
   const client = { clientId, clientAssertion: await assert(clientId) };
@@ -142,6 +145,19 @@ describe('refuses with the uniform answer an assertion', () => {
     expect(await refusalOf(present({ signer: { ...rsa, privateJwk }, alg: 'RS256' }))).toMatchObject(U);
     const shared = { ...rsa, privateJwk: { kty: 'oct', k: n } };
     expect(await refusalOf(present({ signer: shared, alg: 'HS256' }))).toMatchObject(U);
+  });
+
+  test('of ES384 by an app with the profile fapi2', async () => {
+    const signer = await createProofKey('ES384');
+    const keys = [
+      { ...signer.publicJwk, kid: 'es384' },
+      { ...key.publicJwk, kid: 'es256' },
+    ];
+    clientId = await register({ jwks: JSON.stringify({ keys }), securityProfile: 'fapi2' });
+    const signed = { signer, alg: 'ES384', header: { kid: 'es384' } };
+    expect(await refusalOf(present(signed))).toMatchObject(U);
+    // Its proof of possession is missing.
+    expect(await reasonOf(present({ header: { kid: 'es256' } }))).toBe('invalid_dpop_proof');
   });
 
   test('of another app, or of an app that does not exist', async () => {

@@ -14,6 +14,9 @@ import { toMediaType } from './session.ts';
 
 // Client assertions (RFC 7523 section 3) by the rules of the FAPI 2.0 Security Profile, section 5.3.2.1.
 
+/** Those of FAPI 2.0, and those of SMART App Launch 2 (asymmetric client authentication). */
+export const ASSERTION_ALGORITHMS = [...POSSESSION_ALGORITHMS, 'ES384', 'RS384'] as const;
+
 export const CLIENT_ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 const MAX_CHARACTERS = 8_192;
@@ -32,6 +35,8 @@ export interface AssertionSigner {
   readonly clientId: string;
   /** Its public keys as a JSON Web Key Set; empty if there are none. */
   readonly jwks: string;
+  /** `fapi2` allows the algorithms of FAPI 2.0 alone. */
+  readonly securityProfile: string;
 }
 
 interface AcceptedAssertion {
@@ -57,16 +62,17 @@ export function createAssertionVerifier(options: {
 }): AssertionVerifier {
   const { issuer, clock } = options;
   const dummies = createDummyKeys();
-  return async (assertion, { clientId, jwks }) => {
+  return async (assertion, { clientId, jwks, securityProfile }) => {
     let namesUnknownKey = false;
     try {
       if (assertion.length > MAX_CHARACTERS) throw new Error('the assertion is too long');
       const header = decodeProtectedHeader(assertion);
-      const alg = parseHeader(header);
+      const accepted = securityProfile === 'fapi2' ? POSSESSION_ALGORITHMS : ASSERTION_ALGORITHMS;
+      const alg = parseHeader(header, accepted);
       const key = findKey(jwks, header);
       namesUnknownKey = key === undefined && header.kid !== undefined;
       const now = clock.now();
-      const jwk = key ?? dummies[toKeyType(alg)];
+      const jwk = key ?? dummies[KEY_TYPES[alg]];
       const { payload } = await jwtVerify(assertion, await importJWK(jwk, alg), {
         algorithms: [alg],
         issuer: clientId,
@@ -92,27 +98,35 @@ export function readSubject(assertion: string): string | undefined {
   }
 }
 
-type Algorithm = (typeof POSSESSION_ALGORITHMS)[number];
+type Algorithm = (typeof ASSERTION_ALGORITHMS)[number];
 
-function parseHeader({ alg, typ, crit }: ProtectedHeaderParameters): Algorithm {
-  const algorithm = POSSESSION_ALGORITHMS.find((name) => name === alg);
-  if (algorithm === undefined) throw new Error(`alg is none of ${POSSESSION_ALGORITHMS.join(', ')}`);
+function parseHeader(
+  { alg, typ, crit }: ProtectedHeaderParameters,
+  accepted: readonly Algorithm[],
+): Algorithm {
+  const algorithm = accepted.find((name) => name === alg);
+  if (algorithm === undefined) throw new Error(`alg is none of ${accepted.join(', ')}`);
   if (typ !== undefined && !TYPES.includes(toMediaType(typ)))
     throw new Error('typ is not that of an assertion');
   if (crit !== undefined) throw new Error('crit is not supported');
   return algorithm;
 }
 
-function toKeyType(alg: Algorithm): 'EC' | 'OKP' | 'RSA' {
-  if (alg === 'ES256') return 'EC';
-  return alg === 'PS256' ? 'RSA' : 'OKP';
-}
+/** The curve, or the type of a key without one. */
+const KEY_TYPES = {
+  ES256: 'P-256',
+  ES384: 'P-384',
+  EdDSA: 'Ed25519',
+  Ed25519: 'Ed25519',
+  PS256: 'RSA',
+  RS384: 'RSA',
+} as const satisfies Record<Algorithm, string>;
 
 /** The key that the header names, or the only key if it names none. */
 function findKey(jwks: string, { alg, kid }: ProtectedHeaderParameters): JWK | undefined {
   const keys = jwks === '' ? [] : (JSON.parse(jwks) as { readonly keys: readonly JWK[] }).keys;
   const named = kid === undefined && keys.length === 1 ? keys[0] : keys.find((key) => key.kid === kid);
-  if (named?.kty !== toKeyType(alg as Algorithm)) return undefined;
+  if (named === undefined || (named.crv ?? named.kty) !== KEY_TYPES[alg as Algorithm]) return undefined;
   // EdDSA and Ed25519 name the same algorithm.
   const fits = named.alg === undefined || named.alg === alg || named.kty === 'OKP';
   return fits ? named : undefined;
@@ -129,15 +143,16 @@ function judgeClaims({ aud, exp = 0, iat, jti }: JWTPayload, now: number): Accep
 }
 
 /** A key of each type that nobody can sign with. The modulus is a random number: it takes as long as a product of primes. */
-function createDummyKeys(): Readonly<Record<'EC' | 'OKP' | 'RSA', JWK>> {
+function createDummyKeys(): Readonly<Record<(typeof KEY_TYPES)[Algorithm], JWK>> {
   const modulus = randomBytes(256);
   modulus[0] = 0x80 | (modulus[0] ?? 0);
   modulus[255] = 1 | (modulus[255] ?? 0);
-  const { publicKey: point } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const { publicKey: edwards } = generateKeyPairSync('ed25519');
+  const point = (namedCurve: string) =>
+    generateKeyPairSync('ec', { namedCurve }).publicKey.export({ format: 'jwk' }) as JWK;
   return {
-    EC: point.export({ format: 'jwk' }) as JWK,
-    OKP: edwards.export({ format: 'jwk' }) as JWK,
+    'P-256': point('P-256'),
+    'P-384': point('P-384'),
+    Ed25519: generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as JWK,
     RSA: { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' },
   };
 }

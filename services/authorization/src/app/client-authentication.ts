@@ -162,7 +162,8 @@ async function judgeAssertion(
   { clientId, clientAssertion, use }: PresentedAssertion,
 ): Promise<{ readonly fault: string; readonly jkt: string }> {
   const jwks = found === null ? '' : usableKeysOf(found.app, clock.now());
-  const judged = await verifyAssertion(clientAssertion, { clientId, jwks });
+  const securityProfile = found?.app.securityProfile ?? '';
+  const judged = await verifyAssertion(clientAssertion, { clientId, jwks, securityProfile });
   if ('fault' in judged) {
     if (judged.namesUnknownKey && found !== null && found.app.jwksUri !== '') keyFetching.want(clientId);
     return { fault: `assertion: ${judged.fault}`, jkt: '' };

@@ -135,7 +135,7 @@ export interface KeySource {
  */
 export type AssertionVerifier = (
   assertion: string,
-  signer: { readonly clientId: string; readonly jwks: string },
+  signer: { readonly clientId: string; readonly jwks: string; readonly securityProfile: string },
 ) => Promise<
   | { readonly jti: string; readonly jkt: string; readonly memorableUntil: Date }
   | { readonly fault: string; readonly namesUnknownKey: boolean }

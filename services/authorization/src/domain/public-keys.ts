@@ -1,3 +1,5 @@
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
+
 const KEYS_MAX = 5;
 const SET_MAX_CHARACTERS = 16_384;
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
@@ -9,17 +11,15 @@ type Jwk = Readonly<Record<string, unknown>>;
 
 const NO_KEY = 'is not a valid key';
 
-/** The accepted kinds of keys, their algorithms (FAPI 2.0 Security Profile, section 5.4.1) and the members of the key itself. */
+/**
+ * The accepted kinds of keys, the members of the key itself and their algorithms: those of the FAPI 2.0 Security Profile (section 5.4.1), and
+ * ES384 and RS384, which SMART clients use (SMART App Launch 2, asymmetric client authentication).
+ */
 const KINDS = [
-  { kty: 'EC', crv: 'P-256', algorithms: ['ES256'], members: ['crv', 'x', 'y'], findFault: findPointFault },
-  {
-    kty: 'OKP',
-    crv: 'Ed25519',
-    algorithms: ['EdDSA', 'Ed25519'],
-    members: ['crv', 'x'],
-    findFault: ({ x }: Jwk) => (readNumber(x, 32) === null ? NO_KEY : null),
-  },
-  { kty: 'RSA', crv: undefined, algorithms: ['PS256'], members: ['n', 'e'], findFault: findRsaFault },
+  { kty: 'EC', crv: 'P-256', members: ['crv', 'x', 'y'], algorithms: ['ES256'] },
+  { kty: 'EC', crv: 'P-384', members: ['crv', 'x', 'y'], algorithms: ['ES384'] },
+  { kty: 'OKP', crv: 'Ed25519', members: ['crv', 'x'], algorithms: ['EdDSA', 'Ed25519'] },
+  { kty: 'RSA', crv: undefined, members: ['n', 'e'], algorithms: ['PS256', 'RS384'] },
 ] as const;
 
 /** A set of keys as it is stored, or the reason why it is none. */
@@ -75,8 +75,8 @@ function parseKey(value: unknown): object | string {
     return 'has a private member; send the public key only, and replace this one, which is now known to others';
   }
   const kind = KINDS.find(({ kty, crv }) => kty === given['kty'] && crv === given['crv']);
-  if (kind === undefined) return 'must be EC with P-256, OKP with Ed25519, or RSA';
-  const fault = findUseFault(given, kind.algorithms) ?? kind.findFault(given);
+  if (kind === undefined) return 'must be EC with P-256 or P-384, OKP with Ed25519, or RSA';
+  const fault = findUseFault(given, kind.algorithms) ?? findKeyFault(given, kind.members);
   if (fault !== null) return fault;
   const kept = ['kty', ...kind.members, 'kid', 'alg'].filter((name) => name in given);
   return Object.fromEntries(kept.map((name) => [name, given[name]]));
@@ -96,29 +96,19 @@ function findUseFault(
   return (use === undefined || use === 'sig') && verifies ? null : 'must be for signatures';
 }
 
-/** What is wrong with an RSA key, or null. */
-function findRsaFault({ n, e }: Jwk): string | null {
-  const modulus = readNumber(n);
-  if (modulus === null || modulus % 2n === 0n) return NO_KEY;
-  const bits = modulus.toString(2).length;
+/** What is wrong with the key itself, or null. Its members have to be spelled as they are exported, because they name it (RFC 7638). */
+function findKeyFault(given: Jwk, members: readonly string[]): string | null {
+  let exported: Jwk;
+  let bits: number | undefined;
+  try {
+    const key = createPublicKey({ key: given as JsonWebKey, format: 'jwk' });
+    exported = { ...key.export({ format: 'jwk' }) };
+    bits = key.asymmetricKeyDetails?.modulusLength;
+  } catch {
+    return NO_KEY;
+  }
+  if (members.some((name) => exported[name] !== given[name])) return NO_KEY;
+  if (bits === undefined) return null;
   if (bits < MODULUS_MIN || bits > MODULUS_MAX) return `must have ${MODULUS_MIN} to ${MODULUS_MAX} bits`;
-  return e === 'AQAB' ? null : 'must have the exponent AQAB';
-}
-
-// The curve P-256 (FIPS 186-5): y² = x³ - 3x + b modulo p.
-const P = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
-const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
-
-function findPointFault(key: Jwk): string | null {
-  const [x, y] = [readNumber(key['x'], 32), readNumber(key['y'], 32)];
-  if (x === null || y === null || x >= P || y >= P) return NO_KEY;
-  return (y * y - (x * x * x - 3n * x + B)) % P === 0n ? null : NO_KEY;
-}
-
-/** The number that base64url encodes, in so many bytes if that matters. Null for another text. */
-function readNumber(value: unknown, bytes?: number): bigint | null {
-  if (typeof value !== 'string' || value === '') return null;
-  const decoded = Buffer.from(value, 'base64url');
-  if (decoded.toString('base64url') !== value || decoded.length !== (bytes ?? decoded.length)) return null;
-  return BigInt(`0x${decoded.toString('hex')}`);
+  return given['e'] === 'AQAB' ? null : 'must have the exponent AQAB';
 }

@@ -50,13 +50,19 @@ function authenticationOf({ tokenEndpointAuthMethod: method, jwks }: DeveloperAp
   return jwks === null ? 'authenticationSecret' : 'authenticationBoth';
 }
 
-const ALGORITHMS: Readonly<Record<string, string>> = { EC: 'ES256', OKP: 'EdDSA', RSA: 'PS256' };
+/** By curve, or by the type of a key without one. An RSA key may be used with either algorithm. */
+const ALGORITHMS: Readonly<Record<string, string>> = {
+  'P-256': 'ES256',
+  'P-384': 'ES384',
+  Ed25519: 'EdDSA',
+  RSA: 'PS256, RS384',
+};
 
 /** The keys with their last uses. */
 function Keys({ app: { jwks, keyUses } }: { readonly app: DeveloperApp }) {
   if (jwks === null) return <Soft>{text('noKeys')}</Soft>;
   const rows = jwks.keys.map((key, index) => {
-    const { kid, kty, alg = ALGORITHMS[String(kty)] } = key;
+    const { kid, kty, crv = kty, alg = ALGORITHMS[String(crv)] } = key;
     return { id: String(index), kid: kid ?? '–', alg, at: keyUses[index]?.lastUsedAt ?? null };
   });
   return (

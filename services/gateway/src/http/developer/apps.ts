@@ -67,7 +67,7 @@ const optionalSettings = {
     .optional()
     .meta({
       description:
-        'Public keys (JSON Web Key Set, RFC 7517): 1 to 5 of EC P-256, Ed25519 or RSA of 2048 to 4096 bits, each of several with a `kid` of its own. Null clears them.',
+        'Public keys (JSON Web Key Set, RFC 7517): 1 to 5 of EC P-256 or P-384, Ed25519 or RSA of 2048 to 4096 bits, each of several with a `kid` of its own. Null clears them.',
     }),
   jwksUri: optionalText.meta({ description: KEY_PLACE }),
   dpopBoundAccessTokens: flag.meta({ description: BOUND }),

@@ -1,4 +1,5 @@
 import { SCOPE_NAMES, SCOPES } from '@phds/catalog/scopes';
+import { ASSERTION_ALGORITHMS } from '@phds/service-kit/trust/client-assertion';
 import { POSSESSION_ALGORITHMS } from '@phds/service-kit/trust/dpop';
 import { z } from 'zod';
 import type { Exchange } from '../exchange.ts';
@@ -59,11 +60,11 @@ export function toServerMetadata({
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
     token_endpoint_auth_methods_supported: [...clientAuthentication, 'none'],
-    token_endpoint_auth_signing_alg_values_supported: [...POSSESSION_ALGORITHMS],
+    token_endpoint_auth_signing_alg_values_supported: [...ASSERTION_ALGORITHMS],
     revocation_endpoint_auth_methods_supported: [...clientAuthentication, 'none'],
-    revocation_endpoint_auth_signing_alg_values_supported: [...POSSESSION_ALGORITHMS],
+    revocation_endpoint_auth_signing_alg_values_supported: [...ASSERTION_ALGORITHMS],
     introspection_endpoint_auth_methods_supported: clientAuthentication,
-    introspection_endpoint_auth_signing_alg_values_supported: [...POSSESSION_ALGORITHMS],
+    introspection_endpoint_auth_signing_alg_values_supported: [...ASSERTION_ALGORITHMS],
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
     dpop_signing_alg_values_supported: [...POSSESSION_ALGORITHMS],
