@@ -57,8 +57,8 @@ const PRUNE_INTERVAL_MS = 3_600_000;
 /** Between walks through all users, which delete their old changes. */
 const DAY_MS = 86_400_000;
 
-/** How many sandbox people's data is made at once. The longest takes two seconds. */
-const MAKING_PEOPLE = { atOnce: 2, perKey: 2, maxWaiting: 6, maxWaitMs: 5_000 };
+/** How many sandbox people's data is made at once, one of an app. The longest takes two seconds. */
+const MAKING_PEOPLE = { atOnce: 2, perKey: 1, maxWaiting: 6, maxWaitMs: 5_000 };
 
 /** Parts that tests replace. */
 export interface Overrides {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
+import { SANDBOX_PEOPLE } from '@phds/catalog/sandbox';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { unavailable } from '@phds/service-kit/errors';
@@ -216,7 +217,7 @@ test('one reading a minute arrives for dora, for a day after her last use, and n
 });
 
 describe('the preparation of a person', () => {
-  const idOf = (number: number) => `sandbox:app_sandbox_${number}:ada`;
+  const idOf = (number: number) => `sandbox:app_sandbox_1:${SANDBOX_PEOPLE[number - 1]}`;
 
   /** Preparations of people without data, which end when `finish` is called. At most two are made at once, and one waits. */
   function start() {
@@ -268,6 +269,15 @@ describe('the preparation of a person', () => {
     await Promise.all(waiting);
     await prepare(idOf(4));
     expect(begun).toEqual([1, 2, 3, 4].map(idOf));
+  });
+
+  test('an app whose people fill the queue does not keep out those of another', async () => {
+    const { prepare, begun, finish } = start();
+    const other = 'sandbox:app_sandbox_2:ada';
+    const waiting = [...[1, 2, 3].map(idOf), other].map((userId) => prepare(userId));
+    finish();
+    await Promise.all(waiting);
+    expect(begun).toContain(other);
   });
 
   test('a preparation that fails does so for all who wait for it, and a repeat begins again', async () => {

@@ -25,7 +25,7 @@ export interface Turns {
 
 /**
  * Prepares sandbox people. Everybody who opens the approval link of a sandbox app causes it, so concurrent calls for one person share
- * one preparation, and `turns` limits how many people's data is made at once.
+ * one preparation, and `turns` limits how many people's data is made at once, shared between apps.
  */
 export function sharePreparations(ports: SandboxPorts, turns: Turns): (userId: string) => Promise<void> {
   const running = new Map<string, Promise<void>>();
@@ -42,12 +42,12 @@ export function sharePreparations(ports: SandboxPorts, turns: Turns): (userId: s
  * keys, and the first data ends at the first use, so concurrent calls and a repeat after an interruption store the same.
  */
 async function preparePerson(ports: SandboxPorts, turns: Turns, userId: string): Promise<void> {
-  const { person } = parseSandboxUser(userId);
+  const { person, clientId } = parseSandboxUser(userId);
   const { people, lives } = ports;
   const now = ports.clock.now();
   const { begunAt, madeUntil } = await people.use(userId, now, lives.keepsArriving(person) ? now : null);
   if (madeUntil !== null && now.getTime() - madeUntil.getTime() < FRESH_MS) return;
-  await turns.take('', async () => {
+  await turns.take(clientId, async () => {
     if (madeUntil === null) {
       await storeLife(ports, userId, lives.begin(person, userId, begunAt));
       await keep(ports, userId, begunAt);
