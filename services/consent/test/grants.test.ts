@@ -179,6 +179,24 @@ describe('revoking', () => {
 });
 
 describe('listing', () => {
+  test('shows operators the last read of a person among more grants than a page has', async () => {
+    const read = await approve(consent, await registerApp(consent), 'collector');
+    await record(consent, accessOf(read));
+    const later = await approve(consent, await registerApp(consent), 'collector');
+    await revoke(later.grantId, 'collector');
+    await consent.owner.query(
+      `INSERT INTO consent_grant SELECT (jsonb_populate_record(g, jsonb_build_object('id', 'grt_later' || n,
+         'granted_at', g.granted_at + n * interval '1 second'))).*
+       FROM consent_grant g CROSS JOIN generate_series(1, 100) n WHERE g.id = $1`,
+      [later.grantId],
+    );
+    expect(await consent.people.getPerson({ userId: 'collector' })).toMatchObject({
+      activeGrants: 1,
+      endedGrants: 101,
+      lastAccessAt: expect.anything(),
+    });
+  });
+
   test('shows newest first, in pages, with released accesses', async () => {
     const apps = [await registerApp(consent), await registerApp(consent), await registerApp(consent)];
     const grants: Awaited<ReturnType<typeof approve>>[] = [];

@@ -14,6 +14,8 @@ import type { Sessions } from '../app/sessions.ts';
 import { toGrantMessage } from './grant-messages.ts';
 import { parseKnownId } from './parameters.ts';
 
+const PAGE_SIZE = 100;
+
 /** phds.consent.v1.PersonOperatorService. */
 export function createPersonOperatorService({
   grants,
@@ -28,7 +30,16 @@ export function createPersonOperatorService({
   readonly certificates: ErasureCertificates;
   readonly clock: Clock;
 }) {
-  const FIRST = toPage({ page: 1, pageSize: 100 });
+  /** The last read of any grant, however many the person had. */
+  async function findLastRead(userId: string): Promise<Date | null> {
+    let last: Date | null = null;
+    for (let page = 1; ; page += 1) {
+      const { items, total } = await grants.list(userId, null, toPage({ page, pageSize: PAGE_SIZE }));
+      for (const { lastAccessAt: at } of items) if (at !== null && (last === null || at > last)) last = at;
+      if (page * PAGE_SIZE >= total) return last;
+    }
+  }
+
   // For a number without its items, which each need counts of reads.
   const ONE = toPage({ page: 1, pageSize: 1 });
   return implement(
@@ -36,21 +47,19 @@ export function createPersonOperatorService({
     {
       async getPerson({ userId: text }) {
         const userId = parseUserId(text);
-        const [all, active, open] = await Promise.all([
-          grants.list(userId, null, FIRST),
+        const [all, active, open, lastRead] = await Promise.all([
+          grants.list(userId, null, ONE),
           grants.list(userId, 'active', ONE),
           pendingApprovals.list(userId, 'pending', ONE),
+          findLastRead(userId),
         ]);
         if (all.total === 0 && open.total === 0)
           throw notFound('Consent knows nothing of this person: no grant and no open request.');
-        const reads = all.items.flatMap(({ lastAccessAt }) =>
-          lastAccessAt === null ? [] : [lastAccessAt.getTime()],
-        );
         return {
           activeGrants: active.total,
           endedGrants: all.total - active.total,
           openRequests: open.total,
-          ...(reads.length > 0 && { lastAccessAt: timestampFromDate(new Date(Math.max(...reads))) }),
+          ...(lastRead !== null && { lastAccessAt: timestampFromDate(lastRead) }),
         };
       },
       async listPersonGrants({ userId, page }) {
