@@ -74,6 +74,8 @@ describeWith('systemd-analyze', spawnSync('systemd-analyze', ['--version']).stat
     (name) => {
       const unit = join(directory, name.replace('@', '@consent'));
       const text = readFileSync(join(units, name), 'utf8');
+      // Each service has a user of its own.
+      expect(text).toMatch(/^User=\S+%i$/m);
       // The program has to exist on the machine of the test.
       writeFileSync(unit, text.replaceAll('/usr/bin/node', process.execPath));
       const verify = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
