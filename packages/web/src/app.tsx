@@ -48,9 +48,6 @@ const WebhookPage = lazy(async () => ({
 const SignedInPage = lazy(async () => ({
   default: (await import('./pages/signed-in/signed-in-page.tsx')).SignedInPage,
 }));
-const TestRunPage = lazy(async () => ({
-  default: (await import('./pages/console/test-run-page.tsx')).TestRunPage,
-}));
 
 /** The pages of a signed-in person. */
 const PERSONAL = /^\/(?:apps|history|data|console)(?:\/.*)?$/;
@@ -91,7 +88,6 @@ function PersonalPages() {
       <Route path="/data" component={MyDataPage} />
       <Route path="/console" component={ConsolePage} />
       <Route path="/console/new" component={NewAppPage} />
-      <Route path="/console/test-run" component={TestRunPage} />
       <Route path="/console/:clientId">{({ clientId }) => <DeveloperAppPage clientId={clientId} />}</Route>
       <Route path="/console/:clientId/requests">
         {({ clientId }) => <RequestLogPage clientId={clientId} />}

@@ -49,7 +49,7 @@ test.each(AREAS)('every message of %s is used', (area) => {
 const SAME: Readonly<Record<string, readonly string[]>> = {
   apps: ['app', 'domain', 'website'],
   console: [
-    ...['name', 'status', 'webhook', 'live', 'sandbox', 'scopes', 'homepage', 'askApp'],
+    ...['name', 'status', 'webhook', 'live', 'sandbox', 'scopes', 'homepage'],
     ...['typeServer', 'typeBrowser', 'authenticationSecret'],
   ],
   data: ['bmi', 'fieldName', 'fieldStatus', 'moodNeutral', 'sourceAppleWatch', 'sourceIphone'],

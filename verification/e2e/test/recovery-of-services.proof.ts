@@ -153,7 +153,7 @@ test("without consent's database every data endpoint answers ACCESS_NOT_RECORDED
   const known = await app.connect(session, SCOPE_NAMES);
   expectStatus(200, await read(known.accessToken, HEART_PATH));
   const unseen = await app.connect(session, ['read:health-data:heart']);
-  expect(DATA_PATHS.length).toBe(24);
+  expect(DATA_PATHS.length).toBe(23);
 
   const giveBack = await lockOutOfDatabase(stack, 'phds_consent');
   for (const path of DATA_PATHS) expectNothing(await read(known.accessToken, path));

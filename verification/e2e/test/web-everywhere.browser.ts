@@ -27,7 +27,6 @@ const PAGES = [
   '/data?scope=read:medications',
   '/console',
   '/console/new',
-  '/console/test-run',
   '/console/:app',
   '/console/:app/requests',
   '/console/:app/webhook',

@@ -60,7 +60,6 @@ export function ConsolePage() {
           }
         </Resource>
         <Row>
-          <ButtonLink to="/console/test-run">{text('tryFlow')}</ButtonLink>
           <a href="/docs">{text('documentation')}</a>
           <a href="/openapi.json">{text('openApi')}</a>
           <a href="/oauth/scopes">{text('scopes')}</a>

@@ -1,7 +1,7 @@
 import { errorsOfEndpoint } from '@phds/catalog/data-errors';
 import { getEndpoint } from '@phds/catalog/endpoints';
 import { PROBLEM_CODES, type ProblemCode } from '@phds/catalog/problems';
-import { SANDBOX_PEOPLE } from '@phds/catalog/sandbox';
+import { SANDBOX_PEOPLE, type SandboxPerson } from '@phds/catalog/sandbox';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { useApp } from '../../../api/developer-apps.ts';
@@ -14,7 +14,6 @@ import { EmptyPage } from '../../../ui/notice.tsx';
 import { Resource } from '../../../ui/resource.tsx';
 import { linkTo } from '../../../ui/web-link.tsx';
 import { NoApp } from '../no-app.tsx';
-import { PEOPLE_TEXTS } from '../test-run/person-choice.tsx';
 import { text as consoleText } from '../texts.ts';
 import { Rich, text } from './texts.ts';
 import { Triggers } from './triggers.tsx';
@@ -65,6 +64,14 @@ function LiveApp({ clientId, name }: { readonly clientId: string; readonly name:
   );
 }
 
+/** The text about the data of each made-up person. */
+const PEOPLE_TEXTS = {
+  ada: 'personAda',
+  ben: 'personBen',
+  cleo: 'personCleo',
+  dora: 'personDora',
+} as const satisfies Record<SandboxPerson, string>;
+
 /** The made-up people of an app, and how to ask them. */
 function People() {
   return (
@@ -74,9 +81,6 @@ function People() {
         <Rich id="peopleText" components={{ hint: <code />, deny: <code /> }} />
       </Soft>
       <Facts facts={SANDBOX_PEOPLE.map((id) => [id, consoleText(PEOPLE_TEXTS[id])])} />
-      <Row>
-        <Link href="/console/test-run">{text('tryFlow')}</Link>
-      </Row>
     </Card>
   );
 }

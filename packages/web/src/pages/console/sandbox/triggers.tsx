@@ -6,7 +6,6 @@ import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
-import { findGrant } from '../test-run/test-run.ts';
 import { text } from './texts.ts';
 
 type Trigger = Triggered['trigger'];
@@ -24,7 +23,7 @@ const TRIGGERS = Object.keys(TEXTS) as Trigger[];
 
 /** Lets something happen to a connection of a sandbox app, as its person or time would. */
 export function Triggers({ clientId }: { readonly clientId: string }) {
-  const [grantId, setGrantId] = useState(() => findGrant(clientId));
+  const [grantId, setGrantId] = useState('');
   const [trigger, setTrigger] = useState<Trigger>('data.arrive');
   const change = useTrigger(clientId);
   const submit = (event: FormEvent) => {
