@@ -31,7 +31,11 @@ export default class PlainRunner {
         const { rootDir, testTimeout: ownTimeout } = context.config;
         const limits = { testNamePattern, testTimeout: testTimeout ?? ownTimeout };
         await worker.runFile({ path, rootDir, ...limits }).then(
-          (result) => onResult(test, result),
+          // Of a file without tests, Jest would only say that it has none.
+          (result) =>
+            result.testResults.length === 0 && result.testExecError
+              ? onFailure(test, result.testExecError)
+              : onResult(test, result),
           (error) => onFailure(test, { message: error.message, stack: error.stack }),
         );
       }

@@ -8,8 +8,8 @@ import { repositoryRoot } from '@phds/local-stack/data-directory';
 
 const run = promisify(execFile);
 
-/** Files that start Postgres, Redis and a stack. */
-const FILES = ['consent/test/evictions', 'service-kit/test/redis', 'e2e/test/self-test'];
+/** Files that start Postgres, Redis and servers on leased ports. */
+const FILES = ['consent/test/evictions', 'service-kit/test/redis', 'service-kit/test/replicas'];
 
 /** The sources of this checkout with what is installed: hard links where the file system has them. */
 async function copyCheckout(to: string): Promise<void> {
