@@ -219,13 +219,16 @@ async function answer<Item, Result>(
     const again = error === late ? [batch.filter(isInTime)] : splitAfter(error, batch);
     const kept = new Set(again.flat());
     for (const one of batch) if (!kept.has(one)) one.reject(error);
-    for (const some of again) if (some.length > 0) void answer(run, some, marginMs);
+    // One after the other, so that a batch never has more than one run.
+    for (const some of again) if (some.length > 0) await answer(run, some, marginMs);
   }
 }
 
-/** Each item of a failed batch by itself if the error is about one of them, else none. */
+/** The halves of a failed batch if the error is about one of its items, which few runs find, else none. */
 function splitAfter<One>(error: unknown, batch: readonly One[]): (readonly One[])[] {
-  return batch.length > 1 && isAboutOneItem(error) ? batch.map((one) => [one]) : [];
+  if (batch.length < 2 || !isAboutOneItem(error)) return [];
+  const middle = Math.ceil(batch.length / 2);
+  return [batch.slice(0, middle), batch.slice(middle)];
 }
 
 /** Nothing is recorded as read for a caller that has given up. */
