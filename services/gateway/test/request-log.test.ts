@@ -82,6 +82,16 @@ describe('the request log', () => {
       expect(await idsOf(other)).toEqual(['req_2', 'req_1']);
     });
 
+    test('keeps the requests of an app when others, who only know its id, send more than are kept', async () => {
+      log.add('app_1', request());
+      for (let i = 0; i < 300; i += 1) log.add('app_1', request({ status: 400 }), false);
+      await log.handOver();
+      const ids = await idsOf(log);
+      expect([ids.length, ids.at(-1), ids[0], ids.at(-2)]).toEqual([51, 'req_1', 'req_301', 'req_252']);
+      for (let i = 0; i < 300; i += 1) log.add('app_1', request());
+      expect(await idsOf(log)).toHaveLength(200);
+    });
+
     test('keeps the requests of each app apart', async () => {
       log.add('app_1', request());
       log.add('app_2', request());

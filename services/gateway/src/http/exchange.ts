@@ -29,6 +29,8 @@ export interface Exchange {
   presentedClientId: string | undefined;
   /** The app that has authenticated itself. */
   clientId: string | undefined;
+  /** Whether the request only named an app without a secret, which anybody can. */
+  isPublicCall: boolean;
   /** Thumbprint of the key that the request proved to hold, which is that of its token; empty for none. */
   provenKey: string;
   /** Set on routes that require a session. */
@@ -55,6 +57,7 @@ export function createExchange(
     appInPath: undefined,
     presentedClientId: undefined,
     clientId: undefined,
+    isPublicCall: false,
     provenKey: '',
     session: undefined,
     headers: {},

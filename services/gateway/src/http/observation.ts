@@ -125,10 +125,12 @@ function findTraceparent({ headers: { traceparent } }: IncomingMessage): string 
 export function addToRequestLog(exchange: Exchange, code: ProblemCode | null): void {
   const { gateway, request, response, requestId, startedAt, route: endpoint, clientId } = exchange;
   if (clientId === undefined) return;
+  const isProven = !exchange.isPublicCall || code === null;
   const ms = Math.round(performance.now() - startedAt);
   const at = gateway.clock.now().getTime() - ms;
   const { method } = request;
-  gateway.requests.add(clientId, { requestId, at, method, endpoint, status: response.statusCode, code, ms });
+  const answered = { requestId, at, method, endpoint, status: response.statusCode, code, ms };
+  gateway.requests.add(clientId, answered, isProven);
 }
 
 /** Writes an answered request to the security log if its route is in it. Refused authentications of all routes have lines of their own. */

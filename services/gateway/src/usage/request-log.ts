@@ -6,6 +6,8 @@ import { z } from 'zod';
 
 /** Number of requests kept for each app. */
 const KEPT_REQUESTS = 200;
+/** How many of them may come from somebody who only named the app and got an error. */
+const UNPROVEN_REQUESTS = 50;
 /** How long a request is kept. */
 const KEPT_HOURS = 24;
 /** Number of apps whose requests are kept in memory while they are not stored in Redis. */
@@ -67,8 +69,9 @@ export class RequestLog {
     this.#clock = clock;
   }
 
-  add(clientId: string, request: LoggedRequest): void {
-    this.#added.push([clientId, request]);
+  /** With `isProven` false, anybody who knows the app's id may have sent it: it takes no place of the app's own requests. */
+  add(clientId: string, request: LoggedRequest, isProven = true): void {
+    this.#added.push([isProven ? clientId : toUnproven(clientId), request]);
   }
 
   /** Moves all requests to Redis. Throws when Redis does not store them; they are kept for the next call. Never runs twice at once. */
@@ -91,6 +94,13 @@ export class RequestLog {
 
   /** The requests of one app in the last 24 hours, at most 200. */
   async find(clientId: string): Promise<RequestsOfApp> {
+    const [own, unproven] = await Promise.all([this.#findAll(clientId), this.#findAll(toUnproven(clientId))]);
+    const others = unproven.requests.slice(0, UNPROVEN_REQUESTS);
+    const requests = [...own.requests.slice(0, KEPT_REQUESTS - others.length), ...others];
+    return { requests: requests.sort((a, b) => b.at - a.at), complete: own.complete && unproven.complete };
+  }
+
+  async #findAll(clientId: string): Promise<RequestsOfApp> {
     const stored = (await this.#shared?.find(clientId)) ?? null;
     this.#sort();
     const own = [...(this.#sending.get(clientId) ?? []), ...(this.#kept.get(clientId) ?? [])];
@@ -98,7 +108,7 @@ export class RequestLog {
     // A batch whose answer was lost is sent again.
     const byId = new Map([...(stored ?? []), ...own].map((request) => [request.requestId, request]));
     const requests = [...byId.values()].filter(({ at }) => at >= oldest).sort((a, b) => b.at - a.at);
-    return { requests: requests.slice(0, KEPT_REQUESTS), complete: stored !== null };
+    return { requests, complete: stored !== null };
   }
 
   /** Moves the added requests to their apps. */
@@ -124,6 +134,11 @@ export class RequestLog {
     const [silent] = this.#kept.keys();
     if (silent !== undefined) this.#kept.delete(silent);
   }
+}
+
+/** Under which the unproven requests of an app are kept. No client id has a space. */
+function toUnproven(clientId: string): string {
+  return `${clientId} unproven`;
 }
 
 /** Number of apps in one pipeline, so that a busy moment does not hold up other commands on the connection. */

@@ -173,6 +173,7 @@ async function callAsPublic<T>(
   }
   // Not before: the latest requests of the app are shown to its developer.
   exchange.clientId = clientId;
+  exchange.isPublicCall = true;
   return call(clientId);
 }
 
