@@ -52,7 +52,8 @@ addEventHandler(collectErrors);
 export async function runFile({ path, rootDir, testNamePattern, testTimeout }) {
   resetState();
   const state = getState();
-  state.testTimeout = testTimeout;
+  // Without a limit of its own, a configuration has that of jest-circus.
+  if (testTimeout !== undefined) state.testTimeout = testTimeout;
   state.testNamePattern = testNamePattern ? new RegExp(testNamePattern, 'i') : null;
   jestExpect.setState({ testPath: path });
   const start = Date.now();
