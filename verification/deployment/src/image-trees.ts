@@ -36,6 +36,10 @@ export class ImageBuild {
     const build = new ImageBuild(directory, stages);
     await copyContext(build.#workspace);
     await build.#runStage('workspace', build.#workspace, {});
+    // deploy/collect.sh begins with this. Done once, so that each stage copies little.
+    await run('sh', ['-c', 'rm -rf node_modules ./*/node_modules ./*/*/node_modules'], {
+      cwd: build.#workspace,
+    });
     return build;
   }
 

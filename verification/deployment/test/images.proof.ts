@@ -5,8 +5,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
 import { findRandomPorts } from '@phds/local-stack/ports';
-import { createFurtherProcess, processOf, startRunningStack } from '@phds/running-system/running-stack';
+import {
+  createFurtherProcess,
+  processOf,
+  startRunningStack,
+  withPatience,
+} from '@phds/running-system/running-stack';
 import { connectPerson, useEverything } from '@phds/running-system/working-system';
+import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import { ImageBuild } from '../src/image-trees.ts';
 
@@ -31,11 +37,14 @@ test('the services run from the trees of their images', async () => {
   await using images = new AsyncDisposableStack();
   for (const service of SERVICES) {
     const checkout = await build.collect('service-files', service);
-    const image = createFurtherProcess(stack, service, { name: `image-${service}`, ports, checkout });
+    const environment = withPatience()[service] ?? {};
+    const own = { name: `image-${service}`, ports, checkout, environment };
+    const image = createFurtherProcess(stack, service, own);
     images.defer(() => image.stop());
     await image.start();
   }
-  await useEverything(person);
+  // Calls between services that have just been replaced may fail at first.
+  await eventually(() => useEverything(person), { intervalMs: 100 });
   expect((await fetch(`${stack.gateway}/docs`)).status).toBe(200);
 }, 600_000);
 
