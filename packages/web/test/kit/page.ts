@@ -2,6 +2,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'node:util';
 import { jest } from '@jest/globals';
+import { i18n } from '@lingui/core';
 import { createElement } from 'react';
 import { type Answers, problem, type Sent, Service } from './answers.ts';
 import { installDom, type Leaving, openEmptyPage, removeDom, tellPage } from './dom.ts';
@@ -15,7 +16,7 @@ const { userEvent } = await import('@testing-library/user-event');
 const { createQueryClient } = await import('../../src/api/query-client.ts');
 const { startSignIn } = await import('../../src/api/sign-in.ts');
 const { Root } = await import('../../src/root.tsx');
-const { startLanguage } = await import('../../src/texts/language.ts');
+const { startLanguage, USUAL_LOCALES } = await import('../../src/texts/language.ts');
 // The scripts of pages and dialogs, which the app loads when it needs them.
 for (const file of globSync('{pages,ui}/**/*.tsx', { cwd: SRC })) await import(join(SRC, file));
 removeDom();
@@ -288,6 +289,8 @@ export class Page implements AsyncDisposable {
       Object.assign(console, { error: this.#real.error, warn: this.#real.warn });
       Reflect.deleteProperty(globalThis, 'jest');
       removeDom();
+      // Files that open no page expect the language in which the process began.
+      i18n.activate('en', USUAL_LOCALES.en);
     }
     this.#check();
   }
