@@ -7,8 +7,10 @@ type RedisLogger = Pick<Logger, 'info' | 'warn'>;
 export interface RedisConnection extends AsyncDisposable {
   /** Commands reject immediately without a connection, and after `commandTimeoutMs` without an answer. */
   readonly client: Redis;
-  /** Whether there is a connection, and Redis carries out commands. */
+  /** Whether there is a connection, so that a command may be sent. */
   isReady(): boolean;
+  /** Whether there is a connection, and Redis carries out commands. Only a command that succeeds can end an outage, so nothing waits for this. */
+  isUp(): boolean;
   /** Resolves when the first attempt to connect is over. */
   readonly tried: Promise<void>;
 }
@@ -64,7 +66,8 @@ export function openRedis(
   setTimeout(resolve, CONNECT_TIMEOUT_MS).unref();
   return {
     client,
-    isReady: () => client.status === 'ready' && !outages.isAway(),
+    isReady: () => client.status === 'ready',
+    isUp: () => client.status === 'ready' && !outages.isAway(),
     tried,
     [Symbol.asyncDispose]: async () => client.disconnect(),
   };
@@ -159,9 +162,11 @@ function logOutages(client: Redis, log: RedisLogger) {
     isAway: () => away,
     /** Takes the outcome of a command; null for success. */
     note(error: Error | null): void {
-      if (error !== null) failedAt = performance.now();
       if (error === null) recover();
-      else fail(error);
+      else {
+        failedAt = performance.now();
+        fail(error);
+      }
     },
   };
 }

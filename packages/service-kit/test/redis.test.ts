@@ -94,10 +94,11 @@ async function startDemotedRedis() {
       hello: '%1\r\n+server\r\n+redis\r\n',
       client: '+OK\r\n',
       info: '$9\r\nloading:0\r\n',
+      incr: '-ERR not now\r\n',
       set: connections === 1 ? '-READONLY of a replica\r\n' : '+OK\r\n',
     };
     socket.on('data', (data) => {
-      for (const [command] of String(data).matchAll(/(?<=\r\n)(hello|client|info|set)(?=\r\n)/g))
+      for (const [command] of String(data).matchAll(/(?<=\r\n)(hello|client|info|incr|set)(?=\r\n)/g))
         socket.write(answers[command] ?? '');
     });
   });
@@ -113,8 +114,16 @@ test('a read-only node is left, and counts as an outage until a command succeeds
   await using connection = openRedis(redis.url, { info: record, warn: record }, PATIENT);
   await eventually(() => connection.isReady());
   await expect(connection.client.set('key', '')).rejects.toThrow('READONLY');
-  expect(connection.isReady()).toBe(false);
+  expect(connection.isUp()).toBe(false);
   await eventually(() => connection.client.set('key', ''));
-  await eventually(async () => (await connection.client.set('key', '')) && connection.isReady());
+  await eventually(async () => (await connection.client.set('key', '')) && connection.isUp());
   expect(lines).toEqual(['Redis is unavailable; continuing without it', 'Redis is back']);
+});
+
+test('a refused command counts as an outage and keeps no further command from being sent', async () => {
+  await using redis = await startDemotedRedis();
+  await using connection = openRedis(redis.url, { info: () => undefined, warn: () => undefined }, PATIENT);
+  await eventually(() => connection.isReady());
+  await expect(connection.client.incr('key')).rejects.toThrow('not now');
+  expect([connection.isUp(), connection.isReady()]).toEqual([false, true]);
 });

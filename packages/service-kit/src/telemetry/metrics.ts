@@ -170,9 +170,9 @@ export function measurePools(metrics: Metrics, pools: Readonly<Record<string, Me
 }
 
 /** Exports whether there is a connection to Redis. Only for a service that has one configured. */
-export function measureRedis(metrics: Metrics, redis: { isReady(): boolean }): void {
+export function measureRedis(metrics: Metrics, redis: { isUp(): boolean }): void {
   metrics.readGauge({ name: 'phds_redis_up', help: 'Whether there is a connection to Redis: 1 or 0.' }, () =>
-    redis.isReady() ? 1 : 0,
+    redis.isUp() ? 1 : 0,
   );
 }
 
