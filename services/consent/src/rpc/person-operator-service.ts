@@ -30,13 +30,13 @@ export function createPersonOperatorService({
   readonly certificates: ErasureCertificates;
   readonly clock: Clock;
 }) {
-  /** The last read of any grant, however many the person had. */
-  async function findLastRead(userId: string): Promise<Date | null> {
+  /** How many grants the person had, and the last read of any. */
+  async function summarise(userId: string): Promise<{ total: number; last: Date | null }> {
     let last: Date | null = null;
     for (let page = 1; ; page += 1) {
       const { items, total } = await grants.list(userId, null, toPage({ page, pageSize: PAGE_SIZE }));
       for (const { lastAccessAt: at } of items) if (at !== null && (last === null || at > last)) last = at;
-      if (page * PAGE_SIZE >= total) return last;
+      if (page * PAGE_SIZE >= total) return { total, last };
     }
   }
 
@@ -47,19 +47,18 @@ export function createPersonOperatorService({
     {
       async getPerson({ userId: text }) {
         const userId = parseUserId(text);
-        const [all, active, open, lastRead] = await Promise.all([
-          grants.list(userId, null, ONE),
+        const [{ total, last }, active, open] = await Promise.all([
+          summarise(userId),
           grants.list(userId, 'active', ONE),
           pendingApprovals.list(userId, 'pending', ONE),
-          findLastRead(userId),
         ]);
-        if (all.total === 0 && open.total === 0)
+        if (total === 0 && open.total === 0)
           throw notFound('Consent knows nothing of this person: no grant and no open request.');
         return {
           activeGrants: active.total,
-          endedGrants: all.total - active.total,
+          endedGrants: total - active.total,
           openRequests: open.total,
-          ...(lastRead !== null && { lastAccessAt: timestampFromDate(lastRead) }),
+          ...(last !== null && { lastAccessAt: timestampFromDate(last) }),
         };
       },
       async listPersonGrants({ userId, page }) {
