@@ -159,15 +159,11 @@ const NAME_LENGTH = 200;
 /** Maximum text length of the rpc. */
 const TEXT_LENGTH = 4_000;
 
-/** Converts the fields of one record. Throws Refused. */
-type HealthRecordParser = (fields: readonly string[]) => HealthRecordOutcome;
+/** Converts the fields of one record. Dates without a time are days in the zone. Throws Refused. */
+type HealthRecordParser = (fields: readonly string[], timeZone: string) => HealthRecordOutcome;
 
-/** Dates without a time are days in the zone. */
-export function createHealthRecordParser(
-  columns: Columns<HealthRecordColumn>,
-  timeZone: string,
-): HealthRecordParser {
-  return (row) => {
+export function createHealthRecordParser(columns: Columns<HealthRecordColumn>): HealthRecordParser {
+  return (row, timeZone) => {
     const text = (name: HealthRecordColumn) =>
       parseText(name, row[columns.get(name) ?? -1] ?? '', TEXT_LENGTH);
     const name = normalise(text('record'));

@@ -30,22 +30,18 @@ const REQUIRED: readonly ReadingColumn[] = ['type', 'start', 'value'];
 const SOURCE = 'csv';
 const LABEL_LENGTH = 40;
 
-/** Converts the fields of one line to a reading. Throws Refused. */
-type ReadingParser = (fields: readonly string[]) => ImportedReading;
+/** Converts the fields of one line to a reading. Dates without a time are days in the zone. Throws Refused. */
+type ReadingParser = (fields: readonly string[], timeZone: string) => ImportedReading;
 
 /** Throws UnusableFile if a required column is missing. */
-function createReadingParser(
-  columns: Columns<ReadingColumn>,
-  delimiter: string,
-  timeZone: string,
-): ReadingParser {
+function createReadingParser(columns: Columns<ReadingColumn>, delimiter: string): ReadingParser {
   for (const name of REQUIRED) {
     if (!columns.has(name)) throw new UnusableFile(`The header lacks the column ${name}`);
   }
   const indexOf = (name: ReadingColumn) => columns.get(name) ?? -1;
   const [type, start, end] = [indexOf('type'), indexOf('start'), indexOf('end')];
   const [value, unit, source] = [indexOf('value'), indexOf('unit'), indexOf('source')];
-  return (fields) => {
+  return (fields, timeZone) => {
     const metric = findMetricByName(fields[type] ?? '');
     if (metric === null) throw new Refused('type is not known');
     const startAt = parseTime('start', fields[start] ?? '', timeZone);
@@ -64,10 +60,13 @@ function createReadingParser(
 
 const DELIMITERS = [',', ';', '\t'];
 
+/** Processes the fields of one line. Throws Refused. */
+type TakeLine = (fields: readonly string[], line: number, sink: ImportSink) => void;
+
 /** The content of a file, according to its header. */
 interface Content {
-  /** Processes the fields of one line. Throws Refused. */
-  readonly take: (fields: readonly string[], line: number, sink: ImportSink) => void;
+  /** Dates without a time are days in the zone. */
+  readonly takeIn: (timeZone: string) => TakeLine;
   /** If so, lines before the resume position are read too. */
   readonly mayHoldProfile: boolean;
 }
@@ -81,23 +80,22 @@ export const csvImporter: Importer = {
     if (patient !== null) throw new UnusableFile('A CSV file is about one person: leave --patient out');
     const source = openFileSource(path);
     const header = await readHeader(source, DELIMITERS);
-    chooseContent(header, 'UTC');
-    return toSource(path, source, header);
+    return toSource(path, source, header, chooseContent(header));
   },
 };
 
-function toSource(path: string, source: ByteSource, header: Header): ImportSource {
+function toSource(path: string, source: ByteSource, header: Header, content: Content): ImportSource {
   const { delimiter, names } = header;
   return {
     files: [path],
     size: source.size,
     describe: (line) => `line ${line}`,
     async read(sink, from, timeZone) {
-      const content = chooseContent(header, timeZone);
+      const take = content.takeIn(timeZone);
       const start = content.mayHoldProfile ? header.end : Math.max(from, header.end);
       const earlier = withoutItems(sink);
       for await (const rows of readRows(source, { delimiter, width: names.length, from: start })) {
-        for (const row of rows) takeRow(row, content.take, row.end <= from ? earlier : sink);
+        for (const row of rows) takeRow(row, take, row.end <= from ? earlier : sink);
         const last = rows.at(-1);
         if (last !== undefined && last.end > from) await sink.reached(last.end);
       }
@@ -106,15 +104,15 @@ function toSource(path: string, source: ByteSource, header: Header): ImportSourc
   };
 }
 
-/** Determines which of the two headers the file has. Throws UnusableFile if it has neither. Dates without a time are days in the zone. */
-function chooseContent(header: Header, timeZone: string): Content {
+/** Determines which of the two headers the file has. Throws UnusableFile if it has neither. */
+function chooseContent(header: Header): Content {
   const names = header.names.map(normalise);
   if (names.includes('record')) {
-    const parse = createHealthRecordParser(findColumns(header, HEALTH_RECORD_COLUMNS), timeZone);
+    const parse = createHealthRecordParser(findColumns(header, HEALTH_RECORD_COLUMNS));
     return {
       mayHoldProfile: true,
-      take: (fields, line, sink) => {
-        const outcome = parse(fields);
+      takeIn: (timeZone) => (fields, line, sink) => {
+        const outcome = parse(fields, timeZone);
         if (outcome.kind === 'profile') sink.profile(outcome.facts);
         else if (outcome.kind === 'left-out') sink.leftOut(outcome.label, NOTHING);
         else sink.record(outcome.record, line);
@@ -126,17 +124,20 @@ function chooseContent(header: Header, timeZone: string): Content {
       `The first line is no header. For readings it is: ${READING_COLUMNS.join(',')}. For records it begins with: record`,
     );
   }
-  const parse = createReadingParser(findColumns(header, READING_COLUMNS), header.delimiter, timeZone);
-  return { mayHoldProfile: false, take: (fields, line, sink) => sink.reading(parse(fields), line) };
+  const parse = createReadingParser(findColumns(header, READING_COLUMNS), header.delimiter);
+  return {
+    mayHoldProfile: false,
+    takeIn: (timeZone) => (fields, line, sink) => sink.reading(parse(fields, timeZone), line),
+  };
 }
 
-function takeRow({ line, fields, problem }: Row, take: Content['take'], sink: ImportSink): void {
+function takeRow({ line, fields, problem }: Row, take: TakeLine, sink: ImportSink): void {
   if (problem !== '') sink.refused('line', problem, line);
   else if (fields.length === 0) sink.leftOut('line', 'empty');
   else takeFields(fields, line, take, sink);
 }
 
-function takeFields(fields: readonly string[], line: number, take: Content['take'], sink: ImportSink): void {
+function takeFields(fields: readonly string[], line: number, take: TakeLine, sink: ImportSink): void {
   try {
     take(fields, line, sink);
   } catch (error) {
