@@ -59,14 +59,24 @@ describe('no secret reaches the log', () => {
     const text = logged((log) => {
       log.error(
         {
-          err: new AppError('unavailable', 'x', {
+          err: new AppError('internal', 'x', {
             cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }),
           }),
         },
         'failed',
       );
     });
-    for (const part of ['unavailable', 'refused', 'ECONNREFUSED', 'stack']) expect(text).toContain(part);
+    for (const part of ['internal', 'refused', 'ECONNREFUSED', 'stack']) expect(text).toContain(part);
+  });
+
+  test('a dependency that does not answer is logged with its causes and without a stack, a defect behind it with one', () => {
+    const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    const notRecorded = (cause: Error) => new AppError('access_not_recorded', '', { cause });
+    const away = logged((log) => log.warn({ err: notRecorded(unavailable(refused)) }, 'failed'));
+    for (const part of ['access_not_recorded', 'unavailable', 'ECONNREFUSED']) expect(away).toContain(part);
+    expect(away).not.toContain('stack');
+    const defect = new AppError('internal', '', { cause: new TypeError('not a function') });
+    expect(logged((log) => log.error({ err: notRecorded(defect) }, 'failed'))).toContain('stack');
   });
 
   test('a log without redaction writes to the same place, scrubs messages, and leaves the log it comes from as it is', () => {
@@ -106,7 +116,7 @@ describe('lines that anybody can cause', () => {
     const service = implement(
       HealthDataService,
       { read } as never,
-      { read: OPERATORS } as never,
+      { read: [...OPERATORS, 'authorization'] } as never,
       {} as never,
     );
     const rolesOf: RolesOf = (caller) => (caller === 'operator:on-call' ? ['operator'] : []);
@@ -132,6 +142,30 @@ describe('lines that anybody can cause', () => {
       cause: 'signature verification failed',
     });
     expect(written.join('')).not.toContain('stack');
+  });
+
+  test.each<[string, () => AppError, { level: string; msg: string }]>([
+    [
+      'an unreachable database',
+      () => unavailable(new Error('connect ECONNREFUSED')),
+      { level: 'warn', msg: 'rpc refused' },
+    ],
+    [
+      'a defect',
+      () => new AppError('internal', '', { cause: new TypeError('not a function') }),
+      { level: 'error', msg: 'rpc failed' },
+    ],
+  ])('calls that fail for %s leave a few lines and a count', async (_, failure, line) => {
+    const fail = async () => {
+      throw failure();
+    };
+    const caller = async () => 'authorization';
+    await Promise.all(Array.from({ length: 500 }, () => expect(call(caller, fail)).rejects.toThrow()));
+    const failures = () => lines().filter(({ msg }) => msg === line.msg);
+    const counted = () => failures().reduce((sum, { omitted = 1 }) => sum + omitted, 0);
+    await eventually(() => expect(counted()).toBe(500));
+    expect(failures().length).toBeLessThan(100);
+    expect(failures()[0]).toMatchObject({ ...line, rpc: 'phds.healthdata.v1.HealthDataService/Read' });
   });
 
   test('acts of operators are in the security log with their outcome, calls of services are not', async () => {

@@ -193,13 +193,17 @@ function toOwnError(error: unknown): AppError {
     : appError;
 }
 
-/** Logs faults as errors, here and nowhere else. Refusals are caused by the caller and logged at debug level only. */
+/**
+ * Logs faults as errors, here and nowhere else. Refusals are caused by the caller and logged at debug level only. Faults and outages fail
+ * every call, so their lines are sampled.
+ */
 function report(appError: AppError, { method }: RpcContext, log: Logger): AppError {
   const rpc = toRpcName(method);
   const { reason } = appError;
-  if (isFault(appError)) log.error({ rpc, err: appError }, 'rpc failed');
+  const kind = `${rpc} ${reason}`;
+  if (isFault(appError)) sampledLogOf(log)('error', kind, { rpc, err: appError }, 'rpc failed');
   else if (reason === 'unavailable' || reason === 'access_not_recorded') {
-    log.warn({ rpc, err: appError }, 'rpc refused');
+    sampledLogOf(log)('warn', kind, { rpc, err: appError }, 'rpc refused');
   } else log.debug({ rpc, reason }, 'rpc refused');
   return appError;
 }

@@ -50,7 +50,7 @@ export function createLogger({ service, level = 'info', destination }: LoggerOpt
     mixin: toLogFields,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: serializeError, error: serializeError },
+    serializers: { err: toLogged, error: toLogged },
     redact: {
       paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
       censor: '[redacted]',
@@ -79,14 +79,24 @@ interface SerializedError {
   cause?: SerializedError;
 }
 
-/** The loggable part of an error. Other fields are dropped: drivers put parameters and configuration there. */
-function serializeError(error: unknown, depth = 0): SerializedError {
+const toLogged = (error: unknown) => serializeError(error);
+
+/**
+ * The loggable part of an error. Other fields are dropped: drivers put parameters and configuration there. A dependency that does not answer
+ * is no defect of the code, so it needs no stack; the cause of a missing access record decides for itself.
+ */
+function serializeError(error: unknown, depth = 0, isDefect = true): SerializedError {
   if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
   const { reason, code } = error as { reason?: unknown; code?: unknown };
   const serialized: SerializedError = { type: error.name, message: scrub(error.message) };
   if (typeof reason === 'string') serialized.reason = reason;
   if (typeof code === 'string' || typeof code === 'number') serialized.errorCode = String(code);
-  if (error.stack !== undefined) serialized.stack = scrub(error.stack);
-  if (error.cause !== undefined && depth < 4) serialized.cause = serializeError(error.cause, depth + 1);
+  const needsStack = isDefect && reason !== 'unavailable';
+  if (needsStack && reason !== 'access_not_recorded' && error.stack !== undefined) {
+    serialized.stack = scrub(error.stack);
+  }
+  if (error.cause !== undefined && depth < 4) {
+    serialized.cause = serializeError(error.cause, depth + 1, needsStack);
+  }
   return serialized;
 }

@@ -53,14 +53,14 @@ const WINDOW_MS = 1_000;
 type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 type Window = { written: number; omitted: number };
 
-/** Each `kind` has a limit of its own; there are only a few kinds. */
+/** Each `kind` has a limit of its own; kinds are names in the code, so there are only a few. */
 type SampledLog = (level: keyof Log, kind: string, fields: object, message: string) => void;
 
 const sampledLogs = new WeakMap<Log, SampledLog>();
 
 /**
- * The log for lines that anybody can cause: at most ten of each kind in a second are written, so that nobody can fill the log or the memory
- * with them. Another line counts the omitted ones of that second.
+ * The log for lines that anybody can cause, and for failures of every request: at most ten of each kind in a second are written, so that
+ * nobody can fill the log or the memory with them. Another line counts the omitted ones of that second.
  */
 export function sampledLogOf(log: Log): SampledLog {
   const known = sampledLogs.get(log);

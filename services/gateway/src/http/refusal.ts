@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { AppError } from '@phds/service-kit/errors';
-import { toCauseText } from '@phds/service-kit/telemetry/security-log';
+import { sampledLogOf, toCauseText } from '@phds/service-kit/telemetry/security-log';
 import { RefusedToken } from '../cache/authenticator.ts';
 import { corsForUniform } from './cors.ts';
 import { addressOf, credentialOf, type Exchange } from './exchange.ts';
@@ -96,13 +96,17 @@ export function findClientId(credential: string | undefined): string | null {
   return credential !== undefined && CLIENT_ID.test(credential) ? credential : null;
 }
 
+/** A fault or an outage fails every request, so its lines are sampled. */
 function logRefusal({ gateway: { log }, requestId, route }: Exchange, error: AppError): void {
   const { status } = meaningOf(error);
   const { reason } = error;
+  const kind = `${route} ${reason}`;
   if (isForced(error)) log.debug({ requestId, route, reason }, 'error answered as a sandbox app asked');
-  else if (status === 500) log.error({ requestId, route, err: error }, 'request failed');
-  else if (status === 503) log.warn({ requestId, route, err: error }, 'request failed temporarily');
-  else log.debug({ requestId, route, reason }, 'request refused');
+  else if (status === 500)
+    sampledLogOf(log)('error', kind, { requestId, route, err: error }, 'request failed');
+  else if (status === 503) {
+    sampledLogOf(log)('warn', kind, { requestId, route, err: error }, 'request failed temporarily');
+  } else log.debug({ requestId, route, reason }, 'request refused');
 }
 
 interface Frozen {

@@ -6,6 +6,7 @@ import type {
 } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { type AppError, toAppError, unavailable } from '@phds/service-kit/errors';
+import { sampledLogOf } from '@phds/service-kit/telemetry/security-log';
 import { withdrawAllowance } from '../allowance.ts';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import { errorHeaders, meaningOf, OAUTH_HEADERS } from '../http-error.ts';
@@ -30,13 +31,13 @@ export async function returnToApp(exchange: Exchange, target: ErrorRedirect): Pr
   sendPage(exchange, toMistake(target, description, connection), 400, OAUTH_HEADERS);
 }
 
+const FAILED = 'authorization request failed temporarily';
+
 /** Answers 503 for a failure of ours without asking consent, which is probably the service that is unavailable. */
 function sendTryAgain(exchange: Exchange, target: ErrorRedirect): void {
   const { gateway, requestId, route } = exchange;
-  gateway.log.warn(
-    { requestId, route, clientId: exchange.presentedClientId },
-    'authorization request failed temporarily',
-  );
+  const line = { requestId, route, clientId: exchange.presentedClientId };
+  sampledLogOf(gateway.log)('warn', 'authorization request', line, FAILED);
   sendPage(exchange, toTryAgain(target), 503, { ...OAUTH_HEADERS, ...errorHeaders(unavailable()) });
 }
 
@@ -188,10 +189,8 @@ export async function sendErrorPage(exchange: Exchange, error: AppError): Promis
   const { gateway, request, response, startedAt, requestId } = exchange;
   const { status } = meaningOf(error);
   if (status >= 500) {
-    gateway.log.warn(
-      { requestId, route: exchange.route, err: error },
-      'authorization request failed temporarily',
-    );
+    const line = { requestId, route: exchange.route, err: error };
+    sampledLogOf(gateway.log)('warn', 'authorization request', line, FAILED);
     return sendPage(exchange, TRY_AGAIN, status, errorHeaders(error));
   }
   if (error.reason === 'rate_limited') {
