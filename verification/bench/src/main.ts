@@ -1,4 +1,3 @@
-import { benchCapacity } from './capacity/capacity.ts';
 import { benchFhir } from './fhir.ts';
 import { benchAims, benchHeart } from './heart.ts';
 import { benchImport } from './import.ts';
@@ -19,7 +18,6 @@ const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>
   import: benchImport,
   web: benchWeb,
   interleaved: benchInterleaved,
-  capacity: benchCapacity,
 };
 
 if (process.platform !== 'linux') {

@@ -27,8 +27,6 @@ export interface Options {
   readonly rate: number;
   /** Of the export that `import` reads. */
   readonly records: number;
-  /** Whether `capacity` measures nothing and computes its page from the costs that are there. */
-  readonly computed: boolean;
   /** The other side of `interleaved`. */
   readonly commit: string;
   /** What `interleaved` measures. */
@@ -69,7 +67,6 @@ export function createBenchCommand(names: readonly string[]): Command {
     .option('--rounds <n>', 'heart, aims, web, interleaved: repetitions', parseCount, 5)
     .option('--rate <n>', 'revocation, import: reads a second', parseCount, 500)
     .option('--records <n>', 'import: records of the export', parseCount, 1_000_000)
-    .option('--computed', 'capacity: measure nothing, write the page from the measured costs', false)
     .option('--commit <revision>', 'interleaved: the other side', COMMIT)
     .option('--kinds <list>', `interleaved: of ${KINDS.join(',')}`, parseKinds, KINDS as readonly Kind[])
     .option('--fresh', 'fill the database anew; interleaved always does', false)
