@@ -18,10 +18,10 @@ In a checkout, \`pnpm phds\` works with the local stack that runs there if none 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
 1 it could not be done (verify: something was changed); 2 wrong arguments; 3 the records could not be verified.`;
 
-/** `pnpm phds`: its commands, options and help. Parsing throws a CommanderError for wrong arguments. */
+/** `phds`: its commands, options and help. Parsing throws a CommanderError for wrong arguments. */
 export function createProgram(shell: Shell): Command {
   const surrounded = surround(shell);
-  const program = new Command('pnpm phds')
+  const program = new Command('phds')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void shell.output.write(text),

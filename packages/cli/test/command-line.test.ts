@@ -121,13 +121,13 @@ describe('the command line', () => {
   ])('wrong arguments end with 2 and the usage: %s', async (_, args) => {
     const { code, stdout, stderr } = await phds(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('Usage: pnpm phds');
+    expect(stderr).toContain('Usage: phds');
   });
 
   test('wrong arguments are named, with the usage of that command only', async () => {
     const { stderr } = await phds(['imports', '--user', 'ada', '--patient', 'x']);
     expect(stderr).toContain("unknown option '--patient'");
-    expect(stderr).toContain('Usage: pnpm phds imports');
+    expect(stderr).toContain('Usage: phds imports');
     expect(stderr).not.toContain('--revoke-apps');
   });
 
@@ -145,14 +145,14 @@ describe('the command line', () => {
   ])('%s --help prints the usage of this command', async (command, option) => {
     const { code, stdout, stderr } = await phds([...command.split(' ').filter(Boolean), '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`Usage: pnpm phds ${command}`);
+    expect(stdout).toContain(`Usage: phds ${command}`);
     expect(stdout).toContain(option);
   });
 
   test('a process with wrong arguments ends with 2 and prints the usage', async () => {
     const { code, stdout, stderr } = await spawnPhds(['export']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('Usage: pnpm phds');
+    expect(stderr).toContain('Usage: phds');
   });
 });
 

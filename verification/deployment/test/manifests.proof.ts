@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdtempDisposableSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { repositoryRoot } from '@phds/house-rules/repository';
 import { describeWith } from '@phds/test-kit/requirements';
 import { parse, parseAllDocuments } from 'yaml';
 import {
   build,
+  buildDirectory,
   containersOf,
   findSchemaProblems,
   getObject,
@@ -19,7 +21,7 @@ import {
   type Workload,
 } from '../src/kubernetes/objects.ts';
 
-describeWith('kubectl', hasKubectl())('the Kubernetes manifests', () => {
+describeWith('kubectl 1.27', hasKubectl())('the Kubernetes manifests', () => {
   test.each(OVERLAYS)(
     '%s has only objects that the published schemas accept, without unknown fields',
     (overlay) => {
@@ -79,12 +81,31 @@ function expectConfined(workload: Workload): void {
   expect(modes.filter((mode) => mode !== 0o440)).toEqual([]);
 }
 
-describeWith('kubectl', hasKubectl())('the pods of the Kubernetes manifests', () => {
+describeWith('kubectl 1.27', hasKubectl())('the pods of the Kubernetes manifests', () => {
   test.each(OVERLAYS)('of %s run confined, with limits and without access to the API server', (overlay) => {
     const workloads = listWorkloads(build(overlay));
     expect(workloads.length).toBeGreaterThan(0);
     for (const workload of workloads) expectConfined(workload);
   });
+
+  test.each(['production', 'production/migrations', 'production/command'] as const)(
+    'of %s take users and groups from OpenShift with its component',
+    (overlay) => {
+      using directory = mkdtempDisposableSync(join(tmpdir(), 'phds-openshift-'));
+      const [base, openshift] = [overlay, 'openshift'].map((name) =>
+        relative(realpathSync(directory.path), join(manifests, name)),
+      );
+      const kustomization = { resources: [base], components: [openshift] };
+      writeFileSync(join(directory.path, 'kustomization.yaml'), JSON.stringify(kustomization));
+      const workloads = listWorkloads(buildDirectory(directory.path));
+      expect(workloads.length).toBeGreaterThan(0);
+      for (const { template } of workloads)
+        expect(template.spec?.securityContext).toEqual({
+          runAsNonRoot: true,
+          seccompProfile: { type: 'RuntimeDefault' },
+        });
+    },
+  );
 
   test.each(['production', 'single-node'] as const)(
     'of %s use images of one release, named by tag or digest',
@@ -170,7 +191,7 @@ describeWith('kubectl', hasKubectl())('the pods of the Kubernetes manifests', ()
   });
 });
 
-describeWith('kubectl', hasKubectl())('each service in Kubernetes', () => {
+describeWith('kubectl 1.27', hasKubectl())('each service in Kubernetes', () => {
   const cases = ['production', 'single-node'].flatMap((overlay) =>
     SERVICES.map((service) => ({ overlay: overlay as 'production' | 'single-node', service })),
   );
@@ -204,7 +225,12 @@ describeWith('kubectl', hasKubectl())('each service in Kubernetes', () => {
       expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(Number(delay) / 1000 + 10);
       const spread = { maxSkew: 1, labelSelector: { matchLabels: labelsOf(service) } };
       expect(pod?.topologySpreadConstraints).toMatchObject([
-        { ...spread, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'DoNotSchedule' },
+        {
+          ...spread,
+          topologyKey: 'kubernetes.io/hostname',
+          whenUnsatisfiable: 'DoNotSchedule',
+          nodeTaintsPolicy: 'Honor',
+        },
         { ...spread, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
       ]);
     },

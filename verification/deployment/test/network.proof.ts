@@ -192,7 +192,7 @@ function atEnd(end: End, connections: readonly string[], outside: readonly strin
   });
 }
 
-describeWith('kubectl', hasKubectl())('the network policies', () => {
+describeWith('kubectl 1.27', hasKubectl())('the network policies', () => {
   const installations = [
     { name: 'production', parts: ['production/migrations', ...COMMAND_JOBS], hosts: STANDARD_HOSTS },
     { name: 'single-node', parts: ['single-node/migrations', ...COMMAND_JOBS], hosts: [] },

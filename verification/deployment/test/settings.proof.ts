@@ -58,12 +58,14 @@ function getService(objects: readonly KubernetesObject[], service: string) {
   };
 }
 
+/** The file with the id of a person, in the words of a command. */
+const PERSON = '/run/person/id';
+
 /** Each mounted secret, and the files of it that the container's settings name. */
 function listSecretFiles(objects: readonly KubernetesObject[]) {
   return listWorkloads(objects).flatMap((workload) =>
     containersOf(workload).flatMap((container) => {
-      const options = (container.args ?? []).map((arg) => arg.replace(/^--user-file=/, ''));
-      const values = [...Object.values(toEnvironment(objects, container)), ...options];
+      const values = [...Object.values(toEnvironment(objects, container)), PERSON];
       return secretMountsOf(workload, container).map(({ secret, path }) => ({
         secret,
         files: values.flatMap((value) => (value.startsWith(`${path}/`) ? value.slice(path.length + 1) : [])),
@@ -74,7 +76,7 @@ function listSecretFiles(objects: readonly KubernetesObject[]) {
 
 const toSettingName = (variable: string) => variable.replace(/_FILE$/, '');
 
-describeWith('kubectl', hasKubectl())('the settings in the Kubernetes manifests', () => {
+describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manifests', () => {
   const cases = INSTALLATIONS.flatMap((overlay) => SERVICES.map((each) => ({ overlay, ...each })));
 
   test.each(cases)(
@@ -215,19 +217,18 @@ describeWith('kubectl', hasKubectl())('the settings in the Kubernetes manifests'
   });
 
   test.each(['production/person', 'production/import'] as const)(
-    'the job of %s has the id of the person from a secret, and writes what names the person to a volume',
+    'the job of %s has the id of the person from a secret, and a volume for what names the person',
     (overlay) => {
       const [workload] = listWorkloads(build(overlay));
       const [container] = workload === undefined ? [] : containersOf(workload);
       if (workload === undefined || container === undefined) throw new Error('there is no command');
-      const { args = [], volumeMounts = [] } = container;
-      const optionOf = (name: string) => args.find((arg) => arg.startsWith(`${name}=`))?.split('=')[1] ?? '';
+      const { args, volumeMounts = [] } = container;
+      expect(args).toEqual(['packages/cli/src/main.ts']);
       expect(secretMountsOf(workload, container)).toContainEqual({
         secret: 'person',
-        path: dirname(optionOf('--user-file')),
+        path: dirname(PERSON),
       });
-      expect(args.filter((arg) => /^--user(=|$)/.test(arg))).toEqual([]);
-      const volume = volumeMounts.find(({ mountPath }) => mountPath === dirname(optionOf('--out')))?.name;
+      const volume = volumeMounts.find(({ mountPath }) => mountPath === '/files')?.name;
       const claim = workload.template.spec?.volumes?.find(
         ({ name }) => name === volume,
       )?.persistentVolumeClaim;

@@ -8,6 +8,9 @@ import { ensureKeyFiles } from '@phds/local-stack/key-files';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { describeWith } from '@phds/test-kit/requirements';
 import { shared } from '@phds/test-kit/shared';
+import { importerSettings } from '../../../packages/cli/src/connection.ts';
+import { operatorSettings } from '../../../packages/cli/src/operator/connection.ts';
+import { recordsSettings } from '../../../packages/cli/src/records/connection.ts';
 import { SERVICES } from '../src/kubernetes/network.ts';
 import { placeSecrets } from '../src/kubernetes/settings.ts';
 
@@ -91,4 +94,31 @@ describeWith('systemd-analyze', spawnSync('systemd-analyze', ['--version']).stat
       ]);
     },
   );
+});
+
+test.each([
+  { words: ['records', 'verify'], settings: 'operator' },
+  { words: ['import', 'csv'], settings: 'importer' },
+])('the command phds runs $words with settings that the command has', ({ words, settings }) => {
+  const [env = '', key = ''] = ['env', 'pem'].map((name) => join(directory, `${settings}.${name}`));
+  const lines = readFileSync(join(units, 'settings', `${settings}.env`), 'utf8');
+  writeFileSync(key, 'a key');
+  writeFileSync(env, lines.replaceAll(/=\/etc\S+/g, `=${key}`));
+  const script = readFileSync(join(units, 'phds'), 'utf8')
+    .replace('/usr/bin/node /opt/phds/current/packages/cli/src/main.ts', 'env')
+    .replace('"$@"', '');
+  const known = [
+    operatorSettings(['authorization', 'consent', 'health-data']),
+    recordsSettings,
+    importerSettings,
+  ];
+  const names = known.flatMap((schema) => Object.keys(schema.shape));
+  const { stdout, status } = spawnSync('sh', ['-c', script, 'phds', ...words], {
+    env: { PATH: process.env['PATH'], PHDS_ENV: env },
+    encoding: 'utf8',
+  });
+  expect(status).toBe(0);
+  const given = [...lines.matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name);
+  expect(stdout.split('\n').map((line) => line.split('=')[0])).toEqual(expect.arrayContaining(given));
+  expect(given.filter((name) => !names.includes(name.replace(/_FILE$/, '')))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Application } from '@kubernetes-models/argo-cd/argoproj.io/v1alpha1/Application';
 import { Kustomization } from '@kubernetes-models/flux-cd/kustomize.toolkit.fluxcd.io/v1/Kustomization';
@@ -47,14 +47,11 @@ export type Overlay = (typeof OVERLAYS)[number];
 /** The directory of the manifests. */
 export const manifests = join(repositoryRoot, 'deploy/kubernetes');
 
-/** Whether this machine can build manifests. */
+/** Whether this machine can build manifests: kubectl 1.27 or later, for `describeWith`. */
 export function hasKubectl(): boolean {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
+  const { status, stdout } = spawnSync('kubectl', ['version', '--client'], { encoding: 'utf8' });
+  const [, minor] = /^Client Version: v1\.(\d+)/m.exec(stdout ?? '') ?? [];
+  return status === 0 && Number(minor) >= 27;
 }
 
 const built = new Map<Overlay, readonly KubernetesObject[]>();
@@ -63,14 +60,16 @@ const built = new Map<Overlay, readonly KubernetesObject[]>();
 export function build(overlay: Overlay): readonly KubernetesObject[] {
   const known = built.get(overlay);
   if (known !== undefined) return known;
-  // Newer versions warn on standard error that `bases` is deprecated. The text of an error is part of the exception.
-  const output = execFileSync('kubectl', ['kustomize', join(manifests, overlay)], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const objects = parseAllDocuments(output).map((document) => document.toJS() as KubernetesObject);
+  const objects = buildDirectory(join(manifests, overlay));
   built.set(overlay, objects);
   return objects;
+}
+
+/** The objects of a directory. A warning, such as of a deprecated field, is an error. */
+export function buildDirectory(directory: string): KubernetesObject[] {
+  const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', directory], { encoding: 'utf8' });
+  if (status !== 0 || stderr !== '') throw new Error(`${directory}: ${stderr}`);
+  return parseAllDocuments(stdout).map((document) => document.toJS() as KubernetesObject);
 }
 
 /** What every object of a build has. */
