@@ -41,14 +41,19 @@ export function measureReadiness(metrics: Metrics, canWork: () => Promise<boolea
   );
 }
 
+/** The host that is every address of the machine, of IPv6 and IPv4. */
+export const EVERY_ADDRESS = '::';
+
 /** Opens the port and returns its number; 0 picks a free one. */
 export function listenHttp(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    const listening = () => {
       const address = server.address();
       resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
+    };
+    // Without a host, Node listens on `::`, or on 0.0.0.0 where the kernel has no IPv6.
+    server.listen({ port, ...(host !== EVERY_ADDRESS && { host }) }, listening);
   });
 }
 

@@ -2,10 +2,13 @@ import '../src/rpc/closed-streams.ts';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type Http2Stream, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { ChannelCredentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
 import { afterAll, expect, test } from '@jest/globals';
+import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { currentDeadline, Deadline, withinDeadline } from '../src/deadline.ts';
+import { openRpcChannel } from '../src/rpc/client.ts';
 import type { RpcContext } from '../src/rpc/context.ts';
 import type { RpcServerOptions } from '../src/rpc/server.ts';
 import { connection, openStreams, openUnary, sendReads, serve, whenOpen } from './call-stream-service.ts';
@@ -23,6 +26,17 @@ test('the probe port answers probes in plain HTTP and nothing else, with TLS or 
     await using server = await start(secured);
     const ask = async (path: string) => (await fetch(`http://127.0.0.1:${server.probePort}${path}`)).status;
     expect(await Promise.all(['/readyz', '/livez', RPC].map(ask))).toEqual([200, 200, 404]);
+  }
+});
+
+test('the host :: listens on every address of both protocols, for rpcs and probes', async () => {
+  await using server = await start({ host: '::' });
+  const addresses = Object.values(networkInterfaces()).flatMap((of) => of ?? []);
+  const hosts = addresses.filter(({ internal }) => internal).map(({ address }) => address);
+  for (const host of hosts.map((address) => (isIPv6(address) ? `[${address}]` : address))) {
+    expect((await fetch(`http://${host}:${server.probePort}/livez`)).status).toBe(200);
+    using caller = openRpcChannel({ ...connection([]), address: `${host}:${server.rpcPort}` });
+    await caller.client(HealthDataService).read({});
   }
 });
 

@@ -31,6 +31,9 @@ const connectionSettings = {
   STALLED_CONNECTION_MS: durationMs(30_000).describe(
     'A connection without a byte in either direction for this long during a request is closed.',
   ),
+  KEEP_ALIVE_SECONDS: integer(75, { min: 1, max: 3_600, unit: 's' }).describe(
+    'How long a connection without a request is kept. Longer than the proxy in front keeps it ([which values](in-front.md#connections-that-are-kept)).',
+  ),
   MIN_READ_BYTES_PER_SECOND: integer(4_096, { min: 1, unit: 'bytes a second' }).describe(
     'A client that reads its answers more slowly, on average, is disconnected after `STALLED_CONNECTION_MS` and the time that the answers take at this pace.',
   ),

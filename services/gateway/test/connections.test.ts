@@ -238,6 +238,20 @@ describe('slow clients', () => {
     });
   });
 
+  test('a connection without a request is kept as long as the setting says', async () => {
+    await using gateway = await startTestGateway({ KEEP_ALIVE_SECONDS: '620' });
+    expect((await gateway.fetch('/livez')).headers.get('keep-alive')).toBe('timeout=620');
+    await using usual = await startTestGateway();
+    expect((await usual.fetch('/livez')).headers.get('keep-alive')).toBe('timeout=75');
+  });
+
+  test.each(['::', '[::]'])('a gateway with HOST %s is reached over IPv4, also for probes', async (host) => {
+    await using gateway = await startTestGateway({ HOST: host });
+    for (const port of [gateway.port, gateway.service.probePort]) {
+      expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
+    }
+  });
+
   test('connections above the limit are closed', async () => {
     await using server = await startServer({ MAX_CONNECTIONS: 1 });
     const first = openConnection(server.port);
@@ -257,6 +271,7 @@ describe('slow clients', () => {
       MAX_HEADER_BYTES: 16_384,
       MAX_CONNECTIONS: 10,
       STALLED_CONNECTION_MS: 200,
+      KEEP_ALIVE_SECONDS: 75,
       MIN_READ_BYTES_PER_SECOND: 1_000_000_000,
       ...limits,
     };

@@ -89,6 +89,7 @@ describeWithCertificates('HTTPS of the public port', () => {
       MAX_HEADER_BYTES: 16_384,
       MAX_CONNECTIONS: 10,
       STALLED_CONNECTION_MS: 200,
+      KEEP_ALIVE_SECONDS: 75,
       MIN_READ_BYTES_PER_SECOND: 1_000_000_000,
     };
     const parts = { clock: new FakeClock(new Date()), reloads };

@@ -80,6 +80,14 @@ describe('the security log', () => {
     expect(gateway.log.join('')).not.toContain(token);
   });
 
+  test.each([
+    ['an IPv4 client of a port that also listens on IPv6', '::ffff:203.0.113.9'],
+    ['a proxy that adds the port', '203.0.113.9:50001'],
+  ])('the address of %s is written as it is elsewhere', async (_, from) => {
+    await gateway.fetch('/api/v1/profile', { headers: { ...bearer(), 'x-forwarded-for': from } });
+    expect(lines()).toMatchObject([REFUSED]);
+  });
+
   test('a refused secret is in the security log with the client and the cause that only authorization knows', async () => {
     gateway.backends.answer({
       issueToken: throwing(unauthorized('wrong secret')),

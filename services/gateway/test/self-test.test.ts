@@ -124,7 +124,7 @@ describe('the self-test', () => {
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:8080'],
   ['0.0.0.0', 'http://127.0.0.1:8080'],
-  ['::', 'http://[::1]:8080'],
+  ['::', 'http://127.0.0.1:8080'],
   ['10.1.2.3', 'http://10.1.2.3:8080'],
 ])('a gateway that listens on %s reaches itself at %s', (host, url) => {
   expect(toOwnUrl({ host, port: 8080 })).toBe(url);

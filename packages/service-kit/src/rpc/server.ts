@@ -1,4 +1,5 @@
 import type { ServerOptions } from 'node:http2';
+import { isIPv6 } from 'node:net';
 import { type DescMethod, type DescMethodUnary, fromBinary } from '@bufbuild/protobuf';
 import {
   type handleUnaryCall,
@@ -9,7 +10,13 @@ import {
 import { HealthImplementation } from 'grpc-health-check';
 import { toAppError } from '../errors.ts';
 import type { RunningService } from '../lifecycle.ts';
-import { closeHttp, createProbeServer, listenHttp, measureReadiness } from '../probe-server.ts';
+import {
+  closeHttp,
+  createProbeServer,
+  EVERY_ADDRESS,
+  listenHttp,
+  measureReadiness,
+} from '../probe-server.ts';
 import { watchReadiness } from '../readiness.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -82,7 +89,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   const streams = new CallStreams(STREAM_LIMITS);
   for (const service of services) mountGrpc(grpc, service, streams);
   health.addToServer(grpc);
-  const rpcPort = await bindGrpc(grpc, options);
+  const { address, rpcPort } = await bindGrpc(grpc, options);
   let isLeaving = false;
   // However many ask at once, the service checks itself once: anybody can ask, and the check may use the connections of the hot path.
   let check: Promise<boolean> | undefined;
@@ -109,7 +116,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     watch.stop();
     setServing(false);
     // Callers connect again, and so resolve the name while this replica still serves: they know the others before it stops.
-    grpc.drain(`${options.host}:${rpcPort}`, MAX_DEADLINE_MS);
+    grpc.drain(`${address}:${rpcPort}`, MAX_DEADLINE_MS);
   };
   const dispose = async () => {
     leave();
@@ -184,11 +191,21 @@ function tolerateResets(server: Server): void {
   Object.assign(commonServerOptions, { streamResetBurst: RESETS, streamResetRate: RESETS });
 }
 
-function bindGrpc(server: Server, { host, rpcPort, tls }: RpcServerOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(`${host}:${rpcPort}`, serverCredentials(tls), (error, port) =>
-      error === null ? resolve(port) : reject(error),
-    );
+/** Opens the port. A machine whose kernel has no IPv6 listens on IPv4 in place of `::`, as Node does for HTTP. */
+async function bindGrpc(
+  server: Server,
+  { host, rpcPort, tls }: RpcServerOptions,
+): Promise<{ readonly address: string; readonly rpcPort: number }> {
+  const bind = (address: string) =>
+    new Promise<{ address: string; rpcPort: number }>((resolve, reject) => {
+      server.bindAsync(`${address}:${rpcPort}`, serverCredentials(tls), (error, port) =>
+        error === null ? resolve({ address, rpcPort: port }) : reject(error),
+      );
+    });
+  if (!isIPv6(host)) return bind(host);
+  return bind(`[${host}]`).catch((error: Error) => {
+    if (host === EVERY_ADDRESS && error.message.includes('EAFNOSUPPORT')) return bind('0.0.0.0');
+    throw error;
   });
 }
 

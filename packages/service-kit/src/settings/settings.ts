@@ -64,9 +64,12 @@ export const commonSettings = {
     .describe('Least severe level that is logged.'),
   HOST: z
     .string()
+    .transform((text) => text.replace(/^\[(.*)\]$/, '$1'))
     .default('127.0.0.1')
-    .meta({ unit: 'address', fallback: '`127.0.0.1`; in the images `0.0.0.0`' })
-    .describe('Address that the ports listen on.'),
+    .meta({ unit: 'address', fallback: '`127.0.0.1`; in the images `::`' })
+    .describe(
+      'Address that the ports listen on. `::` is every address of the machine, of IPv6 and IPv4; `0.0.0.0` is every address of IPv4.',
+    ),
   SHUTDOWN_DELAY_MS: integer(0, { max: LONGEST_SHUTDOWN_DELAY_MS })
     .meta({ unit: 'ms' })
     .describe(

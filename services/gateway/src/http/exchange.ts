@@ -5,6 +5,7 @@ import { newId } from '@phds/service-kit/ids';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import type { SecurityEvent } from '@phds/service-kit/telemetry/security-log';
 import type { Request, Response } from 'express';
+import { toPlainAddress } from '../limits/addresses.ts';
 import { findAccessToken, type SignedIn } from './credentials.ts';
 import type { Gateway } from './gateway.ts';
 import type { Headers } from './respond.ts';
@@ -82,7 +83,7 @@ export function exchangeOf(request: Request): Exchange {
 
 /** The client's address according to the trusted proxies. */
 export function addressOf({ request }: Exchange): string {
-  return request.ip ?? request.socket.remoteAddress ?? '';
+  return toPlainAddress(request.ip ?? request.socket.remoteAddress ?? '');
 }
 
 /** The presented credential, in the form that `FailedAuthentication` needs. */

@@ -4,7 +4,7 @@ import type { ProblemCode } from '@phds/catalog/problems';
 import { withinOrigin } from '@phds/service-kit/deadline';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { endRequestSpan, startRequestTrace } from '@phds/service-kit/telemetry/spans';
-import type { Exchange } from './exchange.ts';
+import { addressOf, type Exchange } from './exchange.ts';
 import type { MeasureRequest } from './gateway.ts';
 import { findClientId } from './refusal.ts';
 
@@ -135,10 +135,11 @@ export function addToRequestLog(exchange: Exchange, code: ProblemCode | null): v
 
 /** Writes an answered request to the security log if its route is in it. Refused authentications of all routes have lines of their own. */
 export function noteSecurityEvent(exchange: Exchange): void {
-  const { gateway, request, response, requestId, route, securityEvent: event, presentedClientId } = exchange;
+  const { gateway, response, requestId, route, securityEvent: event, presentedClientId } = exchange;
   const outcome = response.statusCode;
   if (event === undefined || outcome === 401) return;
   const client = exchange.clientId ?? findClientId(exchange.appInPath ?? presentedClientId);
   const cause = outcome < 400 ? {} : { cause: `answered with ${outcome}` };
-  gateway.security(event, { requestId, route, outcome, address: request.ip ?? '', client, ...cause });
+  const address = addressOf(exchange);
+  gateway.security(event, { requestId, route, outcome, address, client, ...cause });
 }

@@ -8,9 +8,10 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Clock } from '@phds/service-kit/clock';
 import { newId } from '@phds/service-kit/ids';
+import { listenHttp } from '@phds/service-kit/probe-server';
 import { requirePair } from '@phds/service-kit/rpc/tls';
 import type { Reloads } from '@phds/service-kit/settings/reload';
 import type { Express } from 'express';
@@ -22,8 +23,6 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
 /** How late the two may fire. Node's default is 30 seconds. */
 const TIMEOUTS_CHECK_MS = 1_000;
-// Longer than the idle timeout of common load balancers, so that they close idle connections before we do.
-const KEEP_ALIVE_MS = 75_000;
 const DRAIN_LIMIT_MS = 5_000;
 const DRAIN_STEP_MS = 20;
 
@@ -35,6 +34,7 @@ export type ServerConfig = Pick<
   | 'MAX_HEADER_BYTES'
   | 'MAX_CONNECTIONS'
   | 'STALLED_CONNECTION_MS'
+  | 'KEEP_ALIVE_SECONDS'
   | 'MIN_READ_BYTES_PER_SECOND'
 > &
   Partial<Pick<Config, 'PUBLIC_TLS_CERT' | 'PUBLIC_TLS_KEY'>>;
@@ -62,7 +62,7 @@ export async function startHttpServer(
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUTS_CHECK_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: config.KEEP_ALIVE_SECONDS * 1_000,
     // Checked in refuseWithoutHost, whose response has a body.
     requireHostHeader: false,
   };
@@ -82,11 +82,8 @@ export async function startHttpServer(
     graceMs: config.STALLED_CONNECTION_MS,
     bytesPerSecond: config.MIN_READ_BYTES_PER_SECOND,
   });
-  const listening = Promise.withResolvers<void>();
-  server.once('error', listening.reject).listen(config.PORT, config.HOST, () => listening.resolve());
-  await listening.promise;
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listenHttp(server, config.HOST, config.PORT),
     leave: () => {
       isLeaving = true;
     },

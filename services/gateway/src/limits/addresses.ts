@@ -21,6 +21,11 @@ function toNetwork(text: string, groupCount: number): string {
 /** The key of whatever is no address: a caller who can write texts here would have a limit for each. */
 const NO_ADDRESS = 'none';
 
+/** The address alone. An IPv4 client of a port that also listens on IPv6 has an address like `::ffff:192.0.2.1`. */
+export function toPlainAddress(text: string): string {
+  return withoutPort(text).replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
 /** Some proxies write `192.0.2.1:50001` or `[2001:db8::7]:443` into X-Forwarded-For. */
 function withoutPort(address: string): string {
   const { v4, v6 } = /^(?:(?<v4>[\d.]+):\d+|\[(?<v6>[^\]]+)\](?::\d+)?)$/.exec(address)?.groups ?? {};

@@ -52,11 +52,8 @@ export function toOwnUrl({
   readonly port: number;
   readonly isSecure?: boolean;
 }): string {
-  const address =
-    new Map([
-      ['0.0.0.0', '127.0.0.1'],
-      ['::', '::1'],
-    ]).get(host) ?? host;
+  // `::` listens on IPv4 too, and a container may have no address of IPv6.
+  const address = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http${isSecure ? 's' : ''}://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
