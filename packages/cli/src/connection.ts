@@ -4,10 +4,11 @@ import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { toTlsFiles } from '@phds/service-kit/rpc/tls';
 import { durationMs, privateKey, readConfig, requiredAddress } from '@phds/service-kit/settings/config';
 import { tlsSettings } from '@phds/service-kit/settings/settings';
+import { CALLER_NAME, toServiceCaller } from '@phds/service-kit/trust/callers';
 import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { z } from 'zod';
 
-/** health-data's ingestion rpc, called as `importer`. */
+/** health-data's ingestion rpc, called as a service with the role `ingest`. */
 export interface IngestionConnection extends Disposable {
   readonly client: Client<typeof IngestionService>;
   /** `host:port`, for messages. */
@@ -25,7 +26,13 @@ export class NotConfigured extends Error {
 /** The settings of `phds import` and `phds imports`. */
 export const importerSettings = z.object({
   HEALTH_DATA_ADDRESS: requiredAddress().describe('gRPC port of health-data.'),
-  SERVICE_PRIVATE_KEY: privateKey('must be set').describe('Private key of the caller `importer`.'),
+  SERVICE_NAME: z
+    .string()
+    .regex(CALLER_NAME, 'must be the name of a service, in lower case')
+    .default('importer')
+    .meta({ unit: 'name' })
+    .describe('Name of the caller: `kid` of the key in SERVICE_PUBLIC_KEYS, without `service:`.'),
+  SERVICE_PRIVATE_KEY: privateKey('must be set').describe('Private key of that caller.'),
   IMPORT_BATCH_DEADLINE_MS: durationMs(30_000).describe('Maximum duration of one batch.'),
   ...tlsSettings,
 });
@@ -34,7 +41,7 @@ export const importerSettings = z.object({
 export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
   const config = readConfig(importerSettings, env);
   const channel = openChannelsAs(
-    'importer',
+    toServiceCaller(config.SERVICE_NAME),
     config,
   )({
     address: config.HEALTH_DATA_ADDRESS,

@@ -57,7 +57,7 @@ export interface FakeImport {
 }
 
 export async function startFakeIngestion(): Promise<FakeIngestion> {
-  const keys = createServiceKeys(['importer']);
+  const keys = createServiceKeys(['service:importer']);
   let running = 0;
   const gathered = Promise.withResolvers<void>();
   const attend = async <Answer>(answer: () => Answer, { alone = true } = {}): Promise<Answer> => {
@@ -115,14 +115,14 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
           eraseUser: () => ({}),
         },
         {
-          putReadings: ['importer'],
-          putHealthRecords: ['importer'],
-          putProfile: ['importer'],
-          startImport: ['importer'],
-          reportImport: ['importer'],
-          listImports: ['importer'],
-          deleteReadings: ['importer'],
-          deleteHealthRecords: ['importer'],
+          putReadings: ['service:importer'],
+          putHealthRecords: ['service:importer'],
+          putProfile: ['service:importer'],
+          startImport: ['service:importer'],
+          reportImport: ['service:importer'],
+          listImports: ['service:importer'],
+          deleteReadings: ['service:importer'],
+          deleteHealthRecords: ['service:importer'],
           eraseUser: [],
         },
       ),
@@ -140,7 +140,7 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
   const fake: FakeIngestion = {
     env: {
       HEALTH_DATA_ADDRESS: `127.0.0.1:${server.rpcPort}`,
-      SERVICE_PRIVATE_KEY: keys.pem('importer'),
+      SERVICE_PRIVATE_KEY: keys.pem('service:importer'),
     },
     readings: new Map(),
     records: new Map(),

@@ -14,7 +14,13 @@ import { closeDatabases, ensureServiceDatabase } from '@phds/service-kit/postgre
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { toComposeSecrets } from './container-secrets.ts';
-import { DATABASE_SERVICES, ensureKeyFiles, readDatabasePasswords, toKeyFiles } from './key-files.ts';
+import {
+  DATABASE_SERVICES,
+  ensureKeyFiles,
+  readDatabasePasswords,
+  toKeyFiles,
+  toSubject,
+} from './key-files.ts';
 import { seedUntil } from './seed.ts';
 
 const KEYS = '/var/lib/phds/keys';
@@ -53,7 +59,7 @@ async function prepareDatabases(): Promise<void> {
 
 async function seed(): Promise<void> {
   const privateKeyPem = await readFile(join(IMPORTER, 'service.pem'), 'utf8');
-  const tokens = createServiceTokenSource({ service: 'importer', privateKeyPem });
+  const tokens = createServiceTokenSource({ service: toSubject('importer'), privateKeyPem });
   await seedUntil(join(IMPORTER, 'seed.json'), HEALTH_DATA, tokens);
   console.log('the synthetic users are in place');
 }

@@ -4,17 +4,23 @@ import { join } from 'node:path';
 import { SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret } from '@phds/service-kit/secrets';
-import { OPERATOR_ROLES, toOperatorCaller } from '@phds/service-kit/trust/operators';
+import {
+  OPERATOR_ROLES,
+  SERVICE_ROLES,
+  toOperatorCaller,
+  toServiceCaller,
+} from '@phds/service-kit/trust/callers';
 import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 
-/** The callers that sign service tokens: the four services, importers and seeding, operators, and the host application. */
+/** The callers that sign service tokens: the four services, importers and seeding, a service for tries, operators, and the host application. */
 export const CALLERS = [
   'gateway',
   'authorization',
   'consent',
   'health-data',
   'importer',
+  'example-service',
   'operator',
   'host-application',
 ] as const;
@@ -137,13 +143,20 @@ function newPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
+/** The callers with roles, and how each is named in service tokens. */
+const WITH_ROLES: Readonly<Record<string, { readonly kid: string; readonly roles: readonly string[] }>> = {
+  operator: { kid: toOperatorCaller(LOCAL_OPERATOR), roles: OPERATOR_ROLES },
+  importer: { kid: toServiceCaller('importer'), roles: ['ingest'] },
+  'example-service': { kid: toServiceCaller('example'), roles: SERVICE_ROLES },
+};
+
 /** How a caller is named in service tokens. */
 export function toSubject(caller: string): string {
-  return caller === 'operator' ? toOperatorCaller(LOCAL_OPERATOR) : caller;
+  return toMember(caller).kid;
 }
 
 function toMember(caller: string): { readonly kid: string } {
-  return { kid: toSubject(caller), ...(caller === 'operator' && { roles: OPERATOR_ROLES }) };
+  return WITH_ROLES[caller] ?? { kid: caller };
 }
 
 async function ensureSigningKeys(

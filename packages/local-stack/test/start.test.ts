@@ -84,7 +84,7 @@ test('a start that finds a port taken keeps the data, also with --fresh', async 
 test('a later start adds the measurements since the last one, and no appointment twice', async () => {
   await using ingestion = await startFakeIngestion();
   const { SERVICE_PRIVATE_KEY: privateKeyPem = '', HEALTH_DATA_ADDRESS: address = '' } = ingestion.env;
-  const tokens = createServiceTokenSource({ service: 'importer', privateKeyPem });
+  const tokens = createServiceTokenSource({ service: 'service:importer', privateKeyPem });
   const file = join(files.directory, 'seed.json');
   await writeFile(file, JSON.stringify({ seededAt: '2026-03-01T10:00:00Z' }));
   const until = new Date('2026-03-04T10:00:00Z');

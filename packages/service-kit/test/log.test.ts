@@ -8,7 +8,7 @@ import type { OperatorRecord } from '../src/rpc/operator-acts.ts';
 import { implement } from '../src/rpc/service.ts';
 import { newSecret } from '../src/secrets.ts';
 import { createLogger, withoutRedaction } from '../src/telemetry/log.ts';
-import { OPERATORS, type RolesOf } from '../src/trust/operators.ts';
+import { OPERATORS, type RolesOf } from '../src/trust/callers.ts';
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
@@ -112,6 +112,7 @@ describe('lines that anybody can cause', () => {
     verifyCaller: () => Promise<string>,
     read = async () => ({}),
     record: OperatorRecord = RECORD,
+    at = context,
   ) {
     const service = implement(
       HealthDataService,
@@ -122,7 +123,7 @@ describe('lines that anybody can cause', () => {
     const rolesOf: RolesOf = (caller) => (caller === 'operator:on-call' ? ['operator'] : []);
     return service({ verifyCaller, log, operators: { rolesOf, record } }).handlers.get('read')?.(
       {} as never,
-      context,
+      at,
     );
   }
 
@@ -166,6 +167,27 @@ describe('lines that anybody can cause', () => {
     await eventually(() => expect(counted()).toBe(500));
     expect(failures().length).toBeLessThan(100);
     expect(failures()[0]).toMatchObject({ ...line, rpc: 'phds.healthdata.v1.HealthDataService/Read' });
+  });
+
+  test('a refusal has the name that the token claims and the address of the peer', async () => {
+    const header = Buffer.from(JSON.stringify({ alg: 'EdDSA', kid: 'service:billing' })).toString(
+      'base64url',
+    );
+    const claimed = Metadata.fromHttp2Headers({ authorization: `Bearer ${header}.e30.c2ln` });
+    const from = new RpcContext(HealthDataService.method.read, claimed, undefined, {}, '10.1.2.3:4567');
+    const service = async () => 'service:billing';
+    await expect(call(service, undefined, undefined, from)).rejects.toMatchObject({
+      message: 'billing may not call Read; only the role operator or authorization may',
+    });
+    expect(lines()).toMatchObject([
+      {
+        level: 'warn',
+        msg: 'rpc refused',
+        kid: 'service:billing',
+        address: '10.1.2.3:4567',
+        cause: 'billing may not call Read; only the role operator or authorization may',
+      },
+    ]);
   });
 
   test('acts of operators are in the security log with their outcome, calls of services are not', async () => {

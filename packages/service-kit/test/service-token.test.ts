@@ -81,6 +81,50 @@ test('a service token whose times are not numbers is refused', async () => {
   }
 });
 
+describe('a refusal says what is wrong', () => {
+  const valid = { iss: 'gateway', sub: 'gateway', aud: 'consent', iat: now(), exp: now() + 300 };
+  const HEADER = { alg: 'EdDSA', typ: 'service+jwt', kid: 'gateway' };
+  const other = createServiceKeys(['gateway']);
+
+  test.each<[string, object, object, ServiceKeys, string]>([
+    [
+      'an unknown name',
+      { iss: 'billing', sub: 'billing' },
+      { kid: 'billing' },
+      keys,
+      'no key of this "kid" is known here',
+    ],
+    ['another key', {}, {}, other, 'signature verification failed'],
+    ['another audience', { aud: 'health-data' }, {}, keys, '"aud" must be "consent"'],
+    ['another type', {}, { typ: 'JWT' }, keys, 'unexpected "typ" JWT header value'],
+    [
+      'a name that is not the key’s',
+      { iss: 'billing' },
+      {},
+      keys,
+      '"kid", "iss" and "sub" must be the same name',
+    ],
+    ['no subject', { sub: undefined }, {}, keys, 'missing required "sub" claim'],
+    [
+      'an end in the past',
+      { iat: now() - 400, exp: now() - 100 },
+      {},
+      keys,
+      '"exp" claim timestamp check failed',
+    ],
+    ['a long life', { exp: now() + 301 }, {}, keys, 'lives longer than 300 seconds'],
+    ['a clock that is ahead', { iat: now() + 120 }, {}, keys, '"iat" is in the future'],
+  ])('%s', async (_, claims, header, signer, reason) => {
+    const token = await new SignJWT({ ...valid, ...claims })
+      .setProtectedHeader({ ...HEADER, ...header })
+      .sign(createPrivateKey(signer.pem('gateway')));
+    await expect(verify(token)).rejects.toMatchObject({
+      reason: 'caller_not_admitted',
+      message: `service token refused: ${reason}`,
+    });
+  });
+});
+
 describe('a rotation of keys', () => {
   const newKeys = (name = 'gateway') => createServiceKeys([name]);
   const [old, next, stranger, consent] = [newKeys(), newKeys(), newKeys(), newKeys('consent')];

@@ -69,7 +69,14 @@ export async function startHarness(settings: Record<string, string> = {}) {
     level: 'trace',
     destination: { write: (line: string) => void lines.push(line) },
   });
-  const keys = createServiceKeys(['gateway', 'authorization', 'health-data', 'consent', OPERATOR]);
+  const keys = createServiceKeys([
+    'gateway',
+    'authorization',
+    'health-data',
+    'consent',
+    OPERATOR,
+    'service:billing',
+  ]);
   const sessions = await createSessionIssuer({ clock });
   const { issuer, audience, jwks } = sessions;
   const consent = new FakeConsent(clock, createSessionVerifier({ issuer, audience, jwks, clock }));
@@ -128,6 +135,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
     apps: channel.client(AppService),
     authorizations: channel.client(AuthorizationService),
     tokens: channel.client(TokenService),
+    tokensAsService: open('service:billing').client(TokenService),
     /** With the role operator, like `restores` and `operatedApps`. */
     operated: operator.client(AuthorizationService),
     restores: operator.client(RestoreService),

@@ -1,11 +1,44 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type IssueTokenResponse, TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import {
+  type IssueTokenResponse,
+  TokenService,
+  TokenStatus,
+} from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { type CallStreams, openCallStreams } from '@phds/service-kit/rpc/call-streams';
 import { eventually } from '@phds/test-kit/conditions';
-import { REDIRECT_URI, reasonOf, shareHarness, type TestApp } from './harness.ts';
+import { HEART, REDIRECT_URI, reasonOf, shareHarness, type TestApp, toHash } from './harness.ts';
 
 const harness = await shareHarness();
+
+describe('another service of the deployment', () => {
+  const { tokensAsService } = harness;
+
+  test('introspects a token by itself or by its hash, and gets no assertion', async () => {
+    const app = await harness.registerApp();
+    const { accessToken } = await harness.exchange(app, await harness.obtainCode(app, { scope: HEART }));
+    const tokenHash = toHash(accessToken);
+    const seen = await tokensAsService.introspect({ token: accessToken });
+    expect(seen).toMatchObject({
+      status: TokenStatus.LIVE,
+      principal: { clientId: app.clientId, userId: 'ada', scopes: [HEART] },
+      assertion: '',
+    });
+    expect(await tokensAsService.introspect({ tokenHash })).toEqual(seen);
+    expect((await harness.tokens.introspect({ tokenHash })).assertion).not.toBe('');
+    const both = tokensAsService.introspect({ token: accessToken, tokenHash });
+    expect(await reasonOf(both)).toBe('invalid_request');
+  });
+
+  test.each(['', 'phds_at_', `phds_at_${'x'.repeat(200)}`, 'a secret of another kind'])(
+    'learns of %j only that it is no token',
+    async (token) => {
+      const asked = tokensAsService.introspect({ token });
+      if (token === '') expect(await reasonOf(asked)).toBe('invalid_request');
+      else expect(await asked).toMatchObject({ status: TokenStatus.UNKNOWN });
+    },
+  );
+});
 
 describe('over a stream', () => {
   const { issueToken: carried, issueTokens: method } = TokenService.method;

@@ -36,6 +36,7 @@ import { createRecordWatch, type RecordWatch } from './app/record-watch.ts';
 import { createReports } from './app/reports.ts';
 import { createSandbox, type Sandbox } from './app/sandbox.ts';
 import { createSessions, type Sessions } from './app/sessions.ts';
+import { createSharing } from './app/sharing.ts';
 import { startBackgroundTasks } from './background-tasks.ts';
 import { createJoseSigner, ERASURE_CERTIFICATE_TYPE, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
@@ -43,6 +44,7 @@ import { openEvictions } from './events/redis-evictions.ts';
 import { type ConsentMetrics, createConsentMetrics } from './metrics.ts';
 import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
+import { createGrantService } from './rpc/grant-service.ts';
 import { createLedgerService } from './rpc/ledger-service.ts';
 import { createNoticeService } from './rpc/notice-service.ts';
 import { createOperatorActService } from './rpc/operator-act-service.ts';
@@ -203,6 +205,10 @@ async function createRpcServices(
     createConsentService({ ...useCases, userOf, verifySession: verify, stepUp }),
     createSandboxService({ sandbox: createSandboxUseCase(parts, useCases), userOf }),
     createAccessService({ recorder, accesses, userOf }),
+    createGrantService({
+      grants: useCases.grants,
+      isShared: createSharing({ grants: stores.grants, liveness: stores.liveness }),
+    }),
     createSessionService(sessions),
     createPersonOperatorService({
       ...useCases,

@@ -3,6 +3,7 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { GrantService } from '@phds/contracts/phds/consent/v1/grants_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { NoticeService } from '@phds/contracts/phds/consent/v1/notices_pb';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
@@ -14,7 +15,7 @@ import { newId } from '@phds/service-kit/ids';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { REASON_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
-import { findOperator } from '@phds/service-kit/trust/operators';
+import { findOperator } from '@phds/service-kit/trust/callers';
 import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { createServiceKeys } from '@phds/test-kit/service-keys';
@@ -25,7 +26,19 @@ import { readEnvironment } from '../src/config.ts';
 import { createService, type Overrides } from '../src/service.ts';
 
 const OPERATOR = 'operator:on-call';
-const CALLERS = ['gateway', 'authorization', 'health-data', OPERATOR, 'host-application'] as const;
+/** Services of the deployment with one role, or two. */
+const READER = 'service:support-desk';
+const ENDER = 'service:billing';
+const CALLERS = [
+  'gateway',
+  'authorization',
+  'health-data',
+  OPERATOR,
+  'host-application',
+  READER,
+  ENDER,
+] as const;
+const ROLES = { [READER]: ['consent-reader'], [ENDER]: ['consent-ender', 'record-writer'] };
 type Caller = (typeof CALLERS)[number];
 
 /** From which the secrets of webhooks are derived. */
@@ -55,7 +68,7 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     (pool) => pool.end(),
   );
   const sessions = await createSessionIssuer();
-  const keys = createServiceKeys(CALLERS);
+  const keys = createServiceKeys(CALLERS, ROLES);
   const tokens = Object.fromEntries(
     CALLERS.map((service) => [
       service,
@@ -99,12 +112,14 @@ export async function startConsent(options: RunningServiceOptions = {}) {
       ...(caller === OPERATOR && { metadata: { [REASON_METADATA]: 'a%20test' } }),
     });
   const channel = (caller: Caller) => resources.use(openChannel(caller));
-  const [authorization, gateway, healthData, operator, hostApplication] = [
+  const [authorization, gateway, healthData, operator, hostApplication, reader, ender] = [
     channel('authorization'),
     channel('gateway'),
     channel('health-data'),
     channel(OPERATOR),
     channel('host-application'),
+    channel(READER),
+    channel(ENDER),
   ];
   const running = resources.move();
   return {
@@ -142,6 +157,8 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     sessions: gateway.client(SessionService),
     notices: hostApplication.client(NoticeService),
     people: operator.client(PersonOperatorService),
+    grants: { asReader: reader.client(GrantService), asEnder: ender.client(GrantService) },
+    recordsAsService: ender.client(AccessService),
     acts: {
       asOperator: operator.client(OperatorActService),
       asHealthData: healthData.client(OperatorActService),

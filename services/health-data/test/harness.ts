@@ -44,7 +44,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
   await using stack = new AsyncDisposableStack();
   const clock = new FakeClock(NOW);
   const log = createLogger({ service: 'health-data', level: 'silent' });
-  const keys = createServiceKeys(['gateway', 'importer', 'health-data', 'authorization']);
+  const keys = createServiceKeys(['gateway', 'service:importer', 'health-data', 'authorization']);
   const database = stack.use(await createTestDatabase('health-data'));
   const owner = openTestPool(database.ownerUrl, {
     max: 1,
@@ -91,7 +91,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
     });
   };
   const gateway = stack.use(open('gateway'));
-  const ingestion = stack.use(open('importer')).client(IngestionService);
+  const ingestion = stack.use(open('service:importer')).client(IngestionService);
   const sign = createAssertionSigner({ privateKeyPem: keys.pem('authorization'), clock });
   const running = stack.move();
   return {

@@ -92,9 +92,9 @@ describe('who may ask', () => {
     expect(await reasonOf(stranger.reads.read({ endpoint: Endpoint.HEALTH_DATA }))).toBe(
       'caller_not_admitted',
     );
-    expect(await reasonOf(harness.as('importer').reads.read({ endpoint: Endpoint.HEALTH_DATA }))).toBe(
-      'caller_not_admitted',
-    );
+    expect(
+      await reasonOf(harness.as('service:importer').reads.read({ endpoint: Endpoint.HEALTH_DATA })),
+    ).toBe('caller_not_admitted');
     expect(await reasonOf(harness.as('gateway').ingestion.eraseUser({ userId: 'ada' }))).toBe(
       'caller_not_admitted',
     );

@@ -6,6 +6,9 @@ import { signServiceToken } from './service-tokens.ts';
 
 type Table = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
 
+const INGESTION =
+  'PutReadings PutHealthRecords DeleteReadings DeleteHealthRecords PutProfile EraseUser StartImport ReportImport ListImports';
+
 /** Who may call what: service, proto service, caller, and the rpcs that admit it. Nobody else may call anything. */
 const ADMITTED: Table = {
   authorization: {
@@ -24,6 +27,7 @@ const ADMITTED: Table = {
     'phds.authorization.v1.TokenService': {
       gateway:
         'IssueToken IssueTokens RevokeToken Introspect IntrospectTokens IntrospectOwnToken IntrospectOwnTokens ListOwnGrants GetOwnGrant EndOwnGrant',
+      'example-service': 'Introspect IntrospectTokens',
     },
     'phds.common.v1.RestoreService': {
       operator: 'GetRestoreStatus DeclareRestore ConfirmRestore ListSuspended ConfirmPart',
@@ -32,6 +36,7 @@ const ADMITTED: Table = {
   consent: {
     'phds.consent.v1.AccessService': {
       'health-data': 'RecordAccess RecordAccesses',
+      'example-service': 'RecordAccess RecordAccesses',
       gateway: 'ListAccesses ExportAccesses ListAccessDays GetAppUsage CountRefusals',
     },
     'phds.consent.v1.ConsentService': {
@@ -41,6 +46,7 @@ const ADMITTED: Table = {
         'GetPendingApproval ListPendingApprovals ReleasePendingApproval ListGrants GetGrant NarrowGrant RevokeGrant RevokeAllGrants ListConnectedApps RequestDeletion GetReceipt',
       operator: 'EraseUser',
     },
+    'phds.consent.v1.GrantService': { 'example-service': 'CheckSharing ListGrants GetGrant EndGrant' },
     'phds.consent.v1.EventService': { 'health-data': 'ReportDataChanges' },
     'phds.consent.v1.LedgerService': {
       authorization:
@@ -77,8 +83,8 @@ const ADMITTED: Table = {
     'phds.healthdata.v1.HealthDataService': { gateway: 'Read Reads' },
     'phds.healthdata.v1.PreviewService': { gateway: 'Preview' },
     'phds.healthdata.v1.IngestionService': {
-      importer:
-        'PutReadings PutHealthRecords DeleteReadings DeleteHealthRecords PutProfile EraseUser StartImport ReportImport ListImports',
+      importer: INGESTION,
+      'example-service': INGESTION,
       operator: 'EraseUser',
     },
     'phds.healthdata.v1.SandboxService': {
@@ -151,31 +157,41 @@ export async function listStrangers({
   };
 }
 
-/** How a call ended: `admitted`, `refused` with nothing but the refusal, or what else it showed. */
+/** How a call ended: `admitted`, `refused` with nothing but why the caller is refused, or what else it showed. */
 export type Verdict = string;
+
+/** Why a token is refused, or a caller whose token is valid. */
+const REFUSAL = /^(service token refused: .+|\S+ may not call \w+; (it needs|only) .+)$/;
 
 export function judgeGrpc({ code, text, fields, details, messages, isOpened }: RawOutcome): Verdict {
   if (code === status.INVALID_ARGUMENT || (code === status.OK && isOpened)) return 'admitted';
-  const detail = details.toString('hex');
   const isBare =
-    text === '' && messages === 0 && fields.every((name) => GRPC_FIELDS.includes(name)) && detail === REFUSAL;
+    REFUSAL.test(text) &&
+    messages === 0 &&
+    fields.every((name) => GRPC_FIELDS.includes(name)) &&
+    details.equals(toStatus(text));
   return code === status.PERMISSION_DENIED && isBare
     ? 'refused'
-    : `${status[code]} ${text} ${fields} ${detail}`;
+    : `${status[code]} ${text} ${fields} ${details.toString('hex')}`;
 }
 
 const GRPC_FIELDS = ['content-type', 'date', 'grpc-status-details-bin'];
-/** google.rpc.Status: code 7, and an ErrorDetail of which only the reason is set. */
-const REFUSAL_DETAIL = Buffer.from([0x08, 3]);
-const REFUSAL = toStatus(REFUSAL_DETAIL).toString('hex');
 
-function toStatus(detail: Buffer): Buffer {
+/** google.rpc.Status: code 7 and the text, and an ErrorDetail of which only the reason and the text are set. */
+function toStatus(text: string): Buffer {
+  const detail = Buffer.concat([Buffer.from([0x08, 3]), field(2, Buffer.from(text))]);
   const url = Buffer.from('type.googleapis.com/phds.common.v1.ErrorDetail');
-  const any = Buffer.concat([
-    Buffer.from([0x0a, url.length]),
-    url,
-    Buffer.from([0x12, detail.length]),
-    detail,
+  const any = Buffer.concat([field(1, url), field(2, detail)]);
+  return Buffer.concat([
+    Buffer.from([0x08, status.PERMISSION_DENIED]),
+    field(2, Buffer.from(text)),
+    field(3, any),
   ]);
-  return Buffer.concat([Buffer.from([0x08, status.PERMISSION_DENIED, 0x1a, any.length]), any]);
+}
+
+/** A field of bytes, of at most 16 KiB. */
+function field(number: number, bytes: Buffer): Buffer {
+  const { length } = bytes;
+  const size = length < 128 ? [length] : [(length & 127) | 128, length >> 7];
+  return Buffer.concat([Buffer.from([(number << 3) | 2, ...size]), bytes]);
 }

@@ -83,7 +83,7 @@ test.each(SERVICES)('each rpc of %s admits exactly the callers that the table na
   }
 });
 
-test.each(SERVICES)('no rpc of %s tells a stranger more than that it is not admitted', async (service) => {
+test.each(SERVICES)('no rpc of %s tells a stranger more than why its token is refused', async (service) => {
   for (const [caller, paths] of groupByCaller(service)) {
     const strangers = await listStrangers({ service, caller, keys, session, accessToken });
     const attempts = Object.entries(strangers).flatMap(([name, authorization]) =>

@@ -50,7 +50,10 @@ describeWithRedisProgram(
 
       async function storeReading(): Promise<void> {
         const [address = ''] = services.addresses('health-data');
-        using ingestion = openIngestion({ HEALTH_DATA_ADDRESS: address, ...ring.settings('importer') });
+        using ingestion = openIngestion({
+          HEALTH_DATA_ADDRESS: address,
+          ...ring.settings('service:importer'),
+        });
         const start = { seconds: 1_700_000_000n };
         const readings = [{ type: 'Heart Rate', start, value: 61, source: 'manual' }];
         await ingestion.client.putReadings({ userId: PERSON, readings });

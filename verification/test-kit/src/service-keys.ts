@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { findOperator, OPERATOR_ROLES } from '@phds/service-kit/trust/operators';
+import { findOperator, isOtherService, OPERATOR_ROLES, SERVICE_ROLES } from '@phds/service-kit/trust/callers';
 
 /** A key pair for each caller, in the form of the settings of services. */
 export interface ServiceKeys {
@@ -9,14 +9,18 @@ export interface ServiceKeys {
   pem(name: string): string;
 }
 
-/** Operators among the callers, such as `operator:on-call`, have every role. */
-export function createServiceKeys(names: readonly string[]): ServiceKeys {
+/** Operators and services among the callers, such as `operator:on-call` and `service:billing`, have every role unless `roles` names some. */
+export function createServiceKeys(
+  names: readonly string[],
+  roles: Readonly<Record<string, readonly string[]>> = {},
+): ServiceKeys {
   const pairs = new Map(names.map((name) => [name, generateKeyPairSync('ed25519')]));
   const keys = [...pairs].map(([kid, { publicKey }]) => ({
     ...publicKey.export({ format: 'jwk' }),
     kid,
     alg: 'EdDSA',
     ...(findOperator(kid) !== null && { roles: OPERATOR_ROLES }),
+    ...(isOtherService(kid) && { roles: roles[kid] ?? SERVICE_ROLES }),
   }));
   return {
     jwks: JSON.stringify({ keys }),

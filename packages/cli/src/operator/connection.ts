@@ -12,7 +12,7 @@ import {
   requiredAddress,
 } from '@phds/service-kit/settings/config';
 import { tlsSettings } from '@phds/service-kit/settings/settings';
-import { OPERATOR_NAME, toOperatorCaller } from '@phds/service-kit/trust/operators';
+import { CALLER_NAME, toOperatorCaller } from '@phds/service-kit/trust/callers';
 import { z } from 'zod';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from '../commands/command.ts';
 import { openChannelsAs } from '../connection.ts';
@@ -34,7 +34,7 @@ export interface OperatorConnection extends Disposable {
 const operatorName = () =>
   z
     .string({ error: 'must be set' })
-    .regex(OPERATOR_NAME, 'must be the name of an operator, in lower case')
+    .regex(CALLER_NAME, 'must be the name of an operator, in lower case')
     .meta({ unit: 'name' });
 
 const callerSettings = {

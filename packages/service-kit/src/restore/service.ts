@@ -9,7 +9,7 @@ import {
 import { invalidRequest, notFound } from '../errors.ts';
 import { translatingErrors } from '../postgres/errors.ts';
 import { implement } from '../rpc/service.ts';
-import { OPERATORS, SUPPORTERS, VIEWERS } from '../trust/operators.ts';
+import { OPERATORS, SUPPORTERS, VIEWERS } from '../trust/callers.ts';
 import { parseUserId } from '../user-id.ts';
 import type { RestoreGuard } from './guard.ts';
 import type { Restore } from './records.ts';

@@ -45,7 +45,8 @@ export class CallStreams {
   serve(served: ServedStream): handleBidiStreamingCall<CallsMessage, object> {
     return async (duplex) => {
       try {
-        await served.admit(new RpcContext(served.method, duplex.metadata, duplex.getDeadline()));
+        const peer = duplex.getPeer();
+        await served.admit(new RpcContext(served.method, duplex.metadata, duplex.getDeadline(), {}, peer));
       } catch (error) {
         duplex.emit('error', toGrpcError(toAppError(error)));
         return;
@@ -118,7 +119,7 @@ class CallStream {
   /** Admits the calls of one message. If that fails, each call is admitted, and refused, by itself. */
   #admit(): Promise<string | undefined> {
     const { carried, admit } = this.#served;
-    const head = new RpcContext(carried, this.#duplex.metadata, undefined);
+    const head = new RpcContext(carried, this.#duplex.metadata, undefined, {}, this.#duplex.getPeer());
     return admit(head).catch(() => undefined);
   }
 
@@ -144,7 +145,13 @@ class CallStream {
     const message = decode(carried.input, request);
     const waitMs = Math.min(timeoutMs, this.#limits.maxDeadlineMs);
     const own = toOwnMetadata(call);
-    const context = new RpcContext(carried, this.#duplex.metadata, Date.now() + waitMs, own);
+    const context = new RpcContext(
+      carried,
+      this.#duplex.metadata,
+      Date.now() + waitMs,
+      own,
+      this.#duplex.getPeer(),
+    );
     this.#running.set(id, context);
     this.#sweeper ??= setTimeout(() => this.#cancelLate(), SWEEP_MS);
     try {

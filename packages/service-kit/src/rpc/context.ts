@@ -30,6 +30,10 @@ export type OwnMetadata = Readonly<Record<string, string>>;
 export class RpcContext {
   readonly method: DescMethod;
   readonly deadline: Deadline;
+  /** Address of the peer; empty if unknown. */
+  readonly peer: string;
+  /** Who calls; empty until the caller is admitted. */
+  caller = '';
   readonly #metadata: Metadata;
   readonly #own: OwnMetadata;
   #abort: AbortController | undefined;
@@ -40,8 +44,10 @@ export class RpcContext {
     metadata: Metadata,
     deadline: Date | number | undefined,
     own: OwnMetadata = {},
+    peer = '',
   ) {
     this.method = method;
+    this.peer = peer;
     this.#metadata = metadata;
     this.#own = own;
     const timeoutMs = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline) - Date.now();

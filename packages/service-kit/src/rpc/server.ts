@@ -171,7 +171,7 @@ function toDefinition(method: DescMethod): MethodDefinition<object, object> {
 
 function unaryCall(method: DescMethodUnary, handler: UnaryHandler): handleUnaryCall<object, object> {
   return (call, callback) => {
-    const context = new RpcContext(method, call.metadata, call.getDeadline());
+    const context = new RpcContext(method, call.metadata, call.getDeadline(), {}, call.getPeer());
     call.on('cancelled', () => context.cancel());
     handler(call.request as never, context).then(
       (response) => callback(null, response),

@@ -3,8 +3,15 @@ import { withinCall } from '../deadline.ts';
 import { AppError, invalidRequest, toAppError } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { sampledLogOf, toCauseText } from '../telemetry/security-log.ts';
-import { findOperator, isAdmitted, type RolesOf } from '../trust/operators.ts';
-import type { ServiceTokenVerifier } from '../trust/service-token.ts';
+import {
+  CONSENT_ENDERS,
+  explainRefusal,
+  findOperator,
+  isAdmitted,
+  isOtherService,
+  type RolesOf,
+} from '../trust/callers.ts';
+import { findClaimedCaller, refusedToken, type ServiceTokenVerifier } from '../trust/service-token.ts';
 import { type StreamOfCalls, UNREADABLE } from './calls.ts';
 import { originOf, type RpcContext } from './context.ts';
 import { codeOf } from './errors.ts';
@@ -99,8 +106,9 @@ export interface RpcGuard {
 function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
   const answer: UnaryHandler = async (request, context, admitted) => {
     const caller = admitted ?? (await admit(context, callers, guard));
+    context.caller = caller;
     const work = () => run(handler, request, context, guard.log);
-    const operator = findOperator(caller);
+    const operator = findActor(caller, callers);
     const { operators, log } = guard;
     const answer =
       operator === null || operators === undefined
@@ -110,6 +118,12 @@ function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGu
   };
   const { observer } = guard;
   return observer === undefined ? answer : observed(answer, observer);
+}
+
+/** Who is recorded as the operator of a call: also a service that ends grants. Null for a call that is not recorded. */
+function findActor(caller: string, callers: readonly string[]): string | null {
+  const isEnder = isOtherService(caller) && CONSENT_ENDERS.some((ender) => callers.includes(ender));
+  return isEnder ? caller : findOperator(caller);
 }
 
 function observed(answer: UnaryHandler, observer: RpcObserver): UnaryHandler {
@@ -159,24 +173,30 @@ const nobody: RolesOf = () => [];
 /** Returns the caller. */
 async function admit(call: RpcContext, callers: readonly string[], guard: RpcGuard): Promise<string> {
   try {
-    const header = call.findMetadata('authorization');
-    if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
-    const caller = await guard.verifyCaller(header.slice('Bearer '.length));
-    const isCaller = isAdmitted(callers, caller, guard.operators?.rolesOf ?? nobody);
-    if (!isCaller) throw new AppError('caller_not_admitted');
-    return caller;
+    const token = findServiceToken(call);
+    if (token === null) throw refusedToken('there is no "authorization: Bearer …"');
+    const caller = await guard.verifyCaller(token);
+    if (isAdmitted(callers, caller, guard.operators?.rolesOf ?? nobody)) return caller;
+    throw new AppError('caller_not_admitted', explainRefusal(call.method.name, callers, caller));
   } catch (error) {
     guard.observer?.refused?.(call.method);
     throw reportCaller(toAppError(error), call, guard.log);
   }
 }
 
+function findServiceToken(call: RpcContext): string | null {
+  const header = call.findMetadata('authorization');
+  return header?.startsWith('Bearer ') ? header.slice('Bearer '.length) : null;
+}
+
 /** Anybody who reaches the port can cause these lines, so they are sampled and have no stack. */
-function reportCaller(refusal: AppError, { method }: RpcContext, log: Logger): AppError {
+function reportCaller(refusal: AppError, call: RpcContext, log: Logger): AppError {
   const fields = {
-    rpc: toRpcName(method),
+    rpc: toRpcName(call.method),
     reason: refusal.reason,
-    cause: toCauseText(refusal.cause, 'caller'),
+    cause: toCauseText(refusal.message || refusal.cause, 'caller'),
+    kid: findClaimedCaller(findServiceToken(call)),
+    address: call.peer,
   };
   if (isFault(refusal)) sampledLogOf(log)('error', 'caller', fields, 'rpc failed');
   else sampledLogOf(log)('warn', 'caller', fields, 'rpc refused');

@@ -1,6 +1,6 @@
 import { SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import { z } from 'zod';
-import { parseRoles } from '../trust/operators.ts';
+import { parseRoles } from '../trust/callers.ts';
 import { STEP_UP_ACTIONS } from '../trust/step-up.ts';
 import {
   connectionString,

@@ -1,7 +1,8 @@
-import { jwtVerify, SignJWT } from 'jose';
+import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { toCauseText } from '../telemetry/security-log.ts';
 import { parseKeySet, parsePrivateKey, SIGNATURE_ALGORITHM } from './keys.ts';
 
 /** Lifetime of a token; verifiers reject longer-lived ones. */
@@ -10,6 +11,8 @@ const LIFETIME_SECONDS = 300;
 const ISSUED_AHEAD_SECONDS = 60;
 const RENEW_BEFORE_SECONDS = 60;
 const TOKEN_TYPE = 'service+jwt';
+/** More than any name of a caller has, in characters. */
+const LONGEST_CLAIM = 80;
 
 /** Returns a token that proves to `audience` which service is calling. */
 export type ServiceTokenSource = (audience: string) => Promise<string>;
@@ -74,15 +77,40 @@ export function createServiceTokenVerifier(options: {
         currentDate: clock.now(),
       });
       const { exp = 0, iat = 0 } = payload;
-      if (exp - iat > LIFETIME_SECONDS) throw new Error('lives too long');
-      if (iat > clock.now().getTime() / 1000 + ISSUED_AHEAD_SECONDS) throw new Error('issued in the future');
+      if (exp - iat > LIFETIME_SECONDS) throw new Error(`lives longer than ${LIFETIME_SECONDS} seconds`);
+      if (iat > clock.now().getTime() / 1000 + ISSUED_AHEAD_SECONDS)
+        throw new Error('"iat" is in the future');
       // The caller is identified by its key, so no service can impersonate another.
       const caller = protectedHeader.kid;
-      if (caller === undefined || payload.iss !== caller || payload.sub !== caller) throw new Error('issuer');
+      if (caller === undefined || payload.iss !== caller || payload.sub !== caller)
+        throw new Error('"kid", "iss" and "sub" must be the same name');
       verified.set(token, { caller, expiresAt: exp * 1000 });
       return caller;
     } catch (cause) {
-      throw new AppError('caller_not_admitted', '', { cause });
+      throw refusedToken(explain(cause, service), cause);
     }
   };
+}
+
+/** The error of a call whose service token is not accepted, with the reason for the caller. */
+export function refusedToken(reason: string, cause?: unknown): AppError {
+  return new AppError('caller_not_admitted', `service token refused: ${reason}`, { cause });
+}
+
+/** The caller that a token names, whether it is true or not; for the log. */
+export function findClaimedCaller(token: string | null): string | undefined {
+  try {
+    return toCauseText(decodeProtectedHeader(token ?? '').kid, '').slice(0, LONGEST_CLAIM) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What jose says, except where that does not say what to change. */
+function explain(cause: unknown, service: string): string {
+  if (cause instanceof errors.JWKSNoMatchingKey) return 'no key of this "kid" is known here';
+  if (cause instanceof errors.JWKSMultipleMatchingKeys) return 'no key of this "kid" has signed it';
+  if (cause instanceof errors.JWTClaimValidationFailed && cause.claim === 'aud')
+    return `"aud" must be "${service}"`;
+  return toCauseText(cause, 'not readable');
 }

@@ -2,7 +2,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { type RpcContext, sessionOf } from '@phds/service-kit/rpc/context';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
-import { OPERATORS } from '@phds/service-kit/trust/operators';
+import { OPERATORS } from '@phds/service-kit/trust/callers';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
 import type { Authorizations } from '../app/authorizations.ts';

@@ -3,6 +3,8 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
 import type { ClientCredentials as ClientCredentialsMessage } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import {
+  type IntrospectRequest,
+  type IntrospectResponseSchema,
   type ListOwnGrantsRequest,
   type OwnGrantSchema,
   TokenService,
@@ -11,8 +13,10 @@ import {
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
+import { isSecret, sha256 } from '@phds/service-kit/secrets';
+import { isOtherService, TOKEN_INTROSPECTORS } from '@phds/service-kit/trust/callers';
 import type { ClientCredentials } from '../app/client-authentication.ts';
-import type { Introspection, LiveToken, OwnIntrospection } from '../app/introspection.ts';
+import type { Introspected, Introspection, LiveToken, OwnIntrospection } from '../app/introspection.ts';
 import type { OwnGrants } from '../app/own-grants.ts';
 import type { OwnGrant, OwnGrantFilter } from '../app/ports.ts';
 import type { TokenEndpoint } from '../app/token-grants.ts';
@@ -36,7 +40,7 @@ const ADMITTED = {
   listOwnGrants: GATEWAY,
   getOwnGrant: GATEWAY,
   endOwnGrant: GATEWAY,
-  introspect: GATEWAY,
+  introspect: [...GATEWAY, ...TOKEN_INTROSPECTORS],
 };
 const CARRIED = {
   issueTokens: 'issueToken',
@@ -96,13 +100,12 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
     async endOwnGrant({ tokenHash, id }) {
       return { revokedAt: timestampFromDate(await ownGrants.end(parseTokenHash(tokenHash), id)) };
     },
-    async introspect({ tokenHash }) {
-      const introspected = await useCases.introspect(parseTokenHash(tokenHash));
-      if (introspected.status === 'live') return toLiveTokenMessage(introspected);
-      const { status } = introspected;
-      if (status !== 'expired') return { status: STATUS[status] };
-      const { jkt, allowedOrigins } = introspected;
-      return { status: STATUS.expired, jkt: jkt ?? '', allowedOrigins: [...allowedOrigins] };
+    async introspect(request, { caller }) {
+      const hash = findTokenHash(request);
+      if (hash === null) return { status: TokenStatus.UNKNOWN };
+      const introspected = toIntrospectedMessage(await useCases.introspect(hash));
+      // Only gateways read from health-data.
+      return isOtherService(caller) ? { ...introspected, assertion: '' } : introspected;
     },
   };
 
@@ -134,6 +137,16 @@ function toOwnGrantMessage(grant: OwnGrant): MessageInitShape<typeof OwnGrantSch
     ...(endedAt !== null && { endedAt: timestampFromDate(endedAt) }),
     endedBy: grant.endedBy ?? '',
   };
+}
+
+function toIntrospectedMessage(
+  introspected: Introspected,
+): MessageInitShape<typeof IntrospectResponseSchema> {
+  const { status } = introspected;
+  if (status === 'live') return toLiveTokenMessage(introspected);
+  if (status !== 'expired') return { status: STATUS[status] };
+  const { jkt, allowedOrigins } = introspected;
+  return { status: STATUS.expired, jkt: jkt ?? '', allowedOrigins: [...allowedOrigins] };
 }
 
 function toLiveTokenMessage({ token, grant, assertion, ledgerChecked }: LiveToken) {
@@ -170,6 +183,13 @@ const HASH_BYTES = 32;
 export function toClientCredentials(message: ClientCredentialsMessage | undefined): ClientCredentials {
   const { clientId, clientSecret, clientAssertion } = message ?? {};
   return { clientId, clientSecret, clientAssertion };
+}
+
+/** The hash that a request has, or that of its token; null for a text that is no access token. */
+function findTokenHash({ tokenHash, token }: IntrospectRequest): Uint8Array | null {
+  if (token === '') return parseTokenHash(tokenHash);
+  if (tokenHash.length > 0) throw invalidRequest('token', 'must be absent with token_hash');
+  return isSecret('access_token', token) ? sha256(token) : null;
 }
 
 /** A SHA-256. Throws `invalid_request` for a wrong length. */

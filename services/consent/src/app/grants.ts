@@ -15,6 +15,8 @@ import type { AppGrantFilter, EvictionPublisher, GrantStore } from './ports.ts';
 export interface Grants {
   list(userId: string, status: GrantStatus | null, page: Page): Promise<Listed<GrantView>>;
   get(id: string, userId: string): Promise<GrantView>;
+  /** A grant of any person. */
+  getAny(id: string): Promise<GrantView>;
   /** In effect before it returns. Throws `conflict` for an ended grant, `invalid_request` for a widening. */
   narrow(id: string, userId: string, narrowing: Narrowing): Promise<GrantView>;
   /** In effect before it returns; returns the time of the revocation. */
@@ -38,7 +40,7 @@ export interface Grants {
 export function createGrants(dependencies: {
   readonly grants: Pick<
     GrantStore,
-    'list' | 'find' | 'listOfApp' | 'findOfApp' | 'listApps' | 'requestDeletion'
+    'list' | 'find' | 'findAny' | 'listOfApp' | 'findOfApp' | 'listApps' | 'requestDeletion'
   >;
   /** The same grants through a separate connection pool for withdrawals. */
   readonly withdrawals: Pick<
@@ -62,6 +64,11 @@ export function createGrants(dependencies: {
   };
   return {
     get: (id, userId) => getFrom(grants, id, userId),
+    async getAny(id) {
+      const grant = await grants.findAny(id);
+      if (grant === null) throw notFound();
+      return grant;
+    },
     list: (userId, status, page) => grants.list(userId, status, page),
     async narrow(id, userId, narrowing) {
       const known = await withdrawals.change(id, userId, (grant, now) => narrow(grant, narrowing, now));

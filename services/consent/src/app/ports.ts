@@ -186,6 +186,13 @@ export interface AppGrantFilter<Place> {
 export interface GrantStore {
   list(userId: string, status: GrantStatus | null, page: Page): Promise<Listed<GrantView>>;
   find(id: string, userId: string): Promise<GrantView | null>;
+  /** Of any person. */
+  findAny(id: string): Promise<GrantView | null>;
+  /** The grant of a person that an app may have now, and its epoch; its time may be over. */
+  findOpen(
+    userId: string,
+    clientId: string,
+  ): Promise<{ readonly id: string; readonly appEpoch: number } | null>;
   /** Replaces the terms of the locked grant by the result of `change`; null keeps them. Returns false when unknown. */
   change(
     id: string,

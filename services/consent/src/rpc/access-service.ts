@@ -13,6 +13,7 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
 import { nameRequests } from '@phds/service-kit/telemetry/current-origin';
+import { RECORD_WRITERS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { DayFilter, DayRange } from '../app/access-ports.ts';
 import type { AccessRecorder } from '../app/access-recorder.ts';
@@ -104,7 +105,7 @@ export function createAccessService({
       },
     },
     {
-      recordAccess: ['health-data'],
+      recordAccess: ['health-data', ...RECORD_WRITERS],
       listAccesses: ['gateway'],
       exportAccesses: ['gateway'],
       listAccessDays: ['gateway'],

@@ -4,7 +4,7 @@ import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { sessionOf, type UserOf } from '@phds/service-kit/rpc/context';
 import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { implement } from '@phds/service-kit/rpc/service';
-import { OPERATORS } from '@phds/service-kit/trust/operators';
+import { OPERATORS } from '@phds/service-kit/trust/callers';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
 import { parseUserId } from '@phds/service-kit/user-id';

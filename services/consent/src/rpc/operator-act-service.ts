@@ -5,7 +5,7 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { MAX_REASON_LENGTH } from '@phds/service-kit/rpc/operator-acts';
 import { implement } from '@phds/service-kit/rpc/service';
-import { AUDITORS } from '@phds/service-kit/trust/operators';
+import { AUDITORS } from '@phds/service-kit/trust/callers';
 import type { OperatorActs, StoredEntry } from '../app/operator-acts.ts';
 import { parseName, parseText } from './parameters.ts';
 

@@ -5,7 +5,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc/service';
 import { toCarriedOrigin } from '@phds/service-kit/telemetry/current-origin';
-import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/operators';
+import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { ErasureCertificates } from '../app/erasure-certificates.ts';
 import type { Grants } from '../app/grants.ts';

@@ -11,7 +11,7 @@ import {
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
-import { VIEWERS } from '@phds/service-kit/trust/operators';
+import { VIEWERS } from '@phds/service-kit/trust/callers';
 import { findReportReason, toReportReasonMessage } from '@phds/service-kit/wire-enums';
 import type { Reports } from '../app/reports.ts';
 import type { AppReport, ReportSubject } from '../domain/app-report.ts';

@@ -45,6 +45,17 @@ export function createPgGrants(pool: pg.Pool, records: pg.Pool): GrantStore {
       const [view] = await selectViews(pool, records, sql`g.id = ${id} AND g.user_id = ${userId}`);
       return view ?? null;
     },
+    async findAny(id) {
+      const [view] = await selectViews(pool, records, sql`g.id = ${id}`);
+      return view ?? null;
+    },
+    async findOpen(userId, clientId) {
+      // Index: consent_grant_open_key.
+      const [open] = await select<{ id: string; appEpoch: number }>(pool)`
+        SELECT id, app_epoch AS "appEpoch" FROM consent_grant
+        WHERE user_id = ${userId} AND client_id = ${clientId} AND closed_at IS NULL`;
+      return open ?? null;
+    },
     change: (id, userId, change) => transact(pool, (tx) => changeTerms(tx, id, userId, change)),
     revoke: (id, userId) => revoke(pool, id, { userId }),
     revokeByApp: (id, clientId) => revoke(pool, id, { clientId }),

@@ -9,7 +9,7 @@ import {
   type ReadingWindow,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { implement } from '@phds/service-kit/rpc/service';
-import { OPERATORS } from '@phds/service-kit/trust/operators';
+import { INGESTERS, OPERATORS } from '@phds/service-kit/trust/callers';
 import { type ImportPorts, listImports, reportImport, startImport } from '../app/imports.ts';
 import { deleteHealthRecords, putHealthRecords } from '../app/ingest-health-records.ts';
 import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ingest-readings.ts';
@@ -20,9 +20,7 @@ import type { ImportKey, ImportState, ImportStatus } from '../domain/import-prog
 import type { ReadingDraft, ReadingKeyDraft } from '../domain/reading.ts';
 import { toDate, toHealthRecordDraft } from './ingestion-messages.ts';
 
-const IMPORTER = ['importer'];
-
-/** Stores data from importers. */
+/** Stores data from importers and other services. */
 export function createIngestionService(ports: IngestionPorts & ImportPorts) {
   return implement(
     IngestionService,
@@ -59,16 +57,16 @@ export function createIngestionService(ports: IngestionPorts & ImportPorts) {
       },
     },
     {
-      putReadings: IMPORTER,
-      putHealthRecords: IMPORTER,
-      deleteReadings: IMPORTER,
-      deleteHealthRecords: IMPORTER,
-      putProfile: IMPORTER,
-      // Importers are admitted too, because they can delete all data of a person anyway.
-      eraseUser: [...IMPORTER, ...OPERATORS],
-      startImport: IMPORTER,
-      reportImport: IMPORTER,
-      listImports: IMPORTER,
+      putReadings: INGESTERS,
+      putHealthRecords: INGESTERS,
+      deleteReadings: INGESTERS,
+      deleteHealthRecords: INGESTERS,
+      putProfile: INGESTERS,
+      // Those who ingest are admitted too, because they can delete all data of a person anyway.
+      eraseUser: [...INGESTERS, ...OPERATORS],
+      startImport: INGESTERS,
+      reportImport: INGESTERS,
+      listImports: INGESTERS,
     },
   );
 }

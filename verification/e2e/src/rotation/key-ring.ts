@@ -30,7 +30,7 @@ export const STEPS = {
   'trust the old key no longer': { trusted: [1], used: 1 },
 } as const satisfies Record<string, Position>;
 
-const CALLERS = ['gateway', 'authorization', 'consent', 'health-data', 'importer'];
+const CALLERS = ['gateway', 'authorization', 'consent', 'health-data', 'service:importer'];
 export const SESSION_ISSUER = 'https://id.test';
 
 interface Keys {

@@ -16,7 +16,7 @@ import {
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { RpcContext, UserOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
-import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/operators';
+import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
 import { parseKnownId, parseMoment, parseName, parseText } from '../../rpc/parameters.ts';
 import type { DataChange, DataChanges, OperatedWebhookStore } from '../app/ports.ts';

@@ -1,5 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
-import { AUDITORS, isAdmitted, OPERATORS, parseRoles, SUPPORTERS, VIEWERS } from '../src/trust/operators.ts';
+import {
+  AUDITORS,
+  CONSENT_ENDERS,
+  CONSENT_READERS,
+  explainRefusal,
+  INGESTERS,
+  isAdmitted,
+  OPERATORS,
+  parseRoles,
+  RECORD_WRITERS,
+  SERVICE_ROLES,
+  SUPPORTERS,
+  TOKEN_INTROSPECTORS,
+  VIEWERS,
+} from '../src/trust/callers.ts';
 
 const keySet = (...keys: readonly object[]) => JSON.stringify({ keys });
 
@@ -42,8 +56,46 @@ describe('the roles of operators', () => {
       ],
       'keys of "operator:a" have different roles',
     ],
+    [[{ kid: 'service:Billing', roles: ['ingest'] }], '"service:Billing" is not service: and a name'],
+    [
+      [{ kid: 'service:billing' }],
+      '"roles" of the key of "service:billing" must list some of token-introspection',
+    ],
+    [
+      [{ kid: 'service:billing', roles: ['viewer'] }],
+      '"roles" of the key of "service:billing" must list some of',
+    ],
+    [
+      [{ kid: 'operator:a', roles: ['ingest'] }],
+      '"roles" of the key of "operator:a" must list some of viewer',
+    ],
     [[{ kid: 'role:operator' }], '"role:operator" is not the name of a caller'],
   ])('are refused in %j', (keys, message) => {
     expect(() => parseRoles(keySet(...keys))).toThrow(message);
+  });
+});
+
+describe('the roles of services', () => {
+  test.each(SERVICE_ROLES)('%s admits to its own rpcs only', (role) => {
+    const rolesOf = parseRoles(keySet({ kid: 'service:billing', roles: [role] }));
+    const all = [TOKEN_INTROSPECTORS, CONSENT_READERS, CONSENT_ENDERS, RECORD_WRITERS, INGESTERS];
+    const admits = all.map((admitted) => isAdmitted(admitted, 'service:billing', rolesOf));
+    expect(admits).toEqual(SERVICE_ROLES.map((other) => other === role));
+    expect(isAdmitted(OPERATORS, 'service:billing', rolesOf)).toBe(false);
+    expect(isAdmitted(['billing'], 'service:billing', rolesOf)).toBe(false);
+  });
+
+  test.each([
+    ['service:billing', CONSENT_READERS, 'billing may not call ListGrants; it needs consent-reader'],
+    ['service:billing', ['gateway'], 'billing may not call ListGrants; only gateway may'],
+    ['service:billing', OPERATORS, 'billing may not call ListGrants; only the role operator may'],
+    ['operator:ada', SUPPORTERS, 'ada may not call ListGrants; it needs support or operator'],
+    [
+      'gateway',
+      ['authorization', ...INGESTERS],
+      'gateway may not call ListGrants; only authorization or the role ingest may',
+    ],
+  ])('%s reads why it is refused where %j is admitted', (caller, admitted, message) => {
+    expect(explainRefusal('ListGrants', admitted, caller)).toBe(message);
   });
 });

@@ -1,0 +1,60 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { toPage } from '@phds/catalog/pagination';
+import { isScope } from '@phds/catalog/scopes';
+import { GrantService } from '@phds/contracts/phds/consent/v1/grants_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
+import { implement } from '@phds/service-kit/rpc/service';
+import { CONSENT_ENDERS, CONSENT_READERS } from '@phds/service-kit/trust/callers';
+import { parseUserId } from '@phds/service-kit/user-id';
+import type { Grants } from '../app/grants.ts';
+import type { Sharing } from '../app/sharing.ts';
+import { findGrantStatus, toGrantMessage } from './grant-messages.ts';
+import { parseKnownId, parseName } from './parameters.ts';
+
+/** phds.consent.v1.GrantService. */
+export function createGrantService({
+  grants,
+  isShared,
+}: {
+  readonly grants: Pick<Grants, 'list' | 'getAny' | 'endByOperator'>;
+  readonly isShared: Sharing;
+}) {
+  return implement(
+    GrantService,
+    {
+      async checkSharing({ userId, clientId, scope }) {
+        if (!isScope(scope)) throw invalidRequest('scope', 'is not a scope');
+        const shared = await isShared(parseUserId(userId), parseName('clientId', clientId), scope);
+        if (shared === null) return { shared: false };
+        const { grantId, expiresAt, dataFrom } = shared;
+        return {
+          shared: true,
+          grantId,
+          expiresAt: timestampFromDate(expiresAt),
+          dataFrom: dataFrom ?? '',
+        };
+      },
+      async listGrants({ userId, page, status }) {
+        const { items, total } = await grants.list(
+          parseUserId(userId),
+          findGrantStatus(status),
+          toPage(page),
+        );
+        return { grants: items.map(toGrantMessage), total };
+      },
+      async getGrant({ grantId }) {
+        const grant = await grants.getAny(parseKnownId('grt', grantId));
+        return { grant: toGrantMessage(grant), userId: grant.userId };
+      },
+      async endGrant({ grantId }) {
+        return { revokedAt: timestampFromDate(await grants.endByOperator(parseKnownId('grt', grantId))) };
+      },
+    },
+    {
+      checkSharing: CONSENT_READERS,
+      listGrants: CONSENT_READERS,
+      getGrant: CONSENT_READERS,
+      endGrant: CONSENT_ENDERS,
+    },
+  );
+}
