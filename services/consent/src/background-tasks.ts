@@ -2,13 +2,7 @@ import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
 import type { FailureReports } from '@phds/service-kit/background-failures';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Logger } from '@phds/service-kit/telemetry/log';
-import type {
-  AccessCountStore,
-  AnchorStore,
-  AppUsageStore,
-  CheckpointStore,
-  PartitionStore,
-} from './app/access-ports.ts';
+import type { AccessCountStore, AnchorStore, CheckpointStore, PartitionStore } from './app/access-ports.ts';
 import { startBackground } from './app/background.ts';
 import { createCheckpointAnchors } from './app/checkpoint-anchors.ts';
 import { createCheckpoints } from './app/checkpoints.ts';
@@ -23,7 +17,6 @@ import type { ConsentMetrics } from './metrics.ts';
 export interface BackgroundParts {
   readonly stores: {
     readonly counts: AccessCountStore;
-    readonly appUsage: AppUsageStore;
     readonly checkpoints: CheckpointStore;
     readonly partitions: PartitionStore;
     readonly noticeScan: NoticeScanStore;
@@ -48,7 +41,6 @@ export async function startBackgroundTasks(
   });
   const background = startBackground({
     counts: stores.counts,
-    appUsage: stores.appUsage,
     checkpoints: metrics.measureCheckpoints(
       createCheckpoints({
         checkpoints: stores.checkpoints,

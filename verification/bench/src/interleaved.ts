@@ -1,8 +1,8 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { checkOut } from '@phds/guarantees/versions/checkout';
 import { repositoryRoot } from '@phds/local-stack/data-directory';
 import { listenForSignals } from '@phds/local-stack/interrupt';
+import { checkOut } from './checkout.ts';
 import { type AnySide, measureInTurn, type Round, type Side } from './measure.ts';
 import type { Kind, Options } from './options.ts';
 import { countFailures, type Rounds, toSideColumns, toSideRows, toTable, toVerdict } from './report.ts';

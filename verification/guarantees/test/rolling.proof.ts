@@ -5,9 +5,9 @@ import { findViolations, restartRolling } from '../src/rolling/rolling-restart.t
 const LIMIT_MS = 300_000;
 
 // The second replicas listen on 127.0.0.2, which only Linux has without configuration.
-describeWith('Linux', process.platform === 'linux')('a rolling restart', () => {
+describeWith('Linux', process.platform === 'linux')('an update', () => {
   test(
-    'of every replica under traffic fails no request, and no read after a revocation gets data',
+    'of all databases by the migrations of a next release, and of every replica, under traffic, fails no request, and no read after a revocation gets data',
     async () => {
       const report = await restartRolling({
         readsPerSecond: 50,

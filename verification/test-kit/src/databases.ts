@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { withConnection } from '@phds/service-kit/postgres/client';
 import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { applyMigrations } from '@phds/service-kit/postgres/migrations';
@@ -76,9 +75,6 @@ export async function createTestDatabase(
   };
 }
 
-/** Distributed after this migration, the last one that adds a table of health-data, so that the later ones find distributed tables. */
-const LAST_TABLE = '20261122203800_sandbox_people';
-
 /** Without a template, which the background process of Citus would keep open. */
 async function createDistributedDatabase(nodes: readonly [string, ...string[]]): Promise<TestDatabase> {
   const service = 'health-data';
@@ -92,13 +88,8 @@ async function createDistributedDatabase(nodes: readonly [string, ...string[]]):
     passwords: PASSWORDS,
   });
   const adminUrl = toDatabaseUrl(nodes[0], { database });
-  const early = await mkdtemp(join(tmpdir(), 'phds-migrations-'));
-  const filter = (path: string) => path === directory || relative(directory, path) < `${LAST_TABLE}/~`;
-  await cp(directory, early, { recursive: true, filter });
-  await applyMigrations({ connectionString: ownerUrl, schema, directory: early });
-  await rm(early, { recursive: true });
-  await distributeHealthData(ownerUrl, adminUrl);
   await applyMigrations({ connectionString: ownerUrl, schema, directory });
+  await distributeHealthData(ownerUrl, adminUrl);
   return {
     ...{ url, ownerUrl, adminUrl, schema },
     distributed: true,

@@ -43,9 +43,6 @@ interface Migration {
 const CONCURRENT_INDEX =
   /^(?:\s*--.*\n)*\s*(?:CREATE|DROP)\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+IF\s+(?:NOT\s+)?EXISTS\s+("?\w+"?)/i;
 
-/** Checksum of an earlier text of the file that did the same. A database that has it has the migration. */
-const EARLIER_TEXT = /^-- earlier text: ([0-9a-f]{64})$/m;
-
 /**
  * Applies the migrations that the database does not have yet, in the order of their names, and returns their names. Each runs in
  * one transaction with its row in the history: a failed one leaves nothing behind and is retried by the next run. One that consists
@@ -123,8 +120,7 @@ async function readHistory(client: pg.Client): Promise<ReadonlyMap<string, strin
 
 function findMissing(migrations: readonly Migration[], history: ReadonlyMap<string, string>): Migration[] {
   const edited = migrations.filter(
-    ({ name, checksum, sql }) =>
-      history.has(name) && ![checksum, EARLIER_TEXT.exec(sql)?.[1]].includes(history.get(name)),
+    ({ name, checksum }) => history.has(name) && history.get(name) !== checksum,
   );
   if (edited.length > 0) {
     const names = edited.map(({ name }) => name).join(', ');

@@ -79,9 +79,7 @@ export interface AccessHistoryStore {
   ): Promise<AccessEntry[] | null>;
   /** By UTC day, newest first, then by app. A null range means the last 30 days. Null as above. */
   days(userId: string, filter: DayFilter, range: DayRange | null): Promise<AccessDay[] | null>;
-  /**
-   * The same by day of a time zone. What earlier releases counted has only a UTC day, and is counted for the day with that date.
-   */
+  /** The same by day of a time zone. */
   localDays(userId: string, filter: DayFilter, days: LocalDays): Promise<AccessDay[] | null>;
 }
 
@@ -91,8 +89,6 @@ export interface AppUsageStore {
   usage(clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[] | null>;
   /** Adds to the counts, ignoring those of unknown apps; all or nothing. */
   addRefusals(refusals: readonly RefusalCount[]): Promise<void>;
-  /** Adds up a day of an app that an earlier release counted for people only. Returns false when there was none. */
-  addUpNext(): Promise<boolean>;
 }
 
 /** Counts records by UTC day and quarter hour, so that reading the counts does not scan records. */

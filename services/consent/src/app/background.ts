@@ -1,6 +1,6 @@
 import { startPeriodic } from '@phds/service-kit/periodic';
 import { createAccessCounting } from './access-counting.ts';
-import type { AccessCountStore, AppUsageStore } from './access-ports.ts';
+import type { AccessCountStore } from './access-ports.ts';
 import type { CheckpointAnchors } from './checkpoint-anchors.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { NoticeScanStore } from './notice-ports.ts';
@@ -9,7 +9,6 @@ import type { Retention } from './retention.ts';
 
 export interface BackgroundOptions {
   readonly counts: AccessCountStore;
-  readonly appUsage: Pick<AppUsageStore, 'addUpNext'>;
   readonly checkpoints: Checkpoints;
   readonly anchors: CheckpointAnchors;
   readonly retention: Retention;
@@ -28,8 +27,7 @@ export interface BackgroundOptions {
 
 /** Starts counting, checkpoints, retention and the search for notices. Disposal waits for them, then signs a last checkpoint. */
 export function startBackground(options: BackgroundOptions): AsyncDisposable {
-  const { counts, appUsage, checkpoints, anchors, retention, noticeScan, intervalsMs, failureOf, onDropped } =
-    options;
+  const { counts, checkpoints, anchors, retention, noticeScan, intervalsMs, failureOf, onDropped } = options;
   const resources = new AsyncDisposableStack();
   const repeat = (
     what: string,
@@ -60,10 +58,6 @@ export function startBackground(options: BackgroundOptions): AsyncDisposable {
     await retention.deleteCounts(signal);
     await checkpoints.dropOld(signal);
   };
-  const addUpDays = async (signal: AbortSignal) => {
-    while (!signal.aborted && (await appUsage.addUpNext()));
-  };
-  repeat('adding up the days of apps', intervalsMs.prune, addUpDays, true);
   repeat('moving the months of access records', intervalsMs.prune, moveMonths, true);
   return resources;
 }

@@ -26,23 +26,10 @@ export function accessCounts(where: Sql): Sql {
     FROM access_record r WHERE ${where} AND ${UNCOUNTED}) r WHERE day >= ${FIRST_KEPT})`;
 }
 
-/**
- * The same counts of an app by day and endpoint, from app_day, which does not grow with users. The days that app_day does not have yet come
- * from access_day, which is not read when there are none: `daysFrom` is the first day that it has, null when it has all.
- */
-export function appCounts({
-  clientId,
-  daysFrom,
-}: {
-  readonly clientId: string;
-  readonly daysFrom: string | null;
-}): Sql {
-  const addedUpFrom = sql`${daysFrom}::date`;
+/** The same counts of an app by day and endpoint, from app_day, which does not grow with users. */
+export function appCounts(clientId: string): Sql {
   return sql`(SELECT * FROM (
-    SELECT endpoint, day, recorded, refused FROM app_day WHERE client_id = ${clientId} AND day >= coalesce(${addedUpFrom}, '-infinity')
-    UNION ALL
-    SELECT endpoint, day, recorded::bigint, refused::bigint FROM access_day
-    WHERE ${addedUpFrom} IS NOT NULL AND client_id = ${clientId} AND day < ${addedUpFrom}
+    SELECT endpoint, day, recorded, refused FROM app_day WHERE client_id = ${clientId}
     UNION ALL
     SELECT endpoint, day_of_id(coalesce(refers_to, id)),
       CASE WHEN refers_to IS NULL THEN 1::bigint ELSE 0 END, CASE WHEN refers_to IS NULL THEN 0::bigint ELSE 1 END
@@ -50,8 +37,7 @@ export function appCounts({
 }
 
 /**
- * The same counts for days of a time zone, without those of other days. Counts without a quarter hour are those of earlier releases;
- * they belong to the day with the date of their UTC day.
+ * The same counts for days of a time zone, without those of other days.
  *
  * At most two local days begin within a UTC day, so the quarters of a row belong to three consecutive local days: to the one with the
  * number `place` until `cut1`, to the next until `cut2`, and to the one after it.
@@ -70,8 +56,7 @@ export function localAccessCounts(where: Sql, { from, to, starts }: LocalDays): 
       CROSS JOIN LATERAL (${untilCuts(sql`r.recorded_by_quarter`)}) n
       CROSS JOIN LATERAL (${untilCuts(sql`r.refused_by_quarter`)}) f
       CROSS JOIN LATERAL (VALUES (place, n.cut1, f.cut1), (place + 1, n.cut2 - n.cut1, f.cut2 - f.cut1),
-        (place + 2, n.total - n.cut2, f.total - f.cut2),
-        (r.day - ${from}::date + 1, r.recorded - n.total, r.refused - f.total)) local(place, recorded, refused)
+        (place + 2, n.total - n.cut2, f.total - f.cut2)) local(place, recorded, refused)
       WHERE ${where} AND r.day >= ${FIRST_KEPT} AND r.day BETWEEN ${from}::date - 1 AND ${to}::date + 1
       UNION ALL
       SELECT client_id, scope, width_bucket(quarter_of_id(coalesce(refers_to, id)), ${starts}::int[]),

@@ -17,18 +17,15 @@ interface AppUsagePools {
 export function createPgAppUsage({ ledger, records }: AppUsagePools): AppUsageStore {
   return translatingErrors({
     async usage(clientId, ownerId, range) {
-      const [app] = await select<{ daysFrom: string | null }>(ledger)`
-        SELECT app_days_from::text AS "daysFrom" FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
-      if (app === undefined) return null;
+      const owned = await select(
+        ledger,
+      )`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
+      if (owned.length === 0) return null;
       const refusals = await selectRefusals(ledger, clientId, range);
-      return select<AppUsage>(records)`${selectUsage({ clientId, ...app }, refusals, range)}`;
+      return select<AppUsage>(records)`${selectUsage(clientId, refusals, range)}`;
     },
     async addRefusals(refusals) {
       await addRefusals(ledger, refusals);
-    },
-    async addUpNext() {
-      const [row] = await select<{ found: boolean }>(records)`SELECT add_up_app_day() AS found`;
-      return row?.found ?? false;
     },
   });
 }
@@ -45,11 +42,7 @@ function selectRefusals(pool: pg.Pool, clientId: string, range: DayRange | null)
  * A refusal after recording is in both the records and the gateways' counts, so the larger number is used: gateways count every
  * refusal, but report seconds later, and a gateway that crashes loses its counts.
  */
-export function selectUsage(
-  app: { readonly clientId: string; readonly daysFrom: string | null },
-  refusals: readonly Refusals[],
-  range: DayRange | null,
-): Sql {
+export function selectUsage(clientId: string, refusals: readonly Refusals[], range: DayRange | null): Sql {
   return sql`
     SELECT to_char(c.day, 'YYYY-MM-DD') AS date, c.endpoint, sum(c.released)::int AS released,
       greatest(sum(c.refused), sum(c.count))::int AS refused,
@@ -59,7 +52,7 @@ export function selectUsage(
     FROM (
       SELECT day, endpoint, recorded - refused AS released, refused, NULL::int AS status, 0 AS count,
         0 AS without_key
-      FROM ${appCounts(app)} r
+      FROM ${appCounts(clientId)} r
       UNION ALL
       SELECT day, endpoint, 0, 0, status, count, without_key
       FROM unnest(${refusals.map(({ day }) => day)}::date[], ${refusals.map(({ endpoint }) => endpoint)}::text[],

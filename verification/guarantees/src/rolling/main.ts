@@ -8,7 +8,7 @@ const SHUTDOWN_DELAY_MS = 2_000;
 
 const command = new Command('pnpm prove:rolling')
   .description(
-    'Runs two replicas of every service, restarts each of them under reads and revocations, and checks that no request fails and no read is stale. For Linux.',
+    'Runs two replicas of every service, applies migrations and restarts each replica under reads and revocations, and checks that no request fails and no read is stale. For Linux.',
   )
   .option('--kill', 'kill the replicas in place of stopping them: what is lost without draining', false);
 

@@ -10,6 +10,7 @@ import {
 import { HEART, type PersonWithApp } from '@phds/running-system/revocation-ways';
 import { HEART_PATH } from '@phds/running-system/working-system';
 import { arrive, summarize } from '../load/arrivals.ts';
+import { applyNextMigrations } from './next-migrations.ts';
 
 /** An HTTP answer, or the reason why there was none. */
 interface BalancedAnswer {
@@ -241,7 +242,7 @@ const REVOKERS = 2;
 /** Callees first, as in a deployment. */
 const ORDER: readonly ServiceName[] = ['consent', 'authorization', 'health-data', 'gateway'];
 
-/** Restarts every replica under traffic, each when the one before is ready again. */
+/** Under traffic, applies the migrations of a next release and restarts every replica, each when the one before is ready again. */
 export async function restartRolling(options: RollingOptions): Promise<RollingReport> {
   const { readsPerSecond, say = () => undefined } = options;
   await using replicated = await startReplicatedStack(options);
@@ -260,6 +261,8 @@ export async function restartRolling(options: RollingOptions): Promise<RollingRe
   ]);
   let restarts = 0;
   try {
+    await applyNextMigrations(stack);
+    say('the migrations of a next release are applied');
     for (const group of toGroups(replicated, options.allServicesAtOnce ?? false)) {
       options.signal?.throwIfAborted();
       await Promise.all(group.map((replica) => restart(replica, options, say)));

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -30,40 +30,12 @@ export async function checkOut(revision: string, say: (line: string) => void): P
       cwd: directory,
       env: { ...process.env, CI: 'true' },
     });
-    // Releases before the step `generate` commit everything but the database clients.
-    const generate = 'generate' in manager.scripts ? 'generate' : 'gen:prisma';
-    await run('npx', ['-y', manager.packageManager, 'run', generate], { cwd: directory });
+    await run('npx', ['-y', manager.packageManager, 'run', 'generate'], { cwd: directory });
   } catch (error) {
     await remove();
     throw error;
   }
   return { directory, revision: name, [Symbol.asyncDispose]: remove };
-}
-
-/** The name of a service's last migration, and the revision before the commit that added it. */
-export async function findLastMigration(service: string): Promise<{ name: string; before: string }> {
-  const path = join('services', service, 'prisma/migrations');
-  const entries = await readdir(join(repositoryRoot, path), { withFileTypes: true });
-  const name = entries
-    .flatMap((each) => (each.isDirectory() ? [each.name] : []))
-    .toSorted()
-    .at(-1);
-  if (name === undefined) throw new Error(`${service} has no migrations`);
-  const { stdout } = await git(['log', '--diff-filter=A', '--format=%H', '-1', '--', join(path, name)]);
-  if (stdout.trim() === '') throw new Error(`${path}/${name} is not committed`);
-  return { name, before: `${stdout.trim()}^` };
-}
-
-/** Gives a checkout the migrations of this one, without those named. */
-export async function giveMigrations(
-  { directory }: Checkout,
-  service: string,
-  { without }: { readonly without?: string } = {},
-): Promise<void> {
-  const path = join('services', service, 'prisma/migrations');
-  await rm(join(directory, path), { recursive: true });
-  await cp(join(repositoryRoot, path), join(directory, path), { recursive: true });
-  if (without !== undefined) await rm(join(directory, path, without), { recursive: true });
 }
 
 function git(words: readonly string[]) {

@@ -1,2 +1,0 @@
--- Whether the instance ended in order. One that was only silent may come back and look for its row, so that row is kept longer.
-ALTER TABLE "instance" ADD COLUMN     "stopped" BOOLEAN NOT NULL DEFAULT false;

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "app" ADD COLUMN     "developer_name" TEXT NOT NULL DEFAULT '';

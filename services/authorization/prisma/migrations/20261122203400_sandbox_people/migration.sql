@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "authorization_request" ADD COLUMN     "sandbox_person" TEXT;

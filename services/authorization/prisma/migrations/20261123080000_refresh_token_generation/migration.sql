@@ -1,1 +1,0 @@
-ALTER TABLE "refresh_token" ADD COLUMN "generation" INTEGER NOT NULL DEFAULT 0;

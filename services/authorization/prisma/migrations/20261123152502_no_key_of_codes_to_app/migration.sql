@@ -1,3 +1,0 @@
--- As 20261123152500_no_key_of_tokens_to_app.
--- contract: no release deletes apps, and none names this key, since 0.1.0
-ALTER TABLE "authorization_code" DROP CONSTRAINT "authorization_code_client_id_fkey";

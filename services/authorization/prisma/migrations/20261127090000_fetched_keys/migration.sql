@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "app" ADD COLUMN     "jwks_failure" TEXT NOT NULL DEFAULT '';

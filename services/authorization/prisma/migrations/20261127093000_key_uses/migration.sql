@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "app" ADD COLUMN     "key_uses" JSONB NOT NULL DEFAULT '{}';

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "token_family" ADD COLUMN     "grows" BOOLEAN NOT NULL DEFAULT false;

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "pending_approval" ADD COLUMN     "needed_scopes" TEXT[] DEFAULT ARRAY[]::TEXT[];

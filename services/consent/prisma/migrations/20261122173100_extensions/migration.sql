@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "pending_approval" ADD COLUMN     "extensions" INTEGER NOT NULL DEFAULT 0;

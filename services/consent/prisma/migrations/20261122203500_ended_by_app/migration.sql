@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "consent_grant" ADD COLUMN     "revoked_by" TEXT;

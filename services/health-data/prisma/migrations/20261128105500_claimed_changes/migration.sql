@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "reading_change" ADD COLUMN     "claimed_until" TIMESTAMPTZ(3);
