@@ -10,7 +10,8 @@ const namesByLowerCase = new Map(TIME_ZONE_NAMES.map((name) => [name.toLowerCase
 const supported = new Map<string, boolean>();
 
 /** What is wrong with a text that is no time zone. */
-export const NO_TIME_ZONE = 'must be an IANA time zone such as Europe/Berlin';
+export const NO_TIME_ZONE =
+  'must be an IANA time zone such as Europe/Berlin, and no abbreviation such as CET';
 
 /**
  * Finds an IANA time zone by its name in any case and returns the database's spelling. Returns null for anything else, including

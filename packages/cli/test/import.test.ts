@@ -451,7 +451,9 @@ describe('importing a bundle', () => {
   test('reports the error in the JSON report too', async () => {
     const { code, report } = await runBundleJson('{\n"resourceType":"Patient"}');
     expect(code).toBe(1);
-    expect(report).toMatchObject({ ok: false, error: 'The file is not a FHIR bundle but a Patient.' });
+    const error =
+      'The file is not a FHIR bundle but the resource Patient; NDJSON has each resource in one line.';
+    expect(report).toMatchObject({ ok: false, error });
   });
 
   test('ignores a blood type on which two observations disagree', async () => {

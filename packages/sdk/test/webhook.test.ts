@@ -85,6 +85,13 @@ describe('verifyWebhook', () => {
     }
   });
 
+  test.each([[JSON.parse(BODY)], [{}], [null], [undefined]])(
+    'verifyWebhook asks for the raw body in place of %j',
+    async (body) => {
+      await expect(verifyWebhook(sign(), body, SECRET, { now })).rejects.toThrow(/^Pass the raw body/);
+    },
+  );
+
   test('verifyWebhook names a secret that is none', async () => {
     await expect(verifyWebhook(sign(), BODY, 'whsec_%', { now })).rejects.toThrow(TypeError);
   });

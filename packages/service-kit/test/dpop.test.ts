@@ -33,8 +33,18 @@ describe('an accepted proof', () => {
     ['host in capitals', 'https://PHDS.example/api/v1/profile'],
     ['the default port', 'https://phds.example:443/api/v1/profile'],
     ['a query and a fragment', 'https://phds.example/api/v1/profile?a=b#c'],
+    ['letters as octets', 'https://phds.example/api/v1/pr%6Ff%69le'],
   ])('names the URL with %s', async (_what, htu) => {
     expect(read(await withClaims({ htu })).isSigned()).toBe(true);
+  });
+
+  test.each([
+    ['/api/v1/%70rofile', '/api/v1/profile'],
+    ['/api/v1/a%2fb', '/api/v1/a%2Fb'],
+  ])('is for a request whose URL has octets: %s', async (path, htu) => {
+    const subject = { ...SUBJECT, url: `https://phds.example${path}` };
+    const text = await key.prove(subject, { claims: { htu: `https://phds.example${htu}` } });
+    expect(faultOf(text, subject)).toBeNull();
   });
 
   test.each([-60, 0, 30])('is made %i s from now', async (offset) => {
@@ -72,6 +82,7 @@ describe('refuses a proof', () => {
     ['without htu', { htu: undefined }],
     ['of another host', { htu: 'https://other.example/api/v1/profile' }],
     ['of another path', { htu: 'https://phds.example/api/v1/mood' }],
+    ['with an octet that is not the same as its character', { htu: 'https://phds.example/api%2Fv1/profile' }],
     ['of another scheme', { htu: 'http://phds.example/api/v1/profile' }],
     ['from 61 s ago', { iat: second(-61) }],
     ['from 31 s ahead', { iat: second(31) }],

@@ -96,6 +96,8 @@ describe('an authorization request', () => {
 
   test.each([
     ['response_type', { responseType: 'token' }],
+    ['response_mode', { responseMode: 'fragment' }],
+    ['response_mode', { responseMode: 'form_post' }],
     ['state', { state: 'x'.repeat(4097) }],
     ['state', { state: 'a\0b' }],
     ['code_challenge', { codeChallenge: 'short', codeChallengeMethod: 'S256' }],
@@ -116,6 +118,8 @@ describe('an authorization request', () => {
     for (const scope of ['', ' ', 'nonsense', `${HEART} nonsense`, 'read:mood', 'read:*']) {
       expect([scope, await reasonOf(open({ client, scope }))]).toEqual([scope, 'invalid_scope']);
     }
+    const commas = await refusalOf(open({ client, scope: `${HEART},read:mood` }));
+    expect(commas.message).toBe(`Unknown scope: '${HEART},read:mood'. Scopes are separated by spaces.`);
     expect((await open({ client, scope: `${HEART}  ${HEART}` })).pendingId).toMatch(/^apr_/);
   });
 

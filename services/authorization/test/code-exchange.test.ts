@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
@@ -144,7 +145,6 @@ describe('an exchange that is refused with invalid_grant', () => {
       [await fresh(), verifier, /no code_challenge/],
       [await withPkce(), undefined, /code_verifier is missing/],
       [await withPkce(), createPkce().verifier, /code_verifier does not fit/],
-      [await withPkce(), challenge.slice(1), /code_verifier does not fit/],
     ] as const;
     for (const [code, codeVerifier, message] of verifiers) {
       const exchange = harness.exchange(app, code, codeVerifier === undefined ? {} : { codeVerifier });
@@ -181,6 +181,22 @@ describe('an exchange that is refused with invalid_grant', () => {
     );
     expect(new Set(messages.slice(5)).size).toBe(1);
   });
+});
+
+test.each([
+  ['42 characters', 'x'.repeat(42)],
+  ['129 characters', 'x'.repeat(129)],
+  ['base64', `${'x'.repeat(42)}+/=`],
+])('a code_verifier of %s is refused by its form, and counts as no attempt', async (_what, codeVerifier) => {
+  const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
+  const code = await harness.obtainCode(app, { codeChallenge });
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    expect(await refusalOf(harness.exchange(app, code, { codeVerifier }))).toMatchObject({
+      reason: 'invalid_request',
+      violations: [{ parameter: 'code_verifier', message: expect.stringContaining('43 to 128') }],
+    });
+  }
+  expect((await refusalOf(harness.exchange(app, code))).message).toMatch(/Failed attempt 1 of 5/);
 });
 
 test('the parameters of the token endpoint are checked after the client, and named', async () => {

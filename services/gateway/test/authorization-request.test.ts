@@ -52,7 +52,7 @@ describe('authorization requests', () => {
     test('GET redirects to the approval screen', async () => {
       gateway.backends.answer({ openAuthorization: opened });
       const query =
-        'client_id=app_1&redirect_uri=https%3A%2F%2Fa.test%2Fcb&scope=patient/*.rs+read:mood&aud=x&response_type=code&state=s+t';
+        'client_id=app_1&redirect_uri=https%3A%2F%2Fa.test%2Fcb&scope=patient/*.rs+read:mood&aud=x&response_type=code&response_mode=query&state=s+t';
       const response = await gateway.fetch(`/oauth/authorize?${query}`);
       expect([response.status, response.headers.get('location')]).toEqual([
         303,
@@ -62,6 +62,7 @@ describe('authorization requests', () => {
         frontChannel: true,
         scope: 'patient/*.rs read:mood',
         aud: 'x',
+        responseMode: 'query',
         state: 's t',
         network: expect.stringMatching(/^[\w-]{43}$/),
       });

@@ -156,6 +156,11 @@ describe('an invalid parameter is reported', () => {
     ]);
   });
 
+  test('with the truth about a name of a time zone that is refused on purpose', async () => {
+    const { body } = await get('/trends?timeZone=CET');
+    expect(body['detail']).toContain('no abbreviation such as CET');
+  });
+
   test('a medication id with a bad percent escape is an invalid request', async () => {
     expect(await get('/medications/%zz/adherence')).toMatchObject({
       status: 400,

@@ -142,7 +142,11 @@ describe('an unusable file', () => {
 
   test.each<[string, string | Uint8Array, string]>([
     ['an empty file', '', 'The file is empty.'],
-    ['a single resource', '{"resourceType":"Patient"}', 'The file is not a FHIR bundle but a Patient.'],
+    [
+      'a single resource',
+      '{"resourceType":"Patient"}',
+      'The file is not a FHIR bundle but the resource Patient; NDJSON has each resource in one line.',
+    ],
     ['some other JSON', '{"hello":"world"}', 'The file is not a FHIR bundle.'],
     ['a list', '[1,2,3]', 'The file is not a FHIR bundle.'],
     ['gzip', gzipSync('{}'), 'The file is compressed with gzip: unpack it first.'],

@@ -106,7 +106,7 @@ function checkClaims(
     throw new ProofFault(`jti is not a text of 1 to ${MAX_JTI_CHARACTERS} characters`);
   }
   if (htm !== method) throw new ProofFault('htm is not the method of the request');
-  if (typeof htu !== 'string' || (htu !== url && normalize(htu) !== url)) {
+  if (typeof htu !== 'string' || (htu !== url && normalize(htu) !== normalize(url))) {
     throw new ProofFault('htu is not the public URL of the request');
   }
   const age = now.getTime() / 1000 - (typeof iat === 'number' ? iat : Number.NaN);
@@ -125,7 +125,12 @@ function checkClaims(
 function normalize(text: string): string {
   if (!URL.canParse(text)) return text;
   const { origin, pathname } = new URL(text);
-  return origin + pathname;
+  return origin + pathname.replaceAll(/%[0-9a-f]{2}/gi, normalizeOctet);
+}
+
+function normalizeOctet(octet: string): string {
+  const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16));
+  return /[A-Za-z0-9._~-]/.test(character) ? character : octet.toUpperCase();
 }
 
 type SignatureCheck = (data: Buffer, key: KeyObject, signature: Buffer) => boolean;

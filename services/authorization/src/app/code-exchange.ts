@@ -53,6 +53,7 @@ export function createCodeExchange(dependencies: CodeExchangeDependencies): Toke
     if (code.consumedAt !== null) return punishReplay(dependencies, code, app, mismatch);
     if (!isUsable(code, clock.now())) throw ownInvalidGrant(describeUnusable(code));
     requireProof(code, parameters);
+    requireVerifierForm(parameters);
     if (mismatch !== null) {
       await authorizations.countFailedAttempt(hash);
       throw ownInvalidGrant(`${mismatch} ${describeAttempt(code.failedAttempts + 1)}`);
@@ -68,6 +69,12 @@ export function createCodeExchange(dependencies: CodeExchangeDependencies): Toke
 /** Refused before it counts as an attempt: only the app knows the code, and forgot the proof. */
 function requireProof({ dpopJkt }: AuthorizationCode, { jkt }: ProvenParameters): void {
   if (dpopJkt !== null && jkt === null) throw missingDpopProof('the code is bound to a key');
+}
+
+/** Refused before it counts as an attempt: its hash may fit, but no app that follows RFC 7636 section 4.1 sends it. */
+function requireVerifierForm({ codeVerifier }: ProvenParameters): void {
+  if (!codeVerifier || isCodeVerifier(codeVerifier)) return;
+  throw invalidRequest('code_verifier', 'must have 43 to 128 characters of A-Z a-z 0-9 - . _ ~');
 }
 
 /** The app's settings may have been tightened since the request was opened or approved. */

@@ -45,6 +45,7 @@ export interface RequestParameters {
   readonly aud?: string | undefined;
   readonly state?: string | undefined;
   readonly responseType?: string | undefined;
+  readonly responseMode?: string | undefined;
   readonly codeChallenge?: string | undefined;
   readonly codeChallengeMethod?: string | undefined;
   readonly dpopJkt?: string | undefined;
@@ -89,6 +90,7 @@ export function parseRequestParameters(
   const isSmart = wantsPatient(asked.words);
   const violations = [
     ...checkResponseType(parameters),
+    ...checkResponseMode(parameters),
     ...checkState(parameters),
     ...checkAudience(parameters, isSmart, fhirBase),
     ...checkPkce(parameters, isSmart ? 'with scopes of SMART' : app.requirePkce && 'for this app'),
@@ -140,8 +142,8 @@ const NAMED_LENGTH = 64;
 
 /** Names the first unknown value. Anybody can put one into a link, and a page may show the message: it cannot become a sentence. */
 function describeUnknown([first = '']: readonly string[]): string {
-  const named = first.slice(0, NAMED_LENGTH).replaceAll(/[^A-Za-z0-9:._/*-]/g, '?');
-  return `Unknown scope: '${named}'.`;
+  const named = first.slice(0, NAMED_LENGTH).replaceAll(/[^A-Za-z0-9:.,_/*-]/g, '?');
+  return `Unknown scope: '${named}'.${first.includes(',') ? ' Scopes are separated by spaces.' : ''}`;
 }
 
 /**
@@ -166,6 +168,12 @@ export function findSettingsFault(
 function checkResponseType({ responseType }: RequestParameters): Violation[] {
   if (!responseType || responseType === 'code') return [];
   return [{ parameter: 'response_type', message: 'must be code' }];
+}
+
+/** Whoever waits for a fragment or a form would wait for ever. */
+function checkResponseMode({ responseMode }: RequestParameters): Violation[] {
+  if (!responseMode || responseMode === 'query') return [];
+  return [{ parameter: 'response_mode', message: 'must be query' }];
 }
 
 function checkState({ state }: RequestParameters): Violation[] {

@@ -1,5 +1,5 @@
 import { isDate } from '@phds/catalog/instants';
-import { findTimeZone } from '@phds/catalog/time-zones';
+import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import type { BloodType, Gender } from '@phds/catalog/wire-names';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
 import type { Violation } from '@phds/service-kit/errors';
@@ -64,8 +64,8 @@ export function checkProfile(draft: ProfileDraft): { changes: ProfileChanges; vi
     `must be one of ${BLOOD_TYPES.join(', ')}`,
   );
   const toTimeZone = (text: string) => findTimeZone(text) ?? undefined;
-  take('timeZone', toTimeZone, 'must be an IANA time zone');
-  take('defaultTimeZone', toTimeZone, 'must be an IANA time zone');
+  take('timeZone', toTimeZone, NO_TIME_ZONE);
+  take('defaultTimeZone', toTimeZone, NO_TIME_ZONE);
   return { changes, violations };
 }
 

@@ -66,6 +66,6 @@ async function checkZone(client: pg.ClientBase, timeZone: string): Promise<void>
     await client.query('SELECT timezone($1, now())', [timeZone]);
   } catch (error) {
     if ((error as { code?: unknown }).code !== UNKNOWN_ZONE) throw error;
-    throw invalidRequest('timeZone', 'must be an IANA time zone');
+    throw invalidRequest('timeZone', 'must be a time zone that the database knows');
   }
 }

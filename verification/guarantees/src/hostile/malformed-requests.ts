@@ -232,7 +232,7 @@ const FHIR_NAMES = toWords(
 );
 
 const OAUTH_NAMES = toWords(
-  'client_id client_secret redirect_uri scope state response_type code_challenge code_challenge_method purpose grant_type code code_verifier refresh_token token token_type_hint request_uri aud',
+  'client_id client_secret redirect_uri scope state response_type response_mode code_challenge code_challenge_method purpose grant_type code code_verifier refresh_token token token_type_hint request_uri aud',
 );
 const OAUTH_POSTS = ['authorize', 'par', 'token', 'revoke', 'introspect'];
 const OAUTH_GETS = ['authorize', 'scopes', 'grants'];

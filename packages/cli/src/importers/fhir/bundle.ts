@@ -153,7 +153,9 @@ function checkFirstBytes(chunk: Buffer): void {
 
 function notABundle(resourceType: unknown): UnusableFile {
   const isName = typeof resourceType === 'string' && /^[A-Za-z]{1,64}$/.test(resourceType);
-  return new UnusableFile(`The file is not a FHIR bundle${isName ? ` but a ${resourceType}` : ''}`);
+  return new UnusableFile(
+    `The file is not a FHIR bundle${isName ? ` but the resource ${resourceType}; NDJSON has each resource in one line` : ''}`,
+  );
 }
 
 function notJson(error: Error): UnusableFile {

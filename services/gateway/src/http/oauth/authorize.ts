@@ -36,6 +36,7 @@ const AUTHORIZATION = {
   }),
   state: text.max(4096).optional().meta({ description: 'Returned unchanged.' }),
   response_type: z.literal('code').optional().meta({ description: '`code`, also if absent.' }),
+  response_mode: z.literal('query').optional().meta({ description: '`query`, also if absent.' }),
   code_challenge: text.optional().meta({ description: 'PKCE (RFC 7636).' }),
   code_challenge_method: z
     .literal('S256')
@@ -258,6 +259,7 @@ const FIELDS = {
   aud: 'aud',
   state: 'state',
   responseType: 'response_type',
+  responseMode: 'response_mode',
   codeChallenge: 'code_challenge',
   codeChallengeMethod: 'code_challenge_method',
   dpopJkt: 'dpop_jkt',
