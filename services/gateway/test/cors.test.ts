@@ -3,6 +3,8 @@ import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { unauthorized } from '@phds/service-kit/errors';
 import { newSecret } from '@phds/service-kit/secrets';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
+import type { Operation } from '../src/http/operation.ts';
+import { OPERATIONS } from '../src/http/operations.ts';
 import type { Answers } from './fake-backends.ts';
 import { documentOf, liveToken, shareTestGateway } from './test-gateway.ts';
 
@@ -52,6 +54,23 @@ describe('a preflight request', () => {
       expect(answers[0]?.headers.get('access-control-allow-credentials')).toBeNull();
     },
   );
+
+  test('lists the methods that its path answers, and no other', async () => {
+    const wrong: unknown[] = [];
+    let answered = 0;
+    for (const [path, operations] of Map.groupBy(OPERATIONS, (operation) => operation.path)) {
+      const { status, headers } = await preflight(
+        path.replace(':type', 'Observation').replaceAll(/:\w+/g, 'x'),
+      );
+      if (status !== 204) continue;
+      answered += 1;
+      const listed = headers.get('access-control-allow-methods');
+      const methods = operations.flatMap(({ method, also = [] }: Operation) => [method, ...also]);
+      if (listed !== methods.join(', ')) wrong.push([path, listed, methods]);
+    }
+    expect(wrong).toEqual([]);
+    expect(answered).toBeGreaterThan(30);
+  });
 
   test.each(['/oauth/authorize', '/oauth/introspect', '/oauth/grants', '/developer/apps', '/partner/grants'])(
     'of %s opens nothing',

@@ -31,7 +31,7 @@ export function createApp(gateway: Gateway): Express {
   const transport = Object.entries(transportHeaders(gateway.config));
   app.use((request, response, next) => {
     for (const [name, value] of transport) response.setHeader(name, value);
-    if (answerPreflight(request, response)) return;
+    if (!isFhirDocument(request.url) && answerPreflight(request, response)) return;
     openToPages(request, response);
     if (isUnder('/api', request.url)) api(request, response);
     else if (isUnder(FHIR_PREFIX, request.url) && !isFhirDocument(request.url)) fhir(request, response);
@@ -43,7 +43,12 @@ export function createApp(gateway: Gateway): Express {
   app.use(FHIR_PREFIX, surface(FHIR_PREFIX));
   app.use('/developer', requireSession(gateway), surface('/developer'));
   app.use('/partner', requireSession(gateway), surface('/partner'));
-  const style: Route = { method: 'GET', path: '/page.css', handle: ({ response }) => sendStyle(response) };
+  const style: Route = {
+    method: 'GET',
+    also: ['HEAD'],
+    path: '/page.css',
+    handle: ({ response }) => sendStyle(response),
+  };
   const { config } = gateway;
   app.use(createRouter('', [...SURFACES[''], ...SIGN_IN_PAGES, style, ...createDocumentation(config)]));
   app.use(createWebRouter(config));

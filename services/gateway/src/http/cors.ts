@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
+import { findFhirRoute } from './fhir/requests.ts';
 import { isUnder } from './http-error.ts';
+import { splitUrl } from './query.ts';
 import { type Headers, send } from './respond.ts';
 
 // Cross-origin requests of browser apps. There are no cookies on these paths, so credentials are never allowed. The authorization endpoint
@@ -18,7 +20,6 @@ const EXPOSED =
 
 const PREFLIGHT = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Methods': 'GET, POST',
   'Access-Control-Allow-Headers':
     'Authorization, Content-Type, DPoP, If-None-Match, API-Version, Sandbox-Force',
   'Access-Control-Max-Age': '86400',
@@ -30,14 +31,25 @@ const FHIR_PREFLIGHT = {
   'Access-Control-Allow-Headers': `${PREFLIGHT['Access-Control-Allow-Headers']}, Prefer`,
 };
 
-/** Answers a preflight request, always alike: which pages may read an answer is decided when the app is known. Returns whether it was one. */
+/** The method of a path; GET for a path that does not exist. */
+function methodOf(url: string): string {
+  const { path } = splitUrl(url);
+  if (isUnder(FHIR_PREFIX, path)) return findFhirRoute(path)?.method ?? 'GET';
+  return OAUTH_PATHS.has(path) ? 'POST' : 'GET';
+}
+
+/**
+ * Answers a preflight request of a path that is no document, always alike: which pages may read an answer is decided when the app is known.
+ * Returns whether it was one.
+ */
 export function answerPreflight(
   { method, url = '', headers }: IncomingMessage,
   response: ServerResponse,
 ): boolean {
   if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined || !isOpen(url))
     return false;
-  send(response, 204, isUnder(FHIR_PREFIX, url) ? FHIR_PREFLIGHT : PREFLIGHT, '');
+  const fields = isUnder(FHIR_PREFIX, url) ? FHIR_PREFLIGHT : PREFLIGHT;
+  send(response, 204, { ...fields, 'Access-Control-Allow-Methods': methodOf(url) }, '');
   return true;
 }
 

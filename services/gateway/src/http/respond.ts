@@ -57,7 +57,8 @@ const OPEN = {
 const PREFLIGHT = {
   ...OPEN,
   'Access-Control-Allow-Methods': 'GET, HEAD, OPTIONS',
-  'Access-Control-Allow-Headers': '*',
+  // `*` does not stand for Authorization.
+  'Access-Control-Allow-Headers': '*, Authorization',
   'Access-Control-Max-Age': '86400',
 } as const;
 
