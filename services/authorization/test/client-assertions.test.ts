@@ -133,8 +133,23 @@ describe('refuses with the uniform answer an assertion', () => {
     ['garbage', 'x.y.z'],
     ['an empty text', ''],
     ['one without a signature', `${btoa('{"alg":"none"}').replaceAll('=', '')}.e30.`],
-  ])('that is %s', async (_what, clientAssertion) => {
-    expect(await refusalOf(issue({ clientId, clientAssertion }))).toMatchObject(U);
+  ])('that is %s, without quoting it', async (_what, clientAssertion) => {
+    const refusal = await refusalOf(issue({ clientId, clientAssertion }));
+    expect(refusal).toMatchObject(U);
+    expect(refusal.cause).toMatch(/^assertion: (it is not a signed JWT|alg is none of [\w, ]+)$/);
+  });
+
+  test.each<[string, Changes]>([
+    ['aud is not the issuer alone', { claims: { aud: `${ISSUER}/oauth/token` } }],
+    ['aud is not the issuer alone', { claims: { aud: [ISSUER, `${ISSUER}/oauth/token`] } }],
+    ['exp is more than 300 s ahead', { claims: { exp: second(3_600) } }],
+    ['exp is missing or has passed', { claims: { exp: second(-61) } }],
+    ['sub is not the client id', { claims: { sub: newId('app') } }],
+    ['its signature is not by the key of the app', { signer: another }],
+    ['no key of the app fits its kid and alg', { header: { kid: '<b>unknown' } }],
+  ])('and tells the gateway, for the developer: %s', async (fault, changes) => {
+    const refusal = await refusalOf(present(changes));
+    expect(refusal).toMatchObject({ ...U, cause: `assertion: ${fault}` });
   });
 
   test('of RS256 and HS256, which are not for this', async () => {
@@ -142,7 +157,9 @@ describe('refuses with the uniform answer an assertion', () => {
     clientId = await register({ jwks: JSON.stringify({ keys: [rsa.publicJwk] }) });
     const { n = '' } = rsa.publicJwk;
     const { alg: _alg, ...privateJwk } = rsa.privateJwk;
-    expect(await refusalOf(present({ signer: { ...rsa, privateJwk }, alg: 'RS256' }))).toMatchObject(U);
+    const cause = 'assertion: alg is none of ES256, EdDSA, Ed25519, PS256, ES384, RS384';
+    const refusal = await refusalOf(present({ signer: { ...rsa, privateJwk }, alg: 'RS256' }));
+    expect(refusal).toMatchObject({ ...U, cause });
     const shared = { ...rsa, privateJwk: { kty: 'oct', k: n } };
     expect(await refusalOf(present({ signer: shared, alg: 'HS256' }))).toMatchObject(U);
   });

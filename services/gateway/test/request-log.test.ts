@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
 import { newSecret } from '@phds/service-kit/secrets';
+import { CLIENT_ASSERTION_TYPE } from '@phds/service-kit/trust/client-assertion';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
@@ -287,6 +288,28 @@ describe('the list of requests', () => {
       const { data } = await find(gateway);
       expect(data).toHaveLength(before + 2);
       expect(data.slice(0, 2)).toMatchObject([{ status: 200 }, { status: 401, code: 'UNAUTHORIZED' }]);
+    });
+
+    test('say what was wrong with a client assertion that named the app, and its sender learns nothing', async () => {
+      const assertion = (cause: string) => {
+        gateway.backends.answer({ ...live, authenticateClient: throwing(unauthorized(cause)) });
+        return read(
+          '/oauth/token',
+          form({
+            client_secret: '',
+            client_assertion: 'x.y.z',
+            client_assertion_type: CLIENT_ASSERTION_TYPE,
+          }),
+        );
+      };
+      const before = (await find(gateway)).data.length;
+      const fault = 'exp is more than 300 s ahead';
+      const answer = await assertion(`assertion: ${fault}`);
+      const other = await assertion('unknown client');
+      expect([answer.status, await answer.text()]).toEqual([other.status, await other.text()]);
+      const { data } = await find(gateway);
+      expect(data).toHaveLength(before + 1);
+      expect(data[0]).toMatchObject({ endpoint: '/oauth/token', status: 401, code: 'UNAUTHORIZED', fault });
     });
 
     test.each([

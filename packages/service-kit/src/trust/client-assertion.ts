@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import {
   decodeJwt,
   decodeProtectedHeader,
+  errors,
   importJWK,
   type JWK,
   type JWTPayload,
@@ -44,7 +45,10 @@ interface AcceptedAssertion {
   readonly memorableUntil: Date;
 }
 
-/** A genuine assertion that may have been used, or why it is none, for logs only, and whether it named a key that is not in the set. */
+/**
+ * A genuine assertion that may have been used, or why it is none and whether it named a key that is not in the set. `fault` is for logs and for
+ * the developer of the app; it never quotes the assertion, which anybody can send.
+ */
 export type JudgedAssertion =
   | (AcceptedAssertion & { readonly jkt: string })
   | { readonly fault: string; readonly namesUnknownKey: boolean };
@@ -64,13 +68,15 @@ export function createAssertionVerifier(options: {
   const dummies = createDummyKeys();
   return async (assertion, { clientId, jwks, securityProfile }) => {
     let namesUnknownKey = false;
+    let faultOfKey = 'its signature is not by the key of the app';
     try {
-      if (assertion.length > MAX_CHARACTERS) throw new Error('the assertion is too long');
+      if (assertion.length > MAX_CHARACTERS) throw new AssertionFault('it is too long');
       const header = decodeProtectedHeader(assertion);
       const accepted = securityProfile === 'fapi2' ? POSSESSION_ALGORITHMS : ASSERTION_ALGORITHMS;
       const alg = parseHeader(header, accepted);
       const key = findKey(jwks, header);
       namesUnknownKey = key === undefined && header.kid !== undefined;
+      faultOfKey = key === undefined ? 'no key of the app fits its kid and alg' : faultOfKey;
       const now = clock.now();
       const jwk = key ?? dummies[KEY_TYPES[alg]];
       const { payload } = await jwtVerify(assertion, await importJWK(jwk, alg), {
@@ -84,9 +90,29 @@ export function createAssertionVerifier(options: {
       });
       return { jkt: thumbprintOf({ ...jwk }), ...judgeClaims(payload, now.getTime() / 1000) };
     } catch (error) {
-      return { fault: error instanceof Error ? error.message : 'unreadable', namesUnknownKey };
+      const isUnsigned = error instanceof errors.JWSSignatureVerificationFailed;
+      return { fault: isUnsigned ? faultOfKey : toFault(error), namesUnknownKey };
     }
   };
+}
+
+class AssertionFault extends Error {}
+
+/** By the claims that `jwtVerify` checks. */
+const CLAIM_FAULTS: Readonly<Record<string, string>> = {
+  iss: 'iss is not the client id',
+  sub: 'sub is not the client id',
+  aud: 'aud is not the issuer alone',
+  exp: 'exp is missing or has passed',
+  nbf: 'nbf is in the future',
+  iat: 'iat is in the future',
+  jti: 'jti is missing',
+};
+
+function toFault(error: unknown): string {
+  if (error instanceof AssertionFault) return error.message;
+  const isClaim = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+  return (isClaim && CLAIM_FAULTS[error.claim]) || 'it is not a signed JWT';
 }
 
 /** The subject that an assertion names, not verified. */
@@ -105,10 +131,10 @@ function parseHeader(
   accepted: readonly Algorithm[],
 ): Algorithm {
   const algorithm = accepted.find((name) => name === alg);
-  if (algorithm === undefined) throw new Error(`alg is none of ${accepted.join(', ')}`);
+  if (algorithm === undefined) throw new AssertionFault(`alg is none of ${accepted.join(', ')}`);
   if (typ !== undefined && !TYPES.includes(toMediaType(typ)))
-    throw new Error('typ is not that of an assertion');
-  if (crit !== undefined) throw new Error('crit is not supported');
+    throw new AssertionFault('typ is not that of an assertion');
+  if (crit !== undefined) throw new AssertionFault('crit is not supported');
   return algorithm;
 }
 
@@ -133,11 +159,13 @@ function findKey(jwks: string, { alg, kid }: ProtectedHeaderParameters): JWK | u
 }
 
 function judgeClaims({ aud, exp = 0, iat, jti }: JWTPayload, now: number): AcceptedAssertion {
-  if ([aud].flat().length !== 1) throw new Error('aud is not the issuer alone');
-  if (exp > now + MAX_AHEAD_SECONDS) throw new Error(`exp is more than ${MAX_AHEAD_SECONDS} s ahead`);
-  if (iat !== undefined && !(iat <= now + CLOCK_TOLERANCE_SECONDS)) throw new Error('iat is in the future');
+  if ([aud].flat().length !== 1) throw new AssertionFault('aud is not the issuer alone');
+  if (exp > now + MAX_AHEAD_SECONDS)
+    throw new AssertionFault(`exp is more than ${MAX_AHEAD_SECONDS} s ahead`);
+  if (iat !== undefined && !(iat <= now + CLOCK_TOLERANCE_SECONDS))
+    throw new AssertionFault('iat is in the future');
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI_CHARACTERS) {
-    throw new Error(`jti is not a text of 1 to ${MAX_JTI_CHARACTERS} characters`);
+    throw new AssertionFault(`jti is not a text of 1 to ${MAX_JTI_CHARACTERS} characters`);
   }
   return { jti, memorableUntil: new Date((exp + MEMORY_SECONDS) * 1000) };
 }

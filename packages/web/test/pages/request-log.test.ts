@@ -7,6 +7,12 @@ const PATH = `/console/${app.clientId}/requests`;
 const [request] = example('listRequests').data;
 if (request === undefined) throw new Error('No request is recorded.');
 const refused = { ...request, endpoint: '/api/v1/profile', status: 403, code: 'INSUFFICIENT_SCOPE' } as const;
+const unproven = {
+  ...request,
+  status: 401,
+  code: 'UNAUTHORIZED',
+  fault: 'exp is more than 300 s ahead',
+} as const;
 const toLog = (...data: readonly (typeof request)[]) => ({ ...listOf(...data), complete: true });
 const USAGE = { date: '2026-11-27', endpoint: '/api/v1/mood', released: 4, refused: 1, withoutKey: 0 };
 const listAppUsage = listOf({ ...USAGE, refusals: [{ status: 403, count: 1 }] });
@@ -50,6 +56,7 @@ test('requests are found by id, status, error code and the counts of the usage, 
 
 test.each([
   ['is empty', toLog(), 'No requests in the last 24 hours'],
+  ['has a refused assertion', toLog(unproven), 'The assertion was refused: exp is more than 300 s ahead'],
   ['may be incomplete', { ...toLog(request), complete: false }, 'The list may be incomplete.'],
 ])('a log that %s says so', async (_, listRequests, text) => {
   await using page = await openPage(PATH, { answers: { listRequests } });

@@ -43,7 +43,10 @@ export interface ClientAuthentication {
   check(credentials: ClientCredentials): Promise<App>;
 }
 
-/** Why a client is refused, for the security log; the answer is the same for all. */
+/**
+ * Why a client is refused, for the security log; the answer is the same for all. The gateway knows by the beginning `assertion: ` that the app
+ * exists, and shows its developer the rest.
+ */
 export function refusalOf({ app, fault }: PresentedClient): string {
   if (app === null) return 'unknown client';
   if (app.status !== 'active') return `client ${app.status}`;
@@ -172,5 +175,5 @@ async function judgeAssertion(
   if (found?.app.status !== 'active') return { fault: '', jkt };
   const hash = sha256(`client assertion\0${clientId}\0${judged.jti}`);
   const isNew = use ? await usedJwts.use(hash, judged.memorableUntil) : !(await usedJwts.isUsed(hash));
-  return { fault: isNew ? '' : 'assertion: used before', jkt };
+  return { fault: isNew ? '' : 'assertion: it was used before', jkt };
 }

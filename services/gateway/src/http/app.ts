@@ -105,7 +105,7 @@ const handleError: ErrorRequestHandler = async (caught: unknown, request, _respo
     gateway.refusals.add({ clientId, endpoint, status: 401, isWithoutKey: true, grantId: '' });
   }
   const code = await refuse(exchange, error);
-  if (code !== null) addToRequestLog(exchange, code);
+  if (code !== null) addToRequestLog(exchange, code, error);
 };
 
 /** Express throws an error with status 400 for a path with a bad percent escape. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { withinOrigin } from '@phds/service-kit/deadline';
+import type { AppError } from '@phds/service-kit/errors';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { endRequestSpan, startRequestTrace } from '@phds/service-kit/telemetry/spans';
 import { addressOf, type Exchange } from './exchange.ts';
@@ -121,16 +122,30 @@ function findTraceparent({ headers: { traceparent } }: IncomingMessage): string 
   return typeof traceparent === 'string' ? traceparent : undefined;
 }
 
-/** Adds an answered request to the request log of its app, if it has authenticated itself. `code` is null for an answer that is no error. */
-export function addToRequestLog(exchange: Exchange, code: ProblemCode | null): void {
-  const { gateway, request, response, requestId, startedAt, route: endpoint, clientId } = exchange;
+/**
+ * Adds an answered request to the request log of its app, if it has authenticated itself, or named an app and was refused for its assertion.
+ * `code` is null for an answer that is no error.
+ */
+export function addToRequestLog(exchange: Exchange, code: ProblemCode | null, error?: AppError): void {
+  const { gateway, request, response, requestId, startedAt, route: endpoint } = exchange;
+  const fault = error === undefined ? undefined : findAssertionFault(error);
+  const clientId = fault === undefined ? exchange.clientId : exchange.presentedClientId;
   if (clientId === undefined) return;
-  const isProven = !exchange.isPublicCall || code === null;
+  const isProven = code === null || (fault === undefined && !exchange.isPublicCall);
   const ms = Math.round(performance.now() - startedAt);
   const at = gateway.clock.now().getTime() - ms;
   const { method } = request;
-  const answered = { requestId, at, method, endpoint, status: response.statusCode, code, ms };
+  const answered = { requestId, at, method, endpoint, status: response.statusCode, code, ms, fault };
   gateway.requests.add(clientId, answered, isProven);
+}
+
+/** How the cause of authorization begins when an active app was refused for its assertion. */
+const ASSERTION_REFUSED = 'assertion: ';
+
+function findAssertionFault({ reason, cause }: AppError): string | undefined {
+  const isRefused =
+    reason === 'unauthorized' && typeof cause === 'string' && cause.startsWith(ASSERTION_REFUSED);
+  return isRefused ? cause.slice(ASSERTION_REFUSED.length) : undefined;
 }
 
 /** Writes an answered request to the security log if its route is in it. Refused authentications of all routes have lines of their own. */

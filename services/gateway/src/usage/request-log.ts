@@ -26,6 +26,8 @@ export interface LoggedRequest {
   readonly code: ProblemCode | null;
   /** Milliseconds until the answer. */
   readonly ms: number;
+  /** What was wrong with the client assertion. */
+  readonly fault?: string | undefined;
 }
 
 /** The requests that all gateways share. */
@@ -153,6 +155,7 @@ const storedRequest = z.tuple([
   z.number(),
   z.enum(PROBLEM_CODES).nullable(),
   z.number(),
+  z.string().optional(),
 ]);
 
 /** Keeps the requests of each app in a Redis list of limited length that expires. */
@@ -195,14 +198,15 @@ function toKey(clientId: string): string {
   return `phds:requests:v1:${clientId}`;
 }
 
-function toText({ requestId, at, method, endpoint, status, code, ms }: LoggedRequest): string {
-  return JSON.stringify([requestId, at, method, endpoint, status, code, ms]);
+function toText({ requestId, at, method, endpoint, status, code, ms, fault }: LoggedRequest): string {
+  const values = [requestId, at, method, endpoint, status, code, ms];
+  return JSON.stringify(fault === undefined ? values : [...values, fault]);
 }
 
 /** One request, or none when a newer release stored a code that this one does not know. */
 function fromText(text: string): LoggedRequest[] {
   const stored = storedRequest.safeParse(JSON.parse(text));
   if (!stored.success) return [];
-  const [requestId, at, method, endpoint, status, code, ms] = stored.data;
-  return [{ requestId, at, method, endpoint, status, code, ms }];
+  const [requestId, at, method, endpoint, status, code, ms, fault] = stored.data;
+  return [{ requestId, at, method, endpoint, status, code, ms, fault }];
 }

@@ -37,6 +37,10 @@ const requestJson = z
     status: count,
     code: z.enum(PROBLEM_CODES).nullable(),
     ms: count,
+    fault: text.optional().meta({
+      description:
+        'Only of a request whose client assertion was refused: what was wrong. Everybody can send one in the name of the app.',
+    }),
   })
   .meta({ id: 'LoggedRequest' });
 

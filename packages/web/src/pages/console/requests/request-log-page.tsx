@@ -146,12 +146,13 @@ function toColumns(): readonly Column<LoggedRequest>[] {
   ];
 }
 
-/** The status, and the error code with its page. */
-function Answer({ request: { status, code } }: { readonly request: LoggedRequest }) {
+/** The status, the error code with its page, and what was wrong with an assertion. */
+function Answer({ request: { status, code, fault } }: { readonly request: LoggedRequest }) {
   return (
     <>
       <Tag tone={toneOf(status)}>{status}</Tag>{' '}
       {code === null ? null : <a href={toProblemType(code)}>{code}</a>}
+      {fault === undefined ? null : <Soft>{text('assertion', { fault })}</Soft>}
     </>
   );
 }
