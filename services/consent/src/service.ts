@@ -196,7 +196,7 @@ async function createRpcServices(
   const { stores, guard, config, clock, verify } = parts;
   const userOf = createUserOf(verify);
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
-  const accesses = createAccesses({ history: stores.history, appUsage: stores.appUsage, clock });
+  const accesses = createAccesses({ ...stores, clock });
   const reports = createReports({ reports: stores.reports });
   const useCases = await createConsentUseCases(parts);
   const sessions = createSessionsUseCase(parts);

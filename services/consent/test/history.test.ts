@@ -1,6 +1,7 @@
 import { timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { eventually } from '@phds/test-kit/conditions';
 import {
   accessOf,
   approve,
@@ -10,7 +11,11 @@ import {
   record,
   registerApp,
   shareConsent,
+  startConsent,
 } from './running-service.ts';
+
+const BLOCKED =
+  'SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE NOT l.granted AND a.datname = current_database()';
 
 const consent = await shareConsent();
 
@@ -36,6 +41,26 @@ describe('the access history', () => {
         verdict: Verdict.RELEASED,
       },
     ]);
+  });
+
+  test('is read in turn with those of others: one who asks for many leaves connections to them', async () => {
+    await using narrow = await startConsent({ settings: { DATABASE_POOL_SIZE: '4' } });
+    const { owner, history } = narrow;
+    const [greedy, other] = [await narrow.session('greedy'), await narrow.session('other')];
+    const order: string[] = [];
+    const list = (name: string, session: typeof greedy) =>
+      history.listAccesses({}, session).then(() => order.push(name));
+    const locked = await owner.connect();
+    await locked.query('BEGIN');
+    await locked.query('LOCK TABLE person');
+    const answers = Array.from({ length: 12 }, () => list('greedy', greedy));
+    const countBlocked = async () => (await owner.query(BLOCKED)).rows.length;
+    await eventually(async () => (await countBlocked()) > 1);
+    answers.push(list('other', other));
+    await locked.query('COMMIT');
+    locked.release();
+    await Promise.all(answers);
+    expect(order.indexOf('other')).toBeLessThan(6);
   });
 
   test('keeps the order of a batch across pages', async () => {

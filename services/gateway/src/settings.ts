@@ -108,7 +108,9 @@ const derivedLimit = (fallback: string) =>
 
 /** What the gateway limits. */
 const limits = {
-  LIMIT_APP_USER_PER_MINUTE: limit(300).describe('Requests of one app for one user.'),
+  LIMIT_APP_USER_PER_MINUTE: limit(300).describe(
+    'Requests of one app for one user; searches of the FHIR interface count as [what they cost](../partners/limits.md).',
+  ),
   LIMIT_USER_ALL_APPS_PER_MINUTE: derivedLimit('three times `LIMIT_APP_USER_PER_MINUTE`').describe(
     'Requests of all apps together for one user; not less than `LIMIT_APP_USER_PER_MINUTE`.',
   ),

@@ -19,7 +19,7 @@ import {
   throwing,
 } from './test-gateway.ts';
 
-const gateway = shareTestGateway();
+const gateway = shareTestGateway({ LIMIT_APP_USER_PER_MINUTE: '3000' });
 
 const R4 = '/fhir/R4';
 const B = `http://localhost:8080${R4}`;
@@ -64,7 +64,7 @@ describe('a search', () => {
       'content-type': 'application/fhir+json; charset=utf-8',
       'cache-control': 'no-store',
       etag: 'W/"e1"',
-      'ratelimit-policy': '"app-user";q=300;w=60',
+      'ratelimit-policy': '"app-user";q=3000;w=60',
       'x-request-id': expect.stringMatching(/^req_/),
     });
     expect(['link', 'api-version'].filter((name) => response.headers.has(name))).toEqual([]);
@@ -259,6 +259,19 @@ describe('errors are OperationOutcomes:', () => {
       'throttled',
       true,
     ]);
+  });
+
+  test('a search takes from the limit what its page and its total cost', async () => {
+    await using narrow = await startTestGateway({ LIMIT_APP_USER_PER_MINUTE: '12' });
+    narrow.backends.answer({ introspect: () => liveToken(), read: () => BUNDLE });
+    const left = async (path: string) => {
+      const { status, response } = await ask(narrow, R4 + path, { headers: bearer() });
+      return [status, response.headers.get('ratelimit')?.split(';')[1]];
+    };
+    expect(await left('/Observation/rdg-1')).toEqual([200, 'r=11']);
+    expect(await left('/Observation')).toEqual([200, 'r=9']);
+    expect(await left('/Observation?_count=200&_total=accurate')).toEqual([200, 'r=2']);
+    expect(await left('/Observation?_count=0')).toEqual([429, 'r=0']);
   });
 
   const huge = 'x'.repeat(9_000);

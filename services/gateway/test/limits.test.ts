@@ -54,6 +54,13 @@ describe('buckets', () => {
       expect(other.resetSeconds).toBeGreaterThan(0);
       expect(other.resetSeconds).toBeLessThanOrEqual(60);
     });
+
+    test('takes several points at once, and none that are not left', async () => {
+      const bucket = create({ name: 'b', perMinute: 400, redis: null });
+      const takeAll = () => Promise.all(Array.from({ length: 60 }, () => bucket.take('k', 7)));
+      expect((await bucket.take('k', 7)).remaining).toBe(393);
+      expect((await takeAll()).filter(({ allowed }) => allowed)).toHaveLength(56);
+    });
   });
 
   describeWithRedis('buckets of several gateways', () => {

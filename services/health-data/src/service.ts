@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { withoutDeadline } from '@phds/service-kit/deadline';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres/postgres';
+import { FairTurns } from '@phds/service-kit/fair-turns';
+import { openPostgres, type Postgres, toHalf } from '@phds/service-kit/postgres/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { startPruning } from '@phds/service-kit/pruning';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
@@ -23,7 +24,7 @@ import type { AccessRecorder, ChangePruning, ImportStore } from './app/ports.ts'
 import { createPublicIds } from './app/public-ids.ts';
 import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
 import { startArrivals } from './app/sandbox-changes.ts';
-import { eraseUnused, type SandboxPorts, type Turns } from './app/sandbox-people.ts';
+import { eraseUnused, type SandboxPorts } from './app/sandbox-people.ts';
 import { connectConsent, openAccessRecorder } from './clients/consent-connection.ts';
 import type { SendAccesses } from './clients/rpc-access-log.ts';
 import { createSyntheticLives } from './clients/synthetic-lives.ts';
@@ -34,7 +35,6 @@ import { createIngestionService } from './rpc/ingestion-service.ts';
 import { createPreviewService } from './rpc/preview-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
 import { type Placement, toPoolSettings } from './store/database.ts';
-import { FairTurns } from './store/fair-turns.ts';
 import { createPgChangeOutbox } from './store/pg-change-outbox.ts';
 import { createPgChangePruning } from './store/pg-change-pruning.ts';
 import { createPgHealthRecords, createPgHealthRecordWriter } from './store/pg-health-records.ts';
@@ -175,15 +175,25 @@ function toScanLimits({ SUMMARY_SCAN_TIMEOUT_MS: statementTimeoutMs }: Config): 
   return { maxWaiting: SCANS_WAITING, maxWaitMs: statementTimeoutMs / 4, statementTimeoutMs };
 }
 
+/** Reads of one app that wait for a turn, and how long: less than the gateway waits for an answer. */
+const READS = { maxWaiting: 200, maxWaitMs: 2_000 };
+
+/** Few at once, because newest pages wait for the connections and for the processor time that they use. */
+function createReadTurns(pool: Postgres['pool']): FairTurns {
+  const atOnce = Math.ceil(toHalf(pool) / 2);
+  return new FairTurns({ ...READS, atOnce, perKey: Math.ceil(atOnce / 2) });
+}
+
 function createRpcServices(parts: Parts) {
   const { config, clock, verification, pool, recorder, sandbox, imports, metrics } = parts;
   const profiles = createPgProfiles(pool);
+  const turns = createReadTurns(pool);
   const data = {
     readings: createPgReadings(pool, metrics.onReadBatch, toPlacement(config)),
     readingSpans: createPgReadingSpans(pool),
     readingChanges: createPgReadingChanges(pool),
     changeDays: config.READING_CHANGE_DAYS,
-    summaries: createPgSummaries(pool, toScanLimits(config)),
+    summaries: createPgSummaries(pool, toScanLimits(config), turns),
     weights: createPgWeights(pool),
     healthRecords: createPgHealthRecords(pool),
     profiles,
@@ -193,7 +203,7 @@ function createRpcServices(parts: Parts) {
   const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   return [
-    createHealthDataService({ data, recorder, publicIds, verifyAssertion }),
+    createHealthDataService({ data, recorder, publicIds, turns, verifyAssertion }),
     createPreviewService({ data, publicIds, verifySession: verification.verify, stepUp }),
     createIngestionService({ ...sandbox, imports, zones: profiles }),
     createSandboxService(sandbox, createMakingTurns()),
@@ -201,7 +211,7 @@ function createRpcServices(parts: Parts) {
 }
 
 /** Several calls wait for the same data, so it is made even if the first of them gives up. */
-function createMakingTurns(): Turns {
+function createMakingTurns(): Pick<FairTurns, 'take'> {
   const turns = new FairTurns(MAKING_PEOPLE);
   return { take: (key, work) => withoutDeadline(() => turns.take(key, work)) };
 }

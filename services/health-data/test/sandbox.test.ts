@@ -4,11 +4,11 @@ import { SANDBOX_PEOPLE } from '@phds/catalog/sandbox';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { unavailable } from '@phds/service-kit/errors';
+import { FairTurns } from '@phds/service-kit/fair-turns';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { type SandboxPorts, sharePreparations } from '../src/app/sandbox-people.ts';
-import { FairTurns } from '../src/store/fair-turns.ts';
 import { NOW, reasonOf, shareHarness, startHarness } from './harness.ts';
 
 const { ARRIVE, CORRECT, DELETE } = SandboxDataChange;

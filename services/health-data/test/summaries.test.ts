@@ -141,6 +141,7 @@ test('a summary counts for the app of the token, and a preview for the person', 
   } as unknown as Caller;
   const recorder = { record: () => Promise.resolve('released' as const) };
   const publicIds = createPublicIds(Buffer.alloc(32));
+  const turns = { take: <T>(_: string, read: () => Promise<T>) => read() };
   const parameters = {
     page: 1,
     pageSize: 5,
@@ -155,7 +156,7 @@ test('a summary counts for the app of the token, and a preview for the person', 
     ({ endpoint }) => endpoint === 'aggregations' || endpoint === 'trends',
   )) {
     const request = { path, medicationId: '', parameters, requestId: 'r', scope: '' };
-    await releaseData({ data: ports, recorder, publicIds }, caller, askForResource(request));
+    await releaseData({ data: ports, recorder, publicIds, turns }, caller, askForResource(request));
   }
   await preview(ports, publicIds, { userId: 'ada', scope: 'read:trends', dataFrom: null });
   expect(askers).toEqual(['app_one', 'app_one', 'person ada', 'person ada']);

@@ -138,6 +138,12 @@ export function parseSearch(
   return { search: { ...draft, type, scopes: scopesOf(type, draft), applied } };
 }
 
+/** What a search takes from the limits of its app; a request of the data API takes one. By measured processor time. */
+export function costOf({ count, countOnly, withTotal }: FhirSearch): number {
+  const pages = countOnly ? 0 : Math.ceil(count / COUNT_DEFAULT);
+  return 1 + pages + (countOnly || withTotal ? 2 : 0);
+}
+
 /** The read of one resource. */
 export function searchForId(type: FhirType, id: string, base: string): FhirSearch {
   const parsed = parseSearch(type, [['_id', id]], base);

@@ -197,3 +197,8 @@ function toServerOptions(settings: Record<string, string | number>): string {
     .map(([name, value]) => `-c ${name}=${`${value}`.replaceAll(/[\\\s]/g, '\\$&')}`)
     .join(' ');
 }
+
+/** Half of the connections of a pool, at least one: what work in turns uses at most, so that other work finds connections. */
+export function toHalf(pool: pg.Pool): number {
+  return Math.max(1, Math.floor(pool.options.max / 2));
+}

@@ -1,6 +1,7 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
+import type { FairTurns } from '@phds/service-kit/fair-turns';
 import type { AccessDay, AccessEntry, AppUsage, RefusalCount } from '../domain/access.ts';
 import { latestDays, toLocalDays } from '../domain/local-days.ts';
 import type { AccessFilter, AccessHistoryStore, AppUsageStore, DayFilter, DayRange } from './access-ports.ts';
@@ -37,8 +38,15 @@ export function createAccesses(dependencies: {
   readonly history: AccessHistoryStore;
   readonly appUsage: AppUsageStore;
   readonly clock: Clock;
+  /** The turns of people, so that one who reads a long history leaves connections to others. */
+  readonly historyTurns: Pick<FairTurns, 'take'>;
 }): Accesses {
-  const { history, appUsage, clock } = dependencies;
+  const { history, appUsage, clock, historyTurns } = dependencies;
+  const find = async <T>(userId: string, read: () => Promise<T | null>): Promise<T> => {
+    const found = await historyTurns.take(userId, read);
+    if (found === null) throw notFound();
+    return found;
+  };
   const listDays = (userId: string, filter: DayFilter, range: DayRange | null, timeZone: string | null) => {
     if (timeZone === null || timeZone === 'UTC') return history.days(userId, filter, range);
     const days =
@@ -48,26 +56,11 @@ export function createAccesses(dependencies: {
     return history.localDays(userId, filter, days);
   };
   return {
-    async list(userId, filter, page) {
-      const listed = await history.list(userId, filter, page);
-      if (listed === null) throw notFound();
-      return listed;
-    },
-    async exportPiece(userId, filter, afterUuid) {
-      const entries = await history.listBefore(userId, filter, afterUuid, EXPORT_PIECE);
-      if (entries === null) throw notFound();
-      return entries;
-    },
-    async days(userId, filter, range, timeZone) {
-      const days = await listDays(userId, filter, range, timeZone);
-      if (days === null) throw notFound();
-      return days;
-    },
-    async usage(clientId, ownerId, range) {
-      const usage = await appUsage.usage(clientId, ownerId, range);
-      if (usage === null) throw notFound();
-      return usage;
-    },
+    list: (userId, filter, page) => find(userId, () => history.list(userId, filter, page)),
+    exportPiece: (userId, filter, afterUuid) =>
+      find(userId, () => history.listBefore(userId, filter, afterUuid, EXPORT_PIECE)),
+    days: (userId, filter, range, timeZone) => find(userId, () => listDays(userId, filter, range, timeZone)),
+    usage: (clientId, ownerId, range) => find(ownerId, () => appUsage.usage(clientId, ownerId, range)),
     addRefusals: (refusals) => appUsage.addRefusals(refusals),
   };
 }

@@ -1,3 +1,5 @@
+import { FairTurns } from '@phds/service-kit/fair-turns';
+import { toHalf } from '@phds/service-kit/postgres/postgres';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { createPgWebhookEndpoints } from '../webhooks/store/pg-endpoints.ts';
 import { createPgDataChanges, createPgWebhookCauses } from '../webhooks/store/pg-events.ts';
@@ -32,6 +34,9 @@ export interface StoreOptions {
   readonly clockToleranceMs: number;
 }
 
+/** For one person. */
+const HISTORIES = { perKey: 2, maxWaiting: 20, maxWaitMs: 2_000 };
+
 export type Stores = ReturnType<typeof createStores>;
 
 /** Every store, each on the pool whose work it shares. */
@@ -63,6 +68,7 @@ export function createStores(pools: ConnectionPools, { guard, clockToleranceMs }
     people: createPgPeople(ordinary),
     history: createPgAccessHistory({ ledger: ordinary, records: records.ordinary }),
     appUsage: createPgAppUsage({ ledger: ordinary, records: records.ordinary }),
+    historyTurns: new FairTurns({ ...HISTORIES, atOnce: toHalf(records.ordinary) }),
     reports: createPgReports(ordinary),
     operatorActs: createPgOperatorActs(ordinary),
     noticeFeed: createPgNoticeFeed(ordinary),

@@ -1,9 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
-import { COUNT_DEFAULT } from '@phds/catalog/fhir/search';
 import {
   Endpoint,
-  type FhirRequestSchema,
   HealthDataService,
   type ReadRequestSchema,
   type ReadResponse,
@@ -12,7 +10,6 @@ import { AppError } from '@phds/service-kit/errors';
 import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc/streamed-calls';
 
 type ReadRequest = MessageInitShape<typeof ReadRequestSchema>;
-type FhirRequest = MessageInitShape<typeof FhirRequestSchema>;
 
 /** A data request to health-data. */
 export interface Read {
@@ -73,18 +70,9 @@ export function createBatchedReads({ healthData, streams, deadlineMs }: BatchedR
   };
 }
 
-/** Whether the read is of the newest readings of a category or a type, which health-data finds in one index. */
+/** Whether the read is of the newest readings of a category or a type, which health-data reads in statements that apps share. */
 function isOfNewestPage({ endpoint, parameters, fhir }: ReadRequest): boolean {
-  if (fhir !== undefined) return isOfNewestObservations(fhir);
   const { page, from = '', to = '', updatedSince = '' } = parameters ?? {};
-  return endpoint === Endpoint.HEALTH_DATA && (page?.page ?? 1) <= 1 && from + to + updatedSince === '';
-}
-
-/** Parameters of searches for Observations that need more than the newest ones. */
-const FURTHER: ReadonlySet<string> = new Set(['_id', 'date', '_cursor', '_total', '_summary']);
-
-function isOfNewestObservations({ resourceType, id, parameters = [] }: FhirRequest): boolean {
-  const isFurther = ({ name = '', value }: { name?: string; value?: string }) =>
-    FURTHER.has(name) || (name === '_count' && (Number(value) > COUNT_DEFAULT || Number(value) === 0));
-  return resourceType === 'Observation' && id === '' && !parameters.some(isFurther);
+  const isOfReadings = fhir === undefined && endpoint === Endpoint.HEALTH_DATA;
+  return isOfReadings && (page?.page ?? 1) <= 1 && from + to + updatedSince === '';
 }

@@ -91,6 +91,16 @@ export async function countDataRequest(
   return { who, allowance };
 }
 
+/** Counts what a request costs beyond one, once its parameters are known. Throws `rate_limited` if that is not left. */
+export async function countFurther(exchange: Exchange, { who }: Counted, points: number): Promise<void> {
+  if (points === 0) return;
+  const { clientId, userId } = who.principal;
+  const allowance = await exchange.gateway.limits.take(clientId, userId, points);
+  const { policy, state } = allowance;
+  exchange.headers = { ...exchange.headers, 'RateLimit-Policy': policy, RateLimit: state };
+  requireAllowance(allowance);
+}
+
 /** Throws `rate_limited` beyond the limit. */
 export function requireAllowance({ allowed, retryAfterSeconds }: Allowance): void {
   if (!allowed) throw new AppError('rate_limited', '', { retryAfterSeconds });

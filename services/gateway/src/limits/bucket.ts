@@ -15,10 +15,11 @@ interface Quota {
   readonly resetSeconds: number;
 }
 
-/** Allows a number of requests a minute for each key. */
+/** Allows a number of points a minute for each key. */
 export interface Bucket {
   readonly perMinute: number;
-  take(key: string): Promise<Quota>;
+  /** Takes the points of a request, by default one; allowed if so many were left. */
+  take(key: string, points?: number): Promise<Quota>;
 }
 
 export interface BucketOptions {
@@ -51,7 +52,7 @@ export function createBucket(options: BucketOptions): CountingBucket {
   const meter = new Meter(options);
   return {
     perMinute,
-    take: async (key) => toQuota(await meter.consume(key, 1)),
+    take: async (key, points = 1) => toQuota(await meter.consume(key, points), points),
     findEmptyFor: (key) => {
       const until = meter.findExhausted(key);
       return until === null ? null : toSeconds(until - performance.now());
@@ -72,31 +73,35 @@ export function createLeasingBucket(options: BucketOptions): Bucket {
   // Concurrent requests for a key share one call to Redis.
   const asking = new Map<string, Promise<Quota | null>>();
   /** Null when a lease is now available. */
-  const ask = async (key: string): Promise<Quota | null> => {
-    const taken = await meter.consume(key, share);
-    if (taken.granted === 0) return toQuota(taken);
-    leases.set(key, { left: taken.granted, beyond: taken.remaining, endsAt: taken.endsAt });
+  const ask = async (key: string, points: number): Promise<Quota | null> => {
+    const taken = await meter.consume(key, Math.max(share, points));
+    const left = leftOf(leases.get(key)) + taken.granted;
+    if (taken.granted === 0) return { ...toQuota(taken), remaining: left };
+    leases.set(key, { left, beyond: taken.remaining, endsAt: taken.endsAt });
     return null;
   };
-  const take = async (key: string): Promise<Quota> => {
-    const leased = takeFrom(leases.get(key));
+  const take = async (key: string, points = 1): Promise<Quota> => {
+    const leased = takeFrom(leases.get(key), points);
     if (leased !== null) return leased;
     let asked = asking.get(key);
     if (asked === undefined) {
-      asked = ask(key).finally(() => asking.delete(key));
+      asked = ask(key, points).finally(() => asking.delete(key));
       asking.set(key, asked);
     }
-    return (await asked) ?? take(key);
+    return (await asked) ?? take(key, points);
   };
   return { perMinute, take };
 }
 
-function takeFrom(lease: Lease | undefined): Quota | null {
-  const now = performance.now();
-  if (lease === undefined || lease.left === 0 || now >= lease.endsAt) return null;
-  lease.left -= 1;
+function leftOf(lease: Lease | undefined): number {
+  return lease !== undefined && performance.now() < lease.endsAt ? lease.left : 0;
+}
+
+function takeFrom(lease: Lease | undefined, points: number): Quota | null {
+  if (lease === undefined || leftOf(lease) < points) return null;
+  lease.left -= points;
   const { left, beyond, endsAt } = lease;
-  return { allowed: true, remaining: left + beyond, resetSeconds: toSeconds(endsAt - now) };
+  return { allowed: true, remaining: left + beyond, resetSeconds: toSeconds(endsAt - performance.now()) };
 }
 
 /** The result of taking points. */
@@ -163,8 +168,8 @@ function createLimiter(name: string, points: number, redis: RedisConnection | nu
   });
 }
 
-function toQuota({ granted, remaining, endsAt }: Taken): Quota {
-  return { allowed: granted > 0, remaining, resetSeconds: toSeconds(endsAt - performance.now()) };
+function toQuota({ granted, remaining, endsAt }: Taken, points = 1): Quota {
+  return { allowed: granted >= points, remaining, resetSeconds: toSeconds(endsAt - performance.now()) };
 }
 
 function toSeconds(milliseconds: number): number {

@@ -45,9 +45,10 @@ class Limit {
     this.#policy = `"${options.name}";q=${options.perMinute};w=60`;
   }
 
-  /** Counts one request for the key. */
-  async take(key: string): Promise<Allowance> {
-    const { allowed, remaining, resetSeconds } = await this.#bucket.take(key);
+  /** Counts one request for the key, or what a counted one costs beyond one: at most what it leaves of a full bucket. */
+  async take(key: string, further?: number): Promise<Allowance> {
+    const points = further === undefined ? 1 : Math.min(further, this.#bucket.perMinute - 1);
+    const { allowed, remaining, resetSeconds } = await this.#bucket.take(key, points);
     if (!allowed) this.#onRefused?.(this.#name);
     return {
       allowed,
@@ -63,9 +64,10 @@ export interface RequestLimits {
   /**
    * Counts one request against the limit of the app and user, then the user's over all apps, then the app's. A limit that refuses stops
    * the sequence: one app cannot use up a user's limit over all apps, and one user or leaked token cannot use up the app's limit. Returns
-   * the state of the first limit, or of the limit that refused. `userId` is empty for a userless token, which skips the user's limit.
+   * the state of the first limit, or of the limit that refused. `userId` is empty for a userless token, which skips the user's limit. `further`
+   * is what a counted request costs beyond one.
    */
-  take(clientId: string, userId: string): Promise<Allowance>;
+  take(clientId: string, userId: string, further?: number): Promise<Allowance>;
 }
 
 /** By environment: a local stack raises those of live apps only. */
@@ -88,15 +90,15 @@ function createRequestLimits(config: Config, limited: Limited): RequestLimits {
     app: config.LIMIT_SANDBOX_APP_PER_MINUTE,
   });
   return {
-    async take(clientId, userId) {
+    async take(clientId, userId, further) {
       const limits = isSandboxApp(clientId) ? sandbox : live;
-      const appUser = await limits.appUser.take(`${clientId}:${userId}`);
+      const appUser = await limits.appUser.take(`${clientId}:${userId}`, further);
       if (!appUser.allowed) return appUser;
       if (userId !== '') {
-        const userAllApps = await limits.userAllApps.take(userId);
+        const userAllApps = await limits.userAllApps.take(userId, further);
         if (!userAllApps.allowed) return userAllApps;
       }
-      const app = await limits.app.take(clientId);
+      const app = await limits.app.take(clientId, further);
       return app.allowed ? appUser : app;
     },
   };

@@ -1,4 +1,6 @@
+import type { EndpointId } from '@phds/catalog/endpoints';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
+import type { FairTurns } from '@phds/service-kit/fair-turns';
 import type { Caller } from './caller.ts';
 import { resolveParameters, type SentRequest } from './data-request.ts';
 import { type Answer, type Document, toDocument } from './document.ts';
@@ -10,6 +12,8 @@ export interface ReleasePorts {
   readonly data: DataPorts;
   readonly recorder: AccessRecorder;
   readonly publicIds: PublicIds;
+  /** The turns of apps for reads that share no statement with others. */
+  readonly turns: Pick<FairTurns, 'take'>;
 }
 
 /** A request of an app, of either interface. */
@@ -28,6 +32,8 @@ export interface PreparedRead {
   readonly from: string;
   readonly to: string;
   readonly page: number;
+  /** Whether it waits for a turn of its app: newest pages share statements, and summaries take turns by statement. */
+  readonly takesTurn: boolean;
   /** Returns errors that depend on the rows. */
   readonly read: (data: DataPorts) => Promise<Answer | AppError>;
 }
@@ -37,15 +43,15 @@ export interface PreparedRead {
  * the rows, record the access durably, and release the response only if consent then judges the access alive.
  */
 export async function releaseData(
-  { data, recorder, publicIds }: ReleasePorts,
+  { data, recorder, publicIds, turns }: ReleasePorts,
   caller: Caller,
   { scopes, endpoint, requestId, prepare }: AskedData,
 ): Promise<Document> {
   checkAdmission(caller, scopes);
   const { clientId, userId, dataFrom } = caller;
   const ids = publicIds(clientId);
-  const { from, to, page, read } = prepare(caller, ids);
-  const answer = await read(data);
+  const { from, to, page, takesTurn, read } = prepare(caller, ids);
+  const answer = await (takesTurn ? turns.take(clientId, () => read(data)) : read(data));
   const isError = answer instanceof AppError;
   const scope = (isError ? undefined : answer.scope) ?? scopes.join(' ');
   const verdict = await recorder.record({
@@ -83,10 +89,17 @@ export function askForResource(request: SentRequest): AskedData {
         from: sent.from,
         to: sent.to,
         page: parameters.page,
+        takesTurn: !isOfNewestPage(request) && !SUMMARIES.has(path.endpoint),
         read: (data) => readResource(data, asked),
       };
     },
   };
+}
+
+const SUMMARIES: ReadonlySet<EndpointId> = new Set(['aggregations', 'trends']);
+
+function isOfNewestPage({ path, parameters: { page, from, to, updatedSince } }: SentRequest): boolean {
+  return path.endpoint === 'health-data' && page <= 1 && from + to + updatedSince === '';
 }
 
 /** Refuses calls that no judgement could release, before any row is read. Expiry is judged by the ledger's clock. */

@@ -1,5 +1,6 @@
 import { findSandboxUser, isSandboxApp, SANDBOX_PEOPLE, toSandboxUserId } from '@phds/catalog/sandbox';
 import { invalidRequest, unavailable } from '@phds/service-kit/errors';
+import type { FairTurns } from '@phds/service-kit/fair-turns';
 import { putHealthRecords } from './ingest-health-records.ts';
 import { putReadings } from './ingest-readings.ts';
 import type { IngestionPorts, PutResult } from './ingestion.ts';
@@ -18,16 +19,14 @@ const RECORDS_AT_ONCE = 500;
 /** Data that is younger is complete enough. */
 const FRESH_MS = 3_600_000;
 
-/** Runs work when there is room for it, or throws `unavailable`. */
-export interface Turns {
-  take<T>(key: string, work: () => Promise<T>): Promise<T>;
-}
-
 /**
  * Prepares sandbox people. Everybody who opens the approval link of a sandbox app causes it, so concurrent calls for one person share
  * one preparation, and `turns` limits how many people's data is made at once, shared between apps.
  */
-export function sharePreparations(ports: SandboxPorts, turns: Turns): (userId: string) => Promise<void> {
+export function sharePreparations(
+  ports: SandboxPorts,
+  turns: Pick<FairTurns, 'take'>,
+): (userId: string) => Promise<void> {
   const running = new Map<string, Promise<void>>();
   return (userId) => {
     const started =
@@ -41,7 +40,11 @@ export function sharePreparations(ports: SandboxPorts, turns: Turns): (userId: s
  * Makes a sandbox person's data at the first use, and later adds what was measured since. Idempotent: readings and records have natural
  * keys, and the first data ends at the first use, so concurrent calls and a repeat after an interruption store the same.
  */
-async function preparePerson(ports: SandboxPorts, turns: Turns, userId: string): Promise<void> {
+async function preparePerson(
+  ports: SandboxPorts,
+  turns: Pick<FairTurns, 'take'>,
+  userId: string,
+): Promise<void> {
   const { person, clientId } = parseSandboxUser(userId);
   const { people, lives } = ports;
   const now = ports.clock.now();

@@ -1,14 +1,15 @@
 import { type Category, isCategory } from '@phds/catalog/categories';
 import { SandboxDataChange, SandboxService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
+import type { FairTurns } from '@phds/service-kit/fair-turns';
 import { implement } from '@phds/service-kit/rpc/service';
 import { changeData, type DataTrigger } from '../app/sandbox-changes.ts';
-import { erasePeople, type SandboxPorts, sharePreparations, type Turns } from '../app/sandbox-people.ts';
+import { erasePeople, type SandboxPorts, sharePreparations } from '../app/sandbox-people.ts';
 
 const GATEWAY = ['gateway'];
 
 /** phds.healthdata.v1.SandboxService. */
-export function createSandboxService(ports: SandboxPorts, turns: Turns) {
+export function createSandboxService(ports: SandboxPorts, turns: Pick<FairTurns, 'take'>) {
   const prepare = sharePreparations(ports, turns);
   return implement(
     SandboxService,

@@ -12,8 +12,6 @@ import {
   START,
 } from '../app/ports.ts';
 import { lowerBound, TEXT_ROWS, toTimestamp } from './database.ts';
-import { FairTurns } from './fair-turns.ts';
-import { toHalf } from './write-turns.ts';
 
 const LIST = readStatement(new URL('sql/reading-changes.sql', import.meta.url));
 const BEFORE = readStatement(new URL('sql/change-before.sql', import.meta.url));
@@ -48,15 +46,8 @@ type EmptyRow = readonly [null, null, null, null, null, null, null, null, null, 
 /** A page ends after so many changes of the category in the window, however few of them are of its type. */
 const SEARCH_MAX = 10_000;
 
-/**
- * How many pages of a data window are read at once. A million changes before the window take a tenth of a second to pass over, so one
- * person's must not take the connections of others.
- */
-const WINDOWED = { perKey: 2, maxWaiting: 20, maxWaitMs: 1_000 };
-
 /** Changes of readings. One prepared statement returns the page and the state of the changes from one snapshot. */
 export function createPgReadingChanges(pool: pg.Pool, searchMax = SEARCH_MAX): ReadingChangeReader {
-  const turns = new FairTurns({ ...WINDOWED, atOnce: toHalf(pool) });
   return translatingErrors({
     async findPlace(userId, at) {
       const { rows } = await pool.query<{ number: string; at: Date }>({
@@ -70,8 +61,7 @@ export function createPgReadingChanges(pool: pg.Pool, searchMax = SEARCH_MAX): R
       // One more than asked for, to know whether there are more.
       const limit = query.limit + 1;
       const values = [...toValues(query, limit), query.metric === null ? limit : searchMax];
-      const ask = () => pool.query({ ...TEXT_ROWS, ...LIST, values });
-      const result = await (query.since === null ? ask() : turns.take(query.userId, ask));
+      const result = await pool.query({ ...TEXT_ROWS, ...LIST, values });
       // With rowMode 'array' a row is the array itself, which the driver's types cannot express.
       return toChanges(query, result.rows as unknown as (Row | EmptyRow)[]);
     },

@@ -1,16 +1,16 @@
 import type { MetricKey } from '@phds/catalog/metrics';
 import { getMetric } from '@phds/catalog/metrics';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { FairTurns, type TurnLimits } from '@phds/service-kit/fair-turns';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { toHalf } from '@phds/service-kit/postgres/postgres';
 import type pg from 'pg';
 import type { SummaryQuery, SummaryReader } from '../app/ports.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import { coverByHours, coverByReadings, coverByRollups, type SummaryCover } from '../domain/summary-cover.ts';
 import { haveSameHours } from '../domain/time-zone.ts';
 import { readWithin } from './database.ts';
-import { FairTurns, type TurnLimits } from './fair-turns.ts';
 import { type SummaryStatement, toAggregation, toTrend } from './summary-statements.ts';
-import { toHalf } from './write-turns.ts';
 
 interface AnyRow {
   /** Whether the required rollups exist. */
@@ -31,9 +31,9 @@ const SCANS = 4;
 /**
  * Computes summaries from rollups, and from readings where a window cuts an hour. For a zone other than that of the rollups it uses
  * hours if these are the same, else the readings, as it does without rollups. The duration then grows with the number of readings,
- * so only a few run at once, shared fairly between apps, and other work finds connections.
+ * so only a few run at once, shared fairly between apps, and other work finds connections. Other statements take turns in `reads`.
  */
-export function createPgSummaries(pool: pg.Pool, limits: ScanLimits): SummaryReader {
+export function createPgSummaries(pool: pg.Pool, limits: ScanLimits, reads?: FairTurns): SummaryReader {
   const atOnce = Math.min(SCANS, toHalf(pool));
   const turns = new FairTurns({ ...limits, atOnce, perKey: Math.ceil(atOnce / 2) });
   const ask = async <Row extends AnyRow>(
@@ -42,7 +42,10 @@ export function createPgSummaries(pool: pg.Pool, limits: ScanLimits): SummaryRea
   ): Promise<Row[]> => {
     const { timeZone, metrics } = query;
     const ways = [...new Set(metrics.map((metric) => getMetric(metric).bucketBy))];
-    const run = async (cover: SummaryCover) => (await asked(pool.query<Row>(toStatement(cover)))).rows;
+    const run = async (cover: SummaryCover) => {
+      const ask = () => asked(pool.query<Row>(toStatement(cover)));
+      return (await (reads?.take(query.askedBy, ask) ?? ask())).rows;
+    };
     const rows = await run(coverByRollups(query, timeZone, ways));
     if (rows[0]?.usable === true) return rows;
     const other = rows[0]?.time_zone ?? null;

@@ -1,14 +1,10 @@
+import { FairTurns } from '@phds/service-kit/fair-turns';
+import { toHalf } from '@phds/service-kit/postgres/postgres';
 import type pg from 'pg';
-import { FairTurns } from './fair-turns.ts';
 
 const turnsOf = new WeakMap<pg.Pool, FairTurns>();
 
 const PATIENT = { perKey: 1, maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: Number.POSITIVE_INFINITY };
-
-/** Half of the connections of a pool, at least one. */
-export function toHalf(pool: pg.Pool): number {
-  return Math.max(1, Math.floor(pool.options.max / 2));
-}
 
 /**
  * Runs a write when it is its turn: one at a time for each user, and at most half of the pool for all. Writes wait without holding

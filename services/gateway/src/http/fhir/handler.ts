@@ -1,8 +1,16 @@
 import { FHIR_PREFIX, fhirTypeOf } from '@phds/catalog/fhir/resource-types';
+import { costOf } from '@phds/catalog/fhir/search';
 import type { Request, Response } from 'express';
 import { sendDocument } from '../api/document-answer.ts';
 import { type ApiCall, readApiCall } from '../api/routes.ts';
-import { admit, countDataRequest, handleDataRequest, readData, requireAllowance } from '../data-request.ts';
+import {
+  admit,
+  countDataRequest,
+  countFurther,
+  handleDataRequest,
+  readData,
+  requireAllowance,
+} from '../data-request.ts';
 import { createExchange, type Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { methodNotAllowed, urlTooLong } from '../http-error.ts';
@@ -48,8 +56,10 @@ async function answer(exchange: Exchange, call: ApiCall, found: FhirRoute | null
   const base = PUBLIC_URL + FHIR_PREFIX;
   const sent = await readFhirParameters(exchange, route);
   const lenient = isLenient(request);
-  const { scopes } = parseFhirSearch(route, sent, base, lenient);
+  const search = parseFhirSearch(route, sent, base, lenient);
   const { type: resourceType, id } = route;
+  if (id === '') await countFurther(exchange, counted, costOf(search) - 1);
+  const { scopes } = search;
   const parameters = id === '' ? sent.map(([name, value]) => ({ name, value })) : [];
   const fhir = { base, resourceType, id, parameters, lenient };
   const jkt = exchange.provenKey;

@@ -50,6 +50,7 @@ export function askFhir(sent: SentFhirRequest): AskedData {
         from: toText(startFrom ?? endFrom),
         to: toText(startBefore ?? endBefore),
         page: 1,
+        takesTurn: true,
         read: async (data) => {
           if (!isHeld) return new AppError('cursor_expired', EXPIRED);
           return id === '' ? readSearch(data, request, cursor) : readById(data, request);

@@ -66,22 +66,28 @@ async function readAll(
   const wanted = typeof time === 'number' ? both(when, { ...ANY_TIME, startBefore: time + 1 }) : when;
   // Resources without a time are the last.
   const left = time === null ? sources.filter(({ isDated }) => !isDated) : sources;
-  const lists = await Promise.all(left.map((source) => source.read(wanted, limit)));
+  const entries: Entry[] = [];
+  // One after the other, so that a search holds one connection.
+  for (const source of left) entries.push(...(await source.read(wanted, limit)));
   const isLeft = (entry: Entry) =>
     (ids === null || ids.includes(entry.id)) &&
     (time === undefined || comparePlaces(entry, { time, id: '' }) > 0);
-  return lists.flat().filter(isLeft).sort(comparePlaces);
+  return entries.filter(isLeft).sort(comparePlaces);
 }
 
 /** Null for too many. */
 async function countAll(sources: readonly Source[], request: FhirRead): Promise<number | null> {
   const { search } = request;
-  const countOf = async (source: Source) =>
-    search.ids === null && source.count !== undefined
-      ? source.count()
-      : (await readAll([source], request, null, Number.MAX_SAFE_INTEGER)).length;
-  const counts = await Promise.all(sources.map(countOf));
-  return counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0);
+  let total = 0;
+  for (const source of sources) {
+    const count =
+      search.ids === null && source.count !== undefined
+        ? await source.count()
+        : (await readAll([source], request, null, Number.MAX_SAFE_INTEGER)).length;
+    if (count === null) return null;
+    total += count;
+  }
+  return total;
 }
 
 /** The cursor behind a place. */

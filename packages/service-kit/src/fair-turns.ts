@@ -1,4 +1,4 @@
-import { unavailable } from '@phds/service-kit/errors';
+import { unavailable } from './errors.ts';
 
 export interface TurnLimits {
   /** Maximum number running at once, over all keys. */
