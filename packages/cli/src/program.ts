@@ -27,8 +27,6 @@ export function createProgram(shell: Shell): Command {
       writeOut: (text) => void shell.output.write(text),
       writeErr: (text) => void shell.errors.write(text),
     })
-    // Else `imports` would take the options of `imports undo`.
-    .enablePositionalOptions()
     .showHelpAfterError()
     .helpOption('-h, --help', 'print this')
     .addHelpText('after', EPILOGUE);

@@ -89,7 +89,6 @@ describe('the command line', () => {
     ['an option of another command', ['imports', '--user', 'ada', '--format', 'csv']],
     ['more than the command takes', ['imports', 'all', '--user', 'ada']],
     ['an empty user', ['imports', '--user', '']],
-    ['an undoing that is not confirmed', ['imports', 'undo', 'csv', 'x.csv', '--user', 'ada']],
     ['records of a month and a time', ['records', 'verify', '--month', '2026-03', '--to', '2026-04-01']],
     ['a part of a restore for an app and a person', ['restore', 'list', '--app', 'app_1', '--user', 'ada']],
     ['a transfer to nobody', ['apps', 'transfer', 'app_1', '--reason', 'x']],

@@ -5,7 +5,6 @@ import { loinc, observation, toBundle } from '@phds/test-kit/bundle-files';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { toZip } from '@phds/test-kit/zip-files';
 import { type ImportArguments, importFiles, listImports } from '../src/commands/import.ts';
-import { type UndoArguments, undoImport } from '../src/commands/import-undo.ts';
 import { openIngestion } from '../src/connection.ts';
 import { appleImporter } from '../src/importers/apple/importer.ts';
 import { csvImporter } from '../src/importers/csv/importer.ts';
@@ -179,80 +178,18 @@ describe('an interrupted import', () => {
   });
 });
 
-describe('the undoing of an import', () => {
-  const READINGS = `type,start,value,unit,source
-Heart Rate,2024-05-04T08:00:00Z,72,/min,watch
-Heart Rate,2024-05-04T09:00:00Z,73,/min,bad!
-`;
-  const undo = async (path: string, change: Partial<UndoArguments> = {}) => {
-    const [output, errors]: [string[], string[]] = [[], []];
-    const surroundings = {
-      output: { write: (text: string) => output.push(text) },
-      errors: { write: (text: string) => errors.push(text) },
-      connect: () => openIngestion(service.env),
-    };
-    const args = {
-      importer: csvImporter,
-      paths: [path],
-      userId: 'ada',
-      patient: null,
-      dryRun: false,
-      json: true,
-    };
-    const code = await undoImport({ ...args, ...change }, surroundings);
-    return { code, ...JSON.parse(output.join('')), errors: errors.join('') };
-  };
-  const importCsv = (path: string, userId = 'ada') =>
-    runImport(service.env, { importer: csvImporter, paths: [path], userId });
-
-  test('removes what the file contains for this user, and nothing else, and may be repeated', async () => {
-    const readings = files.write('readings.csv', READINGS);
-    const later = files.write('later.csv', READINGS.replaceAll('2024-05', '2024-06'));
-    const records = files.write(
-      'records.csv',
-      'record,key,name,medication,scheduledAt,status\ncondition,,Asthma,,,\nmedication,m1,Metformin,,,\nadherence,,,m1,2024-05-04T08:00:00Z,taken\n',
-    );
-    for (const path of [readings, later, records]) await importCsv(path);
-    await importCsv(readings, 'grace');
-    const before = [service.readings.size, service.records.size];
-    expect(before).toEqual([6, 3]);
-    expect(await undo(readings, { dryRun: true })).toMatchObject({ code: 0, readings: 2, records: 0 });
-    expect([service.readings.size, service.records.size]).toEqual(before);
-
-    expect(await undo(readings)).toMatchObject({ code: 0, readings: 1, records: 0 });
-    expect(await undo(records)).toMatchObject({ code: 0, readings: 0, records: 3 });
-    expect(await undo(readings)).toMatchObject({ code: 0, readings: 0 });
-    // The fake stores what the real service refuses.
-    expect([...service.readings.keys()].filter((key) => !key.includes('bad!'))).toEqual([
-      expect.stringMatching('ada.*1717488000'),
-      expect.stringMatching('grace.*1714809600'),
-    ]);
-    expect(service.records.size).toBe(0);
-  });
-
-  test("finds readings with dates alone, which are days in the person's zone", async () => {
-    service.timeZone = 'America/Los_Angeles';
-    const dated = files.write('dated.csv', 'type,start,value\nWeight,2024-03-05,70\n');
-    const visit = { resourceType: 'Procedure', code: { text: 'Check' }, performedDateTime: '2024-03-05' };
-    const bundle = files.write('bundle.json', JSON.stringify(toBundle([visit])));
-    await importCsv(dated);
-    await runImport(service.env, { importer: fhirImporter, paths: [bundle] });
-    const seconds = BigInt(Date.parse('2024-03-05T08:00:00Z') / 1000);
-    expect([...service.readings.values()]).toMatchObject([{ start: { seconds } }]);
-    expect([...service.records.values()]).toMatchObject([{ record: { value: { timestamp: { seconds } } } }]);
-    expect(await undo(dated)).toMatchObject({ code: 0, readings: 1 });
-    // Of a person without a zone, in that of the input.
-    expect(zoneOfDates('', { timeZone: 'Europe/Oslo' })).toBe('Europe/Oslo');
-  });
-
-  test('is refused for a file that was not imported for this user', async () => {
-    const readings = files.write('readings.csv', READINGS);
-    await importCsv(readings);
-    const other = files.write('other.csv', `${READINGS}\n`);
-    const refused = await undo(other);
-    expect(refused).toMatchObject({ code: 1, ok: false, errors: expect.stringContaining('not among') });
-    expect(service.readings.size).toBe(2);
-  });
+test('dates alone are days in the zone of the person', async () => {
+  service.timeZone = 'America/Los_Angeles';
+  const dated = files.write('dated.csv', 'type,start,value\nWeight,2024-03-05,70\n');
+  const visit = { resourceType: 'Procedure', code: { text: 'Check' }, performedDateTime: '2024-03-05' };
+  const bundle = files.write('bundle.json', JSON.stringify(toBundle([visit])));
+  await runImport(service.env, { importer: csvImporter, paths: [dated] });
+  await runImport(service.env, { importer: fhirImporter, paths: [bundle] });
+  const seconds = BigInt(Date.parse('2024-03-05T08:00:00Z') / 1000);
+  expect([...service.readings.values()]).toMatchObject([{ start: { seconds } }]);
+  expect([...service.records.values()]).toMatchObject([{ record: { value: { timestamp: { seconds } } } }]);
+  // Of a person without a zone, in that of the input.
+  expect(zoneOfDates('', { timeZone: 'Europe/Oslo' })).toBe('Europe/Oslo');
 });
 
 describe('the list of imports', () => {

@@ -9,19 +9,10 @@ import { collectOutput } from '@phds/test-kit/collected-output';
 const PROGRAM = join(repositoryRoot, 'packages/cli/src/main.ts');
 
 /** Runs `phds import` in this process and returns its report. Rejects when its exit code is not 0. */
-export function runImport(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
-  return run(stack, ['import', ...args]);
-}
-
-/** Runs `phds imports undo` in the same way. */
-export function undoImport(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
-  return run(stack, ['imports', 'undo', ...args, '--confirm', 'undo']);
-}
-
-async function run(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
+export async function runImport(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
   const { output, errors, texts } = collectOutput();
-  const code = await runCommand([...args, '--json'], { env: toSettings(stack), output, errors });
-  if (code !== 0) throw new Error(`phds ${args.join(' ')} ended with ${code}: ${texts.stderr}`);
+  const code = await runCommand(['import', ...args, '--json'], { env: toSettings(stack), output, errors });
+  if (code !== 0) throw new Error(`phds import ${args.join(' ')} ended with ${code}: ${texts.stderr}`);
   return JSON.parse(texts.stdout);
 }
 

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command } from 'commander';
 import { importFiles, listImports } from '../commands/import.ts';
-import { undoImport } from '../commands/import-undo.ts';
 import { IMPORTERS } from '../importers/all.ts';
 import {
   addUserOptions,
@@ -14,8 +13,7 @@ import {
 import type { Surrounded } from './surroundings.ts';
 
 const FORMATS = `apple: export.zip or export.xml of Apple Health; csv: readings or records with a header (docs/importing.md);
-fhir: a FHIR R4 bundle (.json), or a bulk data export (.ndjson files or their directory);
-smart: the directory or zip archive of SMART's sample tables`;
+fhir: a FHIR R4 bundle (.json), or a bulk data export (.ndjson files or their directory)`;
 
 export function addImports(program: Command, surrounded: Surrounded): void {
   const { finish, withIngestion } = surrounded;
@@ -49,39 +47,6 @@ export function addImports(program: Command, surrounded: Surrounded): void {
     .action(async ({ json, ...user }: UserOptions & { json: boolean }, command: Command) =>
       finish(await listImports({ ...chooseUser(user, command), json }, withIngestion)),
     );
-  listing.enablePositionalOptions();
-  addUndo(listing, surrounded);
-}
-
-function addUndo(imports: Command, { finish, withIngestion }: Surrounded): void {
-  const undo = imports
-    .command('undo')
-    .description(
-      'Removes the readings and health records that files contain which were imported for a user (docs/importing.md).',
-    )
-    .addArgument(new Argument('<format>', FORMATS).choices(IMPORTERS.map(({ format }) => format)))
-    .argument('<files...>', 'the files, as they were imported');
-  addUserOptions(undo, 'the user whose data it is')
-    .option('--patient <ref>', 'the patient, as in the import')
-    .option('--dry-run', 'print how much the files contain, and remove nothing', false)
-    .addOption(new Option('--confirm <word>', 'must be "undo"').choices(['undo']))
-    .addOption(jsonOption('what was removed'))
-    .action(async (format: string, files: string[], options: UndoOptions, command: Command) => {
-      const importer = IMPORTERS.find((known) => known.format === format);
-      if (importer === undefined) throw new RangeError(`no importer of ${format}`);
-      const { patient = null, dryRun, confirm, json } = options;
-      if (!dryRun && confirm === undefined) command.error('error: --dry-run or --confirm undo is required');
-      const paths = files.map((file) => resolve(callerDirectory(), file));
-      const args = { importer, paths, ...chooseUser(options, command), patient, dryRun, json };
-      finish(await undoImport(args, withIngestion));
-    });
-}
-
-interface UndoOptions extends UserOptions {
-  readonly patient?: string;
-  readonly dryRun: boolean;
-  readonly confirm?: string;
-  readonly json: boolean;
 }
 
 interface ImportOptions extends UserOptions {
