@@ -25,12 +25,14 @@ export function toAnchor(jws: string): CheckpointAnchor {
   };
 }
 
+const UNKNOWN_TIME = 'an unknown time';
+
 /** Reads an anchor from a line of JSON, which may have more fields, as a line of the log has. Throws for anything else. */
 export function parseAnchor(line: string): CheckpointAnchor {
   const { number, head, signedAt, signature } = JSON.parse(line) as Partial<CheckpointAnchor>;
   const isAnchor = Number.isSafeInteger(number) && /^[\w-]{43}$/.test(head ?? '');
   if (!isAnchor || number === undefined || head === undefined) throw new TypeError('not an anchor');
-  return { number, head, signedAt: signedAt ?? 'an unknown time', signature: signature ?? '' };
+  return { number, head, signedAt: signedAt ?? UNKNOWN_TIME, signature: signature ?? '' };
 }
 
 /**
@@ -43,6 +45,13 @@ export function findAnchorFault(
   newest: CheckpointContent | null,
 ): Fault | null {
   if (stored !== null && hashCheckpoint(stored) === head) return null;
+  const again = stored === null ? '' : toAnchor(stored).signedAt;
+  // A restored database signs new checkpoints with the numbers of the lost ones.
+  if (again > signedAt && signedAt !== UNKNOWN_TIME)
+    return checkpointFault(
+      'removed',
+      `the anchor from ${signedAt} names checkpoint ${number}, which is gone: its number was used again at ${again}, as after a restore`,
+    );
   if (stored !== null)
     return checkpointFault('changed', `checkpoint ${number} is not the one of the anchor from ${signedAt}`);
   if (isDroppedByPolicy(number, newest)) return null;

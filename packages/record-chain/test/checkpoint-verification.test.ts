@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { findAnchorFault, toAnchor } from '../src/anchor.ts';
 import type { ChainedBatch } from '../src/chain.ts';
 import {
   CHECKPOINT_TYPE,
@@ -25,6 +26,20 @@ describe('verification by checkpoints', () => {
     writer,
     seq,
     hash: Buffer.from(hash).toString('base64url'),
+  });
+
+  test('a checkpoint of a number that a restored database used again is missing, not changed', () => {
+    const content = { number: 7, at: START, heads: [], previous: null } as unknown as CheckpointContent;
+    const sign = (iat: number) => signCheckpoint({ ...content, iat } as CheckpointContent).jws;
+    const anchor = toAnchor(sign(1_000));
+    expect(findAnchorFault(anchor, sign(1_000), null)).toBeNull();
+    expect(findAnchorFault(anchor, sign(2_000), null)).toMatchObject({
+      kind: 'removed',
+      detail: expect.stringContaining(
+        'its number was used again at 1970-01-01T00:33:20.000Z, as after a restore',
+      ),
+    });
+    expect(findAnchorFault(anchor, sign(999), null)).toMatchObject({ kind: 'changed' });
   });
 
   function twoCheckpoints({ batches }: History, keptFrom: string | null = null): StoredCheckpoint[] {

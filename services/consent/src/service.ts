@@ -266,10 +266,10 @@ function createSessionsUseCase({ stores, guard, metrics }: Parts): Sessions {
 async function createConsentUseCases(
   parts: Parts,
 ): Promise<Omit<ConsentServiceParts, 'userOf' | 'verifySession' | 'stepUp'>> {
-  const { config, stores, evictions, clock, guard, metrics } = parts;
+  const { config, stores, evictions, clock, guard, metrics, log } = parts;
   const decisions = createDecisions({ decisions: stores.decisions, evictions });
   const grants = metrics.measureRevocations(
-    createGrants({ grants: stores.grants, withdrawals: stores.withdrawals, evictions }),
+    createGrants({ grants: stores.grants, withdrawals: stores.withdrawals, evictions, log }),
     {
       revoke: 'grant',
       revokeByApp: 'grant_by_app',

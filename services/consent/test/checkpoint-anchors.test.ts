@@ -129,10 +129,15 @@ describe('a history whose end is cut off', () => {
     });
     // As where the service has signed the number again, for what came after the cut.
     const [first] = await anchorsIn('anchors');
-    await writeFile(path('rewritten'), JSON.stringify({ ...first, number: 2 }));
-    expect(await verifyRecords(consent, { expect: path('rewritten') })).toMatchObject({
-      fault: { kind: 'changed', subject: 'checkpoint' },
-    });
+    for (const [signedAt, kind] of [
+      ['2000-01-01T00:00:00.000Z', 'removed'],
+      ['9999-01-01T00:00:00.000Z', 'changed'],
+    ]) {
+      await writeFile(path('rewritten'), JSON.stringify({ ...first, number: 2, signedAt }));
+      expect(await verifyRecords(consent, { expect: path('rewritten') })).toMatchObject({
+        fault: { kind, subject: 'checkpoint' },
+      });
+    }
   });
 });
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
+import { createLogger } from '@phds/service-kit/telemetry/log';
 import { decodeJwt } from 'jose';
 import {
   accessOf,
@@ -17,7 +18,9 @@ import {
   shareConsent,
 } from './running-service.ts';
 
-const consent = await shareConsent();
+const lines: string[] = [];
+const log = createLogger({ service: 'consent', destination: { write: (line) => void lines.push(line) } });
+const consent = await shareConsent({ overrides: { log } });
 
 const revoke = async (id: string, userId: string) =>
   consent.asGateway.revokeGrant({ id }, await consent.session(userId));
@@ -118,6 +121,29 @@ describe('narrowing', () => {
 });
 
 describe('revoking', () => {
+  test('is in the log with the grant, whoever ends or narrows it, and without the person', async () => {
+    const app = async () => (await approve(consent, await registerApp(consent), 'logged-person')).grantId;
+    const [narrowed, own, byOperator, last] = [await app(), await app(), await app(), await app()];
+    lines.length = 0;
+    await narrow('logged-person', { id: narrowed, ...{ setScopes: true, scopes: [HEART] } });
+    await revoke(own, 'logged-person');
+    await consent.people.endGrant({ grantId: byOperator });
+    await revokeAll('logged-person');
+    const logged = lines.map((line) => JSON.parse(line)).filter(({ grantId }) => grantId !== undefined);
+    expect(logged.slice(0, 3)).toMatchObject([
+      { grantId: narrowed, msg: 'grant narrowed', time: expect.any(String) },
+      { grantId: own, msg: 'grant ended', time: expect.any(String) },
+      { grantId: byOperator, msg: 'grant ended' },
+    ]);
+    expect(
+      logged
+        .slice(3)
+        .map(({ grantId }) => grantId)
+        .sort(),
+    ).toEqual([last, narrowed].sort());
+    expect(lines.join('')).not.toContain('logged-person');
+  });
+
   test('of a grant that had ended returns when it ended, and shows no other end: its expiry, or its app, even if that is active again', async () => {
     const app = await registerApp(consent);
     const [over, ended] = [await approve(consent, app, 'over'), await approve(consent, app, 'ended-by-app')];

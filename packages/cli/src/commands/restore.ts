@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises';
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import {
@@ -5,7 +6,10 @@ import {
   RestoreKind,
   RestoreService,
 } from '@phds/contracts/phds/common/v1/restore_pb';
+import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
+import { AppError } from '@phds/service-kit/errors';
 import {
+  callAsOperator,
   explainCall,
   type OperatorSurroundings,
   PAGE_SIZE,
@@ -85,8 +89,9 @@ export async function listSuspended(
     for (service of RESTORED_SERVICES) {
       const restores = connection.client(service, RestoreService);
       const { items, total } = await restores.listSuspended({ ...part, page: { page, pageSize: PAGE_SIZE } });
-      const entries = items.map(({ madeAt, grantId, userId, ...app }) => ({
-        ...app,
+      const entries = items.map(({ madeAt, grantId, userId, clientId, appName }) => ({
+        clientId,
+        appName,
         ...(grantId !== '' && { grantId, user: hidesUser ? null : userId }),
         madeAt: toInstant(madeAt),
       }));
@@ -98,6 +103,58 @@ export async function listSuspended(
     return EXIT_DONE;
   } catch (error) {
     return reportFailedCall(error, service, json, { output, errors });
+  }
+}
+
+/**
+ * `phds restore replay`: ends every grant again whose end is in the log of consent; the lines may have a prefix. Returns the exit code.
+ */
+export async function replayRevocations(
+  { file, json }: { readonly file: string; readonly json: boolean },
+  surroundings: OperatorSurroundings,
+): Promise<number> {
+  return callAsOperator(['consent', PersonOperatorService], json, surroundings, async (client) => {
+    const logged = await readEnds(file);
+    let ended = 0;
+    for (const grantId of logged.ended) if (await endAgain(client, grantId)) ended += 1;
+    const unknown = logged.ended.size - ended;
+    const narrowed = [...logged.narrowed].filter((grantId) => !logged.ended.has(grantId));
+    if (json) return toJson({ ended, unknown, narrowed });
+    const list = narrowed.map((grantId) => `  ${grantId}\n`).join('');
+    return `${ended} grants are ended, ${unknown} ${unknown === 1 ? 'is' : 'are'} not in the restored database.
+${narrowed.length === 0 ? '' : `Narrowed later than the log begins, perhaps after the backup; ask the person, or end them:\n${list}`}`;
+  });
+}
+
+/** Returns false for a grant that was made after the backup. */
+async function endAgain(client: Client<typeof PersonOperatorService>, grantId: string): Promise<boolean> {
+  try {
+    await client.endGrant({ grantId });
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.reason === 'not_found') return false;
+    throw error;
+  }
+}
+
+async function readEnds(file: string): Promise<{ ended: Set<string>; narrowed: Set<string> }> {
+  const found = { ended: new Set<string>(), narrowed: new Set<string>() };
+  const handle = await open(file);
+  for await (const line of handle.readLines()) {
+    const { msg, grantId } = parseLine(line.slice(line.indexOf('{')));
+    if (typeof grantId !== 'string') continue;
+    if (msg === 'grant ended') found.ended.add(grantId);
+    else if (msg === 'grant narrowed') found.narrowed.add(grantId);
+  }
+  return found;
+}
+
+/** Nothing for what is no JSON: other programs may write to the same log. */
+function parseLine(text: string): { readonly msg?: unknown; readonly grantId?: unknown } {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
   }
 }
 

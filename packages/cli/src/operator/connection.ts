@@ -94,7 +94,12 @@ export function openOperator(
 export function explainCall(error: unknown, service: OperatedService, caller = 'an operator'): string {
   if (error instanceof ConfigError) return error.message;
   if (!(error instanceof AppError)) throw error;
-  if (error.reason === 'unavailable') return `${service} does not answer.`;
+  if (error.reason === 'unavailable') {
+    // An answer of the service has no cause here; a lost connection has.
+    return error.cause === undefined
+      ? `${service} answers that it cannot work now: its database or a service that it needs does not answer, such as consent, which records what operators do. Its log names the cause.`
+      : `${service} does not answer.`;
+  }
   if (error.reason === 'caller_not_admitted') {
     return `${service} does not admit this caller: the key is not one of ${caller} that it knows, the operator does not have the role, or the clock here is over a minute ahead.`;
   }

@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { auditOperators, type KeptEntry } from '../commands/audit.ts';
 import {
@@ -5,6 +6,7 @@ import {
   RESTORED_SERVICES,
   type RestoreAction,
   type RestoredPart,
+  replayRevocations,
   runRestore,
 } from '../commands/restore.ts';
 import {
@@ -55,6 +57,15 @@ export function addRestore(program: Command, { finish, withServices }: Surrounde
       },
     );
   }
+  restore
+    .command('replay')
+    .description("Ends again every grant whose end is in consent's log, before a restore is confirmed.")
+    .argument('<file>', 'the log of consent since the backup; - for standard input', parseReadable)
+    .addOption(reasonOption())
+    .addOption(jsonOption('what was done'))
+    .action(async (file: string, { reason, json }: { reason: string; json: boolean }) => {
+      finish(await replayRevocations({ file, json }, withServices(['consent'], reason)));
+    });
   const list = restore
     .command('list')
     .description('Lists what is suspended, a hundred of each service on a page.');
@@ -67,6 +78,16 @@ export function addRestore(program: Command, { finish, withServices }: Surrounde
         await listSuspended({ ...toPart(part), hidesUser, page, json }, withServices(RESTORED_SERVICES)),
       );
     });
+}
+
+function parseReadable(value: string): string {
+  const file = value === '-' ? '/dev/stdin' : value;
+  try {
+    accessSync(file, constants.R_OK);
+    return file;
+  } catch {
+    throw new InvalidArgumentError('It cannot be read.');
+  }
 }
 
 interface PartOptions extends UserOptions {

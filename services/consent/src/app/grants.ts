@@ -1,5 +1,6 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
+import type { Logger } from '@phds/service-kit/telemetry/log';
 import {
   type ConnectedApp,
   type Grant,
@@ -48,18 +49,24 @@ export function createGrants(dependencies: {
     'find' | 'change' | 'revoke' | 'revokeByApp' | 'revokeByOperator' | 'revokeAll'
   >;
   readonly evictions: EvictionPublisher;
+  /** Has a line of each grant that ended, which `phds restore replay` reads after a restore (docs/restoring.md). */
+  readonly log: Pick<Logger, 'info'>;
 }): Grants {
-  const { grants, withdrawals, evictions } = dependencies;
+  const { grants, withdrawals, evictions, log } = dependencies;
   const evict = (grantId: string) => evictions.publish({ case: 'grantId', value: grantId });
   const getFrom = async (source: Pick<GrantStore, 'find'>, id: string, userId: string) => {
     const grant = await source.find(id, userId);
     if (grant === null) throw notFound();
     return grant;
   };
+  const ended = (grantId: string) => {
+    evict(grantId);
+    log.info({ grantId }, 'grant ended');
+  };
   const revoked = async (id: string, revoking: Promise<Date | null>) => {
     const revokedAt = await revoking;
     if (revokedAt === null) throw notFound();
-    evict(id);
+    ended(id);
     return revokedAt;
   };
   return {
@@ -74,6 +81,7 @@ export function createGrants(dependencies: {
       const known = await withdrawals.change(id, userId, (grant, now) => narrow(grant, narrowing, now));
       if (!known) throw notFound();
       evict(id);
+      log.info({ grantId: id }, 'grant narrowed');
       return getFrom(withdrawals, id, userId);
     },
     revoke: (id, userId) => revoked(id, withdrawals.revoke(id, userId)),
@@ -81,7 +89,7 @@ export function createGrants(dependencies: {
     endByOperator: (id) => revoked(id, withdrawals.revokeByOperator(id)),
     async revokeAll(userId) {
       const revoked = await withdrawals.revokeAll(userId);
-      for (const id of revoked) evict(id);
+      for (const id of revoked) ended(id);
       return revoked.length;
     },
     async listOfApp(clientId, filter, page) {
