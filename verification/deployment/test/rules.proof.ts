@@ -26,6 +26,11 @@ describeWith('promtool', hasPromtool())('promtool', () => {
     expect(findProblems(PROMETHEUS_DIRECTORY, 'check', 'config', file)).toBeNull();
   });
 
+  test('accepts the rules of the database servers, which fire when they should', () => {
+    expect(findProblems(PROMETHEUS_DIRECTORY, 'check', 'rules', 'databases.yml')).toBeNull();
+    expect(findProblems(PROMETHEUS_DIRECTORY, 'test', 'rules', 'databases.test.yml')).toBeNull();
+  });
+
   // Debian builds Prometheus without the discovery of Kubernetes, so the rest of the file is checked.
   test('accepts what prometheus-kubernetes.yml does with the pods that it finds', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'phds-prometheus-'));
@@ -82,7 +87,8 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))(
   (alert, { labels, annotations }) => {
     expect(['critical', 'warning']).toContain(labels['severity']);
     expect(Object.keys(annotations).toSorted()).toEqual(['description', 'runbook_url', 'summary']);
-    expect(annotations['runbook_url']).toBe(`${RUNBOOKS}#${alert.toLowerCase()}`);
+    const link = `{{ $externalLabels.runbooks }}${RUNBOOKS}#${alert.toLowerCase()}`;
+    expect(annotations['runbook_url']).toBe(link);
   },
 );
 
@@ -93,6 +99,15 @@ test('texts use no label that a rule adds, because Prometheus does not know it t
       .map((label) => `${alert}: ${label}`),
   );
   expect(unknown).toEqual([]);
+});
+
+test('the example of Alertmanager names only alerts that exist', () => {
+  const text = readText('deploy/prometheus/alertmanager.yml');
+  const databases = [...readText('deploy/prometheus/databases.yml').matchAll(/alert: (\w+)/g)];
+  const known = new Set([...names, ...databases.map(([, name]) => name)]);
+  const named = [...text.matchAll(/alertname=~?"([^"]+)"/g)].flatMap(([, list = '']) => list.split('|'));
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+  expect(named.length).toBeGreaterThan(10);
 });
 
 test('every duration of the rules can be shortened', () => {

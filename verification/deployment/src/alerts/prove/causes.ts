@@ -361,9 +361,10 @@ const DATABASE_CAUSES: readonly Cause[] = [
   },
   {
     alert: 'AccessesNotRecorded',
-    what: `another session locks the access records, ${LOCK_MS} ms at a time`,
+    // A lock is no fault for it: health-data gives up first, so consent counts nothing.
+    what: 'consent loses the right to write batches of accesses',
     also: [...CONSEQUENCES, 'DatabasePoolExhausted', 'BackgroundTaskFailing'],
-    begin: async (site) => lockAgainAndAgain(site, 'consent.access_batch', 'ACCESS EXCLUSIVE'),
+    begin: (site) => takeRight(site, 'INSERT', 'consent.access_batch', 'phds_consent'),
   },
   {
     alert: 'AccessQueueLong',
