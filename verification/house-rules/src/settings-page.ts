@@ -78,7 +78,7 @@ Generated from the schemas of the settings by \`pnpm gen:settings\`; do not edit
 
 Settings are environment variables, read once at the start. For each \`KEY\`, \`KEY_FILE\` may name a file with the value instead: use it for
 secrets. An empty value counts as absent. If settings are invalid, the process names all of them
-without their values, in one line of its log, and ends with status 1 ([the line](observability.md#settings-that-cannot-be-used)). Several
+without their values, in one line of its log, and ends with status 1 ([the line](observability.md#start-and-readiness)). Several
 defaults of a shared setting are those of the services in the order of the heading, or gateway, authorization, consent, health-data.
 
 [Deploying](../deploying.md) explains what belongs together: keys, TLS, database roles, sessions and step-up. Migration jobs take

@@ -1,3 +1,4 @@
+import { dirname, join, normalize } from 'node:path/posix';
 import { describe, expect, test } from '@jest/globals';
 import { findLines, findText, listFiles } from '../src/repository.ts';
 
@@ -36,6 +37,11 @@ describe('project text', () => {
         .map((name) => `${document}: ${name}`),
     );
     expect(missing).toEqual([]);
+  });
+
+  test('links in its documents only to files and headings that exist', () => {
+    const broken = files.filter((file) => file.endsWith('.md')).flatMap(brokenLinks);
+    expect(broken).toEqual([]);
   });
 
   test('contains no TODO', () => {
@@ -88,6 +94,39 @@ function namedFiles(document: string): string[] {
   const name =
     /(?<![\w/.$*<>{}-])(?:[\w-]+\/)*[\w.-]+\.(?:sql|sh|mjs|cjs|ts|tsx|proto|prisma|yaml|yml)\b(?!\/)/g;
   return [...(findText(document) ?? '').matchAll(name)].map(([text]) => text);
+}
+
+/** Pages that are generated with the documentation of partners, which checks its own links. */
+const GENERATED = /^docs\/partners\/(metrics|problems|reference(-[\w-]+)?)\.md$/;
+
+/** The links of a document to a file or directory that is missing, or to a heading that a document does not have. */
+function brokenLinks(document: string): string[] {
+  const text = (findText(document) ?? '').replaceAll(/^```.*?^```/gms, '');
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
+    // An address, or a path of a gateway.
+    if (/^[a-z]+:|^\//.test(link)) return [];
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? document : normalize(join(dirname(document), path)).replace(/\/$/, '');
+    if (GENERATED.test(target)) return [];
+    const isThere = files.some((file) => file === target || file.startsWith(`${target}/`));
+    const isKnown = anchor === undefined || !target.endsWith('.md') || anchorsOf(target).has(anchor);
+    return isThere && isKnown ? [] : [`${document}: ${link}`];
+  });
+}
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(document: string): Set<string> {
+  const text = (findText(document) ?? '').replaceAll(/^```.*?^```/gms, '');
+  const headings = [...text.matchAll(/^#+ +(.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  );
+  const named = [...text.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, name = '']) => name);
+  return new Set([...headings, ...named]);
 }
 
 /** Hand-written files. Excluded are this suite, which contains the searched texts, and the lockfile. */
