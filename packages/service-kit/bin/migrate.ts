@@ -33,8 +33,16 @@ if (service === undefined) {
   await migrate(service).catch((error: unknown) => {
     const explained = explainConnectionFailure(error, SETTING);
     // Other failures may be those of a migration, whose error says more.
-    if (!(explained instanceof ConfigError) || explained.mayHeal) throw error;
-    console.error(explained.message);
+    const isConclusive = explained instanceof ConfigError && !explained.mayHeal;
+    console.error(`${service}: ${isConclusive ? explained.message : toReason(error)}`);
     process.exitCode = 1;
   });
+}
+
+/** The message, and what Postgres adds. An error of several addresses has no message of its own. */
+function toReason(error: unknown): string {
+  const { message, errors = [], cause } = error as Error & { errors?: readonly Error[] };
+  const { detail, hint } = (cause ?? error) as { detail?: string; hint?: string };
+  const messages = message === '' ? errors.map((each) => each.message) : [message];
+  return [...messages, detail, hint].filter(Boolean).join('; ');
 }
