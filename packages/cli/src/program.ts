@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addApps, addDevelopers, addReports, addWebhooks } from './program/apps.ts';
 import { addImports } from './program/import.ts';
+import { addKeys } from './program/keys.ts';
 import { addAudit, addRestore } from './program/operating.ts';
 import { addErase, addPeople } from './program/people.ts';
 import { addRecords } from './program/records.ts';
@@ -40,5 +41,6 @@ export function createProgram(shell: Shell): Command {
   addPeople(program, surrounded);
   addWebhooks(program, surrounded);
   addAudit(program, surrounded);
+  addKeys(program, surrounded);
   return program;
 }

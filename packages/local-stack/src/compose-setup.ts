@@ -10,17 +10,17 @@
  */
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { closeDatabases, ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
-import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
-import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
-import { toComposeSecrets } from './container-secrets.ts';
+import { toComposeSecrets } from '@phds/service-kit/keys/container-secrets';
 import {
   DATABASE_SERVICES,
   ensureKeyFiles,
   readDatabasePasswords,
   toKeyFiles,
   toSubject,
-} from './key-files.ts';
+} from '@phds/service-kit/keys/key-files';
+import { closeDatabases, ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
+import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
+import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { seedUntil } from './seed.ts';
 
 const KEYS = '/var/lib/phds/keys';

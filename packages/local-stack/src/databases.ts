@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { DatabaseService, KeyFiles } from '@phds/service-kit/keys/key-files';
+import { DATABASE_SERVICES, readDatabasePassword, writeSecretFile } from '@phds/service-kit/keys/key-files';
 import type { ServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { closeDatabases, ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { applyMigrations } from '@phds/service-kit/postgres/migrations';
 import type { DataDirectory } from './data-directory.ts';
 import { repositoryRoot } from './data-directory.ts';
-import type { DatabaseService, KeyFiles } from './key-files.ts';
-import { DATABASE_SERVICES, readDatabasePassword, writeSecretFile } from './key-files.ts';
 import type { EmbeddedPostgres } from './servers/embedded-postgres.ts';
 import { startEmbeddedPostgres } from './servers/embedded-postgres.ts';
 

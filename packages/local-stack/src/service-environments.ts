@@ -1,4 +1,4 @@
-import type { KeyFiles } from './key-files.ts';
+import type { KeyFiles } from '@phds/service-kit/keys/key-files';
 import type { StackPorts } from './ports.ts';
 import { inheritedEnvironment } from './servers/guard.ts';
 

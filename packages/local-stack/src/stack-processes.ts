@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
+import type { DatabaseService } from '@phds/service-kit/keys/key-files';
 import type { DataDirectory } from './data-directory.ts';
 import { prepareLogFile, repositoryRoot } from './data-directory.ts';
-import type { DatabaseService } from './key-files.ts';
 import { ManagedProcess } from './managed-process.ts';
 import type { Environment, EnvironmentContext } from './service-environments.ts';
 import {

@@ -1,3 +1,10 @@
+import {
+  type Caller,
+  createServiceTokens,
+  type DatabaseService,
+  ensureKeyFiles,
+  type KeyFiles,
+} from '@phds/service-kit/keys/key-files';
 import type { ServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import type { ServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import {
@@ -11,13 +18,6 @@ import {
   writeStackFile,
 } from './data-directory.ts';
 import { prepareDatabases, startPostgres } from './databases.ts';
-import {
-  type Caller,
-  createServiceTokens,
-  type DatabaseService,
-  ensureKeyFiles,
-  type KeyFiles,
-} from './key-files.ts';
 import { type ManagedProcess, openLogWriter } from './managed-process.ts';
 import { findRandomPorts, requireFreePorts, type StackPorts, toNamedPorts } from './ports.ts';
 import { seedUntil } from './seed.ts';

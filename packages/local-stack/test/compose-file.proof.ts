@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { toComposeSecrets } from '@phds/service-kit/keys/container-secrets';
+import { ensureKeyFiles } from '@phds/service-kit/keys/key-files';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { shared } from '@phds/test-kit/shared';
 import { parse } from 'yaml';
-import { toComposeSecrets } from '../src/container-secrets.ts';
 import { repositoryRoot } from '../src/data-directory.ts';
-import { ensureKeyFiles } from '../src/key-files.ts';
 
 /** The parts of a container of docker-compose.yml that are tested here. */
 interface Container {

@@ -2,9 +2,9 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { CALLERS, ensureKeyFiles, toSubject } from '@phds/service-kit/keys/key-files';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
 import { findStackFile, lockDataDirectory, writeStackFile } from '../src/data-directory.ts';
-import { CALLERS, ensureKeyFiles, toSubject } from '../src/key-files.ts';
 import { identifyProcess } from '../src/servers/process-identity.ts';
 
 const DESCRIPTION = {

@@ -3,6 +3,7 @@ import { createServer, request as sendRequest } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ensureKeyFiles } from '@phds/service-kit/keys/key-files';
 import { createSessionVerifier } from '@phds/service-kit/trust/session';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
@@ -12,7 +13,6 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import { createIdentityProvider } from '../src/identity-provider/identity-provider.ts';
 import { openUserDirectory } from '../src/identity-provider/users.ts';
-import { ensureKeyFiles } from '../src/key-files.ts';
 
 const CLIENT_ID = 'phds';
 const SECRET = 'a-secret-of-thirty-two-characters';

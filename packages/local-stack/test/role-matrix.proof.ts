@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
+import { DATABASE_SERVICES, ensureKeyFiles, readDatabasePasswords } from '@phds/service-kit/keys/key-files';
 import { ensureServiceDatabase } from '@phds/service-kit/postgres/database-roles';
 import { toDatabaseUrl } from '@phds/service-kit/postgres/postgres-names';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import { prepareDatabases } from '../src/databases.ts';
-import { DATABASE_SERVICES, ensureKeyFiles, readDatabasePasswords } from '../src/key-files.ts';
 import { startThrowawayPostgres } from '../src/servers/embedded-postgres.ts';
 
 /** Something in a schema that rights are given on. */

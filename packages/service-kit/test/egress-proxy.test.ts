@@ -2,10 +2,11 @@ import { createServer, type Server } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createAuthority, describeWithCertificates } from '@phds/test-kit/certificates';
+import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { ConnectProxy } from '@phds/test-kit/connect-proxy';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { createPublicClient } from '../src/egress/public-client.ts';
+import { createAuthority } from '../src/keys/authority.ts';
 
 const ADDRESSES = ['2606:4700:4700::1111', '93.184.216.34'];
 const PASSWORD = 'p@ss word';

@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { createAuthority, describeWithCertificates } from '@phds/test-kit/certificates';
+import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
+import { createAuthority } from '../src/keys/authority.ts';
 import { logFailedStart, warnOfUnknownHosts } from '../src/lifecycle.ts';
 import { watchReadiness } from '../src/readiness.ts';
 import { toTlsFiles } from '../src/rpc/tls.ts';

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
-import { createAuthority, describeWithCertificates } from '@phds/test-kit/certificates';
+import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
 import { type TlsFilesOnDisk, toTlsSettings, writeTlsFiles } from '@phds/test-kit/tls-servers';
 import pg from 'pg';
+import { createAuthority } from '../src/keys/authority.ts';
 import { openPostgres } from '../src/postgres/postgres.ts';
 
 describeWithCertificates('a connection string with sslmode=verify-full', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createAuthority, describeWithCertificates } from '@phds/test-kit/certificates';
+import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { eventually } from '@phds/test-kit/conditions';
 import {
   describeWithRedisProgram,
@@ -8,6 +8,7 @@ import {
   type TlsRedis,
   writeTlsFiles,
 } from '@phds/test-kit/tls-servers';
+import { createAuthority } from '../src/keys/authority.ts';
 import { openRedis, type RedisConnectionOptions, subscribeRedis } from '../src/redis.ts';
 
 const PATIENT = { commandTimeoutMs: 30_000 };

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { repositoryRoot } from '@phds/house-rules/repository';
 import { toSettingRows } from '@phds/house-rules/settings-table';
-import { toKubernetesSecrets, toSecretList } from '@phds/local-stack/container-secrets';
-import { ensureKeyFiles } from '@phds/local-stack/key-files';
+import type { SecretFiles } from '@phds/service-kit/keys/container-secrets';
 import { readConfig } from '@phds/service-kit/settings/config';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { describeWith } from '@phds/test-kit/requirements';
 import { shared } from '@phds/test-kit/shared';
+import { makeKeys } from '../../../packages/cli/src/commands/keys.ts';
 import { importerSettings } from '../../../packages/cli/src/connection.ts';
 import { operatorSettings } from '../../../packages/cli/src/operator/connection.ts';
 import { recordsSettings } from '../../../packages/cli/src/records/connection.ts';
@@ -27,24 +27,21 @@ import {
 import { mainContainerOf, placeSecrets, secretMountsOf, toEnvironment } from '../src/kubernetes/settings.ts';
 
 const TLS_FILES = { 'ca.crt': 'authority', 'tls.crt': 'certificate', 'tls.key': 'key' };
+/** Prints what `phds keys make` prints for this installation. */
+async function makeSecrets(kubernetes: 'production' | 'single-node') {
+  const output = { text: '', write: (text: string) => (output.text += text) };
+  const postgres = 'postgresql://postgres.example.com/phds';
+  const args = { directory: join(directory, 'keys'), operator: 'kim', postgres, kubernetes };
+  await makeKeys({ ...args, redis: 'rediss://:password@redis.example.com:6379' }, { output, errors: output });
+  return JSON.parse(output.text).items as (KubernetesObject & { stringData: Record<string, string> })[];
+}
 const INSTALLATIONS = ['production', 'single-node'] as const;
 
 const { directory } = shared.use(openFilesOfTest());
-const generated = await toKubernetesSecrets(await ensureKeyFiles(directory));
-const redis = { 'redis-url': 'rediss://:password@redis.example.com:6379' };
-const tls = [...SERVICES.map(({ service }) => service), 'operator', 'importer'].map((name) => [
-  `${name}-tls`,
-  TLS_FILES,
-]);
-const secrets = {
-  'single-node': generated,
-  production: {
-    ...generated,
-    'gateway-secrets': { ...generated['gateway-secrets'], ...redis },
-    'consent-secrets': { ...generated['consent-secrets'], ...redis },
-    ...Object.fromEntries(tls),
-  },
-};
+const made = { production: await makeSecrets('production'), 'single-node': await makeSecrets('single-node') };
+const toFiles = (items: typeof made.production): SecretFiles =>
+  Object.fromEntries(items.map(({ metadata, stringData }) => [metadata.name, stringData]));
+const secrets = { production: toFiles(made.production), 'single-node': toFiles(made['single-node']) };
 
 /** The workload, container and environment of a service in an overlay. */
 function getService(objects: readonly KubernetesObject[], service: string) {
@@ -213,7 +210,7 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
     );
     const mounts = secretMountsOf(workload, container);
     const placed = placeSecrets(environment, mounts, secrets.production, join(directory, overlay));
-    expect(read(placed)).toMatchObject({ TLS_CA: TLS_FILES['ca.crt'] });
+    expect(read(placed)).toMatchObject({ TLS_CA: expect.stringContaining('BEGIN CERTIFICATE') });
   });
 
   test.each(['production/person', 'production/import'] as const)(
@@ -237,7 +234,7 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
   );
 
   test('the secrets made for an evaluation are valid objects, and those that its pods mount', () => {
-    const { items } = toSecretList(secrets['single-node'], 'phds');
+    const items = made['single-node'];
     expect(items.flatMap(findSchemaProblems)).toEqual([]);
     const mounted = (['single-node', 'single-node/migrations'] as const).flatMap((overlay) =>
       listSecretFiles(build(overlay)).map(({ secret }) => secret),
@@ -246,6 +243,17 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
     expect(items.map(({ metadata }) => metadata.name).toSorted()).toEqual(
       [...mounted, ...ofCommands].toSorted(),
     );
+  });
+
+  test('the secrets made for production are valid objects, with every file that its pods read but the person and a certificate for browsers', () => {
+    expect(made.production.flatMap(findSchemaProblems)).toEqual([]);
+    const parts = OVERLAYS.filter((overlay) => overlay.startsWith('production'));
+    const read = parts.flatMap((overlay) => listSecretFiles(build(overlay)));
+    const outside = ['person', 'gateway-https'];
+    const missing = read
+      .filter(({ secret }) => !outside.includes(secret))
+      .flatMap(({ secret, files }) => files.filter((file) => !(file in (secrets.production[secret] ?? {}))));
+    expect(missing).toEqual([]);
   });
 
   test('the operations page lists the files of every secret that production mounts', () => {

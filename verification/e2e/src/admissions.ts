@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
-import { type Caller, toSubject } from '@phds/local-stack/key-files';
+import { type Caller, toSubject } from '@phds/service-kit/keys/key-files';
 import type { RawOutcome } from './raw-grpc.ts';
 import { signServiceToken } from './service-tokens.ts';
 

@@ -1,5 +1,5 @@
 import { runCommand } from '@phds/cli/run-program';
-import { LOCAL_OPERATOR } from '@phds/local-stack/key-files';
+import { LOCAL_OPERATOR } from '@phds/service-kit/keys/key-files';
 import type { RunningStack } from '@phds/running-system/running-stack';
 import { collectOutput } from '@phds/test-kit/collected-output';
 

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { CALLERS, type Caller } from '@phds/local-stack/key-files';
+import { CALLERS, type Caller } from '@phds/service-kit/keys/key-files';
 import type { Stack } from '@phds/local-stack/stack';
 import { SignJWT } from 'jose';
 

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
-import { CALLERS, type Caller, toSubject } from '@phds/local-stack/key-files';
+import { CALLERS, type Caller, toSubject } from '@phds/service-kit/keys/key-files';
 import { RPCS } from '@phds/running-system/independent-grpc';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';

@@ -7,7 +7,7 @@ import {
   type DatabaseService,
   ensureKeyFiles,
   readDatabasePassword,
-} from '@phds/local-stack/key-files';
+} from '@phds/service-kit/keys/key-files';
 import type { ManagedProcess } from '@phds/local-stack/managed-process';
 import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
 import { toProbeUrls } from '@phds/local-stack/service-environments';

@@ -1,4 +1,4 @@
-import type { DatabaseService } from '@phds/local-stack/key-files';
+import type { DatabaseService } from '@phds/service-kit/keys/key-files';
 import type { ManagedProcess } from '@phds/local-stack/managed-process';
 import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
 import type { ServiceName } from '@phds/local-stack/stack-processes';

@@ -1,4 +1,4 @@
-import { createServiceTokens } from '@phds/local-stack/key-files';
+import { createServiceTokens } from '@phds/service-kit/keys/key-files';
 import { askForServer } from '@phds/test-kit/test-server-variables';
 import { findGivenDeployment } from './given-deployment.ts';
 import type { RunningStack } from './running-stack.ts';

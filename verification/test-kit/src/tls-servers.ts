@@ -7,7 +7,7 @@ import { type ConnectionOptions, connect } from 'node:tls';
 import { handOver, THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
 import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { findRedisProgram } from '@phds/local-stack/servers/redis-server';
-import type { Authority, IssuedCertificate } from './certificates.ts';
+import type { Authority, IssuedCertificate } from '@phds/service-kit/keys/authority';
 import { eventually } from './conditions.ts';
 import { describeWith } from './requirements.ts';
 

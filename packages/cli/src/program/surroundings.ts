@@ -20,6 +20,7 @@ export function surround({ env, output, errors, finish }: Shell) {
   const streams = { output, errors };
   return {
     finish,
+    streams,
     withIngestion: { ...streams, connect: () => openIngestion(env) },
     withRecords: { ...streams, connect: () => openRecords(env) },
     /** The records, after consent has recorded that the operator reads them. */

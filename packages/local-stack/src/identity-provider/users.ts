@@ -1,9 +1,9 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import type { Clock } from '@phds/service-kit/clock';
+import { findThumbprint } from '@phds/service-kit/keys/key-files';
 import { parsePrivateKey, SIGNATURE_ALGORITHM } from '@phds/service-kit/trust/keys';
 import { SESSION_TOKEN_TYPE } from '@phds/service-kit/trust/session';
 import { SignJWT } from 'jose';
-import { findThumbprint } from '../key-files.ts';
 
 /** An error that the caller can correct; its message is shown. */
 export class BadRequest extends Error {}

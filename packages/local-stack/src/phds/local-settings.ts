@@ -1,6 +1,6 @@
 import { ADDRESSES, type OperatedService } from '@phds/cli/operator/connection';
+import { LOCAL_OPERATOR, toKeyFiles } from '@phds/service-kit/keys/key-files';
 import type { StackDescription } from '../data-directory.ts';
-import { LOCAL_OPERATOR, toKeyFiles } from '../key-files.ts';
 
 type Settings = Readonly<Record<string, string>>;
 

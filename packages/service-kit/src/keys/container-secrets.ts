@@ -1,16 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import {
-  toDatabaseUrl,
-  toOwnerRole,
-  toReaderRole,
-  toRuntimeRole,
-} from '@phds/service-kit/postgres/postgres-names';
+import { toDatabaseUrl, toOwnerRole, toReaderRole, toRuntimeRole } from '../postgres/postgres-names.ts';
 import {
   DATABASE_SERVICES,
   type DatabaseRole,
   type DatabaseService,
   type KeyFiles,
-  LOCAL_OPERATOR,
   readDatabasePassword,
   readDatabasePasswords,
 } from './key-files.ts';
@@ -83,7 +77,7 @@ export function toComposeSecrets(
     importer: { 'service.pem': file(servicePrivateKeys.importer) },
     operator: {
       'service.pem': file(servicePrivateKeys.operator),
-      'operator.name': async () => LOCAL_OPERATOR,
+      'operator.name': file(keys.operatorName),
       'receipt.jwks.json': file(keys.receiptPublicKeys),
       'records.database-url': url('consent', 'reader'),
     },
@@ -101,6 +95,44 @@ export function toComposeSecrets(
 /** The database of deploy/kubernetes/single-node. */
 const POSTGRES = 'postgresql://postgres@postgres:5432/phds';
 
+const HOLDERS = ['gateway', 'authorization', 'consent', 'health-data', 'operator', 'importer'] as const;
+
+/**
+ * What each service, the operator and the importer of a deployment hold: the files of `/etc/phds/NAME/secrets`, or of the secret
+ * `NAME-secrets`. `migrations` are the connection strings of the owners of the schemas.
+ */
+export async function toHeldSecrets(
+  keys: KeyFiles,
+  postgres: string,
+  redis: string | undefined,
+): Promise<{
+  readonly secrets: SecretFiles;
+  readonly migrations: Readonly<Record<DatabaseService, string>>;
+}> {
+  const shares = toComposeSecrets(keys, postgres);
+  const secrets: Record<string, Record<string, string>> = {};
+  for (const holder of HOLDERS) {
+    // The keys of sessions are those of the identity provider.
+    const { 'sessions.jwks.json': _, ...sources } = shares[holder] ?? {};
+    secrets[holder] = await readAll(sources);
+    if (redis !== undefined && (holder === 'gateway' || holder === 'consent'))
+      secrets[holder]['redis-url'] = `${redis}\n`;
+  }
+  const migrations = await readAll(shares['migrate'] ?? {});
+  return {
+    secrets,
+    migrations: Object.fromEntries(
+      DATABASE_SERVICES.map((service) => [service, migrations[`${service}.database-url`] ?? '']),
+    ) as Record<DatabaseService, string>,
+  };
+}
+
+async function readAll(sources: Readonly<Record<string, Source>>): Promise<Record<string, string>> {
+  const content: Record<string, string> = {};
+  for (const [file, read] of Object.entries(sources)) content[file] = await read();
+  return content;
+}
+
 /** The files of each secret, by the secret's name. */
 export type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -108,11 +140,7 @@ export type SecretFiles = Readonly<Record<string, Readonly<Record<string, string
 export async function toKubernetesSecrets(keys: KeyFiles): Promise<SecretFiles> {
   const { migrate = {}, ...shares } = toComposeSecrets(keys, POSTGRES);
   const secrets: Record<string, Record<string, string>> = {};
-  for (const [name, files] of Object.entries(shares)) {
-    const content: Record<string, string> = {};
-    for (const [file, read] of Object.entries(files)) content[file] = await read();
-    secrets[`${name}-secrets`] = content;
-  }
+  for (const [name, files] of Object.entries(shares)) secrets[`${name}-secrets`] = await readAll(files);
   for (const service of DATABASE_SERVICES) {
     const url = await migrate[`${service}.database-url`]?.();
     secrets[`migrate-${service}-secrets`] = { 'database-url': url ?? '' };

@@ -2,16 +2,11 @@ import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
-import { newId } from '@phds/service-kit/ids';
-import { newSecret } from '@phds/service-kit/secrets';
-import {
-  OPERATOR_ROLES,
-  SERVICE_ROLES,
-  toOperatorCaller,
-  toServiceCaller,
-} from '@phds/service-kit/trust/callers';
-import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { calculateJwkThumbprint, type JWK } from 'jose';
+import { newId } from '../ids.ts';
+import { newSecret } from '../secrets.ts';
+import { OPERATOR_ROLES, SERVICE_ROLES, toOperatorCaller, toServiceCaller } from '../trust/callers.ts';
+import { createServiceTokenSource, type ServiceTokenSource } from '../trust/service-token.ts';
 
 /** The callers that sign service tokens: the four services, importers and seeding, a service for tries, operators, and the host application. */
 export const CALLERS = [
@@ -28,7 +23,7 @@ export const CALLERS = [
 /** A name that service tokens are issued to. */
 export type Caller = (typeof CALLERS)[number];
 
-/** Name of the operator of the local stack, who has every role. */
+/** Name of the operator of the local stack. The first operator has every role. */
 export const LOCAL_OPERATOR = 'local';
 
 /** The services with a database. */
@@ -65,6 +60,7 @@ export interface KeyFiles {
   readonly webhookKey: string;
   /** Client id and secret of the sandbox app with which the gateways test themselves. */
   readonly selfTest: { readonly clientId: string; readonly clientSecret: string };
+  readonly operatorName: string;
   readonly postgresPassword: string;
   /** Connection string of a service's runtime role, written when the databases are created. */
   readonly databaseUrls: Readonly<Record<DatabaseService, string>>;
@@ -89,15 +85,22 @@ export function toKeyFiles(directory: string): KeyFiles {
     publicIdKey: at('public-id.key'),
     webhookKey: at('webhook.key'),
     selfTest: { clientId: at('self-test.client-id'), clientSecret: at('self-test.secret') },
+    operatorName: at('operator.name'),
     postgresPassword: at('postgres.password'),
     databaseUrls: toRecord(DATABASE_SERVICES, (name) => at(`${name}.database-url`)),
   };
 }
 
-/** Creates missing keys and keeps existing ones, so that tokens survive a restart of the stack. */
-export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
+/**
+ * Creates missing keys and keeps existing ones, so that tokens survive a restart of the stack. `operator` names the first operator of a
+ * deployment, which has no service for tries.
+ */
+export async function ensureKeyFiles(directory: string, operator?: string): Promise<KeyFiles> {
   const files = toKeyFiles(directory);
-  await ensureSigningKeys(files.servicePublicKeys, files.servicePrivateKeys, toMember);
+  const name = await readOrCreateSecret(files.operatorName, () => operator ?? LOCAL_OPERATOR);
+  const { 'example-service': _, ...deployed } = files.servicePrivateKeys;
+  const callers = operator === undefined ? files.servicePrivateKeys : deployed;
+  await ensureSigningKeys(files.servicePublicKeys, callers, (caller) => toMember(caller, name));
   // The key set is named by signer: authorization signs assertions.
   await ensureSigningKeys(files.assertionPublicKeys, { authorization: files.assertionPrivateKey });
   // Receipts stay valid longer than any key, and the identity provider's key may be replaced at any time.
@@ -143,9 +146,14 @@ function newPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** The callers with roles, and how each is named in service tokens. */
-const WITH_ROLES: Readonly<Record<string, { readonly kid: string; readonly roles: readonly string[] }>> = {
-  operator: { kid: toOperatorCaller(LOCAL_OPERATOR), roles: OPERATOR_ROLES },
+/** What the key set says of a caller, besides the key. */
+interface Member {
+  readonly kid: string;
+  readonly roles?: readonly string[];
+}
+
+/** The services with roles, and how each is named in service tokens. */
+const WITH_ROLES: Readonly<Record<string, Member>> = {
   importer: { kid: toServiceCaller('importer'), roles: ['ingest'] },
   'example-service': { kid: toServiceCaller('example'), roles: SERVICE_ROLES },
 };
@@ -155,7 +163,8 @@ export function toSubject(caller: string): string {
   return toMember(caller).kid;
 }
 
-function toMember(caller: string): { readonly kid: string } {
+function toMember(caller: string, operator = LOCAL_OPERATOR): Member {
+  if (caller === 'operator') return { kid: toOperatorCaller(operator), roles: OPERATOR_ROLES };
   return WITH_ROLES[caller] ?? { kid: caller };
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { SecretFiles } from '@phds/local-stack/container-secrets';
+import type { SecretFiles } from '@phds/service-kit/keys/container-secrets';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import { containersOf, getObject, type KubernetesObject, type Workload } from './objects.ts';
 

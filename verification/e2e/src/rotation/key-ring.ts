@@ -1,5 +1,5 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
-import { type Authority, createAuthority, type IssuedCertificate } from '@phds/test-kit/certificates';
+import { type Authority, createAuthority, type IssuedCertificate } from '@phds/service-kit/keys/authority';
 import { createServiceKeys, type ServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
 import { calculateJwkThumbprint } from 'jose';

@@ -1,9 +1,9 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { prepareDatabases } from '@phds/local-stack/databases';
-import { DATABASE_SERVICES, ensureKeyFiles } from '@phds/local-stack/key-files';
 import { startEmbeddedPostgres } from '@phds/local-stack/servers/embedded-postgres';
-import { createAuthority } from '@phds/test-kit/certificates';
+import { createAuthority } from '@phds/service-kit/keys/authority';
+import { DATABASE_SERVICES, ensureKeyFiles } from '@phds/service-kit/keys/key-files';
 import { startTlsRedis, toTlsSettings, writeTlsFiles } from '@phds/test-kit/tls-servers';
 
 const RUNTIME_ROLES = DATABASE_SERVICES.map((service) => `phds_${service.replace('-', '_')}`).join(',');

@@ -1,4 +1,4 @@
-import type { DatabaseService } from '@phds/local-stack/key-files';
+import type { DatabaseService } from '@phds/service-kit/keys/key-files';
 import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
 import { EDGES, type Edge } from '@phds/running-system/proxied-stack';
 import { HEART } from '@phds/running-system/revocation-ways';

@@ -1,0 +1,130 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Authority, createAuthority, openAuthority } from '@phds/service-kit/keys/authority';
+import {
+  type SecretFiles,
+  toHeldSecrets,
+  toKubernetesSecrets,
+  toSecretList,
+} from '@phds/service-kit/keys/container-secrets';
+import { ensureKeyFiles } from '@phds/service-kit/keys/key-files';
+import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from './command.ts';
+
+export interface KeysArguments {
+  readonly directory: string;
+  /** Name of the first operator. */
+  readonly operator: string;
+  /** Domain of the services' host names. */
+  readonly domain?: string;
+  /** Server and database, without a user. */
+  readonly postgres: string;
+  readonly redis?: string;
+  readonly kubernetes?: 'production' | 'single-node';
+}
+
+/** Time of the authority and of its certificates: renewing them is a task of the deployment's own authority. */
+const CERTIFICATE_DAYS = 365;
+
+/**
+ * Makes the keys of a deployment and keeps those that the directory has: all of them in `all`, and for each holder a directory with what it
+ * holds. Or prints them as secrets. Returns the exit code.
+ */
+export async function makeKeys(
+  args: KeysArguments,
+  { output, errors }: Pick<Surroundings<never>, 'output' | 'errors'>,
+): Promise<number> {
+  try {
+    const all = join(args.directory, 'all');
+    await mkdir(all, { recursive: true });
+    await chmod(args.directory, 0o700);
+    const keys = await ensureKeyFiles(all, args.operator);
+    if (args.kubernetes === 'single-node') {
+      output.write(toJson(toSecretList(await toKubernetesSecrets(keys), 'phds')));
+      return EXIT_DONE;
+    }
+    const { secrets, migrations } = await toHeldSecrets(keys, args.postgres, args.redis);
+    const authority = await ensureAuthority(all);
+    const certificates = await ensureCertificates(args, Object.keys(secrets), authority);
+    if (args.kubernetes === 'production') {
+      const named = [
+        ...Object.entries(secrets).map(([name, files]) => [`${name}-secrets`, files] as const),
+        ...Object.entries(certificates).map(([name, files]) => [`${name}-tls`, files] as const),
+        ...Object.entries(migrations).map(
+          ([name, url]) => [`migrate-${name}-secrets`, { 'database-url': url }] as const,
+        ),
+      ];
+      output.write(toJson(toSecretList(Object.fromEntries(named), 'phds')));
+      return EXIT_DONE;
+    }
+    for (const [holder, files] of Object.entries(secrets)) {
+      await writeFiles(join(args.directory, holder, 'secrets'), files, 0o700, 0o600);
+      await chmod(join(args.directory, holder), 0o755);
+    }
+    for (const [service, url] of Object.entries(migrations))
+      await writeFiles(join(args.directory, service), { 'owner.database-url': url }, 0o755, 0o600);
+    output.write(
+      `${args.directory}: ${Object.keys(secrets).join(', ')}, each with what it holds; all keys in ${all}\n`,
+    );
+    return EXIT_DONE;
+  } catch (error) {
+    const { syscall, message, code } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    errors.write(
+      code === 'ENOENT' && syscall.startsWith('spawn')
+        ? 'The program openssl (3.0 or later) is needed, for the certificates.\n'
+        : `${message}\n`,
+    );
+    return EXIT_FAILED;
+  }
+}
+
+async function ensureAuthority(directory: string): Promise<Authority> {
+  const [certFile, keyFile] = [join(directory, 'ca.crt'), join(directory, 'ca.key')];
+  const known = await readPair(certFile, keyFile);
+  if (known !== null) return openAuthority(known, CERTIFICATE_DAYS);
+  const authority = createAuthority('/CN=phds internal', CERTIFICATE_DAYS);
+  await writeFiles(directory, { 'ca.crt': authority.ca, 'ca.key': authority.key }, 0o700, 0o600);
+  return authority;
+}
+
+/** The files of each holder's `tls`, for its name and for that in the domain. */
+async function ensureCertificates(
+  { directory, domain }: KeysArguments,
+  holders: readonly string[],
+  authority: Authority,
+): Promise<SecretFiles> {
+  const certificates: Record<string, Record<string, string>> = {};
+  for (const holder of holders) {
+    const tls = join(directory, holder, 'tls');
+    const names = [holder, ...(domain === undefined ? [] : [`${holder}.${domain}`])];
+    const { cert, key } =
+      (await readPair(join(tls, 'tls.crt'), join(tls, 'tls.key'))) ??
+      authority.issue(...names.map((name) => `DNS:${name}`));
+    const files = { 'ca.crt': authority.ca, 'tls.crt': cert, 'tls.key': key };
+    // The group of the services reads them (docs/operations/virtual-machines.md).
+    await writeFiles(tls, files, 0o750, 0o640);
+    certificates[holder] = files;
+  }
+  return certificates;
+}
+
+async function readPair(certFile: string, keyFile: string) {
+  const read = (file: string) => readFile(file, 'utf8').catch(() => '');
+  const [cert, key] = [await read(certFile), await read(keyFile)];
+  return cert === '' || key === '' ? null : { cert, key };
+}
+
+async function writeFiles(
+  directory: string,
+  files: Readonly<Record<string, string>>,
+  directoryMode: number,
+  mode: number,
+): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  // Whatever the umask of the operator is.
+  await chmod(directory, directoryMode);
+  for (const [name, content] of Object.entries(files)) {
+    await writeFile(join(directory, name), content, { mode });
+    await chmod(join(directory, name), mode);
+  }
+}
