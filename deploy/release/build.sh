@@ -48,7 +48,7 @@ for migrations in services/*/prisma/migrations; do
 done
 mkdir -p "$release/packages/service-kit/bin" "$release/deploy"
 cp packages/service-kit/bin/migrate.ts "$release/packages/service-kit/bin/"
-cp -a deploy/*.sql deploy/systemd deploy/haproxy deploy/prometheus "$release/deploy/"
+cp -a deploy/*.sql deploy/healthcheck.mjs deploy/systemd deploy/haproxy deploy/prometheus "$release/deploy/"
 cp CHANGELOG.md "$release/"
 tar -C "$work" --owner=0 --group=0 -czf "$output/phds-$version.tar.gz" "phds-$version"
 
