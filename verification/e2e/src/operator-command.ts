@@ -1,6 +1,6 @@
 import { runCommand } from '@phds/cli/run-program';
-import { LOCAL_OPERATOR } from '@phds/service-kit/keys/key-files';
 import type { RunningStack } from '@phds/running-system/running-stack';
+import { LOCAL_OPERATOR } from '@phds/service-kit/keys/key-files';
 import { collectOutput } from '@phds/test-kit/collected-output';
 
 export interface CommandResult {

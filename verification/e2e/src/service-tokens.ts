@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { CALLERS, type Caller } from '@phds/service-kit/keys/key-files';
 import type { Stack } from '@phds/local-stack/stack';
+import { CALLERS, type Caller } from '@phds/service-kit/keys/key-files';
 import { SignJWT } from 'jose';
 
 /** What a service token says; the defaults are those of a valid one. */

@@ -1,11 +1,11 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
-import { CALLERS, type Caller, toSubject } from '@phds/service-kit/keys/key-files';
 import { RPCS } from '@phds/running-system/independent-grpc';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { HEART } from '@phds/running-system/revocation-ways';
 import { useSharedStack } from '@phds/running-system/shared-stack';
+import { CALLERS, type Caller, toSubject } from '@phds/service-kit/keys/key-files';
 import { shared } from '@phds/test-kit/shared';
 import { judgeGrpc, listAdmitted, listStrangers, type Verdict } from '../src/admissions.ts';
 import { RawGrpc } from '../src/raw-grpc.ts';

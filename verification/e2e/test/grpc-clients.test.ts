@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
-import type { Caller } from '@phds/service-kit/keys/key-files';
 import { IndependentClient } from '@phds/running-system/independent-grpc';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { useSharedStack } from '@phds/running-system/shared-stack';
+import type { Caller } from '@phds/service-kit/keys/key-files';
 import { shared } from '@phds/test-kit/shared';
 
 type Service = 'authorization' | 'consent' | 'health-data';

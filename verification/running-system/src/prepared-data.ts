@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ensureDataDirectory, toDataDirectory } from '@phds/local-stack/data-directory';
 import { prepareDatabases, startPostgres } from '@phds/local-stack/databases';
-import { ensureKeyFiles } from '@phds/service-kit/keys/key-files';
 import { THROWAWAY_SETTINGS } from '@phds/local-stack/servers/embedded-postgres';
+import { ensureKeyFiles } from '@phds/service-kit/keys/key-files';
 import { askForServer, TEST_SERVERS_VARIABLE } from '@phds/test-kit/test-server-variables';
 import type { TestServer } from '@phds/test-kit/test-servers';
 

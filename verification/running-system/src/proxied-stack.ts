@@ -2,16 +2,16 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { toDataDirectory } from '@phds/local-stack/data-directory';
+import type { ManagedProcess } from '@phds/local-stack/managed-process';
+import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
+import { toProbeUrls } from '@phds/local-stack/service-environments';
+import type { EnvironmentOverrides, ServiceName } from '@phds/local-stack/stack-processes';
 import {
   DATABASE_SERVICES,
   type DatabaseService,
   ensureKeyFiles,
   readDatabasePassword,
 } from '@phds/service-kit/keys/key-files';
-import type { ManagedProcess } from '@phds/local-stack/managed-process';
-import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
-import { toProbeUrls } from '@phds/local-stack/service-environments';
-import type { EnvironmentOverrides, ServiceName } from '@phds/local-stack/stack-processes';
 import { toDatabaseUrl, toRuntimeRole } from '@phds/service-kit/postgres/postgres-names';
 import {
   createPublishedMessageFault,

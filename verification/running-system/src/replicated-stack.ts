@@ -1,7 +1,7 @@
-import type { DatabaseService } from '@phds/service-kit/keys/key-files';
 import type { ManagedProcess } from '@phds/local-stack/managed-process';
 import { findRandomPorts, type StackPorts } from '@phds/local-stack/ports';
 import type { ServiceName } from '@phds/local-stack/stack-processes';
+import type { DatabaseService } from '@phds/service-kit/keys/key-files';
 import { type NameServer, startNameServer } from '@phds/test-kit/name-server';
 import {
   createFurtherProcess,

@@ -1,8 +1,8 @@
-import type { DatabaseService } from '@phds/service-kit/keys/key-files';
 import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
 import { EDGES, type Edge } from '@phds/running-system/proxied-stack';
 import { HEART } from '@phds/running-system/revocation-ways';
 import { connectPerson, HEART_PATH } from '@phds/running-system/working-system';
+import type { DatabaseService } from '@phds/service-kit/keys/key-files';
 import type { ProxyMode } from '@phds/test-kit/proxy-mode';
 import type { TcpProxy } from '@phds/test-kit/tcp-proxy';
 import { PROOF_USED_ELSEWHERE } from '../load/reads.ts';
