@@ -47,7 +47,7 @@ describeWith('systemd that can be booted by root', canBoot())('First deployment'
     await machine.run(`sh ${directory}/surroundings.sh ${repositoryRoot}`);
     const page = await readFile(join(repositoryRoot, 'docs/operations/first-deployment.md'), 'utf8');
     printed = await machine.run(toScript(page));
-  }, 900_000);
+  }, 1_500_000);
 
   test('the page leads from an archive to the first read of an app', () => {
     expect(printed).toMatch(/"value": ?72\b/);
