@@ -48,11 +48,17 @@ function listFields(schema: Schema, prefix: string, depth: number): Field[] {
 
 function listInner(schema: Schema, name: string, depth: number): Field[] {
   if (schema.items !== undefined) return listInner(resolve(schema.items), `${name}[]`, depth);
-  // The one alternative of an object that may be null.
-  const object = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
+  const objects = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
     .map(resolve)
-    .find(({ properties }) => properties);
-  return object === undefined ? [] : listFields(object, `${name}.`, depth + 1);
+    .filter(({ properties }) => properties);
+  const fields = objects.flatMap((object) => listFields(object, `${name}.`, depth + 1));
+  // A field of several alternatives is one row.
+  return [...Map.groupBy(fields, (field) => field.name)].map(([shared, same]) => ({
+    name: shared,
+    type: [...new Set(same.map(({ type }) => type))].join(' or '),
+    isRequired: same.length === objects.length && same.every(({ isRequired }) => isRequired),
+    description: same.find(({ description }) => description !== '')?.description ?? '',
+  }));
 }
 
 /** The type of a value in words: `integer, from 1, default 20`. */

@@ -3,7 +3,7 @@ import { COUNT_DEFAULT, COUNT_MAX } from '@phds/catalog/fhir/search';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { z } from 'zod';
 import { FORM_TYPE } from '../body.ts';
-import { type Fields, type HeaderName, LIMITED, text } from '../openapi/fields.ts';
+import { count, type Fields, type HeaderName, LIMITED, text } from '../openapi/fields.ts';
 import type { Operation } from '../operation.ts';
 import { FORCE_HEADERS } from '../sandbox/forced-errors.ts';
 import { FHIR_JSON } from './outcome.ts';
@@ -60,7 +60,16 @@ export const FHIR_ERRORS: readonly ProblemCode[] = [
 ];
 
 const bundle = z
-  .looseObject({ resourceType: z.literal('Bundle') })
+  .looseObject({
+    resourceType: z.literal('Bundle'),
+    type: z.literal('searchset'),
+    total: count.optional(),
+    link: z.array(z.looseObject({ relation: text, url: text })),
+    entry: z
+      .array(z.looseObject({ fullUrl: text, resource: z.looseObject({ resourceType: text }) }))
+      .optional()
+      .meta({ description: 'Absent if nothing was found.' }),
+  })
   .meta({ id: 'FhirBundle', description: 'A Bundle of FHIR R4 of the type `searchset`.' });
 const resource = z
   .looseObject({ resourceType: TYPE.type })

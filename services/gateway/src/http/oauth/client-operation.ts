@@ -41,12 +41,20 @@ export function clientOperation(
 
 /** Credentials in a body. They may be in `Authorization` instead. */
 export const CREDENTIALS = {
-  client_id: text.optional(),
-  client_secret: text.optional(),
+  client_id: text.optional().meta({
+    description:
+      'Client id of the app, unless it is in `Authorization` or in the assertion. Alone it suffices for an app without a secret.',
+  }),
+  client_secret: text
+    .optional()
+    .meta({ description: 'The secret of the app, unless it is in `Authorization`.' }),
   client_assertion: text
     .optional()
     .meta({ description: 'A JWT signed with a key of the app, in place of the secret.' }),
-  client_assertion_type: z.literal(CLIENT_ASSERTION_TYPE).optional(),
+  client_assertion_type: z
+    .literal(CLIENT_ASSERTION_TYPE)
+    .optional()
+    .meta({ description: 'Needed with `client_assertion`.' }),
 };
 
 export const scopes = text.meta({

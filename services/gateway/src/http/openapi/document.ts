@@ -61,7 +61,8 @@ function toSecuritySchemes(issuer: string) {
       type: 'http',
       scheme: 'basic',
       description:
-        'The app’s client id and secret, form-encoded (RFC 6749 2.3.1), or `client_id` and `client_secret` in the body instead.',
+        'The app’s client id and secret, form-encoded (RFC 6749 2.3.1). Or in the body instead: `client_id` and `client_secret`; ' +
+        '`client_assertion` and `client_assertion_type` of an app with keys (`private_key_jwt`); `client_id` alone of an app without a secret.',
     },
     session: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The session of a person.' },
     sessionCookie: {
@@ -252,7 +253,8 @@ function toSecurity(security: Security): Record<string, readonly string[]>[] {
   return {
     none: [],
     session: [{ session: [] }, { sessionCookie: [] }],
-    client: [{ client: [] }],
+    // The credentials may be in the body.
+    client: [{ client: [] }, {}],
     'optional-client': [{ client: [] }, {}],
     'app-token': [{ appToken: [] }],
   }[security];
