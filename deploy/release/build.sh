@@ -40,7 +40,7 @@ fi
 pnpm install --frozen-lockfile --prefer-offline --ignore-scripts --silent
 node packages/local-stack/bin/generate.ts
 release="$work/phds-$version"
-for built in packages/web/dist packages/docs/dist; do mkdir -p "$release/${built%/*}" && cp -a "$built" "$release/${built%/*}/"; done
+for built in packages/web/dist packages/docs/dist packages/sdk/dist; do mkdir -p "$release/${built%/*}" && cp -a "$built" "$release/${built%/*}/"; done
 sh deploy/collect.sh "$release" services/gateway services/authorization services/consent services/health-data \
   packages/cli packages/service-kit
 for migrations in services/*/prisma/migrations; do

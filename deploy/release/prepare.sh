@@ -13,4 +13,5 @@ for file in $(git ls-files 'deploy/kubernetes/*kustomization.yaml'); do
   replace "s/newTag: \"$last\"/newTag: \"$next\"/; s/^nameSuffix: -$(dashed "$last")\$/nameSuffix: -$(dashed "$next")/" "$file"
 done
 replace "s/with the tag \`$last\`/with the tag \`$next\`/" docs/operations/kubernetes.md
+for file in docs/partners/sdk.md packages/sdk/README.md; do replace "s/phds-sdk-$last\.tgz/phds-sdk-$next.tgz/" "$file"; done
 replace "s/^## Unreleased\$/## $next/" CHANGELOG.md

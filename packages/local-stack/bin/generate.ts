@@ -76,6 +76,17 @@ const STEPS: readonly Step[] = [
     command: [process.execPath, 'packages/web/bin/build.ts'],
   },
   {
+    name: 'sdk-package',
+    sources: [
+      'packages/sdk/{src,bin}/**',
+      'packages/sdk/{README.md,package.json,tsconfig.build.json}',
+      OPENAPI,
+    ],
+    after: 'sdk',
+    result: 'packages/sdk/dist',
+    command: [process.execPath, 'packages/sdk/bin/build.ts'],
+  },
+  {
     name: 'docs',
     sources: ['packages/docs/{src,bin,browser,examples}/**', 'docs/partners/**', CATALOG],
     after: 'reference',

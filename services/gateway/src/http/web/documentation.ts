@@ -23,7 +23,9 @@ export function createDocumentation({ DOCS_DIRECTORY: directory, PUBLIC_URL }: C
   );
   const explanations = NOT_BUILT.map((path) => page(path, explain));
   const files = toFileRoute('/docs/assets', join(directory, 'assets'));
-  return [...(documents.size === 0 ? explanations : pages), files];
+  // A build of the same version may differ.
+  const sdk = toFileRoute('/docs/sdk', join(directory, '../../sdk/dist'), 'public, max-age=300');
+  return [...(documents.size === 0 ? explanations : pages), files, sdk];
 }
 
 /** The paths that explain that the documentation is not built. */

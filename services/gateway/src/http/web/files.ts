@@ -18,7 +18,7 @@ const FOR_GOOD = 'public, max-age=31536000, immutable';
  * Serves the files of a directory below `path` from memory, compressed if the build made compressed files. They are read at start-up, so
  * that they match the page even when a new build replaces them on disk.
  */
-export function toFileRoute(path: string, directory: string): Route {
+export function toFileRoute(path: string, directory: string, cacheControl = FOR_GOOD): Route {
   const files = readFiles(directory);
   const handle = (exchange: Exchange) => {
     const { request, response } = exchange;
@@ -32,7 +32,7 @@ export function toFileRoute(path: string, directory: string): Route {
     response.vary('Accept-Encoding');
     if (compressed !== undefined) response.setHeader('Content-Encoding', compressed.coding);
     const body = files.get(name + (compressed?.suffix ?? '')) ?? plain;
-    send(response, 200, { 'Cache-Control': FOR_GOOD }, body);
+    send(response, 200, { 'Cache-Control': cacheControl }, body);
   };
   return { method: 'GET', also: ['HEAD'], path: `${path}/:name`, handle };
 }
