@@ -3,14 +3,18 @@
 # - phds-<version>.tar.gz for machines without containers, and phds-<version>.cdx.json, the SBOM (CycloneDX);
 # - the images, if a Docker daemon answers;
 # - SHA256SUMS, and its signature SHA256SUMS.sig if RELEASE_KEY names an Ed25519 key (PKCS #8 PEM).
+# It needs git, npm and Node 24 or later on the PATH. After a failure the directory is removed.
 set -eu
 output=${1:?which new directory?}
+node -e 'process.exit(parseInt(process.versions.node) < 24 ? 1 : 0)' 2>/dev/null ||
+  { echo "Node 24 or later is needed on the PATH, not $(node --version 2>/dev/null || echo none)." >&2; exit 1; }
 mkdir "$output"
 output=$(cd "$output" && pwd)
 version=$(node -p 'require("./package.json").version')
 commit=$(git rev-parse HEAD)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'status=$?; rm -rf "$work"; [ "$status" -eq 0 ] || rm -rf "$output"' EXIT
+trap 'exit 1' INT TERM
 
 git clone --quiet --shared --no-checkout . "$work/source"
 cd "$work/source"
