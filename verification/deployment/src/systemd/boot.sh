@@ -1,7 +1,7 @@
 #!/bin/sh
 # Boots systemd on a copy-on-write view of this machine, in namespaces of its own: boot.sh WORK REPOSITORY NODE [boot]
 # WORK is an empty directory; what is in WORK/files is at /srv. The machine has a loopback interface only, and nothing of it remains.
-# It ends when this process is killed.
+# It ends with this process, and this process with its parent.
 set -eu
 work=$1 repository=$2 node=$3
 
@@ -10,7 +10,7 @@ if [ "${4:-}" = '' ]; then
   groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
   mkdir "${groups:?there is no cgroup2 here}/phds-machine-$$"
   echo $$ >"$groups/phds-machine-$$/cgroup.procs"
-  exec unshare --mount --uts --ipc --net --pid --cgroup --fork --kill-child sh "$0" "$@" boot
+  exec setpriv --pdeathsig KILL unshare --mount --uts --ipc --net --pid --cgroup --fork --kill-child sh "$0" "$@" boot
 fi
 
 machine=$work/view/machine

@@ -31,7 +31,9 @@ export class Machine implements AsyncDisposable {
     for (const stream of [booted.stdout, booted.stderr]) stream.on('data', (text) => (output += text));
     const machine = new Machine(booted);
     try {
-      await eventually(() => machine.run('systemctl is-active basic.target'));
+      // Seconds; minutes where everything else runs too.
+      const limits = { timeoutMs: 300_000, intervalMs: 200 };
+      await eventually(() => machine.run('systemctl is-active basic.target'), limits);
       return machine;
     } catch (cause) {
       await machine[Symbol.asyncDispose]();
