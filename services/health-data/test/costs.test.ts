@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { type Asked, capture, explain } from '@phds/test-kit/plans';
 import type { ChangePlace, ReadingChangeQuery } from '../src/app/ports.ts';
 import { createPgReadingChanges } from '../src/store/pg-reading-changes.ts';
-import { type Asked, capture, explain } from './plans.ts';
 import { row, shareRollupHarness } from './rollup-harness.ts';
 
 const READINGS = 20_000;

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
 import { eventually } from '@phds/test-kit/conditions';
+import { capture } from '@phds/test-kit/plans';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import type { Page, ReadingQuery } from '../src/app/ports.ts';
@@ -8,7 +9,6 @@ import type { Reading } from '../src/domain/reading.ts';
 import { createPgProfiles } from '../src/store/pg-profiles.ts';
 import { createPgReadings } from '../src/store/pg-readings.ts';
 import { fillPeople, PEOPLE, ZONE } from './people.ts';
-import { capture } from './plans.ts';
 import { shareStorePool } from './store-pool.ts';
 
 const LONG_MS = 60_000;

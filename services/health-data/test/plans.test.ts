@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
+import { type Asked, capture, explain, type Plan } from '@phds/test-kit/plans';
 import { createStores, type Stores } from './every-store.ts';
 import { fillPeople, MEDICATION, PEOPLE, ZONE } from './people.ts';
-import { type Asked, capture, explain, type Plan } from './plans.ts';
 import { shareStorePool } from './store-pool.ts';
 
 // Runs every query of a read as in production, where its plan is made once: on empty tables here, and again with a person of

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { readStatement } from '@phds/service-kit/postgres/statement';
+import { capture } from '@phds/test-kit/plans';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import { POOL_SETTINGS } from '../src/store/database.ts';
 import { toUpsert } from '../src/store/pg-health-records.ts';
 import { createStores, observe, readAll, USER, writeAll } from './every-store.ts';
-import { capture } from './plans.ts';
 import { findReach, type Reach } from './shards.ts';
 import { shareStorePool } from './store-pool.ts';
 

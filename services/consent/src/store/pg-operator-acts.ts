@@ -69,7 +69,7 @@ export function createPgOperatorActs(pool: pg.Pool): OperatorActStore {
     },
     listCompleted: (requestId) => select<CompletedAct>(pool)`
       SELECT a.rpc, a.operator, ${named('a')} AS act, ${named('o')} AS outcome
-      FROM consent_audit.operator_act a JOIN consent_audit.operator_act o ON o.ends = a.number AND o.outcome = 'OK'
+      FROM consent_audit.operator_act a JOIN consent_audit.operator_act o ON o.ends = a.number AND o.ends <> 0 AND o.outcome = 'OK'
       WHERE a.request_id = ${requestId} AND a.ends = 0 ORDER BY a.number DESC`,
     async isKnown(userId) {
       const found = await select(pool)`

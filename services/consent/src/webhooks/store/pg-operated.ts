@@ -19,7 +19,7 @@ export function createPgOperatedWebhooks(pool: pg.Pool): OperatedWebhookStore {
           FROM webhook_endpoint w JOIN app a ON a.client_id = w.client_id CROSS JOIN LATERAL (
             SELECT count(*) FILTER (WHERE state = 'pending')::int AS pending,
               count(*) FILTER (WHERE state = 'failed')::int AS failed
-            FROM webhook_event WHERE endpoint_id = w.id) e
+            FROM webhook_event WHERE endpoint_id = w.id AND state <> 'delivered') e
           ORDER BY (w.disabled_reason IS NULL AND w.paused_at IS NULL AND w.failing_since IS NULL), w.created_at DESC, w.id
           LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`,
         select<{ total: number }>(pool)`SELECT count(*)::int AS total FROM webhook_endpoint`,

@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { capture, explain } from '@phds/test-kit/plans';
+import { createPgOperatorActs } from '../src/store/pg-operator-acts.ts';
+import { createPgOperatedWebhooks } from '../src/webhooks/store/pg-operated.ts';
+import { shareConsent } from './running-service.ts';
+
+const ROWS = 20_000;
+
+const { owner } = await shareConsent();
+
+test.each([
+  [
+    'what is undelivered of each endpoint',
+    () => createPgOperatedWebhooks(owner).list({ page: 1, pageSize: 20 }),
+    `INSERT INTO app (client_id, name, owner_id, homepage_url, privacy_policy_url, logo_url) VALUES ('app_events', 'Events', 'dev', '', '', '')`,
+    `INSERT INTO webhook_endpoint (id, client_id, url, events) VALUES ('whe', 'app_events', 'https://events.test', '{data.updated}')`,
+    `INSERT INTO webhook_event (endpoint_id, type, state, next_attempt_at)
+     SELECT 'whe', 'test', CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'delivered' END, NULL FROM generate_series(1, ${ROWS}) n`,
+  ],
+  [
+    'the acts of a request',
+    () => createPgOperatorActs(owner).listCompleted('req_7'),
+    `INSERT INTO consent_audit.operator_act
+     SELECT n, now(), 'operator:on-call', 'rpc', NULL, '', '', 'reason', 'req_' || n, 0, '', '' FROM generate_series(1, ${ROWS}) n`,
+  ],
+])('a list of operators finds %s without reading all that is stored', async (_, list, ...rows) => {
+  for (const statement of rows) await owner.query(statement);
+  await owner.query('ANALYZE');
+  const [asked] = await capture(list);
+  const { touched } = await explain(owner, asked ?? { text: '', values: [] }, true);
+  expect(touched).toBeLessThan(ROWS / 100);
+});
