@@ -8,7 +8,7 @@ const ROWS = 20_000;
 
 const { owner } = await shareConsent();
 
-test.each([
+test.each<[string, () => Promise<unknown>, ...string[]]>([
   [
     'what is undelivered of each endpoint',
     () => createPgOperatedWebhooks(owner).list({ page: 1, pageSize: 20 }),
