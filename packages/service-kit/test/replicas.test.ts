@@ -19,6 +19,13 @@ test('a service that leaves is not ready, and answers calls until it is disposed
   await whenOpen(streams, 2);
 });
 
+test('each replica has a stream soon after the first, not only at the next renewal', async () => {
+  await using server = await startReplica('a');
+  await using other = await startReplica('b');
+  using streams = openStreams([server.rpcPort, other.rpcPort], { renewMs: 3_600_000, retryMs: 500 });
+  await whenOpen(streams, 2);
+});
+
 test('calls do not go through a proxy that the environment names', async () => {
   await using server = await startReplica('a');
   process.env['https_proxy'] = 'http://127.0.0.1:1';

@@ -88,6 +88,10 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
     this.#grpc.close();
   }
 
+  get #renewMs(): number {
+    return this.#options.renewMs ?? RENEW_MS;
+  }
+
   get #retryMs(): number {
     return this.#options.retryMs ?? RETRY_MS;
   }
@@ -100,9 +104,12 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
   /** Never rejects. */
   async #renew(): Promise<void> {
     this.#isRenewing = true;
-    this.#waitMs = this.#options.renewMs ?? RENEW_MS;
+    this.#waitMs = this.#renewMs;
+    const before = this.#byPeer.size;
     try {
       await this.#openAll();
+      // The first streams all go to the replica that is connected first, while the others still connect.
+      if (this.#byPeer.size > before) this.#waitMs = this.#retryMs;
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing && !this.#isDisposed) this.#options.onFailure(error);
@@ -133,7 +140,7 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
     this.#renewal.unref();
   }
 
-  /** Opens streams until one goes to the same replica as an earlier one. Each replaces the older stream to its replica. */
+  /** Opens streams until one goes to the same replica as an earlier one. Each replaces the stream to its replica, unless that is young. */
   async #openAll(): Promise<void> {
     const seen = new Set<string>();
     for (;;) {
@@ -142,6 +149,10 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
       if (seen.has(stream.peer)) return stream.close();
       seen.add(stream.peer);
       const before = this.#byPeer.get(stream.peer);
+      if (before !== undefined && performance.now() - before.since < this.#renewMs / 2) {
+        stream.close();
+        continue;
+      }
       this.#byPeer.set(stream.peer, { stream, since: performance.now() });
       this.#list();
       before?.stream.close();
