@@ -15,7 +15,7 @@ export interface SourcePage {
 
 /** Headings of the navigation, and below each the slugs of its pages in the order of reading. */
 export const GROUPS = [
-  { title: 'Start', slugs: ['README', 'first-call', 'sdk', 'sandbox'] },
+  { title: 'Start', slugs: ['README', 'first-call', 'sdk', 'sandbox', 'before-you-go-live'] },
   {
     title: 'Guides',
     slugs: [

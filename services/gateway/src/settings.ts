@@ -19,6 +19,31 @@ import {
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
 
+/** A line of the section "This deployment" of the documentation for partners. */
+const stated = (what: string) =>
+  z
+    .string()
+    .max(300)
+    .regex(/^[^\r\n]+$/, 'must be one line')
+    .optional()
+    .meta({ unit: 'text', fallback: 'none: *not stated*' })
+    .describe(`${what}; shown to partners in *Before you go live*.`);
+
+const deployment = {
+  DEPLOYMENT_OPERATOR: stated('Who runs this deployment'),
+  DEPLOYMENT_CONTACT: stated('Where partners ask for help'),
+  DEPLOYMENT_TERMS: stated('Address of the terms for partners'),
+  DEPLOYMENT_STATUS_PAGE: stated('Address of the status page'),
+  DEPLOYMENT_WEBHOOK_SENDERS: stated('Addresses from which webhooks are sent'),
+  DEPLOYMENT_REGION: stated('Where the data is stored'),
+  SECURITY_CONTACT: z
+    .string()
+    .regex(/^(https:\/\/|mailto:)[^\s]+$/, 'must be https:// or mailto:')
+    .optional()
+    .meta({ unit: 'URL', fallback: 'none: no such file' })
+    .describe('Where vulnerabilities are reported, in `/.well-known/security.txt` (RFC 9116).'),
+} as const;
+
 /** What a connection and its requests may take of the gateway. */
 const connectionSettings = {
   MAX_BODY_BYTES: integer(64 * 1024, { min: 1, unit: 'bytes' }).describe('Maximum size of a request body.'),
@@ -228,6 +253,7 @@ export const gatewaySettings = z.object({
     .default(fileURLToPath(new URL('../../../packages/web/dist', import.meta.url)))
     .meta({ unit: 'directory', fallback: '`packages/web/dist`; the image has it' })
     .describe('The built web app.'),
+  ...deployment,
   DOCS_DIRECTORY: z
     .string()
     .default(fileURLToPath(new URL('../../../packages/docs/dist', import.meta.url)))

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
-import { shareTestGateway } from './test-gateway.ts';
+import { shareTestGateway, startTestGateway } from './test-gateway.ts';
 
 const gateway = shareTestGateway();
 const run = promisify(execFile);
@@ -26,4 +26,21 @@ test('the SDK is installed from a running gateway into an empty folder, under th
   expect(stdout).toBe('function\n');
   const absent = await gateway.fetchUnchecked('/docs/sdk/phds-sdk-0.0.0.tgz');
   expect(absent.status).toBe(404);
+});
+
+test('the page for partners before they go live states what the settings say, escaped', async () => {
+  await using stated = await startTestGateway({
+    DEPLOYMENT_OPERATOR: 'Clinic <A>',
+    SECURITY_CONTACT: 'mailto:security@clinic.test',
+  });
+  const page = await (await stated.fetchUnchecked('/docs/before-you-go-live')).text();
+  expect(page).toContain('Clinic &lt;A&gt;');
+  expect(page).toContain('not stated');
+  expect(page).not.toContain('{{');
+  const security = await stated.fetchUnchecked('/.well-known/security.txt');
+  expect(security.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(await security.text()).toMatch(
+    /^Contact: mailto:security@clinic.test\nExpires: \d{4}-\d\d-\d\dT[\d:.]+Z\nCanonical: /,
+  );
+  expect((await gateway.fetchUnchecked('/.well-known/security.txt')).status).toBe(404);
 });
