@@ -20,7 +20,8 @@ export interface ExportedAccess {
   readonly reason: string;
 }
 
-const COLUMNS = [
+/** The columns of the export, in order. */
+export const ACCESS_COLUMNS = [
   'id',
   'at',
   'app',
@@ -38,11 +39,11 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof ExportedAccess)[];
 
 /** The header line (RFC 4180). */
-export const ACCESS_CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
+export const ACCESS_CSV_HEADER = `${ACCESS_COLUMNS.join(',')}\r\n`;
 
 /** Formats one access as a line of CSV, see `toCsvLine`. */
 export function toAccessCsvLine(access: ExportedAccess): string {
-  return toCsvLine(COLUMNS.map((column) => access[column]));
+  return toCsvLine(ACCESS_COLUMNS.map((column) => access[column]));
 }
 
 /** Formats values as a line of CSV (RFC 4180). What a spreadsheet would interpret as a formula is prefixed with `'`. */

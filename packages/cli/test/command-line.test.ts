@@ -89,7 +89,7 @@ describe('the command line', () => {
     ['an option of another command', ['imports', '--user', 'ada', '--format', 'csv']],
     ['more than the command takes', ['imports', 'all', '--user', 'ada']],
     ['an empty user', ['imports', '--user', '']],
-    ['records of a month and a time', ['records', 'verify', '--month', '2026-03', '--to', '2026-04-01']],
+    ['a verification of a month', ['records', 'verify', '--month', '2026-03']],
     ['a part of a restore for an app and a person', ['restore', 'list', '--app', 'app_1', '--user', 'ada']],
     ['a transfer to nobody', ['apps', 'transfer', 'app_1', '--reason', 'x']],
     ['a redelivery since no time', ['webhooks', 'redeliver', 'app_1', '--reason', 'x']],

@@ -21,25 +21,14 @@ export interface StoredCheckpoint {
 export interface CheckpointSource {
   /** Pages of checkpoints, ordered by number. */
   readonly checkpoints: AsyncIterable<readonly StoredCheckpoint[]>;
-  /** Number of the first one that is read; 1 for all. */
-  readonly first: number;
   /** The newest stored one, which says what was dropped; null without a signed one. */
   readonly newest: CheckpointContent | null;
-  /** Whether only batches of a range of times were read. Then the unsigned times of batches have to fit those of the checkpoints. */
-  readonly isPart: boolean;
   readonly keys: readonly KeyObject[];
   readonly dropped: readonly DroppedPart[];
   /** The last verified batch of each writer. */
   readonly ends: ReadonlyMap<string, ChainLink>;
-  /** These batches as they are stored, in order; null for missing batches. */
-  findBatches(heads: readonly ChainHead[]): Promise<readonly (StoredHead | null)[]>;
-}
-
-export interface StoredHead {
-  /** base64url. */
-  readonly hash: string;
-  /** Unix milliseconds. */
-  readonly at: number;
+  /** The hashes (base64url) of these batches as they are stored, in order; null for missing batches. */
+  findBatches(heads: readonly ChainHead[]): Promise<readonly (string | null)[]>;
 }
 
 /**
@@ -64,8 +53,7 @@ export async function findCheckpointFault(
     if (fault !== null) return fault;
     progress.checkpoints += contents.length;
   }
-  if (seen.first > Math.max(seen.firstKept, source.first))
-    return checkpointFault('removed', `checkpoint ${seen.firstKept} is gone`);
+  if (seen.first > seen.firstKept) return checkpointFault('removed', `checkpoint ${seen.firstKept} is gone`);
   return null;
 }
 
@@ -82,18 +70,18 @@ interface Seen {
   firstKept: number;
 }
 
-/** A checkpoint, and the limits of the times of the heads that it lists, in Unix milliseconds. */
-type TimedCheckpoint = IssuedCheckpoint & { readonly earliest: number; readonly latest: number };
+/** A checkpoint, and the earliest time of the heads that it lists, in Unix milliseconds. */
+type TimedCheckpoint = IssuedCheckpoint & { readonly earliest: number };
 
 /**
  * What a checkpoint lists was committed after the one before it. A base, and one that announces a drop, repeat heads that were signed
  * long ago. The smaller of two times counts because clocks of signers differ.
  */
-function withTimes(content: IssuedCheckpoint, { last }: Seen): TimedCheckpoint {
+function withEarliest(content: IssuedCheckpoint, { last }: Seen): TimedCheckpoint {
   const { number, base = number, firstKept = 1, iat } = content;
   const repeats = last === null || base === number || firstKept > (last.firstKept ?? 1);
   const earliest = repeats ? Number.NEGATIVE_INFINITY : Math.min(last.iat, iat) * 1000 - DAY_MS;
-  return { ...content, earliest, latest: iat * 1000 + DAY_MS };
+  return { ...content, earliest };
 }
 
 /** Reads the contents of a page up to its first fault. */
@@ -104,7 +92,7 @@ function readPage(page: readonly StoredCheckpoint[], seen: Seen, keys: readonly 
     const fault = findOrderFault(number, content, seen);
     if (fault !== null || content === null) return { contents, fault };
     seen.first = seen.last === null ? number : seen.first;
-    contents.push(withTimes(content, seen));
+    contents.push(withEarliest(content, seen));
     seen.last = { ...content, hash: hashCheckpoint(jws) };
     seen.firstKept = Math.max(seen.firstKept, content.firstKept ?? 1);
   }
@@ -124,10 +112,10 @@ function findOrderFault(number: number, content: CheckpointContent | null, { las
 }
 
 /** With the checkpoint that signed it. */
-type SignedHead = ChainHead & Pick<TimedCheckpoint, 'number' | 'earliest' | 'latest'>;
+type SignedHead = ChainHead & Pick<TimedCheckpoint, 'number' | 'earliest'>;
 
 /** Compares signed chain heads with the stored hashes, with one look-up for all heads of a page. */
-function createHeadCheck({ dropped, newest, ends, findBatches, isPart }: CheckpointSource) {
+function createHeadCheck({ dropped, newest, ends, findBatches }: CheckpointSource) {
   const keptFrom = keptFromOf(newest);
   const droppedSeqs = new Map(dropped.map((part) => [part.writer, part.seq]));
   // Heads listed again, such as those of ended chains, need no further look-up.
@@ -139,8 +127,8 @@ function createHeadCheck({ dropped, newest, ends, findBatches, isPart }: Checkpo
     return !isDropped && (same?.seq !== seq || same.hash !== hash);
   };
   return async (contents: readonly TimedCheckpoint[]): Promise<Fault | null> => {
-    const heads = contents.flatMap(({ number, earliest, latest, heads }) =>
-      heads.map((head): SignedHead => ({ ...head, number, earliest, latest })).filter(isOpen),
+    const heads = contents.flatMap(({ number, earliest, heads }) =>
+      heads.map((head): SignedHead => ({ ...head, number, earliest })).filter(isOpen),
     );
     if (heads.length === 0) return null;
     const batches = await findBatches(heads);
@@ -148,13 +136,6 @@ function createHeadCheck({ dropped, newest, ends, findBatches, isPart }: Checkpo
       const stored = batches[index] ?? null;
       const fault = findHeadFault(head, stored, ends.get(head.writer)?.seq ?? -1);
       if (fault !== null) return fault;
-      if (isPart && stored !== null && (stored.at < head.earliest || stored.at > head.latest))
-        return batchFault(
-          'moved',
-          head.writer,
-          head.seq,
-          `its time does not fit that of checkpoint ${head.number}`,
-        );
       verified.set(head.writer, head);
     }
     return null;
@@ -163,10 +144,9 @@ function createHeadCheck({ dropped, newest, ends, findBatches, isPart }: Checkpo
 
 function findHeadFault(
   { writer, seq, hash, number }: SignedHead,
-  stored: StoredHead | null,
+  stored: string | null,
   last: number,
 ): Fault | null {
-  // Where only a part is read, the batch may be elsewhere.
   if (stored === null)
     return batchFault(
       'removed',
@@ -174,6 +154,6 @@ function findHeadFault(
       last + 1,
       `checkpoint ${number} signed the chain up to batch ${seq}`,
     );
-  if (stored.hash === hash) return null;
+  if (stored === hash) return null;
   return batchFault('changed', writer, seq, `checkpoint ${number} signed another one`);
 }

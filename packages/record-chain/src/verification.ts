@@ -28,8 +28,8 @@ export interface VerificationSource {
   readonly batches: AsyncIterable<readonly ChainedBatch[]>;
   /** Pages of the records, ordered by id. */
   readonly records: AsyncIterable<readonly StoredAccessRecord[]>;
-  /** The batches that the first ones continue: the last ones dropped, or not read. Of several of a writer the last in the list counts. */
-  readonly beginnings: readonly DroppedPart[];
+  /** The batches that the first ones continue. */
+  readonly dropped: readonly DroppedPart[];
 }
 
 /** The progress of verification. */
@@ -49,7 +49,7 @@ export async function findFault(
   progress: VerificationProgress = { records: 0, batches: 0, ends: new Map() },
 ): Promise<Fault | null> {
   const { ends } = progress;
-  for (const part of source.beginnings) ends.set(part.writer, part);
+  for (const part of source.dropped) ends.set(part.writer, part);
   const batches = new TimedPages(source.batches, (batch) => batch.at);
   const records = new TimedPages(source.records, (record) => timeOfUuid(record.id));
   for (;;) {

@@ -60,16 +60,12 @@ describe('verification by checkpoints', () => {
   ) {
     const progress = { records: 0, batches: 0, ends: new Map<string, ChainLink>() };
     expect(
-      await findFault({ batches: pages(batches), records: pages(records), beginnings: dropped }, progress),
+      await findFault({ batches: pages(batches), records: pages(records), dropped }, progress),
     ).toBeNull();
-    const stored = new Map(
-      batches.map((batch) => [`${batch.writer} ${batch.seq}`, { hash: headOf(batch).hash, at: batch.at }]),
-    );
+    const stored = new Map(batches.map((batch) => [`${batch.writer} ${batch.seq}`, headOf(batch).hash]));
     return findCheckpointFault({
       checkpoints: pages(checkpoints),
-      first: 1,
       newest: findCheckpointContent(checkpoints.at(-1)?.jws ?? '', [publicKey]),
-      isPart: false,
       keys: [generateKeyPairSync('ed25519').publicKey, publicKey],
       dropped,
       ends: progress.ends,

@@ -10,7 +10,7 @@ function verify({ batches, records }: History, dropped: DroppedPart[] = []) {
   return findFault({
     batches: pages(batches.toSorted((a, b) => a.at - b.at || order(a.writer, b.writer) || a.seq - b.seq)),
     records: pages(records.toSorted((a, b) => Buffer.compare(a.id, b.id))),
-    beginnings: dropped,
+    dropped,
   });
 }
 
@@ -30,7 +30,7 @@ describe('verification of the chains', () => {
   test('finds nothing wrong in what writers wrote, and counts it', async () => {
     const { batches, records } = makeHistory();
     const progress = { records: 0, batches: 0, ends: new Map<string, ChainLink>() };
-    const source = { batches: pages(batches), records: pages(records), beginnings: [] };
+    const source = { batches: pages(batches), records: pages(records), dropped: [] };
     expect(await findFault(source, progress)).toBeNull();
     expect(progress).toMatchObject({ records: 24, batches: 8 });
     expect(progress.ends.get(WRITERS[1]!)).toMatchObject({ seq: 3, hash: batches[7]!.hash });

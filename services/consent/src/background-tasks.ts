@@ -1,16 +1,14 @@
+import { toAnchor } from '@phds/record-chain/anchor';
 import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
 import type { FailureReports } from '@phds/service-kit/background-failures';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Logger } from '@phds/service-kit/telemetry/log';
-import type { AccessCountStore, AnchorStore, CheckpointStore, PartitionStore } from './app/access-ports.ts';
+import type { AccessCountStore, CheckpointStore, PartitionStore } from './app/access-ports.ts';
 import { startBackground } from './app/background.ts';
-import { createCheckpointAnchors } from './app/checkpoint-anchors.ts';
 import { createCheckpoints } from './app/checkpoints.ts';
 import type { NoticeScanStore } from './app/notice-ports.ts';
 import { createRetention } from './app/retention.ts';
-import { createFileAnchors } from './clients/file-anchors.ts';
 import { createJoseSigner } from './clients/jose-signer.ts';
-import { createS3Anchors } from './clients/s3-anchors.ts';
 import type { Config } from './config.ts';
 import type { ConsentMetrics } from './metrics.ts';
 
@@ -35,10 +33,6 @@ export async function startBackgroundTasks(
 ): Promise<void> {
   const { config, clock, log, stores, failureOf, metrics } = parts;
   const retentionDays = config.RECORD_RETENTION_DAYS;
-  const anchors = createCheckpointAnchors({
-    stores: createAnchorStores(config),
-    onSigned: (anchor) => log.info(anchor, 'checkpoint of the access records'),
-  });
   const background = startBackground({
     counts: stores.counts,
     checkpoints: metrics.measureCheckpoints(
@@ -48,10 +42,10 @@ export async function startBackgroundTasks(
         clock,
         retentionDays,
         intervalMs: config.CHECKPOINT_INTERVAL_MS,
-        onSigned: anchors.add,
+        // Log stores only append, so the database cannot take this line back.
+        onSigned: (jws) => log.info(toAnchor(jws), 'checkpoint of the access records'),
       }),
     ),
-    anchors,
     retention: createRetention({ partitions: stores.partitions, retentionDays }),
     noticeScan: stores.noticeScan,
     intervalsMs: {
@@ -64,16 +58,4 @@ export async function startBackgroundTasks(
     onDropped: (months) => log.info({ months }, 'months of access records dropped'),
   });
   resources.use(background);
-}
-
-function createAnchorStores(config: Config): AnchorStore[] {
-  const { ANCHOR_PATH: path, ANCHOR_BUCKET: url, ANCHOR_BUCKET_REGION: region } = config;
-  const { ANCHOR_BUCKET_KEY_ID: accessKeyId, ANCHOR_BUCKET_SECRET: secretAccessKey } = config;
-  const stores: AnchorStore[] = [];
-  if (path !== undefined) stores.push(createFileAnchors(path));
-  if (url !== undefined && accessKeyId !== undefined && secretAccessKey !== undefined) {
-    const lockDays = config.ANCHOR_LOCK_DAYS;
-    stores.push(createS3Anchors({ url, region, accessKeyId, secretAccessKey, lockDays }));
-  }
-  return stores;
 }

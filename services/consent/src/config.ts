@@ -3,7 +3,6 @@ import {
   durationMs,
   flag,
   integer,
-  optionalText,
   privateKey,
   readConfig,
   secretKey,
@@ -12,7 +11,6 @@ import {
   callerSettings,
   commonSettings,
   databaseSettings,
-  isProtectedAddress,
   proxyUrl,
   redisSettings,
   refuseLoopbackElsewhere,
@@ -52,32 +50,6 @@ const accessSettings = {
     .refine((value) => value === 0 || value >= 90, 'must be 0 or at least 90')
     .meta({ unit: 'days, at least 90; 0 is for ever' })
     .describe('How long access records are kept at least, in whole months.'),
-} as const;
-
-const anchorSettings = {
-  ANCHOR_PATH: optionalText({ unit: 'path', fallback: 'none' }).describe(
-    'File to which each checkpoint is appended ([anchors](../decisions/0010-tamper-evident-records.md#anchors)); one for each instance, where whoever administers the database cannot write.',
-  ),
-  ANCHOR_BUCKET: z
-    .string()
-    .refine(isProtectedAddress, 'must be an https URL')
-    .optional()
-    .meta({ unit: 'URL', fallback: 'none' })
-    .describe('S3 bucket with object lock, to which each checkpoint is written as an object.'),
-  ANCHOR_BUCKET_REGION: z
-    .string()
-    .default('us-east-1')
-    .meta({ unit: 'name' })
-    .describe('Region of that bucket.'),
-  ANCHOR_BUCKET_KEY_ID: optionalText({ unit: 'name', fallback: 'none' }).describe(
-    'Access key of that bucket. It needs only `s3:PutObject` and `s3:PutObjectRetention`.',
-  ),
-  ANCHOR_BUCKET_SECRET: optionalText({ unit: 'text', fallback: 'none', secret: true }).describe(
-    'Secret of that access key.',
-  ),
-  ANCHOR_LOCK_DAYS: integer(800, { min: 1, max: 36_500, unit: 'days' }).describe(
-    'How long nobody can delete an object there. Longer than `RECORD_RETENTION_DAYS`.',
-  ),
 } as const;
 
 const webhookSettings = {
@@ -125,7 +97,6 @@ const settings = z.object({
     'Undecided pending approvals that an app may open with its secret; further ones are refused. Also the number of unclaimed ones without its secret; above it, one of the network that has most is removed.',
   ),
   ...accessSettings,
-  ...anchorSettings,
   RESTORE_CHECK_INTERVAL_MS: durationMs(2_000).describe(
     'Interval of checks whether the database was restored. Suspension does not depend on it.',
   ),
@@ -156,18 +127,10 @@ const settings = z.object({
   ...webhookSettings,
 });
 
-function requireAnchorAccount(values: z.infer<typeof settings>, context: z.RefinementCtx): void {
-  for (const name of ['ANCHOR_BUCKET_KEY_ID', 'ANCHOR_BUCKET_SECRET'] as const) {
-    if (values.ANCHOR_BUCKET !== undefined && values[name] === undefined)
-      context.addIssue({ code: 'custom', path: [name], message: 'must be set, because ANCHOR_BUCKET is' });
-  }
-}
-
 /** The settings of consent. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = settings
   .superRefine(requireStepUpCriterion)
   .superRefine(requireRedisTls)
-  .superRefine(requireAnchorAccount)
   .superRefine(refuseLoopbackElsewhere('WEBHOOK_ALLOW_LOOPBACK'));
 
 export type Config = Readonly<z.infer<typeof configSchema>>;

@@ -94,7 +94,7 @@ export async function verifyRecords(
   consent: RecordsOf,
   { onConnected, ...options }: Partial<VerifyRecordsArguments> & { onConnected?: () => Promise<void> } = {},
 ): Promise<Verification> {
-  const verify: Command = (parts) => runVerify({ json: true, range: null, expect: null, ...options }, parts);
+  const verify: Command = (parts) => runVerify({ json: true, expect: null, ...options }, parts);
   const { stdout, stderr } = await runRecords(consent, verify, onConnected);
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout) as Verification;

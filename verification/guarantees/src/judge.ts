@@ -15,7 +15,7 @@ export async function verifyChain(
       RECORDS_DATABASE_URL: stack.databases.consent.ownerUrl,
       RECORDS_PUBLIC_KEYS_FILE: stack.keys.receiptPublicKeys,
     });
-  const everything = { json: false, range: null, expect: null };
+  const everything = { json: false, expect: null };
   const code = await verifyRecords(everything, { output: sink, errors: sink, connect });
   return { ok: code === 0, text: said.join('').trim().replaceAll('\n', ' ') };
 }

@@ -4,23 +4,14 @@ import { findCheckpointFault } from '@phds/record-chain/checkpoint-verification'
 import type { Fault } from '@phds/record-chain/fault';
 import { findFault, type VerificationProgress } from '@phds/record-chain/verification';
 import {
-  EVERYTHING,
   findNewestCheckpoint,
-  findRange,
   findStoredHeads,
-  type RangeChoice,
   readBatches,
-  readBeginnings,
   readCheckpoints,
   readDropped,
   readRecords,
 } from '../records/chain-source.ts';
-import {
-  type AnchorProgress,
-  findFaultOfAnchors,
-  findFirstCheckpoint,
-  openAnchors,
-} from '../records/checkpoints.ts';
+import { type AnchorProgress, findFaultOfAnchors, openAnchors } from '../records/checkpoints.ts';
 import { explainRecords, type RecordsConnection } from '../records/connection.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_NOT_VERIFIED, type Surroundings, toJson } from './command.ts';
 
@@ -28,7 +19,6 @@ type RecordsSurroundings = Surroundings<Promise<RecordsConnection>>;
 
 export interface VerifyRecordsArguments {
   readonly json: boolean;
-  readonly range: RangeChoice;
   /** File of anchors that the stored checkpoints have to match; null for none. */
   readonly expect: string | null;
 }
@@ -40,7 +30,7 @@ type Progress = VerificationProgress & { checkpoints: number } & AnchorProgress;
  * record that differs from what was written. Returns the exit code.
  */
 export async function verifyRecords(
-  { json, range, expect }: VerifyRecordsArguments,
+  { json, expect }: VerifyRecordsArguments,
   { output, errors, connect }: RecordsSurroundings,
 ): Promise<number> {
   const anchorProgress = { anchors: 0, incompleteAnchors: 0, anchoredUntil: null };
@@ -52,7 +42,7 @@ export async function verifyRecords(
     await using anchors = expect === null ? null : await openAnchors(expect);
     await using connection = await connect();
     if (anchors !== null) fault = await findFaultOfAnchors(anchors, connection, progress);
-    fault ??= await verify(connection, range, progress);
+    fault ??= await verify(connection, progress);
   } catch (error) {
     failure = explainRecords(error);
   }
@@ -62,13 +52,12 @@ export async function verifyRecords(
     const document = {
       ok: fault === null && failure === null,
       ...report,
-      part: range,
       fault,
       error: failure,
     };
     output.write(toJson(document));
   } else if (failure === null) {
-    output.write(`${toText(report)}${fault === null ? successText(range) : faultText(fault)}\n`);
+    output.write(`${toText(report)}${fault === null ? 'Nothing was changed.' : faultText(fault)}\n`);
   }
   if (failure !== null) {
     errors.write(`${failure}\n`);
@@ -77,31 +66,15 @@ export async function verifyRecords(
   return fault === null ? EXIT_DONE : EXIT_FAILED;
 }
 
-async function verify(
-  { snapshot, keys }: RecordsConnection,
-  choice: RangeChoice,
-  progress: Progress,
-): Promise<Fault | null> {
-  const range = await findRange(snapshot, choice);
+async function verify({ snapshot, keys }: RecordsConnection, progress: Progress): Promise<Fault | null> {
   const dropped = await readDropped(snapshot);
-  const chains = {
-    batches: readBatches(snapshot, range),
-    records: readRecords(snapshot, range),
-    beginnings: range === EVERYTHING ? dropped : [...dropped, ...(await readBeginnings(snapshot, range))],
-  };
+  const chains = { batches: readBatches(snapshot), records: readRecords(snapshot), dropped };
   const fault = await findFault(chains, progress);
   if (fault !== null) return fault;
-  const found =
-    range.firstCheckpoint === null
-      ? await findFirstCheckpoint(snapshot, keys, Date.parse(range.from))
-      : { number: range.firstCheckpoint };
-  if ('fault' in found) return found.fault;
   const newest = await findNewestCheckpoint(snapshot);
   const signed = {
-    checkpoints: readCheckpoints(snapshot, found.number, range),
-    first: found.number,
+    checkpoints: readCheckpoints(snapshot),
     newest: newest === null ? null : findCheckpointContent(newest, keys),
-    isPart: range !== EVERYTHING,
   };
   const { ends } = progress;
   return findCheckpointFault(
@@ -109,16 +82,6 @@ async function verify(
     progress,
   );
 }
-
-function successText(range: RangeChoice): string {
-  if (range === null) return 'Nothing was changed.';
-  const part = Object.entries(range).filter(([, value]) => value !== null);
-  const words = part.map(([name, value]) => `${name} ${value instanceof Date ? value.toISOString() : value}`);
-  return `Part: ${words.join(', ')}.\n${PART_VERIFIED}`;
-}
-
-const PART_VERIFIED =
-  'The part that was read is consistent. Only a verification of everything shows that nothing is missing before and after.';
 
 function toReport(
   { records, batches, checkpoints, anchors, incompleteAnchors, anchoredUntil, ends }: Progress,

@@ -1,6 +1,5 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import type { AccessRecord } from '@phds/record-chain/access-record';
-import type { CheckpointAnchor } from '@phds/record-chain/anchor';
 import type { ChainedBatch } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
 import type { Access, AccessDay, AccessEntry, AppUsage, Judgement, RefusalCount } from '../domain/access.ts';
@@ -152,10 +151,4 @@ export interface CheckpointStore {
   findDropped(): Promise<ReadonlyMap<string, number>>;
   /** Deletes some checkpoints with lower numbers, but none signed during the kept period. Returns how many. */
   drop(firstKept: number): Promise<number>;
-}
-
-/** A place outside the database that keeps what was written. */
-export interface AnchorStore {
-  /** Resolves when the anchor is durable. Writing it again is harmless. */
-  write(anchor: CheckpointAnchor): Promise<void>;
 }

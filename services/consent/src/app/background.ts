@@ -1,7 +1,6 @@
 import { startPeriodic } from '@phds/service-kit/periodic';
 import { createAccessCounting } from './access-counting.ts';
 import type { AccessCountStore } from './access-ports.ts';
-import type { CheckpointAnchors } from './checkpoint-anchors.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { NoticeScanStore } from './notice-ports.ts';
 import { scanForNotices } from './notice-scan.ts';
@@ -10,7 +9,6 @@ import type { Retention } from './retention.ts';
 export interface BackgroundOptions {
   readonly counts: AccessCountStore;
   readonly checkpoints: Checkpoints;
-  readonly anchors: CheckpointAnchors;
   readonly retention: Retention;
   readonly noticeScan: NoticeScanStore;
   /** Milliseconds between two runs of each task. */
@@ -27,7 +25,7 @@ export interface BackgroundOptions {
 
 /** Starts counting, checkpoints, retention and the search for notices. Disposal waits for them, then signs a last checkpoint. */
 export function startBackground(options: BackgroundOptions): AsyncDisposable {
-  const { counts, checkpoints, anchors, retention, noticeScan, intervalsMs, failureOf, onDropped } = options;
+  const { counts, checkpoints, retention, noticeScan, intervalsMs, failureOf, onDropped } = options;
   const resources = new AsyncDisposableStack();
   const repeat = (
     what: string,
@@ -37,14 +35,11 @@ export function startBackground(options: BackgroundOptions): AsyncDisposable {
   ) => resources.use(startPeriodic(turn, { intervalMs, atOnce, onFailure: failureOf(what) }));
 
   const checkpointing = 'the checkpoint of the access records';
-  const anchoringFailed = failureOf('writing checkpoints outside the database');
-  const writeAnchors = () => anchors.write().catch(anchoringFailed);
   resources.defer(async () => {
     await checkpoints.take().catch(failureOf(checkpointing));
-    await writeAnchors();
   });
   repeat('counting', intervalsMs.count, createAccessCounting(counts));
-  repeat(checkpointing, intervalsMs.checkpoint, () => checkpoints.takeDue().finally(writeAnchors));
+  repeat(checkpointing, intervalsMs.checkpoint, () => checkpoints.takeDue());
   // More often than a search begins, so that one over many grants, or an interrupted one, goes on soon.
   repeat('searching for notices', intervalsMs.noticeScan / 10, (signal) =>
     scanForNotices(noticeScan, intervalsMs.noticeScan, signal),
