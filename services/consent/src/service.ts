@@ -269,7 +269,12 @@ async function createConsentUseCases(
   const { config, stores, evictions, clock, guard, metrics, log } = parts;
   const decisions = createDecisions({ decisions: stores.decisions, evictions });
   const grants = metrics.measureRevocations(
-    createGrants({ grants: stores.grants, withdrawals: stores.withdrawals, evictions, log }),
+    createGrants({
+      grants: stores.grants,
+      withdrawals: stores.withdrawals,
+      evictions,
+      onWithdrawn: (what, grantId) => log.info({ grantId }, what),
+    }),
     {
       revoke: 'grant',
       revokeByApp: 'grant_by_app',

@@ -1,6 +1,5 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
-import type { Logger } from '@phds/service-kit/telemetry/log';
 import {
   type ConnectedApp,
   type Grant,
@@ -49,10 +48,10 @@ export function createGrants(dependencies: {
     'find' | 'change' | 'revoke' | 'revokeByApp' | 'revokeByOperator' | 'revokeAll'
   >;
   readonly evictions: EvictionPublisher;
-  /** Has a line of each grant that ended, which `phds restore replay` reads after a restore (docs/restoring.md). */
-  readonly log: Pick<Logger, 'info'>;
+  /** Called for each of them; `phds restore replay` reads the log of it after a restore (docs/restoring.md). */
+  readonly onWithdrawn: (what: 'grant ended' | 'grant narrowed', grantId: string) => void;
 }): Grants {
-  const { grants, withdrawals, evictions, log } = dependencies;
+  const { grants, withdrawals, evictions, onWithdrawn } = dependencies;
   const evict = (grantId: string) => evictions.publish({ case: 'grantId', value: grantId });
   const getFrom = async (source: Pick<GrantStore, 'find'>, id: string, userId: string) => {
     const grant = await source.find(id, userId);
@@ -61,7 +60,7 @@ export function createGrants(dependencies: {
   };
   const ended = (grantId: string) => {
     evict(grantId);
-    log.info({ grantId }, 'grant ended');
+    onWithdrawn('grant ended', grantId);
   };
   const revoked = async (id: string, revoking: Promise<Date | null>) => {
     const revokedAt = await revoking;
@@ -81,7 +80,7 @@ export function createGrants(dependencies: {
       const known = await withdrawals.change(id, userId, (grant, now) => narrow(grant, narrowing, now));
       if (!known) throw notFound();
       evict(id);
-      log.info({ grantId: id }, 'grant narrowed');
+      onWithdrawn('grant narrowed', id);
       return getFrom(withdrawals, id, userId);
     },
     revoke: (id, userId) => revoked(id, withdrawals.revoke(id, userId)),
