@@ -225,18 +225,24 @@ describe('a resource has all that is stored', () => {
     expect(await shown('alan', 'Observation', 'code=glucose')).toHaveLength(2);
   });
 
-  test('but not counted beyond 10,000 readings', async () => {
+  test('but beyond 10,000 readings counted only if all of their types are asked for', async () => {
     await harness.owner.query(
       `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
        SELECT 'blaise', gen_random_uuid(), 'steps', 'activity', at, at, 1, 'iphone'
        FROM (SELECT timestamptz '2025-12-31T23:59:59Z' + n * interval '1 s' AS at FROM generate_series(0, 10000) AS n) AS placed`,
     );
+    await harness.owner.query(
+      `INSERT INTO reading_count (user_id, type, span, start_at, count)
+       SELECT user_id, type, 'all', '-infinity', count(*) FROM reading WHERE user_id = 'blaise' GROUP BY 1, 2`,
+    );
     const count = (query: string) => search(harness, 'Observation', query, { userId: 'blaise' });
+    expect(await count('_count=0')).toMatchObject({ total: 10_001 });
+    expect(await count('category=activity&_total=accurate&_count=1')).toMatchObject({ total: 10_001 });
     expect(await count('date=ge2026&_summary=count')).toMatchObject({ total: 10_000 });
-    expect(await count('_total=accurate&_count=1')).toEqual(
+    expect(await count('date=ge2025&_total=accurate&_count=1')).toEqual(
       expect.not.objectContaining({ total: expect.anything() }),
     );
-    expect(await refusalOf(count('_count=0'))).toMatchObject({
+    expect(await refusalOf(count('date=ge2025&_count=0'))).toMatchObject({
       message: '_count: finds more than 10000 readings; narrow the search',
     });
   });

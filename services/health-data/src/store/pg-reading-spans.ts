@@ -1,6 +1,7 @@
+import type { Category } from '@phds/catalog/categories';
 import type { TimeBounds } from '@phds/catalog/fhir/dates';
 import { COUNTED_MAX } from '@phds/catalog/fhir/search';
-import type { MetricKey } from '@phds/catalog/metrics';
+import { type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
@@ -20,6 +21,10 @@ const LONGEST_MS = 31 * 86_400_000;
 
 const TOO_MANY = COUNTED_MAX + 1;
 
+const KEPT_COUNT = `
+  SELECT coalesce(sum(count), 0)::float8 AS total FROM reading_count
+  WHERE user_id = $1 AND type = ANY($2::text[]) AND span = 'all' AND start_at = '-infinity'`;
+
 /** Readings with their ends, of several categories or types at once. */
 export function createPgReadingSpans(pool: pg.Pool): ReadingSpanReader {
   const ask = async (statement: Statement, values: unknown[]) => {
@@ -33,10 +38,35 @@ export function createPgReadingSpans(pool: pg.Pool): ReadingSpanReader {
       return page === null ? [] : (JSON.parse(page) as string[]).map(parseReading);
     },
     async count(query) {
-      const total = await ask(COUNT[query.by], [...toValues(query), BLOOD_PRESSURE, TOO_MANY]);
-      return total === null ? null : Number(total);
+      const types = findWholeTypes(query);
+      const paired = types?.filter(isPaired) ?? [];
+      // The kept counts tell how many readings there are, not how many are halves of the same blood pressure.
+      const rest =
+        types === null ? query : { ...query, by: 'type' as const, subjects: paired.map(toSubject) };
+      const counted = await ask(COUNT[rest.by], [...toValues(rest), BLOOD_PRESSURE, TOO_MANY]);
+      if (counted === null || types === null) return counted === null ? null : Number(counted);
+      const single = types.filter((type) => !isPaired(type));
+      const { rows } = await pool.query<{ total: number }>(KEPT_COUNT, [query.userId, single]);
+      return Number(counted) + (rows[0]?.total ?? 0);
     },
   });
+}
+
+/** The types of a query for all of their readings, whenever and by whichever source; null for another query. */
+function findWholeTypes({ by, subjects, starts, when }: ReadingSpanQuery): readonly MetricKey[] | null {
+  const isWhole = starts === null && subjects.every(({ avoidedSource }) => avoidedSource === null);
+  if (!isWhole || Object.values(when).some((bound) => bound !== null)) return null;
+  return subjects.flatMap(({ key }) =>
+    by === 'type' ? (key as MetricKey) : metricsOfCategory(key as Category).map((metric) => metric.key),
+  );
+}
+
+function isPaired(type: MetricKey): boolean {
+  return (BLOOD_PRESSURE as readonly MetricKey[]).includes(type);
+}
+
+function toSubject(key: MetricKey) {
+  return { key, avoidedSource: null };
 }
 
 function toValues({ userId, subjects, starts, when }: ReadingSpanQuery): unknown[] {
