@@ -9,6 +9,9 @@ export interface StackPorts {
   readonly authorizationRpc: number;
   readonly consentRpc: number;
   readonly healthDataRpc: number;
+  readonly authorizationConnect: number;
+  readonly consentConnect: number;
+  readonly healthDataConnect: number;
   readonly authorizationProbe: number;
   readonly consentProbe: number;
   readonly healthDataProbe: number;
@@ -28,6 +31,13 @@ const SINGLE: Readonly<Record<SinglePort, { variable: string; fallback: number; 
   authorizationRpc: { variable: 'AUTHORIZATION_RPC_PORT', fallback: 7001, what: 'authorization rpc' },
   consentRpc: { variable: 'CONSENT_RPC_PORT', fallback: 7002, what: 'consent rpc' },
   healthDataRpc: { variable: 'HEALTH_DATA_RPC_PORT', fallback: 7003, what: 'health-data rpc' },
+  authorizationConnect: {
+    variable: 'AUTHORIZATION_CONNECT_PORT',
+    fallback: 7201,
+    what: 'authorization Connect',
+  },
+  consentConnect: { variable: 'CONSENT_CONNECT_PORT', fallback: 7202, what: 'consent Connect' },
+  healthDataConnect: { variable: 'HEALTH_DATA_CONNECT_PORT', fallback: 7203, what: 'health-data Connect' },
   authorizationProbe: { variable: 'AUTHORIZATION_PROBE_PORT', fallback: 7101, what: 'authorization probes' },
   consentProbe: { variable: 'CONSENT_PROBE_PORT', fallback: 7102, what: 'consent probes' },
   healthDataProbe: { variable: 'HEALTH_DATA_PROBE_PORT', fallback: 7103, what: 'health-data probes' },

@@ -74,6 +74,15 @@ export function toRpcAddresses(ports: StackPorts) {
   } as const;
 }
 
+/** Base URL of each service's Connect port. */
+export function toConnectUrls(ports: StackPorts) {
+  return {
+    authorization: `http://${HOST}:${ports.authorizationConnect}`,
+    consent: `http://${HOST}:${ports.consentConnect}`,
+    'health-data': `http://${HOST}:${ports.healthDataConnect}`,
+  } as const;
+}
+
 /** Base URL of each gateway's /livez, /readyz and /metrics. */
 export function toGatewayProbeUrls({ gatewayProbes }: StackPorts): string[] {
   return gatewayProbes.map((port) => `http://${HOST}:${port}`);
@@ -95,6 +104,7 @@ export function toAuthorizationEnvironment(context: EnvironmentContext): Environ
     ...toCommon(context, 'authorization'),
     ...toSessionSettings(ports),
     RPC_PORT: String(ports.authorizationRpc),
+    CONNECT_PORT: String(ports.authorizationConnect),
     PROBE_PORT: String(ports.authorizationProbe),
     DATABASE_URL_FILE: keys.databaseUrls.authorization,
     CONSENT_ADDRESS: toRpcAddresses(ports).consent,
@@ -116,6 +126,7 @@ export function toConsentEnvironment(context: EnvironmentContext): Environment {
     ...toCommon(context, 'consent'),
     ...toSessionSettings(ports),
     RPC_PORT: String(ports.consentRpc),
+    CONNECT_PORT: String(ports.consentConnect),
     PROBE_PORT: String(ports.consentProbe),
     DATABASE_URL_FILE: keys.databaseUrls.consent,
     RECEIPT_PRIVATE_KEY_FILE: keys.receiptPrivateKey,
@@ -134,6 +145,7 @@ export function toHealthDataEnvironment(context: EnvironmentContext): Environmen
     ...toCommon(context, 'health-data'),
     ...toSessionSettings(ports),
     RPC_PORT: String(ports.healthDataRpc),
+    CONNECT_PORT: String(ports.healthDataConnect),
     PROBE_PORT: String(ports.healthDataProbe),
     DATABASE_URL_FILE: keys.databaseUrls['health-data'],
     CONSENT_ADDRESS: toRpcAddresses(ports).consent,

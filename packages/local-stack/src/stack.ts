@@ -26,6 +26,7 @@ import { guardServers } from './servers/guard.ts';
 import { identifySelf } from './servers/process-identity.ts';
 import { type RedisControl, startRedisControl } from './servers/redis-server.ts';
 import {
+  toConnectUrls,
   toGatewayProbeUrls,
   toGatewayUrls,
   toIdentityProviderUrl,
@@ -97,6 +98,8 @@ export interface Stack extends AsyncDisposable {
   readonly keys: KeyFiles;
   /** `host:port` of each service's rpc. */
   readonly rpcAddresses: Readonly<Record<DatabaseService, string>>;
+  /** Base URL of each service's Connect port. */
+  readonly connectUrls: Readonly<Record<DatabaseService, string>>;
   /** Base URL of each service's /livez, /readyz and /metrics. */
   readonly probeUrls: Readonly<Record<DatabaseService, string>>;
   /** The same of each gateway. */
@@ -224,6 +227,7 @@ function describe(parts: {
     redis: parts.redis,
     keys,
     rpcAddresses: toRpcAddresses(ports),
+    connectUrls: toConnectUrls(ports),
     probeUrls: toProbeUrls(ports),
     gatewayProbeUrls: toGatewayProbeUrls(ports),
     logs: parts.directory.logs,

@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { defaultDataDirectory } from './data-directory.ts';
 import { DEMO_USERS } from './identity-provider/users.ts';
 import { listenForSignals, untilAborted } from './interrupt.ts';
+import { DATABASE_SERVICES } from './key-files.ts';
 import { parsePorts } from './ports.ts';
 import type { Stack } from './stack.ts';
 import { startStack } from './stack.ts';
@@ -55,8 +56,8 @@ function start(options: StartOptions, signal: AbortSignal): Promise<Stack> {
 
 function printSummary(stack: Stack): void {
   const users = DEMO_USERS.map(({ id, description }) => `  ${id.padEnd(10)} ${description}`);
-  const services = Object.entries(stack.rpcAddresses).map(
-    ([name, address]) => `  ${name.padEnd(20)} rpc ${address}`,
+  const services = DATABASE_SERVICES.map(
+    (name) => `  ${name.padEnd(20)} rpc ${stack.rpcAddresses[name]}, Connect ${stack.connectUrls[name]}`,
   );
   console.log(`
 Addresses

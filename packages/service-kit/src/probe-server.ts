@@ -1,4 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Server as NetServer } from 'node:net';
 import type { Metrics } from './telemetry/metrics.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -45,7 +46,7 @@ export function measureReadiness(metrics: Metrics, canWork: () => Promise<boolea
 export const EVERY_ADDRESS = '::';
 
 /** Opens the port and returns its number; 0 picks a free one. */
-export function listenHttp(server: Server, host: string, port: number): Promise<number> {
+export function listenHttp(server: NetServer, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     const listening = () => {
@@ -58,7 +59,11 @@ export function listenHttp(server: Server, host: string, port: number): Promise<
 }
 
 /** Waits a limited time for requests in progress, then closes. */
-export function closeHttp(server: Server): Promise<void> {
+export function closeHttp(
+  server: Pick<Server, 'closeAllConnections' | 'closeIdleConnections'> & {
+    close(ended: () => void): unknown;
+  },
+): Promise<void> {
   return new Promise((resolve) => {
     const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS);
     server.close(() => {

@@ -175,6 +175,19 @@ export function judgeGrpc({ code, text, fields, details, messages, isOpened }: R
     : `${status[code]} ${text} ${fields} ${details.toString('hex')}`;
 }
 
+/** The same over the Connect protocol with JSON. */
+export function judgeConnect(httpStatus: number, body: string): Verdict {
+  const { code, message, details, ...others } = JSON.parse(body);
+  if (httpStatus === 400 && code === 'invalid_argument') return 'admitted';
+  const known = { reason: 'REASON_CALLER_NOT_ADMITTED', message };
+  const isBare =
+    Object.keys(others).length === 0 &&
+    REFUSAL.test(message) &&
+    details.length === 1 &&
+    JSON.stringify(details[0].debug) === JSON.stringify(known);
+  return httpStatus === 403 && code === 'permission_denied' && isBare ? 'refused' : `${httpStatus} ${body}`;
+}
+
 const GRPC_FIELDS = ['content-type', 'date', 'grpc-status-details-bin'];
 
 /** google.rpc.Status: code 7 and the text, and an ErrorDetail of which only the reason and the text are set. */

@@ -7,7 +7,7 @@ import { HEART } from '@phds/running-system/revocation-ways';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 import { CALLERS, type Caller, toSubject } from '@phds/service-kit/keys/key-files';
 import { shared } from '@phds/test-kit/shared';
-import { judgeGrpc, listAdmitted, listStrangers, type Verdict } from '../src/admissions.ts';
+import { judgeConnect, judgeGrpc, listAdmitted, listStrangers, type Verdict } from '../src/admissions.ts';
 import { RawGrpc } from '../src/raw-grpc.ts';
 import { readServiceKeys, signServiceToken } from '../src/service-tokens.ts';
 
@@ -42,9 +42,28 @@ interface Attempt {
   readonly isReadable: boolean;
 }
 
+/** Calls over the gRPC port. */
 function callGrpc(service: Service, attempt: Attempt): Promise<Verdict> {
   const bytes = attempt.isReadable ? EMPTY : UNDECODABLE;
   return (connections.get(service) as RawGrpc).call({ ...attempt, bytes }).then(judgeGrpc);
+}
+
+/** Calls over the Connect port, where a message that cannot be read is text that is no JSON. */
+async function callConnect(service: Service, { path, authorization, isReadable }: Attempt): Promise<Verdict> {
+  const answer = await fetch(`${stack.connectUrls[service]}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(authorization !== null && { authorization }) },
+    body: isReadable ? '{}' : '{',
+  });
+  return judgeConnect(answer.status, await answer.text());
+}
+
+/** Calls over both ports, which have to treat the caller alike. Only the gRPC port has streams. */
+async function call(service: Service, attempt: Attempt): Promise<Verdict> {
+  const verdict = await callGrpc(service, attempt);
+  if (attempt.isStream) return verdict;
+  const other = await callConnect(service, attempt);
+  return verdict === other ? verdict : `${verdict} over gRPC, ${other} over Connect`;
 }
 
 const isStreamOf = (path: string) => RPCS.find((rpc) => rpc.path === path)?.definition.requestStream ?? false;
@@ -73,7 +92,7 @@ test.each(SERVICES)('each rpc of %s admits exactly the callers that the table na
   const ask = async (path: string, caller: Caller) => {
     const isReadable = !expected.get(path)?.includes(caller);
     const authorization = await tokenOf(caller, service);
-    return callGrpc(service, { path, isStream: isStreamOf(path), authorization, isReadable });
+    return call(service, { path, isStream: isStreamOf(path), authorization, isReadable });
   };
   for (const [path, callers] of expected) {
     const verdicts = await Promise.all(CALLERS.map((caller) => ask(path, caller)));
@@ -91,7 +110,7 @@ test.each(SERVICES)('no rpc of %s tells a stranger more than why its token is re
     );
     for (const path of paths) {
       const ask = async ({ name, ...attempt }: (typeof attempts)[number]) =>
-        `${path} to ${name}: ${await callGrpc(service, { path, isStream: isStreamOf(path), ...attempt })}`;
+        `${path} to ${name}: ${await call(service, { path, isStream: isStreamOf(path), ...attempt })}`;
       const answers = await Promise.all(attempts.map(ask));
       expect(answers.filter((answer) => !answer.endsWith(': refused'))).toEqual([]);
     }

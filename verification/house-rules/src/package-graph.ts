@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { listFiles, repositoryRoot } from './repository.ts';
+import { findLines, listFiles, repositoryRoot } from './repository.ts';
 
 /** The workspace packages that each package needs at run time, by name. Those that only its tests need are left out. */
 export type PackageGraph = ReadonlyMap<string, readonly string[]>;
@@ -37,4 +37,28 @@ export function findPackageCycle(graph: PackageGraph): string[] | null {
     if (cycle !== null) return cycle;
   }
   return null;
+}
+
+/** How programs of packages are run, and code that is not in the repository is imported. */
+const USES: Readonly<Record<string, RegExp>> = {
+  prisma: /`\$\{GENERATORS\}\/prisma`, 'generate'/,
+  '@prisma/client': /from '\.\/generated\/|from '\.\.\/store\/generated\//,
+  jest: /'(jest|jest\/package\.json|jest\/bin\/jest(\.js)?)'|bin\/jest/,
+};
+
+/** The lines under a directory that use a package; none if no manifest of the workspace has it as a dependency. */
+export function findUsers(name: string, where: string): string[] {
+  const files = listFiles();
+  const hasIt = files
+    .filter((file) => file.endsWith('package.json'))
+    .map((file) => JSON.parse(readFileSync(path.join(repositoryRoot, file), 'utf8')))
+    .some(({ dependencies, devDependencies }) => name in { ...dependencies, ...devDependencies });
+  const escaped = name.replaceAll('/', '\\/');
+  const uses = USES[name] ?? new RegExp(`(from|import\\() ?'${escaped}(\\/[^']+)?'`);
+  return hasIt
+    ? findLines(
+        files.filter((file) => file.startsWith(where)),
+        uses,
+      )
+    : [];
 }

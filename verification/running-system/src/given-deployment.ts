@@ -14,6 +14,7 @@ const OWN_ONLY = [
   'redis',
   'keys',
   'rpcAddresses',
+  'connectUrls',
   'probeUrls',
   'gatewayProbeUrls',
   'logs',

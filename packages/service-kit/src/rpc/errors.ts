@@ -1,5 +1,6 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { anyPack, anyUnpack } from '@bufbuild/protobuf/wkt';
+import { type Code, ConnectError } from '@connectrpc/connect';
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import {
   type ErrorDetail,
@@ -99,6 +100,13 @@ export function toGrpcError(error: AppError): { code: status; details: string; m
   const metadata = new Metadata();
   metadata.set('grpc-status-details-bin', Buffer.from(toBinary(StatusSchema, body)));
   return { code, details: detail.message, metadata };
+}
+
+/** The error with the same code and details in every protocol of the Connect port. */
+export function toConnectError(error: AppError): ConnectError {
+  const detail = toErrorDetail(error);
+  const details = [{ desc: ErrorDetailSchema, value: detail }];
+  return new ConnectError(detail.message, WIRE[error.reason][1] as number as Code, undefined, details, error);
 }
 
 /** grpc-js's message for calls whose connection ended. Our servers always send details, so the message is not theirs. */

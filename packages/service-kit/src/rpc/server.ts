@@ -23,6 +23,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { ServiceTokenVerifier } from '../trust/service-token.ts';
 import { CallStreams } from './call-server.ts';
 import { decode, encode } from './calls.ts';
+import { createConnectServer } from './connect-port.ts';
 import { RpcContext } from './context.ts';
 import { toGrpcError } from './errors.ts';
 import { measureServedRpcs } from './observer.ts';
@@ -32,6 +33,7 @@ import { serverCredentials, type TlsFiles } from './tls.ts';
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_DEADLINE_MS = 30_000;
 const DRAIN_LIMIT_MS = 5_000;
+const CONNECT_LIMITS = { maxMessageBytes: MAX_MESSAGE_BYTES, maxDeadlineMs: MAX_DEADLINE_MS };
 
 /** A stream has the calls of one process, which limits them itself. Callers accept messages of 16 MiB. */
 const STREAM_LIMITS = {
@@ -55,6 +57,8 @@ export interface RpcServerOptions {
   readonly host: string;
   /** gRPC port; 0 picks a free one. */
   readonly rpcPort: number;
+  /** Port of the Connect protocol and gRPC-Web; 0 picks a free one. Default: not served. */
+  readonly connectPort?: number | undefined;
   /** Port of /livez, /readyz and /metrics in plain HTTP; null for none. */
   readonly probePort: number | null;
   /** Whether the service can work now; reported by grpc.health.v1 and /readyz. May reject with the reason why it cannot. */
@@ -63,7 +67,7 @@ export interface RpcServerOptions {
   readonly metrics?: Metrics;
   /** When a connection ends: no new calls after `maxMs`, and no running ones after `graceMs` more. */
   readonly connectionAge?: { readonly maxMs: number; readonly graceMs: number };
-  /** Applies to the gRPC port. */
+  /** Applies to the gRPC port and the Connect port. */
   readonly tls?: TlsFiles;
 }
 
@@ -71,6 +75,7 @@ export interface RpcServerOptions {
 export interface RpcPorts {
   readonly rpcPort: number;
   readonly probePort: number | null;
+  readonly connectPort: number | null;
 }
 
 export interface RpcServer extends RpcPorts, RunningService {}
@@ -102,6 +107,9 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   const probes = createProbeServer({ isReady, ...(metrics && { metrics }) });
   const probePort =
     options.probePort === null ? null : await listenHttp(probes, options.host, options.probePort);
+  const connect =
+    options.connectPort === undefined ? null : createConnectServer(services, options.tls, CONNECT_LIMITS);
+  const connectPort = connect && (await listenHttp(connect.server, options.host, options.connectPort ?? 0));
   let isServing = false;
   const setServing = (serving: boolean) => {
     isServing = serving;
@@ -109,7 +117,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING');
   };
   if (metrics !== undefined) measureReadiness(metrics, () => isServing);
-  const ports = { rpcPort, probePort };
+  const ports = { rpcPort, probePort, connectPort };
   const watch = watchReadiness({ check: isReady, log: options.log, ports, onChecked: setServing });
   const leave = () => {
     isLeaving = true;
@@ -121,7 +129,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   const dispose = async () => {
     leave();
     streams.close();
-    await Promise.all([closeGrpc(grpc), closeHttp(probes)]);
+    await Promise.all([closeGrpc(grpc), closeHttp(probes), connect?.close()]);
   };
   await watch.first.catch(async (error) => {
     await dispose();

@@ -47,6 +47,10 @@ export interface RpcService {
   readonly descriptor: DescService;
   readonly handlers: ReadonlyMap<string, UnaryHandler>;
   readonly streams: readonly ServedStream[];
+  /** The callers that each unary rpc admits. */
+  readonly callers: Readonly<Record<string, readonly string[]>>;
+  /** Returns the caller of a unary rpc, before its message is read. Throws `caller_not_admitted`. */
+  readonly admit: (call: RpcContext) => Promise<string>;
 }
 
 /** One guarded unary rpc. It rejects only with AppError. `caller` is given if it is admitted already. */
@@ -89,7 +93,13 @@ export function implement<Service extends DescService>(
         handler,
       };
     });
-    return { descriptor, handlers, streams };
+    return {
+      descriptor,
+      handlers,
+      streams,
+      callers,
+      admit: (call) => admit(call, callers[call.method.localName] ?? [], guard),
+    };
   };
 }
 

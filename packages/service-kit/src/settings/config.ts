@@ -125,7 +125,6 @@ const REMOVED_SETTINGS = [
     successor: 'PROBE_PORT',
     rest: '',
   },
-  { name: 'CONNECT_PORT', successor: 'RPC_PORT', rest: ' and call rpcs with grpcurl' },
   {
     name: 'LOGIN_URL',
     successor: 'OIDC_ISSUER',

@@ -49,6 +49,7 @@ export function toRpcServerOptions(
     operators: { rolesOf: (caller) => admitted.rolesOf(caller), record: operatorRecord },
     host: config.HOST,
     rpcPort: config.RPC_PORT,
+    connectPort: config.CONNECT_PORT,
     probePort: config.PROBE_PORT,
     ...toTls(reloads),
   };

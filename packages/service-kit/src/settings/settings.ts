@@ -90,6 +90,11 @@ export function probePort(fallback: number) {
 export function rpcSettings(defaults: { readonly rpc: number; readonly probes: number }) {
   return {
     RPC_PORT: port(defaults.rpc).describe('gRPC.'),
+    CONNECT_PORT: optionalInteger({ max: 65_535, unit: 'port' })
+      .meta({ fallback: 'none: not served' })
+      .describe(
+        'The same rpcs in the Connect protocol (JSON over HTTP) and in gRPC-Web, for [other services](../internal-services.md).',
+      ),
     PROBE_PORT: probePort(defaults.probes),
   } as const;
 }
