@@ -1,9 +1,9 @@
 /** Entry point of `npm start`: runs the local stack until Ctrl-C. */
+import { DATABASE_SERVICES } from '@phds/service-kit/keys/key-files';
 import { CommanderError } from 'commander';
 import { defaultDataDirectory } from './data-directory.ts';
 import { DEMO_USERS } from './identity-provider/users.ts';
 import { listenForSignals, untilAborted } from './interrupt.ts';
-import { DATABASE_SERVICES } from './key-files.ts';
 import { parsePorts } from './ports.ts';
 import type { Stack } from './stack.ts';
 import { startStack } from './stack.ts';

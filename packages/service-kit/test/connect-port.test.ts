@@ -10,8 +10,9 @@ import {
 } from '@connectrpc/connect-node';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { createAuthority, describeWithCertificates } from '@phds/test-kit/certificates';
+import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { notFound } from '../src/errors.ts';
+import { createAuthority } from '../src/keys/authority.ts';
 import type { RpcContext } from '../src/rpc/context.ts';
 import { connection, serve } from './call-stream-service.ts';
 

@@ -1,5 +1,6 @@
 import { importerSettings } from '../../../packages/cli/src/connection.ts';
 import { operatorSettings } from '../../../packages/cli/src/operator/connection.ts';
+import { serviceTokenSettings } from '../../../packages/cli/src/program/service-token.ts';
 import { recordsSettings } from '../../../packages/cli/src/records/connection.ts';
 import { configSchema as authorization } from '../../../services/authorization/src/config.ts';
 import { configSchema as consent } from '../../../services/consent/src/config.ts';
@@ -27,6 +28,7 @@ const SERVICES: readonly SettingsOwner[] = [
 ];
 
 const COMMANDS: readonly SettingsSection[] = [
+  { heading: '`phds service-token`', rows: toSettingRows(serviceTokenSettings) },
   { heading: '`phds import` and `phds imports`', rows: toSettingRows(importerSettings) },
   {
     heading: '`phds erase`, `phds restore` and `phds reports`',

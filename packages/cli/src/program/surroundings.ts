@@ -19,6 +19,8 @@ export type Surrounded = ReturnType<typeof surround>;
 export function surround({ env, output, errors, finish }: Shell) {
   const streams = { output, errors };
   return {
+    ...streams,
+    env,
     finish,
     streams,
     withIngestion: { ...streams, connect: () => openIngestion(env) },

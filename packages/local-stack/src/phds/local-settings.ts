@@ -38,6 +38,13 @@ const TARGETS: readonly Target[] = [
       SERVICE_PRIVATE_KEY_FILE: keys.importerPrivateKey,
     }),
   },
+  {
+    commands: ['service-token'],
+    required: ['SERVICE_PRIVATE_KEY'],
+    toSettings: ({ keys }) => ({
+      SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys.directory).servicePrivateKeys['example-service'],
+    }),
+  },
   calledByOperators(['erase'], ['authorization', 'consent', 'health-data']),
   calledByOperators(['restore'], ['authorization', 'consent']),
   calledByOperators(['apps', 'developers'], ['authorization']),
