@@ -124,7 +124,7 @@ test('the walk-through passes every answer on to the next request', async () => 
   });
   const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   const script = renderWalkthrough({ gatewayUrls: [url], identityProviderUrl: url });
-  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script]);
+  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-c', script]);
   server.close();
   expect(stderr).toBe('');
   expect(stdout).toContain('http://localhost/approve/apr_1');
