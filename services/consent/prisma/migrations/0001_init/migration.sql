@@ -514,6 +514,8 @@ CREATE INDEX "webhook_event_due_data_idx" ON "webhook_event"("endpoint_id", "nex
   WHERE "state" = 'pending' AND "type" = 'data.updated';
 CREATE INDEX "webhook_event_due_other_idx" ON "webhook_event"("endpoint_id", "next_attempt_at")
   WHERE "state" = 'pending' AND "type" <> 'data.updated';
+-- What was not delivered, for the lists of operators and the log of a developer: short beside what was.
+CREATE INDEX "webhook_event_undelivered_idx" ON "webhook_event"("endpoint_id", "state", "number") WHERE "state" <> 'delivered';
 -- What precedes an event of the same grant.
 CREATE INDEX "webhook_event_order_idx" ON "webhook_event"("grant_id", "number") WHERE "state" = 'pending';
 -- At most one unsent `data.updated` for each grant, which takes up the changes that follow.
@@ -703,6 +705,8 @@ CREATE TABLE "consent_audit"."operator_act" (
 CREATE INDEX "operator_act_user_ref_idx" ON "consent_audit"."operator_act"("user_ref", "number") WHERE "user_ref" IS NOT NULL;
 -- An act has one outcome.
 CREATE UNIQUE INDEX "operator_act_ends_key" ON "consent_audit"."operator_act"("ends") WHERE "ends" <> 0;
+-- The acts of one request.
+CREATE INDEX "operator_act_request_id_idx" ON "consent_audit"."operator_act"("request_id") WHERE "ends" = 0;
 
 -- Makes one of the partitions that are missing: of this month, of the months that follow, or of a past month of which records are in
 -- the default partition. Answers 1, or 0 when none is missing. A month that needs no move comes first, then the oldest.
