@@ -23,7 +23,6 @@ import { type AccessRecorder, createAccessRecorder } from './app/access-recorder
 import { createAccesses } from './app/accesses.ts';
 import { loggingClockDifference } from './app/clock-difference.ts';
 import { createDecisions } from './app/decisions.ts';
-import { createErasureCertificates, type ErasureCertificates } from './app/erasure-certificates.ts';
 import { createErasures } from './app/erasures.ts';
 import { createGrants } from './app/grants.ts';
 import { createLedger, type Ledger } from './app/ledger.ts';
@@ -38,7 +37,7 @@ import { createSandbox, type Sandbox } from './app/sandbox.ts';
 import { createSessions, type Sessions } from './app/sessions.ts';
 import { createSharing } from './app/sharing.ts';
 import { startBackgroundTasks } from './background-tasks.ts';
-import { createJoseSigner, ERASURE_CERTIFICATE_TYPE, RECEIPT_TYPE } from './clients/jose-signer.ts';
+import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
 import { openEvictions } from './events/redis-evictions.ts';
 import { type ConsentMetrics, createConsentMetrics } from './metrics.ts';
@@ -213,7 +212,7 @@ async function createRpcServices(
     createPersonOperatorService({
       ...useCases,
       sessions,
-      certificates: await createCertificatesUseCase(parts),
+      acts: operatorRecord,
       clock,
     }),
     createReportService({ reports: acknowledging(guard, reports, ['report']), userOf }),
@@ -224,11 +223,6 @@ async function createRpcServices(
     createEventService(changes),
     createRestoreService({ guard, suspensions: stores.suspensions }),
   ];
-}
-
-async function createCertificatesUseCase({ stores, config, clock }: Parts): Promise<ErasureCertificates> {
-  const signer = await createJoseSigner(config.RECEIPT_PRIVATE_KEY, ERASURE_CERTIFICATE_TYPE);
-  return createErasureCertificates({ acts: stores.operatorActs, signer, clock });
 }
 
 function createLedgerUseCase({ stores, evictions, guard, metrics }: Parts): Ledger {

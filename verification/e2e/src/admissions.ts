@@ -60,7 +60,7 @@ const ADMITTED: Table = {
       gateway: 'ListOwnActs',
     },
     'phds.consent.v1.PersonOperatorService': {
-      operator: 'GetPerson ListPersonGrants AnnounceRecordsRead EndGrant EndPersonSessions CertifyErasure',
+      operator: 'GetPerson ListPersonGrants AnnounceRecordsRead EndGrant EndPersonSessions ListCompletedActs',
     },
     'phds.consent.v1.ReportService': { gateway: 'ReportApp', operator: 'ListReports' },
     'phds.consent.v1.SandboxService': {

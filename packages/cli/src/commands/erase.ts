@@ -13,15 +13,12 @@ import {
   reportFailedCall,
 } from '../operator/connection.ts';
 import type { ChosenUser } from '../options.ts';
-import { writeWholeFile } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
 
 export interface ErasureArguments {
   readonly userId: string;
   /** Ends the apps that the person registered, for all of their users. */
   readonly revokeApps: boolean;
-  /** File for a signed certificate; null for none. */
-  readonly certificateFile: string | null;
   readonly json: boolean;
 }
 
@@ -38,10 +35,11 @@ interface Removed {
  * Returns the exit code.
  */
 export async function erasePerson(
-  { userId, revokeApps, certificateFile, json }: ErasureArguments,
+  { userId, revokeApps, json }: ErasureArguments,
   { output, errors, connect }: OperatorSurroundings,
 ): Promise<number> {
   const removed: Removed = {};
+  let acts: Awaited<ReturnType<typeof listErasures>> = [];
   let failure: string | null = null;
   let service: OperatedService = 'authorization';
   try {
@@ -50,34 +48,29 @@ export async function erasePerson(
       service = step.service;
       await step.erase(connection, { userId, revokeApps }, removed);
     }
-    if (certificateFile !== null) failure = await writeCertificate(connection, userId, certificateFile);
+    service = 'consent';
+    if (json) acts = await listErasures(connection);
   } catch (error) {
     failure = explain(error, service);
   }
-  if (json) output.write(toJson({ ok: failure === null, removed, error: failure }));
+  if (json) output.write(toJson({ ok: failure === null, removed, acts, error: failure }));
   else if (failure === null) output.write(toText(removed));
   if (failure === null) return EXIT_DONE;
   errors.write(`${failure}\n`);
   return EXIT_FAILED;
 }
 
-/** Writes the certificate of this command's erasure. Returns why there is none; null when it is written. */
-async function writeCertificate(
-  connection: OperatorConnection,
-  userId: string,
-  file: string,
-): Promise<string | null> {
-  const without = 'Everything is removed, but there is no certificate: run it again.';
-  try {
-    const people = connection.client('consent', PersonOperatorService);
-    const { certificate } = await people.certifyErasure({ userId });
-    await writeWholeFile(file, [`${certificate}\n`]);
-    return null;
-  } catch (error) {
-    const { code } = error as { code?: unknown };
-    const why = typeof code === 'string' ? `${file}: ${code}.` : explainCall(error, 'consent');
-    return `${why} ${without}`;
-  }
+/** The entries of this command in the operators' record, by which an auditor finds them: number and SHA-256 (hex) of each act and its outcome. */
+async function listErasures(connection: OperatorConnection) {
+  const { acts } = await connection.client('consent', PersonOperatorService).listCompletedActs({});
+  return acts
+    .filter(({ rpc }) => rpc.endsWith('/EraseUser'))
+    .map(({ rpc, number, hash, outcomeNumber, outcomeHash }) => ({
+      rpc,
+      number: Number(number),
+      hash: Buffer.from(hash).toString('hex'),
+      outcome: { number: Number(outcomeNumber), hash: Buffer.from(outcomeHash).toString('hex') },
+    }));
 }
 
 /** `phds erase --dry-run`: prints what an erasure would end, and removes nothing. Returns the exit code. */

@@ -8,7 +8,6 @@ import {
   jsonOption,
   pageOption,
   parseNotEmpty,
-  parsePath,
   reasonOption,
   type UserOptions,
 } from '../options.ts';
@@ -78,11 +77,10 @@ export function addErase(program: Command, { finish, withServices }: Surrounded)
       'also end the apps that the person registered, for everybody who uses them',
       false,
     )
-    .option('--certificate <file>', 'write a signed certificate of the erasure', parsePath)
     .option('--reason <text>', "why, for the operators' record", parseNotEmpty)
     .addOption(jsonOption('what was removed'))
     .action(async (options: EraseOptions, command: Command) => {
-      const { confirm, dryRun, revokeApps, certificate: certificateFile = null, reason, json } = options;
+      const { confirm, dryRun, revokeApps, reason, json } = options;
       const { userId, hidesUser } = chooseUser(options, command);
       const services = withServices(['authorization', 'consent', 'health-data'], reason);
       if (dryRun) return finish(await previewErasure({ userId, hidesUser, json }, services));
@@ -91,7 +89,7 @@ export function addErase(program: Command, { finish, withServices }: Surrounded)
         command.error(`error: --confirm must ${right}`);
       }
       if (reason === undefined) command.error("error: required option '--reason <text>' not specified");
-      finish(await erasePerson({ userId, revokeApps, certificateFile, json }, services));
+      finish(await erasePerson({ userId, revokeApps, json }, services));
     });
 }
 
@@ -102,7 +100,6 @@ interface EraseOptions extends UserOptions {
   readonly confirm?: string;
   readonly dryRun: boolean;
   readonly revokeApps: boolean;
-  readonly certificate?: string;
   readonly reason?: string;
   readonly json: boolean;
 }

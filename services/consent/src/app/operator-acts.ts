@@ -28,19 +28,13 @@ export interface OwnAct {
   readonly appName: string;
 }
 
-/** An entry as a certificate names it: number, time (RFC 3339) and hash (hex). */
-export interface NamedEntry {
-  readonly number: number;
-  readonly at: string;
-  readonly hash: string;
-}
-
-/** An act that succeeded. */
+/** An act that succeeded, and the entry of its outcome. */
 export interface CompletedAct {
   readonly rpc: string;
-  readonly operator: string;
-  readonly act: NamedEntry;
-  readonly outcome: NamedEntry;
+  readonly number: number;
+  readonly hash: Uint8Array;
+  readonly outcomeNumber: number;
+  readonly outcomeHash: Uint8Array;
 }
 
 /** The operators' record in the database. */
@@ -53,14 +47,12 @@ export interface OperatorActStore {
   list(afterNumber: number, limit: number): Promise<StoredEntry[]>;
   /** The acts on a person, newest first. */
   listOfPerson(userId: string, page: Page): Promise<Listed<OwnAct>>;
-  /** The acts with this request id that succeeded, newest first. */
+  /** The acts with this request id that succeeded, in the order in which they began. */
   listCompleted(requestId: string): Promise<CompletedAct[]>;
-  /** Whether consent has something of a person. */
-  isKnown(userId: string): Promise<boolean>;
 }
 
 /** The record of what operators do. */
-export interface OperatorActs extends Pick<OperatorActStore, 'list' | 'listOfPerson'> {
+export interface OperatorActs extends Pick<OperatorActStore, 'list' | 'listOfPerson' | 'listCompleted'> {
   /** The act may begin when it returns. */
   begin(act: OperatorAct): Promise<bigint>;
   /** Throws `not_found` for an unknown act and for one with another outcome. */
@@ -76,5 +68,6 @@ export function createOperatorActs(store: OperatorActStore): OperatorActs {
     },
     list: (afterNumber, limit) => store.list(afterNumber, limit),
     listOfPerson: (userId, page) => store.listOfPerson(userId, page),
+    listCompleted: (requestId) => store.listCompleted(requestId),
   };
 }

@@ -6,9 +6,6 @@ import type { Signer } from '../app/ports.ts';
 /** `typ` of a receipt, which prevents confusion with tokens. */
 export const RECEIPT_TYPE = 'consent-receipt+jwt';
 
-/** `typ` of a certificate of an erasure. */
-export const ERASURE_CERTIFICATE_TYPE = 'erasure-certificate+jwt';
-
 /**
  * Creates a signer with Ed25519 (RFC 8037) and its own `typ`. `kid` is the RFC 7638 thumbprint of the public key. Rejects keys of
  * another kind.

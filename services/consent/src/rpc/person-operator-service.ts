@@ -7,8 +7,8 @@ import { implement } from '@phds/service-kit/rpc/service';
 import { toCarriedOrigin } from '@phds/service-kit/telemetry/current-origin';
 import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { ErasureCertificates } from '../app/erasure-certificates.ts';
 import type { Grants } from '../app/grants.ts';
+import type { CompletedAct, OperatorActs } from '../app/operator-acts.ts';
 import type { PendingApprovals } from '../app/pending-approvals.ts';
 import type { Sessions } from '../app/sessions.ts';
 import { toGrantMessage } from './grant-messages.ts';
@@ -21,13 +21,13 @@ export function createPersonOperatorService({
   grants,
   pendingApprovals,
   sessions,
-  certificates,
+  acts,
   clock,
 }: {
   readonly grants: Pick<Grants, 'list' | 'endByOperator'>;
   readonly pendingApprovals: Pick<PendingApprovals, 'list'>;
   readonly sessions: Pick<Sessions, 'end'>;
-  readonly certificates: ErasureCertificates;
+  readonly acts: Pick<OperatorActs, 'listCompleted'>;
   readonly clock: Clock;
 }) {
   /** How many grants the person had, and the last read of any. */
@@ -75,9 +75,9 @@ export function createPersonOperatorService({
         await sessions.end({ tokenHash: null, sid: null, subject, endedAt: clock.now() });
         return {};
       },
-      async certifyErasure({ userId }) {
-        const { requestId } = toCarriedOrigin();
-        return { certificate: await certificates.certify(parseUserId(userId), requestId) };
+      async listCompletedActs() {
+        const completed = await acts.listCompleted(toCarriedOrigin().requestId);
+        return { acts: completed.map(toCompletedAct) };
       },
     },
     {
@@ -86,7 +86,11 @@ export function createPersonOperatorService({
       announceRecordsRead: [...SUPPORTERS, ...AUDITORS],
       endGrant: SUPPORTERS,
       endPersonSessions: SUPPORTERS,
-      certifyErasure: OPERATORS,
+      listCompletedActs: OPERATORS,
     },
   );
+}
+
+function toCompletedAct({ number, outcomeNumber, ...act }: CompletedAct) {
+  return { ...act, number: BigInt(number), outcomeNumber: BigInt(outcomeNumber) };
 }

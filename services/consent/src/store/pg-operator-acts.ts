@@ -8,7 +8,7 @@ import {
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import sql, { raw } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import type {
   CompletedAct,
   OperatorAct,
@@ -68,21 +68,11 @@ export function createPgOperatorActs(pool: pg.Pool): OperatorActStore {
       return { items, total: counted[0]?.total ?? 0 };
     },
     listCompleted: (requestId) => select<CompletedAct>(pool)`
-      SELECT a.rpc, a.operator, ${named('a')} AS act, ${named('o')} AS outcome
+      SELECT a.rpc, a.number::float8 AS number, a.hash, o.number::float8 AS "outcomeNumber", o.hash AS "outcomeHash"
       FROM consent_audit.operator_act a JOIN consent_audit.operator_act o ON o.ends = a.number AND o.ends <> 0 AND o.outcome = 'OK'
-      WHERE a.request_id = ${requestId} AND a.ends = 0 ORDER BY a.number DESC`,
-    async isKnown(userId) {
-      const found = await select(pool)`
-        SELECT 1 FROM person WHERE user_id = ${userId} UNION ALL SELECT 1 FROM consent_grant WHERE user_id = ${userId}
-        UNION ALL SELECT 1 FROM pending_approval WHERE claimed_by = ${userId} LIMIT 1`;
-      return found.length > 0;
-    },
+      WHERE a.request_id = ${requestId} AND a.ends = 0 ORDER BY a.number`,
   });
 }
-
-const named = (entry: 'a' | 'o') =>
-  raw(`json_build_object('number', ${entry}.number, 'at', to_char(${entry}.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'hash', encode(${entry}.hash, 'hex'))`);
 
 const ERASURE = '/EraseUser';
 
