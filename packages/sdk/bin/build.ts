@@ -27,7 +27,8 @@ mkdirSync(path.join(workspace, 'node_modules/.cache'), { recursive: true });
 const scratch = mkdtempSync(path.join(workspace, 'node_modules/.cache/phds-sdk-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 
-const compiler = path.join(workspace, 'node_modules/.bin/tsc');
+// That of the generators, which are installed for npm start too.
+const compiler = path.join(workspace, 'packages/generators/node_modules/.bin/tsc');
 run(compiler, ['-p', path.join(own, 'tsconfig.build.json'), '--outDir', scratch]);
 
 // The compiler rewrites the endings of imports in JavaScript only.
