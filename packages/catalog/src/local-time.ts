@@ -1,7 +1,7 @@
 import { withinCalendar } from './instants.ts';
 import { ZoneCache } from './time-zones.ts';
 
-// Local time by `Intl` (docs/decisions/0012).
+// Local time by `Intl`.
 
 // Creating a formatter costs as much as dozens of uses.
 const formatters = new ZoneCache(

@@ -34,7 +34,7 @@ const SEEN = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
 /**
  * The reason why a text shown to people at a decision is invalid, or null. Invisible characters and characters that change how
- * others are read are refused (docs/decisions/0009).
+ * others are read are refused.
  */
 export function findShownTextFault(text: string, kind: 'line' | 'lines'): string | null {
   const judged = text.replace(JOINER_IN_WORD, '').replace(JOINER_AFTER_VIRAMA, '').replace(EMOJI_PARTS, '');

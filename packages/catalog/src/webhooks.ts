@@ -1,4 +1,4 @@
-// The names that webhooks use in the public interface (docs/decisions/0032).
+// The names that webhooks use in the public interface.
 
 /** The events that an app can choose. */
 export const WEBHOOK_EVENTS = [

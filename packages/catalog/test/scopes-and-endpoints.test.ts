@@ -46,7 +46,7 @@ const SCOPE_OF_PATH = {
   '/api/v1/ehr': 'read:ehr',
 };
 
-// The parameters that each route accepts: those of version 1, and `updatedSince` (decision 0029).
+// The parameters that each route accepts: those of version 1, and `updatedSince`.
 const QUERY_OF_ENDPOINT = {
   'health-data': 'from page pageSize to type updatedSince',
   aggregations: 'from timeZone to type',

@@ -223,7 +223,7 @@ const cacheAndReports = {
     'Interval at which counts of refused requests are sent to consent. A crash loses those of one interval.',
   ),
   REQUEST_LOG_INTERVAL_MS: durationMs(1_000).describe(
-    'Interval at which the [request log](../decisions/0009-gaps-of-the-contract.md) of the apps is moved to Redis. A crash loses the requests of one interval.',
+    'Interval at which the [request log](../design/tokens-and-apps.md#limits-of-requests) of the apps is moved to Redis. A crash loses the requests of one interval.',
   ),
 } as const;
 

@@ -114,7 +114,7 @@ describeWithRedis('the first request that starts after the answer is refused on 
         expect(outcome).toEqual({ refused: ROUNDS * GATEWAYS, wrong: [] });
         if (mode === 'Redis up') return;
         // The gateways were not notified: each considered the token live, and only the record step refused. A read that was repeated
-        // because its stream was lost has two records (docs/decisions/0023).
+        // because its stream was lost has two records.
         const refusedRecords = (await countRefusedRecords()) - refusedBefore;
         expect(refusedRecords).toBeGreaterThanOrEqual(ROUNDS * GATEWAYS);
         expect(refusedRecords).toBeLessThanOrEqual(2 * ROUNDS * GATEWAYS);

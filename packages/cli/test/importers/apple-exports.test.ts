@@ -82,7 +82,7 @@ describe('an archive', () => {
   });
 });
 
-// A phone's records reach a ratio of 36; records that differ only in their times reach 55 (docs/decisions/0013).
+// A phone's records reach a ratio of 36; records that differ only in their times reach 55.
 test('an export that compresses better than any real one, by a factor of more than 50, is read', async () => {
   const watch = device({ name: 'Apple Watch', manufacturer: 'Apple Inc.', model: 'Watch', software: '10.2' });
   const details = [

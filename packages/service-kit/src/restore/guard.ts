@@ -18,7 +18,7 @@ import {
 import { toVerification, Unverified, type VerificationQuery, type Witness } from './witness.ts';
 
 /**
- * Detects that the database was restored to a state without some acknowledged changes (docs/decisions/0011). After every change and
+ * Detects that the database was restored to a state without some acknowledged changes (docs/design/guarantees.md). After every change and
  * before acknowledging it, each instance increments the position in its own row and remembers it. If the row is behind the
  * remembered position, changes are missing. A different database, such as a promoted standby, is trusted once every instance has
  * found its row complete.

@@ -45,7 +45,7 @@ interface Suspended {
   readonly madeAt: Date;
 }
 
-/** phds.common.v1.RestoreService for the database that the guard watches (docs/decisions/0011). */
+/** phds.common.v1.RestoreService for the database that the guard watches (docs/design/guarantees.md). */
 export function createRestoreService({
   guard,
   suspensions,

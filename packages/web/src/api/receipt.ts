@@ -3,7 +3,7 @@ import type { SignedReceipt } from './resources.ts';
 const SECOND_MS = 1_000;
 
 /**
- * The content of a receipt (ISO/IEC TS 27560:2023, see docs/decisions/0018). Texts are those that the person was shown. Some were not
+ * The content of a receipt (ISO/IEC TS 27560:2023). Texts are those that the person was shown. Some were not
  * stored by earlier releases.
  */
 export interface Receipt {

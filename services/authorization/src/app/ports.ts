@@ -141,7 +141,7 @@ export type AssertionVerifier = (
   | { readonly fault: string; readonly namesUnknownKey: boolean }
 >;
 
-/** Proves changes of other calls, before an answer repeats them (docs/decisions/0011). */
+/** Proves changes of other calls, before an answer repeats them. */
 export interface ChangeProof {
   acknowledge(): Promise<void>;
 }

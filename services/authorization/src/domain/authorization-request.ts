@@ -148,7 +148,7 @@ function describeUnknown([first = '']: readonly string[]): string {
 
 /**
  * The part of a request, or of its code, that the app's settings no longer allow; null when everything is allowed. Settings may
- * have been tightened since the request was opened (docs/decisions/0009).
+ * have been tightened since the request was opened.
  */
 export function findSettingsFault(
   request: Pick<AuthorizationRequest, 'redirectUri' | 'scopes' | 'codeChallenge'>,

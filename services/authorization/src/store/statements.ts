@@ -50,7 +50,7 @@ interface Outcome {
 }
 
 /**
- * Changes that are decided by the lock of a row, and proven and committed in groups (docs/decisions/0045). The statement passes over
+ * Changes that are decided by the lock of a row, and proven and committed in groups (docs/design/performance.md). The statement passes over
  * locked rows. A change whose row is locked waits for it alone. Each change returns whether it was made.
  */
 export function createGroupedChange<Change extends object>(options: {

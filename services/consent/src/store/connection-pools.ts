@@ -16,7 +16,7 @@ export interface PoolOptions {
 }
 
 /**
- * The pools of the access records: those of the ledger, unless RECORDS_DATABASE_URL names a database of their own (docs/decisions/0047). No
+ * The pools of the access records: those of the ledger, unless RECORDS_DATABASE_URL names a database of their own. No
  * statement and no transaction names tables of both.
  */
 export interface RecordPools {

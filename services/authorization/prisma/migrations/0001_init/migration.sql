@@ -241,7 +241,7 @@ ALTER TABLE "app"
 ALTER TABLE "refresh_token" ADD CONSTRAINT "refresh_token_hash_is_sha256" CHECK (octet_length("hash") = 32);
 
 -- A consumed code names the family that its exchange made. A sandbox app gets codes and tokens of its own sandbox people only, and a
--- live app of none of them (docs/decisions/0031).
+-- live app of none of them.
 ALTER TABLE "authorization_code"
   ADD CONSTRAINT "authorization_code_hash_is_sha256" CHECK (octet_length("hash") = 32),
   ADD CONSTRAINT "authorization_code_consumed_with_family" CHECK (("consumed_at" IS NULL) = ("family_id" IS NULL)),
@@ -279,7 +279,7 @@ CREATE TRIGGER "end_previous_secret" BEFORE UPDATE OF "secret_hash" ON "app"
   FOR EACH ROW WHEN (NEW.secret_hash IS DISTINCT FROM OLD.secret_hash)
   EXECUTE FUNCTION "end_previous_secret"();
 
--- Restored databases (docs/decisions/0011).
+-- Restored databases.
 
 ALTER TABLE "restore" ADD CONSTRAINT "restore_kind_check"
   CHECK ("kind" IN ('first', 'failover', 'detected', 'declared'));

@@ -417,9 +417,9 @@ CREATE INDEX "notice_unnumbered_idx" ON "notice"("at", "id") WHERE "number" IS N
 
 ALTER TABLE "app"
   ADD CONSTRAINT "app_status_check" CHECK ("status" IN ('active', 'suspended', 'revoked')),
-  -- An operator's lock of an app (docs/decisions/0043).
+  -- An operator's lock of an app.
   ADD CONSTRAINT "app_lock_check" CHECK ("lock_kind" IS NULL OR "status" <> 'active');
--- A sandbox app shares with its own sandbox people only, and a live app with none of them (docs/decisions/0031).
+-- A sandbox app shares with its own sandbox people only, and a live app with none of them.
 ALTER TABLE "pending_approval"
   ADD CONSTRAINT "pending_approval_decision_check" CHECK ("decision" IN ('approved', 'denied')),
   ADD CONSTRAINT "pending_approval_decided_check"
@@ -507,7 +507,7 @@ CREATE FUNCTION "shown_app_of"("of_grant" TEXT, "of_client" TEXT, "until" TIMEST
     )
   );
 
--- Webhooks (docs/decisions/0032).
+-- Webhooks.
 
 -- What is due at an endpoint: `data.updated` apart, so that the other events are found at once however many of it are waiting.
 CREATE INDEX "webhook_event_due_data_idx" ON "webhook_event"("endpoint_id", "next_attempt_at")
@@ -539,7 +539,7 @@ ALTER TABLE "webhook_event"
 ALTER TABLE "webhook_scan" ADD CONSTRAINT "webhook_scan_only_check" CHECK ("only");
 INSERT INTO "webhook_scan" DEFAULT VALUES;
 
--- Access records: chains of batches and their records, in partitions by month (docs/decisions/0010).
+-- Access records: chains of batches and their records, in partitions by month.
 
 CREATE TABLE "access_batch" (
     "writer" UUID NOT NULL,
@@ -632,7 +632,7 @@ BEGIN
 END
 $$;
 
--- Counts of access_day for each app, so that the usage of an app does not add up its users (docs/decisions/0010). Whoever changes app_day has the
+-- Counts of access_day for each app, so that the usage of an app does not add up its users. Whoever changes app_day has the
 -- lock until the commit: two counters change the same few rows, in two statements, so that row locks alone could wait for each other.
 CREATE FUNCTION "change_app_day"() RETURNS trigger LANGUAGE plpgsql SET search_path = consent, pg_temp AS $$
 BEGIN
@@ -684,7 +684,7 @@ CREATE TABLE "consent_audit"."access_dropped" (
 );
 -- Found at once by whoever reads counts: those of days before are no longer told.
 CREATE INDEX "access_dropped_kept_from_idx" ON "consent_audit"."access_dropped"("kept_from");
--- The record of what operators did (docs/decisions/0046): an act before it begins, or the outcome of one. Each entry has the hash of the
+-- The record of what operators did: an act before it begins, or the outcome of one. Each entry has the hash of the
 -- entry before it and itself (packages/record-chain). The service can only add to it.
 CREATE TABLE "consent_audit"."operator_act" (
     "number" BIGINT NOT NULL,
@@ -958,7 +958,7 @@ BEGIN
 END
 $$;
 
--- Restored databases (docs/decisions/0011).
+-- Restored databases.
 
 -- Each time that the ledger was found to be another database than before, or was said to have been put back. A failover that lacks nothing that
 -- was acknowledged is an entry that suspends nothing.

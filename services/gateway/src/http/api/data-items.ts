@@ -49,7 +49,7 @@ const aggregation = z
 
 const updatedAt = instant.meta({ description: 'When the change was committed.' });
 
-/** The answer to `updatedSince` (decision 0029). */
+/** The answer to `updatedSince`. */
 export const CHANGES = z
   .object({
     data: z.array(

@@ -21,7 +21,7 @@ type Connection = 'connected' | 'not connected' | 'unknown';
 /**
  * Returns a browser to its app with an error. Anybody can register an app and send people a link that ends in an error here (an
  * open redirector), so the browser is redirected automatically only to an app that the signed-in person shares data with. Otherwise
- * a page shows the host and a link (RFC 9700 section 4.11.2, docs/decisions/0009).
+ * a page shows the host and a link (RFC 9700 section 4.11.2).
  */
 export async function returnToApp(exchange: Exchange, target: ErrorRedirect): Promise<void> {
   const { error, description } = findError(target.errorRedirect);

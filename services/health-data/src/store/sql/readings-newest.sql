@@ -2,7 +2,7 @@
 -- the page as a JSON array of texts, one for each reading; null when there is no reading.
 --
 -- The hottest statement. One row of JSON costs the client much less than twenty rows, and a text for each reading costs
--- Postgres less than an array (docs/decisions/0022). The source is the last field, because no other one could contain
+-- Postgres less than an array. The source is the last field, because no other one could contain
 -- the separator. The index returns readings by start; only those up to the end of the page, with all that start together
 -- with the last one (WITH TIES), are sorted. json_agg repeats the order, because SQL does not promise that it keeps that
 -- of its input; the plan sorts once.
