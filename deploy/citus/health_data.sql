@@ -1,4 +1,4 @@
--- Distributes the tables of health-data by person over the servers of a Citus cluster (docs/operations/distribution.md).
+-- Distributes the tables of health-data by person over the servers of a Citus cluster (docs/operations/deploy.md#health-data-on-several-servers).
 --
 -- Run it on the coordinator, in the database of health-data, as phds_health_data_owner, after the migrations and before
 -- the service starts; and again after each later migration. Tables that are distributed already are left alone. It waits

@@ -1,4 +1,4 @@
--- Planner settings of health-data on the servers that hold its shards (docs/operations/distribution.md).
+-- Planner settings of health-data on the servers that hold its shards (docs/operations/deploy.md#health-data-on-several-servers).
 --
 -- The service sets them for its own connections, which end at the coordinator: Citus does not pass them on. As settings of
 -- the role they apply wherever the coordinator connects as that role. Run it on the coordinator as a superuser; Citus

@@ -12,6 +12,6 @@ for file in $(git ls-files '*package.json'); do replace "s/^  \"version\": \"$la
 for file in $(git ls-files 'deploy/kubernetes/*kustomization.yaml'); do
   replace "s/newTag: \"$last\"/newTag: \"$next\"/; s/^nameSuffix: -$(dashed "$last")\$/nameSuffix: -$(dashed "$next")/" "$file"
 done
-replace "s/with the tag \`$last\`/with the tag \`$next\`/" docs/operations/kubernetes.md
+replace "s/with the tag \`$last\`/with the tag \`$next\`/" docs/operations/deploy.md
 for file in docs/partners/sdk.md packages/sdk/README.md; do replace "s/phds-sdk-$last\.tgz/phds-sdk-$next.tgz/" "$file"; done
 replace "s/^## Unreleased\$/## $next/" CHANGELOG.md

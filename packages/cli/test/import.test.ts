@@ -231,7 +231,7 @@ describe('an unusable service configuration', () => {
     const { code, errors } = await run(countingImporter(), {}, env);
     expect(code).toBe(1);
     expect(errors).toBe(
-      'Configuration is not usable:\n  - SERVICE_PRIVATE_KEY: must be an Ed25519 private key (PKCS #8 PEM) (docs/operations/key-rotation.md#making-keys)\n',
+      'Configuration is not usable:\n  - SERVICE_PRIVATE_KEY: must be an Ed25519 private key (PKCS #8 PEM) (docs/operations/keys.md#making-keys)\n',
     );
   });
 

@@ -68,7 +68,7 @@ const COMMENTS = {
 
 function toAdvice({ what, marker }: Violation): string {
   if (marker === null) return `${what}.`;
-  return `${what}. Change it (docs/operations/rolling-updates.md), or say why it is safe above the statement: ${COMMENTS[marker]}`;
+  return `${what}. Change it (docs/operations/upgrade-and-release.md), or say why it is safe above the statement: ${COMMENTS[marker]}`;
 }
 
 if (!(await checkAll())) process.exitCode = 1;

@@ -34,7 +34,7 @@ function nameOf({ schemaname, relname }: Node): string {
 }
 
 /*
- * What a migration may do while the earlier release runs (docs/operations/rolling-updates.md). A statement that these rules refuse needs a
+ * What a migration may do while the earlier release runs (docs/operations/upgrade-and-release.md). A statement that these rules refuse needs a
  * comment of its own above it:
  *
  *   -- contract: nothing uses app.legacy_name since 0.4.0     for what takes something away

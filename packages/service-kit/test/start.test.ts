@@ -33,7 +33,7 @@ test('settings that cannot be used are one line of the log, with the reason and 
       service: 'consent',
       problems: [
         { ...problems[0], page: 'docs/operations/settings.md' },
-        { ...problems[1], page: 'docs/signing-in.md' },
+        { ...problems[1], page: 'docs/operations/signing-in.md' },
       ],
       msg: 'the configuration is not usable: PORT: must be a port; OIDC_ISSUER: must be set',
     },

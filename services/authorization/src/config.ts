@@ -71,7 +71,7 @@ const settings = z.object({
     "Interval at which the service looks which apps' `jwksUri` to fetch ([when](../partners/sender-constrained.md#keys-at-a-url)).",
   ),
   JWKS_PROXY: proxyUrl().describe(
-    'HTTP proxy (`CONNECT`) to all hosts of a `jwksUri` ([what it sees](../webhooks.md#through-a-proxy)).',
+    'HTTP proxy (`CONNECT`) to all hosts of a `jwksUri` ([what it sees](deploy.md#through-a-proxy)).',
   ),
   JWKS_ALLOW_LOOPBACK: flag().describe(
     'For the local stack: a `jwksUri` of loopback addresses, also without TLS. Refused at the start unless `HOST` and `SESSION_ISSUER` are of this machine.',

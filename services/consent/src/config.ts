@@ -28,7 +28,7 @@ const accessSettings = {
     .optional()
     .meta({ unit: 'connection string', fallback: 'that of `DATABASE_URL`', secret: true })
     .describe(
-      'Database of the access records, with the role of the service ([moving them](access-records.md#a-database-of-their-own)).',
+      'Database of the access records, with the role of the service ([moving them](people.md#access-records)).',
     ),
   ACCESS_POOL_SIZE: integer(8, { min: 4, max: 200, unit: 'connections' }).describe(
     'Connections besides `DATABASE_POOL_SIZE`: four for recording and judging accesses, the others, at least one, for checking tokens and sessions and for counting.',
@@ -54,10 +54,10 @@ const accessSettings = {
 
 const webhookSettings = {
   WEBHOOK_KEY: secretKey().describe(
-    'Derives the secrets of [webhooks](../webhooks.md); the same for all instances.',
+    'Derives the secrets of [webhooks](deploy.md#webhooks); the same for all instances.',
   ),
   WEBHOOK_CONCURRENCY: integer(16, { max: 256, unit: 'events' }).describe(
-    'Events that this instance delivers at once, and as many again to [slow receivers](../webhooks.md#who-gets-the-places); 0 for an instance that sends none.',
+    'Events that this instance delivers at once, and as many again to [slow receivers](../design/consent.md#webhooks); 0 for an instance that sends none.',
   ),
   WEBHOOK_INTERVAL_MS: durationMs(1_000).describe(
     'Interval at which the service looks for new events and expired grants; every fifth time also for retries.',
@@ -69,7 +69,7 @@ const webhookSettings = {
     'The shortest time from one `data.updated` of a grant to the next.',
   ),
   WEBHOOK_PROXY: proxyUrl().describe(
-    'HTTP proxy (`CONNECT`) to all receivers ([what it sees](../webhooks.md#through-a-proxy)).',
+    'HTTP proxy (`CONNECT`) to all receivers ([what it sees](deploy.md#through-a-proxy)).',
   ),
   WEBHOOK_ALLOW_LOOPBACK: flag().describe(
     'For the local stack: webhooks to loopback addresses, also without TLS. Refused at the start unless `HOST` and `SESSION_ISSUER` are of this machine.',

@@ -70,7 +70,7 @@ const connectionSettings = {
 /** TLS of the public port. */
 const publicTlsSettings = {
   PUBLIC_TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none: plain HTTP' }).describe(
-    'Certificate of the public port, with its chain: `PORT` then speaks HTTPS and no plain HTTP ([to the gateway](../deploying.md#tls)).',
+    'Certificate of the public port, with its chain: `PORT` then speaks HTTPS and no plain HTTP ([to the gateway](deploy.md#tls)).',
   ),
   PUBLIC_TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none: plain HTTP', secret: true }).describe(
     'Private key of `PUBLIC_TLS_CERT`.',
@@ -231,7 +231,7 @@ const cacheAndReports = {
 const selfTest = {
   ...selfTestAppSettings,
   SELF_TEST_INTERVAL_MS: durationMs(60_000).describe(
-    'Interval of the self-test, changed by up to 5 % at random. Above 240000, change the rule of [SelfTestFailing](alerts.md#selftestfailing).',
+    'Interval of the self-test, changed by up to 5 % at random. Above 240000, change the rule of [SelfTestFailing](runbook.md#selftestfailing).',
   ),
 } as const;
 

@@ -22,7 +22,7 @@ const settings = z.object({
   ...callerSettings('gateway'),
   ...databaseSettings,
   DATABASE_DISTRIBUTED: flag().describe(
-    'Whether `DATABASE_URL` leads to the coordinator of a [Citus cluster](distribution.md) that spreads the tables over its servers.',
+    'Whether `DATABASE_URL` leads to the coordinator of a [Citus cluster](deploy.md#health-data-on-several-servers) that spreads the tables over its servers.',
   ),
   ...sessionSettings,
   ...rpcSettings({ rpc: 7003, probes: 7103 }),

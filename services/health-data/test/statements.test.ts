@@ -47,7 +47,7 @@ test('records of every kind are written by one statement, of which table and col
     FROM written`);
 });
 
-// Whether the statements can run where rows are distributed by person (docs/operations/distribution.md). A new statement that
+// Whether the statements can run where rows are distributed by person (docs/operations/deploy.md#health-data-on-several-servers). A new statement that
 // reads rows of several people, or writes in several parts one of which is an insert, fails here until the page names it.
 
 /** Statement files that address rows of several people, or find rows by their place in the table. */

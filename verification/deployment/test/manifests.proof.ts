@@ -211,7 +211,7 @@ describeWith('kubectl 1.27', hasKubectl())('each service in Kubernetes', () => {
         type: 'RollingUpdate',
         rollingUpdate: { maxUnavailable: 0, maxSurge: 1 },
       });
-      // As long as the cluster's DNS may repeat an answer that lacks the new replica (docs/operations/kubernetes.md).
+      // As long as the cluster's DNS may repeat an answer that lacks the new replica (docs/operations/deploy.md#kubernetes).
       expect(spec?.minReadySeconds).toBeGreaterThanOrEqual(30);
       expect(spec?.progressDeadlineSeconds).toBeGreaterThan(Number(spec?.minReadySeconds));
       expect(container).toMatchObject({

@@ -67,13 +67,13 @@ test.each(names)('%s has a case in which it fires and a time at which it does no
 });
 
 test('the page of alerts has one section for each alert, in the order of the rules, and no other', () => {
-  const headings = [...readText(RUNBOOKS).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+  const headings = [...readText(RUNBOOKS).matchAll(/^### (.+)$/gm)].map(([, heading]) => heading);
   expect(headings).toEqual(names);
 });
 
-test('each section names causes, what to check, what to do and when the alert ends', () => {
-  const sections = readText(RUNBOOKS).split(/^## /m).slice(1);
-  const parts = ['Causes', 'Check', 'Do', 'Ends'];
+test('each section names causes, what to check and what to do', () => {
+  const sections = readText(RUNBOOKS).split(/^### /m).slice(1);
+  const parts = ['Causes', 'Check', 'Do'];
   const incomplete = sections.flatMap((section) =>
     parts
       .filter((part) => !section.includes(`**${part}.**`))

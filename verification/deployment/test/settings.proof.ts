@@ -257,7 +257,7 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
   });
 
   test('the operations page lists the files of every secret that production mounts', () => {
-    const page = readFileSync(join(repositoryRoot, 'docs/operations/kubernetes.md'), 'utf8');
+    const page = readFileSync(join(repositoryRoot, 'docs/operations/deploy.md'), 'utf8');
     const rows = page.split('\n').filter((line) => line.startsWith('| `'));
     const parts = OVERLAYS.filter((overlay) => overlay.startsWith('production'));
     for (const { secret, files } of parts.flatMap((overlay) => listSecretFiles(build(overlay)))) {

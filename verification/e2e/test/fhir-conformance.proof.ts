@@ -7,7 +7,7 @@ import { send } from '@phds/running-system/request';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 import { baseOf } from '../src/fhir-clients.ts';
 
-// What Inferno's suite of US Core 7.0.0 tests and only a whole stack shows (docs/operations/smart.md).
+// What Inferno's suite of US Core 7.0.0 tests and only a whole stack shows.
 
 const stack = await useSharedStack();
 const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));

@@ -83,8 +83,8 @@ secrets. An empty value counts as absent. If settings are invalid, the process n
 without their values, in one line of its log, and ends with status 1 ([the line](observability.md#start-and-readiness)). Several
 defaults of a shared setting are those of the services in the order of the heading, or gateway, authorization, consent, health-data.
 
-[Deploying](../deploying.md) explains what belongs together: keys, TLS, database roles, sessions and step-up. Migration jobs take
-\`MIGRATION_DATABASE_URL\` ([order](../deploying.md#order)).
+[Deploying](deploy.md) explains what belongs together: keys, TLS, database roles, sessions and step-up. Migration jobs take
+\`MIGRATION_DATABASE_URL\` ([order](deploy.md#order)).
 `;
 
 const HEAD = '| Setting | Meaning | Value | Default | Secret |\n|---|---|---|---|---|';

@@ -44,7 +44,7 @@ async function createEmpty(node: string, database: string): Promise<void> {
   await run(toDatabaseUrl(node, { database }), 'CREATE EXTENSION citus');
 }
 
-/** Distributes the tables, as docs/operations/distribution.md describes it. */
+/** Distributes the tables, as docs/operations/deploy.md#health-data-on-several-servers describes it. */
 export async function distributeHealthData(
   ownerUrl: string,
   adminUrl: string,

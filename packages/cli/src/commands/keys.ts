@@ -101,7 +101,7 @@ async function ensureCertificates(
       (await readPair(join(tls, 'tls.crt'), join(tls, 'tls.key'))) ??
       authority.issue(...names.map((name) => `DNS:${name}`));
     const files = { 'ca.crt': authority.ca, 'tls.crt': cert, 'tls.key': key };
-    // The group of the services reads them (docs/operations/virtual-machines.md).
+    // The group of the services reads them (docs/operations/deploy.md#machines-without-containers).
     await writeFiles(tls, files, 0o750, 0o640);
     certificates[holder] = files;
   }

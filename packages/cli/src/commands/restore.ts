@@ -17,7 +17,7 @@ import {
 } from '../operator/connection.ts';
 import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
 
-/** The actions of `phds restore`; docs/restoring.md explains when to use them. */
+/** The actions of `phds restore`; docs/operations/restore-and-backup.md#after-a-restore explains when to use them. */
 const RESTORE_ACTIONS = ['status', 'declare', 'confirm'] as const;
 export type RestoreAction = (typeof RESTORE_ACTIONS)[number];
 

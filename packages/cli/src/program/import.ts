@@ -12,7 +12,7 @@ import {
 } from '../options.ts';
 import type { Surrounded } from './surroundings.ts';
 
-const FORMATS = `apple: export.zip or export.xml of Apple Health; csv: readings or records with a header (docs/importing.md);
+const FORMATS = `apple: export.zip or export.xml of Apple Health; csv: readings or records with a header (docs/operations/importing.md);
 fhir: a FHIR R4 bundle (.json), or a bulk data export (.ndjson files or their directory)`;
 
 export function addImports(program: Command, surrounded: Surrounded): void {

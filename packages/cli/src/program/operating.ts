@@ -41,7 +41,9 @@ const RESTORE_COMMANDS: Readonly<
 export function addRestore(program: Command, { finish, withServices }: Surrounded): void {
   const restore = program
     .command('restore')
-    .description('Shows, declares or confirms a restore (docs/restoring.md).');
+    .description(
+      'Shows, declares or confirms a restore (docs/operations/restore-and-backup.md#after-a-restore).',
+    );
   for (const [name, { description, confirmation }] of Object.entries(RESTORE_COMMANDS)) {
     const action = name as RestoreAction;
     const command = restore.command(action).description(description).addOption(jsonOption('the status'));

@@ -67,7 +67,7 @@ export function addErase(program: Command, { finish, withServices }: Surrounded)
     .command('erase')
     .summary('remove a person from every service')
     .description(
-      'Removes a person from every service. The access records stay but no longer name the person (docs/erasing.md).',
+      'Removes a person from every service. The access records stay but no longer name the person (docs/operations/people.md#erasing).',
     );
   addUserOptions(erase, 'the person')
     .option('--confirm <id>', `repeat the id of the person; with --user-file, "${ERASE}"`)

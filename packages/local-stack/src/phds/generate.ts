@@ -32,9 +32,7 @@ export function createGenerateCommand(
   run: (args: GenerateArguments) => Promise<void>,
 ): Command {
   return new Command('generate')
-    .description(
-      'Generates the data of a synthetic person, the same for the same arguments (docs/synthetic-people.md).',
-    )
+    .description('Generates the data of a synthetic person, the same for the same arguments.')
     .addOption(
       new Option('--person <name>', 'whose data').choices(PEOPLE.map(({ id }) => id)).makeOptionMandatory(),
     )

@@ -35,7 +35,7 @@ const LOCK_KEY = 7_420_001;
 const DEFAULT_DATABASE = 'phds';
 const DUPLICATE_DATABASE = '42P04';
 
-/** Also run by a deployment's administrator (docs/deploying.md). */
+/** Also run by a deployment's administrator (docs/operations/deploy.md). */
 const ROLES_SQL = resolve(import.meta.dirname, '../../../../deploy/roles.sql');
 const SERVER_SQL = resolve(import.meta.dirname, '../../../../deploy/server.sql');
 

@@ -1,5 +1,5 @@
 /**
- * Where the rows of each table are kept when the service has outgrown one Postgres server (docs/operations/distribution.md). A test
+ * Where the rows of each table are kept when the service has outgrown one Postgres server (docs/operations/deploy.md#health-data-on-several-servers). A test
  * compares this with the catalog after all migrations, so every new table needs a line here.
  */
 

@@ -30,10 +30,10 @@ export class ConfigError extends Error {
 
 /** The pages that say more about some settings than the list of all. */
 const PAGES = [
-  [/^(\w+_)?DATABASE_URL/, 'docs/deploying.md#database-roles'],
-  [/^(REDIS_|PUBLIC_)?TLS_/, 'docs/deploying.md#tls'],
-  [/_KEYS?(_FILE)?$/, 'docs/operations/key-rotation.md#making-keys'],
-  [/^(OIDC|SESSION|STEP_UP)_/, 'docs/signing-in.md'],
+  [/^(\w+_)?DATABASE_URL/, 'docs/operations/deploy.md#database-roles'],
+  [/^(REDIS_|PUBLIC_)?TLS_/, 'docs/operations/deploy.md#tls'],
+  [/_KEYS?(_FILE)?$/, 'docs/operations/keys.md#making-keys'],
+  [/^(OIDC|SESSION|STEP_UP)_/, 'docs/operations/signing-in.md'],
 ] as const;
 
 function findPage(setting: string): string {
@@ -128,7 +128,7 @@ const REMOVED_SETTINGS = [
   {
     name: 'LOGIN_URL',
     successor: 'OIDC_ISSUER',
-    rest: ', OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and SIGN_IN_KEY (docs/signing-in.md)',
+    rest: ', OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and SIGN_IN_KEY (docs/operations/signing-in.md)',
   },
 ] as const;
 

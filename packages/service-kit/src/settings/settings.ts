@@ -73,7 +73,7 @@ export const commonSettings = {
   SHUTDOWN_DELAY_MS: integer(0, { max: LONGEST_SHUTDOWN_DELAY_MS })
     .meta({ unit: 'ms' })
     .describe(
-      'How long the service still serves after SIGTERM, while it reports that it is not ready ([which value](rolling-updates.md#how-a-process-stops)).',
+      'How long the service still serves after SIGTERM, while it reports that it is not ready ([which value](upgrade-and-release.md#how-a-process-stops)).',
     ),
   SERVICE_PRIVATE_KEY: privateKey().describe("This service's private key for service tokens."),
   ...callerSettings(),
@@ -187,7 +187,7 @@ export const sessionSettings = {
     .pipe(z.array(z.enum(STEP_UP_ACTIONS, `must name only ${STEP_UP_ACTIONS.join(', ')}`)))
     .default([])
     .meta({ unit: `names, separated by commas: ${STEP_UP_ACTIONS.map((name) => `\`${name}\``).join(', ')}` })
-    .describe('Actions that need a recent or a strong sign-in ([step-up](../signing-in.md#step-up)).'),
+    .describe('Actions that need a recent or a strong sign-in ([step-up](signing-in.md#sessions)).'),
   STEP_UP_MAX_AGE_SECONDS: optionalInteger({ min: 60, max: 86_400, unit: 's' })
     .meta({ fallback: 'none: any age' })
     .describe('Maximum time since that sign-in.'),
@@ -227,7 +227,7 @@ export const selfTestAppSettings = {
       secret: true,
     })
     .describe(
-      'Secret of that app. A changed one replaces the old one, which works for another hour ([rotation](key-rotation.md)).',
+      'Secret of that app. A changed one replaces the old one, which works for another hour ([rotation](keys.md)).',
     ),
 } as const;
 

@@ -33,9 +33,7 @@ export const tracingSettings = {
     .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'must be an http or https URL')
     .optional()
     .meta({ unit: 'URL', fallback: 'none: no traces' })
-    .describe(
-      'OTLP receiver, over HTTP; `/v1/traces` is appended ([traces](observability.md#traces-and-request-ids)).',
-    ),
+    .describe('OTLP receiver, over HTTP; `/v1/traces` is appended ([traces](observability.md#traces)).'),
   OTEL_EXPORTER_OTLP_PROTOCOL: z
     .enum(PROTOCOLS)
     .default('http/protobuf')

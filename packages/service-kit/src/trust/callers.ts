@@ -1,4 +1,4 @@
-/** What operators may do. `operator` includes `support`, and every role includes `viewer` (docs/operations/operators.md). */
+/** What operators may do. `operator` includes `support`, and every role includes `viewer` (docs/operations/people.md#operators). */
 export const OPERATOR_ROLES = ['viewer', 'support', 'operator', 'auditor'] as const;
 
 /** What other services of the deployment may do (docs/internal-services.md). */

@@ -48,7 +48,7 @@ export function createGrants(dependencies: {
     'find' | 'change' | 'revoke' | 'revokeByApp' | 'revokeByOperator' | 'revokeAll'
   >;
   readonly evictions: EvictionPublisher;
-  /** Called for each of them; `phds restore replay` reads the log of it after a restore (docs/restoring.md). */
+  /** Called for each of them; `phds restore replay` reads the log of it after a restore (docs/operations/restore-and-backup.md#after-a-restore). */
   readonly onWithdrawn: (what: 'grant ended' | 'grant narrowed', grantId: string) => void;
 }): Grants {
   const { grants, withdrawals, evictions, onWithdrawn } = dependencies;

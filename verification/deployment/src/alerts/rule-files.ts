@@ -9,7 +9,7 @@ const repositoryRoot = resolve(import.meta.dirname, '../../../..');
 export const PROMETHEUS_DIRECTORY = join(repositoryRoot, 'deploy/prometheus');
 
 /** The page with a section for each alert. */
-export const RUNBOOKS = 'docs/operations/alerts.md';
+export const RUNBOOKS = 'docs/operations/runbook.md';
 
 export interface AlertRule {
   readonly alert: string;

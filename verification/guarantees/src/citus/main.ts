@@ -29,7 +29,9 @@ const TESTS: Readonly<Record<string, readonly [paths: readonly string[], env?: R
 const PARTS = [...Object.keys(TESTS), ...CITUS_FAULTS.map(({ name }) => name), 'ratios'];
 
 const command = new Command('pnpm prove:citus')
-  .description('Runs health-data on a Citus cluster: docs/operations/distribution.md.')
+  .description(
+    'Runs health-data on a Citus cluster: docs/operations/deploy.md#health-data-on-several-servers.',
+  )
   .addArgument(new Argument('[parts...]', 'what is proved').choices(PARTS).default(PARTS))
   .option('--seconds <n>', 'how long a worker is away', parseSeconds, 20);
 

@@ -13,7 +13,7 @@ const TABLES = {
 } as const;
 
 /**
- * Applies to each database what a next release may bring (docs/operations/rolling-updates.md): a column in each of these tables, and then an
+ * Applies to each database what a next release may bring (docs/operations/upgrade-and-release.md): a column in each of these tables, and then an
  * index that is built while the service writes.
  */
 export async function applyNextMigrations({ databases }: Pick<RunningStack, 'databases'>): Promise<void> {

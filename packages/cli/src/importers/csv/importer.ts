@@ -71,7 +71,7 @@ interface Content {
   readonly mayHoldProfile: boolean;
 }
 
-/** Imports files with one of our headers: readings, or records of the other resources (docs/importing.md, "CSV"). */
+/** Imports files with one of our headers: readings, or records of the other resources (docs/operations/importing.md, "CSV"). */
 export const csvImporter: Importer = {
   format: 'csv',
   takesSeveral: false,

@@ -1,7 +1,7 @@
 import type { SignInAttempt } from '../../domain/sign-in-attempt.ts';
 import { type Html, html, type Page } from '../pages/page.ts';
 
-// docs/signing-in.md lists these pages.
+// docs/operations/signing-in.md lists these pages.
 
 export const NOT_SET_UP: Page = {
   en: {
