@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -27,15 +27,6 @@ test('the pages have samples, and each that is not run says why', () => {
   expect(pages.length).toBeGreaterThan(3);
   const reasons = pages.flatMap(({ samples }) => samples.flatMap(({ notRun }) => notRun ?? []));
   expect(reasons.filter((reason) => reason.length < 20)).toEqual([]);
-});
-
-test('the README of the SDK has only samples of its guide, which are run', async () => {
-  const codes = listSamples(await readFile(join(SDK, 'README.md'), 'utf8'))
-    .filter(({ language }) => language === 'ts')
-    .map(({ code }) => code);
-  const guide = pages.find(({ slug }) => slug === 'sdk')?.samples.filter(({ notRun }) => notRun === null);
-  expect(codes.length).toBeGreaterThan(0);
-  expect(guide?.map(({ code }) => code)).toEqual(expect.arrayContaining(codes));
 });
 
 describeWith('curl and bash', hasCurl)('against a running service', () => {
