@@ -10,7 +10,17 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** The types of events: those above, and the test that a developer sends. */
+/** What the deployment's own endpoints receive. */
+export const HOST_EVENTS = [
+  'connection.began',
+  'connection.changed',
+  'connection.narrowed',
+  'connection.ended',
+  'connection.ending',
+] as const;
+export type HostEvent = (typeof HOST_EVENTS)[number];
+
+/** The types of an app's events: those it can choose, and the test that a developer sends. */
 export type WebhookType = WebhookEvent | 'test';
 
 /** A delivery is pending until the receiver has accepted it or it is given up. */

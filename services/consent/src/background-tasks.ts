@@ -6,7 +6,6 @@ import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { AccessCountStore, CheckpointStore, PartitionStore } from './app/access-ports.ts';
 import { startBackground } from './app/background.ts';
 import { createCheckpoints } from './app/checkpoints.ts';
-import type { NoticeScanStore } from './app/notice-ports.ts';
 import { createRetention } from './app/retention.ts';
 import { createJoseSigner } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
@@ -17,7 +16,6 @@ export interface BackgroundParts {
     readonly counts: AccessCountStore;
     readonly checkpoints: CheckpointStore;
     readonly partitions: PartitionStore;
-    readonly noticeScan: NoticeScanStore;
   };
   readonly config: Config;
   readonly clock: Clock;
@@ -26,7 +24,7 @@ export interface BackgroundParts {
   readonly metrics: Pick<ConsentMetrics, 'measureCheckpoints'>;
 }
 
-/** Counting, checkpoints, retention and the search for notices. Disposal signs a last checkpoint. */
+/** Counting, checkpoints and retention. Disposal signs a last checkpoint. */
 export async function startBackgroundTasks(
   parts: BackgroundParts,
   resources: AsyncDisposableStack,
@@ -47,12 +45,10 @@ export async function startBackgroundTasks(
       }),
     ),
     retention: createRetention({ partitions: stores.partitions, retentionDays }),
-    noticeScan: stores.noticeScan,
     intervalsMs: {
       count: config.COUNT_INTERVAL_MS,
       checkpoint: config.CHECKPOINT_INTERVAL_MS,
       prune: config.PRUNE_INTERVAL_MS,
-      noticeScan: config.NOTICE_SCAN_INTERVAL_MS,
     },
     failureOf,
     onDropped: (months) => log.info({ months }, 'months of access records dropped'),

@@ -20,6 +20,7 @@ import {
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
+import { hostWebhooks } from './webhooks/host-webhooks.ts';
 
 const days = (fallback: number, min: number) => integer(fallback, { min, unit: 'days' });
 
@@ -53,6 +54,9 @@ const accessSettings = {
 } as const;
 
 const webhookSettings = {
+  HOST_WEBHOOKS: hostWebhooks().describe(
+    "The deployment's own endpoints, which receive what becomes of connections ([webhooks](deploy.md#webhooks-of-the-deployment)).",
+  ),
   WEBHOOK_KEY: secretKey().describe(
     'Derives the secrets of [webhooks](deploy.md#webhooks); the same for all instances.',
   ),
@@ -119,10 +123,6 @@ const settings = z.object({
   PRUNE_DROPPED_CHAINS_AFTER_DAYS: days(400, 90).describe(
     'How long the end of a dropped chain of access records is kept when no batch continues it. Longer than a process may run without recording anything.',
   ),
-  NOTICE_SCAN_INTERVAL_MS: durationMs(900_000).describe(
-    'Interval of the search for coming ends and unusual reading ([notices](../notices.md)), by one instance for all.',
-  ),
-  PRUNE_NOTICES_AFTER_DAYS: days(90, 14).describe('How long a notice is kept, read or not.'),
   PRUNE_REPORTS_AFTER_DAYS: days(730, 31).describe("How long people's reports about apps are kept."),
   ...webhookSettings,
 });

@@ -26,7 +26,6 @@ import { createDecisions } from './app/decisions.ts';
 import { createErasures } from './app/erasures.ts';
 import { createGrants } from './app/grants.ts';
 import { createLedger, type Ledger } from './app/ledger.ts';
-import { createNotices } from './app/notices.ts';
 import { createOperatorActs, type OperatorActs } from './app/operator-acts.ts';
 import { createPendingApprovals } from './app/pending-approvals.ts';
 import type { EvictionPublisher } from './app/ports.ts';
@@ -45,7 +44,6 @@ import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
 import { createGrantService } from './rpc/grant-service.ts';
 import { createLedgerService } from './rpc/ledger-service.ts';
-import { createNoticeService } from './rpc/notice-service.ts';
 import { createOperatorActService } from './rpc/operator-act-service.ts';
 import { createPersonOperatorService } from './rpc/person-operator-service.ts';
 import { createReportService } from './rpc/report-service.ts';
@@ -97,7 +95,11 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const evictions =
     overrides.evictions ?? openEvictions(config, { clock, log, metrics: measured }, resources);
   const { verify } = resources.use(openSessionVerification(config, { clock, failureOf }));
-  const stores = createStores(pools, { guard, clockToleranceMs: config.ACCESS_CLOCK_TOLERANCE_MS });
+  const stores = createStores(pools, {
+    guard,
+    clockToleranceMs: config.ACCESS_CLOCK_TOLERANCE_MS,
+    hostWebhooks: config.HOST_WEBHOOKS,
+  });
   const parts: Parts = { stores, config, clock, log, guard, evictions, verify, failureOf, metrics: measured };
   await startBackgroundTasks(parts, resources);
   const pruned = createPgPruner(pools.ordinary, pools.records.ordinary, config);
@@ -217,7 +219,6 @@ async function createRpcServices(
     }),
     createReportService({ reports: acknowledging(guard, reports, ['report']), userOf }),
     createOperatorActService({ acts: operatorRecord, userOf }),
-    createNoticeService(createNotices({ feed: stores.noticeFeed })),
     createWebhookService({ webhooks, userOf }),
     createWebhookOperatorService(stores.operatedWebhooks),
     createEventService(changes),

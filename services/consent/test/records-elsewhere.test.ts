@@ -29,7 +29,6 @@ const consent = await shareConsent({
     DATABASE_CONNECT_TIMEOUT_MS: '2000',
     DATABASE_STATEMENT_TIMEOUT_MS: '2000',
     COUNT_INTERVAL_MS: '50',
-    NOTICE_SCAN_INTERVAL_MS: '100',
     RESTORE_CHECK_INTERVAL_MS: '50',
   },
   databaseUrl: async (url) => {
@@ -97,24 +96,6 @@ test('records, counts and checkpoints are in their own database, and everybody w
 test('months are made there', async () => {
   const next = await monthAway(owner, 1);
   await eventually(async () => expect(await partitionsOf(owner, 'access_record')).toContain(next));
-});
-
-test('unusual reading is found in the counts there', async () => {
-  const grant = await approve(consent, await registerApp(consent), 'unusual');
-  await consent.owner.query(
-    `UPDATE consent_grant SET granted_at = granted_at - interval '20 days' WHERE id = $1`,
-    [grant.grantId],
-  );
-  const rows = await consent.rows('SELECT user_ref FROM person WHERE user_id = $1', 'unusual');
-  await owner.query(
-    `INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused, last_at)
-     VALUES ($1, $2, 'app', 'scope', '/', (now() AT TIME ZONE 'UTC')::date, 500, 0, now())`,
-    [rows[0].user_ref, grant.grantId],
-  );
-  await eventually(async () => {
-    const { notices } = await consent.notices.listNotices({ limit: 500 });
-    expect(notices.map(({ kind }) => kind.case)).toContain('unusualReading');
-  });
 });
 
 test('without the server of the records nothing is released and revocations hold; without that of the ledger nothing is released', async () => {

@@ -5,7 +5,6 @@ import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/acc
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantService } from '@phds/contracts/phds/consent/v1/grants_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { NoticeService } from '@phds/contracts/phds/consent/v1/notices_pb';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
@@ -29,15 +28,7 @@ const OPERATOR = 'operator:on-call';
 /** Services of the deployment with one role, or two. */
 const READER = 'service:support-desk';
 const ENDER = 'service:billing';
-const CALLERS = [
-  'gateway',
-  'authorization',
-  'health-data',
-  OPERATOR,
-  'host-application',
-  READER,
-  ENDER,
-] as const;
+const CALLERS = ['gateway', 'authorization', 'health-data', OPERATOR, READER, ENDER] as const;
 const ROLES = { [READER]: ['consent-reader'], [ENDER]: ['consent-ender', 'record-writer'] };
 type Caller = (typeof CALLERS)[number];
 
@@ -112,12 +103,11 @@ export async function startConsent(options: RunningServiceOptions = {}) {
       ...(caller === OPERATOR && { metadata: { [REASON_METADATA]: 'a%20test' } }),
     });
   const channel = (caller: Caller) => resources.use(openChannel(caller));
-  const [authorization, gateway, healthData, operator, hostApplication, reader, ender] = [
+  const [authorization, gateway, healthData, operator, reader, ender] = [
     channel('authorization'),
     channel('gateway'),
     channel('health-data'),
     channel(OPERATOR),
-    channel('host-application'),
     channel(READER),
     channel(ENDER),
   ];
@@ -155,7 +145,6 @@ export async function startConsent(options: RunningServiceOptions = {}) {
       asAuthorization: authorization.client(SandboxService),
     },
     sessions: gateway.client(SessionService),
-    notices: hostApplication.client(NoticeService),
     people: operator.client(PersonOperatorService),
     grants: { asReader: reader.client(GrantService), asEnder: ender.client(GrantService) },
     recordsAsService: ender.client(AccessService),

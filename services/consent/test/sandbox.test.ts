@@ -66,14 +66,6 @@ describe('an approval in the sandbox', () => {
     expect(new Set(grants.map(({ grantId }) => grantId)).size).toBe(1);
   });
 
-  test('sends the host application no notice, although one of a live app does', async () => {
-    const { userId } = await connect(await registerSandboxApp());
-    const live = await approve(consent, await registerApp(consent), newId('user'));
-    const { notices } = await consent.notices.listNotices({});
-    expect(notices.map((notice) => notice.userId)).toContain(live.userId);
-    expect(notices.map((notice) => notice.userId)).not.toContain(userId);
-  });
-
   test.each([
     ['a live app', 'app', 'ada', 'invalid_request'],
     ['somebody else', 'app_sandbox', 'grace', 'invalid_request'],

@@ -140,7 +140,9 @@ export async function letExpire(
     secondsAgo,
   ]);
   // As if the search had not run since.
-  await owner.query(`UPDATE webhook_scan SET place_at = now() - interval '1 day', place_id = ''`);
+  await owner.query(
+    `UPDATE webhook_scan SET place_at = now() - interval '1 day', place_id = '' WHERE days_left = 0`,
+  );
 }
 
 /** An app with a receiver, and the events that it receives. */

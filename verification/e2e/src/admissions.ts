@@ -52,7 +52,6 @@ const ADMITTED: Table = {
       authorization:
         'PutApp SetAppStatus SetAppLock SetAppOwner RevokeFamily RevokeToken CheckLiveness CheckLivenesses CheckLivenessBatches',
     },
-    'phds.consent.v1.NoticeService': { 'host-application': 'ListNotices' },
     'phds.consent.v1.OperatorActService': {
       authorization: 'BeginAct EndAct',
       'health-data': 'BeginAct EndAct',

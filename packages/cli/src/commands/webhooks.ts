@@ -5,7 +5,7 @@ import { toJson } from './command.ts';
 
 const WEBHOOKS = ['consent', WebhookOperatorService] as const;
 
-/** `phds webhooks list`: prints one page of the endpoints of all apps, those in trouble first. Returns the exit code. */
+/** `phds webhooks list`: prints one page of the endpoints of all apps and of the deployment, those in trouble first. Returns the exit code. */
 export async function listWebhooks(
   { page, json }: { readonly page: number; readonly json: boolean },
   surroundings: OperatorSurroundings,
@@ -82,5 +82,5 @@ function toLine({ clientId, name, url, pending, failed, ...state }: ReturnType<t
     state.pausedSince === null ? [] : [`paused since ${state.pausedSince}`],
     state.failingSince === null ? [] : [`failing since ${state.failingSince}`],
   ].flat();
-  return `${clientId}  ${name}  ${url}\n  ${[`${pending} pending`, `${failed} failed`, ...trouble].join(', ')}\n`;
+  return `${[clientId, name, url].filter(Boolean).join('  ')}\n  ${[`${pending} pending`, `${failed} failed`, ...trouble].join(', ')}\n`;
 }

@@ -119,10 +119,12 @@ export function addDevelopers(program: Command, { finish, withServices }: Surrou
 
 /** Adds `phds webhooks`. */
 export function addWebhooks(program: Command, { finish, withServices }: Surrounded): void {
-  const webhooks = program.command('webhooks').description('Shows, pauses and resumes the webhooks of apps.');
+  const webhooks = program.command('webhooks').description('Shows, pauses and resumes webhooks.');
   webhooks
     .command('list')
-    .description('Lists the webhooks of all apps, those in trouble first, a hundred on a page.')
+    .description(
+      'Lists the webhooks of all apps and of the deployment, those in trouble first, a hundred on a page.',
+    )
     .addOption(pageOption())
     .addOption(jsonOption('the page'))
     .action(async (options: { page: number; json: boolean }) =>
@@ -132,15 +134,13 @@ export function addWebhooks(program: Command, { finish, withServices }: Surround
     webhooks
       .command(name)
       .description(description)
-      .argument('<client-id>', 'the app', parseNotEmpty)
+      .argument('<client-id>', 'the app, or host:NAME', parseNotEmpty)
       .addOption(reasonOption())
       .addOption(jsonOption('the result'));
   type Options = { reason: string; json: boolean };
-  change(
-    'pause',
-    'Sends nothing to the webhook of an app; events wait. Its developer cannot lift it.',
-  ).action(async (clientId: string, { reason, json }: Options) =>
-    finish(await pauseWebhook({ clientId, isPaused: true, json }, withServices(['consent'], reason))),
+  change('pause', 'Sends nothing to a webhook; events wait. The developer of an app cannot lift it.').action(
+    async (clientId: string, { reason, json }: Options) =>
+      finish(await pauseWebhook({ clientId, isPaused: true, json }, withServices(['consent'], reason))),
   );
   change('resume', 'Sends events again, also those that waited.').action(
     async (clientId: string, { reason, json }: Options) =>

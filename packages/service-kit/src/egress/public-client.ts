@@ -15,7 +15,9 @@ export interface PublicClientOptions {
   /** Default: by DNS. */
   readonly resolve?: ResolveName;
   /** For the local stack: loopback addresses, and http to them. */
-  readonly allowLoopback: boolean;
+  readonly allowLoopback?: boolean;
+  /** For hosts that an operator names: every address, and http to them. */
+  readonly allowPrivate?: boolean;
   readonly attemptMs?: number;
   /** Every https request goes through it. Default: none. */
   readonly proxy?: EgressProxy | undefined;
@@ -67,9 +69,9 @@ export interface PublicClient {
  * Redirects are not followed.
  */
 export function createPublicClient(options: PublicClientOptions): PublicClient {
-  const { allowLoopback, attemptMs = ATTEMPT_MS } = options;
+  const { allowLoopback = false, allowPrivate = false, attemptMs = ATTEMPT_MS } = options;
   const isAllowed = (address: string) =>
-    isPublicAddress(address) || (allowLoopback && isLoopbackAddress(address));
+    allowPrivate || isPublicAddress(address) || (allowLoopback && isLoopbackAddress(address));
   async function call(request: Outgoing, signal: AbortSignal): Promise<EgressContent> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
     const answer = await attempt(request, options, isAllowed, limit).catch((error: unknown) =>
@@ -105,7 +107,7 @@ function unanswered(failure: EgressFailure): EgressContent {
 
 async function attempt(
   request: Outgoing,
-  { resolve = resolveByDns, allowLoopback, proxy }: PublicClientOptions,
+  { resolve = resolveByDns, allowLoopback = false, allowPrivate = false, proxy }: PublicClientOptions,
   isAllowed: (address: string) => boolean,
   limit: AbortSignal,
 ): Promise<EgressContent> {
@@ -114,7 +116,7 @@ async function attempt(
   if (addresses.length === 0) return unanswered('name_not_resolved');
   if (!addresses.every(isAllowed)) return unanswered('address_not_allowed');
   // Without TLS nobody would know who is asked.
-  if (url.protocol !== 'https:' && !addresses.every(isLoopbackAddress)) {
+  if (url.protocol !== 'https:' && !allowPrivate && !addresses.every(isLoopbackAddress)) {
     return unanswered('address_not_allowed');
   }
   const socket =

@@ -8,7 +8,7 @@ import { newSecret } from '../secrets.ts';
 import { OPERATOR_ROLES, SERVICE_ROLES, toOperatorCaller, toServiceCaller } from '../trust/callers.ts';
 import { createServiceTokenSource, type ServiceTokenSource } from '../trust/service-token.ts';
 
-/** The callers that sign service tokens: the four services, importers and seeding, a service for tries, operators, and the host application. */
+/** The callers that sign service tokens: the four services, importers and seeding, a service for tries, and operators. */
 export const CALLERS = [
   'gateway',
   'authorization',
@@ -17,7 +17,6 @@ export const CALLERS = [
   'importer',
   'example-service',
   'operator',
-  'host-application',
 ] as const;
 
 /** A name that service tokens are issued to. */

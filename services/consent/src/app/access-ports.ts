@@ -35,7 +35,7 @@ export interface CallOrigins {
 /** People who have ever given a consent. Access records identify them by 16 random bytes until they are erased. */
 export interface PersonStore {
   /**
-   * Removes everything about a person: grants, decisions, notices and the link to the records. An erased person is treated like an unknown
+   * Removes everything about a person: grants, decisions and the link to the records. An erased person is treated like an unknown
    * one.
    */
   erase(userId: string): Promise<Erasure>;

@@ -2,30 +2,26 @@ import { startPeriodic } from '@phds/service-kit/periodic';
 import { createAccessCounting } from './access-counting.ts';
 import type { AccessCountStore } from './access-ports.ts';
 import type { Checkpoints } from './checkpoints.ts';
-import type { NoticeScanStore } from './notice-ports.ts';
-import { scanForNotices } from './notice-scan.ts';
 import type { Retention } from './retention.ts';
 
 export interface BackgroundOptions {
   readonly counts: AccessCountStore;
   readonly checkpoints: Checkpoints;
   readonly retention: Retention;
-  readonly noticeScan: NoticeScanStore;
   /** Milliseconds between two runs of each task. */
   readonly intervalsMs: {
     readonly count: number;
     readonly checkpoint: number;
     readonly prune: number;
-    readonly noticeScan: number;
   };
   /** By what a task does: receives the error of a failed run; the next run tries again. */
   readonly failureOf: (task: string) => (error: unknown) => void;
   readonly onDropped: (months: readonly string[]) => void;
 }
 
-/** Starts counting, checkpoints, retention and the search for notices. Disposal waits for them, then signs a last checkpoint. */
+/** Starts counting, checkpoints and retention. Disposal waits for them, then signs a last checkpoint. */
 export function startBackground(options: BackgroundOptions): AsyncDisposable {
-  const { counts, checkpoints, retention, noticeScan, intervalsMs, failureOf, onDropped } = options;
+  const { counts, checkpoints, retention, intervalsMs, failureOf, onDropped } = options;
   const resources = new AsyncDisposableStack();
   const repeat = (
     what: string,
@@ -40,10 +36,6 @@ export function startBackground(options: BackgroundOptions): AsyncDisposable {
   });
   repeat('counting', intervalsMs.count, createAccessCounting(counts));
   repeat(checkpointing, intervalsMs.checkpoint, () => checkpoints.takeDue());
-  // More often than a search begins, so that one over many grants, or an interrupted one, goes on soon.
-  repeat('searching for notices', intervalsMs.noticeScan / 10, (signal) =>
-    scanForNotices(noticeScan, intervalsMs.noticeScan, signal),
-  );
   const moveMonths = async (signal: AbortSignal) => {
     const dropped = await retention.movePartitions(signal);
     if (dropped.length > 0) {

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import sql from 'sql-template-tag';
 import type { AppStore, StatusCommand } from '../app/ports.ts';
 import type { AppLock, AppStanding, ReportedApp } from '../domain/app.ts';
-import { wanting } from '../webhooks/store/pg-events.ts';
+import { ENDED, wanting } from '../webhooks/store/pg-events.ts';
 import { takeProfile } from './app-profiles.ts';
 
 /** The apps in table `app`. Each change of status is one conditional statement. */
@@ -26,8 +26,8 @@ export function createPgApps(pool: pg.Pool): AppStore {
           RETURNING *
         ), begun AS (${BEGUN}), told AS (
           INSERT INTO webhook_fanout (client_id, ended_at)
-          SELECT changed.client_id, statement_timestamp() FROM changed JOIN webhook_endpoint w USING (client_id)
-          WHERE changed.status = 'revoked' AND ${wanting('grant.revoked')}
+          SELECT changed.client_id, statement_timestamp() FROM changed
+          WHERE changed.status = 'revoked' AND EXISTS (SELECT FROM ${wanting(ENDED, sql`changed`)})
           ON CONFLICT DO NOTHING
         )
         SELECT ${STANDING} FROM changed`;

@@ -2,14 +2,14 @@ import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
+import sql from 'sql-template-tag';
 import type { ApprovalCommand, Approved, DecisionStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
-import type { Grant } from '../domain/grant.ts';
-import { toApprovalNotice } from '../domain/notice.ts';
+import { type Grant, sameTerms } from '../domain/grant.ts';
 import type { PendingApproval } from '../domain/pending-approval.ts';
 import { sharesLess } from '../webhooks/domain/event.ts';
-import { writeNarrowed } from '../webhooks/store/pg-events.ts';
+import { insertEvents, toTermsContent, writeNarrowed } from '../webhooks/store/pg-events.ts';
 import { addEvent } from './consent-events.ts';
 import {
   GRANT_COLUMNS,
@@ -19,7 +19,6 @@ import {
   SUSPENDED,
   toGrant,
 } from './grant-rows.ts';
-import { addNotice } from './notice-rows.ts';
 import { lockPending, readPending } from './pending-locks.ts';
 import { keepPerson } from './person-locks.ts';
 import { requireVerified } from './restore-guard.ts';
@@ -27,8 +26,6 @@ import { requireVerified } from './restore-guard.ts';
 interface LockedFacts extends DecisionFacts {
   /** The one row that the unique index allows: live, or ended but not yet closed. */
   readonly openGrant: Grant | null;
-  /** The app's present name. */
-  readonly appName: string;
 }
 
 /** Decisions, each in one transaction. Lock order: person, pending approval, user and app, app, grant. */
@@ -76,7 +73,7 @@ async function approve(
     shownApp: facts.pending.shownApp,
   });
   await markApproved(tx, command, grantId, outcome, facts.now);
-  await notify(tx, command, { clientId, grantId }, outcome, facts);
+  await addConnectionEvent(tx, grantId, outcome, facts);
   return {
     grantId,
     clientId,
@@ -89,22 +86,20 @@ async function approve(
   };
 }
 
-/** Tells the person about a connection that began or changed. */
-async function notify(
+/** For the deployment: the connection began, or other terms than before were approved. */
+async function addConnectionEvent(
   tx: pg.ClientBase,
-  { pendingId, userId }: ApprovalCommand,
-  grant: { grantId: string; clientId: string },
+  grantId: string,
   { joins, terms }: Approval,
-  { pending, liveGrant, appName, now }: LockedFacts,
+  { liveGrant }: LockedFacts,
 ): Promise<void> {
-  const notice = toApprovalNotice({
-    pendingId,
-    userId,
-    at: now,
-    connection: { ...grant, appName: pending.shownApp?.name ?? appName, terms },
-    before: joins === null ? null : liveGrant,
-  });
-  if (notice !== null) await addNotice(tx, notice);
+  const approved = sql`(SELECT * FROM consent_grant WHERE id = ${grantId})`;
+  if (joins === null || liveGrant === null) {
+    await execute(tx)`${insertEvents({ host: 'connection.began' }, approved, toTermsContent(terms))}`;
+  } else if (!sameTerms(liveGrant, terms)) {
+    const content = { ...toTermsContent(terms), before: toTermsContent(liveGrant) };
+    await execute(tx)`${insertEvents({ host: 'connection.changed' }, approved, content)}`;
+  }
 }
 
 async function deny(
@@ -133,8 +128,8 @@ async function lockFacts(
   // While there is no grant yet, a row lock could not prevent a second one.
   const pair = JSON.stringify([userId, clientId]);
   await execute(tx)`SELECT pg_advisory_xact_lock(hashtextextended(${pair}, 0))`;
-  const [app] = await select<{ status: AppStatus; name: string }>(tx)`
-    SELECT status, name FROM app WHERE client_id = ${clientId} FOR SHARE`;
+  const [app] = await select<{ status: AppStatus }>(tx)`
+    SELECT status FROM app WHERE client_id = ${clientId} FOR SHARE`;
   if (app === undefined) throw new Error(`pending approval ${pendingId} has no app`);
   await execute(tx)`
     SELECT 1 FROM consent_grant WHERE user_id = ${userId} AND client_id = ${clientId} AND closed_at IS NULL FOR UPDATE`;
@@ -145,7 +140,7 @@ async function lockFacts(
   const facts = await readPending(tx, pendingId);
   // A grant that a restore may have brought back is not joined; the new decision ends it, whatever is confirmed later.
   const liveGrant = row?.suspended === true ? null : toLiveGrant(openGrant, facts.now);
-  return { ...facts, appStatus: app.status, appName: app.name, openGrant, liveGrant };
+  return { ...facts, appStatus: app.status, openGrant, liveGrant };
 }
 
 /** The grant that an approval joins. One that might expire before this transaction commits counts as expired. */
@@ -163,7 +158,10 @@ async function writeGrant(
   { openGrant, liveGrant, now }: LockedFacts,
 ): Promise<void> {
   if (joins !== null) {
-    if (liveGrant !== null && sharesLess(terms, liveGrant)) return writeNarrowed(tx, joins, terms);
+    if (liveGrant !== null && sharesLess(terms, liveGrant)) {
+      // For the deployment, all that an approval changes is one event.
+      return writeNarrowed(tx, joins, terms, { app: 'grant.narrowed' });
+    }
     await execute(tx)`
       UPDATE consent_grant SET scopes = ${terms.scopes}::text[], expires_at = ${terms.expiresAt},
         data_from = ${terms.dataFrom}::date WHERE id = ${joins}`;

@@ -5,7 +5,12 @@ import sql, { empty, type Sql } from 'sql-template-tag';
 import type { GrantStore } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
 import { listChanges, type ShownApp, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
-import { insertDeletionRequested, insertRevoked, writeNarrowed } from '../webhooks/store/pg-events.ts';
+import {
+  insertDeletionRequested,
+  insertRevoked,
+  NARROWED,
+  writeNarrowed,
+} from '../webhooks/store/pg-events.ts';
 import { accessCounts } from './access-counts-sql.ts';
 import { findVersions } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
@@ -166,7 +171,7 @@ async function changeTerms(
   if (locked === null) return false;
   const terms = change(locked.grant, locked.now);
   if (terms === null) return true;
-  await writeNarrowed(tx, id, terms);
+  await writeNarrowed(tx, id, terms, NARROWED);
   await addEvent(tx, { kind: 'narrowed', grantId: id, at: locked.now, terms });
   return true;
 }

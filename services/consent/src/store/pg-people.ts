@@ -3,7 +3,7 @@ import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
 import type { Erasure, PersonStore } from '../app/access-ports.ts';
-import { insertEvents } from '../webhooks/store/pg-events.ts';
+import { ENDED, insertEvents } from '../webhooks/store/pg-events.ts';
 import { LIVE } from './grant-rows.ts';
 import { lockGrants, lockPerson } from './person-locks.ts';
 
@@ -22,23 +22,22 @@ async function erase(tx: pg.ClientBase, userId: string): Promise<Erasure> {
   )`DELETE FROM consent_grant WHERE user_id = ${userId} RETURNING id`;
   await execute(tx)`DELETE FROM refused_read WHERE grant_id = ANY(${grants.map(({ id }) => id)}::text[])`;
   const pendingApprovals = await execute(tx)`DELETE FROM pending_approval WHERE claimed_by = ${userId}`;
-  await execute(tx)`DELETE FROM notice WHERE user_id = ${userId}`;
   await execute(tx)`DELETE FROM person WHERE user_id = ${userId}`;
   await execute(tx)`UPDATE app_report SET user_id = NULL, text = '' WHERE user_id = ${userId}`;
   await execute(tx)`UPDATE app SET owner_id = '' WHERE owner_id = ${userId}`;
   return { grantIds: grants.map((grant) => grant.id), pendingApprovals };
 }
 
-/** The apps learn that their grants have ended. Of all other events about the person nothing is kept, sent or not. */
+/** Apps and the deployment learn that the grants have ended. Of all other events about the person nothing is kept, sent or not. */
 async function keepLastEvents(tx: pg.ClientBase, userId: string): Promise<void> {
   await execute(tx)`
     DELETE FROM webhook_event e USING consent_grant g
     WHERE g.user_id = ${userId} AND e.grant_id = g.id
-      AND NOT (e.state = 'pending' AND e.type IN ('grant.revoked', 'grant.expired'))`;
+      AND NOT (e.state = 'pending' AND e.type IN ('grant.revoked', 'grant.expired', 'connection.ended'))`;
   await execute(tx)`
     WITH live AS (
       SELECT g.* FROM consent_grant g JOIN app a ON a.client_id = g.client_id
       WHERE g.user_id = ${userId} AND ${LIVE}
     )
-    ${insertEvents('grant.revoked', sql`live`, { endedBy: 'person' })}`;
+    ${insertEvents(ENDED, sql`live`, { endedBy: 'person' })}`;
 }

@@ -5,8 +5,6 @@ import type pg from 'pg';
 import sql from 'sql-template-tag';
 import type { NewReport, ReportStore, StoredReport } from '../app/reports.ts';
 import { type AppReport, REPEATED_WITHIN_SECONDS, type ReportSubject } from '../domain/app-report.ts';
-import { toReportNotice } from '../domain/notice.ts';
-import { addNotice } from './notice-rows.ts';
 import { keepPerson } from './person-locks.ts';
 
 /** Reports in table `app_report`. */
@@ -59,9 +57,6 @@ async function add(
     INSERT INTO app_report (id, at, client_id, app_name, redirect_host, reason, text, user_id, grant_id, pending_id)
     VALUES (${id}, ${today.now}, ${app.clientId}, ${app.name}, ${app.redirectHost}, ${reason}, ${text}, ${userId},
       ${grantId}, ${pendingId})`;
-  const { clientId, name: appName, redirectHost } = app;
-  const report = { reportId: id, clientId, appName, redirectHost, grantId, reason, text };
-  await addNotice(tx, toReportNotice(userId, today.now, report));
   return { id, at: today.now };
 }
 

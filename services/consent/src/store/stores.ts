@@ -1,9 +1,10 @@
 import { FairTurns } from '@phds/service-kit/fair-turns';
 import { toHalf } from '@phds/service-kit/postgres/postgres';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
+import type { HostWebhook } from '../webhooks/host-webhooks.ts';
 import { createPgWebhookEndpoints } from '../webhooks/store/pg-endpoints.ts';
 import { createPgDataChanges, createPgWebhookCauses } from '../webhooks/store/pg-events.ts';
-import { createPgOperatedWebhooks } from '../webhooks/store/pg-operated.ts';
+import { createPgHostEndpoints, createPgOperatedWebhooks } from '../webhooks/store/pg-operated.ts';
 import { createPgWebhookQueue } from '../webhooks/store/pg-queue.ts';
 import type { ConnectionPools } from './connection-pools.ts';
 import { createPgAccessCounts } from './pg-access-counts.ts';
@@ -15,8 +16,6 @@ import { createPgCheckpoints } from './pg-checkpoints.ts';
 import { createPgDecisions } from './pg-decisions.ts';
 import { createPgGrants } from './pg-grants.ts';
 import { createPgLiveness } from './pg-liveness.ts';
-import { createPgNoticeFeed } from './pg-notice-feed.ts';
-import { createPgNoticeScan } from './pg-notice-scan.ts';
 import { createPgOperatorActs } from './pg-operator-acts.ts';
 import { createPgPartitions } from './pg-partitions.ts';
 import { createPgPendingApprovals } from './pg-pending-approvals.ts';
@@ -32,6 +31,7 @@ import { createPgSuspensions } from './pg-suspensions.ts';
 export interface StoreOptions {
   readonly guard: RestoreGuard;
   readonly clockToleranceMs: number;
+  readonly hostWebhooks: readonly HostWebhook[];
 }
 
 /** For one person. */
@@ -40,7 +40,10 @@ const HISTORIES = { perKey: 2, maxWaiting: 20, maxWaitMs: 2_000 };
 export type Stores = ReturnType<typeof createStores>;
 
 /** Every store, each on the pool whose work it shares. */
-export function createStores(pools: ConnectionPools, { guard, clockToleranceMs }: StoreOptions) {
+export function createStores(
+  pools: ConnectionPools,
+  { guard, clockToleranceMs, hostWebhooks }: StoreOptions,
+) {
   const { access, checks, ordinary, revocations, webhooks, records } = pools;
   return {
     accessRecords: createPgAccessRecords(
@@ -55,6 +58,7 @@ export function createStores(pools: ConnectionPools, { guard, clockToleranceMs }
     sessionEnds: createPgSessionEnds(revocations),
     withdrawals: createPgGrants(revocations, records.ordinary),
     partitions: createPgPartitions(records.months),
+    hostEndpoints: createPgHostEndpoints(webhooks, hostWebhooks),
     webhookQueue: createPgWebhookQueue(webhooks),
     webhookCauses: createPgWebhookCauses(webhooks),
     webhookEndpoints: createPgWebhookEndpoints(ordinary),
@@ -71,8 +75,6 @@ export function createStores(pools: ConnectionPools, { guard, clockToleranceMs }
     historyTurns: new FairTurns({ ...HISTORIES, atOnce: toHalf(records.ordinary) }),
     reports: createPgReports(ordinary),
     operatorActs: createPgOperatorActs(ordinary),
-    noticeFeed: createPgNoticeFeed(ordinary),
-    noticeScan: createPgNoticeScan({ ledger: ordinary, records: records.checks }),
     checkpoints: createPgCheckpoints(records.ordinary),
     sandboxGrants: createPgSandboxGrants(ordinary),
     suspensions: createPgSuspensions(ordinary),

@@ -224,39 +224,9 @@ CREATE TABLE "refused_read" (
 );
 
 -- CreateTable
-CREATE TABLE "notice" (
-    "id" TEXT NOT NULL,
-    "number" BIGINT,
-    "at" TIMESTAMPTZ(3) NOT NULL,
-    "user_id" TEXT NOT NULL,
-    "kind" TEXT NOT NULL,
-    "content" JSONB NOT NULL,
-
-    CONSTRAINT "notice_pkey" PRIMARY KEY ("id")
-);
-
--- CreateTable
-CREATE TABLE "notice_feed" (
-    "only" BOOLEAN NOT NULL DEFAULT true,
-    "last_number" BIGINT NOT NULL DEFAULT 0,
-
-    CONSTRAINT "notice_feed_pkey" PRIMARY KEY ("only")
-);
-
--- CreateTable
-CREATE TABLE "notice_scan" (
-    "only" BOOLEAN NOT NULL DEFAULT true,
-    "started_at" TIMESTAMPTZ(3),
-    "place_at" TIMESTAMPTZ(3),
-    "place_id" TEXT NOT NULL DEFAULT '',
-
-    CONSTRAINT "notice_scan_pkey" PRIMARY KEY ("only")
-);
-
--- CreateTable
 CREATE TABLE "webhook_endpoint" (
     "id" TEXT NOT NULL,
-    "client_id" TEXT NOT NULL,
+    "client_id" TEXT,
     "url" TEXT NOT NULL,
     "events" TEXT[],
     "secret_version" INTEGER NOT NULL DEFAULT 1,
@@ -315,11 +285,11 @@ CREATE TABLE "webhook_fanout" (
 
 -- CreateTable
 CREATE TABLE "webhook_scan" (
-    "only" BOOLEAN NOT NULL DEFAULT true,
-    "place_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "days_left" INTEGER NOT NULL,
+    "place_at" TIMESTAMPTZ(3) NOT NULL,
     "place_id" TEXT NOT NULL DEFAULT '',
 
-    CONSTRAINT "webhook_scan_pkey" PRIMARY KEY ("only")
+    CONSTRAINT "webhook_scan_pkey" PRIMARY KEY ("days_left")
 );
 
 -- CreateIndex
@@ -377,15 +347,6 @@ CREATE INDEX "refused_request_day_idx" ON "refused_request"("day");
 CREATE INDEX "refused_read_day_idx" ON "refused_read"("day");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "notice_number_key" ON "notice"("number");
-
--- CreateIndex
-CREATE INDEX "notice_at_idx" ON "notice"("at");
-
--- CreateIndex
-CREATE INDEX "notice_user_id_idx" ON "notice"("user_id");
-
--- CreateIndex
 CREATE UNIQUE INDEX "webhook_endpoint_client_id_key" ON "webhook_endpoint"("client_id");
 
 -- CreateIndex
@@ -413,7 +374,6 @@ CREATE INDEX "consent_grant_sandbox_end_idx" ON "consent_grant" ((LEAST("revoked
 -- Finds the oldest that may give way without looking at the others.
 CREATE INDEX "pending_approval_anonymous_idx" ON "pending_approval"("client_id", "anonymous_number")
   WHERE "claimed_by" IS NULL AND "anonymous_number" IS NOT NULL;
-CREATE INDEX "notice_unnumbered_idx" ON "notice"("at", "id") WHERE "number" IS NULL;
 
 ALTER TABLE "app"
   ADD CONSTRAINT "app_status_check" CHECK ("status" IN ('active', 'suspended', 'revoked')),
@@ -440,12 +400,6 @@ ALTER TABLE "session_end"
 ALTER TABLE "app_report"
   ADD CONSTRAINT "app_report_reason_check" CHECK ("reason" IN ('data_use', 'impersonation', 'not_deleted', 'other')),
   ADD CONSTRAINT "app_report_subject_check" CHECK (("grant_id" IS NULL) <> ("pending_id" IS NULL));
-ALTER TABLE "notice" ADD CONSTRAINT "notice_kind_check" CHECK ("kind" IN
-  ('connection_began', 'connection_changed', 'connection_ending', 'unusual_reading', 'app_reported'));
-ALTER TABLE "notice_feed" ADD CONSTRAINT "notice_feed_only_check" CHECK ("only");
-ALTER TABLE "notice_scan" ADD CONSTRAINT "notice_scan_only_check" CHECK ("only");
-INSERT INTO "notice_feed" DEFAULT VALUES;
-INSERT INTO "notice_scan" DEFAULT VALUES;
 
 -- History is changed by nobody: the trigger stops the owner's slips, the privileges the service itself. What proves nothing about people, or
 -- nothing any more, is deleted by functions of the owner, which say so to the trigger. The service has no right to delete from these tables, so
@@ -524,20 +478,25 @@ CREATE UNIQUE INDEX "webhook_event_unsent_data_key" ON "webhook_event"("grant_id
 
 ALTER TABLE "webhook_endpoint"
   ADD CONSTRAINT "webhook_endpoint_events_check" CHECK (cardinality("events") > 0
-    AND "events" <@ ARRAY['grant.revoked', 'grant.expired', 'grant.narrowed', 'grant.deletion_requested', 'data.updated']),
+    AND "events" <@ CASE WHEN "client_id" IS NULL
+      THEN ARRAY['connection.began', 'connection.changed', 'connection.narrowed', 'connection.ended', 'connection.ending']
+      ELSE ARRAY['grant.revoked', 'grant.expired', 'grant.narrowed', 'grant.deletion_requested', 'data.updated'] END),
+  ADD CONSTRAINT "webhook_endpoint_host_check" CHECK (("client_id" IS NULL) = starts_with("id", 'host:')),
   ADD CONSTRAINT "webhook_endpoint_disabled_reason_check" CHECK ("disabled_reason" IN ('gone'));
 ALTER TABLE "webhook_event"
   ADD CONSTRAINT "webhook_event_type_check" CHECK ("type" IN
-    ('grant.revoked', 'grant.expired', 'grant.narrowed', 'grant.deletion_requested', 'data.updated', 'test')),
+    ('grant.revoked', 'grant.expired', 'grant.narrowed', 'grant.deletion_requested', 'data.updated', 'test',
+      'connection.began', 'connection.changed', 'connection.narrowed', 'connection.ended', 'connection.ending')),
   ADD CONSTRAINT "webhook_event_state_check" CHECK (CASE "state"
     WHEN 'pending' THEN "next_attempt_at" IS NOT NULL
     WHEN 'delivered' THEN "next_attempt_at" IS NULL AND "lease" IS NULL
     WHEN 'failed' THEN "next_attempt_at" IS NULL AND "lease" IS NULL
     ELSE false END),
   ADD CONSTRAINT "webhook_event_grant_check" CHECK (("grant_id" IS NULL) = ("type" = 'test')
-    AND ("sub_hash" IS NULL) = ("type" = 'test'));
-ALTER TABLE "webhook_scan" ADD CONSTRAINT "webhook_scan_only_check" CHECK ("only");
-INSERT INTO "webhook_scan" DEFAULT VALUES;
+    AND ("sub_hash" IS NULL) = ("type" = 'test' OR starts_with("type", 'connection.')));
+-- The searches begin with the ends that come into reach from now on.
+INSERT INTO "webhook_scan" ("days_left", "place_at")
+  SELECT "days", now() + make_interval(hours => 24 * "days") FROM unnest(ARRAY[0, 1, 7]) AS "days";
 
 -- Access records: chains of batches and their records, in partitions by month.
 

@@ -3,6 +3,7 @@ import { startPeriodic } from '@phds/service-kit/periodic';
 import type {
   Delivery,
   EventPoster,
+  HostEndpoints,
   PendingEvents,
   WebhookCauseStore,
   WebhookQueue,
@@ -17,6 +18,7 @@ const TURNS_UNTIL_ALL = 5;
 const COMMITTED_MS = 1_000;
 
 export interface WebhookBackgroundOptions {
+  readonly hosts: HostEndpoints;
   readonly queue: WebhookQueue;
   readonly causes: WebhookCauseStore;
   readonly poster: EventPoster;
@@ -35,11 +37,16 @@ export interface WebhookBackgroundOptions {
 
 /** Starts to deliver events, and to add those of grants that expire or end with their app. Disposal ends attempts in progress. */
 export function startWebhooks(options: WebhookBackgroundOptions): AsyncDisposable {
-  const { queue, causes, concurrency, intervalMs, failureOf, onMeasured } = options;
+  const { hosts, queue, causes, concurrency, intervalMs, failureOf, onMeasured } = options;
   const resources = new AsyncDisposableStack();
   const repeat = (what: string, everyMs: number, turn: (signal: AbortSignal) => Promise<unknown>) =>
     resources.use(startPeriodic(turn, { intervalMs: everyMs, onFailure: failureOf(what) }));
-  repeat('adding the events of ended grants', intervalMs, (signal) => addDueEvents(causes, signal));
+  let isStored = false;
+  repeat('adding the events of ended grants', intervalMs, async (signal) => {
+    if (!isStored) await hosts.store();
+    isStored = true;
+    await addDueEvents(causes, signal);
+  });
   if (concurrency === 0) return resources;
   const onFailure = failureOf('delivering events');
   const sender = resources.use(createWebhookSender({ ...options, random: Math.random, onFailure }));
@@ -58,8 +65,14 @@ export function startWebhooks(options: WebhookBackgroundOptions): AsyncDisposabl
 /** Grants in one transaction, which lasts some milliseconds. */
 const GRANTS_AT_ONCE = 1_000;
 
-/** Adds the events of grants that expired, and of those that ended with their app. A later run goes on where this one ended. */
+/** How many days before its end the deployment is told of it. */
+const WARNED_DAYS = [7, 1];
+
+/** Adds the events of grants that expired, that ended with their app, and that are about to end. A later run goes on where this one ended. */
 export async function addDueEvents(causes: WebhookCauseStore, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await causes.addRevokedWithApp(GRANTS_AT_ONCE)));
   while (!signal.aborted && (await causes.addExpired(GRANTS_AT_ONCE)));
+  for (const days of WARNED_DAYS) {
+    while (!signal.aborted && (await causes.addEnding(days, GRANTS_AT_ONCE)));
+  }
 }

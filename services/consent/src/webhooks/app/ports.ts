@@ -38,7 +38,7 @@ export interface WebhookEndpointStore {
   redeliver(app: OwnedApp, eventId: string): Promise<boolean>;
 }
 
-/** The endpoints of all apps, for operators. */
+/** The endpoints of all apps, by client id, and those of the deployment, by id, for operators. */
 export interface OperatedWebhookStore {
   /** Those in trouble first. */
   list(page: Page): Promise<Listed<OperatedEndpoint>>;
@@ -46,6 +46,12 @@ export interface OperatedWebhookStore {
   pause(clientId: string, isPaused: boolean): Promise<true | null>;
   /** Makes events due that were made since then, in their order. Returns how many; null without an endpoint. */
   redeliverSince(clientId: string, since: Date, states: readonly WebhookState[]): Promise<number | null>;
+}
+
+/** The deployment's own endpoints, as this process is configured. */
+export interface HostEndpoints {
+  /** Adds and changes them, enables those that were gone, and removes all others. */
+  store(): Promise<void>;
 }
 
 /** An event that one sender is to deliver now. */
@@ -76,7 +82,7 @@ export type Outcome =
 /** What an attempt came to: the event was delivered, will be sent again, or never will; or its endpoint may no longer have it. */
 export type Delivery = 'delivered' | 'retried' | 'failed' | 'grant_ended';
 
-/** Pending events, and for how long the oldest of them at an endpoint that does not fail has been due; null when none is. */
+/** Pending events, and for how long the oldest of them has been due, at an endpoint of an app that does not fail, or of the deployment; null when none is. */
 export interface PendingEvents {
   readonly pending: number;
   readonly oldestDueMs: number | null;
@@ -131,22 +137,28 @@ export interface WebhookSecrets {
 }
 
 export interface EventRequest {
+  readonly endpointId: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 export interface EventPoster {
-  /** Sends one request to a public address and waits for the answer, for a limited time. Never rejects, unless the signal is aborted. */
+  /** Sends one request and waits for the answer, for a limited time. The endpoints of apps must have public addresses. Never rejects, unless the signal is aborted. */
   post(request: EventRequest, signal: AbortSignal): Promise<Pick<WebhookAttempt, 'status' | 'failure'>>;
   /** Whether a host may be requested, as far as its name tells: an address must be public. */
   mayRequest(url: string): boolean;
 }
 
-/** Grants that ended without a statement about each. */
+/** Grants that ended without a statement about each, and that are about to. */
 export interface WebhookCauseStore {
   /** Adds events for the next grants that have expired, at most `size`. False when there are no more, or another instance does it. */
   addExpired(size: number): Promise<boolean>;
+  /**
+   * Adds `connection.ending` for the next grants that end in so many days, one of WARNED_DAYS. Not for an end that was set less than
+   * twice as long ahead: its person chose it recently. False as above.
+   */
+  addEnding(daysLeft: number, size: number): Promise<boolean>;
   /** Adds events for the next grants that ended with their app's revocation. False as above. */
   addRevokedWithApp(size: number): Promise<boolean>;
 }

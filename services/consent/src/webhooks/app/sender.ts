@@ -160,6 +160,7 @@ function toRequest(event: WebhookEvent, { endpoint }: ClaimedEvent, secrets: Web
   const body = toEventBody(event);
   const timestamp = Math.floor(at.getTime() / 1_000);
   return {
+    endpointId: endpoint.id,
     url: endpoint.url,
     body,
     headers: {

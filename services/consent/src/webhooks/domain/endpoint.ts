@@ -7,6 +7,7 @@ const LONGEST_URL = 2_048;
 /** Where an app receives events. */
 export interface WebhookEndpoint {
   readonly id: string;
+  /** The id once more for an endpoint of the deployment. */
   readonly clientId: string;
   readonly url: string;
   readonly events: readonly WebhookEvent[];
@@ -23,6 +24,7 @@ export interface WebhookEndpoint {
 
 /** An endpoint as operators see it. */
 export interface OperatedEndpoint extends WebhookEndpoint {
+  /** Empty for an endpoint of the deployment. */
   readonly appName: string;
   readonly pending: number;
   /** Events that were given up. */

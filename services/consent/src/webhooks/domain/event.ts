@@ -1,7 +1,7 @@
 import type { Category } from '@phds/catalog/categories';
 import { scopeOfCategory } from '@phds/catalog/endpoints';
 import type { Scope } from '@phds/catalog/scopes';
-import type { WebhookFailure, WebhookState, WebhookType } from '@phds/catalog/webhooks';
+import type { HostEvent, WebhookFailure, WebhookState, WebhookType } from '@phds/catalog/webhooks';
 import type { GrantEnder } from '@phds/catalog/wire-names';
 import type { GrantTerms } from '../../domain/grant.ts';
 
@@ -15,15 +15,21 @@ export interface EventContent {
   readonly categories?: readonly Category[];
   readonly lastDataAt?: string;
   readonly requestedAt?: string;
+  /** This and the following for the deployment only. */
+  readonly userId?: string;
+  readonly app?: { readonly clientId: string; readonly name: string };
+  readonly before?: Pick<EventContent, 'scopes' | 'expiresAt' | 'dataFrom'>;
+  readonly daysLeft?: number;
 }
 
-/** An event for an app. */
+/** An event for an app or the deployment. */
 export interface WebhookEvent {
   readonly id: string;
-  readonly type: WebhookType;
+  readonly type: WebhookType | HostEvent;
   readonly createdAt: Date;
-  /** Null for a test, like `sub`. */
+  /** Null for a test. */
   readonly grantId: string | null;
+  /** Null for a test, and for the deployment. */
   readonly sub: string | null;
   readonly content: EventContent;
 }
@@ -48,7 +54,7 @@ export interface WebhookDelivery extends WebhookEvent {
 
 /** The request body of an event, as Standard Webhooks describes it. */
 export function toEventBody({ type, createdAt, grantId, sub, content }: WebhookEvent): string {
-  const data = grantId === null ? {} : { grantId, sub, ...content };
+  const data = grantId === null ? {} : { grantId, ...(sub !== null && { sub }), ...content };
   return JSON.stringify({ type, timestamp: createdAt.toISOString(), data });
 }
 

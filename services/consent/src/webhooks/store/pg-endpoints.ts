@@ -18,7 +18,7 @@ import {
 } from '../domain/event.ts';
 
 /** The columns of a WebhookEndpoint, of `webhook_endpoint` w. */
-export const COLUMNS = sql`w.id, w.client_id AS "clientId", w.url, w.events, w.secret_version AS "secretVersion",
+export const COLUMNS = sql`w.id, coalesce(w.client_id, w.id) AS "clientId", w.url, w.events, w.secret_version AS "secretVersion",
   CASE WHEN w.previous_secret_until > statement_timestamp() THEN w.previous_secret_until END AS "previousSecretUntil",
   coalesce(w.disabled_reason, CASE WHEN w.paused_at IS NOT NULL THEN 'paused' END) AS "disabledReason", w.failing_since AS "failingSince", w.created_at AS "createdAt",
   w.updated_at AS "updatedAt"`;

@@ -1,64 +1,94 @@
 import { scopeOfCategory } from '@phds/catalog/endpoints';
-import type { WebhookEvent as ChosenEvent } from '@phds/catalog/webhooks';
+import type { WebhookEvent as ChosenEvent, HostEvent } from '@phds/catalog/webhooks';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { Sql } from 'sql-template-tag';
 import type { GrantTerms } from '../../domain/grant.ts';
 import { IS_ENDING_EPOCH, LIVE } from '../../store/grant-rows.ts';
-import { PLACE_COLUMNS, type Place, selectByEnd } from '../../store/grants-by-end.ts';
 import type { DataChange, DataChangeStore, DataEventTimes, WebhookCauseStore } from '../app/ports.ts';
 import type { EventContent } from '../domain/event.ts';
 
-/** The endpoints `w` that want an event of this type. Most apps have none, so their changes cost one look-up by key. */
-export function wanting(type: ChosenEvent): Sql {
-  return sql`${type}::text = ANY(w.events) AND w.disabled_reason IS NULL`;
+/** The types of the events that one cause makes: for the app of the grant, and for the deployment. */
+export interface EventTypes {
+  readonly app?: ChosenEvent;
+  readonly host?: HostEvent;
 }
 
+export const ENDED = { app: 'grant.revoked', host: 'connection.ended' } as const;
+export const NARROWED = { app: 'grant.narrowed', host: 'connection.narrowed' } as const;
+
 /**
- * Inserts an event for each of the grants, a row source with the columns of `consent_grant`, whose app wants it. Part of the statement
- * that changes the grants, so that the events are committed with their cause and in its order.
+ * The endpoints `w` that want an event about a grant of the app of row `g`, with its type as `w.type`. Most apps have none, so their
+ * changes cost one look-up by key.
+ */
+export function wanting({ app, host }: EventTypes, g: Sql): Sql {
+  return sql`(
+    SELECT * FROM (
+      SELECT *, CASE WHEN client_id IS NULL THEN ${host}::text ELSE ${app}::text END AS type FROM webhook_endpoint
+      WHERE client_id = ${g}.client_id OR client_id IS NULL
+    ) typed
+    WHERE type = ANY(events) AND disabled_reason IS NULL) w`;
+}
+
+/** What an event for the deployment says about the connection of grant `g`: the app by the name that its person approved. */
+const CONNECTION = sql`jsonb_build_object('userId', g.user_id, 'app', jsonb_build_object('clientId', g.client_id,
+  'name', coalesce(shown_app_of(g.id, g.client_id, 'infinity')->>'name', (SELECT name FROM app WHERE client_id = g.client_id))))`;
+
+/**
+ * Inserts the events of each of the grants, a row source with the columns of `consent_grant`. Part of the statement that changes the
+ * grants, or of its transaction, so that the events are committed with their cause and in its order.
  */
 export function insertEvents(
-  type: ChosenEvent,
+  types: EventTypes,
   grants: Sql,
   content: EventContent | Sql,
   condition: Sql = sql`true`,
 ): Sql {
+  const said = content instanceof Sql ? content : sql`${JSON.stringify(content)}::jsonb`;
   return sql`
     INSERT INTO webhook_event (endpoint_id, grant_id, sub_hash, type, content)
-    SELECT w.id, g.id, sub_hash(g.user_ref, g.client_id), ${type}::text, ${content instanceof Sql ? content : sql`${JSON.stringify(content)}::jsonb`}
-    FROM ${grants} g JOIN webhook_endpoint w ON w.client_id = g.client_id
-    WHERE ${wanting(type)} AND ${condition}`;
+    SELECT w.id, g.id, CASE WHEN w.client_id IS NOT NULL THEN sub_hash(g.user_ref, g.client_id) END, w.type,
+      CASE WHEN w.client_id IS NULL THEN ${CONNECTION} || ${said} ELSE ${said} END
+    FROM ${grants} g CROSS JOIN LATERAL ${wanting(types, sql`g`)}
+    WHERE ${condition}`;
 }
 
-/** The events of the grants `ended`. One that had expired before makes a `grant.expired` instead. */
+/** The events of the grants `ended`. One that had expired before makes those of an expired one instead. */
 export function insertRevoked(endedBy: 'person' | 'app' | 'operator'): Sql {
   const wasLive = sql`g.expires_at > g.revoked_at`;
-  return insertEvents('grant.revoked', sql`ended`, { endedBy }, wasLive);
+  return insertEvents(ENDED, sql`ended`, { endedBy }, wasLive);
 }
 
 /** The event of the grant in `requested`, whose person asks for deletion. */
 export function insertDeletionRequested(requested: Sql): Sql {
   const content = sql`jsonb_build_object('requestedAt', ${toIsoText(sql`g.deletion_requested_at`)})`;
-  return insertEvents('grant.deletion_requested', requested, content);
+  return insertEvents({ app: 'grant.deletion_requested' }, requested, content);
 }
 
 function toIsoText(at: Sql): Sql {
   return sql`to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** Replaces the terms of a locked grant by narrower ones, and adds the event. */
-export async function writeNarrowed(tx: pg.ClientBase, grantId: string, terms: GrantTerms): Promise<void> {
+export function toTermsContent({ scopes, expiresAt, dataFrom }: GrantTerms) {
+  return { scopes, expiresAt: expiresAt.toISOString(), dataFrom };
+}
+
+/** Replaces the terms of a locked grant by narrower ones, and adds the events. */
+export async function writeNarrowed(
+  tx: pg.ClientBase,
+  grantId: string,
+  terms: GrantTerms,
+  types: EventTypes,
+): Promise<void> {
   const { scopes, expiresAt, dataFrom } = terms;
-  const content = { scopes, expiresAt: expiresAt.toISOString(), dataFrom };
   await execute(tx)`
     WITH narrowed AS (
       UPDATE consent_grant SET scopes = ${scopes}::text[], expires_at = ${expiresAt}, data_from = ${dataFrom}::date
       WHERE id = ${grantId}
       RETURNING *
     )
-    ${insertEvents('grant.narrowed', sql`narrowed`, content)}`;
+    ${insertEvents(types, sql`narrowed`, toTermsContent(terms))}`;
 }
 
 /** Events of changed readings, in table `webhook_event`. */
@@ -67,7 +97,7 @@ export function createPgDataChanges(pool: pg.Pool): DataChangeStore {
 }
 
 /**
- * One statement, which finds the people's grants by index. The lock keeps a grant from being erased until the commit (like addGrantNotices).
+ * One statement, which finds the people's grants by index. The lock keeps a grant from being erased until the commit.
  * Postgres checks the unique index of unsent events again after it has waited for a sender, so a change is never added to an event that
  * is being sent.
  */
@@ -77,7 +107,7 @@ async function add(pool: pg.Pool, changes: readonly DataChange[], times: DataEve
     INSERT INTO webhook_event AS e (endpoint_id, grant_id, sub_hash, type, content, next_attempt_at, started_at)
     SELECT w.id, g.id, sub_hash(g.user_ref, g.client_id), 'data.updated', c.content, due.at, due.at
     FROM consent_grant g
-    JOIN webhook_endpoint w ON w.client_id = g.client_id AND ${wanting('data.updated')}
+    JOIN webhook_endpoint w ON w.client_id = g.client_id AND 'data.updated' = ANY(w.events) AND w.disabled_reason IS NULL
     JOIN app a ON a.client_id = g.client_id AND a.status = 'active'
     CROSS JOIN LATERAL (
       SELECT jsonb_build_object('categories', jsonb_agg(DISTINCT n.category),
@@ -106,38 +136,83 @@ async function add(pool: pg.Pool, changes: readonly DataChange[], times: DataEve
 }
 
 /**
- * Seconds after its end from which a grant is announced as expired: longer than a transaction can take that sets an end in its near
- * future. So no such grant appears behind the place that the search has reached.
+ * Seconds after its time from which an end is announced: longer than a transaction can take that sets an end. So no grant appears behind
+ * the place that a search has reached.
  */
 const MARGIN_SECONDS = 15;
 
-/** Events of grants that no statement changes when they end. Row locks keep several instances from doing the same work. */
+/** Events of grants that no statement changes when they end, and of coming ends. Row locks keep several instances from doing the same work. */
 export function createPgWebhookCauses(pool: pg.Pool): WebhookCauseStore {
   return translatingErrors({
-    addExpired: (size) => transact(pool, (tx) => addExpired(tx, size)),
+    addExpired: (size) =>
+      transact(pool, (tx) =>
+        searchEnds(
+          tx,
+          0,
+          size,
+          ({ ids }) => execute(tx)`
+        WITH expired AS (
+          SELECT g.* FROM consent_grant g
+          LEFT JOIN app_epoch e ON ${IS_ENDING_EPOCH}
+          WHERE g.id = ANY(${ids}::text[])
+            AND g.expires_at <= coalesce(g.revoked_at, 'infinity') AND g.expires_at <= coalesce(e.started_at, 'infinity')
+          ORDER BY g.id FOR KEY SHARE OF g
+        )
+        ${insertEvents({ app: 'grant.expired', host: 'connection.ended' }, sql`expired`, { endedBy: 'expiry' })}`,
+        ),
+      ),
+    addEnding: (daysLeft, size) =>
+      transact(pool, (tx) =>
+        searchEnds(
+          tx,
+          daysLeft,
+          size,
+          ({ ids }) => execute(tx)`
+        WITH ending AS (
+          SELECT g.* FROM consent_grant g JOIN app a ON a.client_id = g.client_id
+          WHERE g.id = ANY(${ids}::text[]) AND ${LIVE}
+            AND g.expires_at - make_interval(hours => ${2 * 24 * daysLeft}::int) > coalesce(
+              (SELECT min(v.at) FROM consent_event v WHERE v.grant_id = g.id AND v.expires_at = g.expires_at), g.granted_at)
+          ORDER BY g.id FOR KEY SHARE OF g
+        )
+        ${insertEvents({ host: 'connection.ending' }, sql`ending`, sql`jsonb_build_object('expiresAt', ${toIsoText(sql`g.expires_at`)}, 'daysLeft', ${daysLeft}::int)`)}`,
+        ),
+      ),
     addRevokedWithApp: (size) => transact(pool, (tx) => addRevokedWithApp(tx, size)),
   });
 }
 
-/** In the order of their ends. A grant that was revoked, alone or with its app, only after its end has expired all the same. */
-async function addExpired(tx: pg.ClientBase, size: number): Promise<boolean> {
+/** How far a search over grants has got: the time by which they are ordered, and the id, of the last grant that was checked. */
+interface Place {
+  readonly placeAt: Date | null;
+  readonly placeId: string;
+}
+
+const PLACE_COLUMNS = sql`place_at AS "placeAt", place_id AS "placeId"`;
+
+/**
+ * Gives the next grants to `add` that end within so many days, in the order of their ends. Their place is stored by the same transaction,
+ * so each end is found once. Returns false when there are no more, or another instance searches.
+ */
+async function searchEnds(
+  tx: pg.ClientBase,
+  daysLeft: number,
+  size: number,
+  add: (found: { readonly ids: readonly string[] }) => Promise<unknown>,
+): Promise<boolean> {
   const [place] = await select<Place>(tx)`
-    SELECT ${PLACE_COLUMNS} FROM webhook_scan FOR UPDATE SKIP LOCKED`;
+    SELECT ${PLACE_COLUMNS} FROM webhook_scan WHERE days_left = ${daysLeft} FOR UPDATE SKIP LOCKED`;
   if (place === undefined) return false;
-  const isOver = sql`expires_at <= statement_timestamp() - make_interval(secs => ${MARGIN_SECONDS}::int)`;
-  const grants = await selectByEnd(tx, place, isOver, size);
+  const grants = await select<{ id: string; expiresAt: Date }>(tx)`
+    SELECT id, expires_at AS "expiresAt" FROM consent_grant
+    WHERE (expires_at, id) > (${place.placeAt}, ${place.placeId}) AND expires_at <= statement_timestamp()
+      + make_interval(hours => ${24 * daysLeft}::int, secs => ${-MARGIN_SECONDS}::double precision)
+    ORDER BY expires_at, id LIMIT ${size}`;
   const last = grants.at(-1);
   if (last === undefined) return false;
+  await add({ ids: grants.map(({ id }) => id) });
   await execute(tx)`
-    WITH expired AS (
-      SELECT g.* FROM consent_grant g
-      LEFT JOIN app_epoch e ON ${IS_ENDING_EPOCH}
-      WHERE g.id = ANY(${grants.map(({ id }) => id)}::text[])
-        AND g.expires_at <= coalesce(g.revoked_at, 'infinity') AND g.expires_at <= coalesce(e.started_at, 'infinity')
-      ORDER BY g.id FOR KEY SHARE OF g
-    )
-    ${insertEvents('grant.expired', sql`expired`, { endedBy: 'expiry' })}`;
-  await execute(tx)`UPDATE webhook_scan SET place_at = ${last.expiresAt}, place_id = ${last.id}`;
+    UPDATE webhook_scan SET place_at = ${last.expiresAt}, place_id = ${last.id} WHERE days_left = ${daysLeft}`;
   return grants.length === size;
 }
 
@@ -160,7 +235,7 @@ async function addRevokedWithApp(tx: pg.ClientBase, size: number): Promise<boole
         AND coalesce(g.revoked_at, 'infinity') > ${endedAt}
       ORDER BY g.id FOR KEY SHARE OF g
     )
-    ${insertEvents('grant.revoked', sql`ended`, { endedBy: 'developer' })}`;
+    ${insertEvents(ENDED, sql`ended`, { endedBy: 'developer' })}`;
   const last = grants.length < size ? undefined : grants.at(-1);
   await (last === undefined
     ? execute(tx)`DELETE FROM webhook_fanout WHERE client_id = ${clientId} AND ended_at = ${endedAt}`

@@ -1,22 +1,27 @@
 import { offsetOf } from '@phds/catalog/pagination';
+import { HOST_EVENTS } from '@phds/catalog/webhooks';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import type { OperatedWebhookStore } from '../app/ports.ts';
+import sql from 'sql-template-tag';
+import type { HostEndpoints, OperatedWebhookStore } from '../app/ports.ts';
 import type { OperatedEndpoint } from '../domain/endpoint.ts';
+import type { HostWebhook } from '../host-webhooks.ts';
 import { COLUMNS } from './pg-endpoints.ts';
 
 /** Events that one statement makes due. */
 const AT_ONCE = 1_000;
 
-/** Endpoints of all apps, for operators. */
+const isNamed = (name: string) => sql`(w.client_id = ${name} OR (w.client_id IS NULL AND w.id = ${name}))`;
+
+/** Endpoints of all apps and of the deployment, for operators. */
 export function createPgOperatedWebhooks(pool: pg.Pool): OperatedWebhookStore {
   return translatingErrors({
     async list(page) {
       const [items, counted] = await Promise.all([
         select<OperatedEndpoint>(pool)`
-          SELECT ${COLUMNS}, w.paused_at AS "pausedAt", a.name AS "appName", e.pending, e.failed
-          FROM webhook_endpoint w JOIN app a ON a.client_id = w.client_id CROSS JOIN LATERAL (
+          SELECT ${COLUMNS}, w.paused_at AS "pausedAt", coalesce(a.name, '') AS "appName", e.pending, e.failed
+          FROM webhook_endpoint w LEFT JOIN app a ON a.client_id = w.client_id CROSS JOIN LATERAL (
             SELECT count(*) FILTER (WHERE state = 'pending')::int AS pending,
               count(*) FILTER (WHERE state = 'failed')::int AS failed
             FROM webhook_event WHERE endpoint_id = w.id AND state <> 'delivered') e
@@ -28,14 +33,14 @@ export function createPgOperatedWebhooks(pool: pg.Pool): OperatedWebhookStore {
     },
     async pause(clientId, isPaused) {
       const found = await execute(pool)`
-        UPDATE webhook_endpoint SET paused_at = CASE WHEN ${isPaused}::boolean THEN coalesce(paused_at, statement_timestamp()) END
-        WHERE client_id = ${clientId}`;
+        UPDATE webhook_endpoint w SET paused_at = CASE WHEN ${isPaused}::boolean THEN coalesce(paused_at, statement_timestamp()) END
+        WHERE ${isNamed(clientId)}`;
       return found > 0 ? true : null;
     },
     async redeliverSince(clientId, since, states) {
       const [endpoint] = await select<{ id: string; last: string }>(pool)`
         SELECT w.id, coalesce((SELECT max(number) FROM webhook_event e WHERE e.endpoint_id = w.id), 0)::text AS last
-        FROM webhook_endpoint w WHERE w.client_id = ${clientId}`;
+        FROM webhook_endpoint w WHERE ${isNamed(clientId)}`;
       if (endpoint === undefined) return null;
       let total = 0;
       for (let made = AT_ONCE; made === AT_ONCE; total += made) {
@@ -54,6 +59,21 @@ export function createPgOperatedWebhooks(pool: pg.Pool): OperatedWebhookStore {
           FROM numbered n WHERE e.id = n.id`;
       }
       return total;
+    },
+  });
+}
+
+/** The endpoints of the deployment in table `webhook_endpoint`. Events of one that is removed are not sent any more. */
+export function createPgHostEndpoints(pool: pg.Pool, configured: readonly HostWebhook[]): HostEndpoints {
+  const [ids, urls] = [configured.map(({ id }) => id), configured.map(({ url }) => url)];
+  return translatingErrors({
+    async store() {
+      await execute(pool)`DELETE FROM webhook_endpoint WHERE client_id IS NULL AND id <> ALL(${ids}::text[])`;
+      await execute(pool)`
+        INSERT INTO webhook_endpoint (id, url, events)
+        SELECT id, url, ${HOST_EVENTS}::text[] FROM unnest(${ids}::text[], ${urls}::text[]) AS c(id, url)
+        ON CONFLICT (id) DO UPDATE SET url = excluded.url, events = excluded.events, disabled_reason = NULL,
+          updated_at = statement_timestamp()`;
     },
   });
 }

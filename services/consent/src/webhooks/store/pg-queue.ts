@@ -34,8 +34,9 @@ export function createPgWebhookQueue(pool: pg.Pool): WebhookQueue {
     async measure() {
       const [row] = await select<{ pending: number; oldestDueMs: number | null }>(pool)`
         SELECT count(*)::int AS pending,
-          (extract(epoch FROM statement_timestamp() - min(e.next_attempt_at)
-            FILTER (WHERE e.next_attempt_at <= statement_timestamp() AND w.failures = 0)) * 1000)::double precision AS "oldestDueMs"
+          (extract(epoch FROM statement_timestamp() - min(CASE WHEN w.client_id IS NULL THEN e.started_at ELSE e.next_attempt_at END)
+            FILTER (WHERE w.client_id IS NULL OR (e.next_attempt_at <= statement_timestamp() AND w.failures = 0)))
+            * 1000)::double precision AS "oldestDueMs"
         FROM webhook_event e JOIN webhook_endpoint w ON w.id = e.endpoint_id
         WHERE e.state = 'pending' AND w.disabled_reason IS NULL AND w.paused_at IS NULL`;
       return row ?? { pending: 0, oldestDueMs: null };
@@ -45,7 +46,8 @@ export function createPgWebhookQueue(pool: pg.Pool): WebhookQueue {
 
 /**
  * One statement. An attempt that failed for lack of an answer pauses the endpoint, for longer each time. After the last attempt the next
- * event of the grant is due, unless its own time is still to come.
+ * event of the grant is due, unless its own time is still to come. The id of an erased person is kept only until the deployment has the end
+ * of their connection.
  */
 async function settle(
   pool: pg.Pool,
@@ -58,7 +60,9 @@ async function settle(
   const disabledReason = outcome.state === 'failed' && outcome.isGone ? 'gone' : null;
   await execute(pool)`
     WITH settled AS (
-      UPDATE webhook_event SET state = ${outcome.state}, lease = NULL,
+      UPDATE webhook_event e SET state = ${outcome.state}, lease = NULL,
+        content = CASE WHEN ${outcome.state === 'delivered'}::boolean
+          AND NOT EXISTS (SELECT FROM consent_grant g WHERE g.id = e.grant_id) THEN content - 'userId' ELSE content END,
         next_attempt_at = statement_timestamp() + make_interval(secs => ${waitSeconds}::double precision)
       WHERE id = ${event.id} AND lease = ${lease}::uuid
       RETURNING id, endpoint_id, grant_id, number, state
@@ -163,6 +167,8 @@ async function findDueAmong(pool: pg.Pool, endpoints: readonly string[]): Promis
 }
 
 const CAN_RECEIVE = sql`w.disabled_reason IS NULL AND w.paused_at IS NULL AND (w.retry_at IS NULL OR w.retry_at <= statement_timestamp())`;
+/** Each endpoint of the deployment has the share of an owner. */
+const OWNER = sql`coalesce(a.owner_id, w.id)`;
 const HOST = sql`split_part(split_part(w.url, '/', 3), ':', 1)`;
 
 /**
@@ -177,17 +183,17 @@ function take(
 ) {
   return select<TakenRow>(tx)`
     WITH busy AS (
-      SELECT b.id, b.count, a.owner_id, ${HOST} AS host, b.id = ANY(${[...slow]}::text[]) AS is_slow
+      SELECT b.id, b.count, ${OWNER} AS owner_id, ${HOST} AS host, b.id = ANY(${[...slow]}::text[]) AS is_slow
       FROM unnest(${[...busy.keys()]}::text[], ${[...busy.values()]}::int[]) AS b(id, count)
-      JOIN webhook_endpoint w ON w.id = b.id JOIN app a ON a.client_id = w.client_id
+      JOIN webhook_endpoint w ON w.id = b.id LEFT JOIN app a ON a.client_id = w.client_id
     ), endpoint AS MATERIALIZED (
-      SELECT w.id, a.owner_id, h.host, h.is_slow, c.room, c.of_owner, c.of_host FROM webhook_endpoint w
-      JOIN app a ON a.client_id = w.client_id
-      CROSS JOIN LATERAL (SELECT ${HOST} AS host, w.id = ANY(${[...slow]}::text[]) AS is_slow) h
+      SELECT w.id, h.owner_id, h.host, h.is_slow, c.room, c.of_owner, c.of_host FROM webhook_endpoint w
+      LEFT JOIN app a ON a.client_id = w.client_id
+      CROSS JOIN LATERAL (SELECT ${OWNER} AS owner_id, ${HOST} AS host, w.id = ANY(${[...slow]}::text[]) AS is_slow) h
       CROSS JOIN LATERAL (
         SELECT CASE WHEN w.failures > 0 THEN 1 ELSE ${perEndpoint}::int END
             - coalesce(sum(busy.count) FILTER (WHERE busy.id = w.id), 0) AS room,
-          ${leftOf(perShare, sql`busy.owner_id = a.owner_id`)} AS of_owner,
+          ${leftOf(perShare, sql`busy.owner_id = h.owner_id`)} AS of_owner,
           ${leftOf(perShare, sql`busy.host = h.host`)} AS of_host
         FROM busy
       ) c
