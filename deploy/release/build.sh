@@ -42,7 +42,7 @@ else
 fi
 
 pnpm install --frozen-lockfile --prefer-offline --ignore-scripts --silent
-node packages/local-stack/bin/generate.ts
+node packages/local-stack/bin/generate.ts --all
 release="$work/phds-$version"
 for built in packages/web/dist packages/docs/dist packages/sdk/dist; do mkdir -p "$release/${built%/*}" && cp -a "$built" "$release/${built%/*}/"; done
 sh deploy/collect.sh "$release" services/gateway services/authorization services/consent services/health-data \

@@ -1,10 +1,9 @@
-/** Writes the pages of docs/partners that are made from the catalog and the OpenAPI document. */
+/** Writes the pages of docs/partners that are made from the catalog. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toMetricsPage } from '../src/metrics-page.ts';
 import { toProblemsDocument } from '../src/problem-pages.ts';
-import { toReferencePages } from '../src/reference-pages.ts';
 import { GUIDES_DIRECTORY } from '../src/source.ts';
 
-const pages = { 'metrics.md': toMetricsPage(), 'problems.md': toProblemsDocument(), ...toReferencePages() };
+const pages = { 'metrics.md': toMetricsPage(), 'problems.md': toProblemsDocument() };
 for (const [name, content] of Object.entries(pages)) writeFileSync(join(GUIDES_DIRECTORY, name), content);

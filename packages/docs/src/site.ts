@@ -1,55 +1,61 @@
 import { PROBLEM_CODES } from '@phds/catalog/problems';
-import { type Frame, type NavigationGroup, renderDocument } from './layout.ts';
-import { toMarkdownPath, toServedMarkdown } from './links.ts';
-import { toLlmsText } from './llms.ts';
-import { type RenderedPage, renderMarkdown } from './markdown.ts';
 import { toProblemPage, toProblemPath, toProblemsPage } from './problem-pages.ts';
-import type { SitePage } from './site-page.ts';
-import { GROUPS, readPages, toPath } from './source.ts';
+import { GROUPS, readPages, titleOf } from './source.ts';
 
-/** All pages in the order of the navigation, then one for each error code. */
-export function readSite(): SitePage[] {
-  // On the server, the page of all codes links to a page for each of them; the file in the repository contains them.
-  const pages = readPages().map(({ slug, path, markdown }) => ({
-    path,
-    markdown: slug === 'problems' ? toProblemsPage() : markdown,
-  }));
-  const problems = PROBLEM_CODES.map((code) => ({
-    path: toProblemPath(code),
-    markdown: toProblemPage(code),
-  }));
-  return [...pages, ...problems].map(({ path, markdown }) => ({
-    path,
-    markdown,
-    page: render(path, markdown),
-  }));
+const LINK = /\[([^\]]+)\]\(([^)\s]+)\)/g;
+const PAGE = /^([\w-]+)\.md(?:#(.+))?$/;
+
+/** The Markdown of the site by its path below `/docs`: the guides, and a page for each error code. */
+export function toSite(): Map<string, string> {
+  const guides = readPages().map(
+    ({ slug, markdown }) => [toName(slug), slug === 'problems' ? toProblemsPage() : markdown] as const,
+  );
+  const problems = PROBLEM_CODES.map((code) => [toProblemPath(code).slice(1), toProblemPage(code)] as const);
+  return new Map([...guides, ...problems]);
 }
 
-function render(path: string, markdown: string): RenderedPage {
-  try {
-    return renderMarkdown(markdown);
-  } catch (error) {
-    throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
-  }
+/** A page as VitePress reads it: links to other pages by their path on the site, other paths of the service as links that leave the site. */
+export function toVitePress(markdown: string): string {
+  const linked = markdown.replaceAll(LINK, (link, text: string, href: string) => {
+    if (href.startsWith('/')) return `<a href="${href}" target="_self">${text}</a>`;
+    const path = toPath(href);
+    return path === null ? link : `[${text}](${path})`;
+  });
+  return linked.replaceAll(/\{\{([\w ]+)\}\}/g, '<Deployment of="$1" />');
 }
 
-/** The navigation of all pages. */
-export function toNavigation(site: readonly SitePage[]): NavigationGroup[] {
-  const titles = new Map(site.map(({ path, page }) => [path, page.title]));
-  return GROUPS.map(({ title, slugs }) => ({
-    title,
-    links: slugs.map((slug) => ({ path: toPath(slug), title: titles.get(toPath(slug)) ?? slug })),
-  }));
+/** A page as it is served beside the rendered one. */
+export function toServedMarkdown(markdown: string): string {
+  return markdown.replaceAll(LINK, (link, text: string, href: string) => {
+    const [path, anchor] = toPath(href)?.split('#') ?? [];
+    if (path === undefined) return link;
+    return `[${text}](/docs${path === '/' ? '/index' : path}.md${anchor === undefined ? '' : `#${anchor}`})`;
+  });
 }
 
-/** The files that a server serves, by path in its directory: pages as HTML and Markdown, and the overview for language models. */
-export function renderFiles(site: readonly SitePage[], frame: Frame): Map<string, string> {
-  const files = new Map<string, string>();
-  for (const { path, markdown, page } of site) {
-    const source = toMarkdownPath(path);
-    files.set(source.slice(1).replace(/md$/, 'html'), renderDocument(page, path, source, frame));
-    files.set(source.slice(1), toServedMarkdown(markdown));
-  }
-  files.set('llms.txt', toLlmsText(site, frame.navigation));
-  return files;
+/** The overview for language models (llmstxt.org): every guide with the address of its Markdown. */
+export function toLlmsText(): string {
+  const titles = new Map(readPages().map(({ slug, markdown }) => [slug as string, titleOf(markdown)]));
+  const groups = GROUPS.map(({ title, slugs }) => {
+    const lines = slugs.map((slug) => `- [${titles.get(slug)}](/docs/${toName(slug)}.md)\n`);
+    return `## ${title}\n\n${lines.join('')}`;
+  });
+  return `# Partner Health Data Service
+
+Machine-readable: [OpenAPI 3.1](/openapi.json), [scopes, endpoints, metric types](/catalog.json),
+[authorization server metadata](/.well-known/oauth-authorization-server).
+
+${groups.join('\n')}`;
+}
+
+/** The path on the site of a link to a file of docs/partners; null for any other link. Each error code has a page of its own. */
+function toPath(href: string): string | null {
+  const [, slug, anchor] = PAGE.exec(href) ?? [];
+  if (slug === undefined) return null;
+  if (slug === 'problems' && anchor !== undefined) return `/problems/${anchor.replaceAll('_', '-')}`;
+  return `/${slug === 'README' ? '' : slug}${anchor === undefined ? '' : `#${anchor}`}`;
+}
+
+function toName(slug: string): string {
+  return slug === 'README' ? 'index' : slug;
 }

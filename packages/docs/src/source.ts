@@ -8,8 +8,6 @@ export const GUIDES_DIRECTORY = resolve(import.meta.dirname, '../../../docs/part
 export interface SourcePage {
   /** Name of the page: of its file in docs/partners, without `.md`. */
   readonly slug: string;
-  /** The address on a server. */
-  readonly path: string;
   readonly markdown: string;
 }
 
@@ -32,34 +30,21 @@ export const GROUPS = [
       'versions',
     ],
   },
-  {
-    title: 'Reference',
-    slugs: [
-      'reference',
-      'reference-data',
-      'reference-fhir',
-      'reference-oauth',
-      'reference-apps',
-      'reference-consent',
-      'reference-documents',
-      'metrics',
-      'problems',
-      'changelog',
-    ],
-  },
+  { title: 'Reference', slugs: ['metrics', 'problems', 'changelog'] },
 ] as const;
 
 /** The pages of docs/partners, in the order of the navigation. */
 export function readPages(): SourcePage[] {
   return GROUPS.flatMap(({ slugs }) => slugs).map((slug) => ({
     slug,
-    path: toPath(slug),
     markdown: readFileSync(join(GUIDES_DIRECTORY, `${slug}.md`), 'utf8'),
   }));
 }
 
-/** The address of a page of docs/partners. */
-export function toPath(slug: string): string {
-  if (slug === 'README') return '/docs';
-  return slug === 'problems' ? '/problems' : `/docs/${slug}`;
+/** The title of a page: its first line. */
+export function titleOf(markdown: string): string {
+  const [, title] = /^# (.+)\n/.exec(markdown) ?? [];
+  if (title === undefined)
+    throw new Error(`A page begins with its title, not with "${markdown.slice(0, 40)}".`);
+  return title;
 }

@@ -49,7 +49,9 @@ async function main(command, args) {
   const env = { ...process.env, PATH: [path.dirname(node), process.env.PATH].join(path.delimiter) };
   // Read by packages/local-stack/src/servers/system-programs.ts.
   if (args.includes('--no-install')) env.PHDS_NO_INSTALL = '1';
-  await runOrExit(node, ['packages/local-stack/bin/generate.ts'], env);
+  // `npm start` builds the documentation while the service already runs.
+  const steps = command === 'start' ? [] : ['--all'];
+  await runOrExit(node, ['packages/local-stack/bin/generate.ts', ...steps], env);
   const program = programs[command];
   if (program !== null)
     process.exit(await run(node, [program, ...args.filter((arg) => arg !== '--no-install')], env));

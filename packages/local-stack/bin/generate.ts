@@ -1,10 +1,10 @@
 /**
- * Makes the files that are not committed: code from protos, schemas and the OpenAPI document, the reference pages, the web app and the
- * documentation.
+ * Makes the files that are not committed: code from protos, schemas and the OpenAPI document, the web app and the documentation.
  *
- *     node packages/local-stack/bin/generate.ts [--force] [name of a step]…
+ *     node packages/local-stack/bin/generate.ts [--force] [--all | name of a step…]
  *
- * `npm start`, `npm test`, the image and the commands run it. A step whose sources have not changed since its last run is skipped.
+ * `npm start`, `npm test`, the image and the commands run it. A step whose sources have not changed since its last run is skipped. The
+ * documentation, which takes longest and which no program needs, is built only if it is named or with `--all`.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -64,9 +64,9 @@ const STEPS: readonly Step[] = [
     command: [process.execPath, 'packages/generators/bin/openapi-types.ts'],
   },
   {
-    name: 'reference',
-    sources: [OPENAPI, CATALOG, 'packages/docs/{bin,src,examples}/**'],
-    result: 'docs/partners/reference.md',
+    name: 'pages',
+    sources: [CATALOG, 'packages/docs/{bin,src,examples}/**'],
+    result: 'docs/partners/problems.md',
     command: [process.execPath, 'packages/docs/bin/generate.ts'],
   },
   {
@@ -88,8 +88,14 @@ const STEPS: readonly Step[] = [
   },
   {
     name: 'docs',
-    sources: ['packages/docs/{src,bin,browser,examples}/**', 'docs/partners/**', CATALOG],
-    after: 'reference',
+    sources: [
+      'packages/docs/{src,bin,examples,reference}/**',
+      'packages/docs/.vitepress/{config.ts,theme/**}',
+      'packages/web/src/style/colors.css',
+      'docs/partners/**',
+      CATALOG,
+    ],
+    after: 'pages',
     result: 'packages/docs/dist',
     command: [process.execPath, 'packages/docs/bin/build.ts'],
   },
@@ -123,13 +129,14 @@ function toFingerprint(sources: readonly string[]): string {
 }
 
 const args = process.argv.slice(2);
-const names = args.filter((arg) => arg !== '--force');
+const names = args.filter((arg) => arg !== '--force' && arg !== '--all');
 const unknown = names.filter((name) => STEPS.every((step) => step.name !== name));
 if (unknown.length > 0) {
   console.error(`No step ${unknown.join(', ')}. Steps: ${STEPS.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
-const chosen = STEPS.filter(({ name }) => names.length === 0 || names.includes(name));
+const isChosen = (name: string) => names.includes(name) || (names.length === 0 && name !== 'docs');
+const chosen = STEPS.filter(({ name }) => args.includes('--all') || isChosen(name));
 const started = new Map<string, Promise<void>>();
 // Side by side: most of a step is one process that loads its program.
 for (const step of chosen) {

@@ -1,4 +1,6 @@
 /** Entry point of `npm start`: runs the local stack until Ctrl-C. */
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
 import { DATABASE_SERVICES } from '@phds/service-kit/keys/key-files';
 import { CommanderError } from 'commander';
 import { defaultDataDirectory } from './data-directory.ts';
@@ -31,6 +33,7 @@ async function runUntilSignal(options: StartOptions): Promise<void> {
     await using stack = await start(options, interrupted);
     printSummary(stack);
     console.log(`ready ${stack.gatewayUrls[0]}`);
+    buildDocumentation(interrupted);
     await untilAborted(interrupted);
     console.log('Stopping …');
     // If stopping hangs, exit: the guardian and exit-with-parent.ts end the remaining processes.
@@ -39,6 +42,14 @@ async function runUntilSignal(options: StartOptions): Promise<void> {
     if (!interrupted.aborted) throw error;
   }
   console.log('Stopped.');
+}
+
+/** The gateway serves the pages as soon as they are built. An error is printed, because the service works without them. */
+function buildDocumentation(signal: AbortSignal): void {
+  const program = resolve(import.meta.dirname, '../bin/generate.ts');
+  execFile(process.execPath, [program, 'docs'], { signal }, (error) => {
+    if (error !== null && !signal.aborted) console.error(error.message);
+  });
 }
 
 function start(options: StartOptions, signal: AbortSignal): Promise<Stack> {

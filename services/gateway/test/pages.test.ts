@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -9,144 +10,138 @@ import { shareTestGateway, startTestGateway } from './test-gateway.ts';
 describe('documentation', () => {
   const files = openFilesOfTest();
   afterAll(() => files[Symbol.dispose]());
-  const page = '<h1>Tokens</h1><code>curl http://localhost:8080/oauth/token</code>';
+  const url = 'http://localhost:8080/oauth/token';
+  const inline = 'let isDark = true';
+  files.write(
+    'docs/tokens.html',
+    `<meta content="{{deployment}}"><script id="a">${inline}</script><td>{{operator}}</td>curl ${url}`,
+  );
   files.write('docs/index.html', '<h1>Overview</h1>');
-  files.write('docs/tokens.html', page);
+  files.write('docs/404.html', 'own page');
+  files.write('docs/reference.html', '<script src="/docs/assets/scalar.js" defer></script>');
+  files.write('docs/problems/not-found.html', '<h1>NOT_FOUND</h1>');
   files.write('docs/tokens.md', '# Tokens');
-  files.write('llms.txt', '# Service');
-  files.write('assets/page-1.js', 'plain()');
-  files.write('.built-from', 'not to be served');
-  const gateway = shareTestGateway({ DOCS_DIRECTORY: files.directory, PUBLIC_URL: 'https://data.example' });
+  files.write('docs/llms.txt', '# Service');
+  files.write('docs/assets/chunks/page.1.js', `plain("${url}")`);
+  files.write('docs/.built-from', 'not to be served');
+  const settings = {
+    DOCS_DIRECTORY: join(files.directory, 'docs'),
+    PUBLIC_URL: 'https://data.example',
+    DEPLOYMENT_OPERATOR: 'Clinic <A>',
+  };
+  const gateway = shareTestGateway(settings);
+  const SHORT = 'public, max-age=300';
 
   test.each([
-    ['/docs', 'text/html; charset=utf-8', '<h1>Overview</h1>'],
-    ['/docs/tokens.md', 'text/markdown; charset=utf-8', '# Tokens'],
-    ['/llms.txt', 'text/plain; charset=utf-8', '# Service'],
-  ])('%s is public and cacheable', async (path, type, content) => {
-    const response = await gateway.fetch(path);
-    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
-      200,
-      type,
-      content,
-    ]);
-    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+    ['/docs/', 'text/html; charset=utf-8', '<h1>Overview</h1>', SHORT],
+    ['/docs/tokens.md', 'text/markdown; charset=utf-8', '# Tokens', SHORT],
+    ['/docs/llms.txt', 'text/plain; charset=utf-8', '# Service', SHORT],
+    [
+      '/docs/assets/chunks/page.1.js',
+      'text/javascript; charset=utf-8',
+      'plain("https://data.example/oauth/token")',
+      'public, max-age=31536000, immutable',
+    ],
+  ])(
+    '%s is public and cacheable, and shows the address of the service',
+    async (path, type, content, cached) => {
+      const { status, headers, ...response } = await get(path);
+      expect([status, headers.get('content-type'), response.text]).toEqual([200, type, content]);
+      expect(headers.get('cache-control')).toBe(cached);
+    },
+  );
+
+  test.each([
+    ['/docs', '/docs/'],
+    ['/problems', '/docs/problems'],
+    ['/problems/not-found', '/docs/problems/not-found'],
+    ['/llms.txt', '/docs/llms.txt'],
+  ])('%s leads to %s', async (path, target) => {
+    const { status, headers } = await gateway.fetch(path, { redirect: 'manual' });
+    expect([status, headers.get('location')]).toEqual([303, target]);
   });
 
-  test('examples show the address of the service', async () => {
-    expect(await (await gateway.fetch('/docs/tokens')).text()).toContain(
-      'curl https://data.example/oauth/token',
+  test('a page states what the settings say, escaped, and allows only its own inline scripts', async () => {
+    const { text, headers } = await get('/docs/tokens');
+    expect(text).toContain('<td>Clinic &lt;A&gt;</td>curl https://data.example/oauth/token');
+    expect(text).toContain('&quot;operator&quot;:&quot;Clinic &lt;A&gt;&quot;');
+    const hash = createHash('sha256').update(inline).digest('base64');
+    const policy = headers.get('content-security-policy');
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self' 'sha256-[^']+'; style-src 'self' '/);
+    expect(policy).toContain(`'sha256-${hash}'`);
+    expect(policy).toMatch(
+      /; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'$/,
     );
+  });
+
+  test('only the page of the reference allows style elements', async () => {
+    const policies = [await get('/docs/reference'), await get('/docs/tokens')].map(({ headers }) =>
+      /style-src '[^;]+/.exec(headers.get('content-security-policy') ?? '')?.[0].includes("'unsafe-inline'"),
+    );
+    expect(policies).toEqual([true, false]);
   });
 
   test('pages are compressed for clients that accept it, and equal', async () => {
-    const take = async (coding: string) => {
-      const { headers, status } = await gateway.fetch('/docs/tokens', {
-        headers: { 'accept-encoding': coding },
-      });
-      return [status, headers.get('content-encoding'), headers.get('vary')];
-    };
-    expect(await take('identity')).toEqual([200, null, 'Accept-Encoding']);
-    expect(await take('br, gzip')).toEqual([200, 'gzip', 'Accept-Encoding']);
-    const texts = ['identity', 'gzip'].map(async (coding) => {
-      const response = await gateway.fetch('/docs/tokens', { headers: { 'accept-encoding': coding } });
-      return response.text();
-    });
-    const [plain, compressed] = await Promise.all(texts);
-    expect(compressed).toBe(plain);
-  });
-
-  test('a page allows scripts and styles of the service only, nothing inline and no frame', async () => {
-    const { headers } = await gateway.fetch('/docs');
-    expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    const taken = await Promise.all(
+      ['identity', 'br, gzip'].map((coding) => get('/docs/tokens', { 'accept-encoding': coding })),
     );
+    expect(taken.map(({ headers }) => headers.get('content-encoding'))).toEqual([null, 'gzip']);
+    expect(taken[1]?.text).toBe(taken[0]?.text);
   });
 
-  test('the files of the pages are cacheable for ever', async () => {
-    const { headers } = await gateway.fetch('/docs/assets/page-1.js');
-    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-  });
-
-  test.each([
-    '/docs/',
-    '/docs/nothing',
-    '/docs/../.built-from',
-    '/.built-from',
-    '/docs/.built-from',
-    '/docs/assets/..%2f.built-from',
-  ])('%s is answered with 404', async (path) => {
-    const response = await gateway.fetch(path);
-    expect([response.status, (await response.text()).includes('not to be served')]).toEqual([404, false]);
-  });
+  test.each(['/docs/nothing', '/docs/.built-from', '/docs/assets/..%2f.built-from', '/docs/constructor'])(
+    '%s is answered with 404: a page of its own for browsers, JSON for programs',
+    async (path) => {
+      const seen = await get(path, { accept: 'text/html' });
+      expect([seen.status, seen.text]).toEqual([404, 'own page']);
+      const { status, headers } = await get(path);
+      expect([status, headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+    },
+  );
 
   test('a page answers GET and HEAD only', async () => {
-    const posted = await gateway.fetch('/docs', { method: 'POST' });
+    const posted = await gateway.fetch('/docs/tokens', { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  test('the pages say that they are not built when they are not', async () => {
-    await using bare = await startTestGateway({ DOCS_DIRECTORY: join(files.directory, 'nothing') });
-    for (const path of ['/docs', '/docs/tokens', '/problems/not-found']) {
-      const response = await bare.fetch(path);
-      expect([response.status, (await response.text()).includes('not built on this server')]).toEqual([
-        503,
-        true,
-      ]);
-    }
+  test('the pages say that they are not built, and are served as soon as they are', async () => {
+    const later = join(files.directory, 'later');
+    await using early = await startTestGateway({ ...settings, DOCS_DIRECTORY: later });
+    const response = await early.fetch('/docs/tokens');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await response.text()).toContain('still being built');
+    await rename(settings.DOCS_DIRECTORY, later);
+    expect((await early.fetch('/docs/tokens')).status).toBe(200);
+    await rename(later, settings.DOCS_DIRECTORY);
   });
+
+  async function get(path: string, headers: Record<string, string> = {}) {
+    const response = await gateway.fetch(path, { headers });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
 });
 
-describe('pages of problems', () => {
-  const gateway = shareTestGateway();
+test('every error code has a page at its `type`, which is linked and says what the code means', async () => {
+  await using gateway = await startTestGateway();
+  const index = await (await gateway.fetch('/docs/problems')).text();
+  for (const code of PROBLEM_CODES) {
+    const path = toProblemType(code);
+    expect(index).toContain(`href="/docs${path}"`);
+    const text = await (await gateway.fetch(`/docs${path}`)).text();
+    expect(text).toContain(`<h1 id="${code.toLowerCase()}"`);
+    expect(text).toContain(`HTTP status ${PROBLEMS[code].statuses.join(', ')}.`);
+  }
+  expect((await gateway.fetch('/docs/problems/nothing')).status).toBe(404);
+});
 
-  describe('GET /problems', () => {
-    test('the index links the page of every code, which has the `type` of its problems, and names its statuses', async () => {
-      const response = await gateway.fetch('/problems');
-      expect(response.status).toBe(200);
-      const [, table = ''] = (await response.text()).split('<tbody>');
-      const links = [...table.replaceAll('<wbr>', '').matchAll(/href="(\/problems\/[^"]+)">([A-Z_]+)</g)];
-      expect(links.map(([, path, code]) => [path, code])).toEqual(
-        PROBLEM_CODES.map((code) => [toProblemType(code), code]),
-      );
-      for (const code of PROBLEM_CODES) {
-        const page = await gateway.fetch(toProblemType(code));
-        expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-        const text = await page.text();
-        expect(text).toContain(`>${code}</h1>`);
-        for (const status of PROBLEMS[code].statuses) {
-          expect(text).toMatch(new RegExp(`HTTP status [0-9, ]*\\b${status}\\b`));
-        }
-      }
-      const unknown = await gateway.fetch('/problems/nothing');
-      expect([unknown.status, await unknown.json()]).toMatchObject([
-        404,
-        { type: toProblemType('NOT_FOUND') },
-      ]);
-    });
-
-    test('a page explains what the code means and what to do, with everything escaped', async () => {
-      const text = await (await gateway.fetch(toProblemType('RATE_LIMITED'))).text();
-      expect(text).toContain(PROBLEMS.RATE_LIMITED.meaning.split('`')[0]);
-      expect(text).toContain('<code>Retry-After</code>');
-      expect(text).not.toContain('`');
-    });
-
-    test('a page needs no credentials, is cacheable and answers HEAD', async () => {
-      const response = await gateway.fetch('/problems/not-found', { method: 'HEAD' });
-      expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
-      const posted = await gateway.fetch('/problems/not-found', { method: 'POST' });
-      expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    });
-  });
-
-  test('the OpenAPI document lists the codes and links their explanations', async () => {
-    const { components } = (await (await gateway.fetch('/openapi.json')).json()) as {
-      components: { schemas: { Problem: unknown } };
-    };
-    expect(components.schemas.Problem).toMatchObject({
-      properties: { code: { enum: PROBLEM_CODES } },
-      externalDocs: { url: '/problems' },
-    });
+test('the OpenAPI document lists the codes and links their explanations', async () => {
+  await using gateway = await startTestGateway();
+  const { components } = (await (await gateway.fetch('/openapi.json')).json()) as {
+    components: { schemas: { Problem: unknown } };
+  };
+  expect(components.schemas.Problem).toMatchObject({
+    properties: { code: { enum: PROBLEM_CODES } },
+    externalDocs: { url: '/problems' },
   });
 });
 

@@ -97,7 +97,7 @@ function namedFiles(document: string): string[] {
 }
 
 /** Pages that are generated with the documentation of partners, which checks its own links. */
-const GENERATED = /^docs\/partners\/(metrics|problems|reference(-[\w-]+)?)\.md$/;
+const GENERATED = /^docs\/partners\/(metrics|problems)\.md$/;
 
 /** The links of a document to a file or directory that is missing, or to a heading that a document does not have. */
 function brokenLinks(document: string): string[] {

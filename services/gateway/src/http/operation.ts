@@ -33,10 +33,15 @@ export interface Route {
 export function createRouter(prefix: string, routes: readonly Route[]): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const byPath = Map.groupBy(routes, ({ path }) => path);
-  // Express takes the first path that matches, and a parameter matches the name of another path.
-  const paths = [...byPath].sort(([one], [other]) => Number(one.includes(':')) - Number(other.includes(':')));
+  // Express takes the first path that matches, and a parameter or wildcard matches the name of another path.
+  const paths = [...byPath].sort(([one], [other]) => rank(one) - rank(other));
   for (const [path, ofPath] of paths) mount(router, prefix, path, ofPath);
   return router;
+}
+
+function rank(path: string): number {
+  if (path.includes('*')) return 2;
+  return path.includes(':') ? 1 : 0;
 }
 
 function mount(router: Router, prefix: string, path: string, routes: readonly Route[]): void {

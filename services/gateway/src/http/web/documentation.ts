@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -6,29 +7,32 @@ import { notFound } from '@phds/service-kit/errors';
 import type { Config } from '../../config.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Route } from '../operation.ts';
-import { html, sendPage, toScriptPageHeaders } from '../pages/page.ts';
-import { send } from '../respond.ts';
+import { html, sendPage, wantsHtml } from '../pages/page.ts';
+import { type Headers, redirect, send } from '../respond.ts';
 import { toFileRoute } from './files.ts';
 
-/** Serves the documentation for partner developers: `/docs`, `/problems`, `/llms.txt`. All of it is public. */
+/** Serves the documentation for partner developers below `/docs`. The pages of problems are there too; errors name them without `/docs`. */
 export function createDocumentation(config: Config): readonly Route[] {
   const { DOCS_DIRECTORY: directory } = config;
-  const documents = readDocuments(directory, config);
-  const page = (path: string, handle: Route['handle']): Route => ({
+  const get = (path: string, handle: Route['handle']): Route => ({
     method: 'GET',
     also: ['HEAD'],
     path,
     handle,
   });
-  const pages = [...documents].map(([path, document]) =>
-    page(path, (exchange) => sendDocument(exchange, document)),
-  );
-  const explanations = NOT_BUILT.map((path) => page(path, explain));
-  const files = toFileRoute('/docs/assets', join(directory, 'assets'));
-  // A build of the same version may differ.
-  const sdk = toFileRoute('/docs/sdk', join(directory, '../../sdk/dist'), 'public, max-age=300');
-  const security = page('/.well-known/security.txt', (exchange) => sendSecurityContact(exchange));
-  return [...(documents.size === 0 ? explanations : pages), files, sdk, security];
+  const sendFile = toSender(config);
+  const moved = (path: string) =>
+    get(path, ({ request, response }) => redirect(response, `/docs${request.path}`));
+  return [
+    get('/docs', ({ response }) => redirect(response, '/docs/')),
+    get('/docs/{*path}', sendFile),
+    moved('/problems'),
+    moved('/problems/:code'),
+    moved('/llms.txt'),
+    // A build of the same version may differ.
+    toFileRoute('/docs/sdk', join(directory, '../../sdk/dist'), 'public, max-age=300'),
+    get('/.well-known/security.txt', (exchange) => sendSecurityContact(exchange)),
+  ];
 }
 
 const DAY_MS = 86_400_000;
@@ -48,70 +52,149 @@ function sendSecurityContact({ gateway, response }: Exchange): void {
 }
 
 /** What the pages call `{{operator}}` and so on. */
-function statementsOf(config: Config): readonly (readonly [string, string | undefined])[] {
-  return [
-    ['{{operator}}', config.DEPLOYMENT_OPERATOR],
-    ['{{contact}}', config.DEPLOYMENT_CONTACT],
-    ['{{terms}}', config.DEPLOYMENT_TERMS],
-    ['{{status page}}', config.DEPLOYMENT_STATUS_PAGE],
-    ['{{webhook senders}}', config.DEPLOYMENT_WEBHOOK_SENDERS],
-    ['{{region}}', config.DEPLOYMENT_REGION],
-  ];
+function statementsOf(config: Config): Readonly<Record<string, string>> {
+  return {
+    operator: config.DEPLOYMENT_OPERATOR ?? NOT_STATED,
+    contact: config.DEPLOYMENT_CONTACT ?? NOT_STATED,
+    terms: config.DEPLOYMENT_TERMS ?? NOT_STATED,
+    'status page': config.DEPLOYMENT_STATUS_PAGE ?? NOT_STATED,
+    'webhook senders': config.DEPLOYMENT_WEBHOOK_SENDERS ?? NOT_STATED,
+    region: config.DEPLOYMENT_REGION ?? NOT_STATED,
+  };
 }
 
-/** The paths that explain that the documentation is not built. */
-const NOT_BUILT = ['/docs', '/docs/:page', '/problems', '/problems/:code', '/llms.txt'];
-
-function explain(exchange: Exchange): void {
-  const content = html`<p>The documentation is not built on this server. Its programming interfaces work.</p>`;
-  sendPage(exchange, { en: { title: 'Not here', content } }, 503);
-}
+const NOT_STATED = 'not stated';
 
 /** The address of the local stack. The examples of the documentation use it. */
 const WRITTEN_URL = 'http://localhost:8080';
 
 const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
   '.md': 'text/markdown; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
 };
 
-const HEADERS = { 'Cache-Control': 'public, max-age=300', ...toScriptPageHeaders() } as const;
+const SHORT = 'public, max-age=300';
+// Names of assets contain a hash of the content or a version.
+const FOR_GOOD = 'public, max-age=31536000, immutable';
+const RETRY_SECONDS = '5';
 
 const compress = promisify(gzip);
 
-/** A file of the documentation with its content type. */
+/** A file of the documentation with its header fields. */
 interface Document {
-  readonly type: string;
+  readonly headers: Headers;
   readonly content: Buffer;
   /** Made at the first request that accepts it. */
   compressed?: Promise<Buffer>;
 }
 
 /**
- * Reads the built documentation, by path: `docs/tokens.html` is `/docs/tokens`, `docs/index.html` is `/docs`. Examples show the address of
- * this service.
+ * Sends the files of the built documentation. They are read when they are first asked for and complete (the build puts the directory in its
+ * place at once); until then, the answer is 503.
  */
-function readDocuments(directory: string, config: Config): ReadonlyMap<string, Document> {
-  if (!existsSync(directory)) return new Map();
+function toSender(config: Config): (exchange: Exchange) => Promise<void> {
+  let documents: ReadonlyMap<string, Document> | null = null;
+  return async (exchange) => {
+    documents ??= readDocuments(config);
+    if (documents === null) return explain(exchange);
+    const { request } = exchange;
+    const document = documents.get(request.path);
+    if (document !== undefined) return sendDocument(exchange, document, 200);
+    const absent = documents.get('/docs/404');
+    if (absent === undefined || !wantsHtml(request)) throw notFound();
+    return sendDocument(exchange, absent, 404);
+  };
+}
+
+function explain(exchange: Exchange): void {
+  const content = html`<p>The documentation is still being built, or is not part of this server. Its programming interfaces work.
+This page is loaded again in a few seconds.</p>`;
+  const again = { 'Retry-After': RETRY_SECONDS, Refresh: RETRY_SECONDS };
+  sendPage(exchange, { en: { title: 'Not ready', content } }, 503, again);
+}
+
+/**
+ * Reads the built documentation by path: `tokens.html` is `/docs/tokens`, `index.html` is `/docs/`. Examples show the address of this
+ * service. Null if there is none.
+ */
+function readDocuments(config: Config): ReadonlyMap<string, Document> | null {
+  const { DOCS_DIRECTORY: directory } = config;
+  if (!existsSync(directory)) return null;
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
   const documents = files.flatMap((file) => {
     const type = TYPES[extname(file)];
     if (type === undefined) return [];
-    let text = readFileSync(join(directory, file), 'utf8').replaceAll(WRITTEN_URL, config.PUBLIC_URL);
-    for (const [name, value = 'not stated'] of statementsOf(config)) {
-      text = text.replaceAll(name, () => html`${value}`.markup);
-    }
-    return [[`/${file.replace(/(\/index)?\.html$/, '')}`, { type, content: Buffer.from(text) }] as const];
+    const text = readFileSync(join(directory, file), 'utf8').replaceAll(WRITTEN_URL, config.PUBLIC_URL);
+    const path = `/docs/${file.replace(/(^index)?\.html$/, '')}`;
+    const isScript = type.startsWith('text/javascript');
+    return [[path, toDocument(path, type, isScript ? text : fill(text, config))] as const];
   });
   return new Map(documents);
 }
 
-async function sendDocument({ request, response }: Exchange, document: Document): Promise<void> {
+/** The text with what the settings state about the deployment. */
+function fill(text: string, config: Config): string {
+  const statements = statementsOf(config);
+  const values = { ...statements, deployment: JSON.stringify(statements) };
+  return Object.entries(values).reduce(
+    (filled, [name, value]) => filled.replaceAll(`{{${name}}}`, () => html`${value}`.markup),
+    text,
+  );
+}
+
+function toDocument(path: string, type: string, text: string): Document {
+  const headers = {
+    'Content-Type': type,
+    'Cache-Control': path.startsWith('/docs/assets/') ? FOR_GOOD : SHORT,
+    ...(type.startsWith('text/html') ? toPageHeaders(path, text) : {}),
+  };
+  return { headers, content: Buffer.from(text) };
+}
+
+/** The style element with which VitePress 1 switches between light and dark. */
+const NO_TRANSITION = "'sha256-skqujXORqzxt1aE0NNXxujEanPTX6raoqSscTV/Ww/Y='";
+
+/**
+ * A page may load only what comes from this service. VitePress has small scripts in its pages, which their hashes admit, and colors of code
+ * in `style` attributes. Scalar's bundle adds its style sheet as an element, which only `'unsafe-inline'` admits; its page shows nothing but
+ * our own OpenAPI document.
+ */
+function toPageHeaders(path: string, text: string): Headers {
+  const inline = [...text.matchAll(/<script(?![^>]* src=)[^>]*>(.*?)<\/script>/gs)];
+  const hashes = inline.map(
+    ([, code = '']) => `'sha256-${createHash('sha256').update(code).digest('base64')}'`,
+  );
+  const styles =
+    path === '/docs/reference'
+      ? "style-src 'self' 'unsafe-inline'"
+      : `style-src 'self' ${NO_TRANSITION}; style-src-attr 'unsafe-inline'`;
+  return {
+    'Content-Security-Policy': [
+      "default-src 'none'",
+      ["script-src 'self'", ...new Set(hashes)].join(' '),
+      styles,
+      "img-src 'self' data:",
+      "connect-src 'self'",
+      "form-action 'none'",
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'Cross-Origin-Opener-Policy': 'same-origin',
+  };
+}
+
+async function sendDocument(
+  { request, response }: Exchange,
+  document: Document,
+  status: number,
+): Promise<void> {
   response.vary('Accept-Encoding');
   const isCompressed = request.acceptsEncodings('gzip') === 'gzip';
   if (isCompressed) document.compressed ??= compress(document.content);
   const body = isCompressed ? await document.compressed : undefined;
   const coding = body === undefined ? {} : { 'Content-Encoding': 'gzip' };
-  send(response, 200, { ...HEADERS, ...coding, 'Content-Type': document.type }, body ?? document.content);
+  send(response, status, { ...document.headers, ...coding }, body ?? document.content);
 }
