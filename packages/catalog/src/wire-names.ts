@@ -34,13 +34,6 @@ export const OPERATOR_ACTS = [
 ] as const;
 export type OperatorActName = (typeof OPERATOR_ACTS)[number];
 
-/** Why a person reports an app: it uses data for something else, pretends to be another app, or did not delete data. */
-export const REPORT_REASONS = ['data_use', 'impersonation', 'not_deleted', 'other'] as const;
-export type ReportReason = (typeof REPORT_REASONS)[number];
-
-/** The most characters of the text of a report. */
-export const REPORT_TEXT_MAX = 1_000;
-
 /** Why a recorded access was refused. */
 export const REFUSAL_REASONS = [
   'TOKEN_EXPIRED',

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { addApps, addDevelopers, addReports, addWebhooks } from './program/apps.ts';
+import { addApps, addDevelopers, addWebhooks } from './program/apps.ts';
 import { addImports } from './program/import.ts';
 import { addKeys } from './program/keys.ts';
 import { addAudit, addRestore } from './program/operating.ts';
@@ -13,7 +13,7 @@ Settings are environment variables; each KEY may be KEY_FILE, the name of a file
 HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`service:importer\`, or of SERVICE_NAME), service-token SERVICE_PRIVATE_KEY. records needs RECORDS_DATABASE_URL
 (the database of the access records, with a role that can read it; LEDGER_DATABASE_URL if consent's own is another) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key); all of its commands that print accesses are recorded first, and need
 CONSENT_ADDRESS, OPERATOR_NAME and SERVICE_PRIVATE_KEY besides. restore needs CONSENT_ADDRESS
-and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, reports CONSENT_ADDRESS, apps and developers
+and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, apps and developers
 AUTHORIZATION_ADDRESS, audit, people, grants, sessions and webhooks CONSENT_ADDRESS, and all of these OPERATOR_NAME and SERVICE_PRIVATE_KEY (PEM of that operator's key).
 In a checkout, \`pnpm phds\` works with the local stack that runs there if none of these is set, nor TLS_CA, TLS_CERT or TLS_KEY.
 
@@ -34,7 +34,6 @@ export function createProgram(shell: Shell): Command {
     .addHelpText('after', EPILOGUE);
   addImports(program, surrounded);
   addRecords(program, surrounded);
-  addReports(program, surrounded);
   addApps(program, surrounded);
   addDevelopers(program, surrounded);
   addErase(program, surrounded);

@@ -8,7 +8,6 @@ import { toBundle } from '@phds/test-kit/bundle-files';
 import { collectOutput } from '@phds/test-kit/collected-output';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { listImports } from '../src/commands/import.ts';
-import { listReports } from '../src/commands/reports.ts';
 import { runRestore } from '../src/commands/restore.ts';
 import { createProgress } from '../src/progress.ts';
 import { runCommand } from '../src/run-program.ts';
@@ -97,8 +96,6 @@ describe('the command line', () => {
     ['an export of records without a user', ['records', 'export', '--format', 'csv']],
     ['an export of records without a format', ['records', 'export', '--user', 'ada']],
     ['records in an unknown format', ['records', 'export', '--user', 'ada', '--format', 'xml']],
-    ['a page of reports that is no number', ['reports', 'list', '--page', '0']],
-    ['reports about an empty app', ['reports', 'list', '--app', '']],
     ['a suspension without a reason', ['apps', 'suspend', 'app_1']],
     ['a developer without an id', ['developers', 'add']],
     ['a resumption without a reason', ['apps', 'resume', 'app_1', '--seen', 'x']],
@@ -136,7 +133,6 @@ describe('the command line', () => {
     ['imports', '--json'],
     ['records export', '--out <file>'],
     ['records verify', '--json'],
-    ['reports list', '--app <client-id>'],
     ['apps suspend', '--reason <text>'],
     ['erase', '--revoke-apps'],
     ['audit', '--expect <entry>'],
@@ -177,8 +173,6 @@ test('a command with --json prints a document with the reason when no service an
   ]);
   const imports = await runUnanswered((parts) => listImports({ userId: 'ada', json: true }, parts));
   expect(imports.document).toEqual({ user: 'ada', ...reasonOf('health-data') });
-  const reports = await runUnanswered((parts) => listReports({ clientId: null, page: 1, json: true }, parts));
-  expect(reports.document).toEqual(reasonOf('consent'));
 });
 
 test('a command that imports nothing does not say that an import is to be started again', async () => {

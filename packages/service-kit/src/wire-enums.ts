@@ -1,6 +1,4 @@
 import { ENDPOINTS, type EndpointId } from '@phds/catalog/endpoints';
-import type { ReportReason } from '@phds/catalog/wire-names';
-import { ReportReason as ReportReasonMessage } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 
 /** Converts between our names and an enum of a proto. */
@@ -14,17 +12,6 @@ export function createWireEnum<Name extends string, Value extends number>(
     find: (value: Value): Name | null => names.get(value) ?? null,
   };
 }
-
-/** The reason of a report. */
-export const { toMessage: toReportReasonMessage, find: findReportReason } = createWireEnum<
-  ReportReason,
-  ReportReasonMessage
->({
-  data_use: ReportReasonMessage.DATA_USE,
-  impersonation: ReportReasonMessage.IMPERSONATION,
-  not_deleted: ReportReasonMessage.NOT_DELETED,
-  other: ReportReasonMessage.OTHER,
-});
 
 /** The proto names endpoints as the catalog does: `health-data` is HEALTH_DATA. */
 type MemberOf<Id extends string> = Id extends `${infer Head}-${infer Tail}`

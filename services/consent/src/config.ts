@@ -123,7 +123,6 @@ const settings = z.object({
   PRUNE_DROPPED_CHAINS_AFTER_DAYS: days(400, 90).describe(
     'How long the end of a dropped chain of access records is kept when no batch continues it. Longer than a process may run without recording anything.',
   ),
-  PRUNE_REPORTS_AFTER_DAYS: days(730, 31).describe("How long people's reports about apps are kept."),
   ...webhookSettings,
 });
 

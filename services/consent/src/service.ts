@@ -31,7 +31,6 @@ import { createPendingApprovals } from './app/pending-approvals.ts';
 import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
 import { createRecordWatch, type RecordWatch } from './app/record-watch.ts';
-import { createReports } from './app/reports.ts';
 import { createSandbox, type Sandbox } from './app/sandbox.ts';
 import { createSessions, type Sessions } from './app/sessions.ts';
 import { createSharing } from './app/sharing.ts';
@@ -46,7 +45,6 @@ import { createGrantService } from './rpc/grant-service.ts';
 import { createLedgerService } from './rpc/ledger-service.ts';
 import { createOperatorActService } from './rpc/operator-act-service.ts';
 import { createPersonOperatorService } from './rpc/person-operator-service.ts';
-import { createReportService } from './rpc/report-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
 import { createSessionService } from './rpc/session-service.ts';
 import { openConnectionPools } from './store/connection-pools.ts';
@@ -198,7 +196,6 @@ async function createRpcServices(
   const userOf = createUserOf(verify);
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   const accesses = createAccesses({ ...stores, clock });
-  const reports = createReports({ reports: stores.reports });
   const useCases = await createConsentUseCases(parts);
   const sessions = createSessionsUseCase(parts);
   return [
@@ -217,7 +214,6 @@ async function createRpcServices(
       acts: operatorRecord,
       clock,
     }),
-    createReportService({ reports: acknowledging(guard, reports, ['report']), userOf }),
     createOperatorActService({ acts: operatorRecord, userOf }),
     createWebhookService({ webhooks, userOf }),
     createWebhookOperatorService(stores.operatedWebhooks),

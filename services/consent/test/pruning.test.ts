@@ -297,12 +297,6 @@ describe('pruning in the background', () => {
       `UPDATE revoked_token SET expires_at = now() - interval '6 days' WHERE token_hash = $1`,
       [tokens[1]],
     );
-    await consent.owner.query(
-      `INSERT INTO app_report (id, at, client_id, app_name, redirect_host, reason, text, grant_id)
-       SELECT 'rpt_' || days, now() - make_interval(days => days), $1, 'Pulse Diary', '', 'other', '', 'grt_1'
-       FROM unnest(ARRAY[729, 731]) AS days`,
-      [app.clientId],
-    );
     await put('1 hour', '1 hour', 1, consent);
     await put('3 days', '3 days', 2_500, consent);
     const left = async (column: string, table: string) =>
@@ -311,7 +305,6 @@ describe('pruning in the background', () => {
       expect(await left('id', 'pending_approval')).toEqual([newPending]);
       expect(await left('family_id', 'revoked_family')).toEqual([families[1]]);
       expect(await left('token_hash', 'revoked_token')).toEqual([tokens[1]]);
-      expect(await left('id', 'app_report')).toEqual(['rpt_729']);
       expect(await left('kind', 'session_end')).toEqual(['sid']);
     });
   });

@@ -7,7 +7,6 @@ import { GrantService } from '@phds/contracts/phds/consent/v1/grants_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
-import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { newId } from '@phds/service-kit/ids';
@@ -139,7 +138,6 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     asGateway: gateway.client(ConsentService),
     records: healthData.client(AccessService),
     history: gateway.client(AccessService),
-    reports: { asGateway: gateway.client(ReportService), asOperator: operator.client(ReportService) },
     sandbox: {
       asGateway: gateway.client(SandboxService),
       asAuthorization: authorization.client(SandboxService),

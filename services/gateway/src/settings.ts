@@ -36,6 +36,17 @@ const deployment = {
   DEPLOYMENT_STATUS_PAGE: stated('Address of the status page'),
   DEPLOYMENT_WEBHOOK_SENDERS: stated('Addresses from which webhooks are sent'),
   DEPLOYMENT_REGION: stated('Where the data is stored'),
+  SUPPORT_URL: z
+    .string()
+    .regex(
+      /^(https:\/\/[^\s"<>]+|mailto:[^\s"<>?]+@[^\s"<>?]+)$/,
+      'must be https://… or mailto:…, the latter without a question mark',
+    )
+    .optional()
+    .meta({ unit: '`https://…` or `mailto:…`', fallback: 'none: no link' })
+    .describe(
+      'Where people report an app or ask for help; a link on the page of each connected app adds the client id as parameter `app`, or as `subject`.',
+    ),
   SECURITY_CONTACT: z
     .string()
     .regex(/^(https:\/\/|mailto:)[^\s]+$/, 'must be https:// or mailto:')

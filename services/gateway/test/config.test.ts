@@ -33,6 +33,18 @@ describe("a person's limit over all apps", () => {
   });
 });
 
+test.each([
+  'http://help.test',
+  'help@clinic.test',
+  'mailto:help',
+  'mailto:help@clinic.test?body=x',
+  'https://a b',
+])('the address of support %s stops start-up', (address) => {
+  expect(() => readEnvironment({ ...REQUIRED, SUPPORT_URL: address })).toThrow(
+    'SUPPORT_URL: must be https://… or mailto:…',
+  );
+});
+
 describe('the OpenID provider', () => {
   const PROVIDER = {
     OIDC_ISSUER: 'https://id.test',

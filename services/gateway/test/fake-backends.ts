@@ -5,7 +5,6 @@ import { type IntrospectRequest, TokenService } from '@phds/contracts/phds/autho
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
-import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
@@ -24,7 +23,6 @@ const SERVICES = {
     AccessService,
     ConsentService,
     OperatorActService,
-    ReportService,
     SandboxService,
     SessionService,
     WebhookService,
@@ -38,7 +36,6 @@ type Implementations = UnaryRpcs<typeof AppService> &
   UnaryRpcs<typeof AccessService> &
   UnaryRpcs<typeof ConsentService> &
   UnaryRpcs<typeof OperatorActService> &
-  UnaryRpcs<typeof ReportService> &
   UnaryRpcs<typeof SandboxService> &
   UnaryRpcs<typeof SandboxDataService> &
   UnaryRpcs<typeof SessionService> &

@@ -150,7 +150,7 @@ describe('the web app', () => {
   afterAll(() => files[Symbol.dispose]());
   files.write(
     'index.html',
-    '<meta property="csp-nonce" nonce="CSP_NONCE"><meta content="CHANGE_LIMIT_MS"><div id="root">',
+    '<meta property="csp-nonce" nonce="CSP_NONCE"><meta content="CHANGE_LIMIT_MS"><meta content="SUPPORT_URL"><div id="root">',
   );
   files.write('assets/a-1.js', 'plain()');
   files.write('assets/a-1.js.gz', gzipSync('plain()'));
@@ -158,7 +158,8 @@ describe('the web app', () => {
   const gone = files.write('assets/gone-1.css', 'a{}');
   files.write('secret.txt', 'not to be served');
   const deadlines = { AUTHORIZATION_DEADLINE_MS: '5000', CONSENT_DEADLINE_MS: '3000' };
-  const gateway = shareTestGateway({ WEB_DIRECTORY: files.directory, ...deadlines });
+  const support = { SUPPORT_URL: 'https://help.test/?topic=apps&lang=en' };
+  const gateway = shareTestGateway({ WEB_DIRECTORY: files.directory, ...deadlines, ...support });
 
   const get = async (path: string, headers: Record<string, string> = {}) => {
     const response = await gateway.fetch(path, { headers, redirect: 'manual' });
@@ -202,6 +203,11 @@ describe('the web app', () => {
 
     test('says for how long the gateway may work on a change, by its settings', async () => {
       expect((await get('/apps')).text).toContain('<meta content="8000">');
+    });
+
+    test('has the address of support', async () => {
+      const meta = '<meta content="https://help.test/?topic=apps&amp;lang=en">';
+      expect((await get('/apps')).text).toContain(meta);
     });
 
     test('has a new nonce in each response, equal in header and page', async () => {

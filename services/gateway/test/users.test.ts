@@ -4,8 +4,7 @@ import { REFUSAL_REASONS } from '@phds/catalog/wire-names';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { Verdict, VerdictSchema } from '@phds/contracts/phds/consent/v1/access_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { ReportReason } from '@phds/contracts/phds/consent/v1/reports_pb';
-import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
+import { invalidRequest, notFound } from '@phds/service-kit/errors';
 import { ask, bearer, liveToken, shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
 
 const gateway = shareTestGateway();
@@ -239,47 +238,6 @@ describe("people's requests", () => {
         session: session(),
         request: { grantId: 'grt_1' },
       });
-    });
-  });
-
-  describe.each([
-    ['grants', { case: 'grantId', value: 'grt_1' }],
-    ['pending', { case: 'pendingId', value: 'grt_1' }],
-  ])('POST /partner/consent/%s/:id/report', (list, subject) => {
-    const path = `/partner/consent/${list}/grt_1/report`;
-
-    test('passes reason and text on, and returns the id of the report', async () => {
-      gateway.backends.answer({ reportApp: () => ({ id: 'rpt_1', at }) });
-      const { status, body } = await call('POST', path, { reason: 'not_deleted', text: 'Still there.' });
-      expect([status, body]).toEqual([201, { data: { id: 'rpt_1', at: INSTANT } }]);
-      await call('POST', path, { reason: 'other', text: null });
-      await call('POST', path, { reason: 'other' });
-      expect(gateway.backends.callsOf('reportApp')).toMatchObject([
-        { session: session(), request: { subject, reason: ReportReason.NOT_DELETED, text: 'Still there.' } },
-        { session: session(), request: { subject, reason: ReportReason.OTHER, text: '' } },
-        { session: session(), request: { subject, reason: ReportReason.OTHER, text: '' } },
-      ]);
-    });
-
-    test.each<[string, object | undefined]>([
-      ['reason', {}],
-      ['reason', { reason: 'DATA_USE' }],
-      ['text', { reason: 'other', text: 7 }],
-      ['text', { reason: 'other', text: '\ud800' }],
-      ['comment', { reason: 'other', comment: 'x' }],
-      ['body', undefined],
-    ])('refuses a wrong %s, naming it: %j', async (parameter, sent) => {
-      const { status, body } = await call('POST', path, sent);
-      expect([status, body.errors[0].parameter]).toEqual([400, parameter]);
-      expect(gateway.backends.callsOf('reportApp')).toEqual([]);
-    });
-
-    test('says when the next report is possible after ten on a day', async () => {
-      gateway.backends.answer({
-        reportApp: throwing(new AppError('rate_limited', 'Enough for today.', { retryAfterSeconds: 3_600 })),
-      });
-      const { status, response, body } = await call('POST', path, { reason: 'other' });
-      expect([status, response.headers.get('retry-after'), body.code]).toEqual([429, '3600', 'RATE_LIMITED']);
     });
   });
 

@@ -30,8 +30,6 @@ const BODIES: Readonly<Record<string, object>> = {
   setAppStatus: { status: 'active' },
   pullSandboxTrigger: { trigger: 'grant.narrow', grantId: 'grt_1' },
   putWebhook: { url: 'https://one.test/events', events: ['grant.revoked'] },
-  reportGrant: { reason: 'other' },
-  reportPendingApproval: { reason: 'other' },
 };
 
 const CLIENT = { client_id: 'app_1', client_secret: 'right' };

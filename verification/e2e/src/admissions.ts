@@ -61,7 +61,6 @@ const ADMITTED: Table = {
     'phds.consent.v1.PersonOperatorService': {
       operator: 'GetPerson ListPersonGrants AnnounceRecordsRead EndGrant EndPersonSessions ListCompletedActs',
     },
-    'phds.consent.v1.ReportService': { gateway: 'ReportApp', operator: 'ListReports' },
     'phds.consent.v1.SandboxService': {
       authorization: 'ApproveInSandbox DenyInSandbox',
       gateway: 'FindSandboxGrant ChangeSandboxGrant',

@@ -31,7 +31,7 @@ const COMMANDS: readonly SettingsSection[] = [
   { heading: '`phds service-token`', rows: toSettingRows(serviceTokenSettings) },
   { heading: '`phds import` and `phds imports`', rows: toSettingRows(importerSettings) },
   {
-    heading: '`phds erase`, `phds restore` and `phds reports`',
+    heading: '`phds erase` and `phds restore`',
     rows: toSettingRows(operatorSettings(['authorization', 'consent', 'health-data'])),
   },
   { heading: '`phds records`', rows: toSettingRows(recordsSettings) },

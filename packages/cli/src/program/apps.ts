@@ -1,11 +1,9 @@
 import { APP_LOCK_KINDS, type AppLockKind } from '@phds/catalog/wire-names';
 import { type Command, Option } from 'commander';
 import { type AppAction, changeDevelopers, listApps, listDevelopers, runOnApp } from '../commands/apps.ts';
-import { listReports } from '../commands/reports.ts';
 import { listWebhooks, pauseWebhook, redeliverEvents } from '../commands/webhooks.ts';
 import {
   addUserOptions,
-  appOption,
   type ChangeOptions,
   chooseUser,
   jsonOption,
@@ -158,24 +156,4 @@ export function addWebhooks(program: Command, { finish, withServices }: Surround
       async (clientId: string, { reason, ...options }: Options & { since: Date; deliveredToo: boolean }) =>
         finish(await redeliverEvents({ clientId, ...options }, withServices(['consent'], reason))),
     );
-}
-
-export function addReports(program: Command, { finish, withServices }: Surrounded): void {
-  program
-    .command('reports')
-    .description('Shows what people reported about apps.')
-    .command('list')
-    .description('Lists the reports, newest first, a hundred on a page.')
-    .addOption(appOption('only reports about this app'))
-    .addOption(pageOption())
-    .addOption(jsonOption('the page'))
-    .action(async ({ app, page, json }: ReportsOptions) =>
-      finish(await listReports({ clientId: app ?? null, page, json }, withServices(['consent']))),
-    );
-}
-
-interface ReportsOptions {
-  readonly app?: string;
-  readonly page: number;
-  readonly json: boolean;
 }

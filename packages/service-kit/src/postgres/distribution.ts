@@ -78,7 +78,6 @@ export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalTable>>
     person: besideLedger,
     webhook_attempt: besideLedger,
     webhook_event: besideLedger,
-    app_report: small,
     app_day: records,
     refused_request: small,
     refused_read: small,

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
 import { answerOf, api, dataOf, getAll, ofId, type Page } from './client.ts';
-import type { Grant, GrantStatus, Report } from './resources.ts';
+import type { Grant, GrantStatus } from './resources.ts';
 
 const GRANTS = '/partner/consent/grants';
 const GRANT = `${GRANTS}/{id}` as const;
@@ -97,11 +97,6 @@ export function useDeletionRequest(id: string) {
     isMade: ({ deletionRequestedAt }) => deletionRequestedAt !== null,
     affected: [['grants']],
   });
-}
-
-/** Sends a report about the app of a grant. Reports cannot be read again. */
-export function reportGrant(id: string, report: Report): Promise<unknown> {
-  return answerOf(api.POST(`${GRANT}/report`, { ...ofId(id), body: report }));
 }
 
 /** The signed receipt of a grant as it is now. */

@@ -262,35 +262,24 @@ test('a type that summaries still cover is said to be so, before and after it is
   ]);
 });
 
-test('an app is reported with a reason, and a refused report keeps what was written', async () => {
-  await using page = await openApp({}, { reportGrant: problem('RATE_LIMITED') });
-  await page.press('Report this app');
-  const dialog = screen.getByRole('dialog', { name: 'Report Morning Run' });
-  await page.press('Send report');
-  page.see('Choose what is wrong.', dialog);
-  await page.press('It pretends to be another app or company', 'radio');
-  const words = screen.getByLabelText<HTMLTextAreaElement>('What happened? (optional)');
-  await page.user.click(words);
-  await page.user.paste('x'.repeat(1_001));
-  page.see('At most 1,000 characters. You have written 1,001.', dialog);
-  await page.press('Send report');
-  expect(page.changes).toEqual([]);
-  await page.fill('What happened? (optional)', 'It calls itself my clinic.');
-  await page.press('Send report');
-  page.see('as many reports as we accept in one day', dialog);
-  // A dialog hides the page with its landmarks.
-  expect((await page.findBarriers()).filter((barrier) => !/^(landmark|page-has)/.test(barrier))).toEqual([]);
-  expect(words.value).toBe('It calls itself my clinic.');
-  delete page.answers.reportGrant;
-  await page.press('Send report');
-  expect(page.changes.at(-1)).toEqual([
-    'reportGrant',
-    { reason: 'impersonation', text: 'It calls itself my clinic.' },
-  ]);
-  page.see('We have received your report about Morning Run.');
-  await page.pass(100);
-  expect(document.activeElement?.textContent).toBe('Report this app');
-});
+test.each([
+  [
+    'https://help.clinic.test/contact?topic=apps',
+    'https://help.clinic.test/contact?topic=apps&app=app_OgqL206VGJoxyIka7oRSqV',
+  ],
+  ['mailto:help@clinic.test', 'mailto:help@clinic.test?subject=app_OgqL206VGJoxyIka7oRSqV'],
+])(
+  'support of the deployment at %s is told which app a person has a question about',
+  async (address, href) => {
+    await using page = await openApp();
+    expect(page.find('Report this app or get help')).toBeNull();
+    document.head.innerHTML = `<meta name="support-url" content="${address}" />`;
+    page.answers.getGrant = { data: grantOf({ purpose: 'Another one.' }) };
+    await page.comeBack();
+    page.see('Report this app or get help');
+    expect(screen.getByRole('link', { name: 'Report this app or get help' }).getAttribute('href')).toBe(href);
+  },
+);
 
 test('an app whose access has stopped is asked to delete what it has read, once', async () => {
   await using page = await openApp({ ...read, ...stopped }, { requestDeletion: problem('RATE_LIMITED') });

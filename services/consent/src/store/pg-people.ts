@@ -23,7 +23,6 @@ async function erase(tx: pg.ClientBase, userId: string): Promise<Erasure> {
   await execute(tx)`DELETE FROM refused_read WHERE grant_id = ANY(${grants.map(({ id }) => id)}::text[])`;
   const pendingApprovals = await execute(tx)`DELETE FROM pending_approval WHERE claimed_by = ${userId}`;
   await execute(tx)`DELETE FROM person WHERE user_id = ${userId}`;
-  await execute(tx)`UPDATE app_report SET user_id = NULL, text = '' WHERE user_id = ${userId}`;
   await execute(tx)`UPDATE app SET owner_id = '' WHERE owner_id = ${userId}`;
   return { grantIds: grants.map((grant) => grant.id), pendingApprovals };
 }

@@ -11,7 +11,6 @@ export interface KeptDays {
   readonly PRUNE_REFUSALS_AFTER_DAYS: number;
   readonly PRUNE_SANDBOX_GRANTS_AFTER_DAYS: number;
   readonly PRUNE_DROPPED_CHAINS_AFTER_DAYS: number;
-  readonly PRUNE_REPORTS_AFTER_DAYS: number;
   readonly PRUNE_WEBHOOK_EVENTS_AFTER_DAYS: number;
   readonly PRUNE_WEBHOOK_DATA_EVENTS_AFTER_DAYS: number;
 }
@@ -56,7 +55,6 @@ export function createPgPruner(pool: pg.Pool, records: pg.Pool, days: KeptDays) 
     pending_approval: remove(sql`pending_approval`, createdAt, days.PRUNE_PENDING_AFTER_DAYS),
     refused_request: removeDays(sql`refused_request`),
     refused_read: removeDays(sql`refused_read`),
-    app_report: remove(sql`app_report`, sql`at`, days.PRUNE_REPORTS_AFTER_DAYS),
     webhook_event: remove(events, createdAt, days.PRUNE_WEBHOOK_EVENTS_AFTER_DAYS),
     webhook_event_data: remove(events, createdAt, days.PRUNE_WEBHOOK_DATA_EVENTS_AFTER_DAYS, delivered),
   } satisfies PrunedTables);

@@ -21,7 +21,6 @@ import { createPgPartitions } from './pg-partitions.ts';
 import { createPgPendingApprovals } from './pg-pending-approvals.ts';
 import { createPgPeople } from './pg-people.ts';
 import { createPgReceipts } from './pg-receipts.ts';
-import { createPgReports } from './pg-reports.ts';
 import { createPgRevocations } from './pg-revocations.ts';
 import { createPgSandboxGrants } from './pg-sandbox-grants.ts';
 import { createPgSessionChecks } from './pg-session-checks.ts';
@@ -73,7 +72,6 @@ export function createStores(
     history: createPgAccessHistory({ ledger: ordinary, records: records.ordinary }),
     appUsage: createPgAppUsage({ ledger: ordinary, records: records.ordinary }),
     historyTurns: new FairTurns({ ...HISTORIES, atOnce: toHalf(records.ordinary) }),
-    reports: createPgReports(ordinary),
     operatorActs: createPgOperatorActs(ordinary),
     checkpoints: createPgCheckpoints(records.ordinary),
     sandboxGrants: createPgSandboxGrants(ordinary),

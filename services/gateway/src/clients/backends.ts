@@ -6,7 +6,6 @@ import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
-import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
@@ -33,7 +32,6 @@ export interface Backends extends Disposable {
   readonly tokenCalls: TokenCalls;
   readonly accesses: Client<typeof AccessService>;
   readonly consent: Client<typeof ConsentService>;
-  readonly reports: Client<typeof ReportService>;
   readonly operatorActs: Client<typeof OperatorActService>;
   readonly webhooks: Client<typeof WebhookService>;
   readonly endedSessions: EndedSessions;
@@ -83,7 +81,6 @@ export function openBackends(
     tokenCalls: createTokenCalls({ ...authorization, tokens }),
     accesses: consent.client(AccessService),
     consent: consent.client(ConsentService),
-    reports: consent.client(ReportService),
     operatorActs: consent.client(OperatorActService),
     webhooks: consent.client(WebhookService),
     endedSessions: createEndedSessions(consent.client(SessionService)),

@@ -81,8 +81,6 @@ async function refuseRequests({ recorder, person: bearer }: Story, client: Clien
   await recorder.record('extendPendingApproval', `POST ${denied}/extend`, { bearer });
   await recorder.record('listPendingApprovals', 'GET /partner/consent/pending?pageSize=1', { bearer });
   await recorder.record('deny', `POST ${denied}/deny`, { bearer });
-  const json = { reason: 'impersonation', text: 'I did not start this.' };
-  await recorder.record('reportPendingApproval', `POST ${denied}/report`, { bearer, json }, 201);
   const released = `/partner/consent/pending/${await push()}`;
   await recorder.record('getPendingApproval', `GET ${released}`, { bearer });
   await recorder.record('releasePendingApproval', `POST ${released}/release`, { bearer });
@@ -153,12 +151,6 @@ async function lookAsPerson({ recorder, person: bearer }: Story, { grantId }: Co
   await look('exportAccesses', `GET /partner/consent/accesses.csv?grantId=${grantId}`);
   await look('previewData', 'GET /partner/consent/preview?scope=read:weight');
   await look('requestDeletion', `POST ${grant}/deletion-request`);
-  await look(
-    'reportGrant',
-    `POST ${grant}/report`,
-    { reason: 'data_use', text: 'It reads every minute.' },
-    201,
-  );
 }
 
 async function lookAsDeveloper({ recorder, developer: bearer }: Story, { clientId }: Client): Promise<void> {

@@ -1,4 +1,4 @@
-import { reportGrant, useGrant, useRevocation } from '../../api/grants.ts';
+import { useGrant, useRevocation } from '../../api/grants.ts';
 import type { Grant, GrantStatus } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -11,7 +11,6 @@ import { Empty, EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { WebLink } from '../../ui/web-link.tsx';
 import { AccessTable } from '../history/access-table.tsx';
-import { ReportApp } from '../report/report-app.tsx';
 import { AfterSharing } from './after-sharing.tsx';
 import { AppChanges } from './app-changes.tsx';
 import style from './apps.module.css';
@@ -92,7 +91,7 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
             />
           </Stack>
         </section>
-        <ReportApp app={app} send={(report) => reportGrant(grant.id, report)} />
+        <Support clientId={grant.app.clientId} />
       </Stack>
     </>
   );
@@ -104,6 +103,22 @@ function NothingRead({ isActive }: { readonly isActive: boolean }) {
     <Empty title={text('nothingRead')}>
       <p>{text('readsEmpty')}</p>
     </Empty>
+  );
+}
+
+/** The deployment's address for people who need help with an app, with the app's id in it; nothing if there is none. */
+function Support({ clientId }: { readonly clientId: string }) {
+  const address = document.querySelector<HTMLMetaElement>('meta[name="support-url"]')?.content;
+  const url = URL.parse(address ?? '');
+  if (url === null) return null;
+  if (url.protocol === 'mailto:') url.search = `subject=${clientId}`;
+  else url.searchParams.set('app', clientId);
+  return (
+    <p>
+      <a href={url.href} rel="noopener noreferrer">
+        {text('support')}
+      </a>
+    </p>
   );
 }
 

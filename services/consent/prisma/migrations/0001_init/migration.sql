@@ -122,22 +122,6 @@ CREATE TABLE "consent_event" (
 );
 
 -- CreateTable
-CREATE TABLE "app_report" (
-    "id" TEXT NOT NULL,
-    "at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "client_id" TEXT NOT NULL,
-    "app_name" TEXT NOT NULL,
-    "redirect_host" TEXT NOT NULL,
-    "reason" TEXT NOT NULL,
-    "text" TEXT NOT NULL,
-    "user_id" TEXT,
-    "grant_id" TEXT,
-    "pending_id" TEXT,
-
-    CONSTRAINT "app_report_pkey" PRIMARY KEY ("id")
-);
-
--- CreateTable
 CREATE TABLE "revoked_family" (
     "family_id" TEXT NOT NULL,
     "revoked_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -320,15 +304,6 @@ CREATE INDEX "consent_grant_expires_at_id_idx" ON "consent_grant"("expires_at", 
 CREATE INDEX "consent_event_grant_id_at_idx" ON "consent_event"("grant_id", "at");
 
 -- CreateIndex
-CREATE INDEX "app_report_at_id_idx" ON "app_report"("at", "id");
-
--- CreateIndex
-CREATE INDEX "app_report_client_id_at_id_idx" ON "app_report"("client_id", "at", "id");
-
--- CreateIndex
-CREATE INDEX "app_report_user_id_at_idx" ON "app_report"("user_id", "at");
-
--- CreateIndex
 CREATE INDEX "revoked_family_expires_at_idx" ON "revoked_family"("expires_at");
 
 -- CreateIndex
@@ -397,9 +372,6 @@ ALTER TABLE "consent_event"
   ADD CONSTRAINT "consent_event_kind_check" CHECK ("kind" IN ('granted', 'narrowed', 'revoked', 'deletion_requested'));
 ALTER TABLE "session_end"
   ADD CONSTRAINT "session_end_kind_check" CHECK ("kind" IN ('token', 'sid', 'subject', 'subject_without_sid'));
-ALTER TABLE "app_report"
-  ADD CONSTRAINT "app_report_reason_check" CHECK ("reason" IN ('data_use', 'impersonation', 'not_deleted', 'other')),
-  ADD CONSTRAINT "app_report_subject_check" CHECK (("grant_id" IS NULL) <> ("pending_id" IS NULL));
 
 -- History is changed by nobody: the trigger stops the owner's slips, the privileges the service itself. What proves nothing about people, or
 -- nothing any more, is deleted by functions of the owner, which say so to the trigger. The service has no right to delete from these tables, so

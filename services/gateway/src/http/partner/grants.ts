@@ -20,15 +20,7 @@ import {
 } from '../openapi/fields.ts';
 import { jsonOperation, type MountedOperation } from '../operation.ts';
 import { findChoice, toList } from '../query.ts';
-import {
-  appProfile,
-  currentName,
-  findCurrentName,
-  report,
-  reportBody,
-  reportJson,
-  toAppProfileJson,
-} from './apps.ts';
+import { appProfile, currentName, findCurrentName, toAppProfileJson } from './apps.ts';
 
 const appChange = z
   .object({ field: text, from: textOrNull, to: textOrNull, at: instant })
@@ -230,16 +222,6 @@ export const GRANT_OPERATIONS: readonly MountedOperation[] = [
       const { deletionRequestedAt } = await backends.consent.requestDeletion({ grantId: id }, caller);
       return { data: { id, deletionRequestedAt: toInstant(deletionRequestedAt) } };
     },
-  }),
-  jsonOperation({
-    method: 'POST',
-    path: `${GRANT}/report`,
-    operationId: 'reportGrant',
-    summary: 'Report the app of a grant',
-    body: { schema: reportBody },
-    status: 201,
-    answer: { description: 'The report.', body: dataOf(reportJson) },
-    handle: (call) => report(call, { case: 'grantId', value: call.id }),
   }),
   jsonOperation({
     method: 'GET',

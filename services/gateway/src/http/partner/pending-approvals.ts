@@ -38,7 +38,7 @@ import { type ErrorCode, jsonOperation, type MountedOperation, sessionOperation 
 import { wantsHtml } from '../pages/page.ts';
 import { findChoice, toList } from '../query.ts';
 import { redirect, sendJson } from '../respond.ts';
-import { appProfile, report, reportBody, reportJson, toAppProfileJson } from './apps.ts';
+import { appProfile, toAppProfileJson } from './apps.ts';
 
 const requestedScope = z
   .object({
@@ -268,16 +268,6 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
       await backends.consent.releasePendingApproval({ id }, caller);
       return { data: { id } };
     },
-  }),
-  jsonOperation({
-    method: 'POST',
-    path: `${PENDING}/:id/report`,
-    operationId: 'reportPendingApproval',
-    summary: 'Report the app of a request',
-    body: { schema: reportBody },
-    status: 201,
-    answer: { description: 'The report.', body: dataOf(reportJson) },
-    handle: (call) => report(call, { case: 'pendingId', value: call.id }),
   }),
 ];
 

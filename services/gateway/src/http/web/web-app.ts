@@ -29,7 +29,7 @@ const PAGES = [
 
 /** Serves the web app: one document for all its paths and for addresses that a browser mistypes, and its assets. */
 export function createWebRouter(config: Config): Router {
-  const sendWebPage = loadWebPage(config.WEB_DIRECTORY, toChangeLimitMs(config));
+  const sendWebPage = loadWebPage(config);
   const pages = PAGES.map(
     (path): Route => ({ method: 'GET', also: ['HEAD'], path, handle: (exchange) => sendWebPage(exchange) }),
   );
@@ -58,6 +58,7 @@ function isUnknownAddress(error: unknown): boolean {
 const NONCE_PLACEHOLDER = 'CSP_NONCE';
 // Same name as in packages/web/index.html.
 const CHANGE_LIMIT_PLACEHOLDER = 'CHANGE_LIMIT_MS';
+const SUPPORT_PLACEHOLDER = 'SUPPORT_URL';
 
 function toHeaders(nonce: string) {
   return { 'Content-Type': 'text/html; charset=utf-8', ...toScriptPageHeaders(nonce) };
@@ -70,16 +71,16 @@ function toChangeLimitMs(config: Pick<Config, 'AUTHORIZATION_DEADLINE_MS' | 'CON
 }
 
 /**
- * Reads the built page once and returns a function that sends it, with status 404 for an address that the app does not know. If the
+ * Reads the built page with the settings that it needs once, and returns a function that sends it, with status 404 for an address that the app does not know. If the
  * page is not built, the function sends an explanation.
  */
-function loadWebPage(
-  directory: string,
-  changeLimitMs: number,
-): (exchange: Exchange, status?: 200 | 404) => void {
-  const file = join(directory, 'index.html');
+function loadWebPage(config: Config): (exchange: Exchange, status?: 200 | 404) => void {
+  const file = join(config.WEB_DIRECTORY, 'index.html');
   if (!existsSync(file)) return (exchange) => sendPage(exchange, NOT_BUILT, 503);
-  const page = readFileSync(file, 'utf8').replaceAll(CHANGE_LIMIT_PLACEHOLDER, String(changeLimitMs));
+  const support = html`${config.SUPPORT_URL ?? ''}`.markup;
+  const page = readFileSync(file, 'utf8')
+    .replaceAll(CHANGE_LIMIT_PLACEHOLDER, String(toChangeLimitMs(config)))
+    .replaceAll(SUPPORT_PLACEHOLDER, () => support);
   return ({ response }, status = 200) => {
     const nonce = randomBytes(16).toString('base64');
     send(response, status, toHeaders(nonce), page.replaceAll(NONCE_PLACEHOLDER, nonce));
