@@ -121,7 +121,7 @@ export async function replayRevocations(
     const narrowed = [...logged.narrowed].filter((grantId) => !logged.ended.has(grantId));
     if (json) return toJson({ ended, unknown, narrowed });
     const list = narrowed.map((grantId) => `  ${grantId}\n`).join('');
-    return `${ended} grants are ended, ${unknown} ${unknown === 1 ? 'is' : 'are'} not in the restored database.
+    return `${ended} ${ended === 1 ? 'grant is' : 'grants are'} ended, ${unknown} ${unknown === 1 ? 'is' : 'are'} not in the restored database.
 ${narrowed.length === 0 ? '' : `Narrowed later than the log begins, perhaps after the backup; ask the person, or end them:\n${list}`}`;
   });
 }
