@@ -125,6 +125,7 @@ export function toConsentEnvironment(context: EnvironmentContext): Environment {
   return {
     ...toCommon(context, 'consent'),
     ...toSessionSettings(ports),
+    SANDBOX: 'true',
     RPC_PORT: String(ports.consentRpc),
     CONNECT_PORT: String(ports.consentConnect),
     PROBE_PORT: String(ports.consentProbe),
@@ -144,6 +145,7 @@ export function toHealthDataEnvironment(context: EnvironmentContext): Environmen
   return {
     ...toCommon(context, 'health-data'),
     ...toSessionSettings(ports),
+    SANDBOX: 'true',
     RPC_PORT: String(ports.healthDataRpc),
     CONNECT_PORT: String(ports.healthDataConnect),
     PROBE_PORT: String(ports.healthDataProbe),
@@ -161,6 +163,7 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
   return {
     ...toCommon(context, 'gateway'),
     ...toSessionSettings(ports),
+    SANDBOX: 'true',
     PORT: String(ports.gateways[index]),
     PROBE_PORT: String(ports.gatewayProbes[index]),
     PUBLIC_URL: toPublicUrl(ports),

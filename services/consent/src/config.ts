@@ -14,9 +14,11 @@ import {
   proxyUrl,
   redisSettings,
   refuseLoopbackElsewhere,
+  refuseSandboxWithPeople,
   requireRedisTls,
   requireStepUpCriterion,
   rpcSettings,
+  sandboxSettings,
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
@@ -88,6 +90,7 @@ const settings = z.object({
   ...commonSettings,
   ...callerSettings('gateway', 'authorization', 'health-data'),
   ...sessionSettings,
+  ...sandboxSettings,
   ...databaseSettings,
   REVOCATION_POOL_SIZE: integer(4, { min: 1, max: 200, unit: 'connections' }).describe(
     'Connections besides `DATABASE_POOL_SIZE`, for revocations, changes of app status and ends of sessions.',
@@ -130,6 +133,7 @@ const settings = z.object({
 export const configSchema = settings
   .superRefine(requireStepUpCriterion)
   .superRefine(requireRedisTls)
+  .superRefine(refuseSandboxWithPeople)
   .superRefine(refuseLoopbackElsewhere('WEBHOOK_ALLOW_LOOPBACK'));
 
 export type Config = Readonly<z.infer<typeof configSchema>>;

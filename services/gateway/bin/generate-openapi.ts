@@ -8,10 +8,10 @@ import { toOpenApiDocument } from '../src/http/operations.ts';
 
 const FILE = join(import.meta.dirname, '../openapi.json');
 
-/** Stands for the address of a deployment, which serves the document with its own. */
+/** Stands for the address of a deployment, which serves the document with its own; only a sandbox has all of it. */
 const PUBLIC_URL = 'https://health.example';
 
-const current = `${JSON.stringify(toOpenApiDocument({ PUBLIC_URL }), null, 1)}\n`;
+const current = `${JSON.stringify(toOpenApiDocument({ PUBLIC_URL, SANDBOX: true }), null, 1)}\n`;
 
 function readCopy(): string | null {
   try {

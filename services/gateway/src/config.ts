@@ -1,11 +1,16 @@
 import { readConfig } from '@phds/service-kit/settings/config';
-import { requireRedisTls, requireWholeSelfTestApp } from '@phds/service-kit/settings/settings';
+import {
+  refuseSandboxWithPeople,
+  requireRedisTls,
+  requireWholeSelfTestApp,
+} from '@phds/service-kit/settings/settings';
 import type { z } from 'zod';
 import { gatewaySettings } from './settings.ts';
 
 /** The settings of the gateway. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = gatewaySettings.superRefine((settings, context) => {
   requireRedisTls(settings, context);
+  refuseSandboxWithPeople(settings, context);
   requireWholeSelfTestApp(settings, context);
   const problems = [...findHalfOfTls(settings), ...findSmallLimit(settings), ...findOpenidProblems(settings)];
   for (const [name, message] of problems) {

@@ -14,6 +14,7 @@ import {
   isProtectedAddress,
   probePort,
   redisSettings,
+  sandboxSettings,
   selfTestAppSettings,
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
@@ -250,6 +251,7 @@ const selfTest = {
 export const gatewaySettings = z.object({
   ...commonSettings,
   ...sessionSettings,
+  ...sandboxSettings,
   PORT: port(8080).describe('The public port.'),
   ...publicTlsSettings,
   PROBE_PORT: probePort(7100),

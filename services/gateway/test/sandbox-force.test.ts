@@ -4,9 +4,8 @@ import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, invalidRequest, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { API_OPERATIONS } from '../src/http/api/operations.ts';
+import { isForceable } from '../src/http/forced-errors.ts';
 import { OPERATIONS } from '../src/http/operations.ts';
-import { FORCED_DATA_ERRORS } from '../src/http/sandbox/forced-data-errors.ts';
-import { FORCED_GRANT_ERRORS, FORCED_TOKEN_ERRORS } from '../src/http/sandbox/forced-errors.ts';
 import type { Answers } from './fake-backends.ts';
 import {
   exchangeRaw,
@@ -17,14 +16,15 @@ import {
 import { bearer, documentOf, liveToken, shareTestGateway, startTestGateway } from './test-gateway.ts';
 
 describe('forced errors of data requests', () => {
-  // A sandbox app has no limit here; failed authentications have a small one.
+  // Failed authentications have a small limit, everything else a large one.
   const gateway = shareTestGateway({
-    LIMIT_SANDBOX_APP_USER_PER_MINUTE: '100000',
-    LIMIT_SANDBOX_APP_PER_MINUTE: '100000',
+    SANDBOX: 'true',
+    LIMIT_APP_USER_PER_MINUTE: '100000',
+    LIMIT_APP_PER_MINUTE: '100000',
     LIMIT_AUTH_FAILURES_PER_MINUTE: '20',
   });
 
-  const CLIENT = 'app_sandbox_1';
+  const CLIENT = 'app_1';
   const HEART = '/api/v1/health-data/heart';
   const READINGS = documentOf({ data: [], pagination: {} }, { total: 45 });
 
@@ -33,7 +33,7 @@ describe('forced errors of data requests', () => {
   });
 
   const tokenOf = (clientId: string, more: object = {}) =>
-    liveToken({ principal: { clientId, userId: `sandbox:${clientId}:ada`, ...more } });
+    liveToken({ principal: { clientId, userId: 'ada', ...more } });
 
   function answer(answers: Answers): void {
     gateway.backends.answer({ introspect: () => tokenOf(CLIENT), read: () => READINGS, ...answers });
@@ -88,7 +88,10 @@ describe('forced errors of data requests', () => {
     });
 
     test('RATE_LIMITED is the real one, byte for byte', async () => {
-      await using limited = await startTestGateway({ LIMIT_SANDBOX_APP_USER_PER_MINUTE: '2' });
+      await using limited = await startTestGateway({
+        SANDBOX: 'true',
+        LIMIT_APP_USER_PER_MINUTE: '2',
+      });
       limited.backends.answer({ introspect: () => tokenOf(CLIENT), read: () => READINGS });
       const head = `GET ${HEART} HTTP/1.1\r\nAuthorization: ${bearer()['authorization']}`;
       const forced = await exchangeRaw(limited.port, `${head}\r\nSandbox-Force: RATE_LIMITED`);
@@ -102,12 +105,12 @@ describe('forced errors of data requests', () => {
     });
 
     test('exists for every code that is documented for a data endpoint, and the reads do not happen', async () => {
-      const documented = API_OPERATIONS.filter(({ path }) => path !== '/api/versions').flatMap(({ errors }) =>
-        errors.map((error) => (Array.isArray(error) ? String(error[0]) : String(error))),
-      );
-      expect(documented.filter((code) => !(code in FORCED_DATA_ERRORS))).toEqual([]);
-      for (const code of Object.keys(FORCED_DATA_ERRORS)) {
-        expect(await getRaw(HEART, force(code))).not.toMatch(/^HTTP\/1.1 200/);
+      for (const { path, errors } of API_OPERATIONS.filter(({ security }) => security !== 'none')) {
+        const url = path.replace(':category', 'heart').replace(':id', 'med_1');
+        for (const code of errors.map(String)) {
+          const body = (await getRaw(url, force(code))).split('\r\n\r\n')[1];
+          expect(body).toContain(`"code":"${code}"`);
+        }
       }
       expect(gateway.backends.callsOf('read')).toEqual([]);
     });
@@ -152,12 +155,9 @@ describe('forced errors of data requests', () => {
       expect(gateway.log.filter((line) => /"level":(40|50|60|"(warn|error)")/.test(line))).toEqual([]);
     });
 
-    test('is never answered to a live app, whose answers stay the same byte for byte', async () => {
-      answer({ introspect: () => liveToken({ principal: { clientId: 'app_1', userId: 'ada' } }) });
-      const expected = await getRaw(HEART);
-      for (const code of [...Object.keys(FORCED_DATA_ERRORS), 'NOPE', '']) {
-        expect(await getRaw(HEART, force(code))).toBe(expected);
-      }
+    test('of a search of the FHIR interface can be its 410, and of a read of a resource cannot', async () => {
+      expect(await getRaw('/fhir/R4/Observation', force('CURSOR_EXPIRED'))).toMatch(/^HTTP\/1.1 410/);
+      expect(await getRaw('/fhir/R4/Observation/1', force('CURSOR_EXPIRED'))).toMatch(/^HTTP\/1.1 400/);
     });
 
     test('is never answered without a live token', async () => {
@@ -168,9 +168,9 @@ describe('forced errors of data requests', () => {
 });
 
 describe('forced errors under /oauth', () => {
-  const gateway = shareTestGateway();
+  const gateway = shareTestGateway({ SANDBOX: 'true' });
 
-  const CLIENT = 'app_sandbox_1';
+  const CLIENT = 'app_1';
 
   const force = (code: string) => [`Sandbox-Force: ${code}`];
 
@@ -191,6 +191,7 @@ describe('forced errors under /oauth', () => {
       const act = () => (error === undefined ? Promise.resolve({}) : Promise.reject(error));
       gateway.backends.answer({
         authenticateClient: () => ({ clientId }),
+        introspect: () => liveToken({ principal: { clientId, userId: '' } }),
         issueToken: act,
         revokeToken: act,
         introspectOwnToken: act,
@@ -264,24 +265,43 @@ describe('forced errors under /oauth', () => {
       expect(raw).toContain('"code":"RATE_LIMITED"');
     });
 
-    test('exists for every code that is documented for them', () => {
-      for (const [id, table] of [
-        ['issueTokens', FORCED_GRANT_ERRORS],
-        ['revokeToken', FORCED_TOKEN_ERRORS],
-        ['introspectToken', FORCED_TOKEN_ERRORS],
-      ] as const) {
-        const errors = OPERATIONS.find(({ operationId }) => operationId === id)?.errors ?? [];
-        expect(errors.length).toBeGreaterThan(3);
-        expect(errors.filter((code) => !(String(code) in table))).toEqual([]);
+    test.each(
+      OPERATIONS.filter((operation) => operation.tag === 'OAuth' && isForceable(operation)).flatMap(
+        ({ method, path, errors }) =>
+          errors.map((error) => [method, path, typeof error === 'string' ? error : error[0]] as const),
+      ),
+    )('%s %s answers %s', async (method, path, code) => {
+      reply(CLIENT);
+      const own = await gateway.fetch(path.replace(':id', 'grt_1'), {
+        method,
+        headers: { 'Sandbox-Force': code, ...(path.startsWith('/oauth/grants') ? bearer() : {}) },
+        ...(method === 'POST' && { body: new URLSearchParams(credentials(CLIENT)) }),
+      });
+      const answered = await own.json();
+      expect({ status: own.status, answered }).toMatchObject({ answered: { code } });
+      expect(own.ok).toBe(false);
+    });
+
+    test('an app without a secret gets the error too', async () => {
+      reply(CLIENT);
+      const body = new URLSearchParams({ client_id: CLIENT, scope: 'read:mood' });
+      for (const path of ['/oauth/token', '/oauth/authorize']) {
+        const init = { method: 'POST', body, headers: { 'Sandbox-Force': 'INTERNAL_ERROR' } };
+        expect((await gateway.fetch(path, init)).status).toBe(500);
       }
     });
 
-    test('is never answered to a live app, and a value that is no code is refused for a sandbox app', async () => {
-      reply('app_1');
-      const expected = await postRaw('token', [], 'app_1');
-      for (const code of [...Object.keys(FORCED_GRANT_ERRORS), 'NOPE']) {
-        expect(await postRaw('token', force(code), 'app_1')).toBe(expected);
+    test('an operation for nobody in particular, or for a session, refuses the header by name', async () => {
+      const session = await gateway.sessions.issueSession('ada');
+      for (const path of ['/oauth/scopes', '/oauth/authorize', '/partner/consent/grants']) {
+        const headers = { 'Sandbox-Force': 'INTERNAL_ERROR', Authorization: `Bearer ${session}` };
+        const response = await gateway.fetch(path, { headers });
+        expect(response.status).toBe(400);
+        expect(await response.text()).toContain('Sandbox-Force');
       }
+    });
+
+    test('a value that is no code is refused', async () => {
       reply(CLIENT);
       for (const code of ['NOPE', 'NOT_FOUND', 'constructor']) {
         const raw = await postRaw('token', force(code));
@@ -291,28 +311,31 @@ describe('forced errors under /oauth', () => {
       expect(await postRaw('revoke', force('INVALID_GRANT'))).toMatch(/^HTTP\/1.1 400/);
     });
   });
+});
 
-  test('sandbox apps have limits of their own', async () => {
-    await using limited = await startTestGateway({
-      LIMIT_SANDBOX_APP_USER_PER_MINUTE: '1',
-      LIMIT_SANDBOX_CLIENT_PER_MINUTE: '1',
+describe('without the mode', () => {
+  const gateway = shareTestGateway();
+
+  test('the header has no effect, byte for byte', async () => {
+    gateway.backends.answer({
+      introspect: () => liveToken({ principal: { clientId: 'app_1', userId: 'ada' } }),
+      read: () => documentOf({ data: [], pagination: {} }, { total: 45 }),
     });
-    for (const [clientId, expected] of [
-      [CLIENT, [200, 429]],
-      ['app_1', [200, 200]],
-    ] as const) {
-      limited.backends.answer({
-        introspect: () => liveToken({ principal: { clientId, userId: 'u' } }),
-        read: () => documentOf({ data: [] }),
-        authenticateClient: () => ({ clientId }),
-      });
-      limited.service.cache.clear();
-      const read = async () =>
-        (await limited.fetch('/api/v1/health-data/heart', { headers: bearer() })).status;
-      expect([await read(), await read()]).toEqual(expected);
-      const body = new URLSearchParams({ client_id: clientId, client_secret: 's', token: 't' });
-      const revoke = async () => (await limited.fetch('/oauth/revoke', { method: 'POST', body })).status;
-      expect([await revoke(), await revoke()]).toEqual(expected);
+    const authorization = `Authorization: ${bearer()['authorization']}`;
+    for (const path of [
+      '/api/v1/health-data/heart',
+      '/fhir/R4/Observation',
+      '/oauth/grants',
+      '/oauth/scopes',
+    ]) {
+      const get = async (...fields: string[]) =>
+        withoutVariations(
+          await exchangeRaw(gateway.port, [`GET ${path} HTTP/1.1`, authorization, ...fields].join('\r\n')),
+        );
+      const expected = await get();
+      for (const code of ['UNAUTHORIZED', 'RATE_LIMITED', 'NOPE', '']) {
+        expect(await get(`Sandbox-Force: ${code}`)).toBe(expected);
+      }
     }
   });
 });

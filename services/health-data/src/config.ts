@@ -11,8 +11,10 @@ import {
   callerSettings,
   commonSettings,
   databaseSettings,
+  refuseSandboxWithPeople,
   requireStepUpCriterion,
   rpcSettings,
+  sandboxSettings,
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
@@ -25,6 +27,7 @@ const settings = z.object({
     'Whether `DATABASE_URL` leads to the coordinator of a [Citus cluster](deploy.md#health-data-on-several-servers) that spreads the tables over its servers.',
   ),
   ...sessionSettings,
+  ...sandboxSettings,
   ...rpcSettings({ rpc: 7003, probes: 7103 }),
   ASSERTION_PUBLIC_KEYS: publicKeys('authorization').describe(
     'Public keys that verify access assertions; `kid` is `authorization`.',
@@ -61,7 +64,7 @@ const settings = z.object({
 });
 
 /** The settings of health-data. `KEY_FILE` names a file with the value of KEY. */
-export const configSchema = settings.superRefine(requireStepUpCriterion);
+export const configSchema = settings.superRefine(requireStepUpCriterion).superRefine(refuseSandboxWithPeople);
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
 

@@ -5,6 +5,7 @@ import { STEP_UP_ACTIONS } from '../trust/step-up.ts';
 import {
   connectionString,
   durationMs,
+  flag,
   integer,
   list,
   optionalInteger,
@@ -133,6 +134,29 @@ export function proxyUrl() {
 function isProxy(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === '/';
+}
+
+/** The mode of a deployment in which partners rehearse with made-up people. */
+export const sandboxSettings = {
+  SANDBOX: flag().describe(
+    'Whether this deployment is a [sandbox](../sandbox.md): everybody is made up, and apps get errors and changes of data on demand. Needs the development identity provider. The same in gateway, consent and health-data.',
+  ),
+} as const;
+
+/** The first label of the host name of a development identity provider that others than this machine reach. */
+const DEVELOPMENT_HOST = /^development-identity-provider\./;
+
+/** Refuses a sandbox with sessions of real people. */
+export function refuseSandboxWithPeople(
+  { SANDBOX, SESSION_ISSUER }: { readonly SANDBOX: boolean; readonly SESSION_ISSUER: string },
+  context: z.RefinementCtx,
+): void {
+  const issuer = URL.parse(SESSION_ISSUER)?.hostname ?? '';
+  const isDevelopment = isLoopback(issuer) || issuer.endsWith('.test') || DEVELOPMENT_HOST.test(issuer);
+  if (!SANDBOX || isDevelopment) return;
+  const message =
+    'must be false, unless SESSION_ISSUER (and OIDC_ISSUER) is the development identity provider: on this machine, or at a host name that begins with development-identity-provider.';
+  context.addIssue({ code: 'custom', path: ['SANDBOX'], message });
 }
 
 /**

@@ -36,6 +36,8 @@ export interface Exchange {
   provenKey: string;
   /** Set on routes that require a session. */
   session: SignedIn | undefined;
+  /** Throws the error that the request asks for. In a sandbox deployment only. */
+  force: (() => void) | undefined;
   /** Header fields of every answer except the uniform 401 and the 429 in its place. */
   headers: Headers;
 }
@@ -61,6 +63,7 @@ export function createExchange(
     isPublicCall: false,
     provenKey: '',
     session: undefined,
+    force: undefined,
     headers: {},
   };
 }

@@ -50,6 +50,13 @@ export function unsupportedVersion(): HttpError {
   });
 }
 
+/** For what an app may ask only with an access token of its own. */
+export function tokenOfPerson(): HttpError {
+  const message =
+    'This needs an access token of the app itself (client_credentials); the one presented acts for a person.';
+  return new HttpError(403, 'UNAUTHORIZED_CLIENT', message);
+}
+
 interface Meaning {
   readonly status: number;
   readonly code: ProblemCode;

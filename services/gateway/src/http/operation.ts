@@ -9,6 +9,7 @@ import type { CostlyRequest } from '../limits/limits.ts';
 import { limitCostly } from './allowance.ts';
 import { readJsonBody } from './body.ts';
 import { type Exchange, exchangeOf, onBehalf, pathParameter, userOf } from './exchange.ts';
+import { findForced } from './forced-errors.ts';
 import type { Gateway } from './gateway.ts';
 import { methodNotAllowed } from './http-error.ts';
 import { type Fields, type HeaderName, LIMITED } from './openapi/fields.ts';
@@ -59,6 +60,7 @@ function mount(router: Router, prefix: string, path: string, routes: readonly Ro
     exchange.securityEvent = route?.securityEvent;
     exchange.appInPath = typeof clientId === 'string' ? clientId : undefined;
     if (route === undefined) throw methodNotAllowed(allow);
+    exchange.force = findForced(exchange, route);
     await route.handle(exchange);
   });
 }

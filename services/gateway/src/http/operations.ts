@@ -8,6 +8,7 @@ import { PULL_TRIGGER } from './developer/sandbox.ts';
 import { WEBHOOK_BODIES, WEBHOOK_OPERATIONS } from './developer/webhook.ts';
 import { FHIR_DOCUMENTS } from './fhir/documents.ts';
 import { FHIR_OPERATIONS } from './fhir/operations.ts';
+import { FORCE_HEADERS, isForceable } from './forced-errors.ts';
 import { AUTHORIZE_OPERATIONS } from './oauth/authorize.ts';
 import { LIST_SCOPES, SERVER_METADATA } from './oauth/metadata.ts';
 import { OWN_GRANT_OPERATIONS } from './oauth/own-grants.ts';
@@ -46,9 +47,13 @@ export const OPERATIONS: readonly Operation[] = [
   ...Object.values(SURFACES).flat(),
 ];
 
-const DESCRIBED = describe(OPERATIONS, WEBHOOK_BODIES);
+/** `GET /openapi.json`: the public interface in OpenAPI 3.1, in a sandbox deployment with its additions. */
+export function toOpenApiDocument(config: Pick<Config, 'PUBLIC_URL' | 'SANDBOX'>) {
+  const operations = config.SANDBOX ? OPERATIONS.map(withForced) : OPERATIONS;
+  return toDocument(describe(operations, WEBHOOK_BODIES), config);
+}
 
-/** `GET /openapi.json`: the public interface in OpenAPI 3.1. */
-export function toOpenApiDocument(config: Pick<Config, 'PUBLIC_URL'>) {
-  return toDocument(DESCRIBED, config);
+function withForced(operation: Operation): Operation {
+  if (!isForceable(operation)) return operation;
+  return { ...operation, requestHeaders: { ...FORCE_HEADERS, ...operation.requestHeaders } };
 }

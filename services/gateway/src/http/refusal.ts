@@ -7,6 +7,7 @@ import { RefusedToken } from '../cache/authenticator.ts';
 import { corsForUniform } from './cors.ts';
 import { addressOf, credentialOf, type Exchange } from './exchange.ts';
 import { sendOutcome } from './fhir/outcome.ts';
+import { isForced } from './forced-errors.ts';
 import {
   BEARER_CHALLENGE,
   DPOP_CHALLENGE,
@@ -19,7 +20,6 @@ import {
   toOauthMeaning,
 } from './http-error.ts';
 import { type Headers, transportHeaders } from './respond.ts';
-import { isForced } from './sandbox/forced-errors.ts';
 
 const CLIENT_ID = /^app_(sandbox_)?[0-9A-Za-z]{1,40}$/;
 
@@ -101,7 +101,7 @@ function logRefusal({ gateway: { log }, requestId, route }: Exchange, error: App
   const { status } = meaningOf(error);
   const { reason } = error;
   const kind = `${route} ${reason}`;
-  if (isForced(error)) log.debug({ requestId, route, reason }, 'error answered as a sandbox app asked');
+  if (isForced(error)) log.debug({ requestId, route, reason }, 'error answered as the request asked');
   else if (status === 500)
     sampledLogOf(log)('error', kind, { requestId, route, err: error }, 'request failed');
   else if (status === 503) {

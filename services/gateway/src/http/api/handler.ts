@@ -10,9 +10,9 @@ import {
   requireAllowance,
 } from '../data-request.ts';
 import { createExchange, type Exchange } from '../exchange.ts';
+import { type ForcedRoute, throwForcedData } from '../forced-errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Headers } from '../respond.ts';
-import { type ForcedRoute, throwForcedData } from '../sandbox/forced-data-errors.ts';
 import { sendDocument } from './document-answer.ts';
 import { parseQueryParameters, readDataQuery } from './query-parameters.ts';
 import {

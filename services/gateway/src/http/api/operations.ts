@@ -23,7 +23,6 @@ import {
   text,
 } from '../openapi/fields.ts';
 import type { Operation } from '../operation.ts';
-import { FORCE_HEADERS } from '../sandbox/forced-errors.ts';
 import { CHANGES, DATA_ITEMS } from './data-items.ts';
 import { LIST_VERSIONS } from './versions.ts';
 
@@ -45,7 +44,6 @@ const QUERY: Readonly<Record<QueryParameter, z.ZodType>> = {
 const REQUEST_HEADERS: Fields = {
   'API-Version': z.literal('1').meta({ description: 'The version of the API that the client expects.' }),
   'If-None-Match': text.meta({ description: 'The `ETag` of an earlier answer: 304 if nothing has changed.' }),
-  ...FORCE_HEADERS,
 };
 
 const SUMMARIES: Readonly<Record<EndpointId, string>> = {

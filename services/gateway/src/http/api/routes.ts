@@ -24,7 +24,7 @@ export interface ApiCall {
   /** Value of `API-Version`; several fields are joined by a comma. */
   readonly version: string | undefined;
   readonly ifNoneMatch: string | undefined;
-  /** Value of `Sandbox-Force`, which sandbox apps send. */
+  /** Value of `Sandbox-Force`, used in a sandbox deployment only. */
   readonly force: string | undefined;
 }
 

@@ -12,9 +12,10 @@ import {
   requireAllowance,
 } from '../data-request.ts';
 import { createExchange, type Exchange } from '../exchange.ts';
+import { type ForcedRoute, throwForcedData } from '../forced-errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { methodNotAllowed, urlTooLong } from '../http-error.ts';
-import { type ForcedRoute, throwForcedData } from '../sandbox/forced-data-errors.ts';
+import type { ErrorCode } from '../operation.ts';
 import { FHIR_ERRORS } from './operations.ts';
 import { FHIR_MEDIA_TYPE } from './outcome.ts';
 import {
@@ -72,7 +73,8 @@ async function answer(exchange: Exchange, call: ApiCall, found: FhirRoute | null
 
 function toForcedRoute(route: FhirRoute): ForcedRoute {
   const [scope = ''] = fhirTypeOf(route.type).scopes;
-  return { codes: FHIR_ERRORS, scope, misspell: () => parseFhirSearch(route, [['dat', '2026']], '', false) };
+  const codes: readonly ErrorCode[] = route.id === '' ? [...FHIR_ERRORS, 'CURSOR_EXPIRED'] : FHIR_ERRORS;
+  return { codes, scope, misspell: () => parseFhirSearch(route, [['dat', '2026']], '', false) };
 }
 
 function requireRoute(

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { FORM_TYPE } from '../body.ts';
 import { count, type Fields, type HeaderName, LIMITED, text } from '../openapi/fields.ts';
 import type { Operation } from '../operation.ts';
-import { FORCE_HEADERS } from '../sandbox/forced-errors.ts';
 import { FHIR_JSON } from './outcome.ts';
 
 // An overview: which parameters a type has is in the CapabilityStatement, and what resources are made of is in FHIR R4.
@@ -93,7 +92,6 @@ function fhirOperation(
     security: { scopes: [] },
     answers: given.method === 'GET' ? { 200: found, 304: unchanged } : { 200: found },
     errorFormat: 'fhir',
-    requestHeaders: FORCE_HEADERS,
     errors: [...FHIR_ERRORS, ['INVALID_REQUEST', 406], ...(isSearch ? (['CURSOR_EXPIRED'] as const) : [])],
     ...given,
     path: `${FHIR_PREFIX}${given.path}`,

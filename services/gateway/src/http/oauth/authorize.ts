@@ -184,6 +184,7 @@ async function pushAuthorization(exchange: Exchange, requireAuthentication: bool
   const hasCredential = client.clientSecret !== undefined || client.clientAssertion !== undefined;
   const isClient = requireAuthentication || hasCredential;
   if (!hasCredential) await limitAddress(exchange);
+  if (!isClient) exchange.force?.();
   const opened = await (isClient ? callAsClient(exchange, client, open) : open());
   const { pendingId, requestUri, expiresInSeconds } = opened;
   const location = approvalUri(exchange, { pendingId, requestUri, ...client });

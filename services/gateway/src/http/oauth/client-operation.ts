@@ -142,11 +142,14 @@ export async function callAsClient<T>(
   if (client.clientSecret === undefined && client.clientAssertion === undefined) {
     return callAsPublic(exchange, client, call);
   }
-  const clientId = findKnown(gateway, client) ?? (await authenticate(gateway, client));
+  // An error is forced only for credentials that are right now.
+  const known = exchange.force === undefined ? findKnown(gateway, client) : undefined;
+  const clientId = known ?? (await authenticate(gateway, client));
   closeToPages(response);
   exchange.clientId = clientId;
   applyAllowance(response, await surfaceLimits.takeForClient(clientId));
   try {
+    exchange.force?.();
     return await call(clientId);
   } catch (error) {
     if (error instanceof AppError && error.reason === 'unauthorized') {
@@ -182,6 +185,7 @@ async function callAsPublic<T>(
   // Not before: the latest requests of the app are shown to its developer.
   exchange.clientId = clientId;
   exchange.isPublicCall = true;
+  exchange.force?.();
   return call(clientId);
 }
 

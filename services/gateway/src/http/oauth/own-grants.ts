@@ -4,7 +4,7 @@ import { unavailable } from '@phds/service-kit/errors';
 import { z } from 'zod';
 import { applyAllowance, limitCostly } from '../allowance.ts';
 import { type Exchange, pathParameter } from '../exchange.ts';
-import { HttpError, OAUTH_HEADERS } from '../http-error.ts';
+import { OAUTH_HEADERS, tokenOfPerson } from '../http-error.ts';
 import { grantStatusName, required, toGrantStatus, toInstant, toNullable } from '../messages.ts';
 import {
   dataFrom,
@@ -153,6 +153,7 @@ async function authenticateApp(exchange: Exchange): Promise<Uint8Array> {
     if (!principal.ledgerChecked) throw unavailable('authorization cannot tell whether the token is revoked');
     throw tokenOfPerson();
   }
+  exchange.force?.();
   return who.hash;
 }
 
@@ -164,12 +165,6 @@ async function checkForApp({ gateway }: Exchange, tokenHash: Uint8Array, query: 
     await gateway.backends.tokens.listOwnGrants({ tokenHash, page: { page: 1, pageSize: 1 } });
     throw error;
   }
-}
-
-function tokenOfPerson(): HttpError {
-  const message =
-    'This needs an access token of the app itself (client_credentials); the one presented acts for a person.';
-  return new HttpError(403, 'UNAUTHORIZED_CLIENT', message);
 }
 
 function toOwnGrant(grant: OwnGrant): z.infer<typeof ownGrantJson> {

@@ -11,13 +11,6 @@ import { count, sub, text } from '../openapi/fields.ts';
 import type { MountedOperation } from '../operation.ts';
 import { sendJson } from '../respond.ts';
 import {
-  asksForError,
-  FORCE_HEADERS,
-  FORCED_GRANT_ERRORS,
-  FORCED_TOKEN_ERRORS,
-  throwForced,
-} from '../sandbox/forced-errors.ts';
-import {
   BOTH_TYPES,
   CREDENTIALS,
   type Credentials,
@@ -115,7 +108,7 @@ export const TOKEN_OPERATIONS: readonly MountedOperation[] = [
     operationId: 'issueTokens',
     summary: 'Exchange a code, refresh, or get a token of the app itself',
     security: 'client',
-    requestHeaders: { ...FORCE_HEADERS, ...PROOF_HEADERS },
+    requestHeaders: PROOF_HEADERS,
     body: { schema: tokenRequest, types: BOTH_TYPES },
     answers: { 200: { description: 'The tokens.', body: tokenJson } },
     errors: ['INVALID_GRANT', 'INVALID_SCOPE', 'UNSUPPORTED_GRANT_TYPE', 'INVALID_DPOP_PROOF'],
@@ -128,7 +121,6 @@ export const TOKEN_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Revoke a token (RFC 7009)',
     description: 'Takes effect everywhere before it answers. The answer is the same for unknown tokens.',
     security: 'client',
-    requestHeaders: FORCE_HEADERS,
     body: { schema: ownTokenRequest, types: BOTH_TYPES },
     answers: { 200: { description: 'The token does not work, or never did.', body: z.object({}) } },
     handle: revokeToken,
@@ -138,7 +130,6 @@ export const TOKEN_OPERATIONS: readonly MountedOperation[] = [
     operationId: 'introspectToken',
     summary: 'Ask about an own token (RFC 7662)',
     security: 'client',
-    requestHeaders: FORCE_HEADERS,
     body: { schema: ownTokenRequest, types: BOTH_TYPES },
     answers: { 200: { description: 'What the token may do now.', body: introspectionJson } },
     handle: introspectToken,
@@ -148,24 +139,20 @@ export const TOKEN_OPERATIONS: readonly MountedOperation[] = [
 /** `POST /oauth/token` (RFC 6749 3.2). */
 async function issueToken(exchange: Exchange): Promise<void> {
   const dpop = findProof(exchange);
-  const answer = await callForClient(
-    exchange,
-    FORCED_GRANT_ERRORS,
-    async ({ clientId, client, parameters }) => {
-      // The number of tokens by code or refresh is bounded by the people who approved; client-credentials tokens have no such bound.
-      if (parameters.get('grant_type') === 'client_credentials') {
-        await limitCostly(exchange, 'client-credentials', clientId);
-      }
-      const request = { client, ...pick(parameters, TOKEN_FIELDS), ...(dpop !== undefined && { dpop }) };
-      return exchange.gateway.backends.tokenCalls.issueToken({ request, key: clientId });
-    },
-  );
+  const answer = await callForClient(exchange, async ({ clientId, client, parameters }) => {
+    // The number of tokens by code or refresh is bounded by the people who approved; client-credentials tokens have no such bound.
+    if (parameters.get('grant_type') === 'client_credentials') {
+      await limitCostly(exchange, 'client-credentials', clientId);
+    }
+    const request = { client, ...pick(parameters, TOKEN_FIELDS), ...(dpop !== undefined && { dpop }) };
+    return exchange.gateway.backends.tokenCalls.issueToken({ request, key: clientId });
+  });
   sendJson(exchange.response, 200, toTokenAnswer(answer), OAUTH_HEADERS);
 }
 
 /** `POST /oauth/revoke` (RFC 7009): takes effect everywhere before the response is sent. */
 async function revokeToken(exchange: Exchange): Promise<void> {
-  await callForClient(exchange, FORCED_TOKEN_ERRORS, ({ client, parameters }) =>
+  await callForClient(exchange, ({ client, parameters }) =>
     exchange.gateway.backends.tokens.revokeToken({ client, ...pick(parameters, OWN_TOKEN_FIELDS) }),
   );
   sendJson(exchange.response, 200, {}, OAUTH_HEADERS);
@@ -173,7 +160,7 @@ async function revokeToken(exchange: Exchange): Promise<void> {
 
 /** `POST /oauth/introspect` (RFC 7662) for the app's own tokens. */
 async function introspectToken(exchange: Exchange): Promise<void> {
-  const answer = await callForClient(exchange, FORCED_TOKEN_ERRORS, ({ clientId, client, parameters }) => {
+  const answer = await callForClient(exchange, ({ clientId, client, parameters }) => {
     const request = { client, ...pick(parameters, OWN_TOKEN_FIELDS) };
     return exchange.gateway.backends.tokenCalls.introspectOwnToken({ request, key: clientId });
   });
@@ -186,24 +173,14 @@ interface ClientRequest {
   readonly parameters: OauthParameters;
 }
 
-/**
- * Reads a request and runs `call` within the limit of its app, unless a sandbox app asks for one of the errors `forced`. It gets the
- * error only after authorization has verified the credentials, because those that were right before may have been replaced.
- */
+/** Reads a request and runs `call` within the limit of its app. */
 async function callForClient<T>(
   exchange: Exchange,
-  forced: typeof FORCED_TOKEN_ERRORS,
   call: (request: ClientRequest) => Promise<T>,
 ): Promise<T> {
   const parameters = await readOauthParameters(exchange);
   const client = readCredentials(exchange, parameters);
-  return callAsClient(exchange, client, async (clientId) => {
-    if (asksForError(exchange, clientId)) {
-      await exchange.gateway.backends.authorization.authenticateClient({ client });
-      throwForced(exchange, forced);
-    }
-    return call({ clientId, client, parameters });
-  });
+  return callAsClient(exchange, client, (clientId) => call({ clientId, client, parameters }));
 }
 
 function toTokenAnswer(answer: IssueTokenResponse): z.infer<typeof tokenJson> {
