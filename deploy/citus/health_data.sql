@@ -33,8 +33,7 @@ BEGIN
     'health_data.mood_entry',
     'health_data.report',
     'health_data.ehr_record',
-    'health_data.import',
-    'health_data.sandbox_person'
+    'health_data.import'
   ] LOOP
     IF NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass) THEN
       PERFORM create_distributed_table(name::regclass, 'user_id', colocate_with => 'health_data.profile');

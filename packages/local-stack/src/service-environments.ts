@@ -16,6 +16,8 @@ export interface EnvironmentContext {
   readonly redisUrl: string | null;
   /** Whether the gateways test themselves. Default false. */
   readonly selfTest?: boolean;
+  /** Whether the deployment is a sandbox. Default false. */
+  readonly sandbox?: boolean;
 }
 
 const HOST = '127.0.0.1';
@@ -125,7 +127,7 @@ export function toConsentEnvironment(context: EnvironmentContext): Environment {
   return {
     ...toCommon(context, 'consent'),
     ...toSessionSettings(ports),
-    SANDBOX: 'true',
+    SANDBOX: String(context.sandbox ?? false),
     RPC_PORT: String(ports.consentRpc),
     CONNECT_PORT: String(ports.consentConnect),
     PROBE_PORT: String(ports.consentProbe),
@@ -145,7 +147,7 @@ export function toHealthDataEnvironment(context: EnvironmentContext): Environmen
   return {
     ...toCommon(context, 'health-data'),
     ...toSessionSettings(ports),
-    SANDBOX: 'true',
+    SANDBOX: String(context.sandbox ?? false),
     RPC_PORT: String(ports.healthDataRpc),
     CONNECT_PORT: String(ports.healthDataConnect),
     PROBE_PORT: String(ports.healthDataProbe),
@@ -163,7 +165,7 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
   return {
     ...toCommon(context, 'gateway'),
     ...toSessionSettings(ports),
-    SANDBOX: 'true',
+    SANDBOX: String(context.sandbox ?? false),
     PORT: String(ports.gateways[index]),
     PROBE_PORT: String(ports.gatewayProbes[index]),
     PUBLIC_URL: toPublicUrl(ports),

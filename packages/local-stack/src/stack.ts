@@ -75,6 +75,8 @@ export interface StackOptions {
   readonly environment?: EnvironmentOverrides;
   /** Whether the gateways test themselves. Default false. */
   readonly selfTest?: boolean;
+  /** Whether the deployment is a sandbox. Default false. */
+  readonly sandbox?: boolean;
   /** Postgres settings, such as `THROWAWAY_SETTINGS` for tests. */
   readonly postgresSettings?: Readonly<Record<string, string>>;
   /** Receives progress and notices, line by line. Default: none. */
@@ -136,7 +138,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   );
 
   const { redis } = servers;
-  const context = { ports, keys, redisUrl: redis.url, selfTest: options.selfTest ?? false };
+  const { selfTest = false, sandbox = false } = options;
+  const context = { ports, keys, redisUrl: redis.url, selfTest, sandbox };
   const overrides = options.environment ?? {};
   const processes = await createStackProcesses({ context, directory, overrides, notice: say });
   cleanup.defer(() => stopProcesses(processes));

@@ -59,6 +59,7 @@ function start(options: StartOptions, signal: AbortSignal): Promise<Stack> {
     ports: parsePorts(process.env, options.gateways),
     fresh: options.fresh,
     selfTest: true,
+    sandbox: true,
     redisUrl: process.env['REDIS_URL'],
     say: (line) => console.log(line),
     signal,

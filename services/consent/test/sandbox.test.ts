@@ -9,9 +9,10 @@ import {
   type RegisteredApp,
   registerApp,
   shareConsent,
+  startConsent,
 } from './running-service.ts';
 
-const consent = await shareConsent();
+const consent = await shareConsent({ settings: { SANDBOX: 'true' } });
 
 const DEVELOPER = 'developer';
 const { NARROW, REVOKE, EXPIRE } = SandboxGrantChange;
@@ -30,7 +31,7 @@ async function connect(app: RegisteredApp, person = 'ada', scopes = [HEART, GLUC
 
 async function change(app: RegisteredApp, grantId: string, kind: SandboxGrantChange, as = DEVELOPER) {
   const request = { clientId: app.clientId, grantId, change: kind };
-  return (await consent.sandbox.asGateway.changeSandboxGrant(request, await consent.session(as))).changed;
+  return consent.sandbox.asGateway.changeSandboxGrant(request, await consent.session(as));
 }
 
 async function find(app: RegisteredApp, grantId: string, as = DEVELOPER) {
@@ -108,7 +109,7 @@ describe('a trigger', () => {
   test('narrows by one scope until one is left', async () => {
     const app = await registerSandboxApp();
     const { grantId } = await connect(app);
-    expect(await change(app, grantId, NARROW)).toBe(true);
+    expect(await change(app, grantId, NARROW)).toMatchObject({ changed: true, scope: GLUCOSE });
     expect(await statusOf(app, grantId)).toMatchObject({ scopes: [HEART] });
     await expect(change(app, grantId, NARROW)).rejects.toMatchObject({ reason: 'conflict' });
     expect((await connect(app)).scopes).toEqual([HEART, GLUCOSE]);
@@ -120,17 +121,17 @@ describe('a trigger', () => {
   ])('%s a grant in effect before it answers, and a repeat changes nothing', async (_, kind, status) => {
     const app = await registerSandboxApp();
     const { grantId } = await connect(app);
-    expect(await change(app, grantId, kind)).toBe(true);
+    expect(await change(app, grantId, kind)).toMatchObject({ changed: true, scope: '' });
     const check = { grantId, clientId: app.clientId, appEpoch: app.epoch };
     const { results } = await consent.ledger.checkLivenesses({ checks: [check] });
     expect(results[0]?.grant?.status).not.toBe(1);
-    expect(await change(app, grantId, kind)).toBe(false);
+    expect(await change(app, grantId, kind)).toMatchObject({ changed: false });
     await expect(change(app, grantId, NARROW)).rejects.toMatchObject({ message: `The grant is ${status}.` });
     await expect(find(app, grantId)).rejects.toMatchObject({ message: `The grant is ${status}.` });
     expect((await connect(app)).grantId).not.toBe(grantId);
   });
 
-  test("is refused for another developer, another app's grant and a live app", async () => {
+  test("is refused for another developer and for another app's grant", async () => {
     const app = await registerSandboxApp();
     const { grantId, userId } = await connect(app);
     const otherApp = await registerSandboxApp();
@@ -145,11 +146,23 @@ describe('a trigger', () => {
       await expect(act(otherApp, grantId)).rejects.toMatchObject(notFound);
       await expect(act(otherApp, live.grantId)).rejects.toMatchObject(notFound);
       await expect(act(app, newId('grt'))).rejects.toMatchObject(notFound);
-      await expect(act(liveApp, live.grantId)).rejects.toMatchObject({ reason: 'conflict' });
       await expect(act(liveApp, live.grantId, 'another')).rejects.toMatchObject(notFound);
     }
     expect(await find(app, grantId)).toMatchObject({ userId, scopes: [HEART, GLUCOSE] });
     expect((await statusOf(liveApp, live.grantId))?.status).toBe(1);
+  });
+
+  test('finds and changes nothing in a deployment that is no sandbox', async () => {
+    await using production = await startConsent();
+    const app = await registerApp(production, DEVELOPER);
+    const { grantId } = await approve(production, app, newId('user'));
+    const request = { clientId: app.clientId, grantId, change: REVOKE };
+    const session = await production.session(DEVELOPER);
+    const { asGateway } = production.sandbox;
+    await expect(asGateway.findSandboxGrant(request, session)).rejects.toMatchObject({ reason: 'not_found' });
+    await expect(asGateway.changeSandboxGrant(request, session)).rejects.toMatchObject({ reason: 'not_found' });
+    const { grants } = await production.asAuthorization.listAppGrants({ clientId: app.clientId });
+    expect(grants[0]?.status).toBe(1);
   });
 });
 

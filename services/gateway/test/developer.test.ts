@@ -133,6 +133,7 @@ describe('developers', () => {
       data: [appJson],
       pagination: { page: 2, pageSize: 20, total: 21, totalPages: 2 },
       mayRegister: true,
+      sandbox: false,
     });
     expect((await call('GET', '/developer/apps/app_1')).body).toEqual({ data: appJson });
     expect((await call('PATCH', '/developer/apps/app_1', { name: 'Two' })).body).toEqual({ data: appJson });

@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { AppError, notFound, unavailable } from '@phds/service-kit/errors';
 import { shareCaller, shareTestGateway, startTestGateway } from './test-gateway.ts';
 
 describe('approvals in the sandbox', () => {
-  const gateway = shareTestGateway();
+  const gateway = shareTestGateway({ SANDBOX: 'true' });
   const { session } = shareCaller(gateway, 'dev');
 
   const CLIENT = 'app_sandbox_1';
@@ -49,13 +48,13 @@ describe('approvals in the sandbox', () => {
       expect(response.headers.get('cache-control')).toBe('no-store');
       expect(gateway.backends.calls.map(({ rpc }) => rpc).slice(1)).toEqual([
         'completeSandboxAuthorization',
-        'prepareSandboxPerson',
+        'preparePerson',
       ]);
       expect(gateway.backends.callsOf('completeSandboxAuthorization')[0]?.request).toMatchObject({
         clientId: CLIENT,
         pendingId: 'apr_1',
       });
-      expect(gateway.backends.callsOf('prepareSandboxPerson')[0]?.request).toMatchObject({ userId: USER });
+      expect(gateway.backends.callsOf('preparePerson')[0]?.request).toMatchObject({ userId: USER });
     });
 
     test('passes login_hint on, and for a live app too, which still gets the approval screen', async () => {
@@ -71,7 +70,7 @@ describe('approvals in the sandbox', () => {
       const denied = 'https://a.test/cb?error=access_denied&state=s';
       answer({ completeSandboxAuthorization: () => completed(denied, '') });
       expect((await open()).headers.get('location')).toBe(denied);
-      expect(gateway.backends.callsOf('prepareSandboxPerson')).toEqual([]);
+      expect(gateway.backends.callsOf('preparePerson')).toEqual([]);
     });
 
     test('shows a stranger in a browser where the link leads, instead of sending them there', async () => {
@@ -110,7 +109,10 @@ describe('approvals in the sandbox', () => {
     });
 
     test('is limited by address with a pushed request too, which makes data, and not for a live app', async () => {
-      await using limited = await startTestGateway({ LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '2' });
+      await using limited = await startTestGateway({
+        SANDBOX: 'true',
+        LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '2',
+      });
       limited.backends.answer({
         resolveRequestUri: () => ({ pendingId: 'apr_1' }),
         completeSandboxAuthorization: () => completed(),
@@ -121,12 +123,12 @@ describe('approvals in the sandbox', () => {
         return [(await opening()).status, (await opening()).status, (await opening()).status];
       };
       expect(await statuses(CLIENT)).toEqual([303, 303, 429]);
-      expect(limited.backends.callsOf('prepareSandboxPerson')).toHaveLength(2);
+      expect(limited.backends.callsOf('preparePerson')).toHaveLength(2);
       expect(await statuses('app_1')).toEqual([303, 303, 303]);
     });
 
     test('says to try again when the data cannot be made', async () => {
-      answer({ prepareSandboxPerson: () => Promise.reject(unavailable()) });
+      answer({ preparePerson: () => Promise.reject(unavailable()) });
       expect((await open()).status).toBe(503);
     });
   });
@@ -152,12 +154,12 @@ describe('approvals in the sandbox', () => {
 });
 
 describe('triggers', () => {
-  const gateway = shareTestGateway({ LIMIT_USER_CHANGES_PER_MINUTE: '1000' });
+  const gateway = shareTestGateway({ SANDBOX: 'true', LIMIT_USER_CHANGES_PER_MINUTE: '1000' });
   const { call, session } = shareCaller(gateway, 'dev');
 
-  const CLIENT = 'app_sandbox_1';
+  const CLIENT = 'app_1';
   const PATH = `/developer/apps/${CLIENT}/sandbox/triggers`;
-  const USER = `sandbox:${CLIENT}:ada`;
+  const USER = 'ada';
 
   beforeEach(() => {
     gateway.backends.answer({
@@ -165,8 +167,8 @@ describe('triggers', () => {
         userId: USER,
         scopes: ['read:mood', 'read:health-data:glucose', 'read:health-data:sleep'],
       }),
-      changeSandboxGrant: () => ({ changed: true }),
-      changeSandboxData: () => ({ changed: true }),
+      changeSandboxGrant: () => ({ changed: true, scope: 'read:mood' }),
+      changeData: () => ({ category: 'glucose', id: 'rdg_1' }),
     });
   });
 
@@ -179,7 +181,8 @@ describe('triggers', () => {
       ['grant.expire', SandboxGrantChange.EXPIRE],
     ])('%s changes the grant for the session of the developer', async (trigger, change) => {
       const { status, body } = await post(PATH, { trigger, grantId: 'grt_1' });
-      expect([status, body]).toEqual([200, { data: { trigger, grantId: 'grt_1', changed: true } }]);
+      const data = { trigger, grantId: 'grt_1', changed: true, category: null, id: null, scope: 'read:mood' };
+      expect([status, body]).toEqual([200, { data }]);
       expect(gateway.backends.calls).toMatchObject([
         {
           rpc: 'changeSandboxGrant',
@@ -198,12 +201,14 @@ describe('triggers', () => {
       async (trigger, change) => {
         gateway.backends.answer({
           findSandboxGrant: () => ({ userId: USER, scopes: ['read:mood', 'read:health-data:glucose'] }),
+          changeData: () => ({ category: 'glucose', id: 'rdg_1' }),
         });
         const { status, body } = await post(PATH, { trigger, grantId: 'grt_1' });
-        expect([status, body]).toEqual([200, { data: { trigger, grantId: 'grt_1', changed: false } }]);
+        const changed = { changed: true, category: 'glucose', id: 'rdg_1', scope: null };
+        expect([status, body]).toEqual([200, { data: { trigger, grantId: 'grt_1', ...changed } }]);
         expect(gateway.backends.calls).toMatchObject([
           { rpc: 'findSandboxGrant', session: session(), request: { clientId: CLIENT, grantId: 'grt_1' } },
-          { rpc: 'changeSandboxData', request: { userId: USER, change, categories: ['glucose'] } },
+          { rpc: 'changeData', request: { userId: USER, clientId: CLIENT, change, categories: ['glucose'] } },
         ]);
       },
     );
@@ -218,7 +223,7 @@ describe('triggers', () => {
         const answer = await post(PATH, { trigger, grantId: 'grt_1' });
         expect([answer.status, answer.body.code]).toEqual([status, code]);
       }
-      expect(gateway.backends.callsOf('changeSandboxData')).toEqual([]);
+      expect(gateway.backends.callsOf('changeData')).toEqual([]);
     });
 
     test.each([
@@ -233,36 +238,47 @@ describe('triggers', () => {
       expect(gateway.backends.calls).toEqual([]);
     });
   });
+});
 
-  describe('revoking a sandbox app', () => {
-    const setAppStatus = () => ({ status: AppStatus.REVOKED });
+describe('a person', () => {
+  const gateway = shareTestGateway({ SANDBOX: 'true' });
+  const { call } = shareCaller(gateway, 'ada');
+  const developer = shareCaller(gateway, 'dev');
 
-    test('erases the data of its people', async () => {
-      gateway.backends.answer({ setAppStatus });
-      await post(`/developer/apps/${CLIENT}/status`, { status: 'revoked' });
-      expect(gateway.backends.callsOf('eraseSandboxPeople')).toMatchObject([
-        { request: { clientId: CLIENT } },
-      ]);
-    });
+  test('has data before anything of theirs is answered, made once, and a developer needs none', async () => {
+    await developer.call('GET', '/developer/apps');
+    expect(gateway.backends.callsOf('preparePerson')).toEqual([]);
+    await call('GET', '/partner/consent/grants');
+    await call('GET', '/partner/consent/grants');
+    expect(gateway.backends.calls.map(({ rpc }) => rpc)).toEqual([
+      'listApps',
+      'preparePerson',
+      'listGrants',
+      'listGrants',
+    ]);
+    expect(gateway.backends.callsOf('preparePerson')[0]?.request).toMatchObject({ userId: 'ada' });
+  });
 
-    test('is answered with 503 when the data could not be erased, so that it is repeated', async () => {
-      const eraseSandboxPeople = () => Promise.reject(unavailable());
-      gateway.backends.answer({ setAppStatus, eraseSandboxPeople });
-      expect((await post(`/developer/apps/${CLIENT}/status`, { status: 'revoked' })).status).toBe(503);
-    });
+  test('whose data cannot be made is told to try again', async () => {
+    await using busy = await startTestGateway({ SANDBOX: 'true' });
+    busy.backends.answer({ preparePerson: () => Promise.reject(unavailable()) });
+    const Authorization = `Bearer ${await busy.sessions.issueSession('bob')}`;
+    const response = await busy.fetch('/partner/consent/grants', { headers: { Authorization } });
+    expect(response.status).toBe(503);
+  });
+});
 
-    test('is the only change of status that does, and only for the own app', async () => {
-      gateway.backends.answer({ setAppStatus });
-      for (const [clientId, status] of [
-        [CLIENT, 'suspended'],
-        [CLIENT, 'active'],
-        ['app_1', 'revoked'],
-      ]) {
-        await post(`/developer/apps/${clientId}/status`, { status });
-      }
-      gateway.backends.answer({ setAppStatus: () => Promise.reject(notFound()) });
-      await post(`/developer/apps/${CLIENT}/status`, { status: 'revoked' });
-      expect(gateway.backends.callsOf('eraseSandboxPeople')).toEqual([]);
-    });
+describe('without the mode', () => {
+  const gateway = shareTestGateway();
+  const { call } = shareCaller(gateway, 'dev');
+
+  test('no route leads to the sandbox, the document has none of it, and no rpc of it is called', async () => {
+    const trigger = { trigger: 'grant.revoke', grantId: 'grt_1' };
+    expect((await call('POST', '/developer/apps/app_1/sandbox/triggers', trigger)).status).toBe(404);
+    await call('GET', '/partner/consent/grants');
+    expect(gateway.backends.calls.map(({ rpc }) => rpc)).toEqual(['listGrants']);
+    expect((await call('GET', '/developer/apps')).body.sandbox).toBe(false);
+    const document = await (await gateway.fetch('/openapi.json')).text();
+    expect(document).not.toMatch(/Sandbox-Force|sandbox\/triggers/);
   });
 });

@@ -58,9 +58,6 @@ const settings = z.object({
   ROLLUP_CHECK_INTERVAL_MS: integer(3_600_000, { min: 1_000, max: 86_400_000, unit: 'ms' }).describe(
     'Interval of the search for users whose rollups have to be rebuilt; the first one is at start-up.',
   ),
-  SANDBOX_ARRIVAL_INTERVAL_MS: integer(10_000, { min: 10, max: 60_000, unit: 'ms' }).describe(
-    'Interval of the search for sandbox people whose next reading is due; one arrives each minute.',
-  ),
 });
 
 /** The settings of health-data. `KEY_FILE` names a file with the value of KEY. */

@@ -21,13 +21,12 @@ import { createStepUp } from '@phds/service-kit/trust/step-up';
 import { startChangeReports } from './app/change-reports.ts';
 import { startMeasurements } from './app/measurements.ts';
 import type { AccessRecorder, ChangePruning, ImportStore } from './app/ports.ts';
-import { createPublicIds } from './app/public-ids.ts';
+import { createPublicIds, type PublicIds } from './app/public-ids.ts';
 import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
-import { startArrivals } from './app/sandbox-changes.ts';
-import { eraseUnused, type SandboxPorts } from './app/sandbox-people.ts';
+import type { IngestionPorts } from './app/ingestion.ts';
 import { connectConsent, openAccessRecorder } from './clients/consent-connection.ts';
 import type { SendAccesses } from './clients/rpc-access-log.ts';
-import { createSyntheticLives } from './clients/synthetic-lives.ts';
+import { makeUpLife } from './clients/synthetic-lives.ts';
 import type { Config } from './config.ts';
 import { createHealthDataMetrics, type HealthDataMetrics } from './metrics.ts';
 import { createHealthDataService } from './rpc/health-data-service.ts';
@@ -53,12 +52,11 @@ import { createPgWeights } from './store/pg-weights.ts';
 
 const SERVICE = 'health-data';
 
-const PRUNE_INTERVAL_MS = 3_600_000;
 /** Between walks through all users, which delete their old changes. */
 const DAY_MS = 86_400_000;
 
-/** How many sandbox people's data is made at once, one of an app. The longest takes two seconds. */
-const MAKING_PEOPLE = { atOnce: 2, perKey: 1, maxWaiting: 6, maxWaitMs: 5_000 };
+/** Two people's data is made at once, which takes up to two seconds; the names of a test run wait for theirs. */
+const MAKING_PEOPLE = { atOnce: 2, perKey: 1, maxWaiting: 1, maxWaitMs: 15_000 };
 
 /** Parts that tests replace. */
 export interface Overrides {
@@ -95,10 +93,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log, failureOf }),
   );
   const verification = resources.use(openSessionVerification(config, { clock, failureOf }));
-  const sandbox = createSandboxPorts({ clock, pool: postgres.pool, rebuilds, placement });
-  resources.use(startArrivals(sandbox, { intervalMs: config.SANDBOX_ARRIVAL_INTERVAL_MS, failureOf }));
-  const pruned = { sandbox_person: (limit: number) => eraseUnused(sandbox, limit) };
-  resources.use(startPruning(pruned, { intervalMs: PRUNE_INTERVAL_MS, failureOf }));
+  const ingestion = createIngestionPorts({ clock, pool: postgres.pool, rebuilds, placement });
   const forget = forgetChanges(createPgChangePruning(postgres.pool, placement), config, clock);
   resources.use(startPruning({ reading_change: forget }, { intervalMs: DAY_MS, failureOf }));
   const server = resources.use(
@@ -115,7 +110,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
         verification,
         pool: postgres.pool,
         recorder,
-        sandbox,
+        ingestion,
         imports,
         metrics: measured,
       }),
@@ -145,7 +140,7 @@ interface Parts {
   readonly verification: SessionVerification;
   readonly pool: Postgres['pool'];
   readonly recorder: AccessRecorder;
-  readonly sandbox: SandboxPorts;
+  readonly ingestion: IngestionPorts;
   readonly imports: ImportStore;
   readonly metrics: HealthDataMetrics;
 }
@@ -185,7 +180,7 @@ function createReadTurns(pool: Postgres['pool']): FairTurns {
 }
 
 function createRpcServices(parts: Parts) {
-  const { config, clock, verification, pool, recorder, sandbox, imports, metrics } = parts;
+  const { config, clock, verification, pool, recorder, ingestion, imports, metrics } = parts;
   const profiles = createPgProfiles(pool);
   const turns = createReadTurns(pool);
   const data = {
@@ -205,19 +200,21 @@ function createRpcServices(parts: Parts) {
   return [
     createHealthDataService({ data, recorder, publicIds, turns, verifyAssertion }),
     createPreviewService({ data, publicIds, verifySession: verification.verify, stepUp }),
-    createIngestionService({ ...sandbox, imports, zones: profiles }),
-    createSandboxService(sandbox, createMakingTurns()),
+    createIngestionService({ ...ingestion, imports, zones: profiles }),
+    ...(config.SANDBOX ? [createSandbox(parts, publicIds)] : []),
   ];
 }
 
-/** Several calls wait for the same data, so it is made even if the first of them gives up. */
-function createMakingTurns(): Pick<FairTurns, 'take'> {
+function createSandbox({ ingestion, pool }: Parts, publicIds: PublicIds) {
+  const people = createPgSandboxPeople(pool);
   const turns = new FairTurns(MAKING_PEOPLE);
-  return { take: (key, work) => withoutDeadline(() => turns.take(key, work)) };
+  // Several calls wait for the same data, so it is made even if the first of them gives up.
+  const take: FairTurns['take'] = (key, work) => withoutDeadline(() => turns.take(key, work));
+  return createSandboxService({ ...ingestion, people, makeUp: makeUpLife, publicIds }, { take });
 }
 
-/** What ingestion writes with, and the sandbox in addition. */
-function createSandboxPorts({
+/** What ingestion writes with. */
+function createIngestionPorts({
   clock,
   pool,
   rebuilds,
@@ -225,7 +222,7 @@ function createSandboxPorts({
 }: Pick<Parts, 'clock' | 'pool'> & {
   readonly rebuilds: RollupRebuilds;
   readonly placement: Placement;
-}): SandboxPorts {
+}): IngestionPorts {
   // Continues after the call that requested it.
   const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
   const eraser = createPgUserEraser(pool, undefined, placement);
@@ -234,12 +231,7 @@ function createSandboxPorts({
     healthRecordWriter: createPgHealthRecordWriter(pool),
     profiles: createPgProfileWriter(pool, rebuild),
     // Erasures continue too, because an operator's timeout may be shorter.
-    eraser: {
-      erase: (userId) => withoutDeadline(() => eraser.erase(userId)),
-      eraseUnused: eraser.eraseUnused,
-    },
-    people: createPgSandboxPeople(pool),
-    lives: createSyntheticLives(),
+    eraser: { erase: (userId) => withoutDeadline(() => eraser.erase(userId)) },
     clock,
   };
 }

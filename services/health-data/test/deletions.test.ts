@@ -1,14 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { findCitusNodes } from '@phds/test-kit/citus';
-import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
 import type { ReadingWindow } from '../src/app/ports.ts';
 import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
 import { createPgImports } from '../src/store/pg-imports.ts';
 import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
-import { createPgSandboxPeople } from '../src/store/pg-sandbox-people.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgUserEraser, USER_TABLES } from '../src/store/pg-user-eraser.ts';
 import { openInterrupter } from './interrupted-deletions.ts';
@@ -92,17 +90,6 @@ describe('an erasure', () => {
     expect(await listLeft('broken-off')).toEqual([]);
   });
 
-  /** Waits until a statement waits for a row. */
-  const untilWaiting = () =>
-    eventually(async () => {
-      const { rowCount } = await harness.pool.query(
-        harness.database.distributed
-          ? 'SELECT FROM citus_lock_waits'
-          : "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-      );
-      expect(rowCount).toBe(1);
-    });
-
   test('changes that are being reported do not keep back an erasure, and are erased too', async () => {
     const changes = 2 * PIECE + 1;
     for (let i = 0; i < changes; i += 1) await harness.put('reported', [heart(i)]);
@@ -161,81 +148,6 @@ describe('an erasure', () => {
       await worker.query("ROLLBACK PREPARED 'undecided'").catch(() => undefined);
       await worker.end();
     }
-  });
-
-  test('a sandbox person who is used during an erasure is erased too', async () => {
-    const userId = 'sandbox:app_sandbox_1:dora';
-    const now = new Date();
-    await createPgSandboxPeople(harness.pool).use(userId, now, null);
-    const other = await harness.pool.connect();
-    try {
-      await other.query('BEGIN');
-      await other.query('UPDATE sandbox_person SET changes = changes + 1 WHERE user_id = $1', [userId]);
-      const erasing = erase(userId);
-      await untilWaiting();
-      await other.query('COMMIT');
-      await erasing;
-    } finally {
-      other.release();
-    }
-    expect(await listLeft(userId)).toEqual([]);
-  });
-
-  describe('the erasure of a sandbox person whom nobody uses', () => {
-    const [before, since, now] = ['2026-01-01', '2026-01-02', '2026-01-03'].map((day) => new Date(day)) as [
-      Date,
-      Date,
-      Date,
-    ];
-
-    async function preparePerson(userId: string) {
-      const people = createPgSandboxPeople(harness.pool);
-      await people.use(userId, before, null);
-      await harness.put(userId, times(3 * PIECE, heart));
-      await people.made(userId, before);
-      return people;
-    }
-    const eraseUnused = (userId: string) =>
-      createPgUserEraser(harness.pool, PIECE, harness.database).eraseUnused(userId, since);
-
-    test('removes everything', async () => {
-      const userId = 'sandbox:app_sandbox_2:ada';
-      await preparePerson(userId);
-      await eraseUnused(userId);
-      expect(await listLeft(userId)).toEqual([]);
-    });
-
-    test('removes nothing of a person who is used just before it begins', async () => {
-      const userId = 'sandbox:app_sandbox_3:ada';
-      const people = await preparePerson(userId);
-      const other = await harness.pool.connect();
-      try {
-        await other.query('BEGIN');
-        await other.query('UPDATE sandbox_person SET used_at = $2 WHERE user_id = $1', [userId, now]);
-        const erasing = eraseUnused(userId);
-        await untilWaiting();
-        await other.query('COMMIT');
-        await erasing;
-      } finally {
-        other.release();
-      }
-      expect(await harness.storedOf(userId)).toHaveLength(3 * PIECE);
-      expect((await people.use(userId, now, null)).madeUntil).toEqual(before);
-    });
-
-    test('stops at a use between two pieces, which makes the data anew', async () => {
-      const userId = 'sandbox:app_sandbox_4:ada';
-      const people = await preparePerson(userId);
-      await deletions.cancelWhen(`(SELECT count(*) FROM reading WHERE user_id = '${userId}') < ${PIECE}`);
-      await expect(eraseUnused(userId)).rejects.toMatchObject({ reason: 'unavailable' });
-      await deletions.cancelNothing();
-      expect((await people.use(userId, now, null)).madeUntil).toBeNull();
-      const left = await expectAgreement(userId);
-      expect(left).toBeGreaterThan(0);
-      expect(left).toBeLessThan(3 * PIECE);
-      await eraseUnused(userId);
-      expect(await harness.storedOf(userId)).toHaveLength(left);
-    });
   });
 });
 

@@ -19,8 +19,7 @@ import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
 import { createPgWeights } from '../src/store/pg-weights.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 
-/** A sandbox person, so that every store accepts the id. */
-export const USER = 'sandbox:app_sandbox_1:ada';
+export const USER = 'ada';
 const AT = new Date('2026-01-02T10:00:00Z');
 const ALWAYS = { from: null, to: null };
 const PAGE = { limit: 20, offset: 0 };
@@ -86,9 +85,7 @@ export async function writeAll({
   const sleep = { ...reading, metric: getMetric('sleep-core'), id: randomUUID() };
   const steps = { ...reading, metric: getMetric('steps'), id: randomUUID() };
   const importKey = { userId: USER, format: 'fhir', digest: '0'.repeat(64) };
-  await people.use(USER, AT, AT);
-  await people.made(USER, AT);
-  await people.countChange(USER, AT, 10);
+  await people.hasProfile(USER);
   await imports.start(importKey, 1, false, AT);
   await imports.report(importKey, { run: 1, position: 0, report: '{}' }, 'running', AT);
   await profileWriter.put(USER, { name: 'Ada', defaultTimeZone: 'Europe/Berlin' }, importKey);
@@ -171,8 +168,5 @@ export async function readAll(stores: Stores): Promise<void> {
   await imports.list(USER, 10);
   await imports.countRunning(AT);
   await outbox.measure();
-  await people.findNewest(USER, 'heart');
-  await people.findUnused(AT, 10);
-  await people.findUsed([USER]);
-  await people.takeArrivals({ now: AT, next: AT, usedSince: AT, maxChanges: 10, limit: 10 });
+  await people.findNewest(USER, 'heart', AT);
 }

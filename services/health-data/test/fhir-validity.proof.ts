@@ -12,11 +12,10 @@ import type { HealthRecordInit } from './one-of-each.ts';
 // Two validators, because each accepts what the other refuses: Medplum checks invariants and profiles but not ids, codes and dates, the
 // JSON schema of R4 the other way round.
 
-const harness = await shareHarness();
-/** A sandbox person, whose data only their app reads. */
-const ADA = { userId: 'sandbox:app_sandbox_1:ada', clientId: 'app_sandbox_1' };
+const harness = await shareHarness({ SANDBOX: 'true' });
+const ADA = { userId: 'ada', clientId: 'app_1' };
 const ODD = { userId: 'odd' };
-await harness.sandbox.prepareSandboxPerson({ userId: ADA.userId });
+await harness.sandbox.preparePerson({ userId: ADA.userId });
 const START = '2026-02-02T10:00:00Z';
 await harness.ingestion.putProfile({ userId: 'odd', name: '"', bloodType: 'AB-' });
 // What ada has not: halves, no value, no description but the required one, an odd text.

@@ -8,7 +8,7 @@ import { startRunningStack } from '@phds/running-system/running-stack';
 import { recordAnswers } from '../src/examples/answers.ts';
 import { recordProblems } from '../src/examples/problems.ts';
 
-await using stack = await startRunningStack({ seed: true });
+await using stack = await startRunningStack({ seed: true, sandbox: true });
 await write('answers.json', await recordAnswers(stack));
 await write('problems.json', await recordProblems(stack));
 

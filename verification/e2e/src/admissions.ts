@@ -86,7 +86,7 @@ const ADMITTED: Table = {
       operator: 'EraseUser',
     },
     'phds.healthdata.v1.SandboxService': {
-      gateway: 'PrepareSandboxPerson ChangeSandboxData EraseSandboxPeople',
+      gateway: 'PreparePerson ChangeData',
     },
   },
 };

@@ -4,7 +4,7 @@ import { RPCS } from '@phds/running-system/independent-grpc';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { HEART } from '@phds/running-system/revocation-ways';
-import { useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedSandbox } from '@phds/running-system/shared-stack';
 import { CALLERS, type Caller, toSubject } from '@phds/service-kit/keys/key-files';
 import { shared } from '@phds/test-kit/shared';
 import { judgeConnect, judgeGrpc, listAdmitted, listStrangers, type Verdict } from '../src/admissions.ts';
@@ -23,7 +23,7 @@ const UNDECODABLE = Buffer.from([0xff, 0xff]);
 
 const connections = new Map<Service, RawGrpc>();
 
-const stack = await useSharedStack();
+const stack = await useSharedSandbox();
 const keys = await readServiceKeys(stack);
 for (const service of SERVICES)
   connections.set(service, shared.use(new RawGrpc(stack.rpcAddresses[service])));

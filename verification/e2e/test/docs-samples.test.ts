@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { listSamples, type Sample } from '@phds/docs/samples';
 import { readPages } from '@phds/docs/source';
 import { findProgram } from '@phds/local-stack/servers/system-programs';
-import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { type SharedStack, useSharedSandbox } from '@phds/running-system/shared-stack';
 import { describeWith } from '@phds/test-kit/requirements';
 
 const SDK = resolve(import.meta.dirname, '../../../packages/sdk');
@@ -34,7 +34,7 @@ describeWith('curl and bash', hasCurl)('against a running service', () => {
   let directory: string;
 
   beforeAll(async () => {
-    stack = await useSharedStack();
+    stack = await useSharedSandbox();
     directory = await mkdtemp(join(tmpdir(), 'phds-samples-'));
     await mkdir(join(directory, 'node_modules/@phds'), { recursive: true });
     await symlink(SDK, join(directory, 'node_modules/@phds/sdk'));

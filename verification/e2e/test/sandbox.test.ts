@@ -2,14 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import { expectStatus, REDIRECT_URI } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedSandbox } from '@phds/running-system/shared-stack';
 import * as client from 'openid-client';
 import { toLocation } from '../src/browser.ts';
 import { connectInSandbox, registerSandboxApp } from '../src/examples/sandbox-app.ts';
 
 const HEART = 'read:health-data:heart';
 
-const stack = await useSharedStack();
+const stack = await useSharedSandbox();
 const developer = await signIn(stack, 'sandbox-developer');
 const app = await registerSandboxApp(stack.gateway, developer);
 
@@ -66,6 +66,9 @@ describe('a trigger', () => {
   ])('%s ends the access at the next read', async (trigger, status, code) => {
     const { accessToken, grantId } = await connectInSandbox(app, [HEART]);
     expectStatus(200, await read(accessToken));
+    const arrived = expectStatus(200, await pull('data.arrive', grantId)).body.data;
+    const [newest] = expectStatus(200, await read(accessToken)).body.data;
+    expect(arrived).toMatchObject({ changed: true, category: 'heart', id: newest.id });
     expect(expectStatus(200, await pull(trigger, grantId)).body.data.changed).toBe(true);
     expect(expectStatus(status, await read(accessToken)).body.code).toBe(code);
     expect(expectStatus(200, await pull(trigger, grantId)).body.data.changed).toBe(false);

@@ -2,7 +2,7 @@
 import { REDIS_VARIABLE, TEST_SERVERS_VARIABLE } from '@phds/test-kit/test-server-variables';
 import { findRedisSource, serveOnDemand, startTestPostgres } from '@phds/test-kit/test-servers';
 import { prepareData } from '../src/prepared-data.ts';
-import { startSharedBrowser, startSharedStack } from '../src/shared-stacks.ts';
+import { startSharedBrowser, startSharedSandbox, startSharedStack } from '../src/shared-stacks.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
@@ -16,6 +16,7 @@ export default async function startServers() {
     postgres: () => startTestPostgres((text) => process.stderr.write(`${text}\n`)),
     data: prepareData,
     stack: startSharedStack,
+    sandbox: startSharedSandbox,
     browser: startSharedBrowser,
   };
   process.env[TEST_SERVERS_VARIABLE] = stack.use(await serveOnDemand(starters)).url;

@@ -20,9 +20,18 @@ export function toStackDescription(stack: RunningStack): StackDescription {
  * of its own users and apps. A deployment named by the environment is used instead.
  */
 export async function useSharedStack(): Promise<SharedStack> {
+  return use('stack');
+}
+
+/** The same in sandbox mode, in which everybody is made up. */
+export async function useSharedSandbox(): Promise<SharedStack> {
+  return use('sandbox');
+}
+
+async function use(name: 'stack' | 'sandbox'): Promise<SharedStack> {
   const given = findGivenDeployment(process.env);
   if (given !== null) return given;
-  const description = await askForServer<StackDescription>('stack');
+  const description = await askForServer<StackDescription>(name);
   return { ...description, serviceTokens: createServiceTokens(description.keys) };
 }
 

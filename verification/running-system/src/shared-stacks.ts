@@ -12,6 +12,12 @@ export async function startSharedStack(): Promise<TestServer<StackDescription>> 
   return { description: toStackDescription(stack), stop: () => stack[Symbol.asyncDispose]() };
 }
 
+/** The stack in sandbox mode that the files of a test run share. */
+export async function startSharedSandbox(): Promise<TestServer<StackDescription>> {
+  const stack = await startRunningStack({ seed: true, sandbox: true });
+  return { description: toStackDescription(stack), stop: () => stack[Symbol.asyncDispose]() };
+}
+
 /** The Chromium that the files of a test run share. Loaded only when a test needs one, because every test run loads this file. */
 export async function startSharedBrowser(): Promise<TestServer<string>> {
   const { url, close } = await (await import('./chromium.ts')).serveChromium();

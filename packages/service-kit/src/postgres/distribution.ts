@@ -33,7 +33,6 @@ export const DISTRIBUTED: DistributedSchema = {
     'report',
     'ehr_record',
     'import',
-    'sandbox_person',
   ],
 };
 

@@ -3,19 +3,31 @@ import { type Answers, example, LOST, problem } from '../kit/answers.ts';
 import { openPage, screen } from '../kit/page.ts';
 
 const { data: app } = example('getApp');
-const CLIENT = 'app_sandbox_1';
-const sandboxApp = { ...app, clientId: CLIENT, environment: 'sandbox' } as const;
+const CLIENT = app.clientId;
+const inMode = (sandbox: boolean): Answers => ({ listApps: { ...example('listApps'), sandbox } });
 
-test('a live app has no sandbox, which its page says', async () => {
-  await using page = await openPage(`/console/${app.clientId}/sandbox`);
-  page.see('Morning Run is a live app');
+test.each([true, false])('the page of an app leads to the sandbox if the deployment is one: %s', async (sandbox) => {
+  await using page = await openPage(`/console/${CLIENT}`, { answers: inMode(sandbox) });
+  expect(page.find('Sandbox') !== null).toBe(sandbox);
 });
 
+test('there is no page of the sandbox in another deployment', async () => {
+  await using page = await openPage(`/console/${CLIENT}/sandbox`, { answers: inMode(false) });
+  expect(page.find('Let something happen')).toBeNull();
+});
+
+function triggered(changed: { category?: string; id?: string; scope?: string }) {
+  const nothing = { category: null, id: null, scope: null };
+  return { data: { trigger: 'grant.revoke', grantId: 'grt_1', changed: true, ...nothing, ...changed } } as const;
+}
+
 test.each([
-  ['changed', undefined, 'It has happened.'],
+  ['changed', triggered({ id: 'rdg_1', category: 'heart' }), 'It has happened: heart, rdg_1.'],
+  ['narrowed', triggered({ scope: 'read:mood' }), 'It has happened: read:mood.'],
+  ['ended', triggered({}), 'It has happened.'],
   [
     'left as it was',
-    { data: { trigger: 'grant.revoke', grantId: 'grt_1', changed: false } },
+    { data: { trigger: 'grant.revoke', grantId: 'grt_1', changed: false, category: null, id: null, scope: null } },
     'Nothing was left to change.',
   ],
   ['unknown', problem('NOT_FOUND'), 'The app has no connection with this ID.'],
@@ -23,7 +35,7 @@ test.each([
   ['in doubt', LOST, 'No answer arrived. It may have happened.'],
 ] as const)('a connection that is %s by a trigger is told', async (_, pullSandboxTrigger, text) => {
   const answers: Answers = {
-    getApp: { data: sandboxApp },
+    ...inMode(true),
     ...(pullSandboxTrigger && { pullSandboxTrigger }),
   };
   await using page = await openPage(`/console/${CLIENT}/sandbox`, { answers });
@@ -38,7 +50,7 @@ test.each([
 
 test('the command for an error names its endpoint and header field', async () => {
   await using page = await openPage(`/console/${CLIENT}/sandbox`, {
-    answers: { getApp: { data: sandboxApp } },
+    answers: inMode(true),
   });
   for (const [code, path] of [
     ['INVALID_GRANT', '/oauth/token'],

@@ -215,7 +215,7 @@ export interface GrantStore {
   requestDeletion(id: string, userId: string): Promise<Date | null>;
 }
 
-/** The grants of sandbox people, by their app. */
+/** Grants by their app. */
 export interface SandboxGrantStore {
   isOwner(ownerId: string, clientId: string): Promise<boolean>;
   /** Null when unknown or another app's. */

@@ -10,7 +10,7 @@ import type { Decisions } from './decisions.ts';
 import type { Grants } from './grants.ts';
 import type { Approved, EvictionPublisher, SandboxGrantStore } from './ports.ts';
 
-/** What a developer can let happen to a grant of a sandbox person. */
+/** What a developer can let happen to a grant in a sandbox deployment. */
 export type GrantTrigger = 'narrow' | 'revoke' | 'expire';
 
 /** A grant as a developer names it. */
@@ -28,8 +28,8 @@ export interface Sandbox {
   deny(pendingId: string, clientId: string): Promise<void>;
   /** A live grant. Throws as documented for the rpc FindSandboxGrant. */
   find(named: NamedGrant): Promise<Grant>;
-  /** Returns whether anything changed. Throws as documented for the rpc ChangeSandboxGrant. */
-  change(named: NamedGrant, trigger: GrantTrigger): Promise<boolean>;
+  /** Returns whether anything changed, and the withdrawn scope. Throws as documented for the rpc ChangeSandboxGrant. */
+  change(named: NamedGrant, trigger: GrantTrigger): Promise<{ changed: boolean; scope?: string }>;
 }
 
 export function createSandbox(dependencies: {
@@ -37,14 +37,14 @@ export function createSandbox(dependencies: {
   readonly grants: Pick<Grants, 'narrow' | 'revoke'>;
   readonly sandboxGrants: SandboxGrantStore;
   readonly evictions: EvictionPublisher;
+  /** Whether the deployment is a sandbox. */
+  readonly isSandbox: boolean;
 }): Sandbox {
-  const { decisions, grants, sandboxGrants, evictions } = dependencies;
+  const { decisions, grants, sandboxGrants, evictions, isSandbox } = dependencies;
 
   async function getGrant({ ownerId, clientId, grantId }: NamedGrant): Promise<Grant> {
-    if (!(await sandboxGrants.isOwner(ownerId, clientId))) throw notFound();
-    if (!isSandboxApp(clientId))
-      throw new AppError('conflict', 'This is a live app. Register a sandbox app.');
-    const grant = await sandboxGrants.find(grantId, clientId);
+    const isOwner = isSandbox && (await sandboxGrants.isOwner(ownerId, clientId));
+    const grant = isOwner ? await sandboxGrants.find(grantId, clientId) : null;
     if (grant === null) throw notFound();
     return grant;
   }
@@ -73,16 +73,16 @@ export function createSandbox(dependencies: {
       if (trigger === 'narrow') {
         refuseEnded(grant);
         await grants.narrow(grant.id, grant.userId, toNarrowing(grant));
-        return true;
+        return { changed: true, scope: grant.scopes.at(-1) ?? '' };
       }
-      if (grant.status !== 'active') return false;
+      if (grant.status !== 'active') return { changed: false };
       if (trigger === 'revoke') {
         await grants.revoke(grant.id, grant.userId);
-        return true;
+        return { changed: true };
       }
-      const expired = await sandboxGrants.expire(grant.id);
+      const changed = await sandboxGrants.expire(grant.id);
       evictions.publish({ case: 'grantId', value: grant.id });
-      return expired;
+      return { changed };
     },
   };
 }

@@ -41,7 +41,7 @@ export function createSandboxService({ sandbox, userOf }: { sandbox: Sandbox; us
         const named = toNamed(await userOf(context), request);
         const trigger = TRIGGERS[request.change];
         if (trigger === null) throw invalidRequest('change', 'is missing or unknown');
-        return { changed: await sandbox.change(named, trigger) };
+        return sandbox.change(named, trigger);
       },
     },
     {

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { SandboxGrantStore } from '../app/ports.ts';
 import { findGrantOfApp } from './grant-lists.ts';
 
-/** Grants of sandbox people in table `consent_grant`. */
+/** Grants in table `consent_grant`. */
 export function createPgSandboxGrants(pool: pg.Pool): SandboxGrantStore {
   return translatingErrors({
     async isOwner(ownerId, clientId) {
@@ -17,7 +17,7 @@ export function createPgSandboxGrants(pool: pg.Pool): SandboxGrantStore {
       // No event is added, as none is when the time runs out.
       const ended = await execute(pool)`
         UPDATE consent_grant SET expires_at = date_trunc('milliseconds', clock_timestamp())
-        WHERE id = ${id} AND starts_with(user_id, 'sandbox:') AND closed_at IS NULL AND expires_at > clock_timestamp()`;
+        WHERE id = ${id} AND closed_at IS NULL AND expires_at > clock_timestamp()`;
       return ended === 1;
     },
   });

@@ -13,19 +13,21 @@ import type { Gateway } from './gateway.ts';
 import { isUnder, urlTooLong } from './http-error.ts';
 import { addToRequestLog, noteSecurityEvent, withinRequest } from './observation.ts';
 import { createRouter, mountNotFound, type Route } from './operation.ts';
-import { SURFACES } from './operations.ts';
+import { SANDBOX_OPERATIONS, SURFACES } from './operations.ts';
 import { sendStyle } from './pages/page.ts';
 import { refuse } from './refusal.ts';
 import { transportHeaders } from './respond.ts';
+import { createPreparation } from './sandbox.ts';
 import { SIGN_IN_PAGES } from './sign-in/sign-in.ts';
 import { createDocumentation } from './web/documentation.ts';
 import { createWebRouter } from './web/web-app.ts';
 
 /** Builds the public interface. `/api` and the FHIR interface are hot paths and have handlers of their own; Express routers serve the rest. */
 export function createApp(gateway: Gateway): Express {
+  const { config } = gateway;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
-  app.set('query parser', false).set('trust proxy', gateway.config.TRUST_PROXY);
+  app.set('query parser', false).set('trust proxy', config.TRUST_PROXY);
   const api = createApiHandler(gateway);
   const fhir = createFhirHandler(gateway);
   const transport = Object.entries(transportHeaders(gateway.config));
@@ -41,15 +43,19 @@ export function createApp(gateway: Gateway): Express {
   const surface = (prefix: keyof typeof SURFACES) => mountNotFound(createRouter(prefix, SURFACES[prefix]));
   app.use('/oauth', surface('/oauth'));
   app.use(FHIR_PREFIX, surface(FHIR_PREFIX));
-  app.use('/developer', requireSession(gateway), surface('/developer'));
-  app.use('/partner', requireSession(gateway), surface('/partner'));
+  app.use(['/developer', '/partner'], requireSession(gateway));
+  if (config.SANDBOX) {
+    app.use('/developer', createRouter('/developer', SANDBOX_OPERATIONS));
+    app.use('/partner', createPreparation(gateway));
+  }
+  app.use('/developer', surface('/developer'));
+  app.use('/partner', surface('/partner'));
   const style: Route = {
     method: 'GET',
     also: ['HEAD'],
     path: '/page.css',
     handle: ({ response }) => sendStyle(response),
   };
-  const { config } = gateway;
   app.use(createRouter('', [...SURFACES[''], ...SIGN_IN_PAGES, style, ...createDocumentation(config)]));
   app.use(createWebRouter(config));
   app.use(handleError);

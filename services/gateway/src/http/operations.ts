@@ -4,7 +4,6 @@ import type { Config } from '../config.ts';
 import { API_OPERATIONS } from './api/operations.ts';
 import { ACTIVITY_OPERATIONS } from './developer/activity.ts';
 import { APP_OPERATIONS } from './developer/apps.ts';
-import { PULL_TRIGGER } from './developer/sandbox.ts';
 import { WEBHOOK_BODIES, WEBHOOK_OPERATIONS } from './developer/webhook.ts';
 import { FHIR_DOCUMENTS } from './fhir/documents.ts';
 import { FHIR_OPERATIONS } from './fhir/operations.ts';
@@ -21,6 +20,7 @@ import { OPERATOR_ACT_OPERATIONS } from './partner/operator-acts.ts';
 import { PENDING_OPERATIONS } from './partner/pending-approvals.ts';
 import { CATALOG, RECEIPT_KEYS } from './public/documents.ts';
 import { PROBES } from './public/readiness.ts';
+import { PULL_TRIGGER } from './sandbox.ts';
 import { SIGN_OUT_OPERATIONS } from './sign-in/sign-out.ts';
 
 const OPEN_API = publicDocument({
@@ -35,10 +35,13 @@ const OPEN_API = publicDocument({
 export const SURFACES = {
   '/oauth': [...AUTHORIZE_OPERATIONS, ...TOKEN_OPERATIONS, ...OWN_GRANT_OPERATIONS, LIST_SCOPES],
   [FHIR_PREFIX]: FHIR_DOCUMENTS,
-  '/developer': [...APP_OPERATIONS, ...ACTIVITY_OPERATIONS, PULL_TRIGGER, ...WEBHOOK_OPERATIONS],
+  '/developer': [...APP_OPERATIONS, ...ACTIVITY_OPERATIONS, ...WEBHOOK_OPERATIONS],
   '/partner': [...PENDING_OPERATIONS, ...GRANT_OPERATIONS, ...ACCESS_OPERATIONS, ...OPERATOR_ACT_OPERATIONS],
   '': [...SIGN_OUT_OPERATIONS, SERVER_METADATA, RECEIPT_KEYS, CATALOG, OPEN_API, ...PROBES],
 } as const satisfies Readonly<Record<string, readonly MountedOperation[]>>;
+
+/** What a sandbox deployment has in addition. */
+export const SANDBOX_OPERATIONS: readonly MountedOperation[] = [PULL_TRIGGER];
 
 /** Every operation of the public interface. Only pages for browsers are missing. */
 export const OPERATIONS: readonly Operation[] = [
@@ -49,7 +52,9 @@ export const OPERATIONS: readonly Operation[] = [
 
 /** `GET /openapi.json`: the public interface in OpenAPI 3.1, in a sandbox deployment with its additions. */
 export function toOpenApiDocument(config: Pick<Config, 'PUBLIC_URL' | 'SANDBOX'>) {
-  const operations = config.SANDBOX ? OPERATIONS.map(withForced) : OPERATIONS;
+  const operations = config.SANDBOX
+    ? [...OPERATIONS.map(withForced), ...SANDBOX_OPERATIONS]
+    : OPERATIONS;
   return toDocument(describe(operations, WEBHOOK_BODIES), config);
 }
 

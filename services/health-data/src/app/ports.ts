@@ -1,7 +1,6 @@
 import type { Category } from '@phds/catalog/categories';
 import type { TimeBounds } from '@phds/catalog/fhir/dates';
 import type { MetricKey } from '@phds/catalog/metrics';
-import type { SandboxPerson } from '@phds/catalog/sandbox';
 import type { TrendBucket } from '@phds/catalog/wire-names';
 import type {
   HealthRecordDraft,
@@ -264,8 +263,6 @@ export interface UserEraser {
    * state; a repeat removes them. Returns the number of rows.
    */
   erase(userId: string): Promise<number>;
-  /** Removes every row of a sandbox person, and stops as soon as the person is used. Data of a stopped erasure is made anew. */
-  eraseUnused(userId: string, usedBefore: Date): Promise<void>;
 }
 
 /** A position in the order of the changes of a user: by number of the change, then start, type, source and end of the reading. */
@@ -368,48 +365,15 @@ export interface Life {
   readonly records: Iterable<HealthRecordDraft>;
 }
 
-/** Makes up the people of sandbox apps. */
-export interface SandboxLives {
-  /** All data of the person up to the first use. */
-  begin(person: SandboxPerson, userId: string, begunAt: Date): Life;
-  /** What was measured since; nothing for people who measure nothing regularly. */
-  proceed(person: SandboxPerson, userId: string, from: Date, until: Date): Life;
-  /** Whether readings arrive by themselves. */
-  keepsArriving(person: SandboxPerson): boolean;
-}
-
-export interface UsedPerson {
-  readonly begunAt: Date;
-  readonly madeUntil: Date | null;
-}
-
-/** The sandbox people who were used. */
+/** What the sandbox asks about people's data. */
 export interface SandboxPeopleStore {
-  /** Notes the use; `arrivesAt` is when the next reading arrives by itself, null for never. */
-  use(userId: string, now: Date, arrivesAt: Date | null): Promise<UsedPerson>;
-  /** Notes that data is made up to a time. Returns false when the person was erased meanwhile. */
-  made(userId: string, until: Date): Promise<boolean>;
-  /** Counts a change and notes the use; returns false when the person is not known or has no change left. */
-  countChange(userId: string, now: Date, max: number): Promise<boolean>;
-  /**
-   * Takes up to `limit` people whose next reading is due and who were used since `usedSince`, counts the change and sets when the one
-   * after arrives. Concurrent calls take different people.
-   */
-  takeArrivals(due: ArrivalsDue): Promise<string[]>;
-  /** The newest reading of a category that has a value; null if there is none. */
-  findNewest(userId: string, category: Category): Promise<(ReadingDraft & { readonly value: number }) | null>;
-  /** Up to `limit` people who were not used since. */
-  findUnused(usedBefore: Date, limit: number): Promise<string[]>;
-  /** Those among these ids that were used and not erased. */
-  findUsed(userIds: readonly string[]): Promise<string[]>;
-}
-
-export interface ArrivalsDue {
-  readonly now: Date;
-  readonly next: Date;
-  readonly usedSince: Date;
-  readonly maxChanges: number;
-  readonly limit: number;
+  hasProfile(userId: string): Promise<boolean>;
+  /** The newest reading of a category that has a value and starts by then (null: ever), with its row id; null if there is none. */
+  findNewest(
+    userId: string,
+    category: Category,
+    until: Date | null,
+  ): Promise<(ReadingDraft & { readonly id: string; readonly value: number }) | null>;
 }
 
 /** The result of a recorded access, judged after the record was durable. */

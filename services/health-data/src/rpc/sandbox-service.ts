@@ -2,32 +2,30 @@ import { type Category, isCategory } from '@phds/catalog/categories';
 import { SandboxDataChange, SandboxService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { FairTurns } from '@phds/service-kit/fair-turns';
+import { isId } from '@phds/service-kit/ids';
 import { implement } from '@phds/service-kit/rpc/service';
-import { changeData, type DataTrigger } from '../app/sandbox-changes.ts';
-import { erasePeople, type SandboxPorts, sharePreparations } from '../app/sandbox-people.ts';
+import { changeData, createPreparation, type DataTrigger, type SandboxPorts } from '../app/sandbox.ts';
 
-const GATEWAY = ['gateway'];
-
-/** phds.healthdata.v1.SandboxService. */
+/** phds.healthdata.v1.SandboxService. Registered in a sandbox deployment only. */
 export function createSandboxService(ports: SandboxPorts, turns: Pick<FairTurns, 'take'>) {
-  const prepare = sharePreparations(ports, turns);
+  const prepare = createPreparation(ports, turns);
   return implement(
     SandboxService,
     {
-      async prepareSandboxPerson({ userId }) {
+      async preparePerson({ userId }) {
+        if (userId === '') throw invalidRequest('userId', 'is required');
         await prepare(userId);
         return {};
       },
-      async changeSandboxData({ userId, change, categories }) {
+      async changeData({ userId, clientId, change, categories }) {
         const trigger = TRIGGERS[change];
         if (trigger === null) throw invalidRequest('change', 'is missing or unknown');
-        return { changed: await changeData(ports, userId, trigger, parseCategories(categories)) };
-      },
-      async eraseSandboxPeople({ clientId }) {
-        return { people: await erasePeople(ports, clientId) };
+        if (userId === '' || !isId('app', clientId)) throw invalidRequest('clientId', 'must be an app');
+        const who = { userId, clientId };
+        return (await changeData(ports, who, trigger, parseCategories(categories))) ?? {};
       },
     },
-    { prepareSandboxPerson: GATEWAY, changeSandboxData: GATEWAY, eraseSandboxPeople: GATEWAY },
+    { preparePerson: ['gateway'], changeData: ['gateway'] },
   );
 }
 

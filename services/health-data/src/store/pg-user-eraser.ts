@@ -32,14 +32,10 @@ export const USER_TABLES = [
   'deleted_reading',
   'reading_change',
   'reading_count',
-  'sandbox_person',
 ] as const;
 
 // Takes a fraction of a second; a statement may take ten.
 const PIECE_ROWS = 20_000;
-
-/** Holds the row, so that a use waits for the end of the piece, and then makes the data anew. */
-const FORGET_UNUSED = 'UPDATE sandbox_person SET made_until = NULL WHERE user_id = $1 AND used_at < $2';
 
 /**
  * Erases a person in pieces, each in its own transaction, until nothing is left. The state after each piece is consistent: readings
@@ -51,24 +47,17 @@ export function createPgUserEraser(
   { distributed } = ONE_SERVER,
 ): UserEraser {
   // A piece that is not full is the last one.
-  const repeat = async (userId: string, erase: (client: pg.PoolClient) => Promise<number>) => {
-    let [rows, piece] = [0, pieceRows];
-    while (piece >= pieceRows) {
-      piece = await writeForUser(pool, userId, async (client) => {
-        if (distributed) await untilDecided(client);
-        return erase(client);
-      });
-      rows += piece;
-    }
-    return rows;
-  };
   return translatingErrors({
-    erase: (userId) => repeat(userId, (client) => erasePiece(client, userId, pieceRows)),
-    async eraseUnused(userId, usedBefore) {
-      await repeat(userId, async (client) => {
-        const { rowCount } = await client.query(FORGET_UNUSED, [userId, usedBefore]);
-        return rowCount === 0 ? 0 : erasePiece(client, userId, pieceRows);
-      });
+    async erase(userId) {
+      let [rows, piece] = [0, pieceRows];
+      while (piece >= pieceRows) {
+        piece = await writeForUser(pool, userId, async (client) => {
+          if (distributed) await untilDecided(client);
+          return erasePiece(client, userId, pieceRows);
+        });
+        rows += piece;
+      }
+      return rows;
     },
   });
 }
@@ -119,16 +108,15 @@ async function eraseRows(
     return rows[0]?.number ?? 0;
   }
   const { rowCount } =
-    table === 'import' || table === 'sandbox_person'
+    table === 'import'
       ? await client.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId])
       : await client.query(toPieceDeletion(table), [userId, limit]);
   return rowCount ?? 0;
 }
 
 /**
- * Rows are found by ctid, because the lock of the user keeps them where they are. Rows of `reading_change`, `import` and
- * `sandbox_person` are also updated without that lock. An update moves a row, and a deletion by ctid that waited for it skips the
- * row, so these are deleted by key.
+ * Rows are found by ctid, because the lock of the user keeps them where they are. Rows of `reading_change` and `import` are also updated
+ * without that lock. An update moves a row, and a deletion by ctid that waited for it skips the row, so these are deleted by key.
  */
 function toPieceDeletion(table: (typeof USER_TABLES)[number]): string {
   const some = (column: string) =>

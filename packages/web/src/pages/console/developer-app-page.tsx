@@ -1,4 +1,4 @@
-import { type AppSettings, useApp, useSettingsChange } from '../../api/developer-apps.ts';
+import { type AppSettings, useApp, useApps, useSettingsChange } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Card, Facts, Row, Soft, Stack } from '../../ui/card.tsx';
@@ -59,13 +59,14 @@ function Lock({ app: { lock } }: { readonly app: DeveloperApp }) {
 }
 
 /** Links to the other pages of an app. */
-function AppPages({ app: { clientId, environment } }: { readonly app: DeveloperApp }) {
+function AppPages({ app: { clientId } }: { readonly app: DeveloperApp }) {
+  const { data: apps } = useApps(1);
   return (
     <nav aria-label={text('pagesOfApp')}>
       <Row>
         <ButtonLink to={`/console/${clientId}/requests`}>{text('requestLog')}</ButtonLink>
         <ButtonLink to={`/console/${clientId}/webhook`}>{text('webhook')}</ButtonLink>
-        {environment === 'sandbox' ? (
+        {apps?.sandbox ? (
           <ButtonLink to={`/console/${clientId}/sandbox`}>{text('sandbox')}</ButtonLink>
         ) : null}
       </Row>

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { ENVIRONMENTS, environmentOf, isSandboxApp } from '@phds/catalog/sandbox';
+import { ENVIRONMENTS, environmentOf } from '@phds/catalog/sandbox';
 import { APP_LOCK_KINDS, APP_STATUSES } from '@phds/catalog/wire-names';
 import type { App, AppSettingsSchema } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import type { AppLock } from '@phds/contracts/phds/consent/v1/ledger_pb';
@@ -247,12 +247,16 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     query: PAGE_QUERY,
     answer: {
       description: 'The apps, newest first, and whether you may register others.',
-      body: listOf(appJson).extend({ mayRegister: z.boolean() }),
+      body: listOf(appJson).extend({
+        mayRegister: z.boolean(),
+        sandbox: z.boolean().meta({ description: 'Whether this deployment is a sandbox.' }),
+      }),
     },
-    handle: async ({ backends, caller, query }) => {
+    handle: async ({ exchange, backends, caller, query }) => {
       query.check();
       const { apps, total, registrationRefused } = await backends.apps.listApps({ page: query.page }, caller);
-      return { ...toList(apps.map(toAppJson), query.page, total), mayRegister: !registrationRefused };
+      const { SANDBOX: sandbox } = exchange.gateway.config;
+      return { ...toList(apps.map(toAppJson), query.page, total), mayRegister: !registrationRefused, sandbox };
     },
   }),
   jsonOperation({
@@ -347,14 +351,10 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     answer: { description: 'The status.', body: dataOf(changedStatusJson) },
     errors: ['CONFLICT'],
     handle: async ({ backends, caller, body, clientId }) => {
-      const { apps, sandboxData } = backends;
-      const { status, statusChangedAt } = await apps.setAppStatus(
+      const { status, statusChangedAt } = await backends.apps.setAppStatus(
         { clientId, status: toAppStatus(body.status) },
         caller,
       );
-      // If this fails, repeating the same status does it.
-      if (body.status === 'revoked' && isSandboxApp(clientId))
-        await sandboxData.eraseSandboxPeople({ clientId });
       return {
         data: { clientId, status: appStatusName(status), statusChangedAt: toInstant(statusChangedAt) },
       };

@@ -134,9 +134,10 @@ export async function approveInSandbox(
   exchange: Exchange,
   { clientId, pendingId }: { readonly clientId: string; readonly pendingId: string },
 ): Promise<void> {
-  const { authorization, sandboxData } = exchange.gateway.backends;
+  const { backends, config } = exchange.gateway;
+  const { authorization, sandboxData } = backends;
   const { userId, ...decided } = await authorization.completeSandboxAuthorization({ clientId, pendingId });
-  if (userId !== '') await sandboxData.prepareSandboxPerson({ userId });
+  if (userId !== '' && config.SANDBOX) await sandboxData.preparePerson({ userId });
   const { redirectUri } = decided;
   const mayRedirect =
     !wantsHtml(exchange.request) || isLoopback(redirectUri) || (await isOwner(exchange, clientId));

@@ -242,18 +242,6 @@ CREATE TABLE "import" (
     CONSTRAINT "import_pkey" PRIMARY KEY ("user_id","format","digest")
 );
 
--- CreateTable
-CREATE TABLE "sandbox_person" (
-    "user_id" TEXT COLLATE "C" NOT NULL,
-    "begun_at" TIMESTAMPTZ(3) NOT NULL,
-    "made_until" TIMESTAMPTZ(3),
-    "used_at" TIMESTAMPTZ(3) NOT NULL,
-    "arrives_at" TIMESTAMPTZ(3),
-    "changes" INTEGER NOT NULL DEFAULT 0,
-
-    CONSTRAINT "sandbox_person_pkey" PRIMARY KEY ("user_id")
-);
-
 -- CreateIndex
 CREATE INDEX "reading_user_id_category_start_at_id_idx" ON "reading"("user_id", "category", "start_at", "id");
 
@@ -282,8 +270,6 @@ CREATE INDEX "report_user_id_generated_at_id_idx" ON "report"("user_id", "genera
 CREATE INDEX "ehr_record_user_id_occurred_at_id_idx" ON "ehr_record"("user_id", "occurred_at" DESC, "id" DESC);
 
 -- What follows has no words in schema.prisma.
-
-ALTER TABLE "sandbox_person" ADD CONSTRAINT "sandbox_person_user_id_check" CHECK (starts_with("user_id", 'sandbox:'));
 
 -- The condition is true for every row. It keeps the index from statements that do not name change_number: by a plan made on empty
 -- tables, they would find the readings of a period with it, and read all readings of the category.

@@ -1,86 +1,57 @@
 import { errorsOfEndpoint } from '@phds/catalog/data-errors';
 import { getEndpoint } from '@phds/catalog/endpoints';
 import { PROBLEM_CODES, type ProblemCode } from '@phds/catalog/problems';
-import { SANDBOX_PEOPLE, type SandboxPerson } from '@phds/catalog/sandbox';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useApp } from '../../../api/developer-apps.ts';
-import { ButtonLink } from '../../../ui/button.tsx';
-import { Card, Facts, Row, Soft, Stack } from '../../../ui/card.tsx';
+import { useApp, useApps } from '../../../api/developer-apps.ts';
+import { Card, Soft, Stack } from '../../../ui/card.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { PageHeading } from '../../../ui/layout.tsx';
-import { EmptyPage } from '../../../ui/notice.tsx';
 import { Resource } from '../../../ui/resource.tsx';
 import { linkTo } from '../../../ui/web-link.tsx';
 import { NoApp } from '../no-app.tsx';
-import { text as consoleText } from '../texts.ts';
 import { Rich, text } from './texts.ts';
 import { Triggers } from './triggers.tsx';
 
-/** What a developer can rehearse with a sandbox app: its people, what happens to their connections, and errors. */
+/** What a developer can rehearse in a sandbox deployment: its people, what happens to their connections, and errors. */
 export function SandboxPage({ clientId }: { readonly clientId: string }) {
   const app = useApp(clientId);
+  const { data: apps } = useApps(1);
+  if (apps?.sandbox === false) return <NoApp />;
   return (
     <Resource query={app} notFound={<NoApp />}>
-      {({ name, environment }) =>
-        environment === 'live' ? (
-          <LiveApp clientId={clientId} name={name} />
-        ) : (
-          <>
-            <PageHeading
-              title={text('title')}
-              lead={
-                <Rich
-                  id="lead"
-                  values={{ app: name }}
-                  components={{ link: <Link href={`/console/${clientId}`} /> }}
-                />
-              }
-            />
-            <Stack>
-              <People />
-              <Triggers clientId={clientId} />
-              <ForcedErrors />
-            </Stack>
-          </>
-        )
-      }
+      {({ name }) => (
+        <>
+          <PageHeading
+            title={text('title')}
+            lead={
+              <Rich
+                id="lead"
+                values={{ app: name }}
+                components={{ link: <Link href={`/console/${clientId}`} /> }}
+              />
+            }
+          />
+          <Stack>
+            <People />
+            <Triggers clientId={clientId} />
+            <ForcedErrors />
+          </Stack>
+        </>
+      )}
     </Resource>
   );
 }
 
-function LiveApp({ clientId, name }: { readonly clientId: string; readonly name: string }) {
-  return (
-    <EmptyPage title={text('liveApp', { app: name })}>
-      <p>{text('liveAppAdvice')}</p>
-      <Row>
-        <ButtonLink to="/console/new" kind="primary">
-          {text('register')}
-        </ButtonLink>
-        <ButtonLink to={`/console/${clientId}`}>{text('openApp', { app: name })}</ButtonLink>
-      </Row>
-    </EmptyPage>
-  );
-}
-
-/** The text about the data of each made-up person. */
-const PEOPLE_TEXTS = {
-  ada: 'personAda',
-  ben: 'personBen',
-  cleo: 'personCleo',
-  dora: 'personDora',
-} as const satisfies Record<SandboxPerson, string>;
-
-/** The made-up people of an app, and how to ask them. */
+/** Who the made-up people are. */
 function People() {
   return (
     <Card label={text('people')}>
       <h2>{text('people')}</h2>
       <Soft>
-        <Rich id="peopleText" components={{ hint: <code />, deny: <code /> }} />
+        <Rich id="peopleText" components={{ sparse: <code />, empty: <code /> }} />
       </Soft>
-      <Facts facts={SANDBOX_PEOPLE.map((id) => [id, consoleText(PEOPLE_TEXTS[id])])} />
     </Card>
   );
 }

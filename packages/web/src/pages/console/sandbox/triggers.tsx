@@ -21,7 +21,7 @@ const TEXTS = {
 
 const TRIGGERS = Object.keys(TEXTS) as Trigger[];
 
-/** Lets something happen to a connection of a sandbox app, as its person or time would. */
+/** Lets something happen to a connection, as its person or time would. */
 export function Triggers({ clientId }: { readonly clientId: string }) {
   const [grantId, setGrantId] = useState('');
   const [trigger, setTrigger] = useState<Trigger>('data.arrive');
@@ -61,12 +61,19 @@ export function Triggers({ clientId }: { readonly clientId: string }) {
             {text('letHappen')}
           </Button>
           <span role="status">
-            {change.data === undefined ? '' : text(change.data.changed ? 'triggered' : 'nothingChanged')}
+            {change.data === undefined ? '' : <Outcome triggered={change.data} />}
           </span>
         </Row>
       </Card>
     </form>
   );
+}
+
+/** What is different now. */
+function Outcome({ triggered: { changed, category, id, scope } }: { readonly triggered: Triggered }) {
+  if (!changed) return text('nothingChanged');
+  const what = scope ?? (category === null || id === null ? null : `${category}, ${id}`);
+  return what === null ? text('triggered') : text('triggeredWhat', { what });
 }
 
 /** Why nothing happened: for a connection that the app does not have, or that has ended, in words of this page. */

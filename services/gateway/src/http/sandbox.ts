@@ -2,8 +2,29 @@ import { categoryOfScope } from '@phds/catalog/endpoints';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { z } from 'zod';
-import { dataOf } from '../openapi/fields.ts';
-import { type Call, jsonOperation } from '../operation.ts';
+import type { RequestHandler } from 'express';
+import { LRUCache } from 'lru-cache';
+import { exchangeOf, userOf } from './exchange.ts';
+import type { Gateway } from './gateway.ts';
+import { toNullable } from './messages.ts';
+import { dataOf, textOrNull } from './openapi/fields.ts';
+import { type Call, jsonOperation } from './operation.ts';
+
+// What only a sandbox deployment has, besides forced errors.
+
+/** The data of a made-up person exists before anything of theirs is answered. */
+export function createPreparation({ backends }: Gateway): RequestHandler {
+  // Data that was erased is made again after a minute.
+  const prepared = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 });
+  return async (request, _response, next) => {
+    const userId = userOf(exchangeOf(request));
+    if (!prepared.has(userId)) {
+      await backends.sandboxData.preparePerson({ userId });
+      prepared.set(userId, true);
+    }
+    next();
+  };
+}
 
 const DATA_TRIGGERS = {
   'data.arrive': SandboxDataChange.ARRIVE,
@@ -30,20 +51,25 @@ const triggeredJson = z
     trigger,
     grantId: z.string(),
     changed: z.boolean().meta({ description: 'Whether anything is different now.' }),
+    category: textOrNull.meta({ description: 'Of the reading that is different.' }),
+    id: textOrNull.meta({ description: 'Of that reading, as the app sees it; it no longer exists after `data.delete`.' }),
+    scope: textOrNull.meta({ description: 'The withdrawn scope.' }),
   })
   .meta({ id: 'SandboxTrigger' });
 
-/** Consent checks that the app is a sandbox app of the session's developer, and that the grant is the app's. */
+/** Consent checks that the app is the session's developer's, and that the grant is the app's. */
 async function runTrigger({ backends, caller, clientId, body }: Call<z.infer<typeof triggerBody>>) {
   const { sandboxGrants, sandboxData } = backends;
   const { trigger: name, grantId } = body;
   if (isGrantTrigger(name)) {
     const request = { clientId, grantId, change: GRANT_TRIGGERS[name] };
-    return sandboxGrants.changeSandboxGrant(request, caller);
+    const { changed, scope } = await sandboxGrants.changeSandboxGrant(request, caller);
+    return { changed, category: null, id: null, scope: toNullable(scope) };
   }
   const { userId, scopes } = await sandboxGrants.findSandboxGrant({ clientId, grantId }, caller);
-  const request = { userId, change: DATA_TRIGGERS[name], categories: toCategories(scopes) };
-  return sandboxData.changeSandboxData(request);
+  const request = { userId, clientId, change: DATA_TRIGGERS[name], categories: toCategories(scopes) };
+  const { category, id } = await sandboxData.changeData(request);
+  return { changed: id !== '', category: toNullable(category), id: toNullable(id), scope: null };
 }
 
 function isGrantTrigger(name: Trigger): name is keyof typeof GRANT_TRIGGERS {
@@ -59,15 +85,12 @@ export const PULL_TRIGGER = jsonOperation({
   method: 'POST',
   path: '/developer/apps/:clientId/sandbox/triggers',
   operationId: 'pullSandboxTrigger',
-  summary: 'Let something happen to a sandbox person',
+  summary: 'Let something happen to a made-up person',
   description:
-    'For a live grant of an own sandbox app. A reading arrives, is corrected or deleted in the first category that the grant opens; ' +
+    'Sandbox deployments only. For a live grant of an own app. A reading arrives, is corrected or deleted in the first category that the grant opens; ' +
     'or the grant loses a scope, is revoked or expires.',
   body: { schema: triggerBody },
   answer: { description: 'What happened.', body: dataOf(triggeredJson) },
   errors: ['CONFLICT'],
-  handle: async (call) => {
-    const { changed } = await runTrigger(call);
-    return { data: { ...call.body, changed } };
-  },
+  handle: async (call) => ({ data: { ...call.body, ...(await runTrigger(call)) } }),
 });
