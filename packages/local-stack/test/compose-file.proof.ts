@@ -95,6 +95,17 @@ test('the gateway reaches the identity provider at the address that its sessions
   expect(provider?.ports).toEqual([`127.0.0.1:${PORT}:${PORT}`]);
 });
 
+test('the overlay of the sandbox sets the mode, which the file alone does not', async () => {
+  const overlay: typeof compose = parse(
+    await readFile(join(repositoryRoot, 'deploy/docker-compose.sandbox.yml'), 'utf8'),
+  );
+  for (const [name, { environment }] of Object.entries(overlay.services)) {
+    expect(environment).toEqual({ SANDBOX: 'true' });
+    expect(compose.services[name]?.environment?.['SANDBOX']).toBeUndefined();
+  }
+  expect(Object.keys(overlay.services)).toEqual(['gateway', 'consent', 'health-data']);
+});
+
 test('the gateway tests itself with the app that authorization registers', async () => {
   const NAMES = ['SELF_TEST_CLIENT_ID_FILE', 'SELF_TEST_CLIENT_SECRET_FILE'];
   const read = (name: string) =>

@@ -243,7 +243,11 @@ function createSandboxUseCase(
 ): Sandbox {
   const { sandboxGrants } = parts.stores;
   // The others are acknowledged by the use cases that they call.
-  return acknowledging(parts.guard, createSandbox({ ...parts, ...useCases, sandboxGrants, isSandbox: parts.config.SANDBOX }), ['change']);
+  return acknowledging(
+    parts.guard,
+    createSandbox({ ...parts, ...useCases, sandboxGrants, isSandbox: parts.config.SANDBOX }),
+    ['change'],
+  );
 }
 
 function createSessionsUseCase({ stores, guard, metrics }: Parts): Sessions {

@@ -160,7 +160,9 @@ describe('a trigger', () => {
     const session = await production.session(DEVELOPER);
     const { asGateway } = production.sandbox;
     await expect(asGateway.findSandboxGrant(request, session)).rejects.toMatchObject({ reason: 'not_found' });
-    await expect(asGateway.changeSandboxGrant(request, session)).rejects.toMatchObject({ reason: 'not_found' });
+    await expect(asGateway.changeSandboxGrant(request, session)).rejects.toMatchObject({
+      reason: 'not_found',
+    });
     const { grants } = await production.asAuthorization.listAppGrants({ clientId: app.clientId });
     expect(grants[0]?.status).toBe(1);
   });

@@ -65,10 +65,7 @@ export interface OpenidSettings {
 
 export type Config = Readonly<
   Settings &
-    Record<
-      `LIMIT_${'USER_ALL_APPS' | 'SANDBOX_APP_USER' | 'SANDBOX_APP' | 'SANDBOX_CLIENT'}_PER_MINUTE`,
-      number
-    > & {
+    Record<'LIMIT_USER_ALL_APPS_PER_MINUTE', number> & {
       /** Null when nobody can sign in here. */
       openid: OpenidSettings | null;
     }
@@ -77,14 +74,10 @@ export type Config = Readonly<
 /** Reads the gateway's settings. Throws a ConfigError that names every invalid one. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Config {
   const settings = readConfig(configSchema, env);
-  const { LIMIT_APP_USER_PER_MINUTE: ofUser, LIMIT_APP_PER_MINUTE: ofApp } = settings;
+  const { LIMIT_APP_USER_PER_MINUTE: ofUser } = settings;
   return Object.freeze({
     ...settings,
     LIMIT_USER_ALL_APPS_PER_MINUTE: settings.LIMIT_USER_ALL_APPS_PER_MINUTE ?? 3 * ofUser,
-    LIMIT_SANDBOX_APP_USER_PER_MINUTE: settings.LIMIT_SANDBOX_APP_USER_PER_MINUTE ?? ofUser,
-    LIMIT_SANDBOX_APP_PER_MINUTE: settings.LIMIT_SANDBOX_APP_PER_MINUTE ?? ofApp,
-    LIMIT_SANDBOX_CLIENT_PER_MINUTE:
-      settings.LIMIT_SANDBOX_CLIENT_PER_MINUTE ?? settings.LIMIT_CLIENT_PER_MINUTE,
     openid: toOpenidSettings(settings),
   });
 }

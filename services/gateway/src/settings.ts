@@ -155,15 +155,6 @@ const limits = {
   LIMIT_CLIENT_PER_MINUTE: limit(6_000).describe(
     'Requests of one app under `/oauth`, counted after its secret or token was accepted.',
   ),
-  LIMIT_SANDBOX_APP_USER_PER_MINUTE: derivedLimit('`LIMIT_APP_USER_PER_MINUTE`').describe(
-    'Requests of one sandbox app for one user.',
-  ),
-  LIMIT_SANDBOX_APP_PER_MINUTE: derivedLimit('`LIMIT_APP_PER_MINUTE`').describe(
-    'Requests of one sandbox app.',
-  ),
-  LIMIT_SANDBOX_CLIENT_PER_MINUTE: derivedLimit('`LIMIT_CLIENT_PER_MINUTE`').describe(
-    'Requests of one sandbox app under `/oauth`.',
-  ),
   LIMIT_USER_PER_MINUTE: limit(600).describe("Requests of one session's user that change nothing."),
   LIMIT_USER_CHANGES_PER_MINUTE: limit(120).describe("Requests of one session's user that change something."),
   LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: limit(60).describe('Tokens of one app by client credentials.'),

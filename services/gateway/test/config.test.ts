@@ -84,6 +84,10 @@ describe('the OpenID provider', () => {
     ['SIGN_IN_KEY', { SIGN_IN_KEY: '' }],
     ['SIGN_IN_KEY', { SIGN_IN_KEY: Buffer.alloc(31).toString('base64') }],
     ['OIDC_SCOPE', { OIDC_SCOPE: 'profile' }],
+    [
+      /SANDBOX: must be false, unless SESSION_ISSUER \(and OIDC_ISSUER\)/,
+      { SANDBOX: 'true', OIDC_ISSUER: 'https://id.example', SESSION_ISSUER: 'https://id.example' },
+    ],
     ['LOGIN_URL: no longer exists; set OIDC_ISSUER', { LOGIN_URL: 'http://localhost:8090' }],
   ])('stops start-up when %s is wrong: %j', (name, env) => {
     expect(() => read({ ...PROVIDER, ...env })).toThrow(ConfigError);

@@ -36,7 +36,9 @@ async function readingsOf(userId: string): Promise<Row[]> {
 async function countAll(userId: string): Promise<Record<string, number>> {
   const tables = ['reading', 'profile', 'condition', 'medication', 'appointment', 'report'];
   const counts = tables.map(async (table) => {
-    const { rows } = await owner.query(`SELECT count(*)::int AS n FROM ${table} WHERE user_id = $1`, [userId]);
+    const { rows } = await owner.query(`SELECT count(*)::int AS n FROM ${table} WHERE user_id = $1`, [
+      userId,
+    ]);
     return [table, rows[0].n as number] as const;
   });
   return Object.fromEntries(await Promise.all(counts));
@@ -48,7 +50,10 @@ async function readHeart(userId: string) {
     category: 'heart',
     parameters: { page: { page: 1, pageSize: 1 } },
   };
-  const { body: answered } = await harness.reads.read(body, await harness.about(userId, { clientId: CLIENT }));
+  const { body: answered } = await harness.reads.read(
+    body,
+    await harness.about(userId, { clientId: CLIENT }),
+  );
   return JSON.parse(Buffer.from(answered).toString()).data;
 }
 
@@ -101,7 +106,10 @@ describe('a trigger', () => {
     expect(arrived).toMatchObject({ category: 'heart', id: reading.id });
     expect(reading.timestamp).toBe(new Date(NOW).toISOString());
     expect(await change(userId, ARRIVE)).toMatchObject({ category: '', id: '' });
-    expect(await change(userId, CORRECT, ['glucose', 'heart'])).toMatchObject({ category: 'heart', id: reading.id });
+    expect(await change(userId, CORRECT, ['glucose', 'heart'])).toMatchObject({
+      category: 'heart',
+      id: reading.id,
+    });
     expect((await readHeart(userId))[0]).toEqual({ ...reading, value: reading.value + 5 });
     expect(await change(userId, DELETE)).toMatchObject({ category: 'heart', id: reading.id });
     expect(await readHeart(userId)).toEqual([]);
@@ -191,7 +199,10 @@ describe('the preparation of a person', () => {
       }
     })();
     const put = async () => ({ inserted: 0, updated: 0, unchanged: 0 });
-    Object.assign(ports, { readingWriter: { put }, makeUp: () => ({ profile: null, readings, records: [] }) });
+    Object.assign(ports, {
+      readingWriter: { put },
+      makeUp: () => ({ profile: null, readings, records: [] }),
+    });
     finish();
     await prepare('a');
     expect(Math.max(...perTurn)).toBe(1_000);

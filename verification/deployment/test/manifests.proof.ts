@@ -260,6 +260,16 @@ describeWith('kubectl 1.27', hasKubectl())('each service in Kubernetes', () => {
   test.each(SERVICES)('%s of single-node has one replica', (service) => {
     expect(getObject(build('single-node'), 'Deployment', service).spec?.replicas).toBe(1);
   });
+
+  test('sandbox sets the mode for the services that have it, and no other overlay does', () => {
+    for (const overlay of OVERLAYS) {
+      const maps = build(overlay).filter(({ kind }) => kind === 'ConfigMap') as {
+        data?: Record<string, string>;
+      }[];
+      const modes = maps.flatMap(({ data }) => data?.['SANDBOX'] ?? []);
+      expect([overlay, modes]).toEqual([overlay, overlay === 'sandbox' ? ['true', 'true', 'true'] : []]);
+    }
+  });
 });
 
 test('Argo CD and Flux apply the migrations and then the services, from directories that exist', () => {

@@ -66,9 +66,9 @@ describe('a trigger', () => {
   ])('%s ends the access at the next read', async (trigger, status, code) => {
     const { accessToken, grantId } = await connectInSandbox(app, [HEART]);
     expectStatus(200, await read(accessToken));
-    const arrived = expectStatus(200, await pull('data.arrive', grantId)).body.data;
+    const corrected = expectStatus(200, await pull('data.correct', grantId)).body.data;
     const [newest] = expectStatus(200, await read(accessToken)).body.data;
-    expect(arrived).toMatchObject({ changed: true, category: 'heart', id: newest.id });
+    expect(corrected).toMatchObject({ changed: true, category: 'heart', id: newest.id });
     expect(expectStatus(200, await pull(trigger, grantId)).body.data.changed).toBe(true);
     expect(expectStatus(status, await read(accessToken)).body.code).toBe(code);
     expect(expectStatus(200, await pull(trigger, grantId)).body.data.changed).toBe(false);

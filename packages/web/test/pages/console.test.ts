@@ -244,7 +244,7 @@ test.each([
 );
 
 test.each(['/console', '/console/new'])('%s says that a person may not register apps', async (path) => {
-  const answers = { listApps: { ...listOf(), mayRegister: false } };
+  const answers = { listApps: { ...listOf(), mayRegister: false, sandbox: false } };
   await using page = await openPage(path, { answers });
   page.see('You cannot register apps here', screen.getByRole('main'));
   expect([has('button', 'Register'), has('link', 'Register an app')]).toEqual([false, false]);

@@ -134,12 +134,15 @@ test('ended sharing of all apps is shown as ended', async () => {
 
 test('a registered app is found', async () => {
   const app = { ...example('getApp').data, clientId: 'app_new', name: 'Lost and Found' };
-  const answers: Answers = { listApps: { ...listOf(), mayRegister: true }, registerApp: LOST };
+  const answers: Answers = {
+    listApps: { ...listOf(), mayRegister: true, sandbox: false },
+    registerApp: LOST,
+  };
   await using page = await openPage('/console/new', { answers });
   await page.fill('Name', app.name);
   await page.fill('Redirect URIs', 'http://localhost:9999/callback');
   await page.press(/read:profile/, 'checkbox');
-  page.answers.listApps = { ...listOf(app), mayRegister: true };
+  page.answers.listApps = { ...listOf(app), mayRegister: true, sandbox: false };
   await page.press('Register');
   page.see('The app is registered');
   expect(screen.getByRole('link', { name: 'Open Lost and Found' }).getAttribute('href')).toBe(

@@ -6,10 +6,13 @@ const { data: app } = example('getApp');
 const CLIENT = app.clientId;
 const inMode = (sandbox: boolean): Answers => ({ listApps: { ...example('listApps'), sandbox } });
 
-test.each([true, false])('the page of an app leads to the sandbox if the deployment is one: %s', async (sandbox) => {
-  await using page = await openPage(`/console/${CLIENT}`, { answers: inMode(sandbox) });
-  expect(page.find('Sandbox') !== null).toBe(sandbox);
-});
+test.each([true, false])(
+  'the page of an app leads to the sandbox if the deployment is one: %s',
+  async (sandbox) => {
+    await using page = await openPage(`/console/${CLIENT}`, { answers: inMode(sandbox) });
+    expect(page.find('Sandbox') !== null).toBe(sandbox);
+  },
+);
 
 test('there is no page of the sandbox in another deployment', async () => {
   await using page = await openPage(`/console/${CLIENT}/sandbox`, { answers: inMode(false) });
@@ -18,7 +21,9 @@ test('there is no page of the sandbox in another deployment', async () => {
 
 function triggered(changed: { category?: string; id?: string; scope?: string }) {
   const nothing = { category: null, id: null, scope: null };
-  return { data: { trigger: 'grant.revoke', grantId: 'grt_1', changed: true, ...nothing, ...changed } } as const;
+  return {
+    data: { trigger: 'grant.revoke', grantId: 'grt_1', changed: true, ...nothing, ...changed },
+  } as const;
 }
 
 test.each([
@@ -27,7 +32,16 @@ test.each([
   ['ended', triggered({}), 'It has happened.'],
   [
     'left as it was',
-    { data: { trigger: 'grant.revoke', grantId: 'grt_1', changed: false, category: null, id: null, scope: null } },
+    {
+      data: {
+        trigger: 'grant.revoke',
+        grantId: 'grt_1',
+        changed: false,
+        category: null,
+        id: null,
+        scope: null,
+      },
+    },
     'Nothing was left to change.',
   ],
   ['unknown', problem('NOT_FOUND'), 'The app has no connection with this ID.'],

@@ -1,10 +1,8 @@
-import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
+import { CURSOR_EXPIRED_DETAIL, type ProblemCode } from '@phds/catalog/problems';
 import { AppError, invalidRequest, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
-import type { Counted } from './data-request.ts';
 import type { Exchange } from './exchange.ts';
 import { tokenOfPerson, unsupportedVersion } from './http-error.ts';
 import { type Fields, text } from './openapi/fields.ts';
-import type { ErrorCode, Operation } from './operation.ts';
 
 // Sandbox deployments only: a request header names an error of the operation, which is then answered as if it had happened. It is answered
 // after authentication, to data requests and to apps under `/oauth`; every other operation refuses the header.
@@ -19,6 +17,9 @@ export const FORCE_HEADERS: Fields = {
     examples: ['RATE_LIMITED'],
   }),
 };
+
+/** An error code of an operation, also with a status. */
+type ErrorCode = ProblemCode | readonly [code: ProblemCode, status: number];
 
 /** What the errors of an operation depend on. */
 export interface ForcedRoute {
@@ -79,7 +80,7 @@ export function isForced(error: AppError): boolean {
 export function throwForcedData(
   exchange: Exchange,
   value: string | undefined,
-  { allowance }: Counted,
+  { allowance }: { readonly allowance: { readonly allowed: boolean } },
   route: () => ForcedRoute,
 ): void {
   if (value === undefined || !exchange.gateway.config.SANDBOX || !allowance.allowed) return;
@@ -96,12 +97,17 @@ export function throwForcedData(
   throw error;
 }
 
-/** Whether an operation takes the header. */
-export function isForceable({ security }: Pick<Operation, 'security'>): boolean {
-  return security !== 'none' && security !== 'session';
+/** The operation of a request; a page for browsers has only a path. */
+interface Forceable {
+  readonly path: string;
+  readonly security?: unknown;
+  readonly errors?: readonly ErrorCode[];
 }
 
-type Forceable = Partial<Pick<Operation, 'security' | 'errors' | 'path'>>;
+/** Whether an operation takes the header. */
+export function isForceable({ security = 'none' }: Pick<Forceable, 'security'>): boolean {
+  return security !== 'none' && security !== 'session';
+}
 
 /** Parameters of requests under `/oauth` that an error can name. */
 const REQUIRED: Readonly<Record<string, string>> = {
@@ -120,8 +126,8 @@ export function findForced(exchange: Exchange, operation: Forceable): (() => voi
   const { gateway, request, response } = exchange;
   const values = request.headersDistinct[HEADER];
   if (values === undefined || !gateway.config.SANDBOX) return undefined;
-  const { security = 'none', errors: codes = [], path = '' } = operation;
-  if (!isForceable({ security })) {
+  const { errors: codes = [], path } = operation;
+  if (!isForceable(operation)) {
     throw invalidRequest(FORCE_HEADER, 'works only for data requests and for apps under /oauth');
   }
   const parameter = REQUIRED[path];

@@ -52,9 +52,7 @@ export const OPERATIONS: readonly Operation[] = [
 
 /** `GET /openapi.json`: the public interface in OpenAPI 3.1, in a sandbox deployment with its additions. */
 export function toOpenApiDocument(config: Pick<Config, 'PUBLIC_URL' | 'SANDBOX'>) {
-  const operations = config.SANDBOX
-    ? [...OPERATIONS.map(withForced), ...SANDBOX_OPERATIONS]
-    : OPERATIONS;
+  const operations = config.SANDBOX ? [...OPERATIONS.map(withForced), ...SANDBOX_OPERATIONS] : OPERATIONS;
   return toDocument(describe(operations, WEBHOOK_BODIES), config);
 }
 

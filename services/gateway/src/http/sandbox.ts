@@ -1,9 +1,9 @@
 import { categoryOfScope } from '@phds/catalog/endpoints';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
-import { z } from 'zod';
 import type { RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
 import { exchangeOf, userOf } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { toNullable } from './messages.ts';
@@ -52,7 +52,9 @@ const triggeredJson = z
     grantId: z.string(),
     changed: z.boolean().meta({ description: 'Whether anything is different now.' }),
     category: textOrNull.meta({ description: 'Of the reading that is different.' }),
-    id: textOrNull.meta({ description: 'Of that reading, as the app sees it; it no longer exists after `data.delete`.' }),
+    id: textOrNull.meta({
+      description: 'Of that reading, as the app sees it; it no longer exists after `data.delete`.',
+    }),
     scope: textOrNull.meta({ description: 'The withdrawn scope.' }),
   })
   .meta({ id: 'SandboxTrigger' });

@@ -1,4 +1,3 @@
-import { isSandboxApp } from '@phds/catalog/sandbox';
 import type { Config } from '../config.ts';
 import { isSafeMethod } from '../domain/safe-methods.ts';
 import { createNetworkNames, toAddressKey } from './addresses.ts';
@@ -70,35 +69,21 @@ export interface RequestLimits {
   take(clientId: string, userId: string, further?: number): Promise<Allowance>;
 }
 
-/** By environment: a local stack raises those of live apps only. */
 function createRequestLimits(config: Config, limited: Limited): RequestLimits {
-  const create = (perMinute: Readonly<Record<'appUser' | 'userAllApps' | 'app', number>>) => ({
-    appUser: new Limit({ name: 'app-user', perMinute: perMinute.appUser, ...limited }),
-    // Keeps one person with many apps from using up the service.
-    userAllApps: new Limit({ name: 'user-all-apps', perMinute: perMinute.userAllApps, ...limited }),
-    app: new Limit({ name: 'app', perMinute: perMinute.app, ...limited }),
-  });
-  const live = create({
-    appUser: config.LIMIT_APP_USER_PER_MINUTE,
-    userAllApps: config.LIMIT_USER_ALL_APPS_PER_MINUTE,
-    app: config.LIMIT_APP_PER_MINUTE,
-  });
-  const sandbox = create({
-    appUser: config.LIMIT_SANDBOX_APP_USER_PER_MINUTE,
-    // A sandbox person has one app.
-    userAllApps: config.LIMIT_SANDBOX_APP_USER_PER_MINUTE,
-    app: config.LIMIT_SANDBOX_APP_PER_MINUTE,
-  });
+  const create = (name: string, perMinute: number) => new Limit({ name, perMinute, ...limited });
+  const ofAppUser = create('app-user', config.LIMIT_APP_USER_PER_MINUTE);
+  // Keeps one person with many apps from using up the service.
+  const ofUser = create('user-all-apps', config.LIMIT_USER_ALL_APPS_PER_MINUTE);
+  const ofApp = create('app', config.LIMIT_APP_PER_MINUTE);
   return {
     async take(clientId, userId, further) {
-      const limits = isSandboxApp(clientId) ? sandbox : live;
-      const appUser = await limits.appUser.take(`${clientId}:${userId}`, further);
+      const appUser = await ofAppUser.take(`${clientId}:${userId}`, further);
       if (!appUser.allowed) return appUser;
       if (userId !== '') {
-        const userAllApps = await limits.userAllApps.take(userId, further);
+        const userAllApps = await ofUser.take(userId, further);
         if (!userAllApps.allowed) return userAllApps;
       }
-      const app = await limits.app.take(clientId, further);
+      const app = await ofApp.take(clientId, further);
       return app.allowed ? appUser : app;
     },
   };
@@ -122,7 +107,6 @@ export type SurfaceLimits = ReturnType<typeof createSurfaceLimits>;
 function createSurfaceLimits(config: Config, limited: Limited) {
   const create = (name: string, perMinute: number) => new Limit({ name, perMinute, ...limited });
   const client = create('client', config.LIMIT_CLIENT_PER_MINUTE);
-  const sandboxClient = create('client', config.LIMIT_SANDBOX_CLIENT_PER_MINUTE);
   const user = create('user', config.LIMIT_USER_PER_MINUTE);
   const userChanges = create('user-changes', config.LIMIT_USER_CHANGES_PER_MINUTE);
   const costly: Readonly<Record<CostlyRequest, Limit>> = {
@@ -137,7 +121,7 @@ function createSurfaceLimits(config: Config, limited: Limited) {
   const publicClients = create('public-clients', config.LIMIT_PUBLIC_CLIENT_PER_MINUTE);
   const signIns = create('sign-ins', config.LIMIT_SIGN_INS_PER_MINUTE);
   return {
-    takeForClient: (clientId: string) => (isSandboxApp(clientId) ? sandboxClient : client).take(clientId),
+    takeForClient: (clientId: string) => client.take(clientId),
     /** Reads and changes have separate limits, so that reading lists cannot prevent a revocation. */
     takeForUser: (userId: string, method: string) => (isSafeMethod(method) ? user : userChanges).take(userId),
     /** `key` is the authenticated app or person. */

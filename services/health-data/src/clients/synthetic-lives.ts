@@ -33,7 +33,11 @@ export function makeUpLife(userId: string, until: Date): Life {
 
 /** The profile shows the name, so that people are told apart. */
 function toNamesake(userId: string): Person {
-  return { ...ADA, id: userId, profile: { name: (userId.split(':').at(-1) ?? '').slice(0, MAX_NAME), gender: 'unknown' } };
+  return {
+    ...ADA,
+    id: userId,
+    profile: { name: (userId.split(':').at(-1) ?? '').slice(0, MAX_NAME), gender: 'unknown' },
+  };
 }
 
 const MAX_NAME = 100;

@@ -34,6 +34,7 @@ import { parseAllDocuments } from 'yaml';
 export const OVERLAYS = [
   'single-node',
   'single-node/migrations',
+  'sandbox',
   'production',
   'production-https',
   'production/migrations',

@@ -256,7 +256,11 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
       query.check();
       const { apps, total, registrationRefused } = await backends.apps.listApps({ page: query.page }, caller);
       const { SANDBOX: sandbox } = exchange.gateway.config;
-      return { ...toList(apps.map(toAppJson), query.page, total), mayRegister: !registrationRefused, sandbox };
+      return {
+        ...toList(apps.map(toAppJson), query.page, total),
+        mayRegister: !registrationRefused,
+        sandbox,
+      };
     },
   }),
   jsonOperation({

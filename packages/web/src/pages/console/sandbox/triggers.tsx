@@ -60,9 +60,7 @@ export function Triggers({ clientId }: { readonly clientId: string }) {
           <Button kind="primary" type="submit" isBusy={change.isPending} isDisabled={grantId.trim() === ''}>
             {text('letHappen')}
           </Button>
-          <span role="status">
-            {change.data === undefined ? '' : <Outcome triggered={change.data} />}
-          </span>
+          <span role="status">{change.data === undefined ? '' : <Outcome triggered={change.data} />}</span>
         </Row>
       </Card>
     </form>
