@@ -12,11 +12,8 @@ export const AUTHORIZATION_CODE_MAX_SECONDS = 600;
 /** Default lifetime of an authorization code. */
 export const AUTHORIZATION_CODE_DEFAULT_SECONDS = 300;
 
-/** Maximum lifetime of a code of an app without a secret, or with the profile `fapi2` (FAPI 2.0 Security Profile, section 5.3.2.1). */
-export const STRICT_CODE_SECONDS = 60;
-
-/** Lifetime of a `request_uri` of an app with that profile, which is never extended (section 5.3.2.2: less than 600). */
-export const STRICT_REQUEST_URI_SECONDS = 300;
+/** Maximum lifetime of a code of an app without a secret. */
+export const PUBLIC_CODE_SECONDS = 60;
 
 /** Maximum lifetime of an access token, which also never outlives its grant. */
 export const ACCESS_TOKEN_SECONDS = HOUR;
@@ -27,9 +24,6 @@ export const REFRESH_TOKEN_SECONDS = 30 * DAY;
 /** Lifetime of an access token of an app without a secret. */
 export const PUBLIC_ACCESS_TOKEN_SECONDS = 600;
 
-/** Lifetime of a refresh token of a browser app. Sliding, like the others. */
-export const BROWSER_REFRESH_TOKEN_SECONDS = DAY;
-
 /** How long a pending approval waits for the user before it expires. */
 export const PENDING_APPROVAL_SECONDS = 600;
 
@@ -38,6 +32,9 @@ export const PENDING_APPROVAL_EXTENSIONS = 10;
 
 /** How long a rotated refresh token can be presented again for the same successor pair. */
 export const RETRY_WINDOW_SECONDS = 60;
+
+/** The same for a refresh token without a key of an app without a secret, which a thief could repeat. */
+export const UNBOUND_RETRY_WINDOW_SECONDS = 10;
 
 /** Maximum time until a revocation holds for all derived tokens; also the lifetime of a cache entry. */
 export const REVOCATION_PROPAGATION_SECONDS = 60;

@@ -14,7 +14,7 @@ const redirectUri = isPage ? `${own}/` : `${own}/callback`;
 
 const { clientId, clientSecret } =
   CLIENT_ID === undefined
-    ? await registerAtLocalStack(PHDS_URL, redirectUri, isPage ? 'browser' : 'server')
+    ? await registerAtLocalStack(PHDS_URL, redirectUri, isPage ? 'public' : 'server')
     : { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET };
 const app = isPage
   ? createPageServer(PHDS_URL, clientId)

@@ -33,7 +33,7 @@ export interface KeptAuthorization {
 
 /** A started authorization. */
 export interface Authorization {
-  /** Send the browser here. It works for ten minutes, with the profile `fapi2` for five. */
+  /** Send the browser here. It works for ten minutes. */
   readonly url: string;
   readonly kept: KeptAuthorization;
 }

@@ -21,7 +21,7 @@ export interface ClientOptions {
   /** Where the service is: `https://health.example`. */
   readonly baseUrl: string;
   readonly clientId: string;
-  /** Absent where a proxy of yours adds it, and for an app without a secret, which has `dpop`. Never ship it to browsers. */
+  /** Absent where a proxy of yours adds it, and for an app without a secret. Never ship it to browsers. */
   readonly clientSecret?: string;
   /** In place of the secret: the private key of one of the app's public keys, which signs an assertion for each request (RFC 7523). */
   readonly clientKey?: PrivateKey;

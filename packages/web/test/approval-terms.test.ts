@@ -21,7 +21,7 @@ const CONNECTION: Connection = {
 /** A request for these scopes, by an app with this connection. */
 function ask(scopes: readonly Scope[], connection: Connection | null = null): PendingApproval {
   const app = { clientId: 'app_1', name: 'Morning Run', description: null, developerName: null };
-  const links = { homepageUrl: null, privacyPolicyUrl: null, logoUrl: null };
+  const links = { homepageUrl: null, privacyPolicyUrl: null };
   return {
     id: 'apr_1',
     status: 'pending',

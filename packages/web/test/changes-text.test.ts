@@ -12,10 +12,8 @@ const changeOf = (field: AppChange['field']): AppChange => ({
 test.each([
   [['name'], 'its name'],
   [['homepageUrl', 'privacyPolicyUrl'], 'its links'],
-  [['logoUrl'], 'its logo'],
   [['developerName', 'description'], 'its description and the name of its developer'],
-  [['name', 'logoUrl'], 'its name and its logo'],
-  [['logoUrl', 'homepageUrl', 'name'], 'its name, its links and its logo'],
+  [['description', 'homepageUrl', 'name'], 'its name, its description and its links'],
 ] as const)('changes of %j are summed up as a change of %s', (fields, parts) => {
   expect(changesText(fields.map(changeOf))).toBe(`This app has changed ${parts} since you agreed.`);
 });

@@ -9,7 +9,6 @@ const appOf = (clientId: string, redirectHost: string | null, name = 'Diary') =>
   developerName: null,
   homepageUrl: null,
   privacyPolicyUrl: null,
-  logoUrl: null,
 });
 const DIARY = appOf('one', 'diary.example');
 

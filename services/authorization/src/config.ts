@@ -21,6 +21,7 @@ import {
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
+import { PUBLIC_APPS } from './domain/app.ts';
 
 const settings = z.object({
   ...commonSettings,
@@ -66,6 +67,13 @@ const settings = z.object({
     .meta({ unit: '`required` or `none`' })
     .describe(
       'Whether an operator approves each live app (`phds apps approve`) before people see it. Sandbox apps never wait.',
+    ),
+  PUBLIC_APPS: z
+    .enum(PUBLIC_APPS, `must be ${PUBLIC_APPS.join(', ')}`)
+    .default('allowed')
+    .meta({ unit: '`allowed`, `bound` or `refused`' })
+    .describe(
+      '[Apps without a secret](../partners/public-apps.md). `bound`: only with DPoP proofs. `refused`: none, and those that exist are unknown clients.',
     ),
   JWKS_INTERVAL_MS: durationMs(1_000).describe(
     "Interval at which the service looks which apps' `jwksUri` to fetch ([when](../partners/sender-constrained.md#keys-at-a-url)).",

@@ -40,7 +40,7 @@ import type { KeySource } from './app/ports.ts';
 import { createPossession, type Possession } from './app/possession.ts';
 import { createRefresh } from './app/refresh.ts';
 import { createSelfTestApp } from './app/self-test-app.ts';
-import { createFamilyRevocation } from './app/token-family.ts';
+import { createFamilyRevocation, findInLineage } from './app/token-family.ts';
 import { createOwnTokens, createTokenEndpoint } from './app/token-grants.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
 import { connectConsent } from './clients/consent.ts';
@@ -221,15 +221,15 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
   const verifySession = verification.verify;
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   const verifyAssertion = createAssertionVerifier({ issuer: config.ISSUER, clock });
-  const onFailure = parts.failureOf('noting the last use of a key');
-  const clients = metrics.measureClients(
-    createClientAuthentication({ ...parts, verifyAssertion, onFailure }),
-  );
+  const publicApps = config.PUBLIC_APPS;
+  const client = { ...parts, verifyAssertion, publicApps };
+  const clients = metrics.measureClients(createClientAuthentication(client));
   const apps = createApps({
     ...parts,
     issuer: config.ISSUER,
     maxAppsPerDeveloper: config.MAX_APPS_PER_DEVELOPER,
     needsApproval: config.APP_APPROVAL === 'required',
+    publicApps,
   });
   const developers = createDevelopers(parts.developers, config.DEVELOPERS, config.DEVELOPER_CLAIM);
   const issuing = {
@@ -260,6 +260,7 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
     ),
     createAuthorizationService({
       clients,
+      findClientOf: async (token) => (await findInLineage(parts, token))?.family.clientId,
       authorizations: createAuthorizations({ ...parts, clients, possession, issuer: config.ISSUER }),
       decisions: acknowledging(guard, decisions, ['approve', 'deny']),
       sandboxDecisions: acknowledging(guard, sandboxDecisions, ['complete']),

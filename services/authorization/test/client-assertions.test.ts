@@ -1,13 +1,11 @@
 import { createServer } from 'node:http';
-import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
-import { eventually } from '@phds/test-kit/conditions';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { type AssertionChanges, signAssertion } from './assertions.ts';
-import { HEART, ISSUER, REDIRECT_URI, race, reasonOf, refusalOf, shareHarness } from './harness.ts';
+import { HEART, ISSUER, REDIRECT_URI, race, refusalOf, shareHarness } from './harness.ts';
 
 const harness = await shareHarness();
 
@@ -164,19 +162,6 @@ describe('refuses with the uniform answer an assertion', () => {
     expect(await refusalOf(present({ signer: shared, alg: 'HS256' }))).toMatchObject(U);
   });
 
-  test('of ES384 by an app with the profile fapi2', async () => {
-    const signer = await createProofKey('ES384');
-    const keys = [
-      { ...signer.publicJwk, kid: 'es384' },
-      { ...key.publicJwk, kid: 'es256' },
-    ];
-    clientId = await register({ jwks: JSON.stringify({ keys }), securityProfile: 'fapi2' });
-    const signed = { signer, alg: 'ES384', header: { kid: 'es384' } };
-    expect(await refusalOf(present(signed))).toMatchObject(U);
-    // Its proof of possession is missing.
-    expect(await reasonOf(present({ header: { kid: 'es256' } }))).toBe('invalid_dpop_proof');
-  });
-
   test('of another app, or of an app that does not exist', async () => {
     const other = await register({ jwks: JSON.stringify({ keys: [another.publicJwk] }) });
     const clientAssertion = await assert(clientId);
@@ -255,34 +240,4 @@ test('a revocation of the app removes its keys', async () => {
   await harness.updateApp(clientId, { jwks: JSON.stringify({ keys: [another.publicJwk] }) });
   expect(await refusalOf(present())).toMatchObject(U);
   expect((await present({ signer: another })).accessToken).toMatch(/^phds_at_/);
-});
-
-test('the developer sees when each key last authenticated the app, to the hour', async () => {
-  const setOf = (first: ProofKey) =>
-    JSON.stringify({
-      keys: [first, another].map(({ publicJwk }, index) => ({ ...publicJwk, kid: `${index}` })),
-    });
-  clientId = await register({ jwks: setOf(key) });
-  const read = async () =>
-    (await harness.readApp(clientId))?.keyUses.map(({ lastUsedAt: at }) => at && timestampDate(at).getTime());
-  const now = () => harness.clock.now().getTime();
-  const expectUses = (...uses: (number | undefined)[]) =>
-    eventually(async () => expect(await read()).toEqual(uses));
-  const start = now();
-  const clientAssertion = await assert(clientId, { header: { kid: '0' } });
-  await harness.authorizations.authenticateClient({ client: { clientId, clientAssertion } });
-  await refusalOf(present({ header: { kid: '1' } }));
-  await expectUses(undefined, undefined);
-  await present({ header: { kid: '0' } });
-  await expectUses(start, undefined);
-  harness.clock.advance(59 * 60_000);
-  await present({ header: { kid: '0' } });
-  await present({ header: { kid: '1' }, signer: another });
-  await expectUses(start, now());
-  harness.clock.advance(60_000);
-  await present({ header: { kid: '0' } });
-  await expectUses(now(), now() - 60_000);
-  // Another key of the same name.
-  await harness.updateApp(clientId, { jwks: setOf(await createProofKey()) });
-  await expectUses(undefined, now() - 60_000);
 });

@@ -18,7 +18,6 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
       name: 'App',
       redirectUris: ['https://app.test/'],
       scopes: [],
-      allowedOrigins: [],
     }),
     applicationType: 'server',
     status,
@@ -27,7 +26,6 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
     statusChangedAt: time,
     lock: null,
     secretLast4: '',
-    keyUses: {},
     createdAt: time,
     updatedAt: time,
   };
@@ -40,12 +38,12 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
     throw new Error('no assertion was sent');
   };
   const dependencies = {
-    apps: { findCredential, noteKeyUses: unused },
+    apps: { findCredential },
     clock,
     usedJwts: { use: unused, isUsed: unused },
     verifyAssertion: unused,
     keyFetching: { want: unused },
-    onFailure: unused,
+    publicApps: 'allowed' as const,
   };
   return { app, lookups, clients: createClientAuthentication(dependencies) };
 }

@@ -234,7 +234,6 @@ describe('setting the URL', () => {
       violations,
     });
     await update({ jwksUri });
-    expect(await refusalOf(update({ securityProfile: 'fapi2' }))).toMatchObject({ violations });
     answers.set(path, { status: 500 });
     await fetchDue();
     expect(await refusalOf(update(BY_KEY))).toMatchObject({ violations });
@@ -244,7 +243,6 @@ describe('setting the URL', () => {
     await fetchDue();
     await update(BY_KEY);
     expect(await present()).toBe('token');
-    expect(await update({ securityProfile: 'fapi2' })).toMatchObject({ jwksFailure: '' });
   });
 
   test('keys and the URL end each other, registered keys once those of the URL were fetched', async () => {

@@ -120,34 +120,3 @@ describe('an app with private_key_jwt', () => {
     expect([app?.tokenEndpointAuthMethod, app?.jwks !== '']).not.toEqual(['private_key_jwt', false]);
   });
 });
-
-describe('the security profile fapi2', () => {
-  const FORCED = {
-    tokenEndpointAuthMethod: 'private_key_jwt',
-    requirePkce: true,
-    dpopBoundAccessTokens: true,
-    requirePushedAuthorizationRequests: true,
-  };
-
-  test('sets what it forces, and leaves it when it ends', async () => {
-    expect(await update({ ...KEYS, securityProfile: 'fapi2' })).toMatchObject(FORCED);
-    expect(await update({ securityProfile: '' })).toMatchObject({ ...FORCED, securityProfile: '' });
-    expect(await update({ requirePkce: false })).toMatchObject({ requirePkce: false });
-  });
-
-  test.each<[string, Settings]>([
-    ['tokenEndpointAuthMethod', { tokenEndpointAuthMethod: 'client_secret_basic' }],
-    ['requirePkce', { requirePkce: false }],
-    ['dpopBoundAccessTokens', { dpopBoundAccessTokens: false }],
-    ['requirePushedAuthorizationRequests', { requirePushedAuthorizationRequests: false }],
-    ['redirectUris', { redirectUris: [REDIRECT_URI, 'http://127.0.0.1/cb'] }],
-    ['redirectUris', { redirectUris: ['com.example.app:/cb'] }],
-    ['jwks', { jwks: '' }],
-  ])('refuses a contradicting %s in the same change and later', async (parameter, settings) => {
-    const profile = { ...KEYS, securityProfile: 'fapi2' };
-    const violations = [{ parameter, message: expect.stringMatching(/fapi2|private_key_jwt/) }];
-    expect(await refusalOf(update({ ...profile, ...settings }))).toMatchObject({ violations });
-    await update(profile);
-    expect(await refusalOf(update(settings))).toMatchObject({ violations });
-  });
-});

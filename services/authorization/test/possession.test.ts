@@ -11,7 +11,6 @@ import {
   race,
   reasonOf,
   refusalOf,
-  SLEEP,
   shareHarness,
   type TestApp,
 } from './harness.ts';
@@ -190,90 +189,34 @@ describe('an app that binds all of its tokens', () => {
   });
 });
 
-describe('an app of the profile fapi2', () => {
+describe('an app with the four settings of FAPI 2.0', () => {
   let strict: TestApp;
   const { verifier, challenge } = createPkce();
-
-  beforeAll(async () => {
-    strict = await harness.registerApp({ requirePkce: true });
-    const flags = 'dpop_bound_access_tokens = true, require_pushed_authorization_requests = true';
-    await change(strict.clientId, `security_profile = 'fapi2', ${flags}`);
-  });
-
-  const obtainCode = () => harness.obtainCode(strict, { codeChallenge: challenge });
   const request = {
     redirectUri: REDIRECT_URI,
     scope: HEART,
     codeChallenge: challenge,
     codeChallengeMethod: 'S256',
   };
-  const client = () => ({ clientId: strict.clientId });
 
-  test('keeps its refresh token, with a new access token at each refresh', async () => {
-    const first = await exchange(strict, await obtainCode(), key, { codeVerifier: verifier });
-    const seen = new Set([first.accessToken]);
-    for (const by of [key, key, other]) {
-      clock.advance(1_000_000);
-      const renewed = await refresh(strict, first.refreshToken, by);
-      expect(renewed.refreshToken).toBe(first.refreshToken);
-      expect(await harness.introspect(renewed.accessToken)).toMatchObject({
-        status: TokenStatus.LIVE,
-        jkt: by.jkt,
-      });
-      seen.add(renewed.accessToken);
-    }
-    expect(seen.size).toBe(4);
-  });
-
-  test('keeps a refresh token alive that it uses, and loses it with the family', async () => {
-    const first = await exchange(strict, await obtainCode(), key, { codeVerifier: verifier });
-    clock.advance(20 * 24 * 3_600_000);
-    await refresh(strict, first.refreshToken);
-    clock.advance(20 * 24 * 3_600_000);
-    await refresh(strict, first.refreshToken);
-    await tokens.revokeToken({ client: strict, token: first.refreshToken });
-    expect(await reasonOf(refresh(strict, first.refreshToken))).toBe('invalid_grant');
-  });
-
-  test('learns of no sub in the answer, but by introspection', async () => {
-    const issued = await exchange(strict, await obtainCode(), key, { codeVerifier: verifier });
-    expect(issued.sub).toBe('');
-    const own = await tokens.introspectOwnToken({ client: strict, token: issued.accessToken });
-    expect(own.sub).not.toBe('');
-    expect((await exchange(app, await harness.obtainCode(app))).sub).not.toBe('');
-  });
-
-  test.each([
-    [59, null],
-    [61, 'invalid_grant'],
-  ])('exchanges a code %i s after the approval: %s', async (seconds, reason) => {
-    const code = await obtainCode();
-    clock.advance(seconds * 1_000);
-    const outcome = exchange(strict, code, key, { codeVerifier: verifier });
-    if (reason === null) expect((await outcome).dpopBound).toBe(true);
-    else expect(await reasonOf(outcome)).toBe(reason);
-  });
-
-  test('has a request_uri of 300 s, which an extension does not prolong', async () => {
-    const opened = await authorizations.openAuthorization({
-      ...request,
-      client: strict,
-      requireAuthentication: true,
+  beforeAll(async () => {
+    strict = await harness.registerApp({ requirePkce: true });
+    await harness.updateApp(strict.clientId, {
+      dpopBoundAccessTokens: true,
+      requirePushedAuthorizationRequests: true,
     });
-    expect(opened.expiresInSeconds).toBe(300);
-    await authorizations.extendAuthorization({ pendingId: opened.pendingId }, await harness.as('ada'));
-    const resolve = () => authorizations.resolveRequestUri({ ...client(), requestUri: opened.requestUri });
-    expect((await resolve()).pendingId).toBe(opened.pendingId);
-    clock.advance(301_000);
-    expect(await reasonOf(resolve())).toBe('unauthorized');
+  });
+
+  test('gets a bound token for a pushed request with PKCE and a proof', async () => {
+    const code = await harness.obtainCode(strict, { codeChallenge: challenge });
+    expect((await exchange(strict, code, key, { codeVerifier: verifier })).dpopBound).toBe(true);
   });
 
   test('has requests only that it has pushed', async () => {
-    const link = await authorizations.openAuthorization({ ...request, client: client(), frontChannel: true });
+    const client = { clientId: strict.clientId };
+    const link = await authorizations.openAuthorization({ ...request, client, frontChannel: true });
     expect(new URL(link.errorRedirect).searchParams.get('error')).toBe('invalid_request');
-    expect(await reasonOf(authorizations.openAuthorization({ ...request, client: client() }))).toBe(
-      'unauthorized',
-    );
+    expect(await reasonOf(authorizations.openAuthorization({ ...request, client }))).toBe('unauthorized');
   });
 
   test.each([
@@ -283,18 +226,4 @@ describe('an app of the profile fapi2', () => {
     const pushed = { ...request, ...changes, client: strict, requireAuthentication: true };
     expect(await reasonOf(authorizations.openAuthorization(pushed))).toBe('invalid_request');
   });
-});
-
-test('scopes are judged for an app of the profile fapi2 as for others', async () => {
-  const strict = await harness.registerApp();
-  const { refreshToken } = await exchange(strict, await harness.obtainCode(strict, { scope: HEART }));
-  await change(strict.clientId, "security_profile = 'fapi2'");
-  const asking = {
-    client: strict,
-    grantType: 'refresh_token',
-    refreshToken,
-    scope: SLEEP,
-    dpop: await prove(),
-  };
-  expect(await reasonOf(tokens.issueToken(asking))).toBe('invalid_scope');
 });

@@ -2,95 +2,104 @@ import { describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { createProofKey, type ProofKey } from '@phds/test-kit/dpop-proofs';
-import { codeOf, createPkce, HEART, ISSUER, race, reasonOf, refusalOf, shareHarness } from './harness.ts';
+import {
+  codeOf,
+  createPkce,
+  type Harness,
+  HEART,
+  ISSUER,
+  race,
+  reasonOf,
+  refusalOf,
+  shareHarness,
+  startHarness,
+} from './harness.ts';
 
 const DAY_MS = 24 * 3_600_000;
-const NATIVE_URI = 'http://127.0.0.1/callback';
-const PAGE_URI = 'https://app.test/callback';
+const LOOPBACK = 'http://127.0.0.1/callback';
+const SCHEME = 'com.example.app:/done';
 
 const harness = await shareHarness();
-const { clock, tokens, authorizations } = harness;
+const { clock, tokens } = harness;
 const key = await createProofKey();
 const thief = await createProofKey();
 const { verifier, challenge } = createPkce();
 
-async function register(applicationType: string, settings: object) {
-  const request = { applicationType, settings: { name: 'Test app', ...settings } };
-  return harness.apps.registerApp(request, await harness.as('dev'));
+async function register(settings: object, applicationType = 'public', at: Harness = harness) {
+  const request = { applicationType, settings: { name: 'Test app', redirectUris: [LOOPBACK], ...settings } };
+  return at.apps.registerApp(request, await at.as('dev'));
 }
 
 interface Named {
   readonly clientId: string;
 }
 
-const registered = await Promise.all([
-  register('native', { redirectUris: [NATIVE_URI, 'com.example.app:/done'] }),
-  register('browser', { redirectUris: [PAGE_URI] }),
-]);
-const [native, browser] = registered.map(({ app }) => ({ clientId: app?.clientId ?? '' })) as [Named, Named];
+const toNamed = ({ app }: Awaited<ReturnType<typeof register>>): Named => ({ clientId: app?.clientId ?? '' });
+const client = toNamed(await register({ redirectUris: [LOOPBACK, SCHEME, 'https://app.test/callback'] }));
 
-const uriOf = (client: Named) => (client === native ? NATIVE_URI : PAGE_URI);
 const prove = (by: ProofKey) => by.prove({ method: 'POST', url: `${ISSUER}/oauth/token`, now: clock.now() });
+const proofOf = async (by: ProofKey | null) => (by === null ? {} : { dpop: await prove(by) });
 
-async function obtainCode(client: Named): Promise<string> {
-  const { pendingId } = await authorizations.openAuthorization({
-    client,
-    redirectUri: uriOf(client),
+/** The requests of an app without a key, such as AppAuth sends them, or of one with a key. */
+const obtainCode = async (named: Named = client, redirectUri = LOOPBACK, at: Harness = harness) => {
+  const { pendingId } = await at.authorizations.openAuthorization({
+    client: named,
+    redirectUri,
     scope: HEART,
     codeChallenge: challenge,
     codeChallengeMethod: 'S256',
-    requireAuthentication: true,
+    frontChannel: true,
   });
   const decision = { pendingId, allRequested: true, expiresInDays: 90 };
-  const { redirectUri } = await authorizations.completeAuthorization(decision, await harness.as('ada'));
-  return codeOf(redirectUri);
-}
+  const approved = await at.authorizations.completeAuthorization(decision, await at.as('ada'));
+  return codeOf(approved.redirectUri);
+};
 
-const proofOf = async (by: ProofKey | null) => (by === null ? {} : { dpop: await prove(by) });
-
-const exchange = async (client: Named, code: string, by: ProofKey | null = key, changes: object = {}) =>
+const exchange = async (code: string, by: ProofKey | null = null, changes: object = {}) =>
   harness.exchange(client, code, {
-    redirectUri: uriOf(client),
+    redirectUri: LOOPBACK,
     codeVerifier: verifier,
     ...(await proofOf(by)),
     ...changes,
   });
 
-const refresh = async (client: Named, refreshToken: string, by: ProofKey | null = key) =>
+const refresh = async (refreshToken: string, by: ProofKey | null = null) =>
   harness.refresh(client, refreshToken, undefined, await proofOf(by));
 
 const statusOf = async (token: string) => (await harness.introspect(token)).status;
 
+/** Lets the uses of all refresh tokens have been so many seconds earlier. */
+async function age(seconds: number): Promise<void> {
+  const owner = await harness.connect();
+  await owner.query('UPDATE refresh_token SET rotated_at = rotated_at - make_interval(secs => $1)', [
+    seconds,
+  ]);
+}
+
 describe('the registration of an app without a secret', () => {
-  test('issues no secret, and forces PKCE and bound tokens', async () => {
-    const { app, clientSecret } = await register('browser', { redirectUris: [PAGE_URI] });
+  test('issues no secret, forces PKCE, and leaves bound tokens to the app', async () => {
+    const { app, clientSecret } = await register({});
     expect(clientSecret).toBe('');
     expect(app).toMatchObject({
-      applicationType: 'browser',
+      applicationType: 'public',
       secretLast4: '',
       tokenEndpointAuthMethod: 'none',
       requirePkce: true,
-      dpopBoundAccessTokens: true,
-      allowedOrigins: ['https://app.test'],
+      dpopBoundAccessTokens: false,
     });
     const rotation = harness.apps.rotateSecret({ clientId: app?.clientId ?? '' }, await harness.as('dev'));
     expect(await reasonOf(rotation)).toBe('conflict');
   });
 
   test.each<[string, string, object, string]>([
-    ['without PKCE', 'native', { requirePkce: false }, 'requirePkce'],
-    ['with bearer tokens', 'native', { dpopBoundAccessTokens: false }, 'dpopBoundAccessTokens'],
+    ['without PKCE', 'public', { requirePkce: false }, 'requirePkce'],
     [
       'with a secret',
-      'native',
+      'public',
       { tokenEndpointAuthMethod: 'client_secret_basic' },
       'tokenEndpointAuthMethod',
     ],
-    ['with the profile fapi2', 'native', { securityProfile: 'fapi2' }, 'securityProfile'],
-    ['with origins of a native app', 'native', { allowedOrigins: ['https://app.test'] }, 'allowedOrigins'],
-    ['with a path in an origin', 'browser', { allowedOrigins: ['https://app.test/'] }, 'allowedOrigins'],
-    ['with a plain origin', 'browser', { allowedOrigins: ['http://app.test'] }, 'allowedOrigins'],
-    ['with the scheme of a native app', 'browser', { redirectUris: ['com.example:/a'] }, 'redirectUris'],
+    ['with keys', 'public', { jwks: JSON.stringify({ keys: [key.publicJwk] }) }, 'jwks'],
     ['of another type', 'desktop', {}, 'applicationType'],
     [
       'without a secret for a server',
@@ -99,8 +108,7 @@ describe('the registration of an app without a secret', () => {
       'tokenEndpointAuthMethod',
     ],
   ])('is refused %s', async (_what, type, changes, parameter) => {
-    const redirectUris = [type === 'browser' ? PAGE_URI : NATIVE_URI];
-    const { reason, violations } = await refusalOf(register(type, { redirectUris, ...changes }));
+    const { reason, violations } = await refusalOf(register(changes, type));
     expect([reason, violations.map((violation) => violation.parameter)]).toEqual([
       'invalid_request',
       expect.arrayContaining([parameter]),
@@ -108,137 +116,210 @@ describe('the registration of an app without a secret', () => {
   });
 
   test('cannot be undone by a change', async () => {
-    const change = harness.updateApp(native.clientId, { dpopBoundAccessTokens: false });
+    const change = harness.updateApp(client.clientId, { requirePkce: false });
     expect(await reasonOf(change)).toBe('invalid_request');
   });
 });
 
-describe('a loopback address with another port', () => {
-  const pkce = { codeChallenge: challenge, codeChallengeMethod: 'S256' };
-  const open = (client: Named, redirectUri: string) =>
-    authorizations.openAuthorization({ client, redirectUri, scope: HEART, ...pkce });
+describe('a deployment that', () => {
+  const settingsOf = async (at: Harness, named: Named) => {
+    const { app } = await at.apps.getApp(named, await at.as('dev'));
+    return app?.dpopBoundAccessTokens;
+  };
 
-  test('is accepted of a native app, and refused of a page', async () => {
-    expect((await open(native, 'http://127.0.0.1:49152/callback')).pendingId).not.toBe('');
-    const local = await register('browser', { redirectUris: ['http://localhost:5173/'] });
-    const page = { clientId: local.app?.clientId ?? '' };
-    expect((await open(page, 'http://localhost:5173/')).pendingId).not.toBe('');
-    expect(await reasonOf(open(page, 'http://localhost:5174/'))).toBe('unauthorized');
+  test('demands keys registers bound apps alone, and ends connections without a key', async () => {
+    await using strict = await startHarness({ PUBLIC_APPS: 'bound' });
+    const unbound = await refusalOf(register({ dpopBoundAccessTokens: false }, 'public', strict));
+    expect(unbound.violations).toMatchObject([{ parameter: 'dpopBoundAccessTokens' }]);
+    const named = toNamed(await register({}, 'public', strict));
+    expect(await settingsOf(strict, named)).toBe(true);
+    // As an app has them that was registered before the demand.
+    const owner = await strict.connect();
+    await owner.query('UPDATE app SET dpop_bound_access_tokens = false');
+    const request = { redirectUri: LOOPBACK, codeVerifier: verifier };
+    const code = await obtainCode(named, LOOPBACK, strict);
+    expect(await reasonOf(strict.exchange(named, code, request))).toBe('invalid_dpop_proof');
+    const issued = await strict.exchange(named, code, { ...request, dpop: await prove(key) });
+    expect(issued.dpopBound).toBe(true);
+    await owner.query('UPDATE token_family SET jkt = NULL, is_bound = false');
+    const dpop = await prove(key);
+    const renewed = refusalOf(strict.refresh(named, issued.refreshToken, undefined, { dpop }));
+    expect(await renewed).toMatchObject({
+      reason: 'invalid_grant',
+      message: expect.stringContaining('without a key'),
+    });
+  });
+
+  test('refuses them registers none, and does not know those that exist', async () => {
+    await using strict = await startHarness({ PUBLIC_APPS: 'refused' });
+    const { violations } = await refusalOf(register({}, 'public', strict));
+    expect(violations).toMatchObject([{ parameter: 'applicationType' }]);
+    const { clientId } = await strict.registerApp();
+    const owner = await strict.connect();
+    await owner.query(
+      "UPDATE app SET application_type = 'public', token_endpoint_auth_method = 'none', require_pkce = true",
+    );
+    expect(await reasonOf(strict.tokens.revokeToken({ client: { clientId }, token: 'x' }))).toBe(
+      'unauthorized',
+    );
+    expect(await reasonOf(obtainCode({ clientId }, LOOPBACK, strict))).toBe('unauthorized');
+  });
+});
+
+test.each([
+  ['of the loopback interface with another port', 'http://127.0.0.1:49152/callback'],
+  ['with a scheme of its own', SCHEME],
+  ['of the web', 'https://app.test/callback'],
+])('an app without a secret connects at an address %s', async (_what, redirectUri) => {
+  const code = await obtainCode(client, redirectUri);
+  expect((await exchange(code, null, { redirectUri })).dpopBound).toBe(false);
+});
+
+describe('an app without a secret and without a key', () => {
+  test('gets bearer tokens of ten minutes by its client id and verifier, and another pair at each refresh', async () => {
+    const issued = await exchange(await obtainCode());
+    expect([issued.dpopBound, issued.expiresInSeconds]).toEqual([false, 600]);
+    const renewed = await refresh(issued.refreshToken);
+    expect(renewed).toMatchObject({ dpopBound: false, expiresInSeconds: 600 });
+    expect(renewed.refreshToken).not.toBe(issued.refreshToken);
+    await tokens.revokeToken({ client, token: renewed.refreshToken });
+    expect(await statusOf(renewed.accessToken)).toBe(TokenStatus.DEAD);
+  });
+
+  test('is named by its refresh token alone, and an app with a secret is not', async () => {
+    const { refreshToken } = await exchange(await obtainCode());
+    const named = await harness.authorizations.authenticateClient({ refreshToken });
+    expect(named.clientId).toBe(client.clientId);
+    const app = await harness.registerApp();
+    const other = await harness.exchange(app, await harness.obtainCode(app));
+    for (const token of [other.refreshToken, other.accessToken, 'x']) {
+      const asked = harness.authorizations.authenticateClient({ refreshToken: token });
+      expect(await reasonOf(asked)).toBe('unauthorized');
+    }
+  });
+
+  test('gets the same pair for a repeated refresh within 10 s', async () => {
+    const { refreshToken } = await exchange(await obtainCode());
+    const first = await refresh(refreshToken);
+    await age(8);
+    const { accessToken, refreshToken: next } = await refresh(refreshToken);
+    expect([accessToken, next]).toEqual([first.accessToken, first.refreshToken]);
+  });
+
+  test('loses the connection when a refresh token is used again after 10 s, or after its successor', async () => {
+    for (const makeOld of [() => age(11), (next: string) => refresh(next)]) {
+      const { refreshToken } = await exchange(await obtainCode());
+      const second = await refresh(refreshToken);
+      await makeOld(second.refreshToken);
+      expect(await reasonOf(refresh(refreshToken))).toBe('invalid_grant');
+      expect(await statusOf(second.accessToken)).toBe(TokenStatus.DEAD);
+      expect(await reasonOf(refresh(second.refreshToken))).toBe('invalid_grant');
+    }
+  });
+
+  test('still loses the connection when a thief has refreshed it with a key', async () => {
+    const { refreshToken } = await exchange(await obtainCode());
+    const stolen = await refresh(refreshToken, thief);
+    await refresh(stolen.refreshToken, thief);
+    expect(await reasonOf(refresh(refreshToken))).toBe('invalid_grant');
+    expect(await statusOf(stolen.accessToken)).toBe(TokenStatus.DEAD);
   });
 });
 
 describe('an app without a secret', () => {
-  test('gets bound tokens of ten minutes by its client id, verifier and proof', async () => {
-    const issued = await exchange(native, await obtainCode(native));
-    expect([issued.dpopBound, issued.expiresInSeconds]).toEqual([true, 600]);
-    const renewed = await refresh(native, issued.refreshToken);
-    expect(renewed.refreshToken).not.toBe(issued.refreshToken);
-    expect(await harness.introspect(renewed.accessToken)).toMatchObject({ jkt: key.jkt, allowedOrigins: [] });
-    await tokens.revokeToken({ client: native, token: renewed.refreshToken });
-    expect(await statusOf(renewed.accessToken)).toBe(TokenStatus.DEAD);
+  test('that has chosen bound tokens gets none without a proof', async () => {
+    const bound = toNamed(await register({ dpopBoundAccessTokens: true }));
+    const request = { redirectUri: LOOPBACK, codeVerifier: verifier };
+    const code = await obtainCode(bound);
+    expect(await reasonOf(harness.exchange(bound, code, request))).toBe('invalid_dpop_proof');
+    const issued = await harness.exchange(bound, code, { ...request, dpop: await prove(key) });
+    expect(issued).toMatchObject({ dpopBound: true, expiresInSeconds: 600 });
   });
 
-  test('of a page tells the origins of its pages', async () => {
-    const { accessToken } = await exchange(browser, await obtainCode(browser));
-    expect((await harness.introspect(accessToken)).allowedOrigins).toEqual(['https://app.test']);
-    const asked = { client: browser, origin: 'https://app.test' };
-    expect(await authorizations.authenticateClient(asked)).toMatchObject({
-      applicationType: 'browser',
-      originAllowed: true,
-    });
-    const foreign = { client: browser, origin: 'https://other.test' };
-    expect((await authorizations.authenticateClient(foreign)).originAllowed).toBe(false);
+  test('with a key gets bound tokens, and the same pair for a repeated refresh within 60 s', async () => {
+    const issued = await exchange(await obtainCode(), key);
+    expect(await reasonOf(refresh(issued.refreshToken))).toBe('invalid_dpop_proof');
+    const renewed = await refresh(issued.refreshToken, key);
+    expect(await harness.introspect(renewed.accessToken)).toMatchObject({ jkt: key.jkt });
+    await age(55);
+    expect((await refresh(issued.refreshToken, key)).refreshToken).toBe(renewed.refreshToken);
   });
 
-  test.each([
-    ['without a proof', null, {}, 'invalid_dpop_proof'],
-    ['without a verifier', key, { codeVerifier: '' }, 'invalid_grant'],
-  ] as const)('gets no token %s', async (_what, by, changes, reason) => {
-    expect(await reasonOf(exchange(native, await obtainCode(native), by, changes))).toBe(reason);
+  test('gets no token without a verifier', async () => {
+    expect(await reasonOf(exchange(await obtainCode(), key, { codeVerifier: '' }))).toBe('invalid_grant');
   });
 
   test('loses a code after 60 s', async () => {
-    const code = await obtainCode(native);
+    const code = await obtainCode();
     clock.advance(61_000);
-    expect(await reasonOf(exchange(native, code))).toBe('invalid_grant');
+    expect(await reasonOf(exchange(code))).toBe('invalid_grant');
   });
 
-  test.each([
-    ['native', 29, 31],
-    ['browser', 0.9, 1.1],
-  ])(
-    'of type %s stays connected for so many days without a use: %d, not %d',
-    async (type, within, beyond) => {
-      const client = type === 'native' ? native : browser;
-      const { refreshToken } = await exchange(client, await obtainCode(client));
-      clock.advance(within * DAY_MS);
-      const renewed = await refresh(client, refreshToken);
-      clock.advance(beyond * DAY_MS);
-      expect(await reasonOf(refresh(client, renewed.refreshToken))).toBe('invalid_grant');
-    },
-  );
+  test('stays connected for 29 days without a use, not for 31', async () => {
+    const { refreshToken } = await exchange(await obtainCode());
+    clock.advance(29 * DAY_MS);
+    const renewed = await refresh(refreshToken);
+    clock.advance(31 * DAY_MS);
+    expect(await reasonOf(refresh(renewed.refreshToken))).toBe('invalid_grant');
+  });
 
   test('has no token of its own, no introspection, and no secret', async () => {
-    const own = { client: native, grantType: 'client_credentials', dpop: await prove(key) };
+    const own = { client, grantType: 'client_credentials' };
     expect(await reasonOf(tokens.issueToken(own))).toBe('unauthorized_client');
-    expect(await reasonOf(tokens.introspectOwnToken({ client: native, token: 'x' }))).toBe('unauthorized');
-    const withSecret = { client: { ...native, clientSecret: '' }, grantType: 'client_credentials' };
+    expect(await reasonOf(tokens.introspectOwnToken({ client, token: 'x' }))).toBe('unauthorized');
+    const withSecret = { client: { ...client, clientSecret: '' }, grantType: 'client_credentials' };
     expect(await reasonOf(tokens.issueToken(withSecret))).toBe('unauthorized');
   });
 
   test('is unknown while it is suspended', async () => {
-    const { app } = await register('native', { redirectUris: [NATIVE_URI] });
-    const client = { clientId: app?.clientId ?? '' };
-    await harness.setStatus(client, AppStatus.SUSPENDED);
-    expect(await reasonOf(tokens.revokeToken({ client, token: 'x' }))).toBe('unauthorized');
+    const suspended = toNamed(await register({}));
+    await harness.setStatus(suspended, AppStatus.SUSPENDED);
+    expect(await reasonOf(tokens.revokeToken({ client: suspended, token: 'x' }))).toBe('unauthorized');
   });
 });
 
 describe('nobody else can end the tokens of an app without a secret', () => {
   test('with a used code and no verifier', async () => {
-    const code = await obtainCode(native);
-    const { accessToken } = await exchange(native, code);
+    const code = await obtainCode();
+    const { accessToken } = await exchange(code, key);
     for (const codeVerifier of ['', 'x'.repeat(43)]) {
-      expect(await reasonOf(exchange(native, code, thief, { codeVerifier }))).toBe('invalid_grant');
+      expect(await reasonOf(exchange(code, thief, { codeVerifier }))).toBe('invalid_grant');
     }
     expect(await statusOf(accessToken)).toBe(TokenStatus.LIVE);
   });
 
   test('but the verifier, which a thief of both has, ends them', async () => {
-    const code = await obtainCode(native);
-    const { accessToken } = await exchange(native, code);
-    expect(await reasonOf(exchange(native, code, thief))).toBe('invalid_grant');
+    const code = await obtainCode();
+    const { accessToken } = await exchange(code, key);
+    expect(await reasonOf(exchange(code, thief))).toBe('invalid_grant');
     expect(await statusOf(accessToken)).toBe(TokenStatus.DEAD);
   });
 
-  test('with a refresh token, new or used, and another key', async () => {
-    const first = await exchange(native, await obtainCode(native));
-    expect(await reasonOf(refresh(native, first.refreshToken, thief))).toBe('invalid_grant');
-    const second = await refresh(native, first.refreshToken);
-    await refresh(native, second.refreshToken);
-    expect(await reasonOf(refresh(native, first.refreshToken, thief))).toBe('invalid_grant');
+  test('with a bound refresh token, new or used, and another key', async () => {
+    const first = await exchange(await obtainCode(), key);
+    expect(await reasonOf(refresh(first.refreshToken, thief))).toBe('invalid_grant');
+    const second = await refresh(first.refreshToken, key);
+    await refresh(second.refreshToken, key);
+    expect(await reasonOf(refresh(first.refreshToken, thief))).toBe('invalid_grant');
     expect(await statusOf(second.accessToken)).toBe(TokenStatus.LIVE);
-    expect(await reasonOf(refresh(native, first.refreshToken))).toBe('invalid_grant');
+    expect(await reasonOf(refresh(first.refreshToken, key))).toBe('invalid_grant');
     expect(await statusOf(second.accessToken)).toBe(TokenStatus.DEAD);
   });
 
-  test('with an old refresh token at the revocation', async () => {
-    const first = await exchange(native, await obtainCode(native));
-    const second = await refresh(native, first.refreshToken);
-    const third = await refresh(native, second.refreshToken);
-    const owner = await harness.connect();
-    await owner.query(
-      `UPDATE refresh_token SET rotated_at = rotated_at - interval '61 s' WHERE rotated_at IS NOT NULL`,
-    );
-    await tokens.revokeToken({ client: native, token: first.refreshToken });
+  test('with an old bound refresh token at the revocation', async () => {
+    const first = await exchange(await obtainCode(), key);
+    const second = await refresh(first.refreshToken, key);
+    const third = await refresh(second.refreshToken, key);
+    await age(61);
+    await tokens.revokeToken({ client, token: first.refreshToken });
     expect(await statusOf(third.accessToken)).toBe(TokenStatus.LIVE);
-    await tokens.revokeToken({ client: native, token: third.refreshToken });
+    await tokens.revokeToken({ client, token: third.refreshToken });
     expect(await statusOf(third.accessToken)).toBe(TokenStatus.DEAD);
   });
 
   test('by fifty exchanges at the same time with other keys', async () => {
-    const code = await obtainCode(native);
-    const { won } = await race(50, () => exchange(native, code, thief, { codeVerifier: 'y'.repeat(43) }));
+    const code = await obtainCode();
+    const { won } = await race(50, () => exchange(code, thief, { codeVerifier: 'y'.repeat(43) }));
     expect(won).toEqual([]);
   });
 });

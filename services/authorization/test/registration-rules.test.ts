@@ -62,7 +62,10 @@ test('a live app works from its approval on, and a change of what was approved w
   const rename = (name: string) => harness.updateApp(clientId, { name });
   await rename(settings.name);
   const { publicJwk } = await createProofKey();
-  const security = { jwks: JSON.stringify({ keys: [publicJwk] }), securityProfile: 'fapi2' };
+  const security = {
+    jwks: JSON.stringify({ keys: [publicJwk] }),
+    tokenEndpointAuthMethod: 'private_key_jwt',
+  };
   await harness.updateApp(clientId, security);
   const refusal = await refusalOf(rename('Another ministry'));
   expect(refusal).toMatchObject({ reason: 'invalid_request', violations: [{ parameter: 'name' }] });

@@ -190,16 +190,6 @@ describe('tokens that were asked for with words of SMART', () => {
     expect(await introspect(second.accessToken)).toMatchObject({ active: false, scope: '', patient: '' });
   });
 
-  test('name the patient to an app of the profile fapi2 too, without sub', async () => {
-    const owner = await harness.connect();
-    const set = (profile: string) =>
-      owner.query('UPDATE app SET security_profile = $2 WHERE client_id = $1', [app.clientId, profile]);
-    await set('fapi2');
-    const issued = await start('patient/Patient.rs');
-    await set('');
-    expect(issued).toMatchObject({ sub: '', patient: expect.stringMatching(/^pat-/) });
-  });
-
   test('name no patient if only names were asked for, and return offline_access', async () => {
     const first = await start(`${MOOD} offline_access ${HEART}`);
     expect(first).toMatchObject({ scope: `${MOOD} offline_access ${HEART}`, patient: '' });

@@ -171,7 +171,6 @@ export async function registerApp(consent: RunningService, ownerId = newId('dev'
     ownerId,
     homepageUrl: 'https://pulse.test/',
     privacyPolicyUrl: 'https://pulse.test/privacy',
-    logoUrl: '',
   };
   const { epoch } = await consent.ledger.putApp({ app });
   return { ...app, epoch };

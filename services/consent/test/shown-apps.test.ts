@@ -96,17 +96,17 @@ describe('a list of grants', () => {
     const { grantId } = await approve(consent, app, 'lister');
     for (let number = 1; number <= 20; number += 1) {
       const url = (page: string) => `https://pulse.test/${page}/${String(number).padStart(490, '0')}`;
-      const links = { homepageUrl: url('home'), privacyPolicyUrl: url('privacy'), logoUrl: url('logo') };
+      const links = { homepageUrl: url('home'), privacyPolicyUrl: url('privacy') };
       const texts = { description: `Number ${number}`, developerName: `Developer ${number}` };
       await consent.ledger.putApp({ app: { ...app, ...links, ...texts } });
     }
     const single = await grantOf(grantId, 'lister');
     // The first description and developer are no changes: what the person saw did not have them.
-    expect(single?.appChanges).toHaveLength(98);
-    expect(await listOf('lister')).toEqual([{ ...single, appChanges: single?.appChanges.slice(-5) }]);
+    expect(single?.appChanges).toHaveLength(78);
+    expect(await listOf('lister')).toEqual([{ ...single, appChanges: single?.appChanges.slice(-4) }]);
     await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('lister'));
     expect(await listOf('lister')).toMatchObject([{ id: grantId, appChanges: [] }]);
-    expect((await grantOf(grantId, 'lister'))?.appChanges).toHaveLength(98);
+    expect((await grantOf(grantId, 'lister'))?.appChanges).toHaveLength(78);
   });
 });
 
@@ -171,7 +171,6 @@ describe('the changes of an app since a version', () => {
     developerName: '',
     homepageUrl: 'https://a.test/',
     privacyPolicyUrl: '',
-    logoUrl: '',
   };
   const versions: ProfileVersion[] = [
     { ...profile, version: 1, since: first as Date },

@@ -32,19 +32,15 @@ const appJson = {
   developerName: 'Pulse GmbH',
   homepageUrl: null,
   privacyPolicyUrl: null,
-  logoUrl: null,
   requirePkce: false,
   tokenEndpointAuthMethod: 'client_secret_basic',
   jwks: null,
   jwksUri: null,
   jwksFetchedAt: null,
   jwksFailure: null,
-  keyUses: [],
   dpopBoundAccessTokens: false,
   requirePushedAuthorizationRequests: false,
-  securityProfile: null,
   applicationType: 'server',
-  allowedOrigins: [],
   status: 'suspended',
   lock: { kind: 'suspension', reason: 'No answer.', since: INSTANT },
   createdAt: INSTANT,
@@ -89,37 +85,29 @@ describe('developers', () => {
       secretLast4: '',
       tokenEndpointAuthMethod: 'private_key_jwt',
       jwks: JSON.stringify(jwks),
-      keyUses: [{ lastUsedAt: time }, { kid: '2' }],
     };
-    const securityProfile = 'fapi2';
     gateway.backends.answer({
-      registerApp: () => ({ app: { ...keyed, securityProfile }, clientSecret: '' }),
+      registerApp: () => ({ app: keyed, clientSecret: '' }),
       updateApp: () => ({ app }),
     });
-    const sent = { name: 'One', redirectUris: ['https://a.test/cb'], jwks, securityProfile };
+    const sent = { name: 'One', redirectUris: ['https://a.test/cb'], jwks };
     const { body } = await call('POST', '/developer/apps', sent);
     expect(body.data).toMatchObject({
       clientSecret: null,
       secretLast4: '',
       tokenEndpointAuthMethod: 'private_key_jwt',
       jwks,
-      keyUses: [
-        { kid: null, lastUsedAt: INSTANT },
-        { kid: '2', lastUsedAt: null },
-      ],
-      securityProfile,
     });
     const settingsOf = (rpc: string) => gateway.backends.callsOf(rpc as 'updateApp')[0]?.request['settings'];
-    expect(settingsOf('registerApp')).toMatchObject({ jwks: JSON.stringify(jwks), securityProfile });
+    expect(settingsOf('registerApp')).toMatchObject({ jwks: JSON.stringify(jwks) });
     const jwksUri = 'https://a.test/keys';
     const failed = { jwksUri, jwksFetchedAt: time, jwksFailure: 'there was no connection' };
     gateway.backends.answer({ updateApp: () => ({ app: { ...keyed, ...failed } }) });
     const changed = await call('PATCH', '/developer/apps/app_1', {
       jwksUri,
       jwks: null,
-      securityProfile: null,
     });
-    expect(settingsOf('updateApp')).toMatchObject({ jwksUri, jwks: '', securityProfile: '' });
+    expect(settingsOf('updateApp')).toMatchObject({ jwksUri, jwks: '' });
     expect(changed.body.data).toMatchObject({ ...failed, jwks, jwksFetchedAt: INSTANT });
   });
 
@@ -189,7 +177,7 @@ describe('developers', () => {
     ['PATCH', '/developer/apps/app_1', { requirePkce: 'yes' }, 'requirePkce'],
     ['PATCH', '/developer/apps/app_1', { jwks: '{"keys":[]}' }, 'jwks'],
     ['PATCH', '/developer/apps/app_1', { jwksUri: 1 }, 'jwksUri'],
-    ['PATCH', '/developer/apps/app_1', { securityProfile: 'fapi1' }, 'securityProfile'],
+    ['PATCH', '/developer/apps/app_1', { securityProfile: 'fapi2' }, 'securityProfile'],
     ['POST', '/developer/apps/app_1/status', { status: 'paused' }, 'status'],
     ['POST', '/developer/apps/app_1/status', {}, 'status'],
     ['GET', '/developer/apps?status=active', undefined, 'status'],

@@ -25,7 +25,6 @@ describe('pending approvals', () => {
     developerName: 'One GmbH',
     homepageUrl: 'https://a.test',
     privacyPolicyUrl: null,
-    logoUrl: null,
   };
 
   test('people see pending approvals with the texts of the catalog, without the owner', async () => {

@@ -19,7 +19,6 @@ const PRINCIPAL: Principal = {
   grant: null,
   ledgerChecked: true,
   assertion: '',
-  allowedOrigins: [],
   jkt: '',
 };
 

@@ -23,7 +23,6 @@ describe('grants and accesses', () => {
       developerName: null,
       homepageUrl: null,
       privacyPolicyUrl: null,
-      logoUrl: null,
     };
 
     test('list, narrow and end grants', async () => {

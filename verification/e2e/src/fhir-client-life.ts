@@ -1,7 +1,12 @@
 import { expect } from '@jest/globals';
 import { FHIR_TYPES } from '@phds/catalog/fhir/resource-types';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import {
+  type AppSettings,
+  expectStatus,
+  type PartnerApp,
+  registerApp,
+} from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { SharedStack } from '@phds/running-system/shared-stack';
@@ -17,8 +22,12 @@ async function readAll(session: Session) {
 }
 
 /** A client connects, reads all pages of each type, refreshes, is narrowed and ended. */
-export async function expectFhirLife(stack: SharedStack, connect: Connect): Promise<void> {
-  const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+export async function expectFhirLife(
+  stack: SharedStack,
+  connect: Connect,
+  settings: AppSettings = {},
+): Promise<void> {
+  const app = await registerApp(stack.gateway, await signIn(stack, 'developer'), settings);
   const person = new Browser(await signIn(stack, 'ada'));
   const decide = (url: string) => person.decide(url, { share: OPENED });
   const session = await connect(app, EVERYTHING, decide);

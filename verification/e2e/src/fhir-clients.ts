@@ -107,8 +107,9 @@ async function connectFhirclient(app: PartnerApp, scope: string, decide: Decide)
   const [{ host, pathname }, kept] = [new URL(app.redirectUri), {} as Record<string, unknown>];
   /** The client as the partner's page at this address uses it. */
   const at = (url: string) => smart({ url, headers: { host }, socket: {}, session: kept }, {});
-  const { clientId, clientSecret, redirectUri } = app;
-  const request = { iss: baseOf(app), clientId, clientSecret, scope, redirectUri, noRedirect: true };
+  const { clientId, redirectUri } = app;
+  const secret = app.clientSecret === null ? {} : { clientSecret: app.clientSecret };
+  const request = { iss: baseOf(app), clientId, ...secret, scope, redirectUri, noRedirect: true };
   const url = await at('/launch').authorize(request);
   const { search } = await decide(url);
   const client = await at(pathname + search).ready();

@@ -23,12 +23,12 @@ describeWithChromium('a page with oidc-client-ts and no secret', () => {
     const { stack } = visits;
     app = await startBrowserApp(stack.gateway);
     const bearer = await signIn(stack, 'developer');
-    const body = { name: 'Page', applicationType: 'browser', redirectUris: [`${app.origin}/`] };
+    const body = { name: 'Page', applicationType: 'public', redirectUris: [`${app.origin}/`] };
     const { data } = expectStatus(
       201,
       await send(`${stack.gateway}/developer/apps`, { bearer, json: body }),
     ).body;
-    expect(data).toMatchObject({ clientSecret: null, allowedOrigins: [app.origin] });
+    expect(data).toMatchObject({ clientSecret: null, applicationType: 'public' });
     app.use(data.clientId);
     const start = new Date(Date.now() - 3_600_000).toISOString();
     await ingestReadings(stack, USER, [{ type: 'Heart Rate', start, value: 60 }]);

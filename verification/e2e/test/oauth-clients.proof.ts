@@ -29,9 +29,12 @@ const stack = await useSharedStack();
 const developer = await signIn(stack, 'developer');
 const app = await registerApp(stack.gateway, developer);
 const fapiKey = await generateKeyPair('ES256', { extractable: true });
-/** Has the FAPI 2.0 Security Profile, and a key in place of a secret. */
+/** Has the four settings of FAPI 2.0, with a key in place of a secret. */
 const fapiApp = await registerApp(stack.gateway, developer, {
-  securityProfile: 'fapi2',
+  tokenEndpointAuthMethod: 'private_key_jwt',
+  requirePkce: true,
+  dpopBoundAccessTokens: true,
+  requirePushedAuthorizationRequests: true,
   jwks: { keys: [await exportJWK(fapiKey.publicKey)] },
   redirectUris: ['https://app.example/callback'],
 });

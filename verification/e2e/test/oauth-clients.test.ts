@@ -23,9 +23,12 @@ const developer = await signIn(stack, 'developer');
 /** Requires PKCE. */
 const strictApp = await registerApp(stack.gateway, developer, { requirePkce: true });
 const fapiKey = await generateKeyPair('ES256', { extractable: true });
-/** Has the FAPI 2.0 Security Profile, and a key in place of a secret. */
+/** Has the four settings of FAPI 2.0, with a key in place of a secret. */
 const fapiApp = await registerApp(stack.gateway, developer, {
-  securityProfile: 'fapi2',
+  tokenEndpointAuthMethod: 'private_key_jwt',
+  requirePkce: true,
+  dpopBoundAccessTokens: true,
+  requirePushedAuthorizationRequests: true,
   jwks: { keys: [await exportJWK(fapiKey.publicKey)] },
   redirectUris: ['https://app.example/callback'],
 });
@@ -109,5 +112,32 @@ describe('openid-client', () => {
 
   test.each(ways)('completes the life of a grant with $name', async (way) => {
     await expectWholeLife(await createClient(way), { app: way.app(), user: await somebody() });
+  });
+
+  test('as an app without a secret and without a key, such as AppAuth, connects at a free port, refreshes and revokes', async () => {
+    const app = await registerApp(stack.gateway, developer, {
+      applicationType: 'public',
+      redirectUris: ['http://127.0.0.1/callback'],
+    });
+    const config = await discover(app, client.None());
+    const { checks, parameters } = await newChecks(HEART, 'http://127.0.0.1:49152/callback');
+    const url = client.buildAuthorizationUrl(config, parameters);
+    const callback = await (await somebody()).decide(url.href, { share: [HEART] });
+    const first = await client.authorizationCodeGrant(config, callback, checks);
+    expect(first.token_type).toBe('bearer');
+    expect(first.expiresIn()).toBeLessThanOrEqual(600);
+    const next = await client.refreshTokenGrant(config, first.refresh_token ?? '');
+    const read = () =>
+      toAnswer(
+        client.fetchProtectedResource(
+          config,
+          next.access_token,
+          new URL(`${stack.gateway}/api/v1/health-data/heart`),
+          'GET',
+        ),
+      );
+    expect((await read()).status).toBe(200);
+    await client.tokenRevocation(config, next.refresh_token ?? '');
+    expect((await read()).status).toBe(401);
   });
 });

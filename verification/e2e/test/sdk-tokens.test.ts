@@ -108,10 +108,13 @@ describe('a lost answer', () => {
   });
 });
 
-test('an app with the FAPI 2.0 Security Profile loses nothing with an answer, nor with a wrong clock', async () => {
+test('an app with the four settings of FAPI 2.0 loses nothing with an answer, nor with a wrong clock', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const bound = await registerApp(stack.gateway, session, {
-    securityProfile: 'fapi2',
+    tokenEndpointAuthMethod: 'private_key_jwt',
+    requirePkce: true,
+    dpopBoundAccessTokens: true,
+    requirePushedAuthorizationRequests: true,
     jwks: { keys: [publicKey.export({ format: 'jwk' })] },
     redirectUris: ['https://app.example/callback'],
   });

@@ -18,7 +18,10 @@ export interface AppSettings {
   readonly redirectUris?: readonly string[];
   readonly scopes?: readonly string[];
   readonly requirePkce?: boolean;
-  readonly securityProfile?: 'fapi2';
+  readonly applicationType?: 'public';
+  readonly tokenEndpointAuthMethod?: 'private_key_jwt';
+  readonly dpopBoundAccessTokens?: boolean;
+  readonly requirePushedAuthorizationRequests?: boolean;
   readonly jwks?: { readonly keys: readonly object[] };
   readonly environment?: 'live' | 'sandbox';
   readonly description?: string;

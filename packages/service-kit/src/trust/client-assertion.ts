@@ -10,7 +10,7 @@ import {
   type ProtectedHeaderParameters,
 } from 'jose';
 import type { Clock } from '../clock.ts';
-import { POSSESSION_ALGORITHMS, thumbprintOf } from './dpop.ts';
+import { POSSESSION_ALGORITHMS } from './dpop.ts';
 import { toMediaType } from './session.ts';
 
 // Client assertions (RFC 7523 section 3) by the rules of the FAPI 2.0 Security Profile, section 5.3.2.1.
@@ -36,8 +36,6 @@ export interface AssertionSigner {
   readonly clientId: string;
   /** Its public keys as a JSON Web Key Set; empty if there are none. */
   readonly jwks: string;
-  /** `fapi2` allows the algorithms of FAPI 2.0 alone. */
-  readonly securityProfile: string;
 }
 
 interface AcceptedAssertion {
@@ -50,7 +48,7 @@ interface AcceptedAssertion {
  * the developer of the app; it never quotes the assertion, which anybody can send.
  */
 export type JudgedAssertion =
-  | (AcceptedAssertion & { readonly jkt: string })
+  | AcceptedAssertion
   | { readonly fault: string; readonly namesUnknownKey: boolean };
 
 export type AssertionVerifier = (assertion: string, signer: AssertionSigner) => Promise<JudgedAssertion>;
@@ -66,14 +64,13 @@ export function createAssertionVerifier(options: {
 }): AssertionVerifier {
   const { issuer, clock } = options;
   const dummies = createDummyKeys();
-  return async (assertion, { clientId, jwks, securityProfile }) => {
+  return async (assertion, { clientId, jwks }) => {
     let namesUnknownKey = false;
     let faultOfKey = 'its signature is not by the key of the app';
     try {
       if (assertion.length > MAX_CHARACTERS) throw new AssertionFault('it is too long');
       const header = decodeProtectedHeader(assertion);
-      const accepted = securityProfile === 'fapi2' ? POSSESSION_ALGORITHMS : ASSERTION_ALGORITHMS;
-      const alg = parseHeader(header, accepted);
+      const alg = parseHeader(header);
       const key = findKey(jwks, header);
       namesUnknownKey = key === undefined && header.kid !== undefined;
       faultOfKey = key === undefined ? 'no key of the app fits its kid and alg' : faultOfKey;
@@ -88,7 +85,7 @@ export function createAssertionVerifier(options: {
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: now,
       });
-      return { jkt: thumbprintOf({ ...jwk }), ...judgeClaims(payload, now.getTime() / 1000) };
+      return judgeClaims(payload, now.getTime() / 1000);
     } catch (error) {
       const isUnsigned = error instanceof errors.JWSSignatureVerificationFailed;
       return { fault: isUnsigned ? faultOfKey : toFault(error), namesUnknownKey };
@@ -126,12 +123,9 @@ export function readSubject(assertion: string): string | undefined {
 
 type Algorithm = (typeof ASSERTION_ALGORITHMS)[number];
 
-function parseHeader(
-  { alg, typ, crit }: ProtectedHeaderParameters,
-  accepted: readonly Algorithm[],
-): Algorithm {
-  const algorithm = accepted.find((name) => name === alg);
-  if (algorithm === undefined) throw new AssertionFault(`alg is none of ${accepted.join(', ')}`);
+function parseHeader({ alg, typ, crit }: ProtectedHeaderParameters): Algorithm {
+  const algorithm = ASSERTION_ALGORITHMS.find((name) => name === alg);
+  if (algorithm === undefined) throw new AssertionFault(`alg is none of ${ASSERTION_ALGORITHMS.join(', ')}`);
   if (typ !== undefined && !TYPES.includes(toMediaType(typ)))
     throw new AssertionFault('typ is not that of an assertion');
   if (crit !== undefined) throw new AssertionFault('crit is not supported');

@@ -20,9 +20,7 @@ export type AppSettings = Pick<
   | 'homepageUrl'
   | 'privacyPolicyUrl'
   | 'requirePkce'
-> &
-  // Of browser apps.
-  Partial<Pick<DeveloperApp, 'allowedOrigins'>>;
+>;
 
 /** How an app authenticates itself, and what it has to prove. */
 export type KeySettings = Pick<
@@ -32,7 +30,6 @@ export type KeySettings = Pick<
   | 'jwksUri'
   | 'dpopBoundAccessTokens'
   | 'requirePushedAuthorizationRequests'
-  | 'securityProfile'
 >;
 
 /** Whether the secret alone gets tokens of the app. */

@@ -58,7 +58,7 @@ export function Tag({ tone = 'neutral', children }: { readonly tone?: Tone; read
   );
 }
 
-/** An app's title with its first letter. Its logo is not shown: loading it would be a request to a foreign server. */
+/** An app's title with its first letter. A logo would be a request to a foreign server. */
 export function Titled({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   const [initial = '?'] = name.trim();
   return (

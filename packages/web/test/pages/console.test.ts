@@ -9,9 +9,8 @@ const { data: app } = example('getApp');
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const privateJwk = privateKey.export({ format: 'jwk' });
 const publicJwk = { ...publicKey.export({ format: 'jwk' }), kid: 'first' };
-const KEYS = { jwks: { keys: [publicJwk] }, keyUses: [{ kid: 'first', lastUsedAt: null }] } as never;
+const KEYS = { jwks: { keys: [publicJwk] } } as never;
 const BY_KEY = { ...(KEYS as object), secretLast4: '', tokenEndpointAuthMethod: 'private_key_jwt' } as const;
-const FAPI2 = { ...BY_KEY, securityProfile: 'fapi2', requirePkce: true } as const;
 
 /** Opens the page of an app, which the service changes as it is asked to. */
 function openApp(settings: Partial<typeof app> = {}, answers: Answers = {}): Promise<Page> {
@@ -64,8 +63,13 @@ test('a new app needs a scope, and what the service refuses is shown at its fiel
 
 test.each([
   ['Server', 'The app has a server', 'phds_cs_1', 'Copy the secret now.', 'I have saved the secret'],
-  ['Native', 'The app runs on a phone or a computer', null, 'This app has no secret.', 'Open Hasty'],
-  ['Browser', 'The app is a page without a server', null, 'This app has no secret.', 'Open Hasty'],
+  [
+    'Public',
+    'The app runs on a phone, on a computer or in a page',
+    null,
+    'This app has no secret.',
+    'Open Hasty',
+  ],
 ])('a sandbox app of the type %s is registered', async (type, effect, clientSecret, shown, next) => {
   const made = { ...example('registerApp').data, name: 'Hasty', clientSecret };
   await using page = await openPage('/console/new', { answers: { registerApp: { data: made } } });
@@ -75,7 +79,6 @@ test.each([
   await page.press(type, 'radio');
   page.see(effect);
   expect(has('checkbox', /PKCE/)).toBe(type === 'Server');
-  expect(has('textbox', 'Allowed origins')).toBe(type === 'Browser');
   await fillIn(page, 'https://app.example/cb');
   await page.press('Register');
   const [[, body] = []] = page.changes;
@@ -118,29 +121,23 @@ test('a public key is saved and listed', async () => {
   await page.fill(/^Public keys/, JSON.stringify(publicJwk));
   await page.press('Save keys and tokens');
   expect(page.changes).toEqual([['changeApp', { jwks: { keys: [publicJwk] } }]]);
-  expect(has('row', 'first ES256 Never')).toBe(true);
+  expect(has('row', 'first ES256')).toBe(true);
 });
 
-const OFFERS = [
-  'Rotate the secret',
-  'End the secret',
-  'Allow a secret again',
-  'Switch on FAPI 2.0',
-  'Switch off FAPI 2.0',
-];
+const OFFERS = ['Rotate the secret', 'End the secret', 'Allow a secret again'];
 
 test.each<[string, Partial<typeof app>, string[], string[], string[]]>([
   [
     'a secret',
     { secretLast4: 'm5yd' },
-    ['Add a public key.', '…m5yd'],
+    ['The app has no key.', '…m5yd'],
     ['Rotate the secret'],
     ['PKCE', 'DPoP', 'PAR'],
   ],
   [
     'a secret and a key',
-    { ...(KEYS as object), redirectUris: ['http://localhost:9999/cb'] },
-    ['Secret or key: both work', 'Use https in all redirect URIs.'],
+    KEYS,
+    ['Secret or key: both work'],
     ['Rotate the secret', 'End the secret'],
     ['PKCE', 'DPoP', 'PAR'],
   ],
@@ -148,21 +145,15 @@ test.each<[string, Partial<typeof app>, string[], string[], string[]]>([
     'a key',
     BY_KEY,
     ['Key alone (private_key_jwt)', 'This app signs its requests with a key'],
-    ['Allow a secret again', 'Switch on FAPI 2.0'],
+    ['Allow a secret again'],
     ['PKCE', 'DPoP', 'PAR'],
   ],
-  ['the security profile', FAPI2, ['FAPI 2.0 is on.'], ['Switch off FAPI 2.0'], []],
   [
     'no secret',
-    {
-      applicationType: 'browser',
-      tokenEndpointAuthMethod: 'none',
-      secretLast4: '',
-      allowedOrigins: ['https://app.example'],
-    },
-    ['None: PKCE', 'Allowed origins'],
+    { applicationType: 'public', tokenEndpointAuthMethod: 'none', secretLast4: '' },
+    ['None: PKCE'],
     [],
-    [],
+    ['DPoP', 'PAR'],
   ],
 ])('an app with %s offers what it can change', async (_, settings, says, offers, checks) => {
   await using page = await openApp(settings);
@@ -171,7 +162,6 @@ test.each<[string, Partial<typeof app>, string[], string[], string[]]>([
   expect(['PKCE', 'DPoP', 'PAR'].filter((name) => has('checkbox', new RegExp(name)))).toEqual(checks);
   const isServer = settings.applicationType === undefined;
   expect(screen.queryAllByLabelText(/^Public keys/)).toHaveLength(isServer ? 1 : 0);
-  if (!isServer) expect(fieldOf('Allowed origins').value).toBe('https://app.example');
   expect(await page.findBarriers()).toEqual([]);
 });
 
@@ -181,7 +171,7 @@ test.each<[string, string | null, Partial<typeof app>, string, readonly [string,
   ['Revoke', 'You cannot undo it.', {}, 'Activate', ['setAppStatus', { status: 'revoked' }]],
   [
     'End the secret',
-    'No key has been used yet.',
+    'if it does not sign with one yet',
     KEYS,
     'Allow a secret again',
     ['changeApp', { tokenEndpointAuthMethod: 'private_key_jwt' }],
@@ -193,14 +183,6 @@ test.each<[string, string | null, Partial<typeof app>, string, readonly [string,
     'End the secret',
     ['changeApp', { tokenEndpointAuthMethod: 'client_secret_basic' }],
   ],
-  [
-    'Switch on FAPI 2.0',
-    'It forces authentication by key alone',
-    BY_KEY,
-    'Switch off FAPI 2.0',
-    ['changeApp', { securityProfile: 'fapi2' }],
-  ],
-  ['Switch off FAPI 2.0', null, FAPI2, 'Switch on FAPI 2.0', ['changeApp', { securityProfile: null }]],
 ])(
   '%s changes the app, after its effect (%s) was confirmed',
   async (change, effect, settings, next, sent) => {

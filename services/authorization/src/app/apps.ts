@@ -13,6 +13,7 @@ import {
   type AppStatus,
   type ChangedState,
   type KeyFetch,
+  type PublicApps,
 } from '../domain/app.ts';
 import {
   parseChange,
@@ -80,6 +81,7 @@ export interface AppsDependencies {
   readonly maxAppsPerDeveloper: number;
   /** Whether an operator approves each live app before people see it. */
   readonly needsApproval: boolean;
+  readonly publicApps: PublicApps;
 }
 
 export function createApps(dependencies: AppsDependencies): Apps {
@@ -138,10 +140,10 @@ async function changeSettings(
   read: () => Promise<App>,
   input: SettingsInput,
 ): Promise<App> {
-  const { apps, clock } = dependencies;
+  const { apps, clock, publicApps } = dependencies;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const known = await read();
-    const change = parseChange(input, known, clock.now());
+    const change = parseChange(input, known, clock.now(), publicApps);
     refuseKeyPlace(dependencies, change);
     refuseOwnHost(dependencies, change, known.redirectUris);
     await awaitApprovalOf(dependencies, known, change);
@@ -173,7 +175,7 @@ function withoutSecret(method: 'private_key_jwt' | 'none'): AppError {
   return new AppError(
     'conflict',
     method === 'none'
-      ? 'Native and browser apps have no secret.'
+      ? 'A public app has no secret.'
       : 'The app authenticates itself with its key (private_key_jwt) and has no secret. Set tokenEndpointAuthMethod to client_secret_basic first.',
   );
 }
@@ -224,8 +226,8 @@ async function register(
   input: SettingsInput,
   { environment, applicationType }: AppKind,
 ): Promise<RegisteredApp> {
-  const { apps, maxAppsPerDeveloper: limit, needsApproval } = dependencies;
-  const settings = parseRegistration(input, applicationType);
+  const { apps, maxAppsPerDeveloper: limit, needsApproval, publicApps } = dependencies;
+  const settings = parseRegistration(input, applicationType, publicApps);
   refuseKeyPlace(dependencies, settings);
   refuseOwnHost(dependencies, settings);
   if ((await apps.countApps(ownerId)) >= limit) throw tooMany(limit);
@@ -263,7 +265,6 @@ export async function putNewApp(
     statusChangedAt: now,
     lock,
     secretLast4: secret?.last4 ?? '',
-    keyUses: {},
     createdAt: now,
   };
   return (await apps.insertApp(app, secret, limit)) ? app : null;

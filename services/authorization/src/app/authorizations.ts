@@ -1,7 +1,8 @@
+import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
 import type { Clock } from '@phds/service-kit/clock';
 import { type AppError, invalidRequest, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
-import { type App, requestSecondsOf } from '../domain/app.ts';
+import type { App } from '../domain/app.ts';
 import {
   type AcceptedParameters,
   findSettingsFault,
@@ -142,7 +143,6 @@ async function openPending(
   const { authorizations, approvals, clock } = dependencies;
   const { purpose, neededScopes, ...kept } = accepted;
   const { scopes } = kept;
-  const seconds = requestSecondsOf(app);
   const createdAt = clock.now();
   const pendingId = newId('apr', 160);
   // Inserted first, so that every visible pending approval has its redirect.
@@ -153,7 +153,7 @@ async function openPending(
     redirectUri,
     ...kept,
     createdAt,
-    expiresAt: addSeconds(createdAt, seconds),
+    expiresAt: addSeconds(createdAt, PENDING_APPROVAL_SECONDS),
   });
   try {
     const removedIds = await approvals.open({
@@ -174,7 +174,7 @@ async function openPending(
     throw error;
   }
   const requestUri = REQUEST_URI_PREFIX + pendingId;
-  return { pendingId, requestUri, expiresInSeconds: seconds };
+  return { pendingId, requestUri, expiresInSeconds: PENDING_APPROVAL_SECONDS };
 }
 
 /** A failed clean-up does not change consent's response; pruning deletes the rows later. */

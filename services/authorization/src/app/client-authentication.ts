@@ -3,7 +3,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
-import { type App, isPublic, usableKeysOf } from '../domain/app.ts';
+import { type App, isPublic, type PublicApps, usableKeysOf } from '../domain/app.ts';
 import type { KeyFetching } from './key-fetching.ts';
 import type { AppStore, AssertionVerifier, Credential, UsedJwts } from './ports.ts';
 
@@ -62,17 +62,15 @@ const NOBODY = 'app_0000000000000000000000';
  * adds a minimum duration.
  */
 export function createClientAuthentication(dependencies: {
-  readonly apps: Pick<AppStore, 'findCredential' | 'noteKeyUses'>;
+  readonly apps: Pick<AppStore, 'findCredential'>;
   readonly usedJwts: UsedJwts;
   readonly verifyAssertion: AssertionVerifier;
   readonly keyFetching: Pick<KeyFetching, 'want'>;
   readonly clock: Clock;
-  /** Takes the failures of noting the use of a key, for which nobody waits. */
-  readonly onFailure: (error: unknown) => void;
+  readonly publicApps: PublicApps;
 }): ClientAuthentication {
-  const { apps, clock } = dependencies;
+  const { apps, clock, publicApps } = dependencies;
   const dummyHash = randomBytes(32);
-  const noteKeyUse = createKeyUses(dependencies);
 
   function findSecretFault(found: Credential | null, clientSecret: string | undefined): string {
     const hash = sha256(clientSecret ?? '');
@@ -87,15 +85,14 @@ export function createClientAuthentication(dependencies: {
   async function identify(credentials: ClientCredentials, use: boolean): Promise<PresentedClient> {
     const { clientId = '', clientSecret, clientAssertion } = credentials;
     const found = await apps.findCredential(isId('app', clientId) ? clientId : NOBODY);
-    const { fault, jkt } =
+    const fault =
       clientAssertion === undefined
-        ? { fault: findSecretFault(found, clientSecret), jkt: '' }
-        : await judgeAssertion(dependencies, found, { clientId, clientAssertion, use });
-    const app = found?.app ?? null;
+        ? findSecretFault(found, clientSecret)
+        : await findAssertionFault(dependencies, found, { clientId, clientAssertion, use });
+    const app = found === null ? null : judgeType(found.app, publicApps);
     const credentialSent = clientSecret !== undefined || clientAssertion !== undefined;
     const isDoubled = clientAssertion !== undefined && clientSecret !== undefined;
     const authenticated = fault === '' && app?.status === 'active' && !isDoubled;
-    if (use && authenticated && jkt !== '') noteKeyUse(app, jkt);
     return {
       app,
       authenticated,
@@ -113,6 +110,12 @@ export function createClientAuthentication(dependencies: {
   };
 }
 
+/** An app as the deployment takes it; null for one that it refuses. */
+function judgeType(app: App, publicApps: PublicApps): App | null {
+  if (!isPublic(app) || publicApps === 'allowed') return app;
+  return publicApps === 'refused' ? null : { ...app, dpopBoundAccessTokens: true };
+}
+
 function admit(client: PresentedClient, least: 'named' | 'proven'): App {
   const isAdmitted = client.authenticated || (least === 'named' && client.isNamed);
   if (client.app === null || !isAdmitted) throw unauthorized(refusalOf(client));
@@ -124,33 +127,6 @@ function findPreviousHash(found: Credential | null, now: Date): Uint8Array | nul
   return previous !== null && previous.expiresAt > now ? previous.hash : null;
 }
 
-const HOUR_MS = 3_600_000;
-/** More than an app has keys. */
-const KEPT_USES = 10;
-
-/** Notes that a key has authenticated an app: at most once an hour, and not within the call. */
-function createKeyUses({
-  apps,
-  clock,
-  onFailure,
-}: Parameters<typeof createClientAuthentication>[0]): (app: App, jkt: string) => void {
-  const underWay = new Set<string>();
-  return ({ clientId, keyUses }, jkt) => {
-    const now = clock.now();
-    const last = keyUses[jkt];
-    const isRecent = last !== undefined && now.getTime() - Date.parse(last) < HOUR_MS;
-    if (isRecent || underWay.has(clientId)) return;
-    underWay.add(clientId);
-    // One that a concurrent call notes and this overwrites is noted at its next use.
-    const uses = Object.entries({ ...keyUses, [jkt]: now.toISOString() });
-    const latest = uses.toSorted(([, a], [, b]) => b.localeCompare(a)).slice(0, KEPT_USES);
-    void apps
-      .noteKeyUses(clientId, Object.fromEntries(latest))
-      .catch(onFailure)
-      .finally(() => underWay.delete(clientId));
-  };
-}
-
 interface PresentedAssertion {
   readonly clientId: string;
   readonly clientAssertion: string;
@@ -158,22 +134,20 @@ interface PresentedAssertion {
   readonly use: boolean;
 }
 
-/** `jkt` is the thumbprint of the key if the assertion is right. */
-async function judgeAssertion(
+/** Empty for a right one. */
+async function findAssertionFault(
   { verifyAssertion, usedJwts, keyFetching, clock }: Parameters<typeof createClientAuthentication>[0],
   found: Credential | null,
   { clientId, clientAssertion, use }: PresentedAssertion,
-): Promise<{ readonly fault: string; readonly jkt: string }> {
+): Promise<string> {
   const jwks = found === null ? '' : usableKeysOf(found.app, clock.now());
-  const securityProfile = found?.app.securityProfile ?? '';
-  const judged = await verifyAssertion(clientAssertion, { clientId, jwks, securityProfile });
+  const judged = await verifyAssertion(clientAssertion, { clientId, jwks });
   if ('fault' in judged) {
     if (judged.namesUnknownKey && found !== null && found.app.jwksUri !== '') keyFetching.want(clientId);
-    return { fault: `assertion: ${judged.fault}`, jkt: '' };
+    return `assertion: ${judged.fault}`;
   }
-  const { jkt } = judged;
-  if (found?.app.status !== 'active') return { fault: '', jkt };
+  if (found?.app.status !== 'active') return '';
   const hash = sha256(`client assertion\0${clientId}\0${judged.jti}`);
   const isNew = use ? await usedJwts.use(hash, judged.memorableUntil) : !(await usedJwts.isUsed(hash));
-  return { fault: isNew ? '' : 'assertion: it was used before', jkt };
+  return isNew ? '' : 'assertion: it was used before';
 }

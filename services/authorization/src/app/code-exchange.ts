@@ -105,7 +105,7 @@ async function issue(
     codeHash: code.hash,
     scopes,
     familyId: newId('fam'),
-    familyExpiresAt: toFamilyExpiry(app, now, grant.expiresAt),
+    familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
     accessHash: sha256(accessToken),
     accessExpiresAt: expiresAt,
     jkt,

@@ -51,9 +51,8 @@ export interface Decisions {
   /** Returns the app's redirect URI with error=access_denied, state and iss; null when the app has removed that URI since. */
   deny(session: string, pendingId: string): Promise<string | null>;
   /**
-   * Gives the person more time to decide and returns the new end, until which the `request_uri` works too, except for apps of the
-   * profile `fapi2`. Throws as documented for the
-   * rpc ExtendAuthorization.
+   * Gives the person more time to decide and returns the new end, until which the `request_uri` works too. Throws as documented for
+   * the rpc ExtendAuthorization.
    */
   extend(session: string, pendingId: string): Promise<Date>;
 }
@@ -108,10 +107,9 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
     },
 
     async extend(session, pendingId) {
-      const request = await getRequest(authorizations, pendingId);
-      const app = await getApp(request);
+      await getRequest(authorizations, pendingId);
       const expiresAt = await approvals.extend(session, pendingId);
-      if (app.securityProfile === '') await authorizations.extendRequest(pendingId, expiresAt);
+      await authorizations.extendRequest(pendingId, expiresAt);
       return expiresAt;
     },
   };

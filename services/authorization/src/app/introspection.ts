@@ -19,8 +19,8 @@ import type { ConsentLedger, LivenessQuery, SignAssertion, TokenStore } from './
 /** The result of introspection for the gateway. */
 export type Introspected =
   | { readonly status: 'dead' | 'unknown' }
-  /** As in AccessToken and App. */
-  | { readonly status: 'expired'; readonly jkt: string | null; readonly allowedOrigins: readonly string[] }
+  /** As in AccessToken. */
+  | { readonly status: 'expired'; readonly jkt: string | null }
   | LiveToken;
 
 /** A usable token. The caller judges whether consent covers an endpoint. */
@@ -63,8 +63,7 @@ export function createIntrospection(dependencies: {
     const token = await tokens.findAccessToken(hash);
     if (token === null) return { status: 'unknown' };
     const standing = judgeAccessToken(token, clock.now());
-    if (standing === 'expired')
-      return { status: standing, jkt: token.jkt, allowedOrigins: token.app.allowedOrigins };
+    if (standing === 'expired') return { status: standing, jkt: token.jkt };
     if (standing !== 'live') return { status: standing };
     const liveness = await checkLedger(token);
     if (liveness !== null && !isAlive(token, liveness)) return DEAD;

@@ -66,10 +66,8 @@ export interface Rotation {
   readonly now: Date;
 }
 
-/** An access token for a refresh token that stays as it is, except that it lives as long as its family does afterwards. */
-export interface Renewal extends Omit<Rotation, 'successorHash' | 'successorScopes' | 'scope'> {
-  readonly refreshScopes: readonly Scope[];
-}
+/** An access token for a repeated use of a refresh token with another key. */
+export type Renewal = Omit<Rotation, 'successorHash' | 'successorScopes' | 'scope'>;
 
 /** Signed JWTs that are accepted once: client assertions and DPoP proofs. */
 export interface UsedJwts {
@@ -135,9 +133,9 @@ export interface KeySource {
  */
 export type AssertionVerifier = (
   assertion: string,
-  signer: { readonly clientId: string; readonly jwks: string; readonly securityProfile: string },
+  signer: { readonly clientId: string; readonly jwks: string },
 ) => Promise<
-  | { readonly jti: string; readonly jkt: string; readonly memorableUntil: Date }
+  | { readonly jti: string; readonly memorableUntil: Date }
   | { readonly fault: string; readonly namesUnknownKey: boolean }
 >;
 
@@ -316,8 +314,6 @@ export interface AppStore {
     change: SettingsChange,
     now: Date,
   ): Promise<App | null>;
-  /** Replaces `keyUses`. */
-  noteKeyUses(clientId: string, keyUses: App['keyUses']): Promise<void>;
   /** False unless the app belongs to one of these two. An erased developer is an empty id. */
   setOwner(clientId: string, ownerId: string, formerId: string): Promise<boolean>;
   /**
@@ -339,7 +335,6 @@ export type AppProfile = Pick<
   | 'developerName'
   | 'homepageUrl'
   | 'privacyPolicyUrl'
-  | 'logoUrl'
   | 'updatedAt'
 >;
 

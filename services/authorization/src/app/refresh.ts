@@ -3,15 +3,15 @@ import { parseAskedScopes } from '@phds/catalog/fhir/words';
 import { formatScopeList, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, unavailable } from '@phds/service-kit/errors';
-import { newSecret, sha256 } from '@phds/service-kit/secrets';
-import type { App } from '../domain/app.ts';
+import { sha256 } from '@phds/service-kit/secrets';
+import { type App, isPublic } from '../domain/app.ts';
 import { requireKnown } from '../domain/authorization-request.ts';
 import {
   type AccessToken,
   type GrantFacts,
   judgeRefresh,
-  type RefreshMove,
   type RefreshToken,
+  type TokenFamily,
   toAccessExpiry,
   toFamilyExpiry,
   toWorkingScopes,
@@ -44,7 +44,7 @@ export interface RefreshDependencies {
 }
 
 /**
- * The refresh_token grant. Every use rotates, except for apps of the profile `fapi2`. The successor pair is derived from the old token and a server
+ * The refresh_token grant. Every use rotates. The successor pair is derived from the old token and a server
  * key, so that a lost response can be repeated without storing tokens in plain text. One conditional statement decides which of
  * several uses at the same time is the first; the others then see it.
  */
@@ -55,22 +55,20 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     if (!refreshToken) throw invalidRequest('refresh_token', 'is required');
     const known = await findOwn(dependencies, app, refreshToken, jkt);
     // Final states are judged first, without the ledger.
-    const first = judgeRefresh(known, '', clock.now());
+    const first = judgeRefresh(known, app, '', clock.now());
     if (first === 'dead') throw ownInvalidGrant(describeDead(known));
     if (first === 'reuse') return punishReuse(revokeFamily, known);
     const grant = await requireLiveFamily(dependencies, known);
     const all = known.family.grows ? widenScopes(known.scopes, grant) : known.scopes;
     requireWorkingScopes(all, grant);
-    const isKept = isKeptBy(app, first);
     const wanted = {
-      pair: toPair(derivationKey, refreshToken, jkt, isKept),
+      pair: derivePair(derivationKey, refreshToken, jkt),
       jkt,
       app,
       ...toNamed(scope, { app, askedWords: known.family.askedWords, fhirBase }),
       all,
       grant,
     };
-    if (isKept) return renew(dependencies, known, wanted);
     const rotated = first === 'rotate' ? await rotate(dependencies, known, wanted) : null;
     // Another use was faster, or was first: judged by the state after it.
     return rotated ?? repeat(dependencies, await findOwn(dependencies, app, refreshToken, jkt), wanted);
@@ -87,16 +85,6 @@ function toNamed(
   return { named: requireKnown(asked), askedWords: asked.words.length > 0 ? asked.words : askedWords };
 }
 
-/** Whether the refresh token stays as it is (FAPI 2.0 Security Profile section 5.3.2.1). */
-function isKeptBy({ securityProfile }: App, move: RefreshMove): boolean {
-  return securityProfile === 'fapi2' && move === 'rotate';
-}
-
-/** The tokens of the answer. Each use of a token that stays gets an access token of its own. */
-function toPair(key: KeyObject, refresh: string, jkt: string | null, isKept: boolean): Pair {
-  return isKept ? { access: newSecret('access_token'), refresh } : derivePair(key, refresh, jkt);
-}
-
 async function findOwn(
   dependencies: RefreshDependencies,
   app: App,
@@ -109,11 +97,19 @@ async function findOwn(
   }
   if (known.family.appEpoch !== app.epoch)
     throw ownInvalidGrant('The app was revoked after the token was issued.');
-  // Before anything is judged: everybody can call in the name of a public app, whose reused token would end the family.
-  const { jkt: only } = known.family;
-  if (only !== null && jkt !== null && only !== jkt) throw invalidGrant('the key of somebody else');
-  if (known.family.isBound && jkt === null) throw missingDpopProof('the tokens are bound to a key');
+  requireKey(known.family, app, jkt);
   return known;
+}
+
+/** Comes before a token is judged, so that nobody ends a family by reusing a token without the key that it is bound to. */
+function requireKey(family: TokenFamily, app: App, jkt: string | null): void {
+  const { jkt: only } = family;
+  if (only !== null && jkt !== null && only !== jkt) throw invalidGrant('the key of somebody else');
+  if (isPublic(app) && only === null) {
+    if (!app.dpopBoundAccessTokens) return;
+    throw ownInvalidGrant('The tokens began without a key, which the app now needs. Ask the person again.');
+  }
+  if (family.isBound && jkt === null) throw missingDpopProof('the tokens are bound to a key');
 }
 
 async function requireLiveFamily(
@@ -162,7 +158,7 @@ function toIssue(token: RefreshToken, wanted: Wanted, scopes: readonly Scope[], 
   const access = {
     tokenHash: token.hash,
     familyId: token.family.id,
-    familyExpiresAt: toFamilyExpiry(app, now, grant.expiresAt),
+    familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
     accessHash: sha256(pair.access),
     accessScopes: scopes,
     accessExpiresAt: expiresAt,
@@ -182,16 +178,6 @@ function requireShared({ named, all, grant }: Wanted): readonly Scope[] {
   return named ?? all;
 }
 
-/** A use that leaves the refresh token as it is (FAPI 2.0 Security Profile section 5.3.2.1). Each gets an access token of its own. */
-async function renew(
-  dependencies: RefreshDependencies,
-  token: RefreshToken,
-  wanted: Wanted,
-): Promise<IssuedTokens> {
-  const answer = await issueBeside(dependencies, token, wanted, requireShared(wanted));
-  return answer ?? Promise.reject(ownInvalidGrant(describeDead(token)));
-}
-
 /** Stores another access token of the family. Null if the family has ended meanwhile. */
 async function issueBeside(
   { tokens, clock }: RefreshDependencies,
@@ -200,7 +186,7 @@ async function issueBeside(
   scopes: readonly Scope[],
 ): Promise<IssuedTokens | null> {
   const { answer, access } = toIssue(token, wanted, scopes, clock.now());
-  const isStored = await tokens.renew({ ...access, refreshScopes: wanted.all });
+  const isStored = await tokens.renew(access);
   return isStored ? answer : null;
 }
 
@@ -212,7 +198,7 @@ async function repeat(
 ): Promise<IssuedTokens> {
   const { tokens, clock, revokeFamily, proof } = dependencies;
   const now = clock.now();
-  switch (judgeRefresh(token, toRequestedScope(token, wanted), now)) {
+  switch (judgeRefresh(token, wanted.app, toRequestedScope(token, wanted), now)) {
     case 'rotate':
       throw unavailable(new Error('the token could not be used a moment ago'));
     case 'repeat': {

@@ -14,7 +14,6 @@ const SETTINGS = parseRegistration({
   description: 'With this app the gateways test that a revocation takes effect. The deployment has made it.',
   redirectUris: [SELF_TEST_APP.redirectUri],
   scopes: [SELF_TEST_APP.scope],
-  allowedOrigins: [],
 });
 
 /**

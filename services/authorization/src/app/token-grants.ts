@@ -49,7 +49,7 @@ export interface IssuedTokens {
   /** As in TokenFamily. */
   readonly askedWords: readonly string[];
   readonly grantId: string | null;
-  /** Identifies the person to this app only. Null also while consent does not say, and for the profile `fapi2`. */
+  /** Identifies the person to this app only. Null also while consent does not say. */
   readonly sub: string | null;
 }
 
@@ -153,9 +153,7 @@ export function createTokenEndpoint(dependencies: {
     const jkt = await possession.confirm(proof);
     if (jkt === null && app.dpopBoundAccessTokens) throw missingDpopProof('the app has chosen so');
     const { scopes, askedWords, ...issued } = await grant(app, { ...parameters, jkt });
-    const answer = { ...issued, ...describeAccess({ scopes, askedWords, sub: issued.sub }, app, fhirBase) };
-    // FAPI 2.0 Security Profile section 5.3.2.3: who the person is, is for OpenID Connect to say.
-    return app.securityProfile === 'fapi2' ? { ...answer, sub: null } : answer;
+    return { ...issued, ...describeAccess({ scopes, askedWords, sub: issued.sub }, app, fhirBase) };
   };
 }
 

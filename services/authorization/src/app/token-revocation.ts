@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
+import type { App } from '../domain/app.ts';
 import { isPastRetry } from '../domain/token.ts';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
 import type { ConsentLedger, TokenStore } from './ports.ts';
@@ -32,18 +33,18 @@ export function createTokenRevocation(dependencies: {
     await tokens.markTokenRevoked(hash, clock.now());
   }
 
-  async function revokeRefresh(clientId: string, text: string): Promise<void> {
+  async function revokeRefresh(app: App, text: string): Promise<void> {
     const token = await findInLineage(dependencies, text);
-    if (token === null || token.family.clientId !== clientId || token.family.revokedAt !== null) return;
+    if (token === null || token.family.clientId !== app.clientId || token.family.revokedAt !== null) return;
     // Everybody can call in the name of an app without a secret, so an old token that leaked ends nothing of it.
-    if (token.family.jkt !== null && isPastRetry(token)) return;
+    if (token.family.jkt !== null && isPastRetry(token, app)) return;
     await revokeFamily(token.family.id);
   }
 
   return async (credentials, token) => {
-    const { clientId } = await clients.authenticate(credentials);
+    const app = await clients.authenticate(credentials);
     if (!token) throw invalidRequest('token', 'is required');
-    if (isSecret('access_token', token)) await revokeAccess(clientId, sha256(token));
-    else await revokeRefresh(clientId, token);
+    if (isSecret('access_token', token)) await revokeAccess(app.clientId, sha256(token));
+    else await revokeRefresh(app, token);
   };
 }

@@ -79,7 +79,6 @@ export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof Ap
     developerName: app.developerName,
     homepageUrl: app.homepageUrl,
     privacyPolicyUrl: app.privacyPolicyUrl,
-    logoUrl: app.logoUrl,
     updatedAt: timestampFromDate(app.updatedAt),
   };
 }

@@ -8,7 +8,7 @@ import {
   type AppSettings,
   isPublic,
   type KeyFetch,
-  type SecurityProfile,
+  type PublicApps,
   type TokenEndpointAuthMethod,
 } from './app.ts';
 import { parsePublicKeys } from './public-keys.ts';
@@ -34,7 +34,6 @@ export interface SettingsInput {
   readonly developerName?: string | undefined;
   readonly homepageUrl?: string | undefined;
   readonly privacyPolicyUrl?: string | undefined;
-  readonly logoUrl?: string | undefined;
   readonly requirePkce?: boolean | undefined;
   readonly tokenEndpointAuthMethod?: string | undefined;
   /** A JSON Web Key Set as JSON; an empty text clears it. */
@@ -43,8 +42,6 @@ export interface SettingsInput {
   readonly jwksUri?: string | undefined;
   readonly dpopBoundAccessTokens?: boolean | undefined;
   readonly requirePushedAuthorizationRequests?: boolean | undefined;
-  readonly securityProfile?: string | undefined;
-  readonly allowedOrigins: readonly string[];
 }
 
 type KnownSettings = AppSettings & KeyFetch;
@@ -64,43 +61,48 @@ const DEFAULTS: KnownSettings = {
   developerName: '',
   homepageUrl: '',
   privacyPolicyUrl: '',
-  logoUrl: '',
   requirePkce: false,
   tokenEndpointAuthMethod: 'client_secret_basic',
   jwks: '',
   jwksUri: '',
   dpopBoundAccessTokens: false,
   requirePushedAuthorizationRequests: false,
-  securityProfile: '',
-  allowedOrigins: [],
 };
 
-/** What the FAPI 2.0 Security Profile asks of an app (section 5.3.2). */
-const FAPI2 = {
-  tokenEndpointAuthMethod: 'private_key_jwt',
-  requirePkce: true,
-  dpopBoundAccessTokens: true,
-  requirePushedAuthorizationRequests: true,
-} as const satisfies Partial<AppSettings>;
-
-/** What every app without a secret needs, because everybody can call in its name (RFC 9700 sections 2.1.1 and 2.2.2). */
+/** What every app without a secret needs, because everybody can call in its name (RFC 9700 section 2.1.1). */
 const PUBLIC = {
   tokenEndpointAuthMethod: 'none',
   requirePkce: true,
-  dpopBoundAccessTokens: true,
+  jwks: '',
+  jwksUri: '',
 } as const satisfies Partial<AppSettings>;
 
+/** What the deployment demands of an app of this type. */
+function forcedBy(publicApps: PublicApps, { applicationType }: Pick<App, 'applicationType'>) {
+  if (applicationType === 'server') return {};
+  return { ...PUBLIC, ...(publicApps === 'bound' && { dpopBoundAccessTokens: true }) };
+}
+
 /** The settings of a new app of this type. Throws `invalid_request` that names every invalid field. */
-export function parseRegistration(input: SettingsInput, type: ApplicationType = 'server'): KnownSettings {
+export function parseRegistration(
+  input: SettingsInput,
+  applicationType: ApplicationType = 'server',
+  publicApps: PublicApps = 'allowed',
+): KnownSettings {
   const violations: Violation[] = [];
+  if (applicationType === 'public' && publicApps === 'refused') {
+    const message = 'must be server: this service admits no apps without a secret';
+    violations.push({ parameter: 'applicationType', message });
+  }
   if (input.name === undefined) violations.push({ parameter: 'name', message: 'is required' });
   if (input.redirectUris.length === 0) {
     violations.push({ parameter: 'redirectUris', message: 'needs at least one redirect URI' });
   }
-  const before = { ...DEFAULTS, applicationType: type, ...(type !== 'server' && PUBLIC) };
+  const forced = forcedBy(publicApps, { applicationType });
+  const before = { ...DEFAULTS, applicationType, ...forced };
   const sent = collectChange(input, violations);
-  const origins = type === 'browser' && { allowedOrigins: originsOf(sent.redirectUris ?? []) };
-  const change = completeChange({ ...origins, ...sent }, before, violations, null);
+  const change = completeChange(sent, before, null);
+  violations.push(...findFaults({ ...before, ...change }, forced, sent));
   if (violations.length > 0) throw invalidRequest(violations);
   const { applicationType: _type, ...settings } = { ...before, ...change };
   return settings;
@@ -111,9 +113,18 @@ export function parseRegistration(input: SettingsInput, type: ApplicationType = 
  * validated when they were added, possibly by earlier rules. The console sends the whole list, so validating them again could
  * prevent a developer from adding one.
  */
-export function parseChange(input: SettingsInput, app: JudgedSettings, now: Date): SettingsChange {
+export function parseChange(
+  input: SettingsInput,
+  app: JudgedSettings,
+  now: Date,
+  publicApps: PublicApps = 'allowed',
+): SettingsChange {
   const violations: Violation[] = [];
-  const change = completeChange(collectChange(input, violations, app.redirectUris), app, violations, now);
+  const sent = collectChange(input, violations, app.redirectUris);
+  const change = completeChange(sent, app, now);
+  // An app that was registered before the deployment demanded keys keeps what it does not send.
+  const forced = Object.entries(forcedBy(publicApps, app)).filter(([field]) => field in change);
+  violations.push(...findFaults({ ...app, ...change }, Object.fromEntries(forced), sent));
   const { tokenEndpointAuthMethod: method, jwksUri, jwksFailure } = { ...app, ...change };
   const isSwitched = method === 'private_key_jwt' && method !== app.tokenEndpointAuthMethod;
   // The secret ends, so the keys have to work already.
@@ -137,7 +148,7 @@ function collectChange(
     const text = input[field];
     if (text !== undefined) change[field] = collectText(field, text.trim(), violations);
   }
-  for (const field of ['homepageUrl', 'privacyPolicyUrl', 'logoUrl'] as const) {
+  for (const field of ['homepageUrl', 'privacyPolicyUrl'] as const) {
     const url = input[field];
     if (url !== undefined) change[field] = collectUrl(field, url, violations);
   }
@@ -145,15 +156,12 @@ function collectChange(
     change.redirectUris = collectRedirectUris(input.redirectUris, knownUris, violations);
   }
   if (input.scopes.length > 0) change.scopes = collectScopes(input.scopes, violations);
-  if (input.allowedOrigins.length > 0)
-    change.allowedOrigins = collectOrigins(input.allowedOrigins, violations);
   for (const field of FLAGS) {
     const flag = input[field];
     if (flag !== undefined) change[field] = flag;
   }
-  const { tokenEndpointAuthMethod: method, securityProfile: profile } = input;
+  const { tokenEndpointAuthMethod: method } = input;
   if (method !== undefined) change.tokenEndpointAuthMethod = collectMethod(method, violations);
-  if (profile !== undefined) change.securityProfile = collectProfile(profile, violations);
   return { ...change, ...collectKeys(input, violations) };
 }
 
@@ -164,14 +172,6 @@ function collectMethod(text: string, violations: Violation[]): TokenEndpointAuth
   const message = 'must be client_secret_basic or private_key_jwt';
   violations.push({ parameter: 'tokenEndpointAuthMethod', message });
   return 'client_secret_basic';
-}
-
-function collectProfile(text: string, violations: Violation[]): SecurityProfile {
-  if (text !== '' && text !== 'fapi2') {
-    violations.push({ parameter: 'securityProfile', message: 'must be fapi2' });
-    return '';
-  }
-  return text;
 }
 
 function collectKeys({ jwks, jwksUri }: SettingsInput, violations: Violation[]): SettingsChange {
@@ -190,26 +190,17 @@ function collectKeySet(text: string | undefined, violations: Violation[]): Setti
   return { jwks: text };
 }
 
-/**
- * The change with what a chosen security profile sets, and what it means for fetched keys. The settings after it have to agree with each
- * other.
- */
-function completeChange(
-  sent: SettingsChange,
-  before: JudgedSettings,
-  violations: Violation[],
-  now: Date | null,
-): SettingsChange {
-  const change = { ...sent, ...completeKeys(sent, before, now) };
-  const complete = { ...(change.securityProfile === 'fapi2' && FAPI2), ...change };
-  const after = { ...before, ...complete };
-  violations.push(...findMethodFaults(after, sent));
-  if (isPublic(after)) violations.push(...findPublicFaults(after));
-  else if (after.securityProfile === 'fapi2') violations.push(...findProfileFaults(after));
-  if (after.applicationType !== 'browser' && after.allowedOrigins.length > 0) {
-    violations.push({ parameter: 'allowedOrigins', message: 'is for browser apps' });
-  }
-  return complete;
+/** The change with what it means for fetched keys. */
+function completeChange(sent: SettingsChange, before: JudgedSettings, now: Date | null): SettingsChange {
+  return { ...sent, ...completeKeys(sent, before, now) };
+}
+
+/** The settings after a change have to agree with each other. */
+function findFaults(after: JudgedSettings, forced: Partial<AppSettings>, sent: SettingsChange): Violation[] {
+  const unforced = Object.entries(forced)
+    .filter(([field, value]) => after[field as keyof AppSettings] !== value)
+    .map(([parameter]) => ({ parameter, message: 'is fixed for an app without a secret' }));
+  return [...findMethodFaults(after, sent), ...unforced];
 }
 
 function findMethodFaults(after: JudgedSettings, sent: SettingsChange): Violation[] {
@@ -235,60 +226,6 @@ function completeKeys(
   if (jwksUri === '') return { ...NO_FETCH, jwks: '' };
   const jwksFetchedAt = before.jwks === '' ? null : (before.jwksFetchedAt ?? now);
   return { jwksFetchedAt, jwksAskedAt: null, jwksFailure: 'has not been fetched yet' };
-}
-
-function findProfileFaults(settings: AppSettings): Violation[] {
-  const isHttps = (uri: string) => uri.startsWith('https:');
-  return [
-    ...findUnforced(settings, FAPI2, 'is fixed by the security profile fapi2'),
-    ...findForeignUris(settings.redirectUris, isHttps, 'must use https with the security profile fapi2'),
-  ];
-}
-
-function findPublicFaults(settings: JudgedSettings): Violation[] {
-  const none = { jwks: '', jwksUri: '', securityProfile: '' } as const;
-  const forced = findUnforced(settings, { ...PUBLIC, ...none }, 'is fixed for an app without a secret');
-  if (settings.applicationType !== 'browser') return forced;
-  // Another app of the device could have the scheme or the port of the page.
-  const message = 'must be https, or http on loopback, for an app of type browser';
-  const uris = findForeignUris(settings.redirectUris, (uri) => /^https?:/.test(uri), message);
-  const missing = { parameter: 'allowedOrigins', message: 'needs at least one origin' };
-  return [...forced, ...uris, ...(settings.allowedOrigins.length === 0 ? [missing] : [])];
-}
-
-function findUnforced(settings: AppSettings, forced: Partial<AppSettings>, message: string): Violation[] {
-  return Object.entries(forced)
-    .filter(([field, value]) => settings[field as keyof AppSettings] !== value)
-    .map(([parameter]) => ({ parameter, message }));
-}
-
-function findForeignUris(
-  uris: readonly string[],
-  isOf: (uri: string) => boolean,
-  message: string,
-): Violation[] {
-  const index = uris.findIndex((uri) => !isOf(uri));
-  return index === -1 ? [] : [{ parameter: 'redirectUris', message: `entry ${index + 1} ${message}` }];
-}
-
-function originsOf(uris: readonly string[]): string[] {
-  return [...new Set(uris.filter((uri) => URL.canParse(uri)).map((uri) => new URL(uri).origin))];
-}
-
-const ORIGINS_MAX = 10;
-
-/** Exactly as browsers send them in `Origin`. */
-function collectOrigins(origins: readonly string[], violations: Violation[]): string[] {
-  const parameter = 'allowedOrigins';
-  if (origins.length > ORIGINS_MAX) {
-    violations.push({ parameter, message: `must have at most ${ORIGINS_MAX} entries` });
-  }
-  for (const [index, origin] of origins.slice(0, ORIGINS_MAX).entries()) {
-    const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
-    const fault = isOrigin ? findWebUrlFault(origin) : 'must be an origin, such as https://app.example';
-    if (fault !== null) violations.push({ parameter, message: `entry ${index + 1} ${fault}` });
-  }
-  return [...new Set(origins)];
 }
 
 function collectText(parameter: TextField, text: string, violations: Violation[]): string {

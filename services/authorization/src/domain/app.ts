@@ -1,11 +1,7 @@
 import {
   ACCESS_TOKEN_SECONDS,
-  BROWSER_REFRESH_TOKEN_SECONDS,
-  PENDING_APPROVAL_SECONDS,
   PUBLIC_ACCESS_TOKEN_SECONDS,
-  REFRESH_TOKEN_SECONDS,
-  STRICT_CODE_SECONDS,
-  STRICT_REQUEST_URI_SECONDS,
+  PUBLIC_CODE_SECONDS,
 } from '@phds/catalog/lifetimes';
 import type { Scope } from '@phds/catalog/scopes';
 
@@ -29,15 +25,12 @@ export interface AppLock {
   readonly since: Date;
 }
 
-/** Where an app runs. Native and browser apps can keep no secret: they are public clients (RFC 6749 section 2.1). */
-export const APPLICATION_TYPES = ['server', 'native', 'browser'] as const;
+/** `public`: an app on a device or in a page, which can keep no secret (a public client, RFC 6749 section 2.1). */
+export const APPLICATION_TYPES = ['server', 'public'] as const;
 export type ApplicationType = (typeof APPLICATION_TYPES)[number];
 
 /** How an app authenticates itself (RFC 7591 section 2). The secret may be in the body as well. `none` is for public clients. */
 export type TokenEndpointAuthMethod = 'client_secret_basic' | 'private_key_jwt' | 'none';
-
-/** `fapi2`: the FAPI 2.0 Security Profile, which forces other settings. */
-export type SecurityProfile = '' | 'fapi2';
 
 /** The settings that a developer chooses. Absent texts are empty. */
 export interface AppSettings {
@@ -49,7 +42,6 @@ export interface AppSettings {
   readonly developerName: string;
   readonly homepageUrl: string;
   readonly privacyPolicyUrl: string;
-  readonly logoUrl: string;
   readonly requirePkce: boolean;
   /** With `client_secret_basic` the keys work too, if there are any; with `private_key_jwt` they alone. */
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
@@ -61,9 +53,6 @@ export interface AppSettings {
   readonly dpopBoundAccessTokens: boolean;
   /** Whether its authorization requests have to be pushed, by the authenticated app (RFC 9126 section 6). */
   readonly requirePushedAuthorizationRequests: boolean;
-  readonly securityProfile: SecurityProfile;
-  /** Origins of the pages of a browser app, whose requests get CORS fields. */
-  readonly allowedOrigins: readonly string[];
 }
 
 /** What an operator approves: all but how the app and this service recognise each other. */
@@ -75,7 +64,6 @@ export const APPROVED_SETTINGS = [
   'developerName',
   'homepageUrl',
   'privacyPolicyUrl',
-  'logoUrl',
 ] as const satisfies readonly (keyof AppSettings)[];
 
 /** What became of `jwksUri`. */
@@ -116,8 +104,6 @@ export interface App extends AppSettings, KeyFetch {
   readonly lock: AppLock | null;
   /** Empty while the app has no secret. */
   readonly secretLast4: string;
-  /** When keys last authenticated the app (RFC 3339), at most an hour before their last use, by their thumbprints. */
-  readonly keyUses: Readonly<Record<string, string>>;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -134,29 +120,22 @@ export function usableKeysOf(
 }
 
 type Typed = Pick<App, 'applicationType'>;
-type Judged = Pick<App, 'applicationType' | 'securityProfile'>;
 
 /** Whether the app can keep no secret (RFC 6749 section 2.1). Everybody may know its client id and call in its name. */
 export function isPublic({ applicationType }: Typed): boolean {
-  return applicationType !== 'server';
+  return applicationType === 'public';
 }
 
-/** How long the `request_uri` of a new request lives. */
-export function requestSecondsOf({ securityProfile }: Pick<App, 'securityProfile'>): number {
-  return securityProfile === 'fapi2' ? STRICT_REQUEST_URI_SECONDS : PENDING_APPROVAL_SECONDS;
-}
+/** What the deployment does with apps without a secret: `bound` demands DPoP proofs of them. */
+export const PUBLIC_APPS = ['allowed', 'bound', 'refused'] as const;
+export type PublicApps = (typeof PUBLIC_APPS)[number];
 
 /** How long a code lives, which the settings of the service limit too. */
-export function codeSecondsOf(app: Judged, limit: number): number {
-  return isPublic(app) || app.securityProfile === 'fapi2' ? Math.min(limit, STRICT_CODE_SECONDS) : limit;
+export function codeSecondsOf(app: Typed, limit: number): number {
+  return isPublic(app) ? Math.min(limit, PUBLIC_CODE_SECONDS) : limit;
 }
 
 /** How long an access token of the app lives. */
 export function accessSecondsOf(app: Typed): number {
   return isPublic(app) ? PUBLIC_ACCESS_TOKEN_SECONDS : ACCESS_TOKEN_SECONDS;
-}
-
-/** How long a refresh token of the app lives without a use. */
-export function refreshSecondsOf({ applicationType }: Typed): number {
-  return applicationType === 'browser' ? BROWSER_REFRESH_TOKEN_SECONDS : REFRESH_TOKEN_SECONDS;
 }

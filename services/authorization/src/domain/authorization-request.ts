@@ -152,7 +152,7 @@ function describeUnknown([first = '']: readonly string[]): string {
  */
 export function findSettingsFault(
   request: Pick<AuthorizationRequest, 'redirectUri' | 'scopes' | 'codeChallenge'>,
-  app: Pick<App, 'redirectUris' | 'applicationType' | 'scopes' | 'requirePkce'>,
+  app: Pick<App, 'redirectUris' | 'scopes' | 'requirePkce'>,
 ): string | null {
   if (!isRegistered(app, request.redirectUri)) {
     return 'The redirect URI is no longer registered for the app.';

@@ -30,7 +30,7 @@ export function findRedirectUriFault(uri: string): string | null {
   return findTextFault(uri) ?? findSchemeFault(uri);
 }
 
-/** The reason why a link of an app (home page, privacy policy, logo) is invalid, or null. */
+/** The reason why a link of an app (home page, privacy policy) is invalid, or null. */
 export function findWebUrlFault(url: string): string | null {
   if (url.length > REDIRECT_URI_MAX_LENGTH) return `must have at most ${REDIRECT_URI_MAX_LENGTH} characters`;
   const fault = findTextFault(url.replace('#', ''));
@@ -52,12 +52,8 @@ export function matchesRedirectUri(registered: string, presented: string): boole
   return left[1] === right[1] && left[3] === right[3] && isPort(right[2]);
 }
 
-/** Whether an app has registered a redirect URI. The port of a page in a browser does not vary. */
-export function isRegistered(
-  { redirectUris, applicationType }: Pick<App, 'redirectUris' | 'applicationType'>,
-  presented: string,
-): boolean {
-  if (applicationType === 'browser') return redirectUris.includes(presented);
+/** Whether an app has registered a redirect URI. */
+export function isRegistered({ redirectUris }: Pick<App, 'redirectUris'>, presented: string): boolean {
   return redirectUris.some((uri) => matchesRedirectUri(uri, presented));
 }
 

@@ -5,9 +5,10 @@ import {
   EXPIRED_TOKEN_MEMORY_SECONDS,
   REFRESH_TOKEN_SECONDS,
   RETRY_WINDOW_SECONDS,
+  UNBOUND_RETRY_WINDOW_SECONDS,
 } from '@phds/catalog/lifetimes';
 import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
-import { type App, type AppStatus, accessSecondsOf, refreshSecondsOf } from './app.ts';
+import { type App, type AppStatus, accessSecondsOf, isPublic } from './app.ts';
 
 /** Everything derived from one exchange of a code; reuse of a refresh token revokes it as a whole. */
 export interface TokenFamily {
@@ -18,9 +19,9 @@ export interface TokenFamily {
   readonly appEpoch: number;
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
-  /** Whether its access tokens are bound to keys. It never gets unbound ones afterwards. */
+  /** Whether its access tokens are bound to keys. A family of an app with a secret never gets unbound ones afterwards. */
   readonly isBound: boolean;
-  /** Thumbprint of the one key of an app without a secret; null for other apps. */
+  /** Thumbprint of the one key that an app without a secret began with; null without one, and for other apps. */
   readonly jkt: string | null;
   /** As in AuthorizationRequest. */
   readonly askedWords: readonly string[];
@@ -75,8 +76,6 @@ export interface AccessToken {
   readonly app: {
     readonly status: AppStatus;
     readonly epoch: number;
-    /** As in AppSettings. */
-    readonly allowedOrigins: readonly string[];
   };
 }
 
@@ -111,16 +110,18 @@ export type RefreshMove =
  * Judges a refresh token. The replicas' clocks may differ by more than the retry window, so the database measures it. `scope` is the requested one, in the form
  * of `rotatedScope`.
  */
-export function judgeRefresh(token: RefreshToken, scope: string, now: Date): RefreshMove {
+export function judgeRefresh(token: RefreshToken, app: App, scope: string, now: Date): RefreshMove {
   if (token.family.revokedAt !== null || token.suspended) return 'dead';
   if (token.usedForMs === null) return token.expiresAt > now ? 'rotate' : 'dead';
-  if (token.successorUsed || isPastRetry(token)) return 'reuse';
+  if (token.successorUsed || isPastRetry(token, app)) return 'reuse';
   return token.rotatedScope === scope ? 'repeat' : 'other_scope';
 }
 
 /** Whether its use was longer ago than a lost response is repeated. */
-export function isPastRetry({ usedForMs }: Pick<RefreshToken, 'usedForMs'>): boolean {
-  return usedForMs !== null && usedForMs > RETRY_WINDOW_SECONDS * 1000;
+export function isPastRetry({ usedForMs, family }: RefreshToken, app: App): boolean {
+  const isUnbound = isPublic(app) && family.jkt === null;
+  const seconds = isUnbound ? UNBOUND_RETRY_WINDOW_SECONDS : RETRY_WINDOW_SECONDS;
+  return usedForMs !== null && usedForMs > seconds * 1000;
 }
 
 /**
@@ -166,8 +167,8 @@ export function toAccessExpiry(app: App, now: Date, grantEnd: Date | null): Date
 }
 
 /** End of a family and its current refresh token when created or used now: never after the grant's end. */
-export function toFamilyExpiry(app: App, now: Date, grantEnd: Date): Date {
-  return earlier(addSeconds(now, refreshSecondsOf(app)), grantEnd);
+export function toFamilyExpiry(now: Date, grantEnd: Date): Date {
+  return earlier(addSeconds(now, REFRESH_TOKEN_SECONDS), grantEnd);
 }
 
 /** A time by which everything that a family could have issued until now has expired. */

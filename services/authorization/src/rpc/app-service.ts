@@ -10,7 +10,6 @@ import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { createUserOf, sessionOf } from '@phds/service-kit/rpc/context';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/callers';
-import { thumbprintOf } from '@phds/service-kit/trust/dpop';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { StepUp } from '@phds/service-kit/trust/step-up';
 import { type AppLocks, fingerprintOf } from '../app/app-locks.ts';
@@ -29,7 +28,6 @@ import {
   type AppLockKind as Kind,
 } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
-import { parseKeys } from '../domain/public-keys.ts';
 
 /** Developers' apps, for a session that this service verifies itself. */
 export function createAppService(dependencies: {
@@ -108,7 +106,7 @@ function notADeveloper(): AppError {
 }
 
 function toSettingsInput(settings: AppSettingsMessage | undefined): SettingsInput {
-  return settings ?? { redirectUris: [], scopes: [], allowedOrigins: [] };
+  return settings ?? { redirectUris: [], scopes: [] };
 }
 
 /** What operators do about everybody's apps. */
@@ -174,12 +172,6 @@ function toOperatedApp(app: App) {
   };
 }
 
-function toKeyUse(key: Readonly<Record<string, unknown>>, keyUses: App['keyUses']) {
-  const last = keyUses[thumbprintOf(key)];
-  const { kid = '' } = key as { readonly kid?: string };
-  return { kid, ...(last !== undefined && { lastUsedAt: timestampFromDate(new Date(last)) }) };
-}
-
 function toAppMessage(app: App) {
   return {
     clientId: app.clientId,
@@ -191,7 +183,6 @@ function toAppMessage(app: App) {
     developerName: app.developerName,
     homepageUrl: app.homepageUrl,
     privacyPolicyUrl: app.privacyPolicyUrl,
-    logoUrl: app.logoUrl,
     requirePkce: app.requirePkce,
     tokenEndpointAuthMethod: app.tokenEndpointAuthMethod,
     jwks: app.jwks,
@@ -200,10 +191,7 @@ function toAppMessage(app: App) {
     jwksFailure: app.jwksFailure,
     dpopBoundAccessTokens: app.dpopBoundAccessTokens,
     requirePushedAuthorizationRequests: app.requirePushedAuthorizationRequests,
-    securityProfile: app.securityProfile,
     applicationType: app.applicationType,
-    allowedOrigins: [...app.allowedOrigins],
-    keyUses: parseKeys(app.jwks).map((key) => toKeyUse(key, app.keyUses)),
     status: toAppStatusMessage(app.status),
     ...(app.lock !== null && { lock: toAppLockMessage(app.lock) }),
     createdAt: timestampFromDate(app.createdAt),

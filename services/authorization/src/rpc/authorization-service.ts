@@ -14,6 +14,8 @@ import { toClientCredentials } from './token-service.ts';
 /** The authorization-code flow up to the code, and the erasure of people. */
 export function createAuthorizationService(dependencies: {
   readonly clients: ClientAuthentication;
+  /** The app of a refresh token. */
+  readonly findClientOf: (refreshToken: string) => Promise<string | undefined>;
   readonly authorizations: Authorizations;
   readonly decisions: Decisions;
   readonly sandboxDecisions: SandboxDecisions;
@@ -22,8 +24,8 @@ export function createAuthorizationService(dependencies: {
   readonly stepUp: StepUp;
   readonly issuer: string;
 }) {
-  const { clients, authorizations, decisions, sandboxDecisions, erasures, verifySession, stepUp, issuer } =
-    dependencies;
+  const { clients, findClientOf, authorizations, decisions, sandboxDecisions, erasures } = dependencies;
+  const { verifySession, stepUp, issuer } = dependencies;
 
   /** Verified here too, so that a caller without a session cannot learn whether a pending approval exists. */
   const deciderOf = async (context: RpcContext): Promise<Decider> => {
@@ -36,10 +38,11 @@ export function createAuthorizationService(dependencies: {
     async openAuthorization({ client, ...request }) {
       return authorizations.open({ ...request, client: toClientCredentials(client) });
     },
-    async authenticateClient({ client, origin }) {
-      const app = await clients.check(toClientCredentials(client));
-      const { clientId, applicationType } = app;
-      return { clientId, applicationType, originAllowed: app.allowedOrigins.includes(origin) };
+    async authenticateClient({ client, refreshToken }) {
+      const credentials =
+        refreshToken === '' ? toClientCredentials(client) : { clientId: await findClientOf(refreshToken) };
+      const { clientId } = await clients.check(credentials);
+      return { clientId };
     },
     async resolveRequestUri({ clientId, requestUri }) {
       return { pendingId: await authorizations.resolve(clientId, requestUri) };

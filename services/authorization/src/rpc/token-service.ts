@@ -145,8 +145,7 @@ function toIntrospectedMessage(
   const { status } = introspected;
   if (status === 'live') return toLiveTokenMessage(introspected);
   if (status !== 'expired') return { status: STATUS[status] };
-  const { jkt, allowedOrigins } = introspected;
-  return { status: STATUS.expired, jkt: jkt ?? '', allowedOrigins: [...allowedOrigins] };
+  return { status: STATUS.expired, jkt: introspected.jkt ?? '' };
 }
 
 function toLiveTokenMessage({ token, grant, assertion, ledgerChecked }: LiveToken) {
@@ -164,7 +163,6 @@ function toLiveTokenMessage({ token, grant, assertion, ledgerChecked }: LiveToke
     assertion: assertion ?? '',
     ledgerChecked,
     jkt: token.jkt ?? '',
-    allowedOrigins: [...token.app.allowedOrigins],
   };
 }
 

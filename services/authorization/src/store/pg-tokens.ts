@@ -172,7 +172,6 @@ interface AccessRow {
   readonly asked_words: string[] | null;
   readonly status: AppStatus;
   readonly epoch: number;
-  readonly allowed_origins: string[];
   readonly suspended: boolean;
 }
 
@@ -192,6 +191,6 @@ function fromAccessRow(row: AccessRow): AccessToken {
     familyRevokedAt: row.family_revoked_at,
     askedWords: row.asked_words ?? [],
     suspended: row.suspended,
-    app: { status: row.status, epoch: row.epoch, allowedOrigins: row.allowed_origins },
+    app: { status: row.status, epoch: row.epoch },
   };
 }

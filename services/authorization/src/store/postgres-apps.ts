@@ -12,7 +12,7 @@ import { createLookUp, toColumns, toInsert } from './statements.ts';
 
 type Changes = Pick<
   AppStore,
-  'insertApp' | 'updateSettings' | 'noteKeyUses' | 'setOwner' | 'replaceSecret' | 'applyLedgerState'
+  'insertApp' | 'updateSettings' | 'setOwner' | 'replaceSecret' | 'applyLedgerState'
 >;
 
 export interface AppPools {
@@ -106,10 +106,6 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
     async updateSettings(known, change, now) {
       if (!(await inVerified(toUpdate(known, change, now)))) return null;
       return fromAppRow(await prisma.app.findUniqueOrThrow({ where: { clientId: known.clientId } }));
-    },
-
-    async noteKeyUses(clientId, keyUses) {
-      await pool.query('UPDATE app SET key_uses = $2 WHERE client_id = $1', [clientId, keyUses]);
     },
 
     async setOwner(clientId, ownerId, formerId) {
@@ -208,8 +204,6 @@ function fromAppRow(row: AppRow): App {
     scopes: row.scopes.filter(isScope),
     tokenEndpointAuthMethod: findOf(AUTH_METHODS, row.tokenEndpointAuthMethod),
     applicationType: findOf(APPLICATION_TYPES, row.applicationType),
-    securityProfile: row.securityProfile === 'fapi2' ? 'fapi2' : '',
-    keyUses: row.keyUses as App['keyUses'],
   };
 }
 

@@ -10,7 +10,6 @@ export interface Profile {
   readonly developerName: string | null;
   readonly homepageUrl: string;
   readonly privacyPolicyUrl: string;
-  readonly logoUrl: string;
 }
 
 /** The public profile of an app. */

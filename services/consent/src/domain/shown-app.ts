@@ -30,7 +30,6 @@ const FIELDS = [
   'developerName',
   'homepageUrl',
   'privacyPolicyUrl',
-  'logoUrl',
 ] as const satisfies (keyof Profile)[];
 
 /** The last change of each field, so their number is limited however often an app changes. */

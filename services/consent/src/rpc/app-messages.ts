@@ -48,7 +48,7 @@ export function findAppLock(message: AppLockMessage | undefined): Pick<AppLock, 
 }
 
 export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof AppProfileSchema> {
-  const { clientId, name, ownerId, description, developerName, homepageUrl, privacyPolicyUrl, logoUrl } = app;
+  const { clientId, name, ownerId, description, developerName, homepageUrl, privacyPolicyUrl } = app;
   return {
     clientId,
     name,
@@ -57,7 +57,6 @@ export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof Ap
     ...(developerName !== null && { developerName }),
     homepageUrl,
     privacyPolicyUrl,
-    logoUrl,
   };
 }
 
@@ -76,7 +75,6 @@ export function parseReportedApp(message: AppProfileMessage | undefined): Report
     developerName: findText('app.developerName', message.developerName),
     homepageUrl: parseText('app.homepageUrl', message.homepageUrl),
     privacyPolicyUrl: parseText('app.privacyPolicyUrl', message.privacyPolicyUrl),
-    logoUrl: parseText('app.logoUrl', message.logoUrl),
     updatedAt: findMoment('app.updatedAt', message.updatedAt),
   };
 }

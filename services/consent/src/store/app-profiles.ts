@@ -8,9 +8,9 @@ import type { ProfileVersion, ShownVersion } from '../domain/shown-app.ts';
 const KEPT_VERSIONS = 20;
 
 /** The columns of a profile, in `app` and in `app_profile`. */
-const COLUMNS = sql`name, description, developer_name, homepage_url, privacy_policy_url, logo_url`;
+const COLUMNS = sql`name, description, developer_name, homepage_url, privacy_policy_url`;
 const SHOWN_COLUMNS = sql`name, description, developer_name AS "developerName", homepage_url AS "homepageUrl",
-  privacy_policy_url AS "privacyPolicyUrl", logo_url AS "logoUrl"`;
+  privacy_policy_url AS "privacyPolicyUrl"`;
 
 /**
  * Stores the profile reported by authorization unless a newer one is known, because reports may arrive out of order. What a report
@@ -18,10 +18,10 @@ const SHOWN_COLUMNS = sql`name, description, developer_name AS "developerName", 
  * in sequence.
  */
 export async function takeProfile(tx: pg.ClientBase, app: ReportedApp): Promise<ShownVersion> {
-  const { clientId, name, description, developerName, homepageUrl, privacyPolicyUrl, logoUrl } = app;
+  const { clientId, name, description, developerName, homepageUrl, privacyPolicyUrl } = app;
   const columns = sql`${COLUMNS}, profile_updated_at`;
   const reported = sql`${name}, coalesce(${description}, description), coalesce(${developerName}, developer_name),
-    ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl}, greatest(profile_updated_at, ${app.updatedAt}::timestamptz)`;
+    ${homepageUrl}, ${privacyPolicyUrl}, greatest(profile_updated_at, ${app.updatedAt}::timestamptz)`;
   // An earlier release registers apps without a version; the existing profile becomes the first one.
   await execute(tx)`
     WITH first AS (

@@ -4,7 +4,7 @@ import type { AppProfile, Profile } from '../domain/app.ts';
 /** The profile columns of an app `a`. */
 export const APP_COLUMNS = sql`a.client_id AS "appClientId", a.name AS "appName", a.owner_id AS "appOwnerId",
   a.description AS "appDescription", a.developer_name AS "appDeveloperName",
-  a.homepage_url AS "appHomepageUrl", a.privacy_policy_url AS "appPrivacyPolicyUrl", a.logo_url AS "appLogoUrl"`;
+  a.homepage_url AS "appHomepageUrl", a.privacy_policy_url AS "appPrivacyPolicyUrl"`;
 
 /** An app's profile as read from the database. */
 export interface AppRow {
@@ -15,7 +15,6 @@ export interface AppRow {
   readonly appDeveloperName: string | null;
   readonly appHomepageUrl: string;
   readonly appPrivacyPolicyUrl: string;
-  readonly appLogoUrl: string;
 }
 
 export function toAppProfile(row: AppRow): AppProfile {
@@ -27,7 +26,6 @@ export function toAppProfile(row: AppRow): AppProfile {
     developerName: row.appDeveloperName,
     homepageUrl: row.appHomepageUrl,
     privacyPolicyUrl: row.appPrivacyPolicyUrl,
-    logoUrl: row.appLogoUrl,
   };
 }
 
@@ -35,8 +33,8 @@ export function toAppProfile(row: AppRow): AppProfile {
 export function toAppAsShown(row: AppRow, shown: Profile | null): AppProfile {
   const app = toAppProfile(row);
   if (shown === null) return app;
-  const { name, homepageUrl, privacyPolicyUrl, logoUrl } = shown;
+  const { name, homepageUrl, privacyPolicyUrl } = shown;
   // Absent in what earlier releases stored.
   const { description = null, developerName = null } = shown;
-  return { ...app, name, description, developerName, homepageUrl, privacyPolicyUrl, logoUrl };
+  return { ...app, name, description, developerName, homepageUrl, privacyPolicyUrl };
 }

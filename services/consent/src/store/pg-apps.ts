@@ -87,10 +87,10 @@ function toStanding(row: Row | undefined): AppStanding | null {
 }
 
 async function put(tx: pg.ClientBase, app: ReportedApp): Promise<AppStanding> {
-  const { clientId, ownerId, name, description, developerName, homepageUrl, privacyPolicyUrl, logoUrl } = app;
+  const { clientId, ownerId, name, description, developerName, homepageUrl, privacyPolicyUrl } = app;
   await execute(tx)`
-    INSERT INTO app (client_id, owner_id, name, description, developer_name, homepage_url, privacy_policy_url, logo_url)
-    VALUES (${clientId}, ${ownerId}, ${name}, ${description}, ${developerName}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl})
+    INSERT INTO app (client_id, owner_id, name, description, developer_name, homepage_url, privacy_policy_url)
+    VALUES (${clientId}, ${ownerId}, ${name}, ${description}, ${developerName}, ${homepageUrl}, ${privacyPolicyUrl})
     ON CONFLICT (client_id) DO NOTHING`;
   const [row] = await select<Row>(tx)`
     SELECT ${STANDING} FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;

@@ -42,7 +42,7 @@ async function getOldestProfile(pool: pg.Pool, clientId: string): Promise<Profil
     SELECT coalesce(o.version, 0) AS version, coalesce(o.since, statement_timestamp()) AS since,
       coalesce(o.name, a.name) AS name, o.description, o.developer_name AS "developerName",
       coalesce(o.homepage_url, a.homepage_url) AS "homepageUrl",
-      coalesce(o.privacy_policy_url, a.privacy_policy_url) AS "privacyPolicyUrl", coalesce(o.logo_url, a.logo_url) AS "logoUrl"
+      coalesce(o.privacy_policy_url, a.privacy_policy_url) AS "privacyPolicyUrl"
     FROM app a LEFT JOIN app_profile o ON o.client_id = a.client_id AND o.version = 1 WHERE a.client_id = ${clientId}`;
   if (oldest === undefined) throw new Error(`the app ${clientId} of a grant is gone`);
   return oldest;

@@ -34,12 +34,10 @@ export class UnprovenToken extends RefusedToken {}
 export class ExpiredToken extends AppError {
   /** As in Principal. */
   readonly jkt: string;
-  readonly allowedOrigins: readonly string[];
 
-  constructor({ jkt, allowedOrigins }: Pick<Principal, 'jkt' | 'allowedOrigins'>) {
+  constructor({ jkt }: Pick<Principal, 'jkt'>) {
     super('token_expired');
     this.jkt = jkt;
-    this.allowedOrigins = allowedOrigins;
   }
 }
 
@@ -148,7 +146,7 @@ export function toCacheKey(hash: Uint8Array): string {
 }
 
 function toPrincipal(response: IntrospectResponse): Principal {
-  const { principal, assertion, ledgerChecked, jkt, allowedOrigins } = response;
+  const { principal, assertion, ledgerChecked, jkt } = response;
   if (principal?.expiresAt === undefined)
     throw new AppError('internal', '', { cause: 'live token without facts' });
   const { clientId, userId, grantId, familyId, scopes, grant } = principal;
@@ -163,12 +161,8 @@ function toPrincipal(response: IntrospectResponse): Principal {
     ledgerChecked,
     assertion,
     jkt,
-    allowedOrigins: allowedOrigins.length === 0 ? NO_ORIGINS : allowedOrigins,
   };
 }
-
-/** Nearly all tokens share it. */
-const NO_ORIGINS: readonly string[] = [];
 
 function toGrantFacts({ status, scopes, expiresAt }: GrantMessage): GrantFacts {
   return {

@@ -15,8 +15,6 @@ export interface Principal {
   readonly assertion: string;
   /** Thumbprint of the key that the token is bound to; empty for a bearer token. */
   readonly jkt: string;
-  /** Origins whose pages may read the answers: those of a browser app. */
-  readonly allowedOrigins: readonly string[];
 }
 
 /** A consent grant as stored in the ledger. */

@@ -3,10 +3,10 @@ import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import { findFhirRoute } from './fhir/requests.ts';
 import { isUnder } from './http-error.ts';
 import { splitUrl } from './query.ts';
-import { type Headers, send } from './respond.ts';
+import { send } from './respond.ts';
 
-// Cross-origin requests of browser apps. There are no cookies on these paths, so credentials are never allowed. The authorization endpoint
-// is not among them: it is opened by navigation (RFC 9700 section 2.6).
+// Cross-origin requests of apps in pages. There are no cookies on these paths, so every origin may read the answers, and credentials are
+// never allowed. The authorization endpoint is not among them: it is opened by navigation (RFC 9700 section 2.6).
 
 const OAUTH_PATHS: ReadonlySet<string> = new Set(['/oauth/token', '/oauth/par', '/oauth/revoke']);
 
@@ -38,10 +38,7 @@ function methodOf(url: string): string {
   return OAUTH_PATHS.has(path) ? 'POST' : 'GET';
 }
 
-/**
- * Answers a preflight request of a path that is no document, always alike: which pages may read an answer is decided when the app is known.
- * Returns whether it was one.
- */
+/** Answers a preflight request of a path that is no document. Returns whether it was one. */
 export function answerPreflight(
   { method, url = '', headers }: IncomingMessage,
   response: ServerResponse,
@@ -53,32 +50,18 @@ export function answerPreflight(
   return true;
 }
 
-/** Lets every page read what is answered under `/oauth` before the app is known: it says nothing about any app. */
+const OPEN = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED } as const;
+
+/** Lets the page that sent a request read the answer. */
 export function openToPages({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
-  if (headers.origin === undefined || !OAUTH_PATHS.has(url.split('?', 1)[0] ?? '')) return;
-  response.setHeader('Access-Control-Allow-Origin', '*');
-  response.setHeader('Access-Control-Expose-Headers', EXPOSED);
+  if (headers.origin === undefined || !isOpen(url)) return;
+  for (const [name, value] of Object.entries(OPEN)) response.setHeader(name, value);
 }
 
-/** From now on the answer is about an app. */
-export function closeToPages(response: ServerResponse): void {
-  response.removeHeader('Access-Control-Allow-Origin');
-  response.removeHeader('Access-Control-Expose-Headers');
-}
-
-/** For an answer that the pages of this origin may read. */
-export function corsFor(origin: string): Headers {
-  return {
-    'Access-Control-Allow-Origin': origin,
-    'Access-Control-Expose-Headers': EXPOSED,
-    Vary: 'Origin',
-  };
-}
-
-/** For the uniform 401, which says nothing about any app, so that every page may read it. */
+/** The same for the uniform 401, which has no other fields. */
 export function corsForUniform(
   request: IncomingMessage & { readonly originalUrl?: string },
 ): readonly string[] {
   if (request.headers.origin === undefined || !isOpen(request.originalUrl ?? request.url ?? '')) return [];
-  return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED];
+  return Object.entries(OPEN).flat();
 }

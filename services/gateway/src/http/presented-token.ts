@@ -2,7 +2,6 @@ import { unauthorized } from '@phds/service-kit/errors';
 import { isSecret } from '@phds/service-kit/secrets';
 import { readProof, type UnverifiedProof } from '@phds/service-kit/trust/dpop';
 import { type Authenticated, ExpiredToken, RefusedToken, UnprovenToken } from '../cache/authenticator.ts';
-import { corsFor } from './cors.ts';
 import { findPresentedToken } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -18,24 +17,13 @@ export async function authenticate(exchange: Exchange): Promise<Authenticated> {
   const { token, scheme } = presented;
   const proof = scheme === 'bearer' ? null : findProofOf(exchange, token);
   const who = await gateway.authenticator.authenticate(token).catch(async (error: unknown) => {
-    if (error instanceof ExpiredToken) {
-      await confirm(exchange, proof, error.jkt);
-      openTo(exchange, error.allowedOrigins);
-    }
+    if (error instanceof ExpiredToken) await confirm(exchange, proof, error.jkt);
     throw error;
   });
   const { clientId, jkt } = who.principal;
   exchange.clientId = clientId;
   if (proof !== null || jkt !== '') await confirm(exchange, proof, jkt);
-  openTo(exchange, who.principal.allowedOrigins);
   return who;
-}
-
-/** Lets a page of a browser app read the answer. */
-function openTo(exchange: Exchange, origins: readonly string[]): void {
-  if (origins.length === 0) return;
-  const { origin } = exchange.request.headers;
-  if (origin !== undefined && origins.includes(origin)) exchange.headers = corsFor(origin);
 }
 
 /** The public URL of a request without its query: never from `Host`, which the client chooses. */

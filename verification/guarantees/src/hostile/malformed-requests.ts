@@ -238,7 +238,7 @@ const OAUTH_POSTS = ['authorize', 'par', 'token', 'revoke', 'introspect'];
 const OAUTH_GETS = ['authorize', 'scopes', 'grants'];
 
 const APP_NAMES = toWords(
-  'name redirectUris scopes description developerName homepageUrl logoUrl requirePkce status',
+  'name redirectUris scopes description developerName homepageUrl requirePkce status',
 );
 const CONSENT_NAMES = ['scopes', 'expiresInDays', 'expiresAt', 'dataFrom'];
 

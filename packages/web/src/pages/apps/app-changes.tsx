@@ -10,7 +10,6 @@ const TEXTS = {
   developerName: 'changeOfDeveloperName',
   homepageUrl: 'changeOfHomepageUrl',
   privacyPolicyUrl: 'changeOfPrivacyPolicyUrl',
-  logoUrl: 'changeOfLogoUrl',
 } as const;
 
 /** The changes of an app since the approval, each with its day. */

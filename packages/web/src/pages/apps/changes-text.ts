@@ -7,7 +7,6 @@ const PARTS = [
   ['changedDescription', ['description']],
   ['changedDeveloper', ['developerName']],
   ['changedLinks', ['homepageUrl', 'privacyPolicyUrl']],
-  ['changedLogo', ['logoUrl']],
 ] as const satisfies readonly (readonly [string, readonly AppChange['field'][]])[];
 
 /** One sentence that lists the changed fields of an app. */

@@ -21,17 +21,10 @@ interface Draft {
   readonly homepageUrl: string;
   readonly privacyPolicyUrl: string;
   readonly requirePkce: boolean;
-  readonly allowedOrigins: string;
   readonly scopes: ReadonlySet<string>;
 }
 
 const NOTHING: Partial<Draft> = {};
-
-const URI_HINTS = {
-  server: 'redirectUrisHint',
-  native: 'redirectUrisHintNative',
-  browser: 'redirectUrisHintBrowser',
-} as const;
 
 /**
  * The settings of an app. Input is kept when it is refused, and each error is shown at its field. Untouched fields show the app's
@@ -77,7 +70,7 @@ export function AppForm({
     event.preventDefault();
     setScopeMissing(draft.scopes.size === 0);
     if (draft.scopes.size === 0) return;
-    onSubmit(toSettings(draft, type), () => setEdits((present) => (present === edits ? NOTHING : present)));
+    onSubmit(toSettings(draft), () => setEdits((present) => (present === edits ? NOTHING : present)));
   };
   return (
     <form onSubmit={send}>
@@ -89,16 +82,8 @@ export function AppForm({
           isRequired
           multiline
           {...field('redirectUris')}
-          hint={text(URI_HINTS[type])}
+          hint={text('redirectUrisHint')}
         />
-        {type === 'browser' ? (
-          <TextField
-            label={text('allowedOrigins')}
-            multiline
-            {...field('allowedOrigins')}
-            hint={text('allowedOriginsHint')}
-          />
-        ) : null}
         <TextField
           label={text('developerName')}
           {...field('developerName')}
@@ -107,7 +92,7 @@ export function AppForm({
         <TextField label={text('description')} {...field('description')} />
         <TextField label={text('homepage')} type="url" {...field('homepageUrl')} />
         <TextField label={text('privacyPolicy')} type="url" {...field('privacyPolicyUrl')} />
-        {type !== 'server' || app?.securityProfile === 'fapi2' ? null : (
+        {type === 'public' ? null : (
           <Checkbox isSelected={draft.requirePkce} onChange={(requirePkce) => set({ requirePkce })}>
             {text('requirePkce')}
           </Checkbox>
@@ -184,19 +169,18 @@ function toDraft(app: DeveloperApp | undefined): Draft {
     homepageUrl: app?.homepageUrl ?? '',
     privacyPolicyUrl: app?.privacyPolicyUrl ?? '',
     requirePkce: app?.requirePkce ?? true,
-    allowedOrigins: (app?.allowedOrigins ?? []).join('\n'),
     scopes: new Set(app?.scopes ?? []),
   };
 }
 
 /** The settings of an app in the form's representation. */
 export function settingsOf(app: DeveloperApp): AppSettings {
-  return toSettings(toDraft(app), app.applicationType);
+  return toSettings(toDraft(app));
 }
 
 const toList = (lines: string) => lines.split(/\s+/).filter((line) => line !== '');
 
-function toSettings({ redirectUris, scopes, ...draft }: Draft, type: ApplicationType): AppSettings {
+function toSettings({ redirectUris, scopes, ...draft }: Draft): AppSettings {
   const orNull = (text: string) => (text.trim() === '' ? null : text.trim());
   return {
     name: draft.name.trim(),
@@ -206,7 +190,6 @@ function toSettings({ redirectUris, scopes, ...draft }: Draft, type: Application
     homepageUrl: orNull(draft.homepageUrl),
     privacyPolicyUrl: orNull(draft.privacyPolicyUrl),
     requirePkce: draft.requirePkce,
-    ...(type === 'browser' && { allowedOrigins: toList(draft.allowedOrigins) }),
     scopes: SCOPE_NAMES.filter((scope) => scopes.has(scope)),
   };
 }

@@ -10,12 +10,12 @@ import { Confirmation } from '../../ui/confirmation.tsx';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { focusHeading, focusInvalidField } from '../../ui/focus.ts';
 import { Table } from '../../ui/table.tsx';
-import { formatInstant, Instant } from '../../ui/time.tsx';
+import { formatInstant } from '../../ui/time.tsx';
 import { docsOf } from './first-call.tsx';
 import { readPublicKeys } from './public-keys.ts';
 import { text } from './texts.ts';
 
-const TYPES = { server: 'typeServer', native: 'typeNative', browser: 'typeBrowser' } as const;
+const TYPES = { server: 'typeServer', public: 'typePublic' } as const;
 
 /** How an app authenticates itself, its keys, and what its tokens are bound to. */
 export function KeysAndTokens({ app }: { readonly app: DeveloperApp }) {
@@ -28,13 +28,9 @@ export function KeysAndTokens({ app }: { readonly app: DeveloperApp }) {
           [text('authentication'), text(authenticationOf(app))],
         ]}
       />
-      {app.applicationType === 'server' ? (
-        <>
-          <Keys app={app} />
-          <KeyForm app={app} />
-          <Switches app={app} />
-        </>
-      ) : null}
+      {app.applicationType === 'server' ? <Keys app={app} /> : null}
+      <KeyForm app={app} />
+      {app.applicationType === 'server' ? <Switches app={app} /> : null}
       <Row>
         <ButtonAnchor kind="quiet" href={docsOf(app)}>
           {text('keysGuide')}
@@ -58,12 +54,11 @@ const ALGORITHMS: Readonly<Record<string, string>> = {
   RSA: 'PS256, RS384',
 };
 
-/** The keys with their last uses. */
-function Keys({ app: { jwks, keyUses } }: { readonly app: DeveloperApp }) {
+function Keys({ app: { jwks } }: { readonly app: DeveloperApp }) {
   if (jwks === null) return <Soft>{text('noKeys')}</Soft>;
   const rows = jwks.keys.map((key, index) => {
     const { kid, kty, crv = kty, alg = ALGORITHMS[String(crv)] } = key;
-    return { id: String(index), kid: kid ?? '–', alg, at: keyUses[index]?.lastUsedAt ?? null };
+    return { id: String(index), kid: kid ?? '–', alg };
   });
   return (
     <Table
@@ -73,7 +68,6 @@ function Keys({ app: { jwks, keyUses } }: { readonly app: DeveloperApp }) {
       columns={[
         { title: text('keyId'), cell: ({ kid }) => <code>{String(kid)}</code> },
         { title: text('algorithm'), cell: ({ alg }) => String(alg) },
-        { title: text('lastUse'), cell: ({ at }) => (at === null ? text('neverUsed') : <Instant at={at} />) },
       ]}
     />
   );
@@ -113,27 +107,31 @@ function KeyForm({ app }: { readonly app: DeveloperApp }) {
   return (
     <form onSubmit={send}>
       <Stack>
-        <TextField
-          label={text('publicKeys')}
-          multiline
-          value={edits.keys ?? (app.jwks === null ? '' : JSON.stringify(app.jwks, null, 2))}
-          onChange={(keys) => edit({ keys })}
-          error={fault === undefined ? violationOf(change.failure?.error, 'jwks') : text(fault)}
-          hint={text('publicKeysHint')}
-        />
-        <TextField
-          label={text('jwksUri')}
-          type="url"
-          value={edits.jwksUri ?? app.jwksUri ?? ''}
-          onChange={(jwksUri) => edit({ jwksUri })}
-          error={violationOf(change.failure?.error, 'jwksUri')}
-          hint={
-            <>
-              {text('jwksUriHint')} <Fetched app={app} />
-            </>
-          }
-        />
-        {(app.securityProfile === null ? FLAGS : []).map((name) => (
+        {app.applicationType === 'server' ? (
+          <>
+            <TextField
+              label={text('publicKeys')}
+              multiline
+              value={edits.keys ?? (app.jwks === null ? '' : JSON.stringify(app.jwks, null, 2))}
+              onChange={(keys) => edit({ keys })}
+              error={fault === undefined ? violationOf(change.failure?.error, 'jwks') : text(fault)}
+              hint={text('publicKeysHint')}
+            />
+            <TextField
+              label={text('jwksUri')}
+              type="url"
+              value={edits.jwksUri ?? app.jwksUri ?? ''}
+              onChange={(jwksUri) => edit({ jwksUri })}
+              error={violationOf(change.failure?.error, 'jwksUri')}
+              hint={
+                <>
+                  {text('jwksUriHint')} <Fetched app={app} />
+                </>
+              }
+            />
+          </>
+        ) : null}
+        {FLAGS.map((name) => (
           <Checkbox
             key={name}
             isSelected={edits[name] ?? app[name]}
@@ -171,55 +169,33 @@ function NotSaved({ failure }: { readonly failure: Failure | null }) {
   );
 }
 
-/** From the secret to the keys alone, the security profile, and back; or what is missing for it. */
+/** From the secret to the keys alone, and back. */
 function Switches({ app }: { readonly app: DeveloperApp }) {
   const change = useSettingsChange(app.clientId);
   // Each change removes the button that was pressed.
-  const set = (settings: Partial<KeySettings>) => change.mutate(settings, { onSuccess: focusHeading });
-  const toButton = (label: string, settings: Partial<KeySettings>) => (
-    <Button isBusy={change.isPending} onPress={() => set(settings)}>
-      {label}
-    </Button>
-  );
-  const isUsed = app.keyUses.some(({ lastUsedAt }) => lastUsedAt !== null);
-  const toConfirmation = (label: string, title: string, effect: string, settings: Partial<KeySettings>) => (
-    <Confirmation
-      trigger={label}
-      title={title}
-      confirm={label}
-      isBlocked={change.isPending}
-      onConfirm={() => set(settings)}
-    >
-      <p>{effect}</p>
-      {isUsed ? null : <p>{text('keysUnused')}</p>}
-    </Confirmation>
-  );
-  const isStrict = app.securityProfile === 'fapi2';
-  const missing = [
-    ...(app.jwks === null ? [text('profileNeedsKey')] : []),
-    ...(app.redirectUris.every((uri) => uri.startsWith('https:')) ? [] : [text('profileNeedsHttps')]),
-  ];
+  const set = (tokenEndpointAuthMethod: KeySettings['tokenEndpointAuthMethod']) =>
+    change.mutate({ tokenEndpointAuthMethod }, { onSuccess: focusHeading });
   const isByKey = app.tokenEndpointAuthMethod === 'private_key_jwt';
   return (
     <Stack>
       <NotSaved failure={change.failure} />
-      {isStrict ? <Soft>{text('profileOn')}</Soft> : null}
-      {isStrict || missing.length === 0 ? null : <Soft>{[text('profileNeeds'), ...missing].join(' ')}</Soft>}
       <Row>
-        {isStrict || !isByKey
-          ? null
-          : toButton(text('allowSecret'), { tokenEndpointAuthMethod: 'client_secret_basic' })}
-        {isByKey || app.jwks === null
-          ? null
-          : toConfirmation(text('endSecret'), text('endSecretTitle'), text('endSecretEffect'), {
-              tokenEndpointAuthMethod: 'private_key_jwt',
-            })}
-        {isStrict ? toButton(text('profileEnd'), { securityProfile: null }) : null}
-        {isStrict || missing.length > 0
-          ? null
-          : toConfirmation(text('profileStart'), text('profileTitle'), text('profileEffect'), {
-              securityProfile: 'fapi2',
-            })}
+        {isByKey ? (
+          <Button isBusy={change.isPending} onPress={() => set('client_secret_basic')}>
+            {text('allowSecret')}
+          </Button>
+        ) : null}
+        {isByKey || app.jwks === null ? null : (
+          <Confirmation
+            trigger={text('endSecret')}
+            title={text('endSecretTitle')}
+            confirm={text('endSecret')}
+            isBlocked={change.isPending}
+            onConfirm={() => set('private_key_jwt')}
+          >
+            <p>{text('endSecretEffect')}</p>
+          </Confirmation>
+        )}
       </Row>
     </Stack>
   );

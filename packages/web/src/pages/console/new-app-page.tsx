@@ -31,11 +31,9 @@ export function NewAppPage() {
       <AppForm
         type={type}
         submit={text('registerApp')}
-        onSubmit={({ allowedOrigins = [], ...settings }) => {
+        onSubmit={(settings) => {
           if (!registration.isPending) setSent({ name: settings.name, before: apps ?? [] });
-          // Without, they are those of the redirect URIs.
-          const origins = allowedOrigins.length === 0 ? {} : { allowedOrigins };
-          registration.mutate({ ...settings, ...origins, environment, applicationType: type });
+          registration.mutate({ ...settings, environment, applicationType: type });
         }}
         isPending={registration.isPending}
         failure={registration.failure}
@@ -103,8 +101,7 @@ const ENVIRONMENT_TEXTS: ChoiceTexts<Environment> = {
 
 const TYPE_TEXTS: ChoiceTexts<ApplicationType> = {
   server: { name: 'typeServer', effect: 'typeServerEffect' },
-  native: { name: 'typeNative', effect: 'typeNativeEffect' },
-  browser: { name: 'typeBrowser', effect: 'typeBrowserEffect' },
+  public: { name: 'typePublic', effect: 'typePublicEffect' },
 };
 
 /** One of a few kinds of app, with what it means. */

@@ -7,7 +7,7 @@
 WITH
 -- include: parts/verification.sql
 SELECT token.hash, token.client_id, token.user_id, token.grant_id, token.family_id, token.scopes, token.jkt, token.app_epoch,
-  token.issued_at, token.expires_at, token.revoked_at, family.revoked_at AS family_revoked_at, family.asked_words, app.status, app.epoch, app.allowed_origins,
+  token.issued_at, token.expires_at, token.revoked_at, family.revoked_at AS family_revoked_at, family.asked_words, app.status, app.epoch,
   token.restore_number < verification.below AS suspended, verification.unverified
 FROM verification, unnest($1::bytea[]) AS asked(hash)
 JOIN access_token AS token ON token.hash = asked.hash

@@ -8,7 +8,7 @@ WITH
 -- include: parts/verification.sql
 SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.description,
   app.developer_name AS "developerName",
-  app.homepage_url AS "homepageUrl", app.privacy_policy_url AS "privacyPolicyUrl", app.logo_url AS "logoUrl",
+  app.homepage_url AS "homepageUrl", app.privacy_policy_url AS "privacyPolicyUrl",
   app.redirect_uris AS "redirectUris", app.scopes, app.require_pkce AS "requirePkce", app.status, app.epoch,
   app.ledger_revision AS "ledgerRevision", app.status_changed_at AS "statusChangedAt",
   app.lock_kind AS "lockKind", app.lock_reason AS "lockReason", app.locked_at AS "lockedAt", app.secret_hash AS "secretHash",
@@ -21,8 +21,7 @@ SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.des
   app.jwks_failure AS "jwksFailure", app.keys_restore_number AS "keysRestoreNumber",
   app.dpop_bound_access_tokens AS "dpopBoundAccessTokens",
   app.require_pushed_authorization_requests AS "requirePushedAuthorizationRequests",
-  app.security_profile AS "securityProfile", app.application_type AS "applicationType", app.allowed_origins AS "allowedOrigins",
-  app.key_uses AS "keyUses", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
+  app.application_type AS "applicationType", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
   (app.secret_hash IS NOT NULL AND app.secret_restore_number < verification.below)
     OR ((app.jwks <> '' OR app.jwks_uri <> '') AND app.keys_restore_number < verification.below) AS suspended,
   app.previous_secret_restore_number < verification.below AS "previousSuspended", verification.unverified

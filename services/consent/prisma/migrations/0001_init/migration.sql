@@ -5,7 +5,6 @@ CREATE TABLE "app" (
     "name" TEXT NOT NULL,
     "homepage_url" TEXT NOT NULL,
     "privacy_policy_url" TEXT NOT NULL,
-    "logo_url" TEXT NOT NULL,
     "description" TEXT,
     "developer_name" TEXT,
     "status" TEXT NOT NULL DEFAULT 'active',
@@ -40,7 +39,6 @@ CREATE TABLE "app_profile" (
     "name" TEXT NOT NULL,
     "homepage_url" TEXT NOT NULL,
     "privacy_policy_url" TEXT NOT NULL,
-    "logo_url" TEXT NOT NULL,
     "description" TEXT,
     "developer_name" TEXT,
 
@@ -427,7 +425,7 @@ CREATE FUNCTION "shown_app_of"("of_grant" TEXT, "of_client" TEXT, "until" TIMEST
     ),
     (
       SELECT jsonb_build_object('version', "version", 'name', "name", 'homepageUrl', "homepage_url",
-        'privacyPolicyUrl', "privacy_policy_url", 'logoUrl', "logo_url")
+        'privacyPolicyUrl', "privacy_policy_url")
       FROM "app_profile"
       WHERE "client_id" = "of_client" AND "version" = 1
     )

@@ -32,22 +32,15 @@ const KEY_PLACE =
 
 const flag = z.boolean('must be true or false').optional();
 
-const TYPES = ['server', 'native', 'browser'] as const;
+const TYPES = ['server', 'public'] as const;
 const TYPE =
-  '`server`: with a secret or a key. `native` and `browser`: without one; they need PKCE and DPoP proofs. Never changes.';
-const ORIGINS =
-  'Of a browser app: origins whose pages may read the answers of `/oauth/token`, `/oauth/par`, `/oauth/revoke` and `/api/v1`. At a ' +
-  'registration without it: those of the redirect URIs.';
+  '`server`: with a secret or a key. `public`: on a device or in a page, without one; it needs PKCE. Never changes.';
 const AUTH_METHODS = ['client_secret_basic', 'private_key_jwt', 'none'] as const;
 const AUTH_METHOD =
   '`client_secret_basic`: the secret, in HTTP Basic or in the body, and the keys as well if there are any. `private_key_jwt`: the keys ' +
-  'alone (RFC 7523); setting it ends the secret at once. `none`: native and browser apps.';
+  'alone (RFC 7523); setting it ends the secret at once. `none`: public apps.';
 const BOUND = 'Whether the app gets no token without a DPoP proof (RFC 9449).';
 const PUSHED = 'Whether the app has to push its authorization requests (RFC 9126).';
-const PROFILES = ['fapi2'] as const;
-const PROFILE =
-  '`fapi2`: the FAPI 2.0 Security Profile. It sets `private_key_jwt`, `requirePkce`, `dpopBoundAccessTokens` and ' +
-  '`requirePushedAuthorizationRequests`, which then cannot be changed, and needs https redirect URIs.';
 
 const optionalSettings = {
   scopes: texts.optional(),
@@ -55,7 +48,6 @@ const optionalSettings = {
   developerName: optionalText,
   homepageUrl: optionalText,
   privacyPolicyUrl: optionalText,
-  logoUrl: optionalText,
   requirePkce: flag,
   tokenEndpointAuthMethod: z
     .enum(AUTH_METHODS, `must be one of ${AUTH_METHODS.join(', ')}`)
@@ -72,8 +64,6 @@ const optionalSettings = {
   jwksUri: optionalText.meta({ description: KEY_PLACE }),
   dpopBoundAccessTokens: flag.meta({ description: BOUND }),
   requirePushedAuthorizationRequests: flag.meta({ description: PUSHED }),
-  securityProfile: z.enum(PROFILES, 'must be fapi2').nullable().optional().meta({ description: PROFILE }),
-  allowedOrigins: texts.optional().meta({ description: ORIGINS }),
 };
 
 /** Body of a registration. */
@@ -109,7 +99,7 @@ function toAppSettings(body: z.infer<typeof changeBody>): MessageInitShape<typeo
   };
 }
 
-/** Refuses what would be ignored, such as a time for which the old secret should work. */
+/** Refuses what would be ignored. */
 const noSettings = z.strictObject({});
 
 const lockJson = z
@@ -137,7 +127,6 @@ const appJson = z
     developerName: textOrNull,
     homepageUrl: textOrNull,
     privacyPolicyUrl: textOrNull,
-    logoUrl: textOrNull,
     requirePkce: z.boolean(),
     tokenEndpointAuthMethod: z.enum(AUTH_METHODS).meta({ description: AUTH_METHOD }),
     jwks: z
@@ -152,15 +141,9 @@ const appJson = z
     jwksFailure: textOrNull.meta({
       description: 'Why the last attempt to fetch `jwksUri` failed, or that there was none yet.',
     }),
-    keyUses: z.array(z.object({ kid: textOrNull, lastUsedAt: instantOrNull })).meta({
-      description:
-        'When each key of `jwks` last authenticated the app, at most an hour before its last use; null for never.',
-    }),
     dpopBoundAccessTokens: z.boolean().meta({ description: BOUND }),
     requirePushedAuthorizationRequests: z.boolean().meta({ description: PUSHED }),
-    securityProfile: z.enum(PROFILES).nullable().meta({ description: PROFILE }),
     applicationType: z.enum(TYPES).meta({ description: TYPE }),
-    allowedOrigins: z.array(text).meta({ description: ORIGINS }),
     status: z.enum(APP_STATUSES),
     lock: lockJson,
     createdAt: instant,
@@ -206,23 +189,15 @@ function toAppJson(app: App): z.infer<typeof appJson> {
     developerName: toNullable(app.developerName),
     homepageUrl: toNullable(app.homepageUrl),
     privacyPolicyUrl: toNullable(app.privacyPolicyUrl),
-    logoUrl: toNullable(app.logoUrl),
     requirePkce: app.requirePkce,
-    // Authorization of an earlier release does not say.
     tokenEndpointAuthMethod: findOf(AUTH_METHODS, app.tokenEndpointAuthMethod),
     applicationType: findOf(TYPES, app.applicationType),
-    allowedOrigins: app.allowedOrigins,
     jwks: app.jwks === '' ? null : JSON.parse(app.jwks),
     jwksUri: toNullable(app.jwksUri),
     jwksFetchedAt: toInstant(app.jwksFetchedAt),
     jwksFailure: toNullable(app.jwksFailure),
-    keyUses: app.keyUses.map(({ kid, lastUsedAt }) => ({
-      kid: toNullable(kid),
-      lastUsedAt: toInstant(lastUsedAt),
-    })),
     dpopBoundAccessTokens: app.dpopBoundAccessTokens,
     requirePushedAuthorizationRequests: app.requirePushedAuthorizationRequests,
-    securityProfile: app.securityProfile === 'fapi2' ? 'fapi2' : null,
     status: appStatusName(app.status),
     lock: app.lock === undefined ? null : toLockJson(app.lock),
     createdAt: toInstant(app.createdAt),

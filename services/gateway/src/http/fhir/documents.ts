@@ -157,13 +157,14 @@ function toSmartConfiguration(gateway: Gateway): z.infer<typeof smartJson> {
     revocation_endpoint: metadata.revocation_endpoint,
     // The page of the web app where a person sees and ends what they share.
     management_endpoint: `${metadata.issuer}/apps`,
-    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+    token_endpoint_auth_methods_supported: metadata.token_endpoint_auth_methods_supported,
     grant_types_supported: ['authorization_code', 'refresh_token'],
     response_types_supported: metadata.response_types_supported,
     code_challenge_methods_supported: metadata.code_challenge_methods_supported,
     scopes_supported: [...SMART_SCOPES],
     capabilities: [
       'launch-standalone',
+      'client-public',
       'client-confidential-symmetric',
       'context-standalone-patient',
       'permission-patient',

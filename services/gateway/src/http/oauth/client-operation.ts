@@ -5,7 +5,6 @@ import { CLIENT_ASSERTION_TYPE, readSubject } from '@phds/service-kit/trust/clie
 import { z } from 'zod';
 import { applyAllowance } from '../allowance.ts';
 import { FORM_TYPE, JSON_TYPE, parseJsonObject, readBody } from '../body.ts';
-import { closeToPages, corsFor } from '../cors.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { type HeaderName, LIMITED, text } from '../openapi/fields.ts';
@@ -136,16 +135,16 @@ export async function callAsClient<T>(
   exchange: Exchange,
   client: Credentials,
   call: (clientId: string) => Promise<T>,
+  refreshToken?: string,
 ): Promise<T> {
   const { gateway, response } = exchange;
   const { knownClients, surfaceLimits } = gateway;
   if (client.clientSecret === undefined && client.clientAssertion === undefined) {
-    return callAsPublic(exchange, client, call);
+    return callAsPublic(exchange, client, call, refreshToken);
   }
   // An error is forced only for credentials that are right now.
   const known = exchange.force === undefined ? findKnown(gateway, client) : undefined;
   const clientId = known ?? (await authenticate(gateway, client));
-  closeToPages(response);
   exchange.clientId = clientId;
   applyAllowance(response, await surfaceLimits.takeForClient(clientId));
   try {
@@ -161,27 +160,19 @@ export async function callAsClient<T>(
 }
 
 /**
- * The same for a request that names an app and proves nothing, which only an app without a secret may send. It is counted by address, and
- * one from a page needs the origin that a browser app has registered, before anything is used up.
+ * The same for a request that names an app and proves nothing, which only an app without a secret may send. It is counted by address. A
+ * refresh may name the app by its token alone (RFC 6749 section 6), as `fhirclient` does.
  */
 async function callAsPublic<T>(
   exchange: Exchange,
   client: Credentials,
   call: (clientId: string) => Promise<T>,
+  refreshToken = '',
 ): Promise<T> {
   const { gateway, request, response } = exchange;
-  const { origin } = request.headers;
-  const { clientId, applicationType, originAllowed } =
-    await gateway.backends.authorization.authenticateClient({
-      client,
-      ...(origin !== undefined && { origin }),
-    });
-  closeToPages(response);
+  const named = client.clientId === undefined ? { refreshToken } : { client };
+  const { clientId } = await gateway.backends.authorization.authenticateClient(named);
   applyAllowance(response, await gateway.surfaceLimits.takeForPublicClient(clientId, request.ip ?? ''));
-  if (origin !== undefined && applicationType === 'browser') {
-    if (!originAllowed) throw invalidRequest('Origin', 'is not registered for this app');
-    for (const [name, value] of Object.entries(corsFor(origin))) response.setHeader(name, value);
-  }
   // Not before: the latest requests of the app are shown to its developer.
   exchange.clientId = clientId;
   exchange.isPublicCall = true;

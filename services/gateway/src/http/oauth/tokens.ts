@@ -180,7 +180,9 @@ async function callForClient<T>(
 ): Promise<T> {
   const parameters = await readOauthParameters(exchange);
   const client = readCredentials(exchange, parameters);
-  return callAsClient(exchange, client, (clientId) => call({ clientId, client, parameters }));
+  const run = (clientId: string) =>
+    call({ clientId, client: client.clientId === undefined ? { ...client, clientId } : client, parameters });
+  return callAsClient(exchange, client, run, parameters.get('refresh_token'));
 }
 
 function toTokenAnswer(answer: IssueTokenResponse): z.infer<typeof tokenJson> {

@@ -15,7 +15,6 @@ export const appProfile = z.object({
   developerName: textOrNull,
   homepageUrl: textOrNull,
   privacyPolicyUrl: textOrNull,
-  logoUrl: textOrNull,
 });
 
 export function toAppProfileJson(profile: AppProfile | undefined) {
@@ -27,7 +26,6 @@ export function toAppProfileJson(profile: AppProfile | undefined) {
     developerName: toNullable(app.developerName ?? ''),
     homepageUrl: toNullable(app.homepageUrl),
     privacyPolicyUrl: toNullable(app.privacyPolicyUrl),
-    logoUrl: toNullable(app.logoUrl),
   };
 }
 
