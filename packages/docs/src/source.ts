@@ -30,7 +30,7 @@ export const GROUPS = [
       'versions',
     ],
   },
-  { title: 'Reference', slugs: ['metrics', 'problems', 'changelog'] },
+  { title: 'Reference', slugs: ['metrics', 'problems'] },
 ] as const;
 
 /** The pages of docs/partners, in the order of the navigation. */
