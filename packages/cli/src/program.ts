@@ -11,7 +11,7 @@ import { type Shell, surround } from './program/surroundings.ts';
 const EPILOGUE = `
 Settings are environment variables; each KEY may be KEY_FILE, the name of a file with the value. import and imports need
 HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`service:importer\`, or of SERVICE_NAME), service-token SERVICE_PRIVATE_KEY. records needs RECORDS_DATABASE_URL
-(the database of the access records, with a role that can read it; LEDGER_DATABASE_URL if consent's own is another) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key); all of its commands that print accesses are recorded first, and need
+(consent's database, with a role that can read it) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key); all of its commands that print accesses are recorded first, and need
 CONSENT_ADDRESS, OPERATOR_NAME and SERVICE_PRIVATE_KEY besides. restore needs CONSENT_ADDRESS
 and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, apps and developers
 AUTHORIZATION_ADDRESS, audit, people, grants, sessions and webhooks CONSENT_ADDRESS, and all of these OPERATOR_NAME and SERVICE_PRIVATE_KEY (PEM of that operator's key).

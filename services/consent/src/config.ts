@@ -1,5 +1,4 @@
 import {
-  connectionString,
   durationMs,
   flag,
   integer,
@@ -27,12 +26,6 @@ import { hostWebhooks } from './webhooks/host-webhooks.ts';
 const days = (fallback: number, min: number) => integer(fallback, { min, unit: 'days' });
 
 const accessSettings = {
-  RECORDS_DATABASE_URL: connectionString()
-    .optional()
-    .meta({ unit: 'connection string', fallback: 'that of `DATABASE_URL`', secret: true })
-    .describe(
-      'Database of the access records, with the role of the service ([moving them](people.md#access-records)).',
-    ),
   ACCESS_POOL_SIZE: integer(8, { min: 4, max: 200, unit: 'connections' }).describe(
     'Connections besides `DATABASE_POOL_SIZE`: four for recording and judging accesses, the others, at least one, for checking tokens and sessions and for counting.',
   ),

@@ -1,6 +1,5 @@
 import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
-import { startPeriodic } from '@phds/service-kit/periodic';
 import { startPruning } from '@phds/service-kit/pruning';
 import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
@@ -30,7 +29,6 @@ import { createOperatorActs, type OperatorActs } from './app/operator-acts.ts';
 import { createPendingApprovals } from './app/pending-approvals.ts';
 import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
-import { createRecordWatch, type RecordWatch } from './app/record-watch.ts';
 import { createSandbox, type Sandbox } from './app/sandbox.ts';
 import { createSessions, type Sessions } from './app/sessions.ts';
 import { createSharing } from './app/sharing.ts';
@@ -100,13 +98,11 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   });
   const parts: Parts = { stores, config, clock, log, guard, evictions, verify, failureOf, metrics: measured };
   await startBackgroundTasks(parts, resources);
-  const pruned = createPgPruner(pools.ordinary, pools.records.ordinary, config);
+  const pruned = createPgPruner(pools.ordinary, config);
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
-  // The guard watches the database of the ledger only.
-  const watch = pools.records.isElsewhere ? watchRecords(parts, beginChain, resources) : null;
-  recorder = resources.use(createRecorder(parts, watch, overrides));
+  recorder = resources.use(createRecorder(parts, overrides));
   const operatorRecord = acknowledging(guard, createOperatorActs(stores.operatorActs), ['begin', 'end']);
   const server = resources.use(
     await startRpcServer({
@@ -155,25 +151,11 @@ async function watchRestores(
   return guard;
 }
 
-function watchRecords(
-  { config, stores, failureOf }: Parts,
-  beginChain: () => void,
-  resources: AsyncDisposableStack,
-): RecordWatch {
-  const watch = createRecordWatch(stores.checkpoints, beginChain);
-  const onFailure = failureOf('looking for the access records that were written');
-  const intervalMs = config.RESTORE_CHECK_INTERVAL_MS;
-  resources.use(startPeriodic(() => watch.look(), { intervalMs, onFailure }));
-  return watch;
-}
-
 function createRecorder(
   { config, clock, stores, log, metrics }: Parts,
-  watch: RecordWatch | null,
   overrides: Overrides,
 ): AccessRecorder {
-  const watched = watch?.noting(stores.accessRecords) ?? stores.accessRecords;
-  const measured = metrics.measureRecordStore(watched);
+  const measured = metrics.measureRecordStore(stores.accessRecords);
   const store = loggingClockDifference(measured, log);
   const recorder = createAccessRecorder({
     store: overrides.accessRecords?.(store) ?? store,

@@ -218,7 +218,7 @@ describe('the days of an app', () => {
     await countUsers();
     await consent.owner.query('ANALYZE access_day, app_day');
     for (const range of [null, { from: '2020-01-01', to: '2099-12-31' }]) {
-      const { text, values } = selectUsage(app.clientId, [], range);
+      const { text, values } = selectUsage(app.clientId, range);
       const { rows } = await consent.owner.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
       expect(rowsRead(rows[0]['QUERY PLAN'][0].Plan)).toEqual({ app_day: DAYS });
     }

@@ -26,7 +26,7 @@ export async function countLockWaits(admin: pg.Pool): Promise<number> {
 }
 
 /** Small pools of the service's own kind, as another instance opens them. */
-export const openSmallPools = (databaseUrl: string, elsewhere: { RECORDS_DATABASE_URL?: string } = {}) =>
+export const openSmallPools = (databaseUrl: string) =>
   openConnectionPools(
     {
       DATABASE_URL: databaseUrl,
@@ -35,7 +35,6 @@ export const openSmallPools = (databaseUrl: string, elsewhere: { RECORDS_DATABAS
       DATABASE_POOL_SIZE: 2,
       ACCESS_POOL_SIZE: 4,
       REVOCATION_POOL_SIZE: 1,
-      ...elsewhere,
     },
     createLogger({ service: 'test', level: 'silent' }),
   );

@@ -34,7 +34,7 @@ export function startDatedRecorder(
   });
   const { pool } = database;
   const recorder = createAccessRecorder({
-    store: createPgAccessRecords({ ledger: pool, records: pool }, { clockToleranceMs, guard }),
+    store: createPgAccessRecords(pool, { clockToleranceMs, guard }),
     clock,
     maxBatch: 500,
     maxQueued: 10_000,

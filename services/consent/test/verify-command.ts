@@ -9,16 +9,12 @@ import { runCommand } from '@phds/cli/run-program';
 import { inheritedEnvironment } from '@phds/local-stack/servers/guard';
 import type { Fault } from '@phds/record-chain/fault';
 import { collectOutput } from '@phds/test-kit/collected-output';
-import type { TestDatabase } from '@phds/test-kit/databases';
 import type { RunningService } from './running-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../packages/cli/src/main.ts');
 
 type RecordsOf = Pick<RunningService, 'database' | 'receiptPublicKey'> &
-  Partial<Pick<RunningService, 'operatorSettings'>> & {
-    /** When `database` has the records only. */
-    readonly ledgerDatabase?: TestDatabase;
-  };
+  Partial<Pick<RunningService, 'operatorSettings'>>;
 
 export interface CommandResult {
   readonly code: unknown;
@@ -45,14 +41,13 @@ export function phdsRecordsUnread(consent: RecordsOf, args: readonly string[]): 
 }
 
 /** The settings of the command for the records of a service. */
-function toSettings({ database, receiptPublicKey, operatorSettings, ledgerDatabase }: RecordsOf) {
+function toSettings({ database, receiptPublicKey, operatorSettings }: RecordsOf) {
   const pem = receiptPublicKey.export({ type: 'spki', format: 'pem' });
   const jwk = { ...createPublicKey(pem).export({ format: 'jwk' }) };
   return {
     ...operatorSettings,
     RECORDS_DATABASE_URL: database.url,
     RECORDS_PUBLIC_KEYS: JSON.stringify({ keys: [jwk] }),
-    ...(ledgerDatabase !== undefined && { LEDGER_DATABASE_URL: ledgerDatabase.url }),
   };
 }
 

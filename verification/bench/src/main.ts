@@ -4,7 +4,6 @@ import { benchImport } from './import.ts';
 import { benchInterleaved } from './interleaved.ts';
 import { createBenchCommand, type Options } from './options.ts';
 import { benchPossession } from './possession.ts';
-import { benchRecords } from './records.ts';
 import { benchRevocation } from './revocation.ts';
 import { benchWeb } from './web.ts';
 
@@ -14,7 +13,6 @@ const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>
   fhir: benchFhir,
   possession: benchPossession,
   revocation: benchRevocation,
-  records: benchRecords,
   import: benchImport,
   web: benchWeb,
   interleaved: benchInterleaved,

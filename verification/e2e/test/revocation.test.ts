@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { giveFirstReadings } from '@phds/running-system/ingestion';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type RecordsServer, startThrowawayRecordsServer } from '@phds/running-system/records-server';
 import { DELETE_OF_THE_GRANT, OTHER_WAYS, type PersonWithApp } from '@phds/running-system/revocation-ways';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
@@ -18,8 +17,6 @@ const GATEWAYS = 3;
 // played without the events of Redis; by default one of them is.
 const GIVEN = process.env['E2E_REVOCATIONS'];
 const ROUNDS = Number(GIVEN ?? GATEWAYS);
-/** `elsewhere`: the access records are on a second Postgres server. */
-const RECORDS = process.env['E2E_RECORDS'];
 const SWALLOWED = 'the events of Redis swallowed';
 const PEOPLE = Math.min(8, ROUNDS);
 const LIMIT_MS = 180_000 + ROUNDS * 500;
@@ -27,7 +24,6 @@ const LIMIT_MS = 180_000 + ROUNDS * 500;
 let redis: TestRedis;
 const events = createPublishedMessageFault();
 let redisProxy: TcpProxy;
-let recordsServer: RecordsServer | undefined;
 let stack: RunningStack;
 let database: pg.Client;
 let people: PersonWithApp[];
@@ -72,12 +68,8 @@ describeWithRedis('the first request that starts after the answer is refused on 
     redis = await createTestRedis();
     redisProxy = await startTcpProxy(redis.url, events.edit);
     const gateway = { REDIS_URL: redisProxy.url, LIMIT_AUTH_FAILURES_PER_MINUTE: '100000000' };
-    if (RECORDS === 'elsewhere') recordsServer = await startThrowawayRecordsServer();
-    const consent = recordsServer && { RECORDS_DATABASE_URL: recordsServer.database.url };
-    const environment = { gateway, ...(consent && { consent }) };
-    stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment });
-    const { ownerUrl } = recordsServer?.database ?? stack.databases.consent;
-    database = new pg.Client({ connectionString: ownerUrl });
+    stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment: { gateway } });
+    database = new pg.Client({ connectionString: stack.databases.consent.ownerUrl });
     await database.connect();
     const users = Array.from({ length: PEOPLE }, (_, index) => `person-${index}`);
     await giveFirstReadings(stack, users);
@@ -86,7 +78,6 @@ describeWithRedis('the first request that starts after the answer is refused on 
   afterAll(async () => {
     await database?.end();
     await stack?.[Symbol.asyncDispose]();
-    await recordsServer?.[Symbol.asyncDispose]();
     await redisProxy?.[Symbol.asyncDispose]();
     await redis?.[Symbol.asyncDispose]();
   });

@@ -1,11 +1,6 @@
 import type { Writable } from 'node:stream';
 import { ACCESS_COLUMNS, type ExportedAccess, toCsvLine } from '@phds/catalog/access-csv';
-import {
-  explainRecords,
-  type RecordsConnection,
-  type RecordsSnapshot,
-  requireLedger,
-} from '../records/connection.ts';
+import { explainRecords, type RecordsConnection, type RecordsSnapshot } from '../records/connection.ts';
 import { writeFileOrOutput } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings } from './command.ts';
 
@@ -38,14 +33,17 @@ const COLUMNS = ['user', ...ACCESS_COLUMNS] as const;
 const ACCESSES_A_PAGE = 1_000;
 
 // Parameters: beginning and end of the period (null for none). A condition that may be absent is left out, so that each has its index.
-const accesses = (conditions: readonly string[]) => `
-  SELECT 'acc_' || replace(r.id::text, '-', '') AS id,
-    to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at, r.user_ref::text AS ref, r.client_id AS app,
+const accesses = (conditions: readonly string[], hidesUser: boolean) => `
+  SELECT ${hidesUser ? "''" : "coalesce(p.user_id, '')"} AS user, 'acc_' || replace(r.id::text, '-', '') AS id,
+    to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at, r.client_id AS app,
+    coalesce(shown_app_of(r.grant_id, r.client_id, r.at)->>'name', app.name, '') AS "appName",
     r.grant_id AS "grantId", r.scope, r.endpoint, r.window_from AS "from", r.window_to AS "to", r.page,
     r.record_count AS "recordCount", r.request_id AS "requestId",
     CASE WHEN refusal.verdict IS NULL THEN 'released' ELSE 'refused' END AS outcome,
     coalesce(upper(refusal.verdict), '') AS reason
   FROM access_record AS r
+  LEFT JOIN app ON app.client_id = r.client_id
+  LEFT JOIN person p ON p.user_ref = r.user_ref
   LEFT JOIN LATERAL (
     SELECT verdict FROM access_record WHERE refers_to = r.id AND id > r.id LIMIT 1
   ) AS refusal ON true
@@ -54,20 +52,6 @@ const accesses = (conditions: readonly string[]) => `
     AND ${['r.refers_to IS NULL', ...conditions].join(' AND ')}
   ORDER BY r.id`;
 
-/** The people, and the names of apps at the times of accesses, in order. */
-const NAMES = `
-  SELECT coalesce(p.user_id, '') AS user,
-    coalesce(shown_app_of(a.grant_id, a.client_id, a.at)->>'name', app.name, '') AS "appName"
-  FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::uuid[])
-    WITH ORDINALITY AS a(grant_id, client_id, at, user_ref, ordinal)
-  LEFT JOIN app ON app.client_id = a.client_id
-  LEFT JOIN person p ON p.user_ref = a.user_ref
-  ORDER BY a.ordinal`;
-
-interface AccessRow extends Omit<AccessOfPerson, 'user' | 'appName'> {
-  readonly ref: string;
-}
-
 /** `phds records export`: writes access records, oldest first, with app names as in the access history. Returns the exit code. */
 export async function exportRecords(
   { userId, hidesUser = false, clientId, from, to, format, file }: ExportRecordsArguments,
@@ -75,12 +59,11 @@ export async function exportRecords(
 ): Promise<number> {
   try {
     await using connection = await connect();
-    const { snapshot, ledger } = connection;
-    await requireLedger(connection);
+    const { snapshot } = connection;
     const values: (string | null)[] = [from?.toISOString() ?? '-infinity', to?.toISOString() ?? null];
     const conditions: string[] = [];
     if (userId !== null) {
-      const ref = await findReference(ledger, userId);
+      const ref = await findReference(snapshot, userId);
       if (ref === null) {
         const user = hidesUser ? 'this user' : `a user ${userId}`;
         errors.write(`No records belong to ${user}: there never was a consent, or the user was erased.\n`);
@@ -89,11 +72,7 @@ export async function exportRecords(
       conditions.push(`r.user_ref = $${values.push(ref)}::uuid`);
     }
     if (clientId !== null) conditions.push(`r.client_id = $${values.push(clientId)}`);
-    const pages = addNames(
-      snapshot.pages<AccessRow>(accesses(conditions), ACCESSES_A_PAGE, values),
-      ledger,
-      hidesUser,
-    );
+    const pages = snapshot.pages<AccessOfPerson>(accesses(conditions, hidesUser), ACCESSES_A_PAGE, values);
     await writeFileOrOutput(file, format === 'csv' ? csv(pages) : jsonLines(pages), output);
     return EXIT_DONE;
   } catch (error) {
@@ -102,32 +81,12 @@ export async function exportRecords(
   }
 }
 
-async function findReference(ledger: RecordsSnapshot, userId: string): Promise<string | null> {
-  const [person] = await ledger.query<{ ref: string }>(
+async function findReference(snapshot: RecordsSnapshot, userId: string): Promise<string | null> {
+  const [person] = await snapshot.query<{ ref: string }>(
     'SELECT user_ref::text AS ref FROM person WHERE user_id = $1',
     [userId],
   );
   return person?.ref ?? null;
-}
-
-async function* addNames(
-  pages: AsyncIterable<AccessRow[]>,
-  ledger: RecordsSnapshot,
-  hidesUser: boolean,
-): AsyncGenerator<AccessOfPerson[]> {
-  for await (const page of pages) {
-    const names = await ledger.query<Pick<AccessOfPerson, 'user' | 'appName'>>(NAMES, [
-      page.map(({ grantId }) => grantId),
-      page.map(({ app }) => app),
-      page.map(({ at }) => at),
-      page.map(({ ref }) => ref),
-    ]);
-    yield page.map(({ ref, ...access }, index) => ({
-      user: hidesUser ? '' : (names[index]?.user ?? ''),
-      ...access,
-      appName: names[index]?.appName ?? '',
-    }));
-  }
 }
 
 async function* csv(pages: AsyncIterable<readonly AccessOfPerson[]>): AsyncGenerator<string> {

@@ -66,14 +66,8 @@ export class RecordsSnapshot implements AsyncDisposable {
 /** The settings of `phds records`. */
 export const recordsSettings = z.object({
   RECORDS_DATABASE_URL: connectionString('must be set').describe(
-    'Database of the access records, which is that of consent unless they have one of their own, with the role `phds_consent_reader`.',
+    'Database of consent, with the role `phds_consent_reader`.',
   ),
-  LEDGER_DATABASE_URL: connectionString()
-    .optional()
-    .meta({ unit: 'connection string', fallback: 'that of `RECORDS_DATABASE_URL`', secret: true })
-    .describe(
-      'For the commands that print accesses: the database of consent, with the same role, if the access records have one of their own.',
-    ),
   RECORDS_PUBLIC_KEYS: z
     .string('must be set')
     .meta({ unit: 'JWKS' })
@@ -89,8 +83,6 @@ const CONNECT_TIMEOUT_MS = 30_000;
 /** The access records at one point in time, with the keys to verify them. */
 export interface RecordsConnection extends AsyncDisposable {
   readonly snapshot: RecordsSnapshot;
-  /** People and apps; the same snapshot unless the records have a database of their own. */
-  readonly ledger: RecordsSnapshot;
   readonly keys: readonly KeyObject[];
 }
 
@@ -99,14 +91,11 @@ export async function openRecords(env: NodeJS.ProcessEnv): Promise<RecordsConnec
   const config = readConfig(recordsSettings, env);
   const keys = parseKeys(config.RECORDS_PUBLIC_KEYS);
   await using resources = new AsyncDisposableStack();
-  const open = async (url: string) => {
-    const database = resources.use(openReader(url, config.RECORDS_STATEMENT_TIMEOUT_MS));
-    return resources.use(await RecordsSnapshot.open(database.pool));
-  };
-  const snapshot = await open(config.RECORDS_DATABASE_URL);
-  const ledger = config.LEDGER_DATABASE_URL === undefined ? snapshot : await open(config.LEDGER_DATABASE_URL);
+  const { RECORDS_DATABASE_URL: url, RECORDS_STATEMENT_TIMEOUT_MS: timeoutMs } = config;
+  const database = resources.use(openReader(url, timeoutMs));
+  const snapshot = resources.use(await RecordsSnapshot.open(database.pool));
   const opened = resources.move();
-  return { snapshot, ledger, keys, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { snapshot, keys, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 function openReader(connectionString: string, statementTimeoutMs: number): Postgres {
@@ -130,14 +119,6 @@ function parseKeys(jwks: string): KeyObject[] {
     // No JWKS at all gets the same message.
   }
   throw new ConfigError([{ setting: 'RECORDS_PUBLIC_KEYS', reason: 'must be a JWKS with Ed25519 keys' }]);
-}
-
-const IS_WITHOUT_LEDGER = 'SELECT FROM access_record WHERE NOT EXISTS (SELECT FROM app) LIMIT 1';
-
-/** Throws NotConfigured when the ledger is missing. */
-export async function requireLedger({ ledger }: Pick<RecordsConnection, 'ledger'>): Promise<void> {
-  if ((await ledger.query(IS_WITHOUT_LEDGER)).length === 0) return;
-  throw new NotConfigured('RECORDS_DATABASE_URL has only the access records: set LEDGER_DATABASE_URL, too.');
 }
 
 /**

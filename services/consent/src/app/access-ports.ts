@@ -134,9 +134,6 @@ export interface ChainState {
   readonly keptFrom: Date | null;
 }
 
-/** What identifies a batch that was written. */
-export type WrittenBatch = Pick<ChainedBatch, 'writer' | 'seq' | 'at'>;
-
 export interface CheckpointStore {
   /** Null when the current interval, by the database's clock, already has a checkpoint. With a null interval it never has one. */
   read(intervalMs: number | null): Promise<ChainState | null>;
@@ -145,8 +142,6 @@ export interface CheckpointStore {
   findLast(): Promise<StoredCheckpoint | null>;
   /** Some checkpoints from this number on, in order; empty at the end. */
   readFrom(number: number): Promise<StoredCheckpoint[]>;
-  /** Whether all batches of a chain from one to another are stored, or the last one was dropped with its month. */
-  holds(first: WrittenBatch, last: WrittenBatch): Promise<boolean>;
   /** The last dropped batch of each chain that has one. */
   findDropped(): Promise<ReadonlyMap<string, number>>;
   /** Deletes some checkpoints with lower numbers, but none signed during the kept period. Returns how many. */

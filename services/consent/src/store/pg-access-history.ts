@@ -12,95 +12,72 @@ const DAY_MS = 86_400_000;
 type UnnamedDay = Omit<AccessDay, 'appName' | 'currentAppName'>;
 type CountedDay = Omit<UnnamedDay, 'attempts'>;
 
-interface HistoryPools {
-  readonly ledger: pg.Pool;
-  readonly records: pg.Pool;
-}
-
-/** The access history: entries from the records, totals from the counts, and names of apps from the ledger. */
-export function createPgAccessHistory({ ledger, records }: HistoryPools): AccessHistoryStore {
+/** The access history: entries from the records, and totals from the counts. */
+export function createPgAccessHistory(pool: pg.Pool): AccessHistoryStore {
   return translatingErrors({
     async list(userId, filter, page) {
-      const where = await findCondition(ledger, userId, filter);
+      const where = await findCondition(pool, userId, filter);
       if (where === null) return null;
       const [items, total] = await Promise.all([
-        selectEntries(ledger, records, inPeriod(where, filter), page),
-        countEntries(records, where, filter),
+        selectEntries(pool, inPeriod(where, filter), page),
+        countEntries(pool, where, filter),
       ]);
       return { items, total };
     },
     async listBefore(userId, filter, uuid, limit) {
-      const condition = await findCondition(ledger, userId, filter);
+      const condition = await findCondition(pool, userId, filter);
       if (condition === null) return null;
       const where = inPeriod(condition, filter);
       const older = uuid === null ? where : sql`${where} AND r.id < ${uuid}::uuid`;
-      return selectEntries(ledger, records, older, { page: 1, pageSize: limit });
+      return selectEntries(pool, older, { page: 1, pageSize: limit });
     },
     async days(userId, filter, range) {
-      const where = await findCondition(ledger, userId, filter);
+      const where = await findCondition(pool, userId, filter);
       if (where === null) return null;
-      const days = await selectDays(records, sql`${accessCounts(where)} c WHERE ${within(range)}`);
-      const attempts = await selectAttempts(ledger, userId, filter, range);
-      return addNames(ledger, userId, filter, addAttempts(days, attempts));
+      const days = await selectDays(pool, sql`${accessCounts(where)} c WHERE ${within(range)}`);
+      const attempts = await selectAttempts(pool, userId, filter, range);
+      return addNames(pool, userId, filter, addAttempts(days, attempts));
     },
     async localDays(userId, filter, range) {
-      const where = await findCondition(ledger, userId, filter);
+      const where = await findCondition(pool, userId, filter);
       if (where === null) return null;
-      const days = await selectDays(records, sql`${localAccessCounts(where, range)} c`);
-      const attempts = await selectAttempts(ledger, userId, filter, range);
-      return addNames(ledger, userId, filter, addAttempts(days, attempts));
+      const days = await selectDays(pool, sql`${localAccessCounts(where, range)} c`);
+      const attempts = await selectAttempts(pool, userId, filter, range);
+      return addNames(pool, userId, filter, addAttempts(days, attempts));
     },
   });
 }
 
 /** The condition of a filter except for its times: on records `r` and their counts. Null when it names a grant of another user. */
-async function findCondition(ledger: pg.Pool, userId: string, filter: DayFilter): Promise<Sql | null> {
+async function findCondition(pool: pg.Pool, userId: string, filter: DayFilter): Promise<Sql | null> {
   const { grantId } = filter;
-  const [known] = await select<{ ref: string | null; isForeign: boolean }>(ledger)`
+  const [known] = await select<{ ref: string | null; isForeign: boolean }>(pool)`
     SELECT (SELECT user_ref::text FROM person WHERE user_id = ${userId}) AS ref,
       ${grantId}::text IS NOT NULL
         AND NOT EXISTS (SELECT FROM consent_grant WHERE id = ${grantId} AND user_id = ${userId}) AS "isForeign"`;
   return known === undefined || known.isForeign ? null : ofPerson(known.ref, filter);
 }
 
-type UnnamedEntry = Omit<AccessEntry, 'appName' | 'currentAppName'>;
-
 /** Selects the page first, so that refusals are looked up only for its records; each is later than the record it refers to. */
-async function selectEntries(
-  ledger: pg.Pool,
-  records: pg.Pool,
-  where: Sql,
-  page: Page,
-): Promise<AccessEntry[]> {
-  const entries = await select<UnnamedEntry>(records)`
+async function selectEntries(pool: pg.Pool, where: Sql, page: Page): Promise<AccessEntry[]> {
+  const entries = await select<AccessEntry>(pool)`
     SELECT p.id::text AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId", p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page,
-      p.record_count AS "recordCount", p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict
+      p.record_count AS "recordCount", p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict,
+      coalesce(shown_app_of(p.grant_id, p.client_id, p.at)->>'name', a.name, '') AS "appName", coalesce(a.name, '') AS "currentAppName"
     FROM (SELECT * FROM access_record r WHERE ${where} AND r.refers_to IS NULL
       ORDER BY r.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}) p
+    LEFT JOIN app a ON a.client_id = p.client_id
     LEFT JOIN LATERAL (SELECT verdict FROM access_record f WHERE f.refers_to = p.id AND f.id > p.id LIMIT 1) f ON true
     ORDER BY p.id DESC`;
-  if (entries.length === 0) return [];
-  const names = await select<Pick<AccessEntry, 'appName' | 'currentAppName'>>(ledger)`
-    SELECT coalesce(shown_app_of(p.grant_id, p.client_id, p.at)->>'name', a.name, '') AS "appName",
-      coalesce(a.name, '') AS "currentAppName"
-    FROM unnest(${entries.map(({ grantId }) => grantId)}::text[], ${entries.map(({ clientId }) => clientId)}::text[],
-      ${entries.map(({ at }) => at.toISOString())}::timestamptz[]) WITH ORDINALITY AS p(grant_id, client_id, at, ordinal)
-    LEFT JOIN app a ON a.client_id = p.client_id
-    ORDER BY p.ordinal`;
-  const unnamed = { appName: '', currentAppName: '' };
-  return entries.map((entry, index) => ({
-    ...entry,
-    ...(names[index] ?? unnamed),
-    id: toAccessId(entry.id),
-  }));
+  return entries.map((entry) => ({ ...entry, id: toAccessId(entry.id) }));
 }
 
 /**
  * `counts` is what follows FROM: counts by day with the alias `c`. A refusal may be counted for another local day than its record if
  * an earlier release counted only one of them; then `released` is not less than 0.
  */
-function selectDays(records: pg.Pool, counts: Sql): Promise<CountedDay[]> {
-  return select<CountedDay>(records)`
+function selectDays(pool: pg.Pool, counts: Sql): Promise<CountedDay[]> {
+  return select<CountedDay>(pool)`
     WITH scopes AS (
       SELECT c.day, c.client_id, c.scope, greatest(sum(c.recorded - c.refused), 0)::int AS released, sum(c.refused)::int AS refused
       FROM ${counts} GROUP BY c.day, c.client_id, c.scope
@@ -114,13 +91,13 @@ type Attempts = Pick<UnnamedDay, 'date' | 'clientId' | 'attempts'>;
 
 /** Attempts are known by UTC day, and not by scope. Index: consent_grant_user_id_granted_at_id_idx, then the primary key. */
 async function selectAttempts(
-  ledger: pg.Pool,
+  pool: pg.Pool,
   userId: string,
   { grantId, clientId, scope }: DayFilter,
   range: DayRange | null,
 ): Promise<Attempts[]> {
   if (scope !== null) return [];
-  return select<Attempts>(ledger)`
+  return select<Attempts>(pool)`
     SELECT to_char(c.day, 'YYYY-MM-DD') AS date, g.client_id AS "clientId", sum(c.count)::int AS attempts
     FROM consent_grant g JOIN refused_read c ON c.grant_id = g.id
     WHERE g.user_id = ${userId} AND g.id = coalesce(${grantId}, g.id) AND g.client_id = coalesce(${clientId}, g.client_id)
@@ -145,7 +122,7 @@ function compare(one: string, other: string): number {
 
 /** An app has one name for all of its days: as shown by the latest approval of the filtered grant, else of the person's latest grant. */
 async function addNames(
-  ledger: pg.Pool,
+  pool: pg.Pool,
   userId: string,
   { grantId }: DayFilter,
   days: readonly UnnamedDay[],
@@ -153,7 +130,7 @@ async function addNames(
   if (days.length === 0) return [];
   const grant =
     grantId === null ? sql`user_id = ${userId} AND client_id = d.client_id` : sql`id = ${grantId}`;
-  const names = await select<{ clientId: string; shown: string | null; current: string | null }>(ledger)`
+  const names = await select<{ clientId: string; shown: string | null; current: string | null }>(pool)`
     SELECT d.client_id AS "clientId", a.name AS current, shown_app_of(g.id, d.client_id, 'infinity')->>'name' AS shown
     FROM unnest(${[...new Set(days.map(({ clientId }) => clientId))]}::text[]) d(client_id)
     LEFT JOIN app a ON a.client_id = d.client_id
@@ -171,7 +148,7 @@ function inPeriod(where: Sql, { from, to }: AccessFilter): Sql {
 }
 
 /** Uses the daily counts for whole days, and the records for the at most two days that the filter cuts. */
-async function countEntries(records: pg.Pool, where: Sql, { from, to }: AccessFilter): Promise<number> {
+async function countEntries(pool: pg.Pool, where: Sql, { from, to }: AccessFilter): Promise<number> {
   const firstDay = from === null ? null : new Date(Math.ceil(from.getTime() / DAY_MS) * DAY_MS);
   const endDay = to === null ? null : new Date(Math.floor(to.getTime() / DAY_MS) * DAY_MS);
   const counted = (start: Date | null, end: Date | null) =>
@@ -182,7 +159,7 @@ async function countEntries(records: pg.Pool, where: Sql, { from, to }: AccessFi
   const parts = isWithinDay ? [counted(from, to)] : [days];
   if (!isWithinDay && firstDay !== null) parts.push(counted(from, firstDay));
   if (!isWithinDay && endDay !== null) parts.push(counted(endDay, to));
-  const [sum] = await select<{ total: number }>(records)`
+  const [sum] = await select<{ total: number }>(pool)`
     SELECT (${join(parts, ' + ')})::int AS total`;
   return sum?.total ?? 0;
 }

@@ -21,16 +21,15 @@ interface RecorderOptions {
 
 /**
  * The hot path of every data request, with statements prepared once for each connection. Each method is one statement and therefore
- * one transaction: what `insert` wrote is committed when it returns, and `judge` sees everything committed before it began. The records
- * may be in another database than the ledger, whose snapshot begins after the answer of that commit all the same.
+ * one transaction: what `insert` wrote is committed when it returns, and `judge` sees everything committed before it began.
  */
 export function createPgAccessRecords(
-  pools: { readonly ledger: pg.Pool; readonly records: pg.Pool },
+  pool: pg.Pool,
   { clockToleranceMs, guard }: RecorderOptions,
 ): AccessRecordStore {
   return translatingErrors({
     async findRefs(grantIds) {
-      const { rows } = await pools.ledger.query<[string, string]>({
+      const { rows } = await pool.query<[string, string]>({
         ...FIND_REFS,
         values: [grantIds],
         rowMode: 'array',
@@ -38,7 +37,7 @@ export function createPgAccessRecords(
       return new Map(rows.map(([grantId, userRef]) => [grantId, parseUuid(userRef)]));
     },
     async insert(batch) {
-      const { rows } = await pools.records.query<[Date]>({
+      const { rows } = await pool.query<[Date]>({
         ...INSERT,
         values: [...toInsertValues(batch), clockToleranceMs],
         rowMode: 'array',
@@ -46,7 +45,7 @@ export function createPgAccessRecords(
       const [differing] = rows;
       if (differing !== undefined) throw new ClocksDiffer(new Date(batch.at), differing[0]);
     },
-    judge: (accesses, userRefs) => guard.verified(() => judge(pools.ledger, guard, accesses, userRefs)),
+    judge: (accesses, userRefs) => guard.verified(() => judge(pool, guard, accesses, userRefs)),
   });
 }
 

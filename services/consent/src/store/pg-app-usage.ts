@@ -8,41 +8,27 @@ import { appCounts, within } from './access-counts-sql.ts';
 
 const COUNT_MAX = 0x7fff_ffff;
 
-interface AppUsagePools {
-  readonly ledger: pg.Pool;
-  readonly records: pg.Pool;
-}
-
 /** The usage of apps: counts of access records, and of refusals reported by gateways. */
-export function createPgAppUsage({ ledger, records }: AppUsagePools): AppUsageStore {
+export function createPgAppUsage(pool: pg.Pool): AppUsageStore {
   return translatingErrors({
     async usage(clientId, ownerId, range) {
       const owned = await select(
-        ledger,
+        pool,
       )`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
       if (owned.length === 0) return null;
-      const refusals = await selectRefusals(ledger, clientId, range);
-      return select<AppUsage>(records)`${selectUsage(clientId, refusals, range)}`;
+      return select<AppUsage>(pool)`${selectUsage(clientId, range)}`;
     },
     async addRefusals(refusals) {
-      await addRefusals(ledger, refusals);
+      await addRefusals(pool, refusals);
     },
   });
-}
-
-type Refusals = Omit<RefusalCount, 'clientId' | 'date' | 'grantId'> & { readonly day: string };
-
-function selectRefusals(pool: pg.Pool, clientId: string, range: DayRange | null): Promise<Refusals[]> {
-  return select<Refusals>(pool)`
-    SELECT c.day::text, c.endpoint, c.status, c.count, c.without_key AS "withoutKey"
-    FROM refused_request c WHERE c.client_id = ${clientId} AND ${within(range)}`;
 }
 
 /**
  * A refusal after recording is in both the records and the gateways' counts, so the larger number is used: gateways count every
  * refusal, but report seconds later, and a gateway that crashes loses its counts.
  */
-export function selectUsage(clientId: string, refusals: readonly Refusals[], range: DayRange | null): Sql {
+export function selectUsage(clientId: string, range: DayRange | null): Sql {
   return sql`
     SELECT to_char(c.day, 'YYYY-MM-DD') AS date, c.endpoint, sum(c.released)::int AS released,
       greatest(sum(c.refused), sum(c.count))::int AS refused,
@@ -55,9 +41,7 @@ export function selectUsage(clientId: string, refusals: readonly Refusals[], ran
       FROM ${appCounts(clientId)} r
       UNION ALL
       SELECT day, endpoint, 0, 0, status, count, without_key
-      FROM unnest(${refusals.map(({ day }) => day)}::date[], ${refusals.map(({ endpoint }) => endpoint)}::text[],
-        ${refusals.map(({ status }) => status)}::int[], ${refusals.map(({ count }) => count)}::int[],
-        ${refusals.map(({ withoutKey }) => withoutKey)}::int[]) AS n(day, endpoint, status, count, without_key)
+      FROM refused_request WHERE client_id = ${clientId}
     ) c
     WHERE ${within(range)} GROUP BY c.day, c.endpoint ORDER BY c.day DESC, c.endpoint`;
 }

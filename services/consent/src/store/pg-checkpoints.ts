@@ -2,7 +2,7 @@ import { type ChainHead, readCheckpointContent } from '@phds/record-chain/checkp
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
-import type { CheckpointStore, StoredCheckpoint, WrittenBatch } from '../app/access-ports.ts';
+import type { CheckpointStore, StoredCheckpoint } from '../app/access-ports.ts';
 
 interface HeadRow {
   readonly writer: string;
@@ -40,16 +40,6 @@ export function createPgCheckpoints(pool: pg.Pool): CheckpointStore {
       const added = await execute(pool)`
         INSERT INTO consent_audit.access_checkpoint (number, jws) VALUES (${number}, ${jws}) ON CONFLICT DO NOTHING`;
       return added === 1;
-    },
-    async holds(first: WrittenBatch, last: WrittenBatch) {
-      const [row] = await select<{ held: boolean }>(pool)`
-        SELECT ${last.seq - first.seq + 1}::int = (
-          SELECT count(*) FROM access_batch b WHERE b.writer = ${first.writer}::uuid
-            AND b.seq BETWEEN ${first.seq}::bigint AND ${last.seq}::bigint AND b.at BETWEEN ${new Date(first.at)} AND ${new Date(last.at)}
-        ) OR EXISTS (
-          SELECT FROM consent_audit.access_dropped d WHERE d.writer = ${last.writer}::uuid AND d.seq >= ${last.seq}::bigint
-        ) AS held`;
-      return row?.held === true;
     },
     findLast: () => selectLast(pool, null),
     async findDropped() {

@@ -35,23 +35,23 @@ import {
 import { lockGrants } from './person-locks.ts';
 
 /** Grants in table `consent_grant`, and what was read with them in the records. Each change locks the row and adds to the grant's history. */
-export function createPgGrants(pool: pg.Pool, records: pg.Pool): GrantStore {
+export function createPgGrants(pool: pg.Pool): GrantStore {
   return translatingErrors({
     async list(userId, status, page) {
       const own = sql`g.user_id = ${userId}`;
       const where = status === null ? own : sql`${own} AND ${GRANT_STATUS} = ${status}`;
       const [views, total] = await Promise.all([
-        selectViews(pool, records, sql`${where} ${newestFirst(page)}`),
+        selectViews(pool, sql`${where} ${newestFirst(page)}`),
         countGrants(pool, where),
       ]);
       return { items: views.map(shortenChanges), total };
     },
     async find(id, userId) {
-      const [view] = await selectViews(pool, records, sql`g.id = ${id} AND g.user_id = ${userId}`);
+      const [view] = await selectViews(pool, sql`g.id = ${id} AND g.user_id = ${userId}`);
       return view ?? null;
     },
     async findAny(id) {
-      const [view] = await selectViews(pool, records, sql`g.id = ${id}`);
+      const [view] = await selectViews(pool, sql`g.id = ${id}`);
       return view ?? null;
     },
     async findOpen(userId, clientId) {
@@ -86,7 +86,7 @@ interface ViewRow extends GrantRow, AppRow {
   readonly purpose: string | null;
 }
 
-async function selectViews(pool: pg.Pool, records: pg.Pool, where: Sql): Promise<GrantView[]> {
+async function selectViews(pool: pg.Pool, where: Sql): Promise<GrantView[]> {
   const rows = await select<ViewRow>(pool)`
     SELECT ${GRANT_COLUMNS}, ${APP_COLUMNS}, g.user_ref::text AS "userRef",
       shown_app_of(g.id, g.client_id, 'infinity') AS "shownApp", (
@@ -96,7 +96,7 @@ async function selectViews(pool: pg.Pool, records: pg.Pool, where: Sql): Promise
   if (rows.length === 0) return [];
   const clientIds = rows.map(({ clientId }) => clientId);
   const [counts, versions] = await Promise.all([
-    selectAccessCounts(records, rows),
+    selectAccessCounts(pool, rows),
     findVersions(pool, clientIds),
   ]);
   const byGrant = new Map(counts.map((count) => [count.grantId, count]));

@@ -20,16 +20,14 @@ export interface KeptDays {
  * the sandbox and ends of dropped chains are deleted by functions of the schema's owner, which limit what the service can delete. The keys
  * are an array, so that Postgres evaluates the subquery once; otherwise it could run it again and lock other rows.
  */
-export function createPgPruner(pool: pg.Pool, records: pg.Pool, days: KeptDays) {
-  const callIn =
-    (database: pg.Pool) =>
+export function createPgPruner(pool: pg.Pool, days: KeptDays) {
+  const call =
     (name: Sql, ...keptDays: number[]) =>
     async (limit: number) => {
-      const [row] = await select<{ count: number }>(database)`
+      const [row] = await select<{ count: number }>(pool)`
       SELECT ${name}(${join([...keptDays, limit].map((value) => sql`${value}::int`))}) AS count`;
       return row?.count ?? 0;
     };
-  const call = callIn(pool);
   const remove =
     (table: Sql, time: Sql, keptDays: number, condition = sql`true`) =>
     (limit: number) =>
@@ -51,7 +49,7 @@ export function createPgPruner(pool: pg.Pool, records: pg.Pool, days: KeptDays) 
     revoked_token: call(sql`prune_revoked_token`, days.PRUNE_REVOCATIONS_AFTER_DAYS),
     session_end: call(sql`prune_session_end`),
     sandbox_grant: call(sql`prune_sandbox_grants`, days.PRUNE_SANDBOX_GRANTS_AFTER_DAYS),
-    access_dropped: callIn(records)(sql`prune_access_dropped`, days.PRUNE_DROPPED_CHAINS_AFTER_DAYS),
+    access_dropped: call(sql`prune_access_dropped`, days.PRUNE_DROPPED_CHAINS_AFTER_DAYS),
     pending_approval: remove(sql`pending_approval`, createdAt, days.PRUNE_PENDING_AFTER_DAYS),
     refused_request: removeDays(sql`refused_request`),
     refused_read: removeDays(sql`refused_read`),
