@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { PROBLEM_CODES, type ProblemCode } from '@phds/catalog/problems';
 import { answers, problems, type Recorded } from '@phds/docs/recorded';
-import { useSharedStack } from '@phds/running-system/shared-stack';
+import { useSharedSandbox } from '@phds/running-system/shared-stack';
 import { AnswerContract } from '@phds/test-kit/answer-contract';
 import { recordProblems } from '../src/examples/problems.ts';
 import { toComparable } from '../src/examples/recorder.ts';
@@ -9,7 +9,7 @@ import { toComparable } from '../src/examples/recorder.ts';
 /** Only deployments that ask for a recent sign-in, or choose who may register apps, answer these. */
 const WITHOUT_EXAMPLE: readonly ProblemCode[] = ['STEP_UP_REQUIRED', 'NOT_A_DEVELOPER'];
 
-const fresh = await recordProblems(await useSharedStack());
+const fresh = await recordProblems(await useSharedSandbox());
 
 test('every error code has a recorded example, except those that need a setting', () => {
   expect(PROBLEM_CODES.filter((code) => problems[code] === undefined)).toEqual(WITHOUT_EXAMPLE);
