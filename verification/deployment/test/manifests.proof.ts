@@ -13,7 +13,6 @@ import {
   findSchemaProblems,
   getObject,
   hasKubectl,
-  type KubernetesObject,
   listWorkloads,
   manifests,
   OVERLAYS,
@@ -144,31 +143,12 @@ describeWith('kubectl 1.27', hasKubectl())('the pods of the Kubernetes manifests
   );
 
   test('of a migration are not repeated after a failure, and have an hour', () => {
-    for (const { metadata, spec } of ofKind(build('production/migrations'), 'Job')) {
+    for (const { spec } of ofKind(build('production/migrations'), 'Job')) {
       expect(spec).toMatchObject({ backoffLimit: 0, activeDeadlineSeconds: 3600 });
       expect(spec?.podFailurePolicy?.rules).toEqual([
         { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] },
       ]);
-      expect(metadata.annotations).toMatchObject({
-        'argocd.argoproj.io/hook': 'PreSync',
-        'kustomize.toolkit.fluxcd.io/force': 'enabled',
-      });
     }
-  });
-
-  test('of production are replaced by Argo CD in the order of a release', () => {
-    const waveOf = ({ metadata }: KubernetesObject) =>
-      Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? 0);
-    const waves = Map.groupBy(build('production'), waveOf);
-    const kindsOf = (wave: number) => new Set(waves.get(wave)?.map(({ kind }) => kind));
-    const namesOf = (wave: number) => waves.get(wave)?.map(({ metadata }) => metadata.name);
-    expect(kindsOf(0)).toEqual(
-      new Set(['Namespace', 'PriorityClass', 'ConfigMap', 'Service', 'NetworkPolicy']),
-    );
-    expect([1, 2, 3].map(namesOf)).toEqual([['consent'], ['authorization', 'health-data'], ['gateway']]);
-    expect([1, 2, 3].map(kindsOf)).toEqual([1, 2, 3].map(() => new Set(['Deployment'])));
-    // Autoscalers and an Ingress become healthy only when their pods run.
-    expect(kindsOf(4)).toEqual(new Set(['HorizontalPodAutoscaler', 'PodDisruptionBudget', 'Ingress']));
   });
 
   test.each(['operator', 'evaluation'])('with the image %s run only programs that it contains', (image) => {
@@ -270,29 +250,6 @@ describeWith('kubectl 1.27', hasKubectl())('each service in Kubernetes', () => {
       expect([overlay, modes]).toEqual([overlay, overlay === 'sandbox' ? ['true', 'true', 'true'] : []]);
     }
   });
-});
-
-test('Argo CD and Flux apply the migrations and then the services, from directories that exist', () => {
-  const read = (file: string) =>
-    parseAllDocuments(readFileSync(join(manifests, 'delivery', file), 'utf8')).map((document) =>
-      document.toJS(),
-    );
-  const [application] = read('argo-cd.yaml');
-  const [first, second] = read('flux.yaml');
-  expect([application, first, second].flatMap(findSchemaProblems)).toEqual([]);
-  const paths = ['deploy/kubernetes/production/migrations', 'deploy/kubernetes/production'];
-  expect(application.spec.sources.map(({ path }: { path: string }) => path)).toEqual(paths);
-  expect([first, second].map(({ spec }) => spec.path)).toEqual(paths.map((path) => `./${path}`));
-  expect(second.spec).toMatchObject({
-    dependsOn: [{ name: first.metadata.name }],
-    sourceRef: first.spec.sourceRef,
-  });
-  // Without it, Flux does not wait for the jobs.
-  expect(first.spec.wait).toBe(true);
-  expect(paths.map((path) => existsSync(join(repositoryRoot, path, 'kustomization.yaml')))).toEqual([
-    true,
-    true,
-  ]);
 });
 
 test('the Prometheus operator scrapes every service with the labels that the alerts expect, and has the same rules', () => {

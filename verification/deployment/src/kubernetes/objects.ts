@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { Application } from '@kubernetes-models/argo-cd/argoproj.io/v1alpha1/Application';
-import { Kustomization } from '@kubernetes-models/flux-cd/kustomize.toolkit.fluxcd.io/v1/Kustomization';
 import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor';
 import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
 import { repositoryRoot } from '@phds/house-rules/repository';
@@ -36,7 +34,6 @@ export const OVERLAYS = [
   'single-node/migrations',
   'sandbox',
   'production',
-  'production-https',
   'production/migrations',
   'production/command',
   'production/person',
@@ -178,8 +175,6 @@ const SCHEMAS: ReadonlyMap<string, Validator> = new Map([
   ['networking.k8s.io/v1 NetworkPolicy', networkPolicy],
   ['policy/v1 PodDisruptionBudget', disruptionBudget],
   ['scheduling.k8s.io/v1 PriorityClass', priorityClass],
-  ['argoproj.io/v1alpha1 Application', ofClass(Application)],
-  ['kustomize.toolkit.fluxcd.io/v1 Kustomization', ofClass(Kustomization)],
   ['monitoring.coreos.com/v1 PodMonitor', ofClass(PodMonitor)],
   ['monitoring.coreos.com/v1 PrometheusRule', ofClass(PrometheusRule)],
 ]);
