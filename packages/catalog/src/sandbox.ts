@@ -17,12 +17,6 @@ export type SandboxPerson = (typeof SANDBOX_PEOPLE)[number];
 /** The person who approves when an authorization request names nobody. */
 export const SANDBOX_PERSON_DEFAULT: SandboxPerson = 'ada';
 
-/** With what the sandbox app of the gateways' self-test is registered. Nothing listens there: the code is taken from the redirect. */
-export const SELF_TEST_APP = {
-  redirectUri: 'http://127.0.0.1/self-test',
-  scope: 'read:health-data:heart',
-} as const;
-
 export function isSandboxApp(clientId: string): boolean {
   return clientId.startsWith(SANDBOX_APP_PREFIX);
 }

@@ -4,6 +4,7 @@ import { addImports } from './program/import.ts';
 import { addKeys } from './program/keys.ts';
 import { addAudit, addRestore } from './program/operating.ts';
 import { addErase, addPeople } from './program/people.ts';
+import { addProbe } from './program/probe.ts';
 import { addRecords } from './program/records.ts';
 import { addServiceToken } from './program/service-token.ts';
 import { type Shell, surround } from './program/surroundings.ts';
@@ -15,6 +16,7 @@ HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`ser
 CONSENT_ADDRESS, OPERATOR_NAME and SERVICE_PRIVATE_KEY besides. restore needs CONSENT_ADDRESS
 and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, apps and developers
 AUTHORIZATION_ADDRESS, audit, people, grants, sessions and webhooks CONSENT_ADDRESS, and all of these OPERATOR_NAME and SERVICE_PRIVATE_KEY (PEM of that operator's key).
+probe needs PROBE_CLIENT_ID, PROBE_CLIENT_SECRET (of an app with a secret) and PROBE_SESSION (of a person).
 In a checkout, \`pnpm phds\` works with the local stack that runs there if none of these is set, nor TLS_CA, TLS_CERT or TLS_KEY.
 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
@@ -43,5 +45,6 @@ export function createProgram(shell: Shell): Command {
   addAudit(program, surrounded);
   addKeys(program, surrounded);
   addServiceToken(program, surrounded);
+  addProbe(program, surrounded);
   return program;
 }

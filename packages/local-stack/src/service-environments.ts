@@ -14,8 +14,6 @@ export interface EnvironmentContext {
   readonly keys: KeyFiles;
   /** Null when the services run without Redis. */
   readonly redisUrl: string | null;
-  /** Whether the gateways test themselves. Default false. */
-  readonly selfTest?: boolean;
   /** Whether the deployment is a sandbox. Default false. */
   readonly sandbox?: boolean;
 }
@@ -112,7 +110,6 @@ export function toAuthorizationEnvironment(context: EnvironmentContext): Environ
     DEVELOPERS: 'anyone',
     APP_APPROVAL: 'none',
     JWKS_ALLOW_LOOPBACK: 'true',
-    ...toSelfTestSettings(context),
     ...RAISED_LIMITS.authorization,
   };
 }
@@ -174,7 +171,6 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
     CONSENT_ADDRESS: addresses.consent,
     HEALTH_DATA_ADDRESS: addresses['health-data'],
     RECEIPT_PUBLIC_KEYS_FILE: keys.receiptPublicKeys,
-    ...toSelfTestSettings(context),
     ...RAISED_LIMITS.gateway,
   };
 }
@@ -214,13 +210,5 @@ function toSessionSettings(ports: StackPorts): Environment {
     SESSION_ISSUER: toIdentityProviderUrl(ports),
     SESSION_AUDIENCE,
     SESSION_JWKS: `http://${HOST}:${ports.identityProvider}/.well-known/jwks.json`,
-  };
-}
-
-function toSelfTestSettings({ keys: { selfTest }, selfTest: isOn = false }: EnvironmentContext): Environment {
-  if (!isOn) return {};
-  return {
-    SELF_TEST_CLIENT_ID_FILE: selfTest.clientId,
-    SELF_TEST_CLIENT_SECRET_FILE: selfTest.clientSecret,
   };
 }

@@ -73,8 +73,6 @@ export interface StackOptions {
   /** End of the synthetic users' data. Default: now. */
   readonly seedUntil?: Date | undefined;
   readonly environment?: EnvironmentOverrides;
-  /** Whether the gateways test themselves. Default false. */
-  readonly selfTest?: boolean;
   /** Whether the deployment is a sandbox. Default false. */
   readonly sandbox?: boolean;
   /** Postgres settings, such as `THROWAWAY_SETTINGS` for tests. */
@@ -138,8 +136,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   );
 
   const { redis } = servers;
-  const { selfTest = false, sandbox = false } = options;
-  const context = { ports, keys, redisUrl: redis.url, selfTest, sandbox };
+  const context = { ports, keys, redisUrl: redis.url, sandbox: options.sandbox ?? false };
   const overrides = options.environment ?? {};
   const processes = await createStackProcesses({ context, directory, overrides, notice: say });
   cleanup.defer(() => stopProcesses(processes));

@@ -58,7 +58,6 @@ function start(options: StartOptions, signal: AbortSignal): Promise<Stack> {
     dataDirectory: defaultDataDirectory,
     ports: parsePorts(process.env, options.gateways),
     fresh: options.fresh,
-    selfTest: true,
     sandbox: true,
     redisUrl: process.env['REDIS_URL'],
     say: (line) => console.log(line),

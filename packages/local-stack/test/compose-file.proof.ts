@@ -106,21 +106,6 @@ test('the overlay of the sandbox sets the mode, which the file alone does not', 
   expect(Object.keys(overlay.services)).toEqual(['gateway', 'consent', 'health-data']);
 });
 
-test('the gateway tests itself with the app that authorization registers', async () => {
-  const NAMES = ['SELF_TEST_CLIENT_ID_FILE', 'SELF_TEST_CLIENT_SECRET_FILE'];
-  const read = (name: string) =>
-    Promise.all(
-      NAMES.map((setting) => {
-        const path = compose.services[name]?.environment?.[setting] ?? '';
-        return secrets[name]?.[path.replace('/run/phds/', '')]?.();
-      }),
-    );
-  const [clientId, clientSecret] = await read('gateway');
-  expect(clientId).toMatch(/^app_sandbox_/);
-  expect(clientSecret).toMatch(/^phds_cs_/);
-  expect(await read('authorization')).toEqual([clientId, clientSecret]);
-});
-
 test.each(ours)('%s runs confined', (name, { user, read_only, cap_drop, security_opt }) => {
   expect({ read_only, cap_drop, security_opt }).toEqual({
     read_only: true,

@@ -15,9 +15,7 @@ import {
   proxyUrl,
   refuseLoopbackElsewhere,
   requireStepUpCriterion,
-  requireWholeSelfTestApp,
   rpcSettings,
-  selfTestAppSettings,
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
@@ -84,7 +82,6 @@ const settings = z.object({
   JWKS_ALLOW_LOOPBACK: flag().describe(
     'For the local stack: a `jwksUri` of loopback addresses, also without TLS. Refused at the start unless `HOST` and `SESSION_ISSUER` are of this machine.',
   ),
-  ...selfTestAppSettings,
   RESTORE_CHECK_INTERVAL_MS: durationMs(2_000).describe(
     'Interval of checks whether the database was restored. Suspension does not depend on it.',
   ),
@@ -97,7 +94,6 @@ const settings = z.object({
 /** The settings of authorization. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = settings
   .superRefine(requireStepUpCriterion)
-  .superRefine(requireWholeSelfTestApp)
   .superRefine(refuseLoopbackElsewhere('JWKS_ALLOW_LOOPBACK'))
   .refine(({ DEVELOPERS, DEVELOPER_CLAIM }) => DEVELOPERS !== 'claim' || DEVELOPER_CLAIM !== undefined, {
     path: ['DEVELOPER_CLAIM'],

@@ -39,7 +39,6 @@ import { createOwnGrants } from './app/own-grants.ts';
 import type { KeySource } from './app/ports.ts';
 import { createPossession, type Possession } from './app/possession.ts';
 import { createRefresh } from './app/refresh.ts';
-import { createSelfTestApp } from './app/self-test-app.ts';
 import { createFamilyRevocation, findInLineage } from './app/token-family.ts';
 import { createOwnTokens, createTokenEndpoint } from './app/token-grants.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
@@ -115,7 +114,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   };
   const pruned = createPgPruner(postgres.pool, clock);
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
-  keepSelfTestApp(parts, failureOf, resources);
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, {
@@ -132,22 +130,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   );
   const running = resources.move();
   return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-/** How soon an app that could not be registered, or is gone after a restore, is registered. It costs a look-up. */
-const SELF_TEST_APP_INTERVAL_MS = 10_000;
-
-/** Registers the app of the gateways' self-test if it is set, and keeps its secret that of the settings. */
-function keepSelfTestApp(parts: Parts, failureOf: FailureReports, resources: AsyncDisposableStack): void {
-  const { SELF_TEST_CLIENT_ID: clientId, SELF_TEST_CLIENT_SECRET: clientSecret } = parts.config;
-  if (clientId === undefined || clientSecret === undefined) return;
-  resources.use(
-    startPeriodic(createSelfTestApp(parts, { clientId, clientSecret }), {
-      intervalMs: SELF_TEST_APP_INTERVAL_MS,
-      atOnce: true,
-      onFailure: failureOf('registering the app of the self-test'),
-    }),
-  );
 }
 
 /** Fetches the keys of apps in the background. */

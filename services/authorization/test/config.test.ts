@@ -55,19 +55,3 @@ test('every invalid setting is named, without its value', () => {
   expect(() => readEnvironment(weak)).toThrow(/DATABASE_URL/);
   expect(() => readEnvironment(weak)).not.toThrow(/c2hvcnQ/);
 });
-
-test('the app of the self-test is a sandbox app with a long secret, and has both or neither', () => {
-  const app = {
-    SELF_TEST_CLIENT_ID: 'app_sandbox_0123456789abcdefABCDEF',
-    SELF_TEST_CLIENT_SECRET: 'x'.repeat(32),
-  };
-  expect(readEnvironment({ ...required, ...app })).toMatchObject(app);
-  for (const [change, problem] of [
-    [{ SELF_TEST_CLIENT_ID: 'app_0123456789abcdefABCDEF' }, /SELF_TEST_CLIENT_ID: must be a sandbox app/],
-    [{ SELF_TEST_CLIENT_ID: '' }, /SELF_TEST_CLIENT_SECRET: needs SELF_TEST_CLIENT_ID/],
-    [{ SELF_TEST_CLIENT_SECRET: '' }, /SELF_TEST_CLIENT_SECRET: must be set/],
-    [{ SELF_TEST_CLIENT_SECRET: 'short' }, /SELF_TEST_CLIENT_SECRET: must have at least 32 characters/],
-  ] as const) {
-    expect(() => readEnvironment({ ...required, ...app, ...change })).toThrow(problem);
-  }
-});

@@ -119,7 +119,7 @@ test.each(['prune_revoked_family(int, int)', 'prune_revoked_token(int, int)', 'p
   },
 );
 
-/** A grant of a sandbox person as the self-test of a gateway makes and ends it. */
+/** A grant of a sandbox person that a test makes and ends. */
 async function endSandboxGrant() {
   const { clientId, ...app } = await registerApp(consent, 'developer', 'app_sandbox');
   const id = await openPending(consent, { clientId, ...app });

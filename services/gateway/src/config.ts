@@ -1,9 +1,5 @@
 import { readConfig } from '@phds/service-kit/settings/config';
-import {
-  refuseSandboxWithPeople,
-  requireRedisTls,
-  requireWholeSelfTestApp,
-} from '@phds/service-kit/settings/settings';
+import { refuseSandboxWithPeople, requireRedisTls } from '@phds/service-kit/settings/settings';
 import type { z } from 'zod';
 import { gatewaySettings } from './settings.ts';
 
@@ -11,7 +7,6 @@ import { gatewaySettings } from './settings.ts';
 export const configSchema = gatewaySettings.superRefine((settings, context) => {
   requireRedisTls(settings, context);
   refuseSandboxWithPeople(settings, context);
-  requireWholeSelfTestApp(settings, context);
   const problems = [...findHalfOfTls(settings), ...findSmallLimit(settings), ...findOpenidProblems(settings)];
   for (const [name, message] of problems) {
     context.addIssue({ code: 'custom', path: [name], message });

@@ -31,7 +31,6 @@ import { startHttpServer } from './http/server.ts';
 import { createAttemptCookies } from './http/sign-in/attempt-cookies.ts';
 import { createLimits } from './limits/limits.ts';
 import { createGatewayMetrics } from './metrics.ts';
-import { type SelfTestOptions, startSelfTest, toOwnUrl } from './self-test/self-test.ts';
 import { RefusalCounts } from './usage/refusal-counts.ts';
 import { createRedisRequestLog, RequestLog } from './usage/request-log.ts';
 
@@ -99,7 +98,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const probePort = await openProbes({ config, metrics, readiness }, starting);
   const http = starting.use(await startHttpServer(app, config, { clock, reloads }));
   const ports = { port: http.port, probePort };
-  testSelf({ config, port: http.port, clock, metrics, log }, starting);
   const watch = await announceReadiness({ config, readiness, backends, signIn, log, ports }, starting);
   const running = starting.move();
   const leave = () => {
@@ -146,22 +144,6 @@ async function openProbes(
   const { isReady } = readiness;
   const server = resources.adopt(createProbeServer({ isReady, metrics }), closeHttp);
   return listenHttp(server, config.HOST, config.PROBE_PORT);
-}
-
-/** Repeats the self-test if an app is set for it. It ends before the public port closes. */
-function testSelf(
-  {
-    config,
-    port,
-    ...parts
-  }: { config: Config; port: number } & Pick<SelfTestOptions, 'clock' | 'metrics' | 'log'>,
-  resources: AsyncDisposableStack,
-): void {
-  const { SELF_TEST_CLIENT_ID: clientId, SELF_TEST_CLIENT_SECRET: clientSecret, HOST: host } = config;
-  if (clientId === undefined || clientSecret === undefined) return;
-  const url = toOwnUrl({ isSecure: config.PUBLIC_TLS_CERT !== undefined, host, port });
-  const intervalMs = config.SELF_TEST_INTERVAL_MS;
-  resources.use(startSelfTest({ app: { url, clientId, clientSecret }, intervalMs, ...parts }));
 }
 
 /** Redis with the subscription to evictions; null when none is configured. */

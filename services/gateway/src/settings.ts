@@ -15,7 +15,6 @@ import {
   probePort,
   redisSettings,
   sandboxSettings,
-  selfTestAppSettings,
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
 import { z } from 'zod';
@@ -230,14 +229,6 @@ const cacheAndReports = {
   ),
 } as const;
 
-/** The self-test acts for nobody but a sandbox person: it approves by itself and leaves grants behind. */
-const selfTest = {
-  ...selfTestAppSettings,
-  SELF_TEST_INTERVAL_MS: durationMs(60_000).describe(
-    'Interval of the self-test, changed by up to 5 % at random. Above 240000, change the rule of [SelfTestFailing](runbook.md#selftestfailing).',
-  ),
-} as const;
-
 /** Every setting of the gateway, before those that depend on each other are compared. */
 export const gatewaySettings = z.object({
   ...commonSettings,
@@ -282,7 +273,6 @@ export const gatewaySettings = z.object({
   ),
   ...connectionSettings,
   ...cacheAndReports,
-  ...selfTest,
   RECEIPT_PUBLIC_KEYS: publicKeys
     .meta({ unit: 'JWKS of Ed25519 keys', fallback: 'none' })
     .describe('Current and earlier public keys for consent receipts, published at `/.well-known/jwks.json`.'),

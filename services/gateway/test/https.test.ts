@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, request } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -15,7 +14,6 @@ import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import express from 'express';
 import { startHttpServer } from '../src/http/server.ts';
-import { runSelfTestRound, toOwnUrl } from '../src/self-test/self-test.ts';
 import { gatewaySettings } from '../src/settings.ts';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
@@ -110,27 +108,5 @@ describeWithCertificates('HTTPS of the public port', () => {
       client.write('\r\n');
       expect(isOver).toBe(true);
     });
-  });
-
-  test('is what the self-test of this gateway uses, although the certificate is not for its address', async () => {
-    const received: string[] = [];
-    const server = createServer(first, (sent, response) => {
-      received.push(`${sent.method} ${sent.url}`);
-      response.writeHead(201).end(JSON.stringify({ request_uri: 'urn:one' }));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = toOwnUrl({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, isSecure: true });
-    const app = { url, clientId: 'app_sandbox_one', clientSecret: 'secret' };
-    const result = await runSelfTestRound(app, {
-      signal: new AbortController().signal,
-      onStep: () => undefined,
-    });
-    expect(result).toMatchObject({ outcome: 'failed', cause: { message: 'answered 201 in place of 303' } });
-    expect(received).toEqual([
-      'POST /oauth/authorize',
-      expect.stringContaining('GET /oauth/authorize?client_id='),
-    ]);
-    server.closeAllConnections();
-    server.close();
   });
 });

@@ -26,7 +26,6 @@ import {
 } from '../src/kubernetes/objects.ts';
 import { mainContainerOf, placeSecrets, secretMountsOf, toEnvironment } from '../src/kubernetes/settings.ts';
 
-const TLS_FILES = { 'ca.crt': 'authority', 'tls.crt': 'certificate', 'tls.key': 'key' };
 /** Prints what `phds keys make` prints for this installation. */
 async function makeSecrets(kubernetes: 'production' | 'single-node') {
   const output = { text: '', write: (text: string) => (output.text += text) };
@@ -153,40 +152,6 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
     expect(hosts).toEqual(overlay === 'production' ? [new URL(PUBLIC_URL).hostname] : []);
   });
 
-  test.each(INSTALLATIONS)(
-    'the gateways of %s test themselves with the app that authorization registers',
-    (overlay) => {
-      const [gateway, authorization] = ['gateway', 'authorization'].map((service) => {
-        const { environment, mounts } = getService(build(overlay), service);
-        const placed = placeSecrets(environment, mounts, secrets[overlay], join(directory, overlay, service));
-        const { readEnvironment } = SERVICES.find((each) => each.service === service) ?? {};
-        const config = readEnvironment?.(placed) ?? {};
-        return Object.entries(config).filter(([name]) => name.startsWith('SELF_TEST_CLIENT_'));
-      });
-      expect(gateway?.map(([name]) => name)).toEqual(['SELF_TEST_CLIENT_ID', 'SELF_TEST_CLIENT_SECRET']);
-      expect(authorization).toEqual(gateway);
-    },
-  );
-
-  test('production-https serves the ingress controller by TLS, with a certificate that it verifies', () => {
-    const objects = build('production-https');
-    const { environment, mounts } = getService(objects, 'gateway');
-    const files = { ...secrets.production, 'gateway-https': TLS_FILES };
-    const placed = placeSecrets(environment, mounts, files, join(directory, 'production-https'));
-    const read = SERVICES.find(({ service }) => service === 'gateway')?.readEnvironment;
-    expect(read?.(placed)).toMatchObject({ PUBLIC_TLS_CERT: 'certificate', PUBLIC_TLS_KEY: 'key' });
-    const { annotations } = getObject(objects, 'Ingress', 'gateway').metadata;
-    const { annotations: plain } = getObject(build('production'), 'Ingress', 'gateway').metadata;
-    const ofNginx = (name: string) => `nginx.ingress.kubernetes.io/${name}`;
-    expect(annotations).toEqual({
-      ...plain,
-      [ofNginx('backend-protocol')]: 'HTTPS',
-      [ofNginx('proxy-ssl-secret')]: 'phds/gateway-https',
-      [ofNginx('proxy-ssl-name')]: 'gateway',
-      [ofNginx('proxy-ssl-verify')]: 'on',
-    });
-  });
-
   const ofServices = operatorSettings(['authorization', 'consent', 'health-data']);
   const asOperator = (environment: NodeJS.ProcessEnv) => ({
     ...readConfig(recordsSettings, environment),
@@ -249,7 +214,7 @@ describeWith('kubectl 1.27', hasKubectl())('the settings in the Kubernetes manif
     expect(made.production.flatMap(findSchemaProblems)).toEqual([]);
     const parts = OVERLAYS.filter((overlay) => overlay.startsWith('production'));
     const read = parts.flatMap((overlay) => listSecretFiles(build(overlay)));
-    const outside = ['person', 'gateway-https'];
+    const outside = ['person'];
     const missing = read
       .filter(({ secret }) => !outside.includes(secret))
       .flatMap(({ secret, files }) => files.filter((file) => !(file in (secrets.production[secret] ?? {}))));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { measureProbe } from '@phds/cli/commands/probe';
 import {
   listExpressions,
   listGroupings,
@@ -13,6 +14,8 @@ import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { useSharedStack } from '@phds/running-system/shared-stack';
 import { newId } from '@phds/service-kit/ids';
+import { closeHttp, createProbeServer, listenHttp } from '@phds/service-kit/probe-server';
+import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { type Scrape, scrape } from '@phds/test-kit/scrape';
 import { type DocumentedMetric, readMetricsTable } from '../src/metrics-table.ts';
 
@@ -50,7 +53,12 @@ const scrapes = {
   consent: await scrape(stack.probeUrls.consent),
   'health-data': await scrape(stack.probeUrls['health-data']),
 };
-const all = Object.values(scrapes);
+const probeMetrics = new Metrics({ service: 'probe' });
+measureProbe(probeMetrics);
+const probeServer = createProbeServer({ isReady: async () => true, metrics: probeMetrics });
+const probe = await scrape(`http://127.0.0.1:${await listenHttp(probeServer, '127.0.0.1', 0)}`);
+await closeHttp(probeServer);
+const all = [...Object.values(scrapes), probe];
 
 describe('a scrape', () => {
   const documented = readMetricsTable();

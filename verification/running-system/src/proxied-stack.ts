@@ -67,14 +67,12 @@ const POSTGRES_SETTINGS = { fsync: 'off', full_page_writes: 'off', max_wal_size:
 /** Starts it on free ports with a temporary data directory. */
 export async function startProxiedStack(options: {
   readonly gateways: number;
-  /** Whether the gateways test themselves. Default false. */
-  readonly selfTest?: boolean;
   readonly say: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
   /** Settings in addition to those that the proxies need. */
   readonly environment?: EnvironmentOverrides;
 }): Promise<ProxiedStack> {
-  const { gateways, selfTest = false, say, signal, environment: added } = options;
+  const { gateways, say, signal, environment: added } = options;
   await using cleanup = new AsyncDisposableStack();
   const ports = await findRandomPorts(gateways);
   const secondPorts = { ...(await findRandomPorts(1)), identityProvider: ports.identityProvider };
@@ -89,7 +87,6 @@ export async function startProxiedStack(options: {
   const stack = await startRunningStack({
     ports,
     patient: false,
-    selfTest,
     postgresSettings: POSTGRES_SETTINGS,
     say,
     ...(signal === undefined ? {} : { signal }),

@@ -18,15 +18,7 @@ import { copyPreparedData } from './prepared-data.ts';
 /** Options of a test's stack. Defaults: one gateway, its own Redis, no synthetic users. */
 export type RunningStackOptions = Pick<
   StackOptions,
-  | 'redis'
-  | 'redisUrl'
-  | 'databaseUrl'
-  | 'seed'
-  | 'selfTest'
-  | 'sandbox'
-  | 'postgresSettings'
-  | 'say'
-  | 'signal'
+  'redis' | 'redisUrl' | 'databaseUrl' | 'seed' | 'sandbox' | 'postgresSettings' | 'say' | 'signal'
 > & {
   readonly gateways?: number;
   /** Default: free ports for so many gateways. */

@@ -2,13 +2,9 @@ import type { TestServer } from '@phds/test-kit/test-servers';
 import { startRunningStack } from './running-stack.ts';
 import { type StackDescription, toStackDescription } from './shared-stack.ts';
 
-/** The gateways export the metrics of the self-test. No test runs long enough for a first round. */
-const NO_ROUNDS = { SELF_TEST_INTERVAL_MS: '86400000' };
-
 /** The stack that the files of a test run share: two gateways and the synthetic users' data. */
 export async function startSharedStack(): Promise<TestServer<StackDescription>> {
-  const environment = { gateway: NO_ROUNDS };
-  const stack = await startRunningStack({ seed: true, selfTest: true, gateways: 2, environment });
+  const stack = await startRunningStack({ seed: true, gateways: 2 });
   return { description: toStackDescription(stack), stop: () => stack[Symbol.asyncDispose]() };
 }
 

@@ -20,11 +20,6 @@ const ROLE_NAMES: Readonly<Record<DatabaseRole, (service: string) => string>> = 
 
 const file = (path: string) => () => readFile(path, 'utf8');
 
-const toSelfTestFiles = ({ selfTest }: KeyFiles) => ({
-  'self-test.client-id': file(selfTest.clientId),
-  'self-test.secret': file(selfTest.clientSecret),
-});
-
 /**
  * The keys and passwords for each container of the compose file, limited to those it uses: the files by the name of the container's
  * volume, without `secrets-`. `postgres` is a connection string with server and database.
@@ -46,7 +41,6 @@ export function toComposeSecrets(
   return {
     gateway: {
       ...shared,
-      ...toSelfTestFiles(keys),
       'service.pem': file(servicePrivateKeys.gateway),
       'receipt.jwks.json': file(keys.receiptPublicKeys),
       'oidc-client.secret': file(keys.oidcClientSecret),
@@ -54,7 +48,6 @@ export function toComposeSecrets(
     },
     authorization: {
       ...shared,
-      ...toSelfTestFiles(keys),
       'service.pem': file(servicePrivateKeys.authorization),
       'assertion.pem': file(keys.assertionPrivateKey),
       'derivation.key': file(keys.derivationKey),

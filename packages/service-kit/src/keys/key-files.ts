@@ -1,10 +1,7 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import { calculateJwkThumbprint, type JWK } from 'jose';
-import { newId } from '../ids.ts';
-import { newSecret } from '../secrets.ts';
 import { OPERATOR_ROLES, SERVICE_ROLES, toOperatorCaller, toServiceCaller } from '../trust/callers.ts';
 import { createServiceTokenSource, type ServiceTokenSource } from '../trust/service-token.ts';
 
@@ -57,8 +54,6 @@ export interface KeyFiles {
   readonly publicIdKey: string;
   /** 32 random bytes, base64. */
   readonly webhookKey: string;
-  /** Client id and secret of the sandbox app with which the gateways test themselves. */
-  readonly selfTest: { readonly clientId: string; readonly clientSecret: string };
   readonly operatorName: string;
   readonly postgresPassword: string;
   /** Connection string of a service's runtime role, written when the databases are created. */
@@ -83,7 +78,6 @@ export function toKeyFiles(directory: string): KeyFiles {
     derivationKey: at('derivation.key'),
     publicIdKey: at('public-id.key'),
     webhookKey: at('webhook.key'),
-    selfTest: { clientId: at('self-test.client-id'), clientSecret: at('self-test.secret') },
     operatorName: at('operator.name'),
     postgresPassword: at('postgres.password'),
     databaseUrls: toRecord(DATABASE_SERVICES, (name) => at(`${name}.database-url`)),
@@ -110,8 +104,6 @@ export async function ensureKeyFiles(directory: string, operator?: string): Prom
   await readOrCreateSecret(files.derivationKey, newSecretKey);
   await readOrCreateSecret(files.publicIdKey, newSecretKey);
   await readOrCreateSecret(files.webhookKey, newSecretKey);
-  await readOrCreateSecret(files.selfTest.clientId, () => newId(SANDBOX_APP_PREFIX.slice(0, -1)));
-  await readOrCreateSecret(files.selfTest.clientSecret, () => newSecret('client_secret'));
   await readOrCreateSecret(files.postgresPassword, newPassword);
   return files;
 }

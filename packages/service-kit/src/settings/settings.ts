@@ -1,4 +1,3 @@
-import { SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import { z } from 'zod';
 import { parseRoles } from '../trust/callers.ts';
 import { STEP_UP_ACTIONS } from '../trust/step-up.ts';
@@ -225,50 +224,6 @@ interface StepUpSettings {
   readonly STEP_UP_FOR: readonly string[];
   readonly STEP_UP_MAX_AGE_SECONDS?: number | undefined;
   readonly STEP_UP_ACR: readonly string[];
-}
-
-/** The sandbox app with which the gateways test themselves, and which authorization registers. */
-export const selfTestAppSettings = {
-  SELF_TEST_CLIENT_ID: z
-    .string()
-    .regex(
-      new RegExp(`^${SANDBOX_APP_PREFIX}[0-9A-Za-z]{22}$`),
-      `must be a sandbox app: ${SANDBOX_APP_PREFIX} and 22 letters or digits`,
-    )
-    .optional()
-    .meta({ unit: `\`${SANDBOX_APP_PREFIX}\` and 22 letters or digits`, fallback: 'none: no self-test' })
-    .describe(
-      'Client id of the sandbox app with which the gateways [test themselves](../sandbox.md#self-test-of-the-gateways), the same in gateway and authorization: authorization registers it.',
-    ),
-  SELF_TEST_CLIENT_SECRET: z
-    .string()
-    .min(32, 'must have at least 32 characters')
-    .max(256, 'must have at most 256 characters')
-    .optional()
-    .meta({
-      unit: 'text, 32 to 256 characters',
-      fallback: 'required with `SELF_TEST_CLIENT_ID`',
-      secret: true,
-    })
-    .describe(
-      'Secret of that app. A changed one replaces the old one, which works for another hour ([rotation](keys.md)).',
-    ),
-} as const;
-
-interface SelfTestAppSettings {
-  readonly SELF_TEST_CLIENT_ID?: string | undefined;
-  readonly SELF_TEST_CLIENT_SECRET?: string | undefined;
-}
-
-/** Refuses one of the two settings without the other. */
-export function requireWholeSelfTestApp(settings: SelfTestAppSettings, context: z.RefinementCtx): void {
-  const { SELF_TEST_CLIENT_ID: clientId, SELF_TEST_CLIENT_SECRET: secret } = settings;
-  if ((clientId === undefined) === (secret === undefined)) return;
-  const message =
-    clientId === undefined
-      ? 'needs SELF_TEST_CLIENT_ID, which is not set'
-      : 'must be set, because SELF_TEST_CLIENT_ID is';
-  context.addIssue({ code: 'custom', path: ['SELF_TEST_CLIENT_SECRET'], message });
 }
 
 /** Refuses settings that name actions but not what their sign-in needs; for a service that checks it. */

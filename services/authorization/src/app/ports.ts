@@ -280,7 +280,7 @@ export interface SecretTrace {
 export interface Credential {
   readonly app: App;
   readonly secretHash: Uint8Array | null;
-  /** The secret that the current one replaced, only of the self-test's app; its end may be over. */
+  /** The secret that the current one replaced, its end may be over. */
   readonly previous: { readonly hash: Uint8Array; readonly expiresAt: Date } | null;
 }
 

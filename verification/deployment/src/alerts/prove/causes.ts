@@ -1,5 +1,5 @@
 import { rejects } from 'node:assert/strict';
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
@@ -31,7 +31,7 @@ export interface Cause {
 }
 
 /** What fails when requests fail. */
-const CONSEQUENCES = ['GatewayErrors', 'RpcErrors', 'SelfTestFailing', 'GatewaySlow'] as const;
+const CONSEQUENCES = ['GatewayErrors', 'RpcErrors', 'ProbeFailing', 'GatewaySlow'] as const;
 
 const STOPPED_MS = 400;
 /** So short that one stop is more than a hundredth of the samples of a scrape (one each 10 ms), which the alert looks at. */
@@ -143,8 +143,7 @@ async function endCertificate({ stack }: Site): Promise<End> {
   };
 }
 
-async function suspendSelfTest({ stack }: Site): Promise<End> {
-  const clientId = (await readFile(stack.keys.selfTest.clientId, 'utf8')).trim();
+async function suspendProbe({ stack, probe: { clientId } }: Site): Promise<End> {
   const call = { service: 'authorization', caller: 'operator', reason: 'the proof of an alert' } as const;
   const { suspendApp, liftAppLock } = AppOperatorService.method;
   await callInternally(stack, { ...call, rpc: suspendApp, request: { clientId, reason: 'proof' } });
@@ -152,16 +151,9 @@ async function suspendSelfTest({ stack }: Site): Promise<End> {
   return async () => void (await callInternally(stack, { ...call, rpc: liftAppLock, request }));
 }
 
-/** Starts the gateways again with empty settings of the self-test, which count as not set. */
-async function removeSelfTest({ stack }: Site): Promise<End> {
-  const files = Object.values(stack.keys.selfTest);
-  const contents = await Promise.all(files.map((file) => readFile(file, 'utf8')));
-  const restartWith = async (content: (index: number) => string) => {
-    for (const [index, file] of files.entries()) await writeFile(file, content(index));
-    for (const name of ['gateway-1', 'gateway-2']) await restartProcess(stack, name);
-  };
-  await restartWith(() => '');
-  return () => restartWith((index) => contents[index] ?? '');
+async function stopProbe({ probe }: Site): Promise<End> {
+  await probe.stop();
+  return async () => probe.start();
 }
 
 const PROCESS_CAUSES: readonly Cause[] = [
@@ -215,16 +207,14 @@ const PROCESS_CAUSES: readonly Cause[] = [
     begin: (site) => stutter(site, 'gateway-2'),
   },
   {
-    alert: 'SelfTestFailing',
-    what: 'the app of the self-test is suspended',
-    begin: suspendSelfTest,
+    alert: 'ProbeFailing',
+    what: 'the app of the probe is suspended',
+    begin: suspendProbe,
   },
   {
-    alert: 'SelfTestNotRunning',
-    what: 'the gateways start without the settings of the self-test',
-    // Both processes restart, which takes minutes of the shortened time.
-    also: EVERYTHING,
-    begin: removeSelfTest,
+    alert: 'ProbeNotRunning',
+    what: 'the probe is stopped',
+    begin: stopProbe,
   },
   {
     alert: 'WebhooksLate',
@@ -234,8 +224,8 @@ const PROCESS_CAUSES: readonly Cause[] = [
   {
     alert: 'GatewaySlow',
     what: `every byte between the gateways and health-data takes ${SLOW_MS} ms`,
-    // On a busy machine a request of the self-test then takes longer than its deadline.
-    also: ['SelfTestFailing'],
+    // On a busy machine a request of the probe then takes longer than its deadline.
+    also: ['ProbeFailing'],
     begin: async ({ stack: { proxies } }) => {
       proxies['gateway→health-data'].set({ kind: 'delay', milliseconds: SLOW_MS });
       return async () => proxies['gateway→health-data'].set({ kind: 'pass' });
@@ -244,7 +234,7 @@ const PROCESS_CAUSES: readonly Cause[] = [
   {
     alert: 'GatewayErrors',
     what: 'the gateways cannot connect to health-data',
-    also: ['SelfTestFailing'],
+    also: ['ProbeFailing'],
     begin: async ({ stack: { proxies } }) => {
       await proxies['gateway→health-data'].cut();
       return () => proxies['gateway→health-data'].restore();

@@ -24,7 +24,7 @@ async function prove(interrupt: AbortSignal): Promise<boolean> {
   const say = (line: string) => console.log(line);
   await using site = await startSite((line) => say(`  ${line}`), signal);
   const rules = shortenRules(readRuleFile(), FACTOR);
-  const targets = toTargets(site.stack);
+  const targets = toTargets(site);
   await using prometheus = await Prometheus.start(rules, targets, INTERVAL_MS);
   // Alerts about absent series are pending before the first scrape.
   await eventually(async () => (await prometheus.query('up == 1')).length === targets.length);

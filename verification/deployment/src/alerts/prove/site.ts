@@ -1,11 +1,14 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { ingestReadings } from '@phds/running-system/ingestion';
 import { stopReplacements } from '@phds/running-system/outages';
-import { expectStatus } from '@phds/running-system/partner-app';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type ProxiedStack, startProxiedStack } from '@phds/running-system/proxied-stack';
 import { send } from '@phds/running-system/request';
@@ -21,6 +24,7 @@ export interface Site extends AsyncDisposable {
   /** Who connects an app and revokes it all the time. */
   readonly revoking: ConnectedPerson;
   readonly developer: string;
+  readonly probe: RunningProbe;
   /** Database servers that replaced that of the stack, and end with the site. */
   readonly servers: { stop(): Promise<void> }[];
   /** While this file exists, services start with the defects of broken-build.ts. */
@@ -28,13 +32,12 @@ export interface Site extends AsyncDisposable {
 }
 
 const SETTINGS = {
-  gateway: { SELF_TEST_INTERVAL_MS: '2000' },
   // Look-ups of apps share statements, so many clients do not fill a larger pool.
   authorization: { DATABASE_POOL_SIZE: '3' },
   consent: { CHECKPOINT_INTERVAL_MS: '3000', WEBHOOK_CONCURRENCY: '1' },
 } as const;
 
-/** Starts the service. Its gateways test themselves. */
+/** Starts the service and the probe. */
 export async function startSite(say: (line: string) => void, signal: AbortSignal): Promise<Site> {
   await using cleanup = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'phds-alerts-'));
@@ -44,11 +47,10 @@ export async function startSite(say: (line: string) => void, signal: AbortSignal
   const common = { NODE_OPTIONS: `--import=${preload}`, PROVE_BROKEN_BUILD: brokenBuild };
   const stack = await startProxiedStack({
     gateways: 2,
-    selfTest: true,
     say,
     signal,
     environment: {
-      gateway: { ...SETTINGS.gateway, ...common },
+      gateway: common,
       authorization: { ...SETTINGS.authorization, ...common },
       consent: { ...SETTINGS.consent, ...common },
       'health-data': common,
@@ -60,23 +62,53 @@ export async function startSite(say: (line: string) => void, signal: AbortSignal
   const developer = await signIn(stack, 'developer');
   const person = await connectPerson(stack, 'person');
   const revoking = await connectPerson(stack, 'revoking');
+  const probe = await startProbe(revoking);
+  cleanup.defer(() => probe.stop());
   const running = cleanup.move();
   return {
     stack,
     person,
     revoking,
     developer,
+    probe,
     servers,
     brokenBuild,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
+interface RunningProbe {
+  readonly clientId: string;
+  /** Where it serves its metrics. */
+  readonly address: string;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Runs `phds probe` with an app of its own. */
+async function startProbe({ app: { gateway }, session }: ConnectedPerson): Promise<RunningProbe> {
+  const { clientId, clientSecret } = await registerApp(gateway, session);
+  const port = await leasePort();
+  const program = fileURLToPath(new URL('../../../../../packages/cli/src/main.ts', import.meta.url));
+  const args = [program, 'probe', gateway, '--every', '2s', '--metrics-port', String(port)];
+  const settings = { PROBE_CLIENT_ID: clientId, PROBE_CLIENT_SECRET: clientSecret, PROBE_SESSION: session };
+  let process_: ChildProcess | undefined;
+  const start = () => {
+    process_ = spawn(process.execPath, args, { env: { ...process.env, ...settings }, stdio: 'ignore' });
+  };
+  const stop = async () => {
+    if (process_?.kill() === true) await once(process_, 'exit');
+  };
+  start();
+  return { clientId, address: `127.0.0.1:${port}`, start, stop };
+}
+
 /** What Prometheus reads. */
-export function toTargets({ probeUrls, gatewayProbeUrls }: ProxiedStack): Target[] {
+export function toTargets({ stack: { probeUrls, gatewayProbeUrls }, probe }: Site): Target[] {
   const services = Object.entries(probeUrls).map(([name, url]) => [name, `${name}-1`, url] as const);
   const gateways = gatewayProbeUrls.map((url, index) => ['gateway', `gateway-${index + 1}`, url] as const);
-  return [...gateways, ...services].map(([name, instance, url]) => ({
+  const probes = [['probe', 'probe-1', `http://${probe.address}`] as const];
+  return [...gateways, ...services, ...probes].map(([name, instance, url]) => ({
     job: `phds-${name}`,
     instance,
     address: new URL(url).host,
