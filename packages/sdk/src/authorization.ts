@@ -14,8 +14,6 @@ export type Scope = components['schemas']['Scope'] | (string & Readonly<Record<n
 export interface AuthorizationRequest extends CallOptions {
   /** Ask for what you need now; you can ask for more later. */
   readonly scopes: readonly Scope[];
-  /** Those of `scopes` without which the app does not work. The person sees the others as optional. Kept only when the app authenticates itself. */
-  readonly neededScopes?: readonly Scope[];
   /** Why, in a sentence that the person reads. Shown only when the app has authenticated itself. */
   readonly purpose?: string;
   /** Who should approve; with an app in the sandbox, its synthetic person. */
@@ -56,7 +54,6 @@ export async function startAuthorization(
     response_type: 'code',
     redirect_uri: redirectUri,
     scope: request.scopes.join(' '),
-    needed_scope: request.neededScopes?.join(' ') || undefined,
     state: kept.state,
     code_challenge: await hashText(kept.codeVerifier),
     code_challenge_method: 'S256',

@@ -15,7 +15,6 @@ describe('authorize', () => {
     const { client, service } = makeAuthorized();
     const { url, kept } = await client.authorize({
       scopes: ['read:profile', 'read:mood'],
-      neededScopes: ['read:mood'],
       purpose: 'A chart',
     });
     expect(url).toBe(APPROVAL);
@@ -24,7 +23,6 @@ describe('authorize', () => {
       response_type: 'code',
       redirect_uri: 'https://app.example/callback',
       scope: 'read:profile read:mood',
-      needed_scope: 'read:mood',
       purpose: 'A chart',
       state: kept.state,
       code_challenge: createHash('sha256').update(kept.codeVerifier).digest('base64url'),

@@ -47,7 +47,7 @@ describe('published package', () => {
        const client = createClient({ baseUrl: 'https://x.example', clientId: 'a', redirectUri: 'https://y.example/', clientKey: 'PEM', dpop: true });
        export async function read(): Promise<number | null> {
          for await (const reading of client.connection('grt_1').healthData('heart', { type: 'Heart Rate' })) return reading.value;
-         await client.authorize({ scopes: ['read:mood', 'read:of-a-later-version'], neededScopes: ['read:mood'] });
+         await client.authorize({ scopes: ['read:mood', 'read:of-a-later-version'] });
          // @ts-expect-error There is no such category.
          client.connection('grt_1').healthData('hart');
          return null;

@@ -32,7 +32,6 @@ function ask(scopes: readonly Scope[], connection: Connection | null = null): Pe
       description: null,
       sensitive: false,
       alreadyShared: connection?.scopes.includes(scope) ?? false,
-      need: 'needed',
     })),
     purpose: null,
     clientAuthenticated: true,

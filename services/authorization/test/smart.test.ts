@@ -62,10 +62,9 @@ describe('a request with words of SMART', () => {
     ]);
     const mixed = {
       scope: `${OURS}heart read:trends patient/Patient.read`,
-      neededScope: 'patient/Patient.read',
     };
     const shown = await shownFor(mixed.scope, mixed);
-    expect(shown).toMatchObject({ scopes: [HEART, 'read:trends', PROFILE], neededScopes: [PROFILE] });
+    expect(shown).toMatchObject({ scopes: [HEART, 'read:trends', PROFILE] });
   });
 
   test.each([

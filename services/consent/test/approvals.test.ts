@@ -1,6 +1,6 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
-import { Need, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
 import { decodeJwt } from 'jose';
@@ -8,7 +8,6 @@ import {
   approve,
   GLUCOSE,
   HEART,
-  MOOD,
   openPending,
   type RegisteredApp,
   registerApp,
@@ -281,39 +280,13 @@ describe('a pending approval that was opened without the secret', () => {
   });
 });
 
-describe('the scopes that an app needs', () => {
-  const openNeeding = async (neededScopes: string[], clientAuthenticated = true) =>
-    openPending(consent, await registerApp(consent), [MOOD, GLUCOSE, HEART], clientAuthenticated, {
-      neededScopes,
-    });
-
-  const needsOf = async (id: string) =>
-    (await get(id, 'reader'))?.requestedScopes.map(({ scope, need }) => [scope, need]);
-
-  test('a request shows which scopes the app needs and that the others are optional', async () => {
-    expect(await needsOf(await openNeeding([MOOD, HEART]))).toEqual([
-      [HEART, Need.NEEDED],
-      [GLUCOSE, Need.OPTIONAL],
-      [MOOD, Need.NEEDED],
-    ]);
-  });
-
-  test("without the app's secret, purpose and needs are neither stored, shown nor on the receipt", async () => {
-    const id = await openNeeding([HEART], false);
-    const stored = 'SELECT purpose, needed_scopes FROM pending_approval WHERE id = $1';
-    expect(await consent.rows(stored, id)).toEqual([{ purpose: '', needed_scopes: [] }]);
-    expect(await get(id, 'reader')).toMatchObject({ purpose: '', clientAuthenticated: false });
-    expect((await needsOf(id))?.map(([, need]) => need)).toEqual(Array(3).fill(Need.UNSPECIFIED));
-    const { grantId } = await approveAll(id, 'reader');
-    expect(await purposesOnReceipt(grantId, 'reader')).toEqual([null]);
-  });
-
-  test('what an app needs must be requested', async () => {
-    await expect(openNeeding(['read:ehr'])).rejects.toMatchObject({
-      reason: 'invalid_request',
-      violations: [{ parameter: 'neededScopes', message: 'not requested: read:ehr' }],
-    });
-  });
+test("without the app's secret, its purpose is neither stored, shown nor on the receipt", async () => {
+  const id = await openPending(consent, await registerApp(consent), [HEART], false);
+  const stored = 'SELECT purpose FROM pending_approval WHERE id = $1';
+  expect(await consent.rows(stored, id)).toEqual([{ purpose: '' }]);
+  expect(await get(id, 'reader')).toMatchObject({ purpose: '', clientAuthenticated: false });
+  const { grantId } = await approveAll(id, 'reader');
+  expect(await purposesOnReceipt(grantId, 'reader')).toEqual([null]);
 });
 
 const open = async (clientAuthenticated = true) =>

@@ -30,7 +30,6 @@ function pendingIn(status: PendingStatus, changes: Partial<PendingApproval> = {}
     appEpoch: 1,
     redirectHost: 'pulse.test',
     scopes: [HEART, GLUCOSE],
-    neededScopes: [],
     purpose: '',
     clientAuthenticated: true,
     status,

@@ -184,7 +184,7 @@ export async function openPending(
   app: RegisteredApp,
   scopes: string[] = [HEART, GLUCOSE],
   clientAuthenticated = true,
-  more: { redirectHost?: string; purpose?: string; neededScopes?: string[] } = {},
+  more: { redirectHost?: string; purpose?: string } = {},
 ): Promise<string> {
   const id = newId('apr');
   await consent.asAuthorization.openPendingApproval({

@@ -1,6 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { Need, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
 
@@ -33,7 +33,7 @@ describe('pending approvals', () => {
       status: PendingStatus.PENDING,
       app: profile,
       redirectHost: 'a.test',
-      requestedScopes: [{ scope: 'read:mood', alreadyShared: true, need: Need.NEEDED }],
+      requestedScopes: [{ scope: 'read:mood', alreadyShared: true }],
       createdAt: time,
       expiresAt: time,
       revision: 'r1',
@@ -60,7 +60,6 @@ describe('pending approvals', () => {
           description: expect.any(String),
           sensitive: true,
           alreadyShared: true,
-          need: 'needed',
         },
       ],
       purpose: null,

@@ -23,7 +23,6 @@ export function approvalOf(scopes: readonly Scope[], members: Partial<Approval> 
     ...{ scope: entry.scope, title: entry.title, description: entry.description },
     ...{
       sensitive: entry.sensitive,
-      need: null,
       alreadyShared: connection?.scopes.includes(entry.scope) ?? false,
     },
   }));

@@ -140,20 +140,6 @@ test('data that a first day does not limit is named', async () => {
   expect(page.find(fact)).toBeNull();
 });
 
-test('what an app marks as needed is not chosen because of it', async () => {
-  const asked = approvalOf([HEART, WEIGHT]);
-  const needs = asked.requestedScopes.map((item) => ({
-    ...item,
-    need: item.scope === HEART ? ('needed' as const) : ('optional' as const),
-  }));
-  await using opened = await openApproval({ ...asked, requestedScopes: needs });
-  const { page, approvals } = opened;
-  for (const text of ['Needed', 'Optional']) page.see(text);
-  expect(approvals.chosen).toEqual([]);
-  await approvals.choose('Weight by day');
-  page.see('Morning Run says that it needs heart, which you have not selected.', approvals.summary);
-});
-
 test('an approval keeps a longer end and a later first day, and shares only what was added', async () => {
   const connection = connectionOf([HEART, MOOD], { days: 365, dataFrom: '2026-01-01' });
   await using opened = await open([HEART, WEIGHT], { connection });

@@ -83,7 +83,7 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
       const redirectUri = admitRedirectUri(app, client, request);
       try {
         // Without authentication, anybody could have written these. They are not stored, so they are not validated.
-        const unproven = { ...request, purpose: undefined, neededScope: undefined };
+        const unproven = { ...request, purpose: undefined };
         const parameters = client.authenticated ? request : unproven;
         requirePushed(app, request);
         const accepted = bindTo(
@@ -141,7 +141,7 @@ async function openPending(
   { app, redirectUri, accepted, client, network }: Admitted,
 ): Promise<Opened> {
   const { authorizations, approvals, clock } = dependencies;
-  const { purpose, neededScopes, ...kept } = accepted;
+  const { purpose, ...kept } = accepted;
   const { scopes } = kept;
   const createdAt = clock.now();
   const pendingId = newId('apr', 160);
@@ -163,7 +163,6 @@ async function openPending(
       redirectHost: toRedirectHost(redirectUri),
       scopes,
       purpose,
-      neededScopes,
       clientAuthenticated: client.authenticated,
       network,
     });

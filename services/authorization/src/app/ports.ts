@@ -210,7 +210,6 @@ export interface PendingApproval extends Pick<AuthorizationRequest, 'appEpoch' |
   readonly app: AppProfile;
   readonly redirectHost: string;
   readonly purpose: string;
-  readonly neededScopes: readonly Scope[];
   readonly clientAuthenticated: boolean;
   /** A keyed hash of the client's network; empty when unknown. */
   readonly network: string;

@@ -78,12 +78,11 @@ export function connectConsent(
 /** Consent's pending approvals and grants over rpc; forwards the person's session. */
 function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
   return {
-    async open({ app, scopes, neededScopes, ...pending }) {
+    async open({ app, scopes, ...pending }) {
       const { removedIds } = await client.openPendingApproval({
         ...pending,
         app: toAppProfileMessage(app),
         scopes: [...scopes],
-        neededScopes: [...neededScopes],
       });
       return removedIds;
     },

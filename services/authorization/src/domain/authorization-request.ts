@@ -50,7 +50,6 @@ export interface RequestParameters {
   readonly codeChallengeMethod?: string | undefined;
   readonly dpopJkt?: string | undefined;
   readonly purpose?: string | undefined;
-  readonly neededScope?: string | undefined;
   /** Used for sandbox apps only. */
   readonly loginHint?: string | undefined;
   readonly includeGrantedScopes?: string | undefined;
@@ -66,8 +65,6 @@ export interface AcceptedParameters {
   readonly codeChallenge: string | null;
   readonly dpopJkt: string | null;
   readonly purpose: string;
-  /** Those that the app cannot work without; empty when it does not say. */
-  readonly neededScopes: readonly Scope[];
   readonly sandboxPerson: string | null;
   readonly includeGrantedScopes: boolean;
   readonly askedWords: readonly string[];
@@ -96,7 +93,6 @@ export function parseRequestParameters(
     ...checkPkce(parameters, isSmart ? 'with scopes of SMART' : app.requirePkce && 'for this app'),
     ...checkThumbprint(parameters),
     ...checkPurpose(parameters),
-    ...checkNeededScope(parameters),
     ...checkRequestObjects(parameters),
     ...checkLoginHint(parameters, app),
     ...checkIncludeGrantedScopes(parameters),
@@ -109,7 +105,6 @@ export function parseRequestParameters(
     codeChallenge: parameters.codeChallenge || null,
     dpopJkt: parameters.dpopJkt || null,
     purpose: parameters.purpose?.trim() ?? '',
-    neededScopes: parseAskedScopes(parameters.neededScope ?? '', context).scopes,
     sandboxPerson: isSandboxApp(app.clientId) ? parameters.loginHint || SANDBOX_PERSON_DEFAULT : null,
     includeGrantedScopes: parameters.includeGrantedScopes === 'true',
   };
@@ -241,13 +236,6 @@ function checkLoginHint({ loginHint }: RequestParameters, { clientId }: Pick<App
 function checkIncludeGrantedScopes({ includeGrantedScopes }: RequestParameters): Violation[] {
   if (!includeGrantedScopes || ['true', 'false'].includes(includeGrantedScopes)) return [];
   return [{ parameter: 'include_granted_scopes', message: 'must be true or false' }];
-}
-
-/** Compared as text: a scope that is unknown or not allowed is then an error of `scope`. */
-function checkNeededScope({ scope = '', neededScope = '' }: RequestParameters): Violation[] {
-  const requested = scope.split(' ');
-  if (neededScope.split(' ').every((name) => name === '' || requested.includes(name))) return [];
-  return [{ parameter: 'needed_scope', message: 'must only name scopes that scope names' }];
 }
 
 /** A reference would replace the validated parameters (RFC 9126 section 2.1); request objects (RFC 9101) are not supported. */

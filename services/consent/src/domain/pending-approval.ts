@@ -17,7 +17,6 @@ export interface ConsentRequest {
   /** In the app's own words; empty when absent or when the app was not authenticated. */
   readonly purpose: string;
   /** Those that the app cannot work without, by its own account; empty when it does not say or was not authenticated. */
-  readonly neededScopes: readonly Scope[];
   /** Whether the app was authenticated by its secret when it opened the request. */
   readonly clientAuthenticated: boolean;
 }
@@ -67,12 +66,4 @@ export interface PendingApproval extends ConsentRequest {
   readonly shownApp: ShownApp | null;
   /** Present only if approved. */
   readonly approval: Approval | null;
-}
-
-/** What the app says about a requested scope; null when it says nothing about any. */
-export type Need = 'needed' | 'optional' | null;
-
-export function needOf(scope: Scope, { neededScopes }: Pick<ConsentRequest, 'neededScopes'>): Need {
-  if (neededScopes.length === 0) return null;
-  return neededScopes.includes(scope) ? 'needed' : 'optional';
 }

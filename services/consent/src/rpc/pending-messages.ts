@@ -1,11 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { Scope } from '@phds/catalog/scopes';
 import {
   type ApprovedTermsSchema,
   type ApproveRequest,
   type ConnectionSchema,
-  Need as NeedMessage,
   type OpenPendingApprovalRequest,
   type PendingApprovalSchema,
   PendingStatus as PendingStatusMessage,
@@ -14,14 +12,12 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import type { OpeningRequest } from '../app/ports.ts';
 import { toRevision } from '../app/revisions.ts';
-import {
-  type Approval,
-  type Connection,
-  type GrantLife,
-  type Need,
-  needOf,
-  type PendingApprovalView,
-  type PendingStatus,
+import type {
+  Approval,
+  Connection,
+  GrantLife,
+  PendingApprovalView,
+  PendingStatus,
 } from '../domain/pending-approval.ts';
 import { parseReportedApp, toAppProfileMessage } from './app-messages.ts';
 import { parseName, parseScopes, parseText } from './parameters.ts';
@@ -54,7 +50,6 @@ export function toPendingMessage(
     requestedScopes: pending.scopes.map((scope) => ({
       scope,
       alreadyShared: pending.connection?.scopes.includes(scope) ?? false,
-      need: toNeedMessage(needOf(scope, pending)),
     })),
     purpose: pending.purpose,
     clientAuthenticated: pending.clientAuthenticated,
@@ -70,11 +65,6 @@ function toConnectionMessage(connection: Connection): MessageInitShape<typeof Co
   const { grantId, appName, scopes, expiresAt, dataFrom } = connection;
   const end = timestampFromDate(expiresAt);
   return { grantId, appName, scopes: [...scopes], expiresAt: end, dataFrom: dataFrom ?? '' };
-}
-
-function toNeedMessage(need: Need): NeedMessage {
-  if (need === null) return NeedMessage.UNSPECIFIED;
-  return need === 'needed' ? NeedMessage.NEEDED : NeedMessage.OPTIONAL;
 }
 
 function toTermsMessage({ scopes, days, dataFrom }: Approval): MessageInitShape<typeof ApprovedTermsSchema> {
@@ -102,14 +92,7 @@ export function parseOpening(request: OpenPendingApprovalRequest): OpeningReques
     scopes,
     // Anybody can send a request in an app's name; only the secret proves that these are the app's words.
     purpose: request.clientAuthenticated ? purpose : '',
-    neededScopes: request.clientAuthenticated ? parseNeeded(request.neededScopes, scopes) : [],
     clientAuthenticated: request.clientAuthenticated,
     network: request.clientAuthenticated ? '' : parseText('network', request.network),
   };
-}
-
-function parseNeeded(needed: readonly string[], requested: readonly Scope[]): Scope[] {
-  const foreign = needed.filter((scope) => !(requested as readonly string[]).includes(scope));
-  if (foreign.length > 0) throw invalidRequest('neededScopes', `not requested: ${foreign.join(', ')}`);
-  return requested.filter((scope) => needed.includes(scope));
 }

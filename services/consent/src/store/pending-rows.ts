@@ -17,7 +17,7 @@ export const PENDING_STATUS = sql`CASE
 
 /** The columns of a PendingRow. Earlier releases stored a purpose even for unauthenticated requests; it is not read. */
 export const PENDING_COLUMNS = sql`p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch", p.redirect_host AS "redirectHost",
-  p.scopes, p.needed_scopes AS "neededScopes", CASE WHEN p.client_authenticated THEN p.purpose ELSE '' END AS purpose,
+  p.scopes, CASE WHEN p.client_authenticated THEN p.purpose ELSE '' END AS purpose,
   p.client_authenticated AS "clientAuthenticated",
   p.created_at AS "createdAt", p.expires_at AS "expiresAt", p.claimed_by AS "claimedBy", p.extensions,
   ${PENDING_STATUS} AS status,
@@ -32,7 +32,6 @@ export interface PendingRow {
   readonly appEpoch: number;
   readonly redirectHost: string;
   readonly scopes: Scope[];
-  readonly neededScopes: Scope[];
   readonly purpose: string;
   readonly clientAuthenticated: boolean;
   readonly createdAt: Date;
@@ -51,14 +50,13 @@ export interface PendingRow {
 }
 
 export function toPendingApproval(row: PendingRow): PendingApproval {
-  const { id, clientId, appEpoch, redirectHost, scopes, neededScopes, purpose, clientAuthenticated } = row;
+  const { id, clientId, appEpoch, redirectHost, scopes, purpose, clientAuthenticated } = row;
   return {
     id,
     clientId,
     appEpoch,
     redirectHost,
     scopes,
-    neededScopes,
     purpose,
     clientAuthenticated,
     status: row.status,

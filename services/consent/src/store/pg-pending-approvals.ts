@@ -132,10 +132,10 @@ async function insert(
   lifetimeSeconds: number,
 ): Promise<Date | null> {
   const [opened] = await select<{ expiresAt: Date }>(tx)`
-    INSERT INTO pending_approval (id, client_id, app_epoch, redirect_host, scopes, needed_scopes, purpose, client_authenticated,
+    INSERT INTO pending_approval (id, client_id, app_epoch, redirect_host, scopes, purpose, client_authenticated,
       anonymous_number, network, shown_app, created_at, expires_at)
     VALUES (${request.id}, ${request.app.clientId}, ${request.appEpoch}, ${request.redirectHost},
-      ${request.scopes}::text[], ${request.neededScopes}::text[], ${request.purpose}, ${request.clientAuthenticated}, ${anonymousNumber}::bigint,
+      ${request.scopes}::text[], ${request.purpose}, ${request.clientAuthenticated}, ${anonymousNumber}::bigint,
       ${request.network}, ${JSON.stringify(request.shownApp)}::jsonb, statement_timestamp(), statement_timestamp() + make_interval(secs => ${lifetimeSeconds}::int))
     ON CONFLICT (id) DO NOTHING
     RETURNING expires_at AS "expiresAt"`;
@@ -192,7 +192,6 @@ async function selectViews(
     app: toAppAsShown(row, row.shownApp),
     redirectHost: row.redirectHost,
     scopes: row.scopes,
-    neededScopes: row.neededScopes,
     purpose: row.purpose,
     clientAuthenticated: row.clientAuthenticated,
     status: row.status,

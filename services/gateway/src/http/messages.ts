@@ -8,7 +8,7 @@ import {
   type RefusalReason,
 } from '@phds/catalog/wire-names';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { Need, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppLockKind, AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
 
@@ -31,12 +31,6 @@ export function required<T>(message: T | undefined): T {
 /** Why an access was refused, by its public name; null when it was released, and for a verdict that this gateway does not know. */
 export function refusalReason(verdict: Verdict): RefusalReason | null {
   return REFUSAL_REASONS.find((name) => Verdict[name] === verdict) ?? null;
-}
-
-/** What an app says about a scope; null when it says nothing. */
-export function needName(need: Need): 'needed' | 'optional' | null {
-  if (need === Need.NEEDED) return 'needed';
-  return need === Need.OPTIONAL ? 'optional' : null;
 }
 
 /** Public names of statuses are those of the messages, in lower case. */

@@ -154,14 +154,13 @@ function ArrivedProblem() {
  * Says what an approval with these terms would allow: one sentence with every item, the end and the first day, then what it would end,
  * and what the sentence does not tell about some items. Without a choice, it says what to do.
  */
-function toSummary({ app, connection, requestedScopes }: PendingApproval, terms: Terms): string[] {
+function toSummary({ app, connection }: PendingApproval, terms: Terms): string[] {
   const { chosen, scopes, stopped, firstDay, dayFault } = terms;
   if (chosen.length === 0) return [text(connection === null ? 'nothing' : 'nothingKept', { app: app.name })];
   if (dayFault !== null) return [text(dayFault === 'missing' ? 'dayMissing' : 'dayFuture')];
   const summaries = SUMMARY_SCOPES.filter((scope) => scopes.includes(scope));
   const standing = firstDay === null ? [] : STANDING_SCOPES.filter((scope) => scopes.includes(scope));
   const { gone, coarser, goesOn } = describeWithdrawal(app.name, scopes, stopped);
-  const missing = requestedScopes.filter(({ scope, need }) => need === 'needed' && !chosen.includes(scope));
   return [
     toSentence(app.name, terms),
     gone.length === 0 ? null : text('noLonger', { app: app.name, items: scopesInSentence(gone) }),
@@ -173,9 +172,6 @@ function toSummary({ app, connection, requestedScopes }: PendingApproval, terms:
     standing.length === 0
       ? null
       : text('noDates', { items: formatList(standing.map(scopeTitle)), app: app.name }),
-    missing.length === 0
-      ? null
-      : text('neededMissing', { items: scopesInSentence(missing.map(({ scope }) => scope)), app: app.name }),
   ].filter((sentence) => sentence !== null);
 }
 

@@ -10,8 +10,6 @@ import style from './scope-choice.module.css';
 import { type ScopeGroup, toScopeGroups } from './scope-groups.ts';
 import { text } from './texts.ts';
 
-const NEEDS = { needed: 'needed', optional: 'optional' } as const;
-
 /** Above this number of scopes, groups start collapsed. */
 const MAX_OPEN_SCOPES = 6;
 
@@ -97,7 +95,6 @@ function Rows({ items, chosen, firstDay, onChange }: Choice & { readonly items: 
         >
           <span className={style['title']}>
             {title}
-            {item.need === null ? null : <Tag>{text(NEEDS[item.need])}</Tag>}
             {item.alreadyShared ? <Tag tone="good">{text('alreadyShared')}</Tag> : null}
           </span>
           <span className={style['description']}>

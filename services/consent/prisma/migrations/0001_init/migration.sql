@@ -52,7 +52,6 @@ CREATE TABLE "pending_approval" (
     "app_epoch" INTEGER NOT NULL,
     "redirect_host" TEXT NOT NULL,
     "scopes" TEXT[],
-    "needed_scopes" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "purpose" TEXT NOT NULL,
     "client_authenticated" BOOLEAN NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,

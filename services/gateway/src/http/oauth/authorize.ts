@@ -49,7 +49,6 @@ const AUTHORIZATION = {
     description:
       'Why the app asks, for the approval screen. Kept only from an app that authenticates itself.',
   }),
-  needed_scope: text.optional().meta({ description: 'Scopes without which the app does not work.' }),
   login_hint: text.optional().meta({
     description: `Sandbox apps only: who approves (${SANDBOX_PEOPLE.join(', ')}), or \`deny\`.`,
   }),
@@ -265,7 +264,6 @@ const FIELDS = {
   codeChallengeMethod: 'code_challenge_method',
   dpopJkt: 'dpop_jkt',
   purpose: 'purpose',
-  neededScope: 'needed_scope',
   loginHint: 'login_hint',
   includeGrantedScopes: 'include_granted_scopes',
   requestUri: 'request_uri',

@@ -15,14 +15,7 @@ import { FORM_TYPE, JSON_TYPE, readJsonBody } from '../body.ts';
 import { requireChange } from '../credentials.ts';
 import { type Exchange, onBehalf, pathParameter } from '../exchange.ts';
 import { meaningOf } from '../http-error.ts';
-import {
-  needName,
-  pendingStatusName,
-  required,
-  toInstant,
-  toNullable,
-  toPendingStatus,
-} from '../messages.ts';
+import { pendingStatusName, required, toInstant, toNullable, toPendingStatus } from '../messages.ts';
 import {
   count,
   dataFrom,
@@ -47,7 +40,6 @@ const requestedScope = z
     description: textOrNull,
     sensitive: z.boolean(),
     alreadyShared: z.boolean(),
-    need: z.enum(['needed', 'optional']).nullable(),
   })
   .meta({ id: 'RequestedScope' });
 
@@ -165,7 +157,7 @@ function toApprovedJson({ scopes, expiresInDays, keepExpiry, dataFrom }: Approve
   };
 }
 
-function toRequestedScopeJson({ scope, alreadyShared, need }: RequestedScope) {
+function toRequestedScopeJson({ scope, alreadyShared }: RequestedScope) {
   const entry = findScope(scope);
   return {
     scope,
@@ -173,7 +165,6 @@ function toRequestedScopeJson({ scope, alreadyShared, need }: RequestedScope) {
     description: entry?.description ?? null,
     sensitive: entry?.sensitive ?? true,
     alreadyShared,
-    need: needName(need),
   };
 }
 
