@@ -32,7 +32,7 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
   const lookups: string[] = [];
   const findCredential = async (clientId: string) => {
     lookups.push(clientId);
-    return clientId === app.clientId ? { app, secretHash, previous: null } : null;
+    return clientId === app.clientId ? { app, secretHash } : null;
   };
   const unused = () => {
     throw new Error('no assertion was sent');

@@ -215,7 +215,7 @@ function locked({ kind, reason }: AppLock): AppError {
 async function rotateSecret({ apps, clock }: AppsDependencies, clientId: string): Promise<RotatedSecret> {
   const { clientSecret, trace } = makeSecret();
   const rotatedAt = clock.now();
-  if (await apps.replaceSecret(clientId, trace, rotatedAt, null))
+  if (await apps.replaceSecret(clientId, trace, rotatedAt))
     return { clientSecret, secretLast4: trace.last4, rotatedAt };
   throw new AppError('app_not_active', 'The app is revoked; set it active first.');
 }

@@ -57,9 +57,8 @@ export function refusalOf({ app, fault }: PresentedClient): string {
 const NOBODY = 'app_0000000000000000000000';
 
 /**
- * Client authentication with constant work, so that its duration does not reveal whether a client exists or has two secrets: one
- * indexed look-up; then one SHA-256 and two constant-time comparisons, each with a real or a dummy hash, or one signature. The gateway
- * adds a minimum duration.
+ * Client authentication with constant work, so that its duration does not reveal whether a client exists: one indexed look-up;
+ * then one SHA-256 and one constant-time comparison with a real or a dummy hash, or one signature. The gateway adds a minimum duration.
  */
 export function createClientAuthentication(dependencies: {
   readonly apps: Pick<AppStore, 'findCredential'>;
@@ -69,17 +68,16 @@ export function createClientAuthentication(dependencies: {
   readonly clock: Clock;
   readonly publicApps: PublicApps;
 }): ClientAuthentication {
-  const { apps, clock, publicApps } = dependencies;
+  const { apps, publicApps } = dependencies;
   const dummyHash = randomBytes(32);
 
   function findSecretFault(found: Credential | null, clientSecret: string | undefined): string {
     const hash = sha256(clientSecret ?? '');
-    const equalsCurrent = equalHash(hash, found?.secretHash ?? dummyHash);
-    const equalsPrevious = equalHash(hash, findPreviousHash(found, clock.now()) ?? dummyHash);
+    const isEqual = equalHash(hash, found?.secretHash ?? dummyHash);
     if (!clientSecret) return 'no secret';
     const method = found?.app.tokenEndpointAuthMethod ?? 'client_secret_basic';
     if (method !== 'client_secret_basic') return `a secret in place of ${method}`;
-    return equalsCurrent || equalsPrevious ? '' : 'wrong secret';
+    return isEqual ? '' : 'wrong secret';
   }
 
   async function identify(credentials: ClientCredentials, use: boolean): Promise<PresentedClient> {
@@ -120,11 +118,6 @@ function admit(client: PresentedClient, least: 'named' | 'proven'): App {
   const isAdmitted = client.authenticated || (least === 'named' && client.isNamed);
   if (client.app === null || !isAdmitted) throw unauthorized(refusalOf(client));
   return client.app;
-}
-
-function findPreviousHash(found: Credential | null, now: Date): Uint8Array | null {
-  const previous = found?.previous ?? null;
-  return previous !== null && previous.expiresAt > now ? previous.hash : null;
 }
 
 interface PresentedAssertion {

@@ -275,12 +275,10 @@ export interface SecretTrace {
   readonly last4: string;
 }
 
-/** An app with the hashes of its secrets; null when it has none. */
+/** An app with the hash of its secret; null when it has none. */
 export interface Credential {
   readonly app: App;
   readonly secretHash: Uint8Array | null;
-  /** The secret that the current one replaced, its end may be over. */
-  readonly previous: { readonly hash: Uint8Array; readonly expiresAt: Date } | null;
 }
 
 /** Which apps are listed; null for all. */
@@ -306,7 +304,7 @@ export interface AppStore {
   insertApp(app: App, secret: SecretTrace | null, limit: number): Promise<boolean>;
   /**
    * Replaces the given fields; null when the app has changed or is no longer this owner's. `updatedAt` increases with every change,
-   * whatever `now` is. The method `private_key_jwt` ends the secrets.
+   * whatever `now` is. The method `private_key_jwt` ends the secret.
    */
   updateSettings(
     known: Pick<App, 'clientId' | 'ownerId' | 'updatedAt'>,
@@ -316,11 +314,11 @@ export interface AppStore {
   /** False unless the app belongs to one of these two. An erased developer is an empty id. */
   setOwner(clientId: string, ownerId: string, formerId: string): Promise<boolean>;
   /**
-   * Replaces the secret; false if the app is revoked, has this secret already or has none because of its key. The old one is kept until then, or fails from the commit
-   * on; the one before it fails in any case.
+   * Replaces the secret; false if the app is revoked, has this secret already or has none because of its key. The old one fails from
+   * the commit on.
    */
-  replaceSecret(clientId: string, secret: SecretTrace, now: Date, keptUntil: Date | null): Promise<boolean>;
-  /** Stores the ledger's state unless ours is newer. A new epoch removes the secrets and the keys. */
+  replaceSecret(clientId: string, secret: SecretTrace, now: Date): Promise<boolean>;
+  /** Stores the ledger's state unless ours is newer. A new epoch removes the secret and the keys. */
   applyLedgerState(clientId: string, state: ChangedState): Promise<void>;
 }
 

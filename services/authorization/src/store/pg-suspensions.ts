@@ -30,9 +30,8 @@ const CONFIRMATIONS = [
      AND f.id = t.family_id AND t.restore_number < s.below AND ${isOf('f')}`,
   `UPDATE access_token t SET restore_number = $3 FROM ${OPEN} AND t.restore_number < s.below AND ${isOf('t')}`,
   `UPDATE app SET secret_restore_number = greatest(secret_restore_number, $3),
-     previous_secret_restore_number = greatest(previous_secret_restore_number, $3),
      keys_restore_number = greatest(keys_restore_number, $3)
-   FROM ${OPEN} AND least(secret_restore_number, previous_secret_restore_number, keys_restore_number) < s.below
+   FROM ${OPEN} AND least(secret_restore_number, keys_restore_number) < s.below
      AND app.client_id = $1 AND $2::text IS NULL`,
 ];
 

@@ -115,10 +115,9 @@ function createChanges(pool: pg.Pool, prisma: PrismaClient, guard: RestoreGuard)
 
     // In a transaction, so that the commit is skipped when the developer, who would be the only one to get the new secret, has
     // stopped waiting.
-    replaceSecret: (clientId, { hash, last4 }, now, keptUntil) =>
+    replaceSecret: (clientId, { hash, last4 }, now) =>
       inVerified(async (client) => {
-        const values = [clientId, hash, last4, now, keptUntil];
-        return (await client.query(REPLACE_SECRET, values)).rowCount === 1;
+        return (await client.query(REPLACE_SECRET, [clientId, hash, last4, now])).rowCount === 1;
       }),
 
     async applyLedgerState(clientId, { status, epoch, revision, statusChangedAt, lock }) {
@@ -145,11 +144,8 @@ function toUpdate(...[known, change, now]: Parameters<AppStore['updateSettings']
     (await client.query(text, [clientId, ownerId, updatedAt, now, ...values])).rowCount === 1;
 }
 
-// A trigger completes and clears what is kept of the replaced secret.
 const REPLACE_SECRET = `
   UPDATE app SET secret_hash = $2, secret_last4 = $3,
-    previous_secret_hash = CASE WHEN $5::timestamptz IS NULL THEN NULL ELSE secret_hash END,
-    previous_secret_last4 = secret_last4, previous_secret_expires_at = $5::timestamptz,
     secret_rotated_at = $4, updated_at = greatest($4::timestamptz, updated_at)
   WHERE client_id = $1 AND status <> 'revoked' AND token_endpoint_auth_method = 'client_secret_basic' AND secret_hash IS DISTINCT FROM $2`;
 
@@ -188,16 +184,16 @@ function findOf<Choice extends string>(choices: readonly [Choice, ...Choice[]], 
 }
 
 function fromAppRow(row: AppRow): App {
-  const { secretHash: _hash, secretRotatedAt: _rotatedAt, secretRestoreNumber: _number, ...others } = row;
-  const { previousSecretHash: _previous, previousSecretRestoreNumber: _previousNumber, ...current } = others;
-  const { previousSecretLast4: _last4, previousSecretExpiresAt: _expiresAt, ...known } = current;
   const {
+    secretHash: _hash,
+    secretRotatedAt: _rotatedAt,
+    secretRestoreNumber: _number,
     keysRestoreNumber: _keysNumber,
     lockKind: _kind,
     lockReason: _reason,
     lockedAt: _at,
     ...app
-  } = known;
+  } = row;
   return {
     ...app,
     lock: fromLockColumns(row),
@@ -209,17 +205,14 @@ function fromAppRow(row: AppRow): App {
 
 type CredentialRow = AppRow & {
   readonly suspended: boolean;
-  readonly previousSuspended: boolean;
   readonly unverified: boolean;
 };
 
 function fromCredentialRow(row: CredentialRow): Credential {
-  const { suspended, previousSuspended, unverified: _unverified, ...columns } = row;
+  const { suspended, unverified: _unverified, ...columns } = row;
   const app = fromAppRow(columns);
-  const { secretHash, previousSecretHash: hash, previousSecretExpiresAt: expiresAt } = row;
   return {
     app: suspended && app.status === 'active' ? { ...app, status: 'suspended' } : app,
-    secretHash,
-    previous: hash === null || expiresAt === null || previousSuspended ? null : { hash, expiresAt },
+    secretHash: row.secretHash,
   };
 }

@@ -24,10 +24,6 @@ CREATE TABLE "app" (
     "secret_last4" TEXT NOT NULL,
     "secret_rotated_at" TIMESTAMPTZ(3) NOT NULL,
     "secret_restore_number" INTEGER NOT NULL DEFAULT 0,
-    "previous_secret_hash" BYTEA,
-    "previous_secret_last4" TEXT NOT NULL DEFAULT '',
-    "previous_secret_expires_at" TIMESTAMPTZ(3),
-    "previous_secret_restore_number" INTEGER NOT NULL DEFAULT 0,
     "application_type" TEXT NOT NULL DEFAULT 'server',
     "token_endpoint_auth_method" TEXT NOT NULL DEFAULT 'client_secret_basic',
     "jwks" TEXT NOT NULL DEFAULT '',
@@ -230,10 +226,7 @@ ALTER TABLE "restore_confirmation" ADD CONSTRAINT "restore_confirmation_number_f
 -- What follows has no words in schema.prisma.
 
 -- What is kept of a secret is a SHA-256 and nothing else; the database refuses anything of another length.
-ALTER TABLE "app"
-  ADD CONSTRAINT "app_secret_hash_is_sha256" CHECK (octet_length("secret_hash") = 32),
-  ADD CONSTRAINT "app_previous_secret_hash_is_sha256"
-    CHECK ("previous_secret_hash" IS NULL OR octet_length("previous_secret_hash") = 32);
+ALTER TABLE "app" ADD CONSTRAINT "app_secret_hash_is_sha256" CHECK (octet_length("secret_hash") = 32);
 ALTER TABLE "refresh_token" ADD CONSTRAINT "refresh_token_hash_is_sha256" CHECK (octet_length("hash") = 32);
 
 -- A consumed code names the family that its exchange made. A sandbox app gets codes and tokens of its own sandbox people only, and a
@@ -255,25 +248,6 @@ ALTER TABLE "access_token"
 
 -- Every second each replica looks for keys that are to be fetched.
 CREATE INDEX "app_jwks_asked_at_idx" ON "app"("jwks_asked_at") WHERE "jwks_uri" <> '';
-
--- Whatever changes the secret leaves at most the secret that it replaces: an older one ends, and a revocation of the app, which removes
--- the secret, removes both.
-CREATE FUNCTION "end_previous_secret"() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF NEW.secret_hash IS NULL OR NEW.previous_secret_hash IS DISTINCT FROM OLD.secret_hash THEN
-    NEW.previous_secret_hash := NULL;
-  END IF;
-  IF NEW.previous_secret_hash IS NULL THEN
-    NEW.previous_secret_last4 := '';
-    NEW.previous_secret_expires_at := NULL;
-  END IF;
-  NEW.previous_secret_restore_number := OLD.secret_restore_number;
-  RETURN NEW;
-END
-$$;
-CREATE TRIGGER "end_previous_secret" BEFORE UPDATE OF "secret_hash" ON "app"
-  FOR EACH ROW WHEN (NEW.secret_hash IS DISTINCT FROM OLD.secret_hash)
-  EXECUTE FUNCTION "end_previous_secret"();
 
 -- Restored databases.
 

@@ -13,9 +13,7 @@ SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.des
   app.ledger_revision AS "ledgerRevision", app.status_changed_at AS "statusChangedAt",
   app.lock_kind AS "lockKind", app.lock_reason AS "lockReason", app.locked_at AS "lockedAt", app.secret_hash AS "secretHash",
   app.secret_last4 AS "secretLast4", app.secret_rotated_at AS "secretRotatedAt",
-  app.secret_restore_number AS "secretRestoreNumber", app.previous_secret_hash AS "previousSecretHash",
-  app.previous_secret_last4 AS "previousSecretLast4", app.previous_secret_expires_at AS "previousSecretExpiresAt",
-  app.previous_secret_restore_number AS "previousSecretRestoreNumber",
+  app.secret_restore_number AS "secretRestoreNumber",
   app.token_endpoint_auth_method AS "tokenEndpointAuthMethod", app.jwks, app.jwks_uri AS "jwksUri",
   app.jwks_fetched_at AS "jwksFetchedAt", app.jwks_asked_at AS "jwksAskedAt",
   app.jwks_failure AS "jwksFailure", app.keys_restore_number AS "keysRestoreNumber",
@@ -23,7 +21,6 @@ SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.des
   app.require_pushed_authorization_requests AS "requirePushedAuthorizationRequests",
   app.application_type AS "applicationType", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
   (app.secret_hash IS NOT NULL AND app.secret_restore_number < verification.below)
-    OR ((app.jwks <> '' OR app.jwks_uri <> '') AND app.keys_restore_number < verification.below) AS suspended,
-  app.previous_secret_restore_number < verification.below AS "previousSuspended", verification.unverified
+    OR ((app.jwks <> '' OR app.jwks_uri <> '') AND app.keys_restore_number < verification.below) AS suspended, verification.unverified
 FROM verification, unnest($1::text[]) AS asked(client_id)
 JOIN app ON app.client_id = asked.client_id;
