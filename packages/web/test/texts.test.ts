@@ -50,7 +50,7 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
   apps: ['app', 'domain', 'website'],
   console: [
     ...['name', 'status', 'webhook', 'live', 'sandbox', 'scopes', 'homepage'],
-    ...['typeServer', 'typeBrowser', 'authenticationSecret'],
+    ...['typeServer', 'authenticationSecret'],
   ],
   data: ['bmi', 'fieldName', 'fieldStatus', 'moodNeutral', 'sourceAppleWatch', 'sourceIphone'],
   frame: ['appsShort'],

@@ -218,7 +218,6 @@ describe('pages for mistakes', () => {
     const UNKNOWN = [
       '/histroy',
       '/apps/grt_1/more',
-      '/problems/nothing',
       '/assets/gone-1.js',
       '/approve/%zz',
       '/.env',
@@ -272,12 +271,6 @@ describe('pages for mistakes', () => {
           : '<title>Signing in is not set up · Your health data</title>',
       );
       expect(headers.get('vary')).toContain('Accept-Language');
-    });
-
-    test('is English for the pages about errors of the interfaces, which are for developers', async () => {
-      const { headers, text } = await open('/problems', { ...VISIT, 'accept-language': 'de' });
-      expect(text).toContain('<html lang="en">');
-      expect(headers.get('vary')).not.toContain('Accept-Language');
     });
   });
 

@@ -393,24 +393,6 @@ describe('the client', () => {
   });
 });
 
-test('a sandbox app gets the error that it asks for, and a live app does not', async () => {
-  const force = async (code: string) => {
-    const { status, body } = await get('/Condition?code=x', { 'sandbox-force': code });
-    return [status, body.issue[0].details.coding[0].code, body.issue[0].diagnostics];
-  };
-  expect((await get('/Condition', { 'sandbox-force': 'CONSENT_REQUIRED' })).status).toBe(200);
-  answer({ introspect: () => liveToken({ principal: { clientId: 'app_sandbox_1' } }) });
-  for (const [code, ...answered] of [
-    ['CONSENT_REQUIRED', 403, 'CONSENT_REQUIRED', 'The scope is read:conditions.'],
-    ['INVALID_REQUEST', 400, 'INVALID_REQUEST', expect.stringMatching(/^dat: is not/)],
-    ['RATE_LIMITED', 429, 'RATE_LIMITED', undefined],
-    ['UNSUPPORTED_VERSION', 400, 'INVALID_REQUEST', expect.stringMatching(/^Sandbox-Force/)],
-  ] as const) {
-    expect(await force(code)).toEqual(answered);
-  }
-  expect(reads()).toHaveLength(1);
-});
-
 describe('the public documents', () => {
   const json = async (path: string) => (await ask(gateway, R4 + path)).body;
 

@@ -160,6 +160,36 @@ describe('forced errors of data requests', () => {
       expect(await getRaw('/fhir/R4/Observation/1', force('CURSOR_EXPIRED'))).toMatch(/^HTTP\/1.1 400/);
     });
 
+    test('of the FHIR interface is an OperationOutcome of what is asked', async () => {
+      const ask = async (code: string) => {
+        const [head = '', body = ''] = (await getRaw('/fhir/R4/Condition?patient=ada', force(code))).split(
+          '\r\n\r\n',
+        );
+        const [issue] = JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1)).issue;
+        return [
+          head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length),
+          issue.details.coding[0].code,
+          issue.diagnostics,
+        ];
+      };
+      expect(await ask('CONSENT_REQUIRED')).toEqual([
+        '403',
+        'CONSENT_REQUIRED',
+        'The scope is read:conditions.',
+      ]);
+      expect(await ask('INVALID_REQUEST')).toEqual([
+        '400',
+        'INVALID_REQUEST',
+        expect.stringMatching(/^dat: is not/),
+      ]);
+      expect(await ask('RATE_LIMITED')).toEqual(['429', 'RATE_LIMITED', undefined]);
+      expect(await ask('UNSUPPORTED_VERSION')).toEqual([
+        '400',
+        'INVALID_REQUEST',
+        expect.stringMatching(/^Sandbox-Force/),
+      ]);
+    });
+
     test('is never answered without a live token', async () => {
       answer({ introspect: () => ({ status: TokenStatus.UNKNOWN }) });
       expect(await getRaw(HEART, force('RATE_LIMITED'))).toBe(UNIFORM_PROBLEM);
