@@ -14,7 +14,6 @@ const developer = await signIn(stack, 'developer');
 
 const partner = (bearer: string, path: string, options: RequestOptions = {}) =>
   send(`${stack.gateway}/partner${path}`, { bearer, ...options });
-const post = (bearer: string, path: string, json: unknown = {}) => partner(bearer, path, { json });
 const register = (name: string): Promise<PartnerApp> => registerApp(stack.gateway, developer, { name });
 
 test('a receipt is signed by one of the published keys', async () => {
@@ -24,43 +23,6 @@ test('a receipt is signed by one of the published keys', async () => {
   const published = (await send(`${stack.gateway}/.well-known/jwks.json`)).body;
   const { payload } = await jwtVerify(data.receipt, createLocalJWKSet(published));
   expect(payload).toMatchObject({ record_id: grantId, pii_principal_id: 'person-with-receipt' });
-});
-
-test('an operator reads what a person reported about an app', async () => {
-  const user = await signIn(stack, 'peoples-requests-2');
-  const app = await register('Fake Pulse');
-  const { pending_id: pendingId } = expectStatus(201, await app.authorize([HEART])).body;
-  expectStatus(200, await partner(user, `/consent/pending/${pendingId}`));
-  const pending = `/consent/pending/${pendingId}/report`;
-  const { grantId } = await app.connect(user, [HEART]);
-  const first = expectStatus(201, await post(user, pending, { reason: 'impersonation' })).body.data;
-  const complaint = { reason: 'data_use', text: 'It sells\nmy pulse.' };
-  const second = expectStatus(201, await post(user, `/consent/grants/${grantId}/report`, complaint)).body
-    .data;
-  expect(first).toEqual({ id: expect.stringMatching(/^rpt_/), at: expect.stringMatching(INSTANT) });
-
-  const { code, document } = await runAsOperator(stack, ['reports', 'list', '--app', app.clientId]);
-  const about = {
-    app: {
-      clientId: app.clientId,
-      name: 'Fake Pulse',
-      currentName: 'Fake Pulse',
-      redirectHost: 'localhost:9999',
-    },
-    user: 'peoples-requests-2',
-  };
-  expect([code, document]).toEqual([
-    0,
-    {
-      reports: [
-        { ...second, ...about, ...complaint, grantId, pendingId: null },
-        { ...first, ...about, reason: 'impersonation', text: null, grantId: null, pendingId },
-      ],
-      page: 1,
-      pages: 1,
-      total: 2,
-    },
-  ]);
 });
 
 const operate = (...args: string[]) => runAsOperator(stack, ['apps', ...args]);
