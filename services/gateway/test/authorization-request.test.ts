@@ -215,13 +215,7 @@ describe('pages for mistakes', () => {
   };
 
   describe('an address that does not exist', () => {
-    const UNKNOWN = [
-      '/histroy',
-      '/apps/grt_1/more',
-      '/assets/gone-1.js',
-      '/approve/%zz',
-      '/.env',
-    ];
+    const UNKNOWN = ['/histroy', '/apps/grt_1/more', '/assets/gone-1.js', '/approve/%zz', '/.env'];
 
     test.each(UNKNOWN)('%s shows the web app to a person who opens it, with status 404', async (path) => {
       const { status, headers, text } = await open(path);

@@ -4,6 +4,7 @@ import { ingestReadings } from '@phds/running-system/ingestion';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
+import { useSharedSandbox } from '@phds/running-system/shared-stack';
 import type { Visitor } from '@phds/running-system/visitor';
 import { createProofKey } from '@phds/test-kit/dpop-proofs';
 import { findFaintDisabledTexts, findHiddenStops, findSmallTargets, unfold } from '../src/page-checks.ts';
@@ -37,12 +38,7 @@ const PAGES = [
 ] as const;
 
 /** Pages that the gateway renders without script. */
-const PLAIN_PAGES = [
-  '/sign-in/callback',
-  '/oauth/authorize?client_id=unknown',
-  '/problems',
-  '/problems/not-found',
-];
+const PLAIN_PAGES = ['/sign-in/callback', '/oauth/authorize?client_id=unknown'];
 
 /** The name of the pictures of a page: its path with dashes. */
 const toName = (path: string) => (path === '/' ? 'start' : path.slice(1).replaceAll(/\W+/g, '-'));
@@ -66,8 +62,10 @@ describeWithChromium('every page', everyPage);
 
 function everyPage(): void {
   const visits = prepareVisits();
+  const sandbox = prepareVisits(useSharedSandbox);
   const ids: Record<string, string> = {};
   let session: string;
+  let sandboxSession: string;
 
   beforeAll(async () => {
     const { stack } = visits;
@@ -89,7 +87,8 @@ function everyPage(): void {
     const jwks = { keys: [{ ...publicJwk, kid: 'the-key-of-this-year' }] };
     const url = `${stack.gateway}/developer/apps/${app.clientId}`;
     expectStatus(200, await send(url, { method: 'PATCH', json: { jwks }, bearer: session }));
-    ids['sandboxApp'] = (await registerApp(stack.gateway, session, { environment: 'sandbox' })).clientId;
+    sandboxSession = await signIn(sandbox.stack, 'web-everywhere-developer');
+    ids['sandboxApp'] = (await registerApp(sandbox.stack.gateway, sandboxSession)).clientId;
     ids['grant'] = tokens.grantId;
     ids['pending'] = expectStatus(201, await app.authorize(SCOPE_NAMES)).body.pending_id;
     // The first person who opens a request claims it, so that it waits on the start page.
@@ -116,7 +115,9 @@ function everyPage(): void {
 
   const openPage = (path: string): Promise<Visitor> => {
     const filled = path.replace(/:(\w+)/, (_, name: string) => ids[name] ?? '');
-    return visits.open(filled, { session, screen: 'narrow' });
+    return path.includes(':sandboxApp')
+      ? sandbox.open(filled, { session: sandboxSession, screen: 'narrow' })
+      : visits.open(filled, { session, screen: 'narrow' });
   };
 
   test.each(PAGES)(
