@@ -14,7 +14,7 @@ export const DATE_SUITES: readonly Suite[] = [
       'verification/e2e/test/endpoints-answers.test.ts',
       'services/consent/test/history.test.ts',
       'services/consent/test/record-partitions.test.ts',
-      'services/consent/test/found-notices.test.ts',
+      'services/consent/test/host-webhooks.test.ts',
     ],
   },
 ];
