@@ -1,9 +1,9 @@
 #!/bin/sh
-# Gives the workspace the version of the next release: sh deploy/release/prepare.sh 0.3.0
+# Gives the workspace the version of the next release: sh deploy/release/prepare.sh 1.0.0, or 1.0.0-rc.2 before it
 # Changes all package.json, the images in deploy/kubernetes and the heading `Unreleased` of CHANGELOG.md. Commits nothing.
 set -eu
 next=${1:?which version?}
-echo "$next" | grep -Eqx '[0-9]+\.[0-9]+\.[0-9]+' || { echo "$next is not a version such as 0.3.0" >&2; exit 1; }
+echo "$next" | grep -Eqx '[0-9]+\.[0-9]+\.[0-9]+(-rc\.[0-9]+)?' || { echo "$next is not a version such as 1.0.0 or 1.0.0-rc.1" >&2; exit 1; }
 last=$(node -p 'require("./package.json").version')
 
 dashed() { echo "$1" | tr . -; }
@@ -14,4 +14,5 @@ for file in $(git ls-files 'deploy/kubernetes/*kustomization.yaml'); do
 done
 replace "s/with the tag \`$last\`/with the tag \`$next\`/" docs/operations/deploy.md
 for file in docs/partners/sdk.md packages/sdk/README.md; do replace "s/phds-sdk-$last\.tgz/phds-sdk-$next.tgz/" "$file"; done
+replace "s/VERSION=$last ARCHIVE=phds-$last\./VERSION=$next ARCHIVE=phds-$next./" docs/operations/first-deployment.md
 replace "s/^## Unreleased\$/## $next/" CHANGELOG.md
