@@ -47,6 +47,13 @@ export async function prepareDatabases(
       connectionString: database.ownerUrl,
       schema: database.schema,
       directory: join(repositoryRoot, 'services', service, 'prisma/migrations'),
+    }).catch((cause: Error) => {
+      throw new Error(
+        `${service}: ${cause.message}. \`npm start -- --fresh\` replaces data of another version.`,
+        {
+          cause,
+        },
+      );
     });
     return [service, database] as const;
   });
