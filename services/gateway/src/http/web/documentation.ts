@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -96,10 +97,14 @@ interface Document {
  * place at once); until then, the answer is 503.
  */
 function toSender(config: Config): (exchange: Exchange) => Promise<void> {
-  let documents: ReadonlyMap<string, Document> | null = null;
+  let reading: Promise<ReadonlyMap<string, Document>> | undefined;
   return async (exchange) => {
-    documents ??= readDocuments(config);
-    if (documents === null) return explain(exchange);
+    if (reading === undefined && !existsSync(config.DOCS_DIRECTORY)) return explain(exchange);
+    reading ??= readDocuments(config).catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    });
+    const documents = await reading;
     const { request } = exchange;
     const document = documents.get(request.path);
     if (document !== undefined) return sendDocument(exchange, document, 200);
@@ -118,27 +123,26 @@ This page is loaded again in a few seconds.</p>`;
 
 /**
  * Reads the built documentation by path: `tokens.html` is `/docs/tokens`, `index.html` is `/docs/`. Examples show the address of this
- * service. Null if there is none.
+ * service. File by file, so that other requests are answered meanwhile.
  */
-function readDocuments(config: Config): ReadonlyMap<string, Document> | null {
+async function readDocuments(config: Config): Promise<ReadonlyMap<string, Document>> {
   const { DOCS_DIRECTORY: directory } = config;
-  if (!existsSync(directory)) return null;
-  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-  const documents = files.flatMap((file) => {
+  const statements = statementsOf(config);
+  const values = { ...statements, deployment: JSON.stringify(statements) };
+  const documents = new Map<string, Document>();
+  for (const file of await readdir(directory, { recursive: true })) {
     const type = TYPES[extname(file)];
-    if (type === undefined) return [];
-    const text = readFileSync(join(directory, file), 'utf8').replaceAll(WRITTEN_URL, config.PUBLIC_URL);
+    if (type === undefined) continue;
+    const text = (await readFile(join(directory, file), 'utf8')).replaceAll(WRITTEN_URL, config.PUBLIC_URL);
     const path = `/docs/${file.replace(/(^index)?\.html$/, '')}`;
     const isScript = type.startsWith('text/javascript');
-    return [[path, toDocument(path, type, isScript ? text : fill(text, config))] as const];
-  });
-  return new Map(documents);
+    documents.set(path, toDocument(path, type, isScript ? text : fill(text, values)));
+  }
+  return documents;
 }
 
 /** The text with what the settings state about the deployment. */
-function fill(text: string, config: Config): string {
-  const statements = statementsOf(config);
-  const values = { ...statements, deployment: JSON.stringify(statements) };
+function fill(text: string, values: Readonly<Record<string, string>>): string {
   return Object.entries(values).reduce(
     (filled, [name, value]) => filled.replaceAll(`{{${name}}}`, () => html`${value}`.markup),
     text,
