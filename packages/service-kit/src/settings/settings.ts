@@ -150,8 +150,8 @@ export function refuseSandboxWithPeople(
   { SANDBOX, SESSION_ISSUER }: { readonly SANDBOX: boolean; readonly SESSION_ISSUER: string },
   context: z.RefinementCtx,
 ): void {
-  const issuer = URL.parse(SESSION_ISSUER)?.hostname ?? '';
-  const isDevelopment = isLoopback(issuer) || issuer.endsWith('.test') || DEVELOPMENT_HOST.test(issuer);
+  const issuer = hostOf(SESSION_ISSUER);
+  const isDevelopment = isUnreal(issuer) || DEVELOPMENT_HOST.test(issuer);
   if (!SANDBOX || isDevelopment) return;
   const message =
     'must be false, unless SESSION_ISSUER (and OIDC_ISSUER) is the development identity provider: on this machine, or at a host name that begins with development-identity-provider.';
@@ -160,17 +160,26 @@ export function refuseSandboxWithPeople(
 
 /**
  * Refuses a setting that allows requests to loopback addresses in production. Sessions of a real identity provider, or a port that others
- * reach, are signs of it. Names under `.test` are never real.
+ * reach, are signs of it.
  */
 export function refuseLoopbackElsewhere<Name extends string>(name: Name) {
   type Values = Readonly<Record<'HOST' | 'SESSION_ISSUER', string> & Record<Name, boolean>>;
   return (values: Values, context: z.RefinementCtx): void => {
-    const issuer = URL.parse(values.SESSION_ISSUER)?.hostname ?? '';
-    const isLocal = isLoopback(values.HOST) && (isLoopback(issuer) || issuer.endsWith('.test'));
+    const isLocal = isLoopback(values.HOST) && isUnreal(hostOf(values.SESSION_ISSUER));
     if (!values[name] || isLocal) return;
     const message = 'must be false, unless HOST and SESSION_ISSUER are of this machine';
     context.addIssue({ code: 'custom', path: [name], message });
   };
+}
+
+/** The host name of a URL; empty if it is none. */
+function hostOf(url: string): string {
+  return URL.parse(url)?.hostname ?? '';
+}
+
+/** Whether no identity provider of real people is at a host: this machine, or a name under `.test` (RFC 6761). */
+function isUnreal(host: string): boolean {
+  return isLoopback(host) || host.endsWith('.test');
 }
 
 function isKeySource(text: string): boolean {
