@@ -160,15 +160,15 @@ describe('the deployment is told', () => {
     await using resources = new AsyncDisposableStack();
     for (const each of others) resources.use(each);
     const endIn = async (days: number) => {
+      // One statement: the search of the service itself must not announce the new ends before the place is turned back.
       await consent.owner.query(
-        `UPDATE consent_grant SET expires_at = now() + make_interval(hours => 24 * $2::int, secs => -20),
+        `WITH place AS (
+           UPDATE webhook_scan SET place_at = now() + make_interval(hours => 24 * $2::int, mins => -5), place_id = ''
+           WHERE days_left = $2
+         )
+         UPDATE consent_grant SET expires_at = now() + make_interval(hours => 24 * $2::int, secs => -20),
            granted_at = now() - CASE id WHEN $3 THEN interval '1 hour' ELSE interval '80 days' END WHERE id = ANY($1)`,
         [ids, days, recent],
-      );
-      await consent.owner.query(
-        `UPDATE webhook_scan SET place_at = now() + make_interval(hours => 24 * days_left, mins => -5), place_id = ''
-         WHERE days_left = $1`,
-        [days],
       );
     };
     const search = async () => {
