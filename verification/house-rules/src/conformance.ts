@@ -20,8 +20,9 @@ export function readStatements(specification: string): Map<string, string[]> {
 }
 
 export interface ConformanceRow {
-  /** The first words of the statement. */
-  readonly statement: string;
+  /** The first words of the first and of the last statement that the row covers. */
+  readonly first: string;
+  readonly last: string;
   /** A part of the title of the test, and the file with it, relative to the root. */
   readonly test: string;
   readonly file: string;
@@ -42,9 +43,21 @@ export function readRows(page: string): Map<string, ConformanceRow[]> {
     const file = files.get(name);
     if (cells.length !== 3 || test === undefined || file === undefined)
       throw new Error(`No test in: ${line}`);
-    add(sections, section, { statement: cells[0] ?? '', test, file });
+    const [first = '', last = first] = cells[0]?.split(' … ') ?? [];
+    add(sections, section, { first, last, test, file });
   }
   return sections;
+}
+
+/** What does not correspond: rows that do not begin with the next statement, and statements without a row. */
+export function findGaps(statements: readonly string[], rows: readonly ConformanceRow[]): string[] {
+  let rest = statements;
+  for (const { first, last } of rows) {
+    const end = rest.findIndex((text) => text.startsWith(last));
+    if (first === '' || !rest[0]?.startsWith(first) || end === -1) return [`row: ${first}`, ...rest];
+    rest = rest.slice(end + 1);
+  }
+  return [...rest];
 }
 
 function cellsOf(row: string): string[] {
