@@ -62,12 +62,6 @@ const SAMPLES = {
   // Without --norc, bash takes the socket of its input for a remote shell and runs the start file of the user.
   curl: ['bash', ['--norc', '-c', findSample('curl', 'sh').replaceAll('pnpm --silent phds', PHDS)], '.', ''],
   Python: ['python3', ['-'], '.', findSample('Python', 'python')],
-  Connect: [
-    process.execPath,
-    MODULE,
-    'packages/service-kit',
-    findSample('JavaScript with @connectrpc/connect', 'js'),
-  ],
   gRPC: [
     process.execPath,
     MODULE,
