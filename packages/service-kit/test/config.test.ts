@@ -195,7 +195,7 @@ describe('readConfig', () => {
 });
 
 describe('TLS to Redis', () => {
-  const redis = z.object(redisSettings('Redis.')).superRefine(requireRedisTls);
+  const redis = z.object(redisSettings).superRefine(requireRedisTls);
   const secure = { REDIS_URL: 'rediss://redis.example:6379' };
 
   test.each([

@@ -33,10 +33,8 @@ const settings = z.object({
     .url()
     .regex(/[^/]$/, 'must not end with a slash')
     .meta({ unit: 'URL' })
-    .describe(
-      "`iss` of every redirect (RFC 9207), without a slash at the end. The same as the gateway's `PUBLIC_URL`.",
-    ),
-  DERIVATION_KEY: secretKey().describe('Key from which codes and successor tokens are derived.'),
+    .describe("`iss` of redirects (RFC 9207), without a slash at the end; the gateway's `PUBLIC_URL`."),
+  DERIVATION_KEY: secretKey().describe('Derives codes and the tokens of refreshes.'),
   ASSERTION_PRIVATE_KEY: privateKey().describe('Signs access assertions.'),
   AUTHORIZATION_CODE_SECONDS: integer(AUTHORIZATION_CODE_DEFAULT_SECONDS, {
     min: 1,
@@ -58,7 +56,7 @@ const settings = z.object({
     .regex(/^[^=]+=.+$/, 'must be name=value')
     .optional()
     .meta({ unit: 'name=value', fallback: 'none' })
-    .describe('The claim that a developer has in the session: it is this text, or a list with it.'),
+    .describe('Claim in sessions of developers, which is this text or a list with it.'),
   APP_APPROVAL: z
     .enum(['required', 'none'], 'must be required or none')
     .default('required')
@@ -71,22 +69,18 @@ const settings = z.object({
     .default('allowed')
     .meta({ unit: '`allowed`, `bound` or `refused`' })
     .describe(
-      '[Apps without a secret](../partners/public-apps.md). `bound`: only with DPoP proofs. `refused`: none, and those that exist are unknown clients.',
+      'Whether [apps without a secret](../partners/public-apps.md) work: `bound` only with DPoP proofs, `refused` never.',
     ),
-  JWKS_INTERVAL_MS: durationMs(1_000).describe(
-    "Interval at which the service looks which apps' `jwksUri` to fetch ([when](../partners/sender-constrained.md#keys-at-a-url)).",
-  ),
-  JWKS_PROXY: proxyUrl().describe(
-    'HTTP proxy (`CONNECT`) to all hosts of a `jwksUri` ([what it sees](deploy.md#through-a-proxy)).',
-  ),
+  JWKS_INTERVAL_MS: durationMs(1_000).describe('Interval of the search for `jwksUri`s that are due.'),
+  JWKS_PROXY: proxyUrl().describe('[HTTP proxy](deploy.md#through-a-proxy) to all hosts of a `jwksUri`.'),
   JWKS_ALLOW_LOOPBACK: flag().describe(
-    'For the local stack: a `jwksUri` of loopback addresses, also without TLS. Refused at the start unless `HOST` and `SESSION_ISSUER` are of this machine.',
+    'Allows a `jwksUri` of loopback addresses, also without TLS; only with a `HOST` and `SESSION_ISSUER` of this machine.',
   ),
   RESTORE_CHECK_INTERVAL_MS: durationMs(2_000).describe(
-    'Interval of checks whether the database was restored. Suspension does not depend on it.',
+    'Interval of checks whether the database was restored.',
   ),
   FAILOVER_GRACE_MS: durationMs(15_000).describe(
-    'How long all instances have to confirm a new database before it is treated as restored.',
+    'Time in which all instances have to confirm a new database; after it, the database counts as restored.',
   ),
   PRUNE_INTERVAL_MS: durationMs(3_600_000).describe('Interval between deletions of obsolete rows.'),
 });

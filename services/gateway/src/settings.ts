@@ -26,8 +26,8 @@ const stated = (what: string) =>
     .max(300)
     .regex(/^[^\r\n]+$/, 'must be one line')
     .optional()
-    .meta({ unit: 'text', fallback: 'none: *not stated*' })
-    .describe(`${what}; shown to partners in *Before you go live*.`);
+    .meta({ unit: 'text', fallback: '*not stated*' })
+    .describe(`${what}, on the page *Before you go live*.`);
 
 const deployment = {
   DEPLOYMENT_OPERATOR: stated('Who runs this deployment'),
@@ -45,14 +45,14 @@ const deployment = {
     .optional()
     .meta({ unit: '`https://…` or `mailto:…`', fallback: 'none: no link' })
     .describe(
-      'Where people report an app or ask for help; a link on the page of each connected app adds the client id as parameter `app`, or as `subject`.',
+      'Where people report an app or ask for help; links add the client id as parameter `app`, or as `subject`.',
     ),
   SECURITY_CONTACT: z
     .string()
     .regex(/^(https:\/\/|mailto:)[^\s]+$/, 'must be https:// or mailto:')
     .optional()
     .meta({ unit: 'URL', fallback: 'none: no such file' })
-    .describe('Where vulnerabilities are reported, in `/.well-known/security.txt` (RFC 9116).'),
+    .describe('Where vulnerabilities are reported, in `/.well-known/security.txt`.'),
 } as const;
 
 /** What a connection and its requests may take of the gateway. */
@@ -65,23 +65,23 @@ const connectionSettings = {
     'Maximum size of the header of a request.',
   ),
   STALLED_CONNECTION_MS: durationMs(30_000).describe(
-    'A connection without a byte in either direction for this long during a request is closed.',
+    'Time without a byte in either direction after which a connection with a request is closed.',
   ),
   KEEP_ALIVE_SECONDS: integer(75, { min: 1, max: 3_600, unit: 's' }).describe(
-    'How long a connection without a request is kept. Longer than the proxy in front keeps it ([which values](in-front.md#connections-that-are-kept)).',
+    'Time for which a connection without a request is kept ([which value](in-front.md#connections-that-are-kept)).',
   ),
   MIN_READ_BYTES_PER_SECOND: integer(4_096, { min: 1, unit: 'bytes a second' }).describe(
-    'A client that reads its answers more slowly, on average, is disconnected after `STALLED_CONNECTION_MS` and the time that the answers take at this pace.',
+    'Minimum average pace at which a client reads, after `STALLED_CONNECTION_MS`; slower ones are disconnected.',
   ),
   MAX_CONNECTIONS: integer(2_000, { min: 1, unit: 'connections' }).describe(
-    'Maximum number of connections to the public port; further ones are closed at once. More than the load balancer opens to one gateway.',
+    'Maximum number of connections to the public port, idle ones included; further ones are closed.',
   ),
 } as const;
 
 /** TLS of the public port. */
 const publicTlsSettings = {
   PUBLIC_TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none: plain HTTP' }).describe(
-    'Certificate of the public port, with its chain: `PORT` then speaks HTTPS and no plain HTTP ([to the gateway](deploy.md#tls)).',
+    'Certificate of the public port, with its chain ([TLS](deploy.md#tls)).',
   ),
   PUBLIC_TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none: plain HTTP', secret: true }).describe(
     'Private key of `PUBLIC_TLS_CERT`.',
@@ -145,31 +145,25 @@ const derivedLimit = (fallback: string) =>
 /** What the gateway limits. */
 const limits = {
   LIMIT_APP_USER_PER_MINUTE: limit(300).describe(
-    'Requests of one app for one user; searches of the FHIR interface count as [what they cost](../partners/limits.md).',
+    'Requests of one app for one person ([what a search costs](../partners/limits.md)).',
   ),
   LIMIT_USER_ALL_APPS_PER_MINUTE: derivedLimit('three times `LIMIT_APP_USER_PER_MINUTE`').describe(
-    'Requests of all apps together for one user; not less than `LIMIT_APP_USER_PER_MINUTE`.',
+    'Requests of all apps together for one person.',
   ),
   LIMIT_APP_PER_MINUTE: limit(6_000).describe('Requests of one app.'),
-  LIMIT_CLIENT_PER_MINUTE: limit(6_000).describe(
-    'Requests of one app under `/oauth`, counted after its secret or token was accepted.',
-  ),
-  LIMIT_USER_PER_MINUTE: limit(600).describe("Requests of one session's user that change nothing."),
-  LIMIT_USER_CHANGES_PER_MINUTE: limit(120).describe("Requests of one session's user that change something."),
+  LIMIT_CLIENT_PER_MINUTE: limit(6_000).describe('Authenticated requests of one app under `/oauth`.'),
+  LIMIT_USER_PER_MINUTE: limit(600).describe("A person's requests that change nothing."),
+  LIMIT_USER_CHANGES_PER_MINUTE: limit(120).describe("A person's requests that change something."),
   LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: limit(60).describe('Tokens of one app by client credentials.'),
   LIMIT_REGISTRATIONS_PER_MINUTE: limit(20).describe(
     'Registrations of apps and new secrets of one developer.',
   ),
-  LIMIT_PREVIEWS_PER_MINUTE: limit(60).describe("Previews of one person's own data."),
+  LIMIT_PREVIEWS_PER_MINUTE: limit(60).describe("A person's previews of their own data."),
   LIMIT_SUMMARIES_PER_MINUTE: limit(120).describe(
-    "Summaries of one person's accesses by day of a time zone, each page of 100 rows.",
+    "Pages of summaries of a person's accesses by day of a time zone.",
   ),
-  LIMIT_GRANT_LISTS_PER_MINUTE: limit(300).describe(
-    "Lists of one app's grants (`GET /oauth/grants`), each of which counts up to 10,000 of them.",
-  ),
-  LIMIT_USAGE_PER_MINUTE: limit(120).describe(
-    "Pages of the usage of one developer's apps, each of which adds up the days asked for.",
-  ),
+  LIMIT_GRANT_LISTS_PER_MINUTE: limit(300).describe("Lists of one app's grants (`GET /oauth/grants`)."),
+  LIMIT_USAGE_PER_MINUTE: limit(120).describe("Pages of the usage of one developer's apps."),
   LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: limit(60).describe(
     "Authorization requests without the app's secret, by address.",
   ),
@@ -190,7 +184,7 @@ const signIn = {
     .refine(isProtectedAddress, 'must be an https URL, or http on this machine')
     .optional()
     .meta({ unit: 'URL', fallback: 'none: nobody can sign in here' })
-    .describe('Issuer of the OpenID provider, exactly as its tokens name it; the same as `SESSION_ISSUER`.'),
+    .describe('Issuer of the OpenID provider; the same as `SESSION_ISSUER`.'),
   OIDC_CLIENT_ID: optionalText({ unit: 'text', fallback: 'required with `OIDC_ISSUER`' }).describe(
     "The gateway's client at the provider; one of `SESSION_AUDIENCE`.",
   ),
@@ -216,16 +210,16 @@ const signIn = {
 const cacheAndReports = {
   CACHE_MAX_TOKENS: integer(50_000, { min: 1, unit: 'access tokens' }).describe('Size of the token cache.'),
   CACHE_TTL_MS: integer(50_000, { max: REVOCATION_PROPAGATION_SECONDS * 1000 - 5_000, unit: 'ms' }).describe(
-    'Lifetime of a cached access token, which is between half of this and all of it.',
+    'Maximum lifetime of a cached access token; the minimum is half of it.',
   ),
   CACHE_RENEWAL_INTERVAL_MS: durationMs(1_000).describe(
-    'Interval at which cached tokens in steady use are renewed, all that are due at once.',
+    'Interval at which cached tokens in steady use are renewed.',
   ),
   USAGE_INTERVAL_MS: durationMs(5_000).describe(
-    'Interval at which counts of refused requests are sent to consent. A crash loses those of one interval.',
+    'Interval at which counts of refused requests are sent to consent.',
   ),
   REQUEST_LOG_INTERVAL_MS: durationMs(1_000).describe(
-    'Interval at which the [request log](../design/tokens-and-apps.md#limits-of-requests) of the apps is moved to Redis. A crash loses the requests of one interval.',
+    'Interval at which the request log of the apps is moved to Redis.',
   ),
 } as const;
 
@@ -239,9 +233,7 @@ export const gatewaySettings = z.object({
   PROBE_PORT: probePort(7100),
   PUBLIC_URL: publicUrl('http://localhost:8080')
     .meta({ unit: 'URL without a path' })
-    .describe(
-      "Public base URL of the service, also the issuer of tokens; the same as authorization's `ISSUER`.",
-    ),
+    .describe("Public address; the same as authorization's `ISSUER`."),
   ...signIn,
   WEB_DIRECTORY: z
     .string()
@@ -260,22 +252,20 @@ export const gatewaySettings = z.object({
   AUTHORIZATION_DEADLINE_MS: durationMs(2_000).describe('Maximum wait for an answer of authorization.'),
   CONSENT_DEADLINE_MS: durationMs(2_000).describe('Maximum wait for an answer of consent.'),
   HEALTH_DATA_DEADLINE_MS: durationMs(3_000).describe('Maximum wait for an answer of health-data.'),
-  ...redisSettings(
-    'Redis for limits, evictions and the request log of all gateways. Without it, each gateway limits by itself.',
-  ),
+  ...redisSettings,
   REDIS_COMMAND_TIMEOUT_MS: durationMs(250).describe(
-    'Maximum wait for Redis; after it, the gateway limits, and remembers DPoP proofs, by itself.',
+    'Maximum wait for Redis; after it, the gateway goes on alone.',
   ),
   ...limits,
   AUTH_FAILURE_FLOOR_MS: durationMs(25).describe('Minimum time before a failed authentication is answered.'),
   TRUST_PROXY: integer(0, { max: 10, unit: 'proxies' }).describe(
-    'Number of trusted proxies in front, whose `X-Forwarded-For` is used.',
+    'Number of proxies in front ([which address counts](in-front.md)).',
   ),
   ...connectionSettings,
   ...cacheAndReports,
   RECEIPT_PUBLIC_KEYS: publicKeys
     .meta({ unit: 'JWKS of Ed25519 keys', fallback: 'none' })
-    .describe('Current and earlier public keys for consent receipts, published at `/.well-known/jwks.json`.'),
+    .describe('Present and earlier public keys of consent receipts, published at `/.well-known/jwks.json`.'),
   API_V1_DEPRECATION: httpDate
     .meta({ unit: 'date', fallback: 'none: not planned' })
     .describe('When version 1 becomes deprecated.'),

@@ -24,39 +24,37 @@ const settings = z.object({
   ...callerSettings('gateway'),
   ...databaseSettings,
   DATABASE_DISTRIBUTED: flag().describe(
-    'Whether `DATABASE_URL` leads to the coordinator of a [Citus cluster](deploy.md#health-data-on-several-servers) that spreads the tables over its servers.',
+    'Whether `DATABASE_URL` is the coordinator of a [Citus cluster](deploy.md#health-data-on-several-servers).',
   ),
   ...sessionSettings,
   ...sandboxSettings,
   ...rpcSettings({ rpc: 7003, probes: 7103 }),
   ASSERTION_PUBLIC_KEYS: publicKeys('authorization').describe(
-    'Public keys that verify access assertions; `kid` is `authorization`.',
+    'Public keys of access assertions, with the `kid` `authorization`.',
   ),
   PUBLIC_ID_KEY: secretKey().describe(
-    'Key from which the ids and entity tags of each app are derived. Changing it changes all of them. The same for all instances.',
+    'Derives the ids and entity tags that apps get; the same for all instances.',
   ),
   CONSENT_ADDRESS: address('127.0.0.1:7002').describe('gRPC port of consent.'),
-  CONSENT_DEADLINE_MS: durationMs(1_000).describe(
-    'Maximum wait for consent to record and judge one batch of accesses.',
-  ),
+  CONSENT_DEADLINE_MS: durationMs(1_000).describe('Maximum wait for an answer of consent.'),
   CHANGE_REPORT_INTERVAL_MS: durationMs(1_000).describe(
-    'Interval at which changed readings are reported to consent, which announces them to apps.',
+    'Interval at which changed readings are reported to consent.',
   ),
   READING_CHANGE_DAYS: integer(400, { min: 30, unit: 'days' }).describe(
-    'How long a sync cursor works, and the times of changes of readings are kept.',
+    'Time for which a sync cursor works, and changes of readings are kept.',
   ),
   ACCESS_BATCH_MAX: integer(500, { min: 1, max: 500, unit: 'records' }).describe(
     'Maximum number of accesses in one call.',
   ),
-  ACCESS_QUEUE_MAX: integer(2_000, { min: 1, unit: 'responses' }).describe(
-    'Maximum number of responses that wait for their access record; more are refused immediately.',
+  ACCESS_QUEUE_MAX: integer(2_000, { min: 1, unit: 'answers' }).describe(
+    'Maximum number of answers that wait for their access record; more are refused.',
   ),
-  ACCESS_WAIT_MS: durationMs(1_500).describe('Maximum wait of a response before its record is sent.'),
+  ACCESS_WAIT_MS: durationMs(1_500).describe('Maximum wait of an answer before its record is sent.'),
   SUMMARY_SCAN_TIMEOUT_MS: durationMs(2_000).describe(
-    "Statement timeout of a summary computed from all readings. 1.25 times the value must be below the gateway's `HEALTH_DATA_DEADLINE_MS`.",
+    "Statement timeout of a summary of all readings; 1.25 times it must be below the gateway's `HEALTH_DATA_DEADLINE_MS`.",
   ),
   ROLLUP_CHECK_INTERVAL_MS: integer(3_600_000, { min: 1_000, max: 86_400_000, unit: 'ms' }).describe(
-    'Interval of the search for users whose rollups have to be rebuilt; the first one is at start-up.',
+    'Interval of the search for people whose rollups have to be rebuilt.',
   ),
 });
 

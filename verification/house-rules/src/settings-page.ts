@@ -27,78 +27,89 @@ const SERVICES: readonly SettingsOwner[] = [
   { name: 'health-data', rows: toSettingRows(healthData) },
 ];
 
-const COMMANDS: readonly SettingsSection[] = [
-  { heading: '`phds service-token`', rows: toSettingRows(serviceTokenSettings) },
-  { heading: '`phds import` and `phds imports`', rows: toSettingRows(importerSettings) },
+const COMMANDS: readonly SettingsOwner[] = [
+  { name: '`phds service-token`', rows: toSettingRows(serviceTokenSettings) },
+  { name: '`phds import` and `phds imports`', rows: toSettingRows(importerSettings) },
   {
-    heading: '`phds erase` and `phds restore`',
+    name: "Operators' commands",
     rows: toSettingRows(operatorSettings(['authorization', 'consent', 'health-data'])),
   },
-  { heading: '`phds records`', rows: toSettingRows(recordsSettings) },
+  { name: '`phds records`', rows: toSettingRows(recordsSettings) },
 ];
 
 /**
- * The settings that all owners have with the same meaning and form, and what remains to each. If their defaults differ, the shared
- * row lists them in the order of the owners.
+ * The settings of all owners, each once, below the names of the owners that have it with the same meaning and form. If their
+ * defaults differ, the row lists them in the order of the owners. Settings that more owners have come first.
  */
-export function splitShared(owners: readonly SettingsOwner[]): {
-  readonly shared: readonly SettingRow[];
-  readonly remaining: readonly SettingsOwner[];
-} {
-  const [first, ...others] = owners;
-  const shared = (first?.rows ?? []).flatMap((row) => {
-    const same = others.map(({ rows }) => rows.find((other) => isSameSetting(row, other)));
-    if (same.includes(undefined)) return [];
-    const standards = new Set([row, ...same].map((each) => each?.standard ?? ''));
-    return [{ ...row, standard: [...standards].join(', ') }];
-  });
-  const isOwn = (row: SettingRow) => !shared.some(({ name }) => name === row.name);
-  return { shared, remaining: owners.map(({ name, rows }) => ({ name, rows: rows.filter(isOwn) })) };
+export function groupByOwners(owners: readonly SettingsOwner[]): SettingsSection[] {
+  const groups = new Map<string, { count: number; rows: SettingRow[] }>();
+  const all = owners.flatMap(({ rows }) => rows);
+  for (const row of all) {
+    const having = owners.filter(({ rows }) => rows.some((other) => isSameSetting(row, other)));
+    const names = having.map(({ name }) => name);
+    const heading = names.length === owners.length ? 'Every service' : enumerate(names);
+    const group = groups.get(heading) ?? { count: names.length, rows: [] };
+    groups.set(heading, group);
+    if (group.rows.some(({ name }) => name === row.name)) continue;
+    const standards = new Set(
+      all.filter((other) => isSameSetting(row, other)).map(({ standard }) => standard),
+    );
+    group.rows.push({ ...row, standard: [...standards].join(', ') });
+  }
+  return [...groups]
+    .toSorted(([, one], [, other]) => other.count - one.count)
+    .map(([heading, { rows }]) => ({ heading, rows }));
+}
+
+function enumerate(names: readonly string[]): string {
+  return new Intl.ListFormat('en', { style: 'long' }).format(names).replace(', and', ' and');
 }
 
 function isSameSetting(one: SettingRow, other: SettingRow): boolean {
   return one.name === other.name && one.meaning === other.meaning && one.value === other.value;
 }
 
-function listSections(): SettingsSection[] {
-  const everywhere = splitShared(SERVICES);
-  const [gatewayRows, ...withRpcs] = everywhere.remaining;
-  const behind = splitShared(withRpcs);
-  return [
-    { heading: 'Every service', rows: everywhere.shared },
-    { heading: 'authorization, consent and health-data', rows: behind.shared },
-    ...[gatewayRows, ...behind.remaining].flatMap((owner) =>
-      owner === undefined ? [] : [{ heading: owner.name, rows: owner.rows }],
-    ),
-    ...COMMANDS,
-  ];
-}
-
 const INTRODUCTION = `# Settings
 
 Generated from the schemas of the settings by \`pnpm gen:settings\`; do not edit.
 
-Settings are environment variables, read once at the start. For each \`KEY\`, \`KEY_FILE\` may name a file with the value instead: use it for
-secrets. An empty value counts as absent. If settings are invalid, the process names all of them
-without their values, in one line of its log, and ends with status 1 ([the line](observability.md#start-and-readiness)). Several
-defaults of a shared setting are those of the services in the order of the heading, or gateway, authorization, consent, health-data.
-
-[Deploying](deploy.md) explains what belongs together: keys, TLS, database roles, sessions and step-up. Migration jobs take
-\`MIGRATION_DATABASE_URL\` ([order](deploy.md#order)).
+Settings are environment variables, read once at the start. For each \`KEY\`, \`KEY_FILE\` may name a file with the value: use it for
+secrets. An empty value counts as absent. If settings are invalid, the process names them without their values and ends with status 1
+([the line](observability.md#start-and-readiness)). Several defaults are those of the services in the order of the heading, or gateway,
+authorization, consent, health-data. [Deploy](deploy.md) says what belongs together.
 `;
 
-const HEAD = '| Setting | Meaning | Value | Default | Secret |\n|---|---|---|---|---|';
+const HEAD = '| Setting | Meaning | Value | Default |\n|---|---|---|---|';
 
 function toTable(rows: readonly SettingRow[]): string {
   const lines = rows.map(
     ({ name, meaning, value, standard, secret }) =>
-      `| \`${name}\` | ${[meaning, value, standard, secret].join(' | ')} |`,
+      `| \`${name}\` | ${[meaning, `${value}${describeSecret(secret)}`, standard].join(' | ')} |`,
   );
   return [HEAD, ...lines].join('\n');
 }
 
+function describeSecret(secret: string): string {
+  if (secret === '') return '';
+  return secret === 'yes' ? '; secret' : `; secret ${secret}`;
+}
+
+/** The settings of a command; those of every service only by name. */
+function toCommandText(rows: readonly SettingRow[], everywhere: readonly SettingRow[]): string {
+  const isAbove = (row: SettingRow) =>
+    everywhere.some((other) => isSameSetting(row, other) && row.standard === other.standard);
+  const above = rows.filter(isAbove).map(({ name }) => `\`${name}\``);
+  const own = toTable(rows.filter((row) => !isAbove(row)));
+  return above.length === 0 ? own : `${own}\n\n${above.join(', ')} as in [every service](#every-service).`;
+}
+
 /** The text of docs/operations/settings.md. */
 export function toSettingsPage(): string {
-  const sections = listSections().map(({ heading, rows }) => `\n## ${heading}\n\n${toTable(rows)}\n`);
-  return `${INTRODUCTION}${sections.join('')}`;
+  const sections = groupByOwners(SERVICES);
+  const everywhere = sections[0]?.rows ?? [];
+  const texts = [
+    ...sections.map(({ heading, rows }) => `\n## ${heading}\n\n${toTable(rows)}\n`),
+    ...COMMANDS.map(({ name, rows }) => `\n## ${name}\n\n${toCommandText(rows, everywhere)}\n`),
+  ];
+  return `${INTRODUCTION}${texts.join('')}`;
 }

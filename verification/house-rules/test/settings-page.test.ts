@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { splitShared } from '../src/settings-page.ts';
+import { groupByOwners } from '../src/settings-page.ts';
 import { toSettingRows } from '../src/settings-table.ts';
 
 function rowOf(schema: z.ZodType) {
@@ -51,7 +51,7 @@ describe('a setting on the settings page', () => {
   );
 });
 
-test('a setting that all services have is on the page once, with the defaults of each', () => {
+test('a setting that several services have is on the page once, below their names, with the defaults of each', () => {
   const row = (name: string, standard: string) => ({
     name,
     meaning: 'M.',
@@ -59,10 +59,16 @@ test('a setting that all services have is on the page once, with the defaults of
     standard,
     secret: '',
   });
-  const { shared, remaining } = splitShared([
-    { name: 'one', rows: [row('A_MS', '`1`'), row('B_MS', '`1`')] },
-    { name: 'two', rows: [row('A_MS', '`2`'), { ...row('B_MS', '`1`'), meaning: 'Other.' }] },
+  const other = { ...row('B_MS', '`1`'), meaning: 'Other.' };
+  const sections = groupByOwners([
+    { name: 'one', rows: [row('B_MS', '`1`'), row('A_MS', '`1`'), row('C_MS', '`1`')] },
+    { name: 'two', rows: [row('A_MS', '`2`'), other, row('C_MS', '`1`')] },
+    { name: 'three', rows: [row('A_MS', '`1`')] },
   ]);
-  expect(shared).toEqual([row('A_MS', '`1`, `2`')]);
-  expect(remaining.map(({ rows }) => rows.map(({ name }) => name))).toEqual([['B_MS'], ['B_MS']]);
+  expect(sections).toEqual([
+    { heading: 'Every service', rows: [row('A_MS', '`1`, `2`')] },
+    { heading: 'one and two', rows: [row('C_MS', '`1`')] },
+    { heading: 'one', rows: [row('B_MS', '`1`')] },
+    { heading: 'two', rows: [other] },
+  ]);
 });

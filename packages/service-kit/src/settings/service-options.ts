@@ -120,7 +120,7 @@ function toTls({ tls }: Reloads): Pick<RpcServerOptions, 'tls'> {
 }
 
 /** TLS to Redis, for `openRedis` and `subscribeRedis`. Throws a ConfigError unless the texts fit together. */
-export function toRedisTls(config: Settings<ReturnType<typeof redisSettings>>): RedisTls {
+export function toRedisTls(config: Settings<typeof redisSettings>): RedisTls {
   const { REDIS_TLS_CA: ca, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: key } = config;
   if (cert !== undefined && key !== undefined)
     requirePair('REDIS_TLS_CERT', { ca, cert, key }, 'REDIS_TLS_CERT and REDIS_TLS_KEY');

@@ -24,10 +24,10 @@ import { tracingSettings } from './tracing.ts';
 /** The settings of mutual TLS between services. */
 export const tlsSettings = {
   TLS_CA: optionalText({ unit: 'PEM', fallback: 'none: no TLS' }).describe(
-    'Certificates of the authorities that issue the certificates of the services.',
+    'Authorities of the certificates of the services.',
   ),
   TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none: no TLS' }).describe(
-    'Certificate of this service, for TLS as a server and as a client.',
+    'Certificate of this process, as server and client.',
   ),
   TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none: no TLS', secret: true }).describe(
     'Private key of `TLS_CERT`.',
@@ -42,7 +42,7 @@ export function callerSettings(...callers: readonly string[]) {
   return {
     SERVICE_PUBLIC_KEYS: publicKeys(...callers)
       .superRefine(requireRoles)
-      .describe("Public keys of all callers; `kid` is the caller's name."),
+      .describe('Public keys of all callers, by `kid`.'),
   } as const;
 }
 
@@ -67,15 +67,13 @@ export const commonSettings = {
     .transform((text) => text.replace(/^\[(.*)\]$/, '$1'))
     .default('127.0.0.1')
     .meta({ unit: 'address', fallback: '`127.0.0.1`; in the images `::`' })
-    .describe(
-      'Address that the ports listen on. `::` is every address of the machine, of IPv6 and IPv4; `0.0.0.0` is every address of IPv4.',
-    ),
+    .describe('Address that the ports listen on; `::` is every address, of IPv6 and IPv4.'),
   SHUTDOWN_DELAY_MS: integer(0, { max: LONGEST_SHUTDOWN_DELAY_MS })
     .meta({ unit: 'ms' })
     .describe(
-      'How long the service still serves after SIGTERM, while it reports that it is not ready ([which value](upgrade-and-release.md#how-a-process-stops)).',
+      'Time for which the service still serves after SIGTERM ([which value](upgrade-and-release.md#how-a-process-stops)).',
     ),
-  SERVICE_PRIVATE_KEY: privateKey().describe("This service's private key for service tokens."),
+  SERVICE_PRIVATE_KEY: privateKey().describe('Private key for service tokens.'),
   ...callerSettings(),
   ...tlsSettings,
   ...tracingSettings,
@@ -92,9 +90,7 @@ export function rpcSettings(defaults: { readonly rpc: number; readonly probes: n
     RPC_PORT: port(defaults.rpc).describe('gRPC.'),
     CONNECT_PORT: optionalInteger({ max: 65_535, unit: 'port' })
       .meta({ fallback: 'none: not served' })
-      .describe(
-        'The same rpcs in the Connect protocol (JSON over HTTP) and in gRPC-Web, for [other services](../internal-services.md).',
-      ),
+      .describe('The same rpcs by Connect and gRPC-Web, for [other services](../internal-services.md).'),
     PROBE_PORT: probePort(defaults.probes),
   } as const;
 }
@@ -202,7 +198,7 @@ export const sessionSettings = {
   SESSION_AUDIENCE: list()
     .meta({ unit: 'names, separated by commas' })
     .describe(
-      "Accepted `aud` of sessions: the client id at the identity provider, and that of the host application's own sessions.",
+      'Accepted `aud` of sessions: client id at the identity provider, and that of your own `session+jwt`.',
     ),
   SESSION_USER_ID_CLAIM: z
     .string()
@@ -249,32 +245,29 @@ export const databaseSettings = {
   DATABASE_POOL_SIZE: integer(10, { min: 1, max: 200, unit: 'connections' }).describe(
     'Connections for everything without a pool of its own.',
   ),
-  DATABASE_CONNECT_TIMEOUT_MS: durationMs(2_000).describe(
-    'Maximum wait for a connection: a free one of the pool, or a new one.',
-  ),
+  DATABASE_CONNECT_TIMEOUT_MS: durationMs(2_000).describe('Maximum wait for a connection.'),
   DATABASE_STATEMENT_TIMEOUT_MS: durationMs(10_000).describe('Maximum duration of a statement.'),
 } as const;
 
-/** The settings of a service that uses Redis but can do without it; the description says what for. */
-export function redisSettings(description: string) {
-  const none = { unit: 'PEM', fallback: 'none' } as const;
-  return {
-    REDIS_URL: optionalText({
-      unit: '`redis://` or `rediss://`',
-      fallback: 'none: no Redis',
-      secret: 'if it contains a password',
-    }).describe(description),
-    REDIS_TLS_CA: optionalText({ unit: 'PEM', fallback: 'the public authorities that Node knows' }).describe(
-      'Certificates of the authorities that issue the certificate of Redis, with `rediss://`.',
-    ),
-    REDIS_TLS_CERT: optionalText(none).describe(
-      'Certificate of this service for Redis, if Redis asks its clients for one.',
-    ),
-    REDIS_TLS_KEY: optionalText({ ...none, secret: true }).describe('Private key of `REDIS_TLS_CERT`.'),
-  } as const;
-}
+/** The settings of a service that uses Redis but can do without it. */
+export const redisSettings = {
+  REDIS_URL: optionalText({
+    unit: '`redis://` or `rediss://`',
+    fallback: 'none: no Redis',
+    secret: 'if it contains a password',
+  }).describe('Redis for evictions, limits, DPoP proofs and the request log of all gateways.'),
+  REDIS_TLS_CA: optionalText({ unit: 'PEM', fallback: 'the public authorities that Node knows' }).describe(
+    'Authorities of the certificate of Redis, with `rediss://`.',
+  ),
+  REDIS_TLS_CERT: optionalText({ unit: 'PEM', fallback: 'none' }).describe(
+    'Certificate for Redis, if Redis asks for one.',
+  ),
+  REDIS_TLS_KEY: optionalText({ unit: 'PEM', fallback: 'none', secret: true }).describe(
+    'Private key of `REDIS_TLS_CERT`.',
+  ),
+} as const;
 
-type RedisSettings = { readonly [Name in keyof ReturnType<typeof redisSettings>]?: string | undefined };
+type RedisSettings = { readonly [Name in keyof typeof redisSettings]?: string | undefined };
 
 /** Refuses settings of TLS to Redis that would be ignored, or do not suffice. */
 export function requireRedisTls(settings: RedisSettings, context: z.RefinementCtx): void {
