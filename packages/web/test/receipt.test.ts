@@ -19,11 +19,11 @@ const purposeOf = (name: string) => ({
   language: 'de',
   recipient: {
     party_name: name,
+    party_developer: null,
+    party_description: null,
     party_url: null,
     privacy_notice: null,
-    redirect_host: null,
-    as_shown: true,
-    as_of: '2026-03-01T12:00:00.000Z',
+    redirect_host: 'app.example',
   },
   pii_information: [],
 });

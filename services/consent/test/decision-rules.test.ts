@@ -36,7 +36,10 @@ function pendingIn(status: PendingStatus, changes: Partial<PendingApproval> = {}
     claimedBy: 'ada',
     extensions: 0,
     decidedAt: null,
-    shownApp: null,
+    shownApp: {
+      ...{ version: 1, name: 'Pulse Diary', description: '', developerName: '' },
+      ...{ homepageUrl: '', privacyPolicyUrl: '', redirectHost: 'pulse.test' },
+    },
     approval: null,
     ...changes,
   };

@@ -211,9 +211,12 @@ describe('listing', () => {
     const later = await approve(consent, await registerApp(consent), 'collector');
     await revoke(later.grantId, 'collector');
     await consent.owner.query(
-      `INSERT INTO consent_grant SELECT (jsonb_populate_record(g, jsonb_build_object('id', 'grt_later' || n,
-         'granted_at', g.granted_at + n * interval '1 second'))).*
-       FROM consent_grant g CROSS JOIN generate_series(1, 100) n WHERE g.id = $1`,
+      `WITH copied AS (
+         INSERT INTO consent_grant SELECT (jsonb_populate_record(g, jsonb_build_object('id', 'grt_later' || n,
+           'granted_at', g.granted_at + n * interval '1 second'))).*
+         FROM consent_grant g CROSS JOIN generate_series(1, 100) n WHERE g.id = $1 RETURNING id)
+       INSERT INTO consent_event SELECT (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid(),
+         'grant_id', copied.id))).* FROM consent_event e CROSS JOIN copied WHERE e.grant_id = $1`,
       [later.grantId],
     );
     expect(await consent.people.getPerson({ userId: 'collector' })).toMatchObject({

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
-import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
@@ -171,12 +171,13 @@ export async function registerApp(consent: RunningService, ownerId = newId('dev'
     ownerId,
     homepageUrl: 'https://pulse.test/',
     privacyPolicyUrl: 'https://pulse.test/privacy',
+    updatedAt: timestampFromDate(new Date('2026-01-01T00:00:00Z')),
   };
   const { epoch } = await consent.ledger.putApp({ app });
   return { ...app, epoch };
 }
 
-export type RegisteredApp = Awaited<ReturnType<typeof registerApp>> & { readonly updatedAt?: Timestamp };
+export type RegisteredApp = Awaited<ReturnType<typeof registerApp>>;
 
 /** Opens a pending approval of that app and returns its id. */
 export async function openPending(

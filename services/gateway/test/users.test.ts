@@ -190,7 +190,7 @@ describe("people's requests", () => {
           redirectHost: 'two.test',
           developerName: 'B.',
         },
-        { clientId: 'app_1', name: 'One', currentName: 'One', redirectHost: '', developerName: '' },
+        { clientId: 'app_1', name: 'One', currentName: 'One', redirectHost: 'one.test', developerName: '' },
       ];
       gateway.backends.answer({ listConnectedApps: () => ({ apps, total: 5 }) });
       expect((await call('GET', '/partner/consent/apps?page=2&pageSize=2')).body).toEqual({
@@ -202,7 +202,7 @@ describe("people's requests", () => {
             redirectHost: 'two.test',
             developerName: 'B.',
           },
-          { clientId: 'app_1', name: 'One', redirectHost: null, developerName: null },
+          { clientId: 'app_1', name: 'One', redirectHost: 'one.test', developerName: null },
         ],
         pagination: { page: 2, pageSize: 2, total: 5, totalPages: 3 },
       });

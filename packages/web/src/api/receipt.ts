@@ -3,8 +3,7 @@ import type { SignedReceipt } from './resources.ts';
 const SECOND_MS = 1_000;
 
 /**
- * The content of a receipt (ISO/IEC TS 27560:2023). Texts are those that the person was shown. Some were not
- * stored by earlier releases.
+ * The content of a receipt (ISO/IEC TS 27560:2023). Texts are those that the person was shown.
  */
 export interface Receipt {
   /** The id of the grant. */
@@ -21,24 +20,20 @@ export interface Receipt {
 export interface ReceiptPurpose {
   /** What the app said it needs the data for. */
   readonly purpose: string | null;
-  /** BCP 47; empty if not stored. */
+  /** BCP 47. */
   readonly language: string;
   readonly recipient: ReceiptRecipient;
-  /** Empty if not stored. */
   readonly pii_information: readonly ReceiptItem[];
 }
 
 /** The app as the person was shown it. */
 export interface ReceiptRecipient {
   readonly party_name: string;
-  readonly party_developer?: string | null;
-  readonly party_description?: string | null;
+  readonly party_developer: string | null;
+  readonly party_description: string | null;
   readonly party_url: string | null;
   readonly privacy_notice: string | null;
-  readonly redirect_host: string | null;
-  /** False if the approval did not store what it showed; then the app is described as of `as_of`. */
-  readonly as_shown: boolean;
-  readonly as_of: string;
+  readonly redirect_host: string;
 }
 
 export interface ReceiptItem {
@@ -84,7 +79,6 @@ function isReceipt(content: unknown): content is Receipt {
       (purpose?: Partial<ReceiptPurpose> | null) =>
         typeof purpose?.recipient === 'object' &&
         purpose.recipient !== null &&
-        isTime(purpose.recipient.as_of) &&
         Array.isArray(purpose.pii_information),
     ) &&
     Array.isArray(events) &&

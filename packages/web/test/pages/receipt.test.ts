@@ -7,7 +7,7 @@ import { after, NOW } from '../kit/times.ts';
 const HEART = 'read:health-data:heart';
 const recipient = {
   ...{ party_name: 'Morning Run', party_developer: 'Run Labs GmbH', redirect_host: 'app.example' },
-  ...{ party_url: null, privacy_notice: 'https://run.example/privacy', as_shown: true, as_of: after(0) },
+  ...{ party_url: null, privacy_notice: 'https://run.example/privacy', party_description: null },
 };
 const shown = {
   ...{ purpose: 'It shows how hard you train.', language: 'en', recipient },
@@ -71,16 +71,6 @@ test('a receipt tells the whole life of a connection', async () => {
     ],
   ]);
   page.see('Shared: Heart and Mood. Until 28 Nov 2026, 12:02. Data shared: from 1 Jan 2026.');
-});
-
-test('a receipt of an earlier release says what was not stored', async () => {
-  const then = { ...recipient, as_shown: false, as_of: '2025-02-01T12:00:00.000Z' };
-  const purpose = { purpose: null, language: '', recipient: then, pii_information: [] };
-  await using page = await openReceipt(receiptOf([purpose], eventOf('given')));
-  page.see('Name and links are those of 1 Feb 2025.');
-  page.see('The words on the screen were not stored at that time.');
-  page.see('Reason givennone');
-  expect(page.find('Shown in')).toBeNull();
 });
 
 test('a receipt that the page cannot read is still offered as a file', async () => {

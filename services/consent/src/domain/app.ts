@@ -4,10 +4,9 @@ export type AppStatus = 'active' | 'suspended' | 'revoked';
 /** An app's description of itself. Texts and links are empty when the app has none. */
 export interface Profile {
   readonly name: string;
-  /** Null when not known: earlier releases neither report nor store it. Like developerName. */
-  readonly description: string | null;
+  readonly description: string;
   /** Who makes the app, in the developer's own words. */
-  readonly developerName: string | null;
+  readonly developerName: string;
   readonly homepageUrl: string;
   readonly privacyPolicyUrl: string;
 }
@@ -21,8 +20,8 @@ export interface AppProfile extends Profile {
 
 /** An app as reported by authorization. */
 export interface ReportedApp extends AppProfile {
-  /** Time of the developer's last change; null if the reporting release does not send it. */
-  readonly updatedAt: Date | null;
+  /** Time of the developer's last change. */
+  readonly updatedAt: Date;
 }
 
 /** An operator's lock. A locked app is never active, and its developer cannot change that. */

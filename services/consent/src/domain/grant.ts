@@ -37,18 +37,18 @@ export interface ConnectedApp {
   /** As shown at the latest approval. */
   readonly name: string;
   readonly currentName: string;
-  /** As shown at the latest approval; null when it was not stored. */
-  readonly redirectHost: string | null;
-  /** As shown at the latest approval; null when it was not stored. */
-  readonly developerName: string | null;
+  /** As shown at the latest approval. */
+  readonly redirectHost: string;
+  /** As shown at the latest approval; empty when the app named none. */
+  readonly developerName: string;
 }
 
 /** A grant as its person sees it. */
 export interface GrantView extends Grant {
   /** As shown to the person at the latest approval. */
   readonly app: AppProfile;
-  /** Host that received the response to that approval; null when it was not stored. */
-  readonly redirectHost: string | null;
+  /** Host that received the response to that approval. */
+  readonly redirectHost: string;
   /** Why the app asked, in its own words, at that approval; empty when it gave no reason. */
   readonly purpose: string;
   readonly currentAppName: string;

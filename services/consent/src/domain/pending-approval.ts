@@ -16,7 +16,6 @@ export interface ConsentRequest {
   readonly scopes: readonly Scope[];
   /** In the app's own words; empty when absent or when the app was not authenticated. */
   readonly purpose: string;
-  /** Those that the app cannot work without, by its own account; empty when it does not say or was not authenticated. */
   /** Whether the app was authenticated by its secret when it opened the request. */
   readonly clientAuthenticated: boolean;
 }
@@ -62,8 +61,7 @@ export interface PendingApproval extends ConsentRequest {
   /** How often the time to decide was extended. */
   readonly extensions: number;
   readonly decidedAt: Date | null;
-  /** Null when an earlier release opened it. */
-  readonly shownApp: ShownApp | null;
+  readonly shownApp: ShownApp;
   /** Present only if approved. */
   readonly approval: Approval | null;
 }

@@ -1,5 +1,5 @@
 import type { GrantEnder } from '@phds/catalog/wire-names';
-import type { ProfileVersion, ShownApp } from './shown-app.ts';
+import type { ShownApp } from './shown-app.ts';
 
 /** A scope in the words shown to the person. */
 export interface ShownScope {
@@ -9,21 +9,29 @@ export interface ShownScope {
 }
 
 /** One event in the life of a grant. */
-export interface ConsentEvent {
-  readonly kind: 'granted' | 'narrowed' | 'revoked' | 'deletion_requested';
+export type ConsentEvent = ApprovalEvent | OtherEvent;
+
+interface EventTerms {
   readonly at: Date;
-  /** The next five are used for `granted` only; otherwise empty. */
+  /** The grant after this event. */
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date;
+  readonly dataFrom: string | null;
+}
+
+/** An approval, with what the person was shown. */
+export interface ApprovalEvent extends EventTerms {
+  readonly kind: 'granted';
   readonly pendingId: string;
   readonly purpose: string;
   /** BCP 47. */
   readonly language: string;
   readonly shown: readonly ShownScope[];
-  /** Also null in events of releases that did not store it. */
-  readonly shownApp: ShownApp | null;
-  /** The grant after this event. */
-  readonly scopes: readonly string[];
-  readonly expiresAt: Date;
-  readonly dataFrom: string | null;
+  readonly shownApp: ShownApp;
+}
+
+interface OtherEvent extends EventTerms {
+  readonly kind: 'narrowed' | 'revoked' | 'deletion_requested';
 }
 
 /** The end of a grant that is not in its history. */
@@ -37,8 +45,6 @@ export interface ReceiptFacts {
   readonly grantId: string;
   readonly userId: string;
   readonly clientId: string;
-  /** The oldest known profile of the app, used for decisions that did not store what they showed. */
-  readonly oldestProfile: ProfileVersion;
   /** How the grant ended, unless the person ended it, which is an event. Null while active. */
   readonly ending: Ending | null;
   readonly events: readonly ConsentEvent[];
@@ -67,7 +73,7 @@ const ENDINGS = {
 export function toReceipt(facts: ReceiptFacts): Record<string, unknown> {
   const purposes = facts.events
     .filter((event) => event.kind === 'granted')
-    .map((event) => ({ event, recipient: toRecipient(facts, event) }));
+    .map((event) => ({ event, recipient: toRecipient(event) }));
   const latest = purposes.at(-1);
   return {
     schema_version: SCHEMA_VERSION,
@@ -98,42 +104,34 @@ interface ReceiptEvent {
 /** An app on a receipt. */
 interface Recipient {
   readonly party_name: string;
-  /** Who makes the app and what it is, in the developer's words; null when absent or not stored. */
+  /** Who makes the app and what it is, in the developer's words; null when absent. */
   readonly party_developer: string | null;
   readonly party_description: string | null;
   readonly party_url: string | null;
   readonly privacy_notice: string | null;
-  /** Host that received the response; null when it was not stored. */
-  readonly redirect_host: string | null;
-  /**
-   * Whether this is what the person saw. If not, the decision was made before this was stored, and the profile is that of `as_of`.
-   */
-  readonly as_shown: boolean;
-  readonly as_of: string;
+  /** Host that received the response. */
+  readonly redirect_host: string;
 }
 
-function toRecipient({ oldestProfile }: ReceiptFacts, { shownApp, at }: ConsentEvent): Recipient {
-  const { name, description, developerName, homepageUrl, privacyPolicyUrl } = shownApp ?? oldestProfile;
+function toRecipient({ shownApp }: ApprovalEvent): Recipient {
+  const { name, description, developerName, homepageUrl, privacyPolicyUrl, redirectHost } = shownApp;
   return {
     party_name: name,
     party_developer: toNullable(developerName),
     party_description: toNullable(description),
     party_url: toNullable(homepageUrl),
     privacy_notice: toNullable(privacyPolicyUrl),
-    redirect_host: shownApp?.redirectHost ?? null,
-    as_shown: shownApp !== null,
-    as_of: (shownApp === null ? oldestProfile.since : at).toISOString(),
+    redirect_host: redirectHost,
   };
 }
 
-/** Also null for a text that a decision of an earlier release did not store. */
-function toNullable(text: string | null | undefined): string | null {
-  return text === '' ? null : (text ?? null);
+function toNullable(text: string): string | null {
+  return text === '' ? null : text;
 }
 
-function toPurpose(event: ConsentEvent, recipient: Recipient): Record<string, unknown> {
+function toPurpose(event: ApprovalEvent, recipient: Recipient): Record<string, unknown> {
   return {
-    purpose: event.purpose === '' ? null : event.purpose,
+    purpose: toNullable(event.purpose),
     lawful_basis: 'consent',
     language: event.language,
     collection_method: 'approval screen',

@@ -39,20 +39,17 @@ export function toLatestChanges(changes: readonly AppChange[]): AppChange[] {
   );
 }
 
-/**
- * The changes of an app since a version, oldest first. `versions` are in order; changes of missing versions are combined. A text
- * that becomes known is not a change.
- */
+/** The changes of an app since a version, oldest first. `versions` are in order; changes of missing versions are combined. */
 export function listChanges(shown: ShownVersion, versions: readonly ProfileVersion[]): AppChange[] {
   const known = new Map(FIELDS.map((field) => [field, shown[field]]));
   return versions
     .filter(({ version }) => version > shown.version)
     .flatMap((after) =>
       FIELDS.flatMap((field) => {
-        const [from, to] = [known.get(field) ?? null, after[field]];
-        if (to === null || to === from) return [];
+        const [from, to] = [known.get(field) ?? '', after[field]];
+        if (to === from) return [];
         known.set(field, to);
-        return from === null ? [] : [{ field, from, to, at: after.since }];
+        return [{ field, from, to, at: after.since }];
       }),
     );
 }

@@ -10,7 +10,7 @@ import {
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { AppLock, AppLockKind, AppProfile, AppStatus, ReportedApp } from '../domain/app.ts';
-import { findMoment, parseName, parseText } from './parameters.ts';
+import { parseMoment, parseName, parseText } from './parameters.ts';
 
 const TO_MESSAGE = {
   active: AppStatusMessage.ACTIVE,
@@ -49,20 +49,7 @@ export function findAppLock(message: AppLockMessage | undefined): Pick<AppLock, 
 
 export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof AppProfileSchema> {
   const { clientId, name, ownerId, description, developerName, homepageUrl, privacyPolicyUrl } = app;
-  return {
-    clientId,
-    name,
-    ownerId,
-    ...(description !== null && { description }),
-    ...(developerName !== null && { developerName }),
-    homepageUrl,
-    privacyPolicyUrl,
-  };
-}
-
-/** Null when absent. */
-function findText(parameter: string, text: string | undefined): string | null {
-  return text === undefined ? null : parseText(parameter, text);
+  return { clientId, name, ownerId, description, developerName, homepageUrl, privacyPolicyUrl };
 }
 
 export function parseReportedApp(message: AppProfileMessage | undefined): ReportedApp {
@@ -71,10 +58,10 @@ export function parseReportedApp(message: AppProfileMessage | undefined): Report
     clientId: parseName('app.clientId', message.clientId),
     name: parseName('app.name', message.name, 512),
     ownerId: parseUserId(message.ownerId, 'app.ownerId'),
-    description: findText('app.description', message.description),
-    developerName: findText('app.developerName', message.developerName),
+    description: parseText('app.description', message.description),
+    developerName: parseText('app.developerName', message.developerName),
     homepageUrl: parseText('app.homepageUrl', message.homepageUrl),
     privacyPolicyUrl: parseText('app.privacyPolicyUrl', message.privacyPolicyUrl),
-    updatedAt: findMoment('app.updatedAt', message.updatedAt),
+    updatedAt: parseMoment('app.updatedAt', message.updatedAt),
   };
 }

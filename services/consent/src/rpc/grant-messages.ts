@@ -44,7 +44,7 @@ export function toGrantMessage(grant: GrantView): MessageInitShape<typeof Consen
     accessCount: grant.accessCount,
     dataFrom: grant.dataFrom ?? '',
     currentAppName: grant.currentAppName,
-    redirectHost: grant.redirectHost ?? '',
+    redirectHost: grant.redirectHost,
     purpose: grant.purpose,
     ...toDeletionRequest(grant),
     appChanges: grant.appChanges.map((change) => ({ ...change, at: timestampFromDate(change.at) })),
@@ -77,5 +77,5 @@ function toDeletionRequest({ deletionRequestedAt }: Grant) {
 }
 
 export function toConnectedAppMessage(app: ConnectedApp): MessageInitShape<typeof ConnectedAppSchema> {
-  return { ...app, redirectHost: app.redirectHost ?? '', developerName: app.developerName ?? '' };
+  return { ...app };
 }

@@ -13,24 +13,17 @@ const SHOWN_COLUMNS = sql`name, description, developer_name AS "developerName", 
   privacy_policy_url AS "privacyPolicyUrl"`;
 
 /**
- * Stores the profile reported by authorization unless a newer one is known, because reports may arrive out of order. What a report
- * does not contain is kept. Returns the current version. The transaction holds a lock on the app's row, so that versions are added
- * in sequence.
+ * Stores the profile reported by authorization unless a newer one is known, because reports may arrive out of order. Returns the
+ * current version. The transaction holds a lock on the app's row, so that versions are added in sequence.
  */
 export async function takeProfile(tx: pg.ClientBase, app: ReportedApp): Promise<ShownVersion> {
   const { clientId, name, description, developerName, homepageUrl, privacyPolicyUrl } = app;
   const columns = sql`${COLUMNS}, profile_updated_at`;
-  const reported = sql`${name}, coalesce(${description}, description), coalesce(${developerName}, developer_name),
-    ${homepageUrl}, ${privacyPolicyUrl}, greatest(profile_updated_at, ${app.updatedAt}::timestamptz)`;
-  // An earlier release registers apps without a version; the existing profile becomes the first one.
+  const reported = sql`${name}, ${description}, ${developerName}, ${homepageUrl}, ${privacyPolicyUrl},
+    ${app.updatedAt}::timestamptz`;
   await execute(tx)`
-    WITH first AS (
-      INSERT INTO app_profile (client_id, version, since, ${COLUMNS})
-      SELECT client_id, 1, statement_timestamp(), ${COLUMNS} FROM app
-      WHERE client_id = ${clientId} AND NOT EXISTS (SELECT FROM app_profile WHERE client_id = ${clientId})
-    )
     UPDATE app SET (${columns}) = ROW(${reported})
-    WHERE client_id = ${clientId} AND (profile_updated_at > ${app.updatedAt}::timestamptz) IS NOT TRUE
+    WHERE client_id = ${clientId} AND profile_updated_at <= ${app.updatedAt}::timestamptz
       AND (${columns}) IS DISTINCT FROM (${reported})`;
   return keepVersion(tx, clientId);
 }

@@ -11,8 +11,8 @@ export interface AppRow {
   readonly appClientId: string;
   readonly appName: string;
   readonly appOwnerId: string;
-  readonly appDescription: string | null;
-  readonly appDeveloperName: string | null;
+  readonly appDescription: string;
+  readonly appDeveloperName: string;
   readonly appHomepageUrl: string;
   readonly appPrivacyPolicyUrl: string;
 }
@@ -29,12 +29,8 @@ export function toAppProfile(row: AppRow): AppProfile {
   };
 }
 
-/** An app with the profile that a person saw, or the current one if that was not stored. */
-export function toAppAsShown(row: AppRow, shown: Profile | null): AppProfile {
-  const app = toAppProfile(row);
-  if (shown === null) return app;
-  const { name, homepageUrl, privacyPolicyUrl } = shown;
-  // Absent in what earlier releases stored.
-  const { description = null, developerName = null } = shown;
-  return { ...app, name, description, developerName, homepageUrl, privacyPolicyUrl };
+/** An app with the profile that a person saw. */
+export function toAppAsShown(row: AppRow, shown: Profile): AppProfile {
+  const { name, description, developerName, homepageUrl, privacyPolicyUrl } = shown;
+  return { ...toAppProfile(row), name, description, developerName, homepageUrl, privacyPolicyUrl };
 }

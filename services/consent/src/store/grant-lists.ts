@@ -75,9 +75,9 @@ export async function listConnectedApps(
         SELECT * FROM (${latestGrants(userId)}) latest
         ORDER BY granted_at DESC, id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}
       ), shown AS MATERIALIZED (
-        SELECT page.*, shown_app_of(id, client_id, 'infinity') AS app FROM page
+        SELECT page.*, shown_app_of(id, 'infinity') AS app FROM page
       )
-      SELECT s.client_id AS "clientId", coalesce(s.app->>'name', a.name) AS name, a.name AS "currentName",
+      SELECT s.client_id AS "clientId", s.app->>'name' AS name, a.name AS "currentName",
         s.app->>'redirectHost' AS "redirectHost", s.app->>'developerName' AS "developerName"
       FROM shown s JOIN app a ON a.client_id = s.client_id
       ORDER BY s.granted_at DESC, s.id DESC`,

@@ -15,10 +15,9 @@ export const PENDING_STATUS = sql`CASE
   WHEN p.expires_at <= statement_timestamp() THEN 'expired'
   ELSE 'pending' END`;
 
-/** The columns of a PendingRow. Earlier releases stored a purpose even for unauthenticated requests; it is not read. */
+/** The columns of a PendingRow. */
 export const PENDING_COLUMNS = sql`p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch", p.redirect_host AS "redirectHost",
-  p.scopes, CASE WHEN p.client_authenticated THEN p.purpose ELSE '' END AS purpose,
-  p.client_authenticated AS "clientAuthenticated",
+  p.scopes, p.purpose, p.client_authenticated AS "clientAuthenticated",
   p.created_at AS "createdAt", p.expires_at AS "expiresAt", p.claimed_by AS "claimedBy", p.extensions,
   ${PENDING_STATUS} AS status,
   p.decided_at AS "decidedAt", p.approved_scopes AS "approvedScopes", p.approved_days AS "approvedDays",
@@ -46,7 +45,7 @@ export interface PendingRow {
   readonly approvedDataFrom: string | null;
   readonly grantId: string | null;
   readonly grantExpiresAt: Date | null;
-  readonly shownApp: ShownApp | null;
+  readonly shownApp: ShownApp;
 }
 
 export function toPendingApproval(row: PendingRow): PendingApproval {

@@ -63,7 +63,7 @@ async function selectEntries(pool: pg.Pool, where: Sql, page: Page): Promise<Acc
   const entries = await select<AccessEntry>(pool)`
     SELECT p.id::text AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId", p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page,
       p.record_count AS "recordCount", p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict,
-      coalesce(shown_app_of(p.grant_id, p.client_id, p.at)->>'name', a.name, '') AS "appName", coalesce(a.name, '') AS "currentAppName"
+      coalesce(shown_app_of(p.grant_id, p.at)->>'name', a.name, '') AS "appName", coalesce(a.name, '') AS "currentAppName"
     FROM (SELECT * FROM access_record r WHERE ${where} AND r.refers_to IS NULL
       ORDER BY r.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}) p
     LEFT JOIN app a ON a.client_id = p.client_id
@@ -72,14 +72,11 @@ async function selectEntries(pool: pg.Pool, where: Sql, page: Page): Promise<Acc
   return entries.map((entry) => ({ ...entry, id: toAccessId(entry.id) }));
 }
 
-/**
- * `counts` is what follows FROM: counts by day with the alias `c`. A refusal may be counted for another local day than its record if
- * an earlier release counted only one of them; then `released` is not less than 0.
- */
+/** `counts` is what follows FROM: counts by day with the alias `c`. */
 function selectDays(pool: pg.Pool, counts: Sql): Promise<CountedDay[]> {
   return select<CountedDay>(pool)`
     WITH scopes AS (
-      SELECT c.day, c.client_id, c.scope, greatest(sum(c.recorded - c.refused), 0)::int AS released, sum(c.refused)::int AS refused
+      SELECT c.day, c.client_id, c.scope, sum(c.recorded - c.refused)::int AS released, sum(c.refused)::int AS refused
       FROM ${counts} GROUP BY c.day, c.client_id, c.scope
     )
     SELECT to_char(day, 'YYYY-MM-DD') AS date, client_id AS "clientId", sum(released)::int AS released, sum(refused)::int AS refused,
@@ -131,7 +128,7 @@ async function addNames(
   const grant =
     grantId === null ? sql`user_id = ${userId} AND client_id = d.client_id` : sql`id = ${grantId}`;
   const names = await select<{ clientId: string; shown: string | null; current: string | null }>(pool)`
-    SELECT d.client_id AS "clientId", a.name AS current, shown_app_of(g.id, d.client_id, 'infinity')->>'name' AS shown
+    SELECT d.client_id AS "clientId", a.name AS current, shown_app_of(g.id, 'infinity')->>'name' AS shown
     FROM unnest(${[...new Set(days.map(({ clientId }) => clientId))]}::text[]) d(client_id)
     LEFT JOIN app a ON a.client_id = d.client_id
     LEFT JOIN LATERAL (SELECT id FROM consent_grant WHERE ${grant}

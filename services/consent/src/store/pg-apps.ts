@@ -87,10 +87,13 @@ function toStanding(row: Row | undefined): AppStanding | null {
 }
 
 async function put(tx: pg.ClientBase, app: ReportedApp): Promise<AppStanding> {
-  const { clientId, ownerId, name, description, developerName, homepageUrl, privacyPolicyUrl } = app;
+  const { clientId, ownerId, name, description, developerName, homepageUrl, privacyPolicyUrl, updatedAt } =
+    app;
   await execute(tx)`
-    INSERT INTO app (client_id, owner_id, name, description, developer_name, homepage_url, privacy_policy_url)
-    VALUES (${clientId}, ${ownerId}, ${name}, ${description}, ${developerName}, ${homepageUrl}, ${privacyPolicyUrl})
+    INSERT INTO app (client_id, owner_id, name, description, developer_name, homepage_url, privacy_policy_url,
+      profile_updated_at)
+    VALUES (${clientId}, ${ownerId}, ${name}, ${description}, ${developerName}, ${homepageUrl}, ${privacyPolicyUrl},
+      ${updatedAt})
     ON CONFLICT (client_id) DO NOTHING`;
   const [row] = await select<Row>(tx)`
     SELECT ${STANDING} FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import sql, { empty, type Sql } from 'sql-template-tag';
 import type { GrantStore } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
-import { listChanges, type ShownApp, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
+import { listChanges, type ShownApp, toLatestChanges } from '../domain/shown-app.ts';
 import {
   insertDeletionRequested,
   insertRevoked,
@@ -80,16 +80,15 @@ function shortenChanges(view: GrantView): GrantView {
 
 interface ViewRow extends GrantRow, AppRow {
   readonly userRef: string;
-  /** The oldest version of the app when an earlier release stored none; null when no version is stored either. */
-  readonly shownApp: ShownApp | (ShownVersion & { readonly redirectHost?: undefined }) | null;
+  readonly shownApp: ShownApp;
   /** Of the latest approval. */
-  readonly purpose: string | null;
+  readonly purpose: string;
 }
 
 async function selectViews(pool: pg.Pool, where: Sql): Promise<GrantView[]> {
   const rows = await select<ViewRow>(pool)`
     SELECT ${GRANT_COLUMNS}, ${APP_COLUMNS}, g.user_ref::text AS "userRef",
-      shown_app_of(g.id, g.client_id, 'infinity') AS "shownApp", (
+      shown_app_of(g.id, 'infinity') AS "shownApp", (
         SELECT purpose FROM consent_event WHERE grant_id = g.id AND kind = 'granted' ORDER BY at DESC LIMIT 1
       ) AS purpose
     FROM ${GRANT_FROM} WHERE ${where}`;
@@ -103,10 +102,10 @@ async function selectViews(pool: pg.Pool, where: Sql): Promise<GrantView[]> {
   return rows.map((row) => ({
     ...toGrant(row),
     app: toAppAsShown(row, row.shownApp),
-    redirectHost: row.shownApp?.redirectHost ?? null,
-    purpose: row.purpose ?? '',
+    redirectHost: row.shownApp.redirectHost,
+    purpose: row.purpose,
     currentAppName: row.appName,
-    appChanges: row.shownApp === null ? [] : listChanges(row.shownApp, versions.get(row.clientId) ?? []),
+    appChanges: listChanges(row.shownApp, versions.get(row.clientId) ?? []),
     lastAccessAt: byGrant.get(row.id)?.last ?? null,
     accessCount: byGrant.get(row.id)?.count ?? 0,
   }));

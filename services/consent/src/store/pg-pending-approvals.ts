@@ -26,8 +26,7 @@ interface ViewRow extends PendingRow, AppRow {
   readonly liveScopes: Scope[];
   readonly liveExpiresAt: Date;
   readonly liveDataFrom: string | null;
-  /** Also null when no version of the app is stored. */
-  readonly liveAppName: string | null;
+  readonly liveAppName: string;
 }
 
 /** Pending approvals in table `pending_approval`. */
@@ -181,7 +180,7 @@ async function selectViews(
   const rows = await select<ViewRow>(pool)`
     SELECT ${PENDING_COLUMNS}, ${APP_COLUMNS}, g.id AS "liveGrantId", g.scopes AS "liveScopes",
       g.expires_at AS "liveExpiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "liveDataFrom",
-      shown_app_of(g.id, g.client_id, 'infinity')->>'name' AS "liveAppName"
+      shown_app_of(g.id, 'infinity')->>'name' AS "liveAppName"
     FROM ${PENDING_FROM}
     LEFT JOIN consent_grant g ON g.user_id = ${userId} AND g.client_id = p.client_id AND g.closed_at IS NULL
       AND g.app_epoch = a.epoch AND NOT ${SUSPENDED}
@@ -203,11 +202,11 @@ async function selectViews(
 }
 
 function toConnection(row: ViewRow): Connection | null {
-  const { liveGrantId, liveScopes, liveExpiresAt, liveDataFrom, liveAppName, appName } = row;
+  const { liveGrantId, liveScopes, liveExpiresAt, liveDataFrom, liveAppName } = row;
   if (liveGrantId === null) return null;
   return {
     grantId: liveGrantId,
-    appName: liveAppName ?? appName,
+    appName: liveAppName,
     scopes: liveScopes,
     expiresAt: liveExpiresAt,
     dataFrom: liveDataFrom,

@@ -1,7 +1,6 @@
 import { type ReceiptApproval as Approval, endOf, type ReceiptPurpose } from '../../api/receipt.ts';
 import { currentLocale } from '../../texts/language.ts';
-import { Card, Facts, Soft } from '../../ui/card.tsx';
-import { scopeTitle } from '../../ui/scopes.ts';
+import { Card, Facts } from '../../ui/card.tsx';
 import { formatDay, formatInstant, Instant } from '../../ui/time.tsx';
 import { WebLink } from '../../ui/web-link.tsx';
 import style from './apps.module.css';
@@ -26,9 +25,6 @@ export function ReceiptApproval({
       <h2>
         <Rich id={isFirst ? 'receiptAgreed' : 'receiptAgreedAgain'} values={{ when }} />
       </h2>
-      {recipient.as_shown ? null : (
-        <Soft>{text('receiptNotShown', { day: formatDay(recipient.as_of) })}</Soft>
-      )}
       <Facts
         facts={[
           [text('app'), <bdi key="app">{recipient.party_name}</bdi>],
@@ -49,17 +45,17 @@ export function ReceiptApproval({
           ],
           [text('until'), end === null ? null : formatInstant(new Date(end).toISOString())],
           [text('dataShared'), datesText(event.pii_since)],
-          [text('receiptLanguage'), language === '' ? null : languageName(language)],
+          [text('receiptLanguage'), languageName(language)],
         ]}
       />
       <h3>{text('receiptItems')}</h3>
-      <Items shown={shown} scopes={event.pii_types} />
+      <Items shown={shown} />
     </Card>
   );
 }
 
-function wordsOf(words: string | null | undefined) {
-  return typeof words === 'string' ? <bdi className={style['words']}>{words}</bdi> : null;
+function wordsOf(words: string | null) {
+  return words === null ? null : <bdi className={style['words']}>{words}</bdi>;
 }
 
 function addressOf(url: string | null) {
@@ -71,28 +67,10 @@ function addressOf(url: string | null) {
   );
 }
 
-/** The shared items in the shown words; only their titles if those were not stored. */
-function Items({
-  shown: { language, pii_information },
-  scopes,
-}: {
-  readonly shown: ReceiptPurpose;
-  readonly scopes: readonly string[];
-}) {
-  if (pii_information.length === 0) {
-    return (
-      <>
-        <ul className={style['items']}>
-          {scopes.map((scope) => (
-            <li key={scope}>{scopeTitle(scope)}</li>
-          ))}
-        </ul>
-        <Soft>{text('receiptItemsLost')}</Soft>
-      </>
-    );
-  }
+/** The shared items in the shown words. */
+function Items({ shown: { language, pii_information } }: { readonly shown: ReceiptPurpose }) {
   return (
-    <ul className={style['items']} {...(language === '' ? {} : { lang: language })}>
+    <ul className={style['items']} lang={language}>
       {pii_information.map(({ pii_type, pii_title, pii_description }) => (
         <li key={pii_type}>
           <strong>{pii_title}</strong>

@@ -5,8 +5,8 @@ CREATE TABLE "app" (
     "name" TEXT NOT NULL,
     "homepage_url" TEXT NOT NULL,
     "privacy_policy_url" TEXT NOT NULL,
-    "description" TEXT,
-    "developer_name" TEXT,
+    "description" TEXT NOT NULL,
+    "developer_name" TEXT NOT NULL,
     "status" TEXT NOT NULL DEFAULT 'active',
     "epoch" INTEGER NOT NULL DEFAULT 1,
     "revision" INTEGER NOT NULL DEFAULT 1,
@@ -16,7 +16,7 @@ CREATE TABLE "app" (
     "locked_at" TIMESTAMPTZ(3),
     "unlocked_status" TEXT,
     "anonymous_openings" BIGINT NOT NULL DEFAULT 0,
-    "profile_updated_at" TIMESTAMPTZ(3),
+    "profile_updated_at" TIMESTAMPTZ(3) NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "app_pkey" PRIMARY KEY ("client_id")
@@ -39,8 +39,8 @@ CREATE TABLE "app_profile" (
     "name" TEXT NOT NULL,
     "homepage_url" TEXT NOT NULL,
     "privacy_policy_url" TEXT NOT NULL,
-    "description" TEXT,
-    "developer_name" TEXT,
+    "description" TEXT NOT NULL,
+    "developer_name" TEXT NOT NULL,
 
     CONSTRAINT "app_profile_pkey" PRIMARY KEY ("client_id","version")
 );
@@ -67,7 +67,7 @@ CREATE TABLE "pending_approval" (
     "grant_expires_at" TIMESTAMPTZ(3),
     "anonymous_number" BIGINT,
     "network" TEXT NOT NULL DEFAULT '',
-    "shown_app" JSONB,
+    "shown_app" JSONB NOT NULL,
 
     CONSTRAINT "pending_approval_pkey" PRIMARY KEY ("id")
 );
@@ -366,7 +366,9 @@ ALTER TABLE "consent_grant"
     WHEN starts_with("client_id", 'app_sandbox_') THEN starts_with("user_id", 'sandbox:' || "client_id" || ':')
     ELSE NOT starts_with("user_id", 'sandbox:') END);
 ALTER TABLE "consent_event"
-  ADD CONSTRAINT "consent_event_kind_check" CHECK ("kind" IN ('granted', 'narrowed', 'revoked', 'deletion_requested'));
+  ADD CONSTRAINT "consent_event_kind_check" CHECK ("kind" IN ('granted', 'narrowed', 'revoked', 'deletion_requested')),
+  ADD CONSTRAINT "consent_event_granted_check" CHECK (CASE "kind" WHEN 'granted' THEN "pending_id" IS NOT NULL AND "shown_app" IS NOT NULL
+    ELSE "pending_id" IS NULL AND "shown_app" IS NULL END);
 ALTER TABLE "session_end"
   ADD CONSTRAINT "session_end_kind_check" CHECK ("kind" IN ('token', 'sid', 'subject', 'subject_without_sid'));
 
@@ -404,14 +406,14 @@ CREATE FUNCTION "sub_hash"("user_ref" UUID, "client_id" TEXT) RETURNS BYTEA LANG
 CREATE INDEX "consent_grant_sub_idx" ON "consent_grant" ("sub_hash"("user_ref", "client_id"));
 
 -- The app as the latest approval of a grant up to a time showed it, as JSON. Before the first approval, which only a clock that differs can
--- say, as the first one showed it. For a grant whose approvals did not keep it, the oldest version of the app. NULL when there is none.
+-- say, as the first one showed it. NULL when there is no such grant.
 -- The access history, the list of consents and the export of records name apps by it.
-CREATE FUNCTION "shown_app_of"("of_grant" TEXT, "of_client" TEXT, "until" TIMESTAMPTZ) RETURNS JSONB LANGUAGE sql STABLE
+CREATE FUNCTION "shown_app_of"("of_grant" TEXT, "until" TIMESTAMPTZ) RETURNS JSONB LANGUAGE sql STABLE
   RETURN coalesce(
     (
       SELECT "shown_app"
       FROM "consent_event"
-      WHERE "grant_id" = "of_grant" AND "at" <= "until" AND "shown_app" IS NOT NULL
+      WHERE "grant_id" = "of_grant" AND "at" <= "until" AND "kind" = 'granted'
       ORDER BY "at" DESC
       LIMIT 1
     ),
@@ -421,12 +423,6 @@ CREATE FUNCTION "shown_app_of"("of_grant" TEXT, "of_client" TEXT, "until" TIMEST
       WHERE "grant_id" = "of_grant" AND "kind" = 'granted'
       ORDER BY "at"
       LIMIT 1
-    ),
-    (
-      SELECT jsonb_build_object('version', "version", 'name', "name", 'homepageUrl', "homepage_url",
-        'privacyPolicyUrl', "privacy_policy_url")
-      FROM "app_profile"
-      WHERE "client_id" = "of_client" AND "version" = 1
     )
   );
 

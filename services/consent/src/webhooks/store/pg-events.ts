@@ -33,7 +33,7 @@ export function wanting({ app, host }: EventTypes, g: Sql): Sql {
 
 /** What an event for the deployment says about the connection of grant `g`: the app by the name that its person approved. */
 const CONNECTION = sql`jsonb_build_object('userId', g.user_id, 'app', jsonb_build_object('clientId', g.client_id,
-  'name', coalesce(shown_app_of(g.id, g.client_id, 'infinity')->>'name', (SELECT name FROM app WHERE client_id = g.client_id))))`;
+  'name', shown_app_of(g.id, 'infinity')->>'name'))`;
 
 /**
  * Inserts the events of each of the grants, a row source with the columns of `consent_grant`. Part of the statement that changes the

@@ -7,7 +7,7 @@ export const currentName = text
   .optional()
   .meta({ description: 'The present name of the app, if it is another one.' });
 
-/** An app in a request or a grant. Null is unknown. */
+/** An app in a request or a grant. Null when it has no such text. */
 export const appProfile = z.object({
   clientId: text,
   name: text,
@@ -22,8 +22,8 @@ export function toAppProfileJson(profile: AppProfile | undefined) {
   return {
     clientId: app.clientId,
     name: app.name,
-    description: toNullable(app.description ?? ''),
-    developerName: toNullable(app.developerName ?? ''),
+    description: toNullable(app.description),
+    developerName: toNullable(app.developerName),
     homepageUrl: toNullable(app.homepageUrl),
     privacyPolicyUrl: toNullable(app.privacyPolicyUrl),
   };

@@ -29,7 +29,7 @@ const appChange = z
 const grantJson = z
   .object({
     id: text,
-    app: appProfile.extend({ redirectHost: textOrNull, currentName }),
+    app: appProfile.extend({ redirectHost: text, currentName }),
     appChanges: z.array(appChange).optional(),
     purpose: textOrNull,
     scopes: z.array(scope),
@@ -47,7 +47,7 @@ const grantJson = z
   .meta({ id: 'Grant' });
 
 const connectedAppJson = z
-  .object({ clientId: text, name: text, currentName, redirectHost: textOrNull, developerName: textOrNull })
+  .object({ clientId: text, name: text, currentName, redirectHost: text, developerName: textOrNull })
   .meta({ id: 'ConnectedApp' });
 
 const revocationJson = z.object({ id: text, status: z.literal('revoked'), revokedAt: instant });
@@ -87,7 +87,7 @@ function toGrantJson(grant: ConsentGrant): z.infer<typeof grantJson> {
     id: grant.id,
     app: {
       ...toAppProfileJson(grant.app),
-      redirectHost: toNullable(grant.redirectHost),
+      redirectHost: grant.redirectHost,
       ...findCurrentName(grant.app?.name ?? '', grant.currentAppName),
     },
     ...(grant.appChanges.length === 0 ? {} : { appChanges: grant.appChanges.map(toAppChangeJson) }),
@@ -118,7 +118,7 @@ function toConnectedAppJson({
     clientId,
     name,
     ...findCurrentName(name, currentName),
-    redirectHost: toNullable(redirectHost),
+    redirectHost,
     developerName: toNullable(developerName),
   };
 }
