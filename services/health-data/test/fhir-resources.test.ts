@@ -227,8 +227,8 @@ describe('a resource has all that is stored', () => {
 
   test('but beyond 10,000 readings counted only if all of their types are asked for', async () => {
     await harness.owner.query(
-      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
-       SELECT 'blaise', gen_random_uuid(), 'steps', 'activity', at, at, 1, 'iphone'
+      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
+       SELECT 'blaise', gen_random_uuid(), 'steps', 'activity', at, at, 1, 'iphone', 1
        FROM (SELECT timestamptz '2025-12-31T23:59:59Z' + n * interval '1 s' AS at FROM generate_series(0, 10000) AS n) AS placed`,
     );
     await harness.owner.query(

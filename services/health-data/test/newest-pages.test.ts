@@ -89,8 +89,8 @@ describe('newest pages that are read together', () => {
     ];
     const values = [null, 0, 0.1, -1e-7, 1e21, 72];
     await admin.query(
-      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
-       SELECT 'odd', gen_random_uuid(), 'heart-rate', 'heart', at, at, value, source
+      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
+       SELECT 'odd', gen_random_uuid(), 'heart-rate', 'heart', at, at, value, source, 1
        FROM unnest($1::text[]) WITH ORDINALITY AS s(source, n), unnest($2::float8[]) AS value,
          LATERAL (SELECT timestamptz '2026-01-02T03:04:05Z' + n * interval '12.345 s' AS at)`,
       [sources, values],

@@ -16,9 +16,9 @@ export async function fillPeople(admin: pg.ClientBase, days = 1095): Promise<voi
   for (const [type, perDay] of Object.entries(READINGS_A_DAY)) {
     const category = METRICS.find(({ key }) => key === type)?.category;
     await admin.query(
-      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
+      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
        SELECT user_id, gen_random_uuid(), $1, $2, at, at + interval '5 minutes', 50 + n % 40,
-         CASE n % 2 WHEN 0 THEN 'iphone' ELSE 'apple-watch' END
+         CASE n % 2 WHEN 0 THEN 'iphone' ELSE 'apple-watch' END, 1
        FROM (VALUES ('${PEOPLE[0]}', 1), ('${PEOPLE[1]}', 40), ('${PEOPLE[2]}', 40)) AS person(user_id, part),
          LATERAL (SELECT n, timestamptz '2023-01-01' + n * part * interval '1 day' / $3::int AS at
            FROM generate_series(0, ${days} * $3::int / part) AS n) AS measured`,

@@ -108,22 +108,6 @@ test('a write that waits for another one gets its number after it, and so commit
   expect(changes.at(-1)?.at).toEqual(new Date('2100-01-01'));
 });
 
-test('the first change of a user with readings from before changes were numbered adds number 0 for these', async () => {
-  await harness.put('old', [heart(0), heart(1)]);
-  await harness.pool.query("UPDATE reading SET change_number = 0 WHERE user_id = 'old'");
-  await harness.pool.query("DELETE FROM reading_change WHERE user_id = 'old'");
-  await harness.put('old', [heart(1, 70)]);
-  const changes = await listChanges('old');
-  expect(changes.map(({ number, categories }) => [number, categories])).toEqual([
-    [0, []],
-    [1, ['heart']],
-  ]);
-  expect((await listNumbers('old')).stored).toEqual([
-    [0, 0],
-    [1, 1],
-  ]);
-});
-
 const outbox = createPgChangeOutbox(harness.pool, harness.database);
 
 async function takeNext(limit: number): Promise<string[]> {

@@ -143,24 +143,6 @@ describe('changes', () => {
     expect(new Set(ids).size).toBe(5);
     expect(ids).toHaveLength(5);
   });
-
-  test('of readings from before changes were numbered come first, without a known time', async () => {
-    await harness.putReadings('old', [heart(1), heart(2)]);
-    await harness.owner.query("UPDATE reading SET change_number = 0 WHERE user_id = 'old'");
-    await harness.owner.query("DELETE FROM reading_change WHERE user_id = 'old'");
-    const first = await ask('old', { pageSize: 1 });
-    expect(first).toMatchObject({
-      data: [{ timestamp: noon(1), updatedAt: '1970-01-01T00:00:00.000Z' }],
-      sync: { hasMore: true, lastDataAt: null },
-    });
-    const second = await ask('old', { since: first.sync.cursor });
-    expect([daysOf(second), second.sync.hasMore]).toEqual([[2], false]);
-    expect(daysOf(await ask('old', { since: second.sync.cursor }))).toEqual([]);
-    // From now on their number has a time.
-    await harness.putReadings('old', [heart(3)]);
-    expect(daysOf(await ask('old', { since: second.sync.cursor }))).toEqual([3]);
-    expect(daysOf(await ask('old'))).toEqual([1, 2, 3]);
-  });
 });
 
 describe('a data window', () => {
@@ -481,29 +463,11 @@ describe('the text of a cursor', () => {
   const at = new Date('2026-01-02T03:04:05.678Z');
   const since = new Date('2026-01-01T00:00:00Z');
   const item = { startAt: at, endAt: at, metric: 'heart-rate', source: 'iphone' };
-  const KEY = [at.getTime(), at.getTime(), 'heart-rate', 'iphone'];
 
-  test.each([
-    ['in the middle', [since.getTime(), 7, at.getTime(), ...KEY], item],
-    ['at the end', [since.getTime(), 7, at.getTime()], null],
-  ])('a cursor of the release without a nonce, %s, goes on at its place', (_, sealed, expected) => {
-    const cursor = findCursor(ids, 'list', `cur_${ids.seal(JSON.stringify(sealed), 'list')}`);
-    const seen = { number: 7, at };
-    expect(cursor).toEqual({
-      place: { seen, item: expected },
-      latest: seen,
-      visible: seen,
-      since,
-      madeAt: null,
-    });
-  });
-
-  test('a cursor keeps what it tells, and begins with what the release without a nonce reads', () => {
+  test('a cursor keeps what it tells', () => {
     const place = { seen: { number: 7, at }, item };
     const cursor = { place, latest: { number: 9, at }, visible: { number: 3, at }, since, madeAt: at };
     const text = formatCursor(ids, 'list', cursor);
     expect(findCursor(ids, 'list', text)).toEqual(cursor);
-    const parts = JSON.parse(ids.open(text.slice('cur_'.length), 'list') ?? '');
-    expect(parts.slice(0, 7)).toEqual([since.getTime(), 7, at.getTime(), ...KEY]);
   });
 });

@@ -90,9 +90,9 @@ async function fillReadings(stack: Stack, users: number, perUser: number): Promi
 }
 
 const INSERT = `
-  INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
+  INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
   SELECT person, gen_random_uuid(), CASE WHEN n % 5 = 0 THEN 'hrv' ELSE 'heart-rate' END, 'heart',
-         at, at, 50 + n % 90, 'apple-watch'
+         at, at, 50 + n % 90, 'apple-watch', 1
   FROM (SELECT 'bench-' || u, $2::int FROM generate_series(1, $1::int) u UNION ALL VALUES ($3, $4::int)) people(person, number),
        LATERAL generate_series(1, number) n,
        LATERAL (SELECT date_trunc('hour', now()) - n * interval '7 minutes' AS at) t`;

@@ -24,7 +24,7 @@ export interface AccessAssertion {
   readonly tokenExpiresAt: number;
   /** First day that the app may see (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
-  /** Identifies the person to this app; null when the ledger did not answer, and from a replica of an earlier release. */
+  /** Identifies the person to this app; null when the ledger did not answer. */
   readonly sub: string | null;
   /** Thumbprint of the key that the token is bound to (RFC 7638); null if it is not bound. */
   readonly jkt: string | null;

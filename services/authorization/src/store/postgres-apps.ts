@@ -150,7 +150,7 @@ const REPLACE_SECRET = `
   WHERE client_id = $1 AND status <> 'revoked' AND token_endpoint_auth_method = 'client_secret_basic' AND secret_hash IS DISTINCT FROM $2`;
 
 // A revocation may be overtaken by a later re-activation, so any newer epoch removes the secret and the keys. An older epoch, from a restored ledger,
-// would bring dead credentials back and is ignored. The same revision is the same state, except for what an earlier release left out.
+// would bring dead credentials back and is ignored. The same revision is the same state.
 const APPLY_LEDGER_STATE = `
   UPDATE app SET status = $2::app_status, epoch = greatest(epoch, $3::int), ledger_revision = $4, status_changed_at = $5,
     lock_kind = $6, lock_reason = $7, locked_at = $8, updated_at = greatest(updated_at, $5::timestamptz),

@@ -12,7 +12,7 @@ export interface ChangeCursor {
   readonly visible: SeenChange | null;
   /** Beginning of the data window at the time; null for no limit. */
   readonly since: Date | null;
-  /** Null for a cursor of an earlier release. */
+  /** Null for a request that begins at a time. */
   readonly madeAt: Date | null;
 }
 
@@ -21,21 +21,20 @@ const NONCE_BYTES = 12;
 /** More than the longest cursor has, so that all are equally long. */
 const LENGTH = 256;
 
-/** The first seven are all that a cursor of an earlier release has, in which `number` is missing for the beginning. */
 type Sealed = readonly [
   since: number | null,
-  number?: number | null,
-  at?: number | null,
-  startAt?: number | null,
-  endAt?: number | null,
-  metric?: string | null,
-  source?: string | null,
-  madeAt?: number | null,
-  visibleNumber?: number | null,
-  visibleAt?: number | null,
-  latestNumber?: number | null,
-  latestAt?: number | null,
-  nonce?: string,
+  number: number | null,
+  at: number | null,
+  startAt: number | null,
+  endAt: number | null,
+  metric: string | null,
+  source: string | null,
+  madeAt: number | null,
+  visibleNumber: number | null,
+  visibleAt: number | null,
+  latestNumber: number | null,
+  latestAt: number | null,
+  nonce: string,
 ];
 
 /**
@@ -72,37 +71,33 @@ export function findCursor(ids: ReaderIds, context: string, text: string): Chang
   const parts = JSON.parse(sealed) as Sealed;
   const [since, number, at, startAt, endAt, metric, source, madeAt, ...changes] = parts;
   const [visibleNumber, visibleAt, latestNumber, latestAt] = changes;
-  const isEarlier = madeAt === undefined;
-  const seen = toSeen(number, at);
   return {
-    place: { seen, item: toKey(startAt, endAt, metric, source) },
-    latest: isEarlier ? seen : toSeen(latestNumber, latestAt),
-    visible: isEarlier ? seen : toSeen(visibleNumber, visibleAt),
+    place: { seen: toSeen(number, at), item: toKey(startAt, endAt, metric, source) },
+    latest: toSeen(latestNumber, latestAt),
+    visible: toSeen(visibleNumber, visibleAt),
     since: toDate(since),
     madeAt: toDate(madeAt),
   };
 }
 
-type Sent<Value> = Value | null | undefined;
-
-function toSeen(number: Sent<number>, at: Sent<number>): SeenChange | null {
-  return typeof number === 'number' ? { number, at: toDate(at) } : null;
+function toSeen(number: number | null, at: number | null): SeenChange | null {
+  return number === null ? null : { number, at: toDate(at) };
 }
 
 function toKey(
-  startAt: Sent<number>,
-  endAt: Sent<number>,
-  metric: Sent<string>,
-  source: Sent<string>,
+  startAt: number | null,
+  endAt: number | null,
+  metric: string | null,
+  source: string | null,
 ): ChangedKey | null {
-  if (typeof startAt !== 'number' || typeof endAt !== 'number') return null;
+  if (startAt === null || endAt === null) return null;
   return { startAt: new Date(startAt), endAt: new Date(endAt), metric: metric ?? '', source: source ?? '' };
 }
 
-function toDate(time: Sent<number>): Date | null {
-  return typeof time === 'number' ? new Date(time) : null;
+function toDate(time: number | null): Date | null {
+  return time === null ? null : new Date(time);
 }
 
-function toTime(date: Sent<Date>): number | null {
+function toTime(date: Date | null | undefined): number | null {
   return date?.getTime() ?? null;
 }

@@ -267,7 +267,7 @@ export interface UserEraser {
 
 /** A position in the order of the changes of a user: by number of the change, then start, type, source and end of the reading. */
 export interface ChangePlace {
-  /** The last change that begins before the position; null before all changes. `at` is null if it has no time. */
+  /** The last change that begins before the position; null before all changes. */
   readonly seen: SeenChange | null;
   /** The item of that change before the position; null at its end. */
   readonly item: ChangedKey | null;
@@ -275,6 +275,7 @@ export interface ChangePlace {
 
 export interface SeenChange {
   readonly number: number;
+  /** Null when it was removed, because the change is old. */
   readonly at: Date | null;
 }
 
@@ -317,7 +318,7 @@ export interface ReadingChanges {
   readonly next: ChangePlace;
   /** Whether `anchor` is still there, and so everything that was before it, apart from later changes. */
   readonly isHeld: boolean;
-  /** The latest change of the user, of any category; null if none has a number. */
+  /** The latest change of the user, of any category; null if there is none. */
   readonly latest: SeenChange | null;
   /** The latest change of the category that is not left out by `since`; null if there is none. */
   readonly lastChange: SeenChange | null;

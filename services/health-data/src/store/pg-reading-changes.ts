@@ -22,7 +22,6 @@ type State = readonly [
   anchorAt: string | null,
   lastVisibleNumber: string | null,
   lastVisibleAt: string | null,
-  hasReadings: 't' | 'f',
   searchEndNumber: string | null,
   searchEndStart: string | null,
   searchEndAt: string | null,
@@ -70,19 +69,19 @@ export function createPgReadingChanges(pool: pg.Pool, searchMax = SEARCH_MAX): R
 
 function toValues(query: ReadingChangeQuery, limit: number): unknown[] {
   const { userId, category, metric, since, from, anchor } = query;
-  const seen = from.seen?.number ?? -1;
+  const seen = from.seen?.number ?? 0;
   const place =
     from.item === null
       ? [seen + 1, '-infinity', '', '', '-infinity']
       : [seen, from.item.startAt, from.item.metric, from.item.source, from.item.endAt];
-  return [userId, category, metric, lowerBound(since), limit, ...place, anchor?.number ?? -1];
+  return [userId, category, metric, lowerBound(since), limit, ...place, anchor?.number ?? 0];
 }
 
 function toChanges(query: ReadingChangeQuery, rows: readonly (Row | EmptyRow)[]): ReadingChanges {
   const changed = rows.filter(isChange).map(toChange);
   const items = changed.slice(0, query.limit);
   const state = stateOf(rows);
-  const [latestNumber, latestAt, anchorAt, lastNumber, lastAt, hasReadings] = state;
+  const [latestNumber, latestAt, anchorAt, lastNumber, lastAt] = state;
   const latest = toSeen(latestNumber, latestAt);
   const last = items.at(-1)?.place ?? query.from;
   const more = changed.length > items.length ? last : toSearchEnd(state);
@@ -91,14 +90,14 @@ function toChanges(query: ReadingChangeQuery, rows: readonly (Row | EmptyRow)[])
     hasMore: more !== null,
     // Behind everything, also behind changes that this list does not show: they are not searched again.
     next: more ?? (latest === null ? last : { seen: latest, item: null }),
-    isHeld: isHeld(query.anchor, toDate(anchorAt), latest === null && hasReadings === 't'),
+    isHeld: isHeld(query.anchor, toDate(anchorAt)),
     latest,
     lastChange: toSeen(lastNumber, lastAt),
   };
 }
 
 /** The place where the search ended before it had found a full page; null if it went through all changes. */
-function toSearchEnd([, , , , , , number, start, at]: State): ChangePlace | null {
+function toSearchEnd([, , , , , number, start, at]: State): ChangePlace | null {
   if (number === null || start === null) return null;
   // Behind every reading with this start: a type is never empty.
   const next = new Date(new Date(toTimestamp(start)).getTime() + 1);
@@ -118,11 +117,10 @@ function stateOf(rows: readonly (Row | EmptyRow)[]): State {
 
 /**
  * Whether the change with the number of the anchor is the same. A change of another time has its number after an erasure or in a
- * restored database. A change without a time is from before changes were numbered: either none is yet, or number 0 stands for them.
+ * restored database. The time of an old change is removed: it is no longer known to be the same.
  */
-function isHeld(anchor: SeenChange | null, at: Date | null, isUnnumbered: boolean): boolean {
-  if (anchor === null) return true;
-  return anchor.at === null ? isUnnumbered || at !== null : anchor.at.getTime() === at?.getTime();
+function isHeld(anchor: SeenChange | null, at: Date | null): boolean {
+  return anchor === null || (anchor.at !== null && anchor.at.getTime() === at?.getTime());
 }
 
 function isChange(row: Row | EmptyRow): row is Row {

@@ -3,7 +3,7 @@
 -- compared this database with what was acknowledged.
 --
 -- Every so many generations (kept_generations) it also removes used and expired tokens of a family, at most 500 in all, so that a
--- family has no more rows than it needs for the detection of reuse. Tokens from before the column generation have 0 and stay.
+-- family has no more rows than it needs for the detection of reuse.
 --
 -- The families' rows are locked first, so that of uses and revocations at the same time each sees what the one before it has
 -- committed: with the lock, Postgres evaluates the conditions again, on the row as it is then. A family whose row is locked is not held

@@ -23,8 +23,7 @@ const attemptShape = z.object({
   returnTo: z.string(),
   silent: z.boolean(),
   stepUp: z.boolean(),
-  // Gateways of an earlier release begin sign-ins without it.
-  switchAccount: z.boolean().default(false),
+  switchAccount: z.boolean(),
 });
 
 /**

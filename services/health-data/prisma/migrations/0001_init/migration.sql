@@ -10,7 +10,7 @@ CREATE TABLE "reading" (
     "end_at" TIMESTAMPTZ(3) NOT NULL,
     "value" DOUBLE PRECISION,
     "source" TEXT COLLATE "C" NOT NULL,
-    "change_number" BIGINT NOT NULL DEFAULT 0,
+    "change_number" BIGINT NOT NULL,
 
     CONSTRAINT "reading_pkey" PRIMARY KEY ("user_id","type","start_at","id")
 );

@@ -3,8 +3,7 @@
 -- inserted.
 --
 -- The change gets the next number of the user. The snapshot is taken under the user's lock, so changes commit in the
--- order of their numbers. A reading that was deleted and is stored again leaves deleted_reading. The first change of a
--- user adds number 0 if there are readings from before changes were numbered.
+-- order of their numbers. A reading that was deleted and is stored again leaves deleted_reading.
 --
 -- A row whose id exists differs at most in its value: everything else is in the natural key that the id is a hash of.
 -- xmax is 0 in rows that this statement inserted.

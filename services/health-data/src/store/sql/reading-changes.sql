@@ -107,7 +107,6 @@ SELECT page.id, page.type, page.value, page.source, page.start_at, page.end_at, 
   (SELECT at FROM reading_change WHERE user_id = $1 AND number = $11::bigint),
   (SELECT number FROM last_visible),
   (SELECT at FROM reading_change WHERE user_id = $1 AND number = (SELECT number FROM last_visible)),
-  EXISTS (SELECT FROM reading WHERE user_id = $1),
   search_end.change_number, search_end.start_at,
   (SELECT at FROM reading_change WHERE user_id = $1 AND number = search_end.change_number)
 FROM (SELECT) AS always
