@@ -72,6 +72,5 @@ export type Session = DataOf<'getSession'>;
 export type EndedSession = DataOf<'signOut'>;
 /** The answer of `GET …/receipt`; also the content of the downloaded file. */
 export type SignedReceipt = DataOf<'getReceipt'>;
-/** A person's report about an app. */
 /** The response of the token endpoint (RFC 6749 5.1). */
 export type Tokens = Schemas['Tokens'];
