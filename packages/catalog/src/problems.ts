@@ -38,14 +38,6 @@ export const PROBLEMS = {
     action:
       'Ask the person for a new approval. A refresh does not help. `scope` in introspection names what works now.',
   },
-  STEP_UP_REQUIRED: {
-    statuses: [403],
-    meaning:
-      'The session is valid, but the action needs a more recent or a stronger sign-in of the person. `detail` says which. The settings ' +
-      'of the service name these actions: approving sensitive scopes, the preview of one’s own data, rotating a client secret.',
-    action:
-      'Let the person sign in again, then repeat the request with the new session. The pages of the service offer this.',
-  },
   NOT_A_DEVELOPER: {
     statuses: [403],
     meaning: 'This service lets only some people register apps, and the signed-in person is none of them.',

@@ -8,7 +8,6 @@ export type Reason =
   | 'assertion_stale'
   | 'insufficient_scope'
   | 'consent_required'
-  | 'step_up_required'
   | 'not_a_developer'
   | 'invalid_request'
   | 'not_found'

@@ -104,8 +104,6 @@ describe('readConfig', () => {
         SESSION_USER_ID_CLAIM: 'sub',
         SESSION_JWKS_TIMEOUT_MS: 2_000,
         SESSION_JWKS,
-        STEP_UP_FOR: [],
-        STEP_UP_ACR: [],
       });
     },
   );

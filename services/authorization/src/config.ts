@@ -14,7 +14,6 @@ import {
   databaseSettings,
   proxyUrl,
   refuseLoopbackElsewhere,
-  requireStepUpCriterion,
   rpcSettings,
   sessionSettings,
 } from '@phds/service-kit/settings/settings';
@@ -87,7 +86,6 @@ const settings = z.object({
 
 /** The settings of authorization. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = settings
-  .superRefine(requireStepUpCriterion)
   .superRefine(refuseLoopbackElsewhere('JWKS_ALLOW_LOOPBACK'))
   .refine(({ DEVELOPERS, DEVELOPER_CLAIM }) => DEVELOPERS !== 'claim' || DEVELOPER_CLAIM !== undefined, {
     path: ['DEVELOPER_CLAIM'],

@@ -17,14 +17,12 @@ import {
   openSessionVerification,
   type SessionVerification,
   toRpcServerOptions,
-  toStepUpOptions,
 } from '@phds/service-kit/settings/service-options';
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
 import { createAssertionVerifier } from '@phds/service-kit/trust/client-assertion';
 import { PROOF_MEMORY_SECONDS, readProof } from '@phds/service-kit/trust/dpop';
-import { createStepUp } from '@phds/service-kit/trust/step-up';
 import { createAppLocks } from './app/app-locks.ts';
 import { createApps } from './app/apps.ts';
 import { createAuthorizations } from './app/authorizations.ts';
@@ -201,7 +199,6 @@ function createStores(pools: AppPools, prisma: PrismaClient, guard: RestoreGuard
 function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching }) {
   const { config, clock, guard, metrics, verification } = parts;
   const verifySession = verification.verify;
-  const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   const verifyAssertion = createAssertionVerifier({ issuer: config.ISSUER, clock });
   const publicApps = config.PUBLIC_APPS;
   const client = { ...parts, verifyAssertion, publicApps };
@@ -234,7 +231,6 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
       apps: acknowledging(guard, apps, ['register', 'update', 'rotateSecret', 'setStatus']),
       developers,
       verifySession,
-      stepUp,
     }),
     createAppOperatorService(
       acknowledging(guard, createAppLocks(parts), ['suspend', 'lift', 'transfer']),
@@ -248,7 +244,6 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
       sandboxDecisions: acknowledging(guard, sandboxDecisions, ['complete']),
       erasures: acknowledging(guard, createErasures({ people: parts.people, apps }), ['erase']),
       verifySession,
-      stepUp,
       issuer: config.ISSUER,
     }),
     createTokenService(acknowledging(guard, tokens, ['revoke'])),

@@ -15,7 +15,6 @@ import {
   refuseLoopbackElsewhere,
   refuseSandboxWithPeople,
   requireRedisTls,
-  requireStepUpCriterion,
   rpcSettings,
   sandboxSettings,
   sessionSettings,
@@ -116,7 +115,6 @@ const settings = z.object({
 
 /** The settings of consent. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = settings
-  .superRefine(requireStepUpCriterion)
   .superRefine(requireRedisTls)
   .superRefine(refuseSandboxWithPeople)
   .superRefine(refuseLoopbackElsewhere('WEBHOOK_ALLOW_LOOPBACK'));

@@ -6,16 +6,11 @@ import { createRestoreService } from '@phds/service-kit/restore/service';
 import { createUserOf } from '@phds/service-kit/rpc/context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import { openReloads } from '@phds/service-kit/settings/reload';
-import {
-  openSessionVerification,
-  toRpcServerOptions,
-  toStepUpOptions,
-} from '@phds/service-kit/settings/service-options';
+import { openSessionVerification, toRpcServerOptions } from '@phds/service-kit/settings/service-options';
 import { callOrigins } from '@phds/service-kit/telemetry/current-origin';
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
-import { createStepUp } from '@phds/service-kit/trust/step-up';
 import type pg from 'pg';
 import type { AccessRecordStore } from './app/access-ports.ts';
 import { type AccessRecorder, createAccessRecorder } from './app/access-recorder.ts';
@@ -174,15 +169,14 @@ async function createRpcServices(
   { recorder, operatorRecord }: { readonly recorder: AccessRecorder; readonly operatorRecord: OperatorActs },
   { webhooks, changes }: ReturnType<typeof startWebhookDelivery>,
 ) {
-  const { stores, guard, config, clock, verify } = parts;
+  const { stores, guard, clock, verify } = parts;
   const userOf = createUserOf(verify);
-  const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   const accesses = createAccesses({ ...stores, clock });
   const useCases = await createConsentUseCases(parts);
   const sessions = createSessionsUseCase(parts);
   return [
     createLedgerService(createLedgerUseCase(parts)),
-    createConsentService({ ...useCases, userOf, verifySession: verify, stepUp }),
+    createConsentService({ ...useCases, userOf }),
     createSandboxService({ sandbox: createSandboxUseCase(parts, useCases), userOf }),
     createAccessService({ recorder, accesses, userOf }),
     createGrantService({
@@ -240,9 +234,7 @@ function createSessionsUseCase({ stores, guard, metrics }: Parts): Sessions {
   return acknowledging(guard, sessions, ['end']);
 }
 
-async function createConsentUseCases(
-  parts: Parts,
-): Promise<Omit<ConsentServiceParts, 'userOf' | 'verifySession' | 'stepUp'>> {
+async function createConsentUseCases(parts: Parts): Promise<Omit<ConsentServiceParts, 'userOf'>> {
   const { config, stores, evictions, clock, guard, metrics, log } = parts;
   const decisions = createDecisions({ decisions: stores.decisions, evictions });
   const grants = metrics.measureRevocations(

@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Scope } from '@phds/catalog/scopes';
-import { AppError } from '@phds/service-kit/errors';
 import { toRevision } from '../src/app/revisions.ts';
 import {
   type ApprovalChoice,
-  type ApprovalStanding,
   type DecisionFacts,
   decideApproval as decide,
   decideDenial,
@@ -18,9 +16,7 @@ const NOW = new Date('2026-03-01T12:00:00.000Z');
 const HEART: Scope = 'read:health-data:heart';
 const GLUCOSE: Scope = 'read:health-data:glucose';
 const MOOD: Scope = 'read:mood';
-const SUFFICIENT: ApprovalStanding = { isOutdated: false, sensitiveRefusal: null };
-const OUTDATED: ApprovalStanding = { ...SUFFICIENT, isOutdated: true };
-const decideApproval = (facts: DecisionFacts, choice: ApprovalChoice) => decide(facts, choice, SUFFICIENT);
+const decideApproval = (facts: DecisionFacts, choice: ApprovalChoice) => decide(facts, choice, false);
 const ALL: ApprovalChoice = { scopes: null, days: null, dataFrom: null };
 
 function pendingIn(status: PendingStatus, changes: Partial<PendingApproval> = {}): PendingApproval {
@@ -95,8 +91,8 @@ describe('approving', () => {
     (row) => {
       const { reason, pending, appStatus } = row;
       // Whatever the screen showed.
-      for (const standing of [SUFFICIENT, OUTDATED]) {
-        expect(() => decide(factsOf(pending, { appStatus }), ALL, standing)).toThrow(
+      for (const isOutdated of [false, true]) {
+        expect(() => decide(factsOf(pending, { appStatus }), ALL, isOutdated)).toThrow(
           expect.objectContaining({ reason }),
         );
       }
@@ -131,57 +127,20 @@ describe('approving', () => {
     expect(decide('2026-03-03', { liveGrant }).kind).toBe('approved');
   });
 
-  describe('with a sign-in that is not enough to share more of a sensitive scope', () => {
-    const refusal = new AppError('step_up_required');
-    const END = new Date('2026-05-01T00:00:00.000Z');
-    const shared: Grant = { ...LIVE, scopes: [MOOD], expiresAt: END, dataFrom: '2026-01-01' };
-    const kept = { days: 'kept', dataFrom: '2026-01-01' } as const;
-    const approve = (scope: Scope, liveGrant: Grant | null, choice: Partial<ApprovalChoice>) =>
-      decide(
-        factsOf(pendingIn('pending', { scopes: [scope] }), { liveGrant }),
-        { ...ALL, ...choice },
-        { ...SUFFICIENT, sensitiveRefusal: refusal },
-      );
-
-    test('a sensitive scope is shared on as before beside a new one that is not', () => {
-      expect(approve(HEART, shared, kept)).toMatchObject({
-        terms: { scopes: [HEART, MOOD], expiresAt: END },
-      });
-      expect(approve(HEART, shared, { ...kept, days: 30 }).kind).toBe('approved');
-      expect(approve(HEART, shared, { ...kept, dataFrom: '2026-02-01' }).kind).toBe('approved');
-      expect(approve(MOOD, shared, kept).kind).toBe('approved');
-    });
-
-    test('what is not sensitive is shared', () => {
-      expect(approve(HEART, null, {}).kind).toBe('approved');
-      expect(approve(HEART, { ...shared, scopes: [GLUCOSE] }, { days: 365 }).kind).toBe('approved');
-    });
-
-    test.each<[string, Scope, Grant | null, Partial<ApprovalChoice>]>([
-      ['first', MOOD, null, {}],
-      ['beside others', MOOD, { ...shared, scopes: [HEART] }, kept],
-      ['longer', HEART, shared, { ...kept, days: 90 }],
-      ['from an earlier day', HEART, shared, { ...kept, dataFrom: '2025-12-31' }],
-      ['from the beginning', HEART, shared, { ...kept, dataFrom: null }],
-    ])('it is refused to share a sensitive scope %s', (_, scope, liveGrant, choice) => {
-      expect(() => approve(scope, liveGrant, choice)).toThrow(refusal);
-    });
-  });
-
   describe('on a screen that showed other terms of the live grant', () => {
     test.each<[string, Partial<ApprovalChoice>]>([
       ['', {}],
       [', before its scopes are judged', { scopes: [] }],
       [', before it looks for an end to keep', { days: 'kept' }],
     ])('is refused as a conflict%s', (_, choice) => {
-      expect(() => decide(factsOf(pendingIn('pending')), { ...ALL, ...choice }, OUTDATED)).toThrow(
+      expect(() => decide(factsOf(pendingIn('pending')), { ...ALL, ...choice }, true)).toThrow(
         expect.objectContaining({ reason: 'conflict' }),
       );
     });
 
     test('again with the same choice returns the same result', () => {
       const choice: ApprovalChoice = { scopes: [HEART], days: 30, dataFrom: null };
-      expect(decide(factsOf(approved), choice, OUTDATED).kind).toBe('repeated');
+      expect(decide(factsOf(approved), choice, true).kind).toBe('repeated');
     });
   });
 

@@ -13,7 +13,6 @@ import {
   type RunningService,
   registerApp,
   shareConsent,
-  startConsent,
 } from './running-service.ts';
 
 const consent = await shareConsent();
@@ -226,28 +225,6 @@ describe('of several approvals at once that were shown the same terms', () => {
     );
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
     expect(refused).toEqual([expect.objectContaining({ reason: 'already_decided' })]);
-  });
-});
-
-describe('a sign-in that is not enough', () => {
-  test('a sensitive scope is shared first, and later longer, only by a sign-in that is enough', async () => {
-    await using strict = await startConsent({
-      settings: { STEP_UP_FOR: 'sensitive-approval', STEP_UP_ACR: 'gold' },
-    });
-    const asked = await registerApp(strict);
-    const share = async (id: string, acr: string, choice: object) =>
-      strict.asAuthorization.approve(
-        { id, allRequested: true, ...choice },
-        await strict.session('ada', { acr }),
-      );
-    const refusal = { reason: 'step_up_required' };
-    const first = await openPending(strict, asked, [MOOD]);
-    await expect(share(first, 'silver', {})).rejects.toMatchObject(refusal);
-    expect(await share(first, 'gold', { expiresInDays: 30 })).toMatchObject({ scopes: [MOOD] });
-    const longer = await openPending(strict, asked, [HEART]);
-    await expect(share(longer, 'silver', { expiresInDays: 365 })).rejects.toMatchObject(refusal);
-    // Nothing was decided, so the same request can be approved with the present end.
-    expect((await share(longer, 'silver', { keepExpiry: true })).scopes).toEqual([HEART]);
   });
 });
 

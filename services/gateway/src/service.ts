@@ -28,7 +28,7 @@ import { createSessionReader } from './http/credentials.ts';
 import type { Gateway, Pause, SignIn } from './http/gateway.ts';
 import { createReadiness, type Readiness } from './http/public/readiness.ts';
 import { startHttpServer } from './http/server.ts';
-import { createAttemptCookies } from './http/sign-in/attempt-cookies.ts';
+import { createAttemptCookie } from './http/sign-in/attempt-cookie.ts';
 import { createLimits } from './limits/limits.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { RefusalCounts } from './usage/refusal-counts.ts';
@@ -217,7 +217,7 @@ function openSignIn(
   const { verify, keys } = verification;
   return {
     provider: openOpenidProvider({ ...openid, publicUrl, deadlineMs, clock }),
-    attempts: createAttemptCookies({ key: signInKey, publicUrl, clock }),
+    attempt: createAttemptCookie({ key: signInKey, publicUrl, clock }),
     verify,
     verifyLogout: createLogoutTokenVerifier({ issuer, clientId, keys, clock }),
   };

@@ -70,7 +70,6 @@ describe('transport', () => {
       ['/developer/apps', {}, 401],
       ['/oauth/authorize?a=%zz', {}, 400],
       ['/sign-in', {}, 503],
-      ['/sign-in?silent=1', {}, 303],
       ['/nothing', {}, 404],
     ])('is on the response of %s (case %#)', async (path, init, status) => {
       const response = await gateway.fetch(path, init);

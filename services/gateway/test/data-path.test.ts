@@ -311,8 +311,6 @@ describe('consent is told', () => {
   const facts = {
     userId: 'ada',
     name: null,
-    authTime: null,
-    acr: null,
     claims: {},
     expiresAt: new Date('2026-03-01T13:00:00Z'),
   };

@@ -144,7 +144,6 @@ const PROVOCATIONS: Partial<Record<ProblemCode, Provocation>> = {
   NOT_FOUND: notFound,
   INTERNAL_ERROR: (given) => failWith(given.status === 503 ? 'unavailable' : 'internal')(given),
   ACCESS_NOT_RECORDED: failWith('access_not_recorded'),
-  STEP_UP_REQUIRED: failWith('step_up_required'),
   NOT_A_DEVELOPER: failWith('not_a_developer'),
   CURSOR_EXPIRED: failWith('cursor_expired'),
   CONFLICT: failWith('conflict'),

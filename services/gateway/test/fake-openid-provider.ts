@@ -136,7 +136,7 @@ export async function startFakeOpenidProvider(): Promise<FakeOpenidProvider> {
       iat: now,
       exp: now + 3_600,
     };
-    const claims = { ...own, auth_time: now, sid: `sid-of-${user}`, ...deviation.claims };
+    const claims = { ...own, sid: `sid-of-${user}`, ...deviation.claims };
     return deviation.sign?.(claims) ?? provider.sign(claims, deviation.header);
   }
 }

@@ -244,18 +244,12 @@ describe('decisions', () => {
       });
     });
 
-    test.each([
-      'pending_expired',
-      'already_decided',
-      'app_not_active',
-      'conflict',
-      'step_up_required',
-    ] as const)(
+    test.each(['pending_expired', 'already_decided', 'app_not_active', 'conflict'] as const)(
       'that is not possible (%s) is answered with the reason, which the page of a form shows',
       async (reason) => {
         gateway.backends.answer({ completeAuthorization: throwing(new AppError(reason, 'This is why.')) });
         expect(await (await decide('approve')).json()).toMatchObject({
-          status: reason === 'step_up_required' ? 403 : 409,
+          status: 409,
           code: reason.toUpperCase(),
           detail: 'This is why.',
         });

@@ -4,7 +4,7 @@ import type { TestBrowser } from './test-browser.ts';
 import { clear, share, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 export const SESSION = '__Host-session';
-export const ATTEMPT = '__Host-sign-in-';
+export const ATTEMPT = '__Host-sign-in';
 
 /** A gateway whose people sign in at a fake provider. */
 export interface SignInGateway extends AsyncDisposable {

@@ -12,7 +12,6 @@ import {
   commonSettings,
   databaseSettings,
   refuseSandboxWithPeople,
-  requireStepUpCriterion,
   rpcSettings,
   sandboxSettings,
   sessionSettings,
@@ -59,7 +58,7 @@ const settings = z.object({
 });
 
 /** The settings of health-data. `KEY_FILE` names a file with the value of KEY. */
-export const configSchema = settings.superRefine(requireStepUpCriterion).superRefine(refuseSandboxWithPeople);
+export const configSchema = settings.superRefine(refuseSandboxWithPeople);
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
 

@@ -12,12 +12,10 @@ import {
   openSessionVerification,
   type SessionVerification,
   toRpcServerOptions,
-  toStepUpOptions,
 } from '@phds/service-kit/settings/service-options';
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionVerifier } from '@phds/service-kit/trust/access-assertion';
-import { createStepUp } from '@phds/service-kit/trust/step-up';
 import { startChangeReports } from './app/change-reports.ts';
 import type { IngestionPorts } from './app/ingestion.ts';
 import { startMeasurements } from './app/measurements.ts';
@@ -196,10 +194,9 @@ function createRpcServices(parts: Parts) {
   };
   const publicIds = createPublicIds(config.PUBLIC_ID_KEY);
   const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
-  const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   return [
     createHealthDataService({ data, recorder, publicIds, turns, verifyAssertion }),
-    createPreviewService({ data, publicIds, verifySession: verification.verify, stepUp }),
+    createPreviewService({ data, publicIds, verifySession: verification.verify }),
     createIngestionService({ ...ingestion, imports, zones: profiles }),
     ...(config.SANDBOX ? [createSandbox(parts, publicIds)] : []),
   ];

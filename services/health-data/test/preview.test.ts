@@ -1,19 +1,10 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
-import {
-  bodyOf,
-  type Harness,
-  NOW,
-  reading,
-  reasonOf,
-  refusalOf,
-  shareHarness,
-  startHarness,
-} from './harness.ts';
+import { bodyOf, NOW, reading, reasonOf, refusalOf, shareHarness } from './harness.ts';
 
 const harness = await shareHarness();
 await harness.ingestion.putProfile({ userId: 'ada', name: 'Ada', timeZone: 'Europe/Berlin' });
@@ -157,36 +148,5 @@ describe('Preview', () => {
     expect(await reasonOf(call({ [SESSION_METADATA]: 'garbage' }))).toBe('unauthorized');
     expect(await reasonOf(call((await harness.about('ada')).headers))).toBe('unauthorized');
     expect((await refusalOf(preview('read:everything'))).violations[0]?.parameter).toBe('scope');
-  });
-});
-
-describe('with step-up required', () => {
-  let harness: Harness;
-
-  beforeAll(async () => {
-    harness = await startHarness({ STEP_UP_FOR: 'preview', STEP_UP_MAX_AGE_SECONDS: '300' });
-    await harness.putReadings('ada', [reading('Heart Rate', '2026-02-20T10:00:00Z', 60)]);
-  });
-  afterAll(async () => harness[Symbol.asyncDispose]());
-
-  async function preview(claims: Readonly<Record<string, unknown>>) {
-    const session = await harness.sessions.issueSession('ada', { claims });
-    const headers = { [SESSION_METADATA]: session };
-    const { body } = await harness.previews.preview({ scope: 'read:health-data:heart' }, { headers });
-    return JSON.parse(new TextDecoder().decode(body));
-  }
-
-  const secondsAgo = (seconds: number) => Math.floor(new Date(NOW).getTime() / 1000) - seconds;
-
-  test('a preview is refused for a person who did not sign in recently', async () => {
-    expect(await reasonOf(preview({}))).toBe('step_up_required');
-    expect(await reasonOf(preview({ auth_time: secondsAgo(361) }))).toBe('step_up_required');
-    expect(await reasonOf(preview({ auth_time: String(secondsAgo(0)) }))).toBe('step_up_required');
-  });
-
-  test('a preview is shown right after the sign-in, although the clock of the provider is seconds off', async () => {
-    for (const seconds of [-10, 0, 10, 300]) {
-      expect((await preview({ auth_time: secondsAgo(seconds) })).data.total).toBe(1);
-    }
   });
 });

@@ -7,7 +7,7 @@ import { recordProblems } from '../src/examples/problems.ts';
 import { toComparable } from '../src/examples/recorder.ts';
 
 /** Only deployments that ask for a recent sign-in, or choose who may register apps, answer these. */
-const WITHOUT_EXAMPLE: readonly ProblemCode[] = ['STEP_UP_REQUIRED', 'NOT_A_DEVELOPER'];
+const WITHOUT_EXAMPLE: readonly ProblemCode[] = ['NOT_A_DEVELOPER'];
 
 const fresh = await recordProblems(await useSharedSandbox());
 

@@ -42,13 +42,13 @@ test('another gateway finishes the sign-in that the first began', async () => {
   expect(answer.headers.get('set-cookie')).toContain('session=ey');
 });
 
-test('a silent sign-in works while the person has a session there, and returns to the page otherwise', async () => {
-  const silent = `${stack.gateway}/sign-in?silent=1&return_to=/data`;
-  expect((await visit.open(silent)).url.href).toBe(`${stack.gateway}/data#sign-in-required`);
-  await visit.signIn(stack.gateway, 'signing-in-ada');
-  const first = sessionOf(visit);
-  expect((await visit.open(silent)).url.href).toBe(`${stack.gateway}/data`);
-  expect(sessionOf(visit)).not.toBe(first);
+test('a second sign-in replaces the first, whose answer shows a page that says to sign in again', async () => {
+  const first = await visit.open(`${stack.gateway}/sign-in?return_to=/apps`);
+  const second = await visit.open(`${stack.gateway}/sign-in?return_to=/data`);
+  const replaced = await visit.pick(first, 'signing-in-ada');
+  expect([replaced.status, replaced.url.pathname]).toEqual([400, '/sign-in/callback']);
+  expect(replaced.text).toContain('href="/sign-in?return_to=%2F"');
+  expect((await visit.pick(second, 'signing-in-ada')).url.href).toBe(`${stack.gateway}/data`);
   expect(await statusesOf(sessionOf(visit))).toEqual([200, 200]);
 });
 

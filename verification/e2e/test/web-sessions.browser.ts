@@ -76,7 +76,7 @@ describeWithChromium('people sign in at an OpenID provider', () => {
     expect(grant.body.data.dataFrom).toBe('2026-01-01');
   });
 
-  test('a page opened with an expired session signs in silently; a sign-out clears every open tab, and the next sign-in asks who the person is', async () => {
+  test('a page opened with an expired session asks for a sign-in and is there after it; a sign-out clears every open tab, and the next sign-in asks who the person is', async () => {
     const { gateway } = visits.stack;
     const visitor = await visits.open('/apps', {});
     const { page } = visitor;
@@ -85,6 +85,9 @@ describeWithChromium('people sign in at an OpenID provider', () => {
     await page.getByText('sign-in-done', { exact: true }).waitFor();
     await page.context().clearCookies({ name: 'session' });
     await visitor.goto('/history');
+    await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
+    // The provider still knows the person.
+    await page.getByRole('link', { name: 'Sign in' }).first().click();
     await page.getByRole('heading', { name: 'No reads yet' }).waitFor();
     expect(page.url()).toBe(`${gateway}/history`);
 

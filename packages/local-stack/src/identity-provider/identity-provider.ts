@@ -8,7 +8,7 @@ import express, {
   Router,
 } from 'express';
 import { errors, type InteractionResults, type Provider } from 'oidc-provider';
-import { ACR_VALUES, createOpenIdProvider, isAcr, type OpenIdProviderOptions } from './openid-provider.ts';
+import { createOpenIdProvider, type OpenIdProviderOptions } from './openid-provider.ts';
 import { renderErrorPage, renderHomePage, renderSignInPage } from './pages.ts';
 import { BadRequest, createSessionIssuer, rememberUser, type UserDirectory } from './users.ts';
 
@@ -78,12 +78,11 @@ function createInteraction(provider: Provider, users: UserDirectory): Router {
     response.send(renderSignInPage({ users: users.list(), signedInAs, action: `/interaction/${uid}` }));
   });
   router.post('/interaction/:uid', requireSameOrigin, form, async (request, response) => {
-    const { params } = await provider.interactionDetails(request, response);
     const { user, cancel } = request.body ?? {};
     const result: InteractionResults =
       cancel === undefined
         ? {
-            login: { accountId: await rememberUser(users, user), acr: chooseAcr(params['acr_values']) },
+            login: { accountId: await rememberUser(users, user) },
             // Answers both prompts at once: the page is the same.
             select_account: {},
           }
@@ -91,15 +90,6 @@ function createInteraction(provider: Provider, users: UserDirectory): Router {
     await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
   });
   return router;
-}
-
-/** The first of the requested values that the provider has. */
-function chooseAcr(requested: unknown): string {
-  return (
-    String(requested ?? '')
-      .split(' ')
-      .find(isAcr) ?? ACR_VALUES[0]
-  );
 }
 
 /**

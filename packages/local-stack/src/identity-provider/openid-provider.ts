@@ -85,12 +85,9 @@ const MINUTE = 60;
 const REQUEST_MS = 30_000;
 const WEEK_SECONDS = 7 * 24 * 60 * MINUTE;
 
-/** How the person signed in; the second when the client asked for it, by `acr_values`. */
-export const ACR_VALUES = ['picked', 'confirmed'] as const;
-
 /**
  * Creates an OpenID provider with one client, which needs no consent. Its interaction, i.e. who the person is, is at
- * `/interaction/:uid`. People stay signed in for a week, longer than an ID token lasts, so that a client can sign them in silently.
+ * `/interaction/:uid`. People stay signed in for a week, longer than an ID token lasts, so that the next sign-in asks nothing.
  */
 export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   const provider = new Provider(options.issuer, toConfiguration(options));
@@ -124,7 +121,6 @@ function toConfiguration(options: OpenIdProviderOptions): Configuration {
     claims: { openid: ['sub'], profile: ['name'] },
     // ID tokens contain the claims of the requested scopes, because the gateway does not ask for them elsewhere.
     conformIdTokenClaims: false,
-    acrValues: [...ACR_VALUES],
     pkce: { required: () => true },
     // The package does not publish this by itself.
     discovery: { prompt_values_supported: ['none', 'login', 'select_account'] },
@@ -176,36 +172,15 @@ function toClient({ clientId, client }: OpenIdProviderOptions): ClientMetadata {
     // Also adds `sid` to the ID tokens.
     backchannel_logout_session_required: true,
     id_token_signed_response_alg: SIGNATURE_ALGORITHM,
-    require_auth_time: true,
   };
 }
 
-/**
- * Asks who the person is when nobody is signed in, when the sign-in is too old, when another `acr` is requested, and when the client
- * requests that the person chooses an account.
- */
+/** Asks who the person is when nobody is signed in, and when the client requests that the person chooses an account. */
 function createPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   policy.remove('consent');
   policy.add(new interactionPolicy.Prompt({ name: 'select_account', requestable: true }));
-  policy.get('login')?.checks.add(
-    new interactionPolicy.Check(
-      'acr_values',
-      'another sign-in was requested',
-      'login_required',
-      ({ oidc }) => {
-        const requested = String(oidc.params?.['acr_values'] ?? '')
-          .split(' ')
-          .filter(isAcr);
-        return requested.length > 0 && !requested.includes(oidc.session?.acr as never);
-      },
-    ),
-  );
   return policy;
-}
-
-export function isAcr(text: string): text is (typeof ACR_VALUES)[number] {
-  return (ACR_VALUES as readonly string[]).includes(text);
 }
 
 /** The only client belongs to the same people as the provider, so it gets every scope without asking. */

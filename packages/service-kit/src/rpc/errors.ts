@@ -22,7 +22,6 @@ const WIRE: Readonly<Record<Reason, readonly [WireReason, status]>> = {
   assertion_stale: [WireReason.ASSERTION_STALE, status.UNAUTHENTICATED],
   insufficient_scope: [WireReason.INSUFFICIENT_SCOPE, status.PERMISSION_DENIED],
   consent_required: [WireReason.CONSENT_REQUIRED, status.PERMISSION_DENIED],
-  step_up_required: [WireReason.STEP_UP_REQUIRED, status.PERMISSION_DENIED],
   not_a_developer: [WireReason.NOT_A_DEVELOPER, status.PERMISSION_DENIED],
   invalid_request: [WireReason.INVALID_REQUEST, status.INVALID_ARGUMENT],
   not_found: [WireReason.NOT_FOUND, status.NOT_FOUND],

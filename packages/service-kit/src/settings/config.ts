@@ -33,7 +33,7 @@ const PAGES = [
   [/^(\w+_)?DATABASE_URL/, 'docs/operations/deploy.md#database-roles'],
   [/^(REDIS_|PUBLIC_)?TLS_/, 'docs/operations/deploy.md#tls'],
   [/_KEYS?(_FILE)?$/, 'docs/operations/keys.md#making-keys'],
-  [/^(OIDC|SESSION|STEP_UP)_/, 'docs/operations/signing-in.md'],
+  [/^(OIDC|SESSION)_/, 'docs/operations/signing-in.md'],
 ] as const;
 
 function findPage(setting: string): string {

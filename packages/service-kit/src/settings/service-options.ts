@@ -12,7 +12,6 @@ import { parseRoles } from '../trust/callers.ts';
 import { openSessionKeys, type SessionKeys } from '../trust/keys.ts';
 import { createServiceTokenSource, createServiceTokenVerifier } from '../trust/service-token.ts';
 import { createSessionVerifier, type SessionVerifier } from '../trust/session.ts';
-import type { StepUpOptions } from '../trust/step-up.ts';
 import type { Reloads } from './reload.ts';
 import type { commonSettings, redisSettings, rpcSettings, sessionSettings } from './settings.ts';
 
@@ -104,15 +103,6 @@ export function openSessionVerification(
     clock,
   });
   return { verify, keys, [Symbol.asyncDispose]: () => keys[Symbol.asyncDispose]() };
-}
-
-/** The actions that need a step-up, for `createStepUp`. */
-export function toStepUpOptions(config: Settings<typeof sessionSettings>): StepUpOptions {
-  return {
-    actions: config.STEP_UP_FOR,
-    maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS ?? null,
-    acr: config.STEP_UP_ACR,
-  };
 }
 
 function toTls({ tls }: Reloads): Pick<RpcServerOptions, 'tls'> {

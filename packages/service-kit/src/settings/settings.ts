@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { parseRoles } from '../trust/callers.ts';
-import { STEP_UP_ACTIONS } from '../trust/step-up.ts';
 import {
   connectionString,
   durationMs,
@@ -211,33 +210,7 @@ export const sessionSettings = {
     .meta({ unit: 'URL of a JWKS, or the JWKS' })
     .describe("The identity provider's public keys."),
   SESSION_JWKS_TIMEOUT_MS: durationMs(2_000).describe('Maximum wait for the JWKS.'),
-  STEP_UP_FOR: list()
-    .pipe(z.array(z.enum(STEP_UP_ACTIONS, `must name only ${STEP_UP_ACTIONS.join(', ')}`)))
-    .default([])
-    .meta({ unit: `names, separated by commas: ${STEP_UP_ACTIONS.map((name) => `\`${name}\``).join(', ')}` })
-    .describe('Actions that need a recent or a strong sign-in ([step-up](signing-in.md#sessions)).'),
-  STEP_UP_MAX_AGE_SECONDS: optionalInteger({ min: 60, max: 86_400, unit: 's' })
-    .meta({ fallback: 'none: any age' })
-    .describe('Maximum time since that sign-in.'),
-  STEP_UP_ACR: list()
-    .default([])
-    .meta({ unit: 'names, separated by commas', fallback: 'none: any' })
-    .describe('Accepted values of `acr` of that sign-in.'),
 } as const;
-
-interface StepUpSettings {
-  readonly STEP_UP_FOR: readonly string[];
-  readonly STEP_UP_MAX_AGE_SECONDS?: number | undefined;
-  readonly STEP_UP_ACR: readonly string[];
-}
-
-/** Refuses settings that name actions but not what their sign-in needs; for a service that checks it. */
-export function requireStepUpCriterion(settings: StepUpSettings, context: z.RefinementCtx): void {
-  const { STEP_UP_FOR: actions, STEP_UP_MAX_AGE_SECONDS: maxAge, STEP_UP_ACR: acr } = settings;
-  if (actions.length === 0 || maxAge !== undefined || acr.length > 0) return;
-  const message = 'needs STEP_UP_MAX_AGE_SECONDS or STEP_UP_ACR';
-  context.addIssue({ code: 'custom', path: ['STEP_UP_FOR'], message });
-}
 
 /** The settings of a service with a database. */
 export const databaseSettings = {

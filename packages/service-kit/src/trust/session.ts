@@ -37,10 +37,6 @@ export interface Session {
   readonly issuedAt: Date;
   /** `exp`, but at most 24 hours after `issuedAt`. */
   readonly expiresAt: Date;
-  /** `auth_time`: when the person last proved who they are. */
-  readonly authTime: Date | null;
-  /** `acr`: how the person proved it. */
-  readonly acr: string | null;
   /** All claims, for settings that name one. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
@@ -115,7 +111,7 @@ export function toMediaType(typ: unknown): string | null {
 }
 
 function toSession(payload: JWTPayload, userIdClaim: string): Session {
-  const { sub: subject, sid, iat = 0, exp = 0, auth_time: authTime, acr } = payload;
+  const { sub: subject, sid, iat = 0, exp = 0 } = payload;
   if (!isUserId(subject)) throw unauthorized('the subject is not valid');
   const userId = payload[userIdClaim];
   if (!isUserId(userId)) throw unauthorized(`the claim ${userIdClaim} is not a valid user id`);
@@ -130,8 +126,6 @@ function toSession(payload: JWTPayload, userIdClaim: string): Session {
     sid: sid ?? null,
     issuedAt: new Date(iat * 1000),
     expiresAt: new Date(Math.min(exp, iat + MAX_SESSION_SECONDS) * 1000),
-    authTime: findDate(authTime),
-    acr: isText(acr) ? acr : null,
     claims: payload,
   };
 }
@@ -147,10 +141,4 @@ function findName(value: unknown): string | null {
   const characters = [...cleanShownText(value, 'line')];
   // A cut may leave a joiner at the end.
   return cleanShownText(characters.slice(0, MAX_NAME_LENGTH).join(''), 'line') || null;
-}
-
-/** A date from seconds; null for every other value. Optional claims of some providers deviate from the specification. */
-function findDate(seconds: unknown): Date | null {
-  const date = new Date(typeof seconds === 'number' ? seconds * 1000 : Number.NaN);
-  return Number.isNaN(date.getTime()) ? null : date;
 }

@@ -65,7 +65,6 @@ const TEXTS = new Map([
   ['ALREADY_DECIDED', 'problemAlreadyDecided'],
   ['NO_SCOPES_APPROVED', 'problemNoScopes'],
   ['NOT_MADE', 'problemNotMade'],
-  ['STEP_UP_REQUIRED', 'problemStepUp'],
   ['NOT_A_DEVELOPER', 'problemNotDeveloper'],
 ] as const);
 

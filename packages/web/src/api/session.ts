@@ -3,7 +3,7 @@ import { useChange } from './change.ts';
 import { api, dataOf } from './client.ts';
 import { Problem } from './problem.ts';
 import type { EndedSession, Session } from './resources.ts';
-import { isSignInDemanded, noteNoSession, noteSession, noteSignOut, rememberSession } from './sign-in.ts';
+import { isSignInDemanded, noteNoSession, noteSession, noteSignOut } from './sign-in.ts';
 
 /**
  * The person whose page this is; null if nobody was signed in when it was opened. When the session ends while the page is open, the
@@ -14,12 +14,8 @@ export function useSession(): UseQueryResult<Session | null> {
     queryKey: ['session'],
     queryFn: async () => {
       const session = await findSession();
-      if (session === null) {
-        noteNoSession();
-      } else {
-        noteSession(session.userId);
-        rememberSession(true);
-      }
+      if (session === null) noteNoSession();
+      else noteSession(session.userId);
       return session;
     },
     staleTime: 60_000,
@@ -58,8 +54,6 @@ const SIGNED_OUT_HERE = '/?signed-out=here';
  * null if it was lost or the service could not store the end of the session.
  */
 export function leaveSignedOut(answer: EndedSession | null): void {
-  // First, because other tabs that hear of it reload.
-  rememberSession(false);
   noteSignOut();
   location.assign(answer === null ? SIGNED_OUT_HERE : (answer.continueTo ?? '/'));
 }

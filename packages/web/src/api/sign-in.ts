@@ -1,8 +1,5 @@
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 import { Problem } from './problem.ts';
-
-/** What the service demands before it goes on: a sign-in, because the session has ended, or a recent one (step-up). */
-export type Demand = 'sign-in' | 'confirmation';
 
 interface SignInState {
   /**
@@ -10,20 +7,17 @@ interface SignInState {
    * changes from one person to another: it reloads.
    */
   readonly person: string | null | undefined;
-  /** Null if the service demands nothing. */
-  readonly demand: Demand | null;
-  /** Whether the dialog about the demand is open. */
+  /** Whether the service demands a sign-in before it goes on, because the session has ended. */
+  readonly isDemanded: boolean;
+  /** Whether the dialog about it is open. */
   readonly isAsking: boolean;
 }
 
 /** What the tabs of this browser tell each other. */
-type News =
-  | { readonly kind: 'session'; readonly userId: string }
-  | { readonly kind: 'new-session'; readonly userId: string }
-  | { readonly kind: 'signed-out' };
+type News = { readonly kind: 'session'; readonly userId: string } | { readonly kind: 'signed-out' };
 
 /** A page does not know its person yet. */
-const START: SignInState = { person: undefined, demand: null, isAsking: false };
+const START: SignInState = { person: undefined, isDemanded: false, isAsking: false };
 
 let state = START;
 const listeners = new Set<() => void>();
@@ -35,7 +29,7 @@ function update(change: Partial<SignInState>): void {
   for (const listener of listeners) listener();
 }
 
-/** The page's person, and what the service demands of them. */
+/** The page's person, and whether they have to sign in again. */
 export function useSignIn(): SignInState {
   return useSyncExternalStore(
     (listener) => {
@@ -48,14 +42,12 @@ export function useSignIn(): SignInState {
 
 /** Whether the service has refused a request of this page until the person signs in. */
 export function isSignInDemanded(): boolean {
-  return state.demand !== null;
+  return state.isDemanded;
 }
 
-/** What an error of a session endpoint demands; null for all other errors. */
-export function demandOf(error: unknown): Demand | null {
-  if (!(error instanceof Problem)) return null;
-  if (error.status === 401) return 'sign-in';
-  return error.code === 'STEP_UP_REQUIRED' ? 'confirmation' : null;
+/** Whether an error of a session endpoint demands a sign-in. */
+export function isNoSession(error: unknown): boolean {
+  return error instanceof Problem && error.status === 401;
 }
 
 /** Opens or closes the dialog. */
@@ -68,17 +60,15 @@ const SESSION_ENDPOINTS = /^\/(partner\/consent|developer)\//;
 
 /** Notes an error response to a request of this page. */
 export function noteRefusal(method: string, path: string, problem: Problem): void {
-  const demand = SESSION_ENDPOINTS.test(path) ? demandOf(problem) : null;
-  if (demand === null) return;
+  if (!SESSION_ENDPOINTS.test(path) || !isNoSession(problem)) return;
   const isChange = method !== 'GET';
-  if (typeof state.person === 'string' || isChange) raise(demand, isChange);
-  else if (demand === 'sign-in') update({ person: null });
+  if (typeof state.person === 'string' || isChange) demandSignIn(isChange);
+  else update({ person: null });
 }
 
 /** Opens the dialog. If the person has closed it, it opens again only for a change, not for what the page reads in the background. */
-function raise(demand: Demand, isChange: boolean): void {
-  const isAsking = state.isAsking || isChange || state.demand !== demand;
-  update({ demand, isAsking });
+function demandSignIn(isChange: boolean): void {
+  update({ isDemanded: true, isAsking: state.isAsking || isChange || !state.isDemanded });
 }
 
 /** Notes who is signed in. */
@@ -93,19 +83,14 @@ export function noteNoSession(): void {
     update({ person: null });
     return;
   }
-  raise('sign-in', false);
+  demandSignIn(false);
   throw new Problem('UNAUTHORIZED', 401, 'The session has ended.');
-}
-
-/** Tells the other tabs that this person has just signed in. */
-export function announceSignIn(userId: string): void {
-  tabs.postMessage({ kind: 'new-session', userId } satisfies News);
 }
 
 /** Notes that the person signed out on this page, and tells the other tabs. */
 export function noteSignOut(): void {
   tabs.postMessage({ kind: 'signed-out' } satisfies News);
-  update({ person: null, demand: null, isAsking: false });
+  update({ person: null, isDemanded: false, isAsking: false });
 }
 
 function hear(news: News): void {
@@ -117,7 +102,6 @@ function hear(news: News): void {
     location.reload();
   } else {
     meet(news.userId);
-    if (news.kind === 'new-session') meetDemand();
   }
 }
 
@@ -127,12 +111,7 @@ function meet(userId: string): void {
     location.reload();
     return;
   }
-  update({ person: userId });
-  if (state.demand === 'sign-in') meetDemand();
-}
-
-function meetDemand(): void {
-  update({ demand: null, isAsking: false });
+  update({ person: userId, isDemanded: false, isAsking: false });
 }
 
 /** URL of the sign-in page, which returns to this path (default: the current page). */
@@ -140,49 +119,7 @@ export function signInUrl(path = location.pathname + location.search): string {
   return `/sign-in?return_to=${encodeURIComponent(path)}`;
 }
 
-// Set while this browser has a session, as far as the pages know. Scripts cannot read the session cookie.
-const MARK = 'signed-in';
-
-/** The fragment with which the gateway reports that signing in was not possible without asking. */
-const REFUSED = '#sign-in-required';
-
-/** Notes whether a session that is gone on a later visit has ended by itself. */
-export function rememberSession(hasSession: boolean): void {
-  try {
-    if (hasSession) localStorage.setItem(MARK, 'yes');
-    else localStorage.removeItem(MARK);
-  } catch {
-    // Storage is blocked. The person signs in by the button.
-  }
-}
-
-function hadSession(): boolean {
-  try {
-    return localStorage.getItem(MARK) !== null;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * For a page that was opened after the session had ended: signs in without asking, if the identity provider still knows the person.
- * True while the browser leaves for that. It is tried once; only a new session makes it possible again. People who never signed in or
- * who signed out are not redirected.
- */
-export function useSilentSignIn(): boolean {
-  const { person } = useSignIn();
-  const [wasEnded] = useState(hadSession);
-  const isLeaving = wasEnded && person === null;
-  useEffect(() => {
-    if (!isLeaving) return;
-    rememberSession(false);
-    location.replace(`${signInUrl()}&silent=1`);
-  }, [isLeaving]);
-  return isLeaving;
-}
-
-/** Starts a page. Removes the result of a silent sign-in from its URL. */
+/** Starts a page. */
 export function startSignIn(): void {
   state = START;
-  if (location.hash === REFUSED) history.replaceState(null, '', location.pathname + location.search);
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { faultText, Problem, problemText } from '../api/problem.ts';
-import { type Demand, demandOf, setAsking, signInUrl, useSignIn, useSilentSignIn } from '../api/sign-in.ts';
+import { isNoSession, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
 import { Button, ButtonAnchor } from './button.tsx';
 import { Row } from './card.tsx';
@@ -39,12 +39,11 @@ export function ErrorNotice({
   /** Whether the request used the person's session rather than an app's credentials. */
   readonly isOwn?: boolean;
 }) {
-  const demand = isOwn ? demandOf(error) : null;
   return (
     <div role="alert">
       <Notice tone="bad">
         <strong>{title}</strong>
-        {demand === null ? <Cause error={error} /> : <SignInAgain demand={demand} />}
+        {isOwn && isNoSession(error) ? <SignInAgain /> : <Cause error={error} />}
       </Notice>
     </div>
   );
@@ -72,12 +71,12 @@ function fieldName(parameter: string): string {
 }
 
 /** What to do about a request that was refused until the person signs in, and what after they have. */
-function SignInAgain({ demand }: { readonly demand: Demand }) {
-  const signIn = useSignIn();
-  if (signIn.demand === null) return <span>{text('signedInAgain')}</span>;
+function SignInAgain() {
+  const { isDemanded } = useSignIn();
+  if (!isDemanded) return <span>{text('signedInAgain')}</span>;
   return (
     <>
-      <span>{text(demand === 'sign-in' ? 'sessionEnded' : 'confirmationNeeded')}</span>
+      <span>{text('sessionEnded')}</span>
       <Row>
         <Button onPress={() => setAsking(true)}>{text('signInAgain')}</Button>
       </Row>
@@ -117,7 +116,6 @@ export function Loading() {
 /** Shown to signed-out people instead of a page. */
 export function SignedOut({ why }: { readonly why: string }) {
   const { person } = useSignIn();
-  if (useSilentSignIn()) return <Loading />;
   return (
     <EmptyPage title={text('pleaseSignIn')}>
       <p>{why}</p>

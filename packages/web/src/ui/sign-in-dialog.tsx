@@ -1,44 +1,42 @@
-import { type Demand, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
+import { setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
 import { Button, ButtonAnchor } from './button.tsx';
 import { DialogContent, DialogWindow } from './dialog.tsx';
 
-const TEXTS = {
-  'sign-in': { title: 'sessionEndedTitle', advice: 'sessionEndedAdvice' },
-  confirmation: { title: 'confirmationTitle', advice: 'confirmationAdvice' },
-} as const satisfies Record<Demand, unknown>;
-
 /** The page that a sign-in in a new tab returns to. */
 const RETURN_PATH = '/signed-in';
 
-/** The dialog that asks the person to sign in. It closes when they have done so in any tab. */
+/**
+ * The dialog that asks the person to sign in. It closes when they have done so in any tab. `rel="opener"` lets the tab of the sign-in
+ * close itself; `Cross-Origin-Opener-Policy` keeps this page from the identity provider's page.
+ */
 export function SignInDialog() {
-  const { demand, isAsking } = useSignIn();
-  const isOpen = isAsking && demand !== null;
+  const { isDemanded, isAsking } = useSignIn();
+  const isOpen = isAsking && isDemanded;
   return (
     <DialogWindow isOpen={isOpen} onOpenChange={setAsking}>
-      {demand === null ? null : (
+      {isDemanded ? (
         <DialogContent
           role="alertdialog"
-          title={text(TEXTS[demand].title)}
+          title={text('sessionEndedTitle')}
           buttons={
             <>
               <Button slot="close">{text('notNow')}</Button>
-              <ButtonAnchor kind="primary" href={toUrl(demand)} target="_blank" rel="opener" autoFocus>
+              <ButtonAnchor
+                kind="primary"
+                href={signInUrl(RETURN_PATH)}
+                target="_blank"
+                rel="opener"
+                autoFocus
+              >
                 {text('signIn')}
               </ButtonAnchor>
             </>
           }
         >
-          <p>{text(TEXTS[demand].advice)}</p>
+          <p>{text('sessionEndedAdvice')}</p>
         </DialogContent>
-      )}
+      ) : null}
     </DialogWindow>
   );
-}
-
-/** `rel="opener"` lets the tab close itself. `Cross-Origin-Opener-Policy` keeps this page from the identity provider's page. */
-function toUrl(demand: Demand): string {
-  const url = signInUrl(RETURN_PATH);
-  return demand === 'confirmation' ? `${url}&step_up=1` : url;
 }

@@ -20,18 +20,18 @@ async function loadDialogs(): Promise<void> {
  * be read in the meantime is read again. A refused change is not repeated: the person presses its button again.
  */
 export function SignInRequest() {
-  const { demand } = useSignIn();
+  const { isDemanded } = useSignIn();
   const [isNeeded, setNeeded] = useState(false);
   const client = useQueryClient();
   useEffect(() => {
-    if (demand !== null) return;
+    if (isDemanded) return;
     void client.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
-  }, [client, demand]);
+  }, [client, isDemanded]);
   useEffect(() => {
     const timer = setTimeout(loadDialogs, PRELOAD_MS);
     return () => clearTimeout(timer);
   }, []);
-  if (demand !== null && !isNeeded) setNeeded(true);
+  if (isDemanded && !isNeeded) setNeeded(true);
   if (!isNeeded) return null;
   return (
     <Suspense fallback={null}>
@@ -42,8 +42,8 @@ export function SignInRequest() {
 
 /** In place of the dialog when its script cannot be loaded, such as after an update of the server. */
 function SignInNotice() {
-  const { demand } = useSignIn();
-  if (demand === null) return null;
+  const { isDemanded } = useSignIn();
+  if (!isDemanded) return null;
   return (
     <div role="alert">
       <Notice tone="warn">

@@ -111,12 +111,12 @@ export interface Outside {
   readonly told: readonly unknown[];
 }
 
-/** Opens an empty page at a path, in a browser that prefers these languages; in a new one, nothing is stored. */
-export function openEmptyPage(path: string, languages: readonly string[], isNewBrowser: boolean): Outside {
+/** Opens an empty page at a path, in a new browser that prefers these languages. */
+export function openEmptyPage(path: string, languages: readonly string[]): Outside {
   leavings = [];
   told = [];
   view.history.replaceState(null, '', path);
-  if (isNewBrowser) for (const storage of [view.localStorage, view.sessionStorage]) storage.clear();
+  for (const storage of [view.localStorage, view.sessionStorage]) storage.clear();
   view.document.title = '';
   view.document.head.innerHTML = '';
   view.document.body.innerHTML = '';

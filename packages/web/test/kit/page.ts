@@ -44,8 +44,6 @@ export interface PageOptions {
   /** Whether somebody is signed in: Ada, as in the examples. */
   readonly isSignedIn?: boolean;
   readonly language?: keyof typeof LANGUAGES;
-  /** Whether the browser still has what the page before stored. */
-  readonly isSameBrowser?: boolean;
   readonly answers?: Answers;
   /** How much the clock of the browser is ahead of the service's. */
   readonly clockAheadMs?: number;
@@ -89,7 +87,6 @@ export class Page implements AsyncDisposable {
 
   constructor(path: string, options: PageOptions) {
     const { isSignedIn = true, language = 'en', answers = {}, clockAheadMs = 0, complaints } = options;
-    const { isSameBrowser = false } = options;
     if ('jest' in globalThis) throw new Error('Another page is open.');
     this.#expected = complaints;
     installDom();
@@ -101,7 +98,7 @@ export class Page implements AsyncDisposable {
     Object.assign(console, { error: complain, warn: complain });
     // Testing Library lets the faked time pass by it.
     Object.assign(globalThis, { fetch: this.#service.fetch, jest });
-    const { leavings, told } = openEmptyPage(path, LANGUAGES[language], !isSameBrowser);
+    const { leavings, told } = openEmptyPage(path, LANGUAGES[language]);
     this.leavings = leavings;
     this.told = told;
     startSignIn();

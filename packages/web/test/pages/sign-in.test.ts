@@ -1,50 +1,57 @@
 import { expect, test } from '@jest/globals';
-import { type Answer, type BodyOf, example, listOf, problem } from '../kit/answers.ts';
+import { type BodyOf, example, listOf, problem } from '../kit/answers.ts';
 import { openPage, type Page, screen } from '../kit/page.ts';
 
 const APPROVAL = `/approve/${example('getPendingApproval').data.id}`;
 const MOOD = /^Mood/;
 const SHARE = 'Share 1 type of data';
 const ENDED = problem('UNAUTHORIZED');
-const STEP_UP = problem('STEP_UP_REQUIRED', { status: 403, type: '/problems/step-up-required' });
-const newsOf = (kind: string, userId = 'ada') => ({ kind, userId });
+const newsOf = (userId = 'ada') => ({ kind: 'session', userId });
 /** The focus moves with a frame or two. */
 const FRAMES_MS = 100;
 const findDialog = () => screen.queryByRole('alertdialog');
 
 /** Opens an approval, chooses something, and presses the button that shares; the service demands a sign-in. */
-async function askInVain(approve: Answer = ENDED): Promise<Page> {
-  const page = await openPage(APPROVAL, { answers: { approve } });
+async function askInVain(): Promise<Page> {
+  const page = await openPage(APPROVAL, { answers: { approve: ENDED } });
   await page.press(MOOD, 'checkbox');
   await page.press(SHARE);
   await page.pass(FRAMES_MS);
   return page;
 }
 
-test.each([
-  ['the session has ended', ENDED, 'Your session has ended', '', true],
-  ['a recent sign-in is needed', STEP_UP, 'Please confirm that it is you', '&step_up=1', false],
-])(
-  'when %s, an approval asks for a sign-in in a new tab and keeps its choices',
-  async (_, refusal, title, query, isAnyEnough) => {
-    await using page = await askInVain(refusal);
-    const dialog = screen.getByRole('alertdialog', { name: title });
-    const link = screen.getByRole<HTMLAnchorElement>('link', { name: 'Sign in' });
-    expect(dialog.contains(document.activeElement)).toBe(true);
-    expect(link.getAttribute('href')).toBe(`/sign-in?return_to=%2Fsigned-in${query}`);
-    expect([link.target, link.rel, dialog.contains(link)]).toEqual(['_blank', 'opener', true]);
-    // Another page of the browser was opened with a session. That is no new sign-in.
-    await page.hear(newsOf('session'));
-    expect(findDialog() === null).toBe(isAnyEnough);
-    await page.hear(newsOf('new-session'));
+test('when the session has ended, an approval asks for a sign-in in a new tab and keeps its choices', async () => {
+  await using page = await askInVain();
+  const dialog = screen.getByRole('alertdialog', { name: 'Your session has ended' });
+  const link = screen.getByRole<HTMLAnchorElement>('link', { name: 'Sign in' });
+  expect(dialog.contains(document.activeElement)).toBe(true);
+  expect(link.getAttribute('href')).toBe('/sign-in?return_to=%2Fsigned-in');
+  expect([link.target, link.rel, dialog.contains(link)]).toEqual(['_blank', 'opener', true]);
+  await page.hear(newsOf());
+  await page.pass(FRAMES_MS);
+  expect(findDialog()).toBeNull();
+  expect(page.alerts).toEqual([expect.stringContaining('You have signed in again. Please try once more.')]);
+  expect(screen.getByRole<HTMLInputElement>('checkbox', { name: MOOD }).checked).toBe(true);
+  expect(document.activeElement).toBe(screen.getByRole('button', { name: SHARE }));
+  expect([page.changes.length, page.leavings]).toEqual([1, []]);
+});
+
+test('an approval asks at every click of its button until the person has signed in', async () => {
+  await using page = await askInVain();
+  for (let clicks = 0; clicks < 2; clicks += 1) {
+    await page.press('Not now');
     await page.pass(FRAMES_MS);
     expect(findDialog()).toBeNull();
-    expect(page.alerts).toEqual([expect.stringContaining('You have signed in again. Please try once more.')]);
-    expect(screen.getByRole<HTMLInputElement>('checkbox', { name: MOOD }).checked).toBe(true);
-    expect(document.activeElement).toBe(screen.getByRole('button', { name: SHARE }));
-    expect([page.changes.length, page.leavings]).toEqual([1, []]);
-  },
-);
+    await page.press(SHARE);
+    await page.pass(FRAMES_MS);
+    expect(findDialog()).not.toBeNull();
+  }
+  page.answers.approve = example('approve');
+  await page.hear(newsOf());
+  await page.pass(FRAMES_MS);
+  await page.press(SHARE);
+  expect(page.leavings).toEqual([{ how: 'assign', url: example('approve').data.redirectUri }]);
+});
 
 test('the dialog keeps the focus, can be closed to read the page, and opens again on demand', async () => {
   await using page = await askInVain();
@@ -72,17 +79,16 @@ test('a page that reads in the background asks as well, and reads again after th
   expect(screen.queryByRole('alertdialog', { name: 'Your session has ended' })).not.toBeNull();
   const answers = { listAccesses: listOf(), summarizeAccesses: listOf(), listConnectedApps: listOf() };
   Object.assign(page.answers, { ...answers, getSession: example('getSession') });
-  await page.hear(newsOf('new-session'));
+  await page.hear(newsOf());
   expect(findDialog()).toBeNull();
   page.see('No reads yet');
 });
 
 test.each([
   ['of a person', 'that they signed out', true, { kind: 'signed-out' }, true],
-  ['of a person', 'that somebody else signed in', true, newsOf('new-session', 'grace'), true],
-  ['of a person', 'that somebody else is signed in', true, newsOf('session', 'grace'), true],
-  ['of a person', 'that they signed in once more', true, newsOf('new-session'), false],
-  ['of nobody', 'that somebody signed in', false, newsOf('session'), true],
+  ['of a person', 'that somebody else is signed in', true, newsOf('grace'), true],
+  ['of a person', 'that they signed in once more', true, newsOf(), false],
+  ['of nobody', 'that somebody is signed in', false, newsOf(), true],
   ['of nobody', 'that somebody signed out', false, { kind: 'signed-out' }, false],
 ])('a page %s that hears %s is right afterwards', async (_, __, isSignedIn, news, isReloaded) => {
   await using page = await openPage('/apps', { isSignedIn });
@@ -90,16 +96,12 @@ test.each([
   expect(page.leavings.map(({ how }) => how)).toEqual(isReloaded ? ['reload'] : []);
 });
 
-test('a page opened with an ended session signs in silently, once', async () => {
-  await (await openPage('/apps'))[Symbol.asyncDispose]();
-  const options = { isSameBrowser: true, isSignedIn: false };
-  const first = await openPage('/apps?from=link', options);
-  const url = '/sign-in?return_to=%2Fapps%3Ffrom%3Dlink&silent=1';
-  expect(first.leavings).toEqual([{ how: 'replace', url }]);
-  await first[Symbol.asyncDispose]();
-  await using page = await openPage('/apps?from=link#sign-in-required', options);
+test('a page opened after the session has ended asks for a sign-in that returns to it', async () => {
+  await using page = await openPage('/apps?from=link', { isSignedIn: false });
   page.see('Please sign in');
-  expect([page.leavings, page.path, location.hash]).toEqual([[], '/apps?from=link', '']);
+  const link = screen.getAllByRole('link', { name: 'Sign in' }).at(-1);
+  expect(link?.getAttribute('href')).toBe('/sign-in?return_to=%2Fapps%3Ffrom%3Dlink');
+  expect(page.leavings).toEqual([]);
 });
 
 const leaveTo = (continueTo: string | null): BodyOf<'signOut'> => ({ data: { continueTo, signedOut: true } });
@@ -112,7 +114,7 @@ test.each([
     problem('INTERNAL_ERROR', { status: 503 }),
     '/?signed-out=here',
   ],
-])('a sign-out leads to %s, and no later page signs in silently', async (_, signOut, url) => {
+])('a sign-out leads to %s', async (_, signOut, url) => {
   const page = await openPage('/apps', { answers: { signOut } });
   page.answers.getSession = ENDED;
   await page.press('Sign out');
@@ -120,16 +122,12 @@ test.each([
   expect(page.told.at(-1)).toEqual({ kind: 'signed-out' });
   await page[Symbol.asyncDispose]();
   const path = url.startsWith('/') ? url : '/';
-  for (const next of [path, '/apps']) {
-    await using opened = await openPage(next, { isSameBrowser: true, isSignedIn: false });
-    expect(opened.leavings).toEqual([]);
-    const says = opened.find('You are signed out in this browser.') !== null;
-    expect(says).toBe(next === '/?signed-out=here');
-  }
+  await using opened = await openPage(path, { isSignedIn: false });
+  expect(opened.find('You are signed out in this browser.') !== null).toBe(path === '/?signed-out=here');
 });
 
 test.each([
-  [true, 'You are signed in', ['close'], [newsOf('session'), newsOf('new-session')]],
+  [true, 'You are signed in', ['close'], [newsOf()]],
   [false, 'The sign-in was not finished.', [], []],
 ])(
   'the tab of a sign-in (done: %s) says so, and closes when the other tabs know',

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { isSandboxApp, mayShareWith, SANDBOX_PERSON_DEFAULT } from '@phds/catalog/sandbox';
-import { findScope, isScope, type Scope } from '@phds/catalog/scopes';
+import { isScope, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
@@ -30,24 +30,15 @@ export interface Completed extends Pick<Approval, 'grantId' | 'scopes' | 'grantE
   readonly redirectUri: string;
 }
 
-/** The session of the person who decides. */
-export interface Decider {
-  /** The JWT, which consent verifies again. */
-  readonly session: string;
-  /** The error if the sign-in is too old or too weak to share sensitive scopes; null if it suffices. */
-  readonly sensitiveRefusal: AppError | null;
-}
-
-/** Decisions about pending approvals. Consent judges the session and the decision. */
+/** Decisions about pending approvals. Consent judges the session, a JWT, and the decision. */
 export interface Decisions {
   /**
    * Consent creates the grant first, then the code is stored. The code is derived from the pending id, so repeating the same
    * decision completes it or returns the same code while it is unused; afterwards it throws `already_decided`. Throws `conflict`
    * when the app's current settings no longer allow an undecided or approved request, or consent finds that the person shares
-   * something else with the app than the screen showed, and `step_up_required` when a chosen scope is
-   * sensitive and needs a new sign-in.
+   * something else with the app than the screen showed.
    */
-  approve(decider: Decider, decision: Decision): Promise<Completed>;
+  approve(session: string, decision: Decision): Promise<Completed>;
   /** Returns the app's redirect URI with error=access_denied, state and iss; null when the app has removed that URI since. */
   deny(session: string, pendingId: string): Promise<string | null>;
   /**
@@ -75,20 +66,17 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
   }
 
   /** Later changes of settings are checked at the exchange. */
-  function findRefusal(request: AuthorizationRequest, app: App, decision: Decision, decider: Decider) {
-    const scopes = findChosen(request, decision);
-    const fault = findSettingsFault({ ...request, scopes }, app);
-    if (fault !== null) return settingsChanged(fault);
-    return scopes.some((scope) => findScope(scope)?.sensitive) ? decider.sensitiveRefusal : null;
+  function findRefusal(request: AuthorizationRequest, app: App, decision: Decision): AppError | null {
+    const fault = findSettingsFault({ ...request, scopes: findChosen(request, decision) }, app);
+    return fault === null ? null : settingsChanged(fault);
   }
 
   return {
-    async approve(decider, decision) {
-      const { session } = decider;
+    async approve(session, decision) {
       const request = await getRequest(authorizations, decision.pendingId);
       // Thrown before consent creates a grant. It claims nothing, and another person's request stays not found.
       const app = await getApp(request);
-      const refusal = findRefusal(request, app, decision, decider);
+      const refusal = findRefusal(request, app, decision);
       if (refusal !== null && (await approvals.isUndecided(session, decision.pendingId))) throw refusal;
       // With a refusal, consent can create no grant for this request and throws the error of its state, unless this repeats an
       // approval.

@@ -11,7 +11,6 @@ import { createUserOf, sessionOf } from '@phds/service-kit/rpc/context';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/callers';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
-import type { StepUp } from '@phds/service-kit/trust/step-up';
 import { type AppLocks, fingerprintOf } from '../app/app-locks.ts';
 import type { Apps } from '../app/apps.ts';
 import type { Developer, Developers } from '../app/developers.ts';
@@ -34,9 +33,8 @@ export function createAppService(dependencies: {
   readonly apps: Apps;
   readonly developers: Pick<Developers, 'mayRegister'>;
   readonly verifySession: SessionVerifier;
-  readonly stepUp: StepUp;
 }) {
-  const { apps, developers, verifySession, stepUp } = dependencies;
+  const { apps, developers, verifySession } = dependencies;
   const userOf = createUserOf(verifySession);
   const implementation: UnaryRpcs<typeof AppService> = {
     async registerApp({ settings, sandbox, applicationType }, context) {
@@ -65,9 +63,7 @@ export function createAppService(dependencies: {
       return { app: toAppMessage(await apps.update(ownerId, clientId, toSettingsInput(settings))) };
     },
     async rotateSecret({ clientId }, context) {
-      const session = await verifySession(sessionOf(context));
-      stepUp.check('secret-rotation', session);
-      const { rotatedAt, ...issued } = await apps.rotateSecret(session.userId, clientId);
+      const { rotatedAt, ...issued } = await apps.rotateSecret(await userOf(context), clientId);
       return { ...issued, rotatedAt: timestampFromDate(rotatedAt) };
     },
     async setAppStatus({ clientId, status }, context) {

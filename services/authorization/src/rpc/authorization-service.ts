@@ -4,10 +4,9 @@ import { type RpcContext, sessionOf } from '@phds/service-kit/rpc/context';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { OPERATORS } from '@phds/service-kit/trust/callers';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
-import type { StepUp } from '@phds/service-kit/trust/step-up';
 import type { Authorizations } from '../app/authorizations.ts';
 import type { ClientAuthentication } from '../app/client-authentication.ts';
-import type { Decider, Decisions, SandboxDecisions } from '../app/decisions.ts';
+import type { Decisions, SandboxDecisions } from '../app/decisions.ts';
 import type { Erasures } from '../app/erasures.ts';
 import { toClientCredentials } from './token-service.ts';
 
@@ -21,17 +20,16 @@ export function createAuthorizationService(dependencies: {
   readonly sandboxDecisions: SandboxDecisions;
   readonly erasures: Erasures;
   readonly verifySession: SessionVerifier;
-  readonly stepUp: StepUp;
   readonly issuer: string;
 }) {
   const { clients, findClientOf, authorizations, decisions, sandboxDecisions, erasures } = dependencies;
-  const { verifySession, stepUp, issuer } = dependencies;
+  const { verifySession, issuer } = dependencies;
 
   /** Verified here too, so that a caller without a session cannot learn whether a pending approval exists. */
-  const deciderOf = async (context: RpcContext): Promise<Decider> => {
+  const verifiedSessionOf = async (context: RpcContext): Promise<string> => {
     const session = sessionOf(context);
-    const signIn = await verifySession(session);
-    return { session, sensitiveRefusal: stepUp.findRefusal('sensitive-approval', signIn) };
+    await verifySession(session);
+    return session;
   };
 
   const implementation: UnaryRpcs<typeof AuthorizationService> = {
@@ -48,17 +46,17 @@ export function createAuthorizationService(dependencies: {
       return { pendingId: await authorizations.resolve(clientId, requestUri) };
     },
     async completeAuthorization(decision, context) {
-      const completed = await decisions.approve(await deciderOf(context), decision);
+      const completed = await decisions.approve(await verifiedSessionOf(context), decision);
       const { grantId, scopes, redirectUri } = completed;
       const grantExpiresAt = timestampFromDate(completed.grantExpiresAt);
       return { grantId, scopes: [...scopes], grantExpiresAt, redirectUri };
     },
     async denyAuthorization({ pendingId }, context) {
-      const { session } = await deciderOf(context);
+      const session = await verifiedSessionOf(context);
       return { redirectUri: (await decisions.deny(session, pendingId)) ?? '' };
     },
     async extendAuthorization({ pendingId }, context) {
-      const { session } = await deciderOf(context);
+      const session = await verifiedSessionOf(context);
       return { expiresAt: timestampFromDate(await decisions.extend(session, pendingId)) };
     },
     completeSandboxAuthorization: ({ clientId, pendingId }) => sandboxDecisions.complete(clientId, pendingId),

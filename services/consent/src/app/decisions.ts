@@ -1,19 +1,12 @@
 import type { Language } from '@phds/catalog/languages';
 import { type Scope, scopeTexts } from '@phds/catalog/scopes';
-import { type AppError, notFound } from '@phds/service-kit/errors';
+import { notFound } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { type ApprovalChoice, decideApproval, decideDenial } from '../domain/decision.ts';
 import type { Grant } from '../domain/grant.ts';
 import type { ShownScope } from '../domain/receipt.ts';
 import type { Approved, DecisionStore, EvictionPublisher } from './ports.ts';
 import { toRevision } from './revisions.ts';
-
-/** The person who approves. */
-export interface Approver {
-  readonly userId: string;
-  /** Why the sign-in is not enough to share more of a sensitive scope; null if it is. */
-  readonly sensitiveRefusal: AppError | null;
-}
 
 /** What the approval screen showed. */
 export interface Screen {
@@ -28,7 +21,7 @@ export interface Decisions {
    * Creates the grant or joins the live one. Repeating the same decision returns the same result. Throws as documented for the rpc
    * Approve.
    */
-  approve(pendingId: string, approver: Approver, choice: ApprovalChoice, screen: Screen): Promise<Approved>;
+  approve(pendingId: string, userId: string, choice: ApprovalChoice, screen: Screen): Promise<Approved>;
   /** Returns the time of the denial. Throws `not_found`, `already_decided`, `pending_expired`. */
   deny(pendingId: string, userId: string): Promise<Date>;
 }
@@ -39,7 +32,7 @@ export function createDecisions(dependencies: {
 }): Decisions {
   const { decisions, evictions } = dependencies;
   return {
-    async approve(pendingId, { userId, sensitiveRefusal }, choice, { language, revision }) {
+    async approve(pendingId, userId, choice, { language, revision }) {
       const command = {
         pendingId,
         userId,
@@ -49,7 +42,7 @@ export function createDecisions(dependencies: {
       };
       const approved = await decisions.approve(command, (facts) => {
         const isOutdated = revision !== null && revision !== revisionOf(facts.liveGrant);
-        return decideApproval(facts, choice, { isOutdated, sensitiveRefusal });
+        return decideApproval(facts, choice, isOutdated);
       });
       if (approved === null) throw notFound();
       // The joined grant may have lost scopes or have another data window.

@@ -54,7 +54,7 @@ export function createSandbox(dependencies: {
       const userId = toUserId(clientId, person);
       const choice = { scopes: null, days: null, dataFrom: null };
       const screen = { language: 'en', revision: null } as const;
-      const approved = await decisions.approve(pendingId, { userId, sensitiveRefusal: null }, choice, screen);
+      const approved = await decisions.approve(pendingId, userId, choice, screen);
       return { ...approved, userId };
     },
 

@@ -4,7 +4,7 @@ import {
   isGrantDays,
   PENDING_APPROVAL_EXTENSIONS,
 } from '@phds/catalog/lifetimes';
-import { findScope, SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
+import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { AppStatus } from './app.ts';
 import { type Grant, type GrantTerms, refuseFutureDay, sameScopes } from './grant.ts';
@@ -30,14 +30,6 @@ export interface DecisionFacts {
   readonly now: Date;
 }
 
-/** What is known of the screen and of the sign-in of the person who approves. */
-export interface ApprovalStanding {
-  /** Whether the live grant has other terms than the screen showed. */
-  readonly isOutdated: boolean;
-  /** Why the sign-in is not enough to share more of a sensitive scope; null if it is. */
-  readonly sensitiveRefusal: AppError | null;
-}
-
 /** The outcome of an approval. */
 export type ApprovalOutcome =
   | { readonly kind: 'repeated'; readonly approval: Approval; readonly decidedAt: Date }
@@ -52,13 +44,13 @@ export type ApprovalOutcome =
     };
 
 /**
- * Decides an approval by its claimant. Throws the reasons documented for Approve, among them `sensitiveRefusal`
- * if it is not null and the approval would share more of a sensitive scope than now.
+ * Decides an approval by its claimant. `isOutdated` says whether the live grant has other terms than the screen showed. Throws the
+ * reasons documented for Approve.
  */
 export function decideApproval(
   facts: DecisionFacts,
   choice: ApprovalChoice,
-  { isOutdated, sensitiveRefusal }: ApprovalStanding,
+  isOutdated: boolean,
 ): ApprovalOutcome {
   const { pending, liveGrant, now } = facts;
   const days = choice.days ?? GRANT_DAYS_DEFAULT;
@@ -78,19 +70,7 @@ export function decideApproval(
     expiresAt: toEnd(days, liveGrant, now),
     dataFrom: choice.dataFrom,
   };
-  if (sensitiveRefusal !== null && sharesMoreSensitive(terms, liveGrant)) throw sensitiveRefusal;
   return { kind: 'approved', scopes, days, terms, joins: liveGrant?.id ?? null };
-}
-
-/** Also true for a sensitive scope that was not asked for, but whose grant gets a later end or an earlier first day. */
-function sharesMoreSensitive(terms: GrantTerms, liveGrant: Grant | null): boolean {
-  const isWider =
-    liveGrant === null ||
-    terms.expiresAt > liveGrant.expiresAt ||
-    (terms.dataFrom ?? '') < (liveGrant.dataFrom ?? '');
-  return terms.scopes.some(
-    (scope) => findScope(scope)?.sensitive === true && (isWider || !liveGrant.scopes.includes(scope)),
-  );
 }
 
 function toEnd(days: GrantLife, liveGrant: Grant | null, now: Date): Date {

@@ -1,12 +1,10 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
-import { sessionOf, type UserOf } from '@phds/service-kit/rpc/context';
+import type { UserOf } from '@phds/service-kit/rpc/context';
 import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { implement } from '@phds/service-kit/rpc/service';
 import { OPERATORS } from '@phds/service-kit/trust/callers';
-import type { SessionVerifier } from '@phds/service-kit/trust/session';
-import type { StepUp } from '@phds/service-kit/trust/step-up';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { Decisions } from '../app/decisions.ts';
 import type { Erasures } from '../app/erasures.ts';
@@ -34,8 +32,6 @@ export interface ConsentServiceParts {
   readonly receipts: Receipts;
   readonly erasures: Erasures;
   readonly userOf: UserOf;
-  readonly verifySession: SessionVerifier;
-  readonly stepUp: StepUp;
 }
 
 type Rpcs<Name extends keyof UnaryRpcs<typeof ConsentService>> = Pick<UnaryRpcs<typeof ConsentService>, Name>;
@@ -77,7 +73,7 @@ export function createConsentService(parts: ConsentServiceParts) {
 }
 
 function approvalRpcs(parts: ConsentServiceParts) {
-  const { pendingApprovals, decisions, userOf, verifySession, stepUp } = parts;
+  const { pendingApprovals, decisions, userOf } = parts;
   return {
     async openPendingApproval(request) {
       const { expiresAt, removedIds } = await pendingApprovals.open(parseOpening(request));
@@ -99,9 +95,7 @@ function approvalRpcs(parts: ConsentServiceParts) {
       return { pendingApprovals: items.map(toPendingMessage), total };
     },
     async approve(request, context) {
-      const session = await verifySession(sessionOf(context));
-      const { userId } = session;
-      const sensitiveRefusal = stepUp.findRefusal('sensitive-approval', session);
+      const userId = await userOf(context);
       const id = parseKnownId('apr', request.id);
       const choice = {
         scopes: request.allRequested ? null : request.scopes,
@@ -112,7 +106,7 @@ function approvalRpcs(parts: ConsentServiceParts) {
         language: parseLanguage('language', request.language),
         revision: parseText('revision', request.revision, 128) || null,
       };
-      const approved = await decisions.approve(id, { userId, sensitiveRefusal }, choice, screen);
+      const approved = await decisions.approve(id, userId, choice, screen);
       return {
         grantId: approved.grantId,
         clientId: approved.clientId,

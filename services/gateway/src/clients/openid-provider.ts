@@ -9,14 +9,8 @@ export interface SignInRequest {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
-  /** Whether the provider must not ask the person anything. */
-  readonly silent: boolean;
-  /** Whether the provider must let the person choose an account, also if they are signed in there. Ignored when silent. */
+  /** Whether the provider must let the person choose an account, also if they are signed in there. */
   readonly switchAccount: boolean;
-  /** Longest time since the person last proved who they are; null for any. */
-  readonly maxAgeSeconds: number | null;
-  /** Ways of signing in that are asked for, in order of preference. */
-  readonly acrValues: readonly string[];
 }
 
 /** The OpenID provider. All calls throw `SignInFailure`, whose text contains nothing secret. */
@@ -44,9 +38,8 @@ export function openOpenidProvider(options: OpenidProviderOptions): OpenidProvid
     check: async () => void (await discover(options)),
     findAuthorizationUrl: (request) =>
       translateErrors(async () => {
-        const { state, nonce, codeVerifier, maxAgeSeconds, acrValues } = request;
+        const { state, nonce, codeVerifier, switchAccount } = request;
         const config = await discovery.findReachable();
-        const prompt = toPrompt(request, config.serverMetadata());
         const url = client.buildAuthorizationUrl(config, {
           redirect_uri: `${publicUrl}/sign-in/callback`,
           scope,
@@ -54,19 +47,16 @@ export function openOpenidProvider(options: OpenidProviderOptions): OpenidProvid
           nonce,
           code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
           code_challenge_method: 'S256',
-          ...(prompt === null ? {} : { prompt }),
-          ...(maxAgeSeconds === null ? {} : { max_age: String(maxAgeSeconds) }),
-          ...(acrValues.length === 0 ? {} : { acr_values: acrValues.join(' ') }),
+          ...(switchAccount ? { prompt: toPrompt(config.serverMetadata()) } : {}),
         });
         return url.href;
       }),
 
-    exchange: (callback, { state, nonce, codeVerifier, maxAgeSeconds }) =>
+    exchange: (callback, { state, nonce, codeVerifier }) =>
       translateErrors(async () => {
         const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier };
-        const maxAge = maxAgeSeconds === null ? {} : { maxAge: maxAgeSeconds };
         const config = await discovery.find();
-        const tokens = await client.authorizationCodeGrant(config, callback, { ...checks, ...maxAge });
+        const tokens = await client.authorizationCodeGrant(config, callback, checks);
         // Never absent, because a nonce is expected.
         return tokens.id_token ?? '';
       }),
@@ -82,13 +72,8 @@ export function openOpenidProvider(options: OpenidProviderOptions): OpenidProvid
   };
 }
 
-/** The value of `prompt` (OpenID Connect Core section 3.1.2.1); null to let the provider decide. */
-function toPrompt(
-  { silent, switchAccount }: SignInRequest,
-  { prompt_values_supported: supported }: client.ServerMetadata,
-): string | null {
-  if (silent) return 'none';
-  if (!switchAccount) return null;
+/** The value of `prompt` (OpenID Connect Core section 3.1.2.1) with which the person chooses an account. */
+function toPrompt({ prompt_values_supported: supported }: client.ServerMetadata): string {
   // Every provider has `login`, which asks for the account too. The page to choose one is optional.
   return Array.isArray(supported) && supported.includes('select_account') ? 'select_account' : 'login';
 }
@@ -194,9 +179,9 @@ function authenticateBySecret(clientSecret: string): client.ClientAuth {
 
 /**
  * Why a sign-in failed: the provider refused it, the provider cannot be reached or cannot answer now, its answer is not
- * acceptable, its ID token does not fit in a cookie, or it did not confirm the person as a step-up demands.
+ * acceptable, or its ID token does not fit in a cookie.
  */
-type SignInFailureKind = 'refused' | 'unavailable' | 'invalid' | 'too_long' | 'not_confirmed';
+type SignInFailureKind = 'refused' | 'unavailable' | 'invalid' | 'too_long';
 
 /** Contains neither a token nor a code, so it may be logged. It has no cause: the library's errors contain whole answers. */
 export class SignInFailure extends Error {

@@ -1,4 +1,4 @@
-/** A sign-in that was begun in a browser and has not come back yet. */
+/** The sign-in that was begun in a browser and has not come back yet. */
 export interface SignInAttempt {
   /** Random values that tie the provider's answer to this attempt. */
   readonly state: string;
@@ -6,10 +6,6 @@ export interface SignInAttempt {
   readonly codeVerifier: string;
   /** Path of the page to return to. */
   readonly returnTo: string;
-  /** Whether the provider must not ask the person anything. */
-  readonly silent: boolean;
-  /** Whether the person must confirm who they are, as the step-up settings say. */
-  readonly stepUp: boolean;
   /** Whether the provider must let the person choose an account. */
   readonly switchAccount: boolean;
 }

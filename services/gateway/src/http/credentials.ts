@@ -61,24 +61,13 @@ export function toClearCookie(name: string): string {
   return toSetCookie(name, '', 0);
 }
 
-/** The cookies of a request whose names start with `prefix`, in order; a name may occur several times. */
-export function listCookies({ headers }: IncomingMessage, prefix: string): { name: string; value: string }[] {
-  return (
-    (headers.cookie ?? '')
-      // Not `trim`: it removes more than browsers do, so that a cookie without the prefix could be read as one with it.
-      .split(/; */)
-      .filter((pair) => pair.startsWith(prefix) && pair.includes('='))
-      .map((pair) => {
-        const mark = pair.indexOf('=');
-        return { name: pair.slice(0, mark), value: pair.slice(mark + 1) };
-      })
-  );
-}
-
 /** The value of the cookie with this name; null unless there is exactly one, and if it is empty. */
-export function findCookie(request: IncomingMessage, name: string): string | null {
-  const [cookie, ...others] = listCookies(request, `${name}=`);
-  return cookie === undefined || others.length > 0 || cookie.value === '' ? null : cookie.value;
+export function findCookie({ headers }: IncomingMessage, name: string): string | null {
+  const prefix = `${name}=`;
+  // Not `trim`: it removes more than browsers do, so that another cookie could be read as this one.
+  const pairs = (headers.cookie ?? '').split(/; */).filter((pair) => pair.startsWith(prefix));
+  const [pair, ...others] = pairs;
+  return pair === undefined || others.length > 0 ? null : pair.slice(prefix.length) || null;
 }
 
 /** A signed-in person. */

@@ -15,7 +15,7 @@ import type { UsedProofs } from '../limits/used-proofs.ts';
 import type { RefusalCounts } from '../usage/refusal-counts.ts';
 import type { RequestLog } from '../usage/request-log.ts';
 import type { SessionReader } from './credentials.ts';
-import type { AttemptCookies } from './sign-in/attempt-cookies.ts';
+import type { AttemptCookie } from './sign-in/attempt-cookie.ts';
 
 /** Waits this many milliseconds; injected so that tests do not wait. */
 export type Pause = (milliseconds: number) => Promise<void>;
@@ -33,7 +33,7 @@ export type MeasureRequest = (
 /** What the pages of signing in and out need. */
 export interface SignIn {
   readonly provider: OpenidProvider;
-  readonly attempts: AttemptCookies;
+  readonly attempt: AttemptCookie;
   /** Verifies an ID token as the services will. */
   readonly verify: SessionVerifier;
   readonly verifyLogout: LogoutTokenVerifier;

@@ -80,7 +80,6 @@ const MEANING: Readonly<Record<Reason, ListedMeaning>> = {
   assertion_stale: { status: 503, code: 'INTERNAL_ERROR', title: 'Temporarily unavailable' },
   insufficient_scope: { status: 403, code: 'INSUFFICIENT_SCOPE', title: 'Insufficient scope' },
   consent_required: { status: 403, code: 'CONSENT_REQUIRED', title: 'Consent required' },
-  step_up_required: { status: 403, code: 'STEP_UP_REQUIRED', title: 'New sign-in required' },
   not_a_developer: { status: 403, code: 'NOT_A_DEVELOPER', title: 'Not a developer' },
   invalid_request: { status: 400, code: 'INVALID_REQUEST', title: 'Invalid request' },
   not_found: { status: 404, code: 'NOT_FOUND', title: 'Not found' },

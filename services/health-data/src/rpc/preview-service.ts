@@ -4,7 +4,6 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
-import type { StepUp } from '@phds/service-kit/trust/step-up';
 import { preview } from '../app/preview.ts';
 import type { PublicIds } from '../app/public-ids.ts';
 import type { DataPorts } from '../app/resources.ts';
@@ -20,16 +19,14 @@ export function createPreviewService(dependencies: {
   readonly data: DataPorts;
   readonly publicIds: PublicIds;
   readonly verifySession: SessionVerifier;
-  readonly stepUp: StepUp;
 }) {
-  const { data, publicIds, verifySession, stepUp } = dependencies;
+  const { data, publicIds, verifySession } = dependencies;
   return implement(
     PreviewService,
     {
       preview: async (request, context) => {
-        const session = await verifySession(sessionOf(context));
-        stepUp.check('preview', session);
-        const grant = { userId: session.userId, scope: request.scope, dataFrom: findDataFrom(request) };
+        const { userId } = await verifySession(sessionOf(context));
+        const grant = { userId, scope: request.scope, dataFrom: findDataFrom(request) };
         return { body: new TextEncoder().encode(await preview(data, publicIds, grant)) };
       },
     },

@@ -139,7 +139,6 @@ const ARRIVED = new Map([
   ['no_scopes_approved', 'arrivedNothing'],
   ['app_not_active', 'arrivedNotActive'],
   ['conflict', 'arrivedConflict'],
-  ['step_up_required', 'arrivedStepUp'],
   ['invalid_request', 'arrivedInvalid'],
 ] as const);
 

@@ -304,7 +304,7 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     costly: 'registrations',
     body: { schema: noSettings, optional: true },
     answer: { description: 'The new secret.', body: dataOf(rotatedSecretJson) },
-    errors: ['CONFLICT', 'STEP_UP_REQUIRED', 'APP_NOT_ACTIVE'],
+    errors: ['CONFLICT', 'APP_NOT_ACTIVE'],
     handle: async ({ backends, caller, clientId }) => {
       const rotated = await backends.apps.rotateSecret({ clientId }, caller);
       return {

@@ -242,7 +242,6 @@ export const ACCESS_OPERATIONS: readonly MountedOperation[] = [
     query: PREVIEW_QUERY,
     requiredQuery: ['scope'],
     answers: { 200: { description: 'Newest items and a trend.', body: dataOf(previewJson) } },
-    errors: ['STEP_UP_REQUIRED'],
     handle: showPreview,
   }),
   jsonOperation({

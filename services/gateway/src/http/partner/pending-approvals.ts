@@ -224,7 +224,7 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
       200: { description: 'The grant, and where the app waits for the code.', body: dataOf(approvalJson) },
       303: TO_A_PAGE,
     },
-    errors: [...FINAL, 'NO_SCOPES_APPROVED', 'CONFLICT', 'APP_NOT_ACTIVE', 'STEP_UP_REQUIRED'],
+    errors: [...FINAL, 'NO_SCOPES_APPROVED', 'CONFLICT', 'APP_NOT_ACTIVE'],
     handle: (exchange) => decide(exchange, approve),
   }),
   sessionOperation({
@@ -306,7 +306,7 @@ async function decide(
   } catch (caught) {
     const error = toAppError(caught);
     const { status, code } = meaningOf(error);
-    if (status !== 400 && status !== 409 && code !== 'STEP_UP_REQUIRED') throw error;
+    if (status !== 400 && status !== 409) throw error;
     redirect(response, `${page}?problem=${code.toLowerCase()}`);
   }
 }

@@ -17,12 +17,12 @@ export const NOT_SET_UP: Page = {
 export const UNKNOWN_ATTEMPT: Page = {
   en: {
     title: 'This sign-in has ended',
-    content: html`<p>It took longer than ten minutes, was already finished, or started in another browser. Nothing has changed.</p>
+    content: html`<p>It took longer than ten minutes, was already finished or replaced by a newer one, or started in another browser. Nothing has changed.</p>
 ${toLink('/', 'Sign in')}`,
   },
   de: {
     title: 'Diese Anmeldung ist beendet',
-    content: html`<p>Sie hat länger als zehn Minuten gedauert, war schon abgeschlossen oder wurde in einem anderen Browser begonnen. Es wurde nichts
+    content: html`<p>Sie hat länger als zehn Minuten gedauert, war schon abgeschlossen, wurde durch eine neuere ersetzt oder in einem anderen Browser begonnen. Es wurde nichts
 geändert.</p>
 ${toLink('/', 'Anmelden')}`,
   },
@@ -39,24 +39,6 @@ ${en}`,
     de: {
       title: 'Sie sind nicht angemeldet',
       content: html`<p>Der Anmeldedienst hat die Anmeldung abgebrochen. Sein Grund: <code>${reason}</code>.</p>
-${de}`,
-    },
-  };
-}
-
-export function toNotConfirmed(attempt: SignInAttempt): Page {
-  const { en, de } = toRetry(attempt);
-  return {
-    en: {
-      title: 'A stronger sign-in is needed',
-      content: html`<p>For this step, you need to confirm who you are in a stronger way than the sign-in service asked for. You are still signed in as
-before.</p>
-${en}`,
-    },
-    de: {
-      title: 'Eine stärkere Anmeldung ist nötig',
-      content: html`<p>Für diesen Schritt müssen Sie stärker bestätigen, wer Sie sind, als es der Anmeldedienst verlangt hat. Sie sind weiterhin wie
-zuvor angemeldet.</p>
 ${de}`,
     },
   };
@@ -123,8 +105,8 @@ export const TOO_MANY: Page = {
   },
 };
 
-function toRetry({ returnTo, stepUp, switchAccount }: SignInAttempt) {
-  const options = { ...(stepUp ? { step_up: '1' } : {}), ...(switchAccount ? { switch: '1' } : {}) };
+function toRetry({ returnTo, switchAccount }: SignInAttempt) {
+  const options: Record<string, string> = switchAccount ? { switch: '1' } : {};
   return {
     en: toLink(returnTo, 'Try again', options),
     de: toLink(returnTo, 'Erneut versuchen', options),

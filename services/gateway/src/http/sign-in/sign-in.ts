@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import { type AppError, toAppError, unavailable } from '@phds/service-kit/errors';
 import { MAX_SESSION_SECONDS } from '@phds/service-kit/trust/session';
-import { SignInFailure, type SignInRequest } from '../../clients/openid-provider.ts';
-import type { Config } from '../../config.ts';
+import { SignInFailure } from '../../clients/openid-provider.ts';
 import { type SignInAttempt, toReturnPath } from '../../domain/sign-in-attempt.ts';
 import { applyAllowance } from '../allowance.ts';
 import { sessionCookieName, toSetCookie } from '../credentials.ts';
@@ -19,7 +17,6 @@ import {
   TOO_LONG,
   TOO_MANY,
   toInvalid,
-  toNotConfirmed,
   toRefused,
   toUnavailable,
   UNKNOWN_ATTEMPT,
@@ -32,20 +29,18 @@ export const SIGN_IN_PAGES: readonly Route[] = [
 ];
 
 /**
- * `GET /sign-in?return_to=/own/path[&silent=1][&step_up=1][&switch=1]`: sends the browser to the provider. With `silent`, the provider
- * must not ask anything; with `step_up`, the person must confirm who they are as the step-up settings say; with `switch`, the person
- * chooses an account.
+ * `GET /sign-in?return_to=/own/path[&switch=1]`: sends the browser to the provider. With `switch`, the person chooses an account.
+ * Replaces a sign-in of this browser that is not finished.
  */
 async function beginSignIn(exchange: Exchange): Promise<void> {
   const { gateway, request, response } = exchange;
   if (!(await limitSignIns(exchange, 'begin'))) return;
+  const { signIn } = gateway;
+  if (signIn === null) return sendPage(exchange, NOT_SET_UP, 503);
   const attempt = newAttempt(splitUrl(request.originalUrl).rawQuery);
-  const { signIn, config } = gateway;
-  if (signIn === null)
-    return attempt.silent ? sendBack(config, response, attempt) : sendPage(exchange, NOT_SET_UP, 503);
   try {
-    const location = await signIn.provider.findAuthorizationUrl(toSignInRequest(config, attempt));
-    response.setHeader('Set-Cookie', await signIn.attempts.keep(request, attempt));
+    const location = await signIn.provider.findAuthorizationUrl(attempt);
+    response.setHeader('Set-Cookie', await signIn.attempt.keep(attempt));
     redirect(response, location);
   } catch (error) {
     answerFailure(exchange, attempt, error);
@@ -59,8 +54,6 @@ function newAttempt(rawQuery: string): SignInAttempt {
     nonce: newRandom(),
     codeVerifier: newRandom(),
     returnTo: toReturnPath(parameters.get('return_to')),
-    silent: parameters.get('silent') === '1',
-    stepUp: parameters.get('step_up') === '1',
     switchAccount: parameters.get('switch') === '1',
   };
 }
@@ -73,7 +66,7 @@ function newRandom(): string {
 /** Browsers keep no longer cookie (RFC 6265 section 6.1). */
 const MAX_COOKIE_BYTES = 4_096;
 
-/** `GET /sign-in/callback`: finishes a sign-in that this browser began, at any gateway. */
+/** `GET /sign-in/callback`: finishes the sign-in that this browser began last, at any gateway. The answer to an earlier one is refused. */
 async function finishSignIn(exchange: Exchange): Promise<void> {
   const { gateway, request, response } = exchange;
   if (!(await limitSignIns(exchange, 'finish'))) return;
@@ -81,15 +74,16 @@ async function finishSignIn(exchange: Exchange): Promise<void> {
   if (signIn === null) return sendPage(exchange, NOT_SET_UP, 503);
   const { rawQuery } = splitUrl(request.originalUrl);
   const state = new URLSearchParams(rawQuery).get('state') ?? '';
-  const attempt = await signIn.attempts.find(request, state);
+  const attempt = await signIn.attempt.find(request, state);
   if (attempt === null) return sendPage(exchange, UNKNOWN_ATTEMPT, 400);
   // Each attempt ends with its first answer.
-  const ended = signIn.attempts.remove(attempt);
+  const ended = signIn.attempt.removal;
   response.setHeader('Set-Cookie', ended);
   try {
     const cookie = await receiveSession(gateway, signIn, attempt, rawQuery);
     response.setHeader('Set-Cookie', [ended, cookie]);
-    sendToPage(config, response, attempt.returnTo);
+    // Absolute, so that the path cannot name another host.
+    redirect(response, config.PUBLIC_URL + attempt.returnTo);
   } catch (error) {
     answerFailure(exchange, attempt, error);
   }
@@ -103,37 +97,26 @@ async function receiveSession(
   rawQuery: string,
 ): Promise<string> {
   const callback = new URL(`${config.PUBLIC_URL}/sign-in/callback?${rawQuery}`);
-  const idToken = await provider.exchange(callback, toSignInRequest(config, attempt));
+  const idToken = await provider.exchange(callback, attempt);
   const name = sessionCookieName(config.PUBLIC_URL);
   const bytes = Buffer.byteLength(toSetCookie(name, idToken, MAX_SESSION_SECONDS));
   if (bytes > MAX_COOKIE_BYTES) throw new SignInFailure('too_long', `${bytes}_bytes`);
-  const { expiresAt, acr } = await verify(idToken);
-  if (attempt.stepUp && !isAccepted(acr, config.STEP_UP_ACR)) throw new SignInFailure('not_confirmed', 'acr');
+  const { expiresAt } = await verify(idToken);
   return toSetCookie(name, idToken, Math.floor((expiresAt.getTime() - clock.now().getTime()) / 1000));
 }
 
-/** The provider may ignore the requested `acr`; its age it may not (`max_age`), so that is checked with the answer. */
-function isAccepted(acr: string | null, accepted: readonly string[]): boolean {
-  return accepted.length === 0 || (acr !== null && accepted.includes(acr));
-}
-
-/**
- * Answers a sign-in that failed: with a page, or, if it was silent, by returning to where the person was, because they did not ask
- * for it. Logs codes and reasons only, never an answer of the provider.
- */
+/** Answers a sign-in that failed with a page. Logs codes and reasons only, never an answer of the provider. */
 function answerFailure(exchange: Exchange, attempt: SignInAttempt, caught: unknown): void {
   const failure = toFailure(caught);
-  const { gateway, requestId, route, response } = exchange;
+  const { gateway, requestId, route } = exchange;
   const { kind, detail } = failure;
-  const line = { requestId, route, silent: attempt.silent, kind, detail };
+  const line = { requestId, route, kind, detail };
   if (kind === 'refused') gateway.log.info(line, 'the provider refused a sign-in');
   else gateway.log.warn(line, 'sign-in failed');
-  if (attempt.silent) sendBack(gateway.config, response, attempt);
-  else if (kind === 'refused') sendPage(exchange, toRefused(attempt, detail), 403);
+  if (kind === 'refused') sendPage(exchange, toRefused(attempt, detail), 403);
   else if (kind === 'unavailable') {
     sendPage(exchange, toUnavailable(attempt), 503, errorHeaders(unavailable()));
   } else if (kind === 'too_long') sendPage(exchange, TOO_LONG, 502);
-  else if (kind === 'not_confirmed') sendPage(exchange, toNotConfirmed(attempt), 403);
   else sendPage(exchange, toInvalid(attempt, requestId), 502);
 }
 
@@ -163,26 +146,4 @@ async function limitSignIns(exchange: Exchange, step: 'begin' | 'finish'): Promi
     sendPage(exchange, TOO_MANY, 429, errorHeaders(error));
     return false;
   }
-}
-
-/** What the provider is asked for an attempt. Computed again for the answer, which must match it. */
-function toSignInRequest(config: Config, attempt: SignInAttempt): SignInRequest {
-  const { state, nonce, codeVerifier, silent, stepUp, switchAccount } = attempt;
-  const { STEP_UP_MAX_AGE_SECONDS: maxAgeSeconds = null, STEP_UP_ACR: acrValues } = config;
-  const strength = stepUp ? { maxAgeSeconds, acrValues } : { maxAgeSeconds: null, acrValues: [] };
-  return { state, nonce, codeVerifier, silent, switchAccount, ...strength };
-}
-
-/** Returns to the page after a sign-in. The address is absolute, so that the path cannot name another host. */
-function sendToPage({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>, response: ServerResponse, path: string) {
-  redirect(response, PUBLIC_URL + path);
-}
-
-/** Returns from a silent sign-in that failed: the page then offers to sign in. */
-function sendBack(
-  config: Pick<Config, 'PUBLIC_URL'>,
-  response: ServerResponse,
-  { returnTo }: SignInAttempt,
-): void {
-  sendToPage(config, response, `${returnTo}#sign-in-required`);
 }
