@@ -1,4 +1,4 @@
-import { type CheckpointContent, hashCheckpoint, readCheckpointContent } from './checkpoint.ts';
+import { hashCheckpoint, readCheckpointContent } from './checkpoint.ts';
 import { checkpointFault, type Fault } from './fault.ts';
 
 /**
@@ -35,14 +35,10 @@ export function parseAnchor(line: string): CheckpointAnchor {
   return { number, head, signedAt: signedAt ?? UNKNOWN_TIME, signature: signature ?? '' };
 }
 
-/**
- * Compares an anchor with the stored checkpoint of its number, null if there is none. The newest stored checkpoint says which ones were
- * dropped by policy: those are not missed.
- */
+/** Compares an anchor with the stored checkpoint of its number, null if there is none. */
 export function findAnchorFault(
   { number, head, signedAt }: CheckpointAnchor,
   stored: string | null,
-  newest: CheckpointContent | null,
 ): Fault | null {
   if (stored !== null && hashCheckpoint(stored) === head) return null;
   const again = stored === null ? '' : toAnchor(stored).signedAt;
@@ -54,10 +50,5 @@ export function findAnchorFault(
     );
   if (stored !== null)
     return checkpointFault('changed', `checkpoint ${number} is not the one of the anchor from ${signedAt}`);
-  if (isDroppedByPolicy(number, newest)) return null;
   return checkpointFault('removed', `the anchor from ${signedAt} names checkpoint ${number}, which is gone`);
-}
-
-export function isDroppedByPolicy(number: number, newest: CheckpointContent | null): boolean {
-  return number < (newest?.firstKept ?? 1);
 }

@@ -9,8 +9,8 @@ import {
 import { batchFault, checkpointFault, type Fault } from './fault.ts';
 import type { ChainLink, DroppedPart } from './verification.ts';
 
-/** Largest ACCESS_CLOCK_TOLERANCE_MS: a record is committed at most that far from its time. */
-const DAY_MS = 86_400_000;
+/** What a checkpoint lists is at most a day older than the one before it. The second day covers clocks that differ. */
+const LISTED_MS = 2 * 86_400_000;
 
 /** A stored checkpoint. */
 export interface StoredCheckpoint {
@@ -45,7 +45,7 @@ export async function findCheckpointFault(
     const { writer, seq } = unsigned;
     return batchFault('removed', writer, seq, 'no checkpoint states that it was dropped by policy');
   }
-  const seen: Seen = { last: null, first: 1, firstKept: source.newest?.firstKept ?? 1 };
+  const seen: Seen = { last: null };
   const findHeadFault = createHeadCheck(source);
   for await (const page of source.checkpoints) {
     const { contents, fault: pageFault } = readPage(page, seen, source.keys);
@@ -53,7 +53,6 @@ export async function findCheckpointFault(
     if (fault !== null) return fault;
     progress.checkpoints += contents.length;
   }
-  if (seen.first > seen.firstKept) return checkpointFault('removed', `checkpoint ${seen.firstKept} is gone`);
   return null;
 }
 
@@ -64,23 +63,15 @@ function keptFromOf(newest: CheckpointContent | null): number {
 /** What has been read from the checkpoints so far. */
 interface Seen {
   last: (IssuedCheckpoint & { readonly hash: string }) | null;
-  /** Number of the first checkpoint present. */
-  first: number;
-  /** Number of the first checkpoint kept, as signed. */
-  firstKept: number;
 }
 
 /** A checkpoint, and the earliest time of the heads that it lists, in Unix milliseconds. */
 type TimedCheckpoint = IssuedCheckpoint & { readonly earliest: number };
 
-/**
- * What a checkpoint lists was committed after the one before it. A base, and one that announces a drop, repeat heads that were signed
- * long ago. The smaller of two times counts because clocks of signers differ.
- */
+/** The first checkpoint lists every chain. The smaller of two times counts because clocks of signers differ. */
 function withEarliest(content: IssuedCheckpoint, { last }: Seen): TimedCheckpoint {
-  const { number, base = number, firstKept = 1, iat } = content;
-  const repeats = last === null || base === number || firstKept > (last.firstKept ?? 1);
-  const earliest = repeats ? Number.NEGATIVE_INFINITY : Math.min(last.iat, iat) * 1000 - DAY_MS;
+  const earliest =
+    last === null ? Number.NEGATIVE_INFINITY : Math.min(last.iat, content.iat) * 1000 - LISTED_MS;
   return { ...content, earliest };
 }
 
@@ -91,23 +82,18 @@ function readPage(page: readonly StoredCheckpoint[], seen: Seen, keys: readonly 
     const content = findCheckpointContent(jws, keys);
     const fault = findOrderFault(number, content, seen);
     if (fault !== null || content === null) return { contents, fault };
-    seen.first = seen.last === null ? number : seen.first;
     contents.push(withEarliest(content, seen));
     seen.last = { ...content, hash: hashCheckpoint(jws) };
-    seen.firstKept = Math.max(seen.firstKept, content.firstKept ?? 1);
   }
   return { contents, fault: null };
 }
 
-/** If earlier checkpoints were dropped, the first one has no predecessor to compare with. */
 function findOrderFault(number: number, content: CheckpointContent | null, { last }: Seen): Fault | null {
   if (content === null)
     return checkpointFault('changed', `checkpoint ${number} is not signed by a known key`);
-  if (last !== null && number !== last.number + 1)
-    return checkpointFault('removed', `checkpoint ${last.number + 1} is gone`);
-  const previous = last === null ? null : last.hash;
-  const continues = last === null && number > 1 ? content.previous !== null : content.previous === previous;
-  if (content.number === number && continues) return null;
+  const expected = (last?.number ?? 0) + 1;
+  if (number !== expected) return checkpointFault('removed', `checkpoint ${expected} is gone`);
+  if (content.number === number && content.previous === (last?.hash ?? null)) return null;
   return checkpointFault('moved', `checkpoint ${number} does not continue the one before it`);
 }
 

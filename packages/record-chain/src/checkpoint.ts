@@ -9,16 +9,12 @@ export interface ChainHead {
 }
 
 /**
- * The signed content of a checkpoint. It lists the chains that moved since the previous one; other chains remain signed by the last
- * checkpoint that lists them. Checkpoints of earlier releases list every chain and have neither `base` nor `firstKept`.
+ * The signed content of a checkpoint. It lists the chains that were written to since a day before the previous one; other chains remain
+ * signed by the last checkpoint that lists them. No checkpoint is ever removed.
  */
 export interface CheckpointContent {
   /** Starts at 1, without gaps. */
   readonly number: number;
-  /** Number of the last checkpoint that lists every recent chain; its own number if it does so itself. */
-  readonly base?: number;
-  /** Checkpoints with lower numbers were dropped by policy; absent or 1 if none were. */
-  readonly firstKept?: number;
   /** SHA-256 (base64url) of the previous checkpoint's compact JWS; null for the first. */
   readonly previous: string | null;
   /** Records before this RFC 3339 instant were dropped by policy; null if none were. */

@@ -107,9 +107,6 @@ const settings = z.object({
   PRUNE_SANDBOX_GRANTS_AFTER_DAYS: days(30, 2).describe(
     'How long an ended grant of a sandbox person, and its history, are kept.',
   ),
-  PRUNE_DROPPED_CHAINS_AFTER_DAYS: days(400, 90).describe(
-    'Time for which the end of a dropped record chain is kept; longer than a process runs without recording an access.',
-  ),
   ...webhookSettings,
 });
 

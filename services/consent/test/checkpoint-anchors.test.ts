@@ -67,7 +67,7 @@ describe('a history whose end is cut off', () => {
     await writeFile(path('empty'), '\n');
     await writeFile(path('other'), '{"number": 1}\n');
     for (const [name, error] of [
-      ['empty', 'no anchor of a checkpoint that is kept'],
+      ['empty', 'no anchor of a checkpoint'],
       ['other', 'line 1 is not an anchor'],
       ['missing', 'ENOENT'],
     ] as const) {

@@ -1,14 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CheckpointContent } from '@phds/record-chain/checkpoint';
-import type { StoredCheckpoint } from '../src/app/access-ports.ts';
-import { toNextCheckpoint } from '../src/app/checkpoint-content.ts';
 import { type DatedRecords, startDatedRecords } from './dated-checkpoints.ts';
 import { makeMonth } from './months.ts';
 import { verifyRecords } from './verify-command.ts';
 
 describe('chains that have moved', () => {
   const NOW = new Date().toISOString();
-  const never = new AbortController().signal;
 
   /** The writers that each checkpoint lists, with their positions. */
   async function listed(records: DatedRecords) {
@@ -24,17 +20,21 @@ describe('chains that have moved', () => {
     return rows.map(({ writer }) => writer);
   }
 
-  test('a checkpoint lists the chains that moved since the previous one; others stay signed', async () => {
+  test('a checkpoint lists the chains of the day before the previous one, and a chain that it omits stays signed', async () => {
     await using records = await startDatedRecords(NOW);
     await records.record('one');
     records.clock.advance(10);
     await records.record('other');
     expect(await records.checkpoints.take()).toBe(true);
+    records.clock.advance(86_400_000);
     await records.record('other');
     expect(await records.checkpoints.take()).toBe(true);
     expect(await records.checkpoints.take()).toBe(false);
+    records.clock.advance(86_400_000);
+    await records.record('other');
+    expect(await records.checkpoints.take()).toBe(true);
     const [one, other] = await writersOf(records);
-    const [first, second] = await listed(records);
+    const [first, second, third] = await listed(records);
     expect((await records.stored())[0]).toMatchObject({ number: 1, previous: null, keptFrom: null });
     // Each of these accesses is refused, which adds another batch.
     expect(first).toEqual(
@@ -43,8 +43,9 @@ describe('chains that have moved', () => {
         [other, 1],
       ]),
     );
-    expect(second).toEqual([[other, 3]]);
-    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 2 });
+    expect(second).toHaveLength(2);
+    expect(third).toEqual([[other, 5]]);
+    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 3 });
     await records.admin.query('DELETE FROM access_record WHERE writer = $1 AND seq = 1', [one]);
     await records.admin.query('DELETE FROM access_batch WHERE writer = $1 AND seq = 1', [one]);
     expect(await verifyRecords(records)).toMatchObject({
@@ -99,25 +100,6 @@ describe('chains that have moved', () => {
     });
   });
 
-  test('a signer lists every recent chain again after 500 checkpoints, with the signed positions', () => {
-    const toJws = (content: object) => `.${Buffer.from(JSON.stringify(content)).toString('base64url')}.`;
-    const recent: StoredCheckpoint[] = [];
-    const contents: CheckpointContent[] = [];
-    for (let seq = 0; seq < 502; seq += 1) {
-      // Rewritten later: the stored value is not signed a second time.
-      const idle = { writer: 'idle', seq: 0, hash: seq === 0 ? 'as written' : 'rewritten' };
-      const heads = [idle, { writer: 'busy', seq, hash: `${seq}` }];
-      const content = toNextCheckpoint({ recent, heads, keptFrom: null }, new Date(0));
-      if (content === null) throw new Error('there is something new');
-      contents.push(content);
-      if (content.base === content.number) recent.length = 0;
-      recent.push({ number: content.number, jws: toJws(content) });
-    }
-    expect(contents.map(({ heads }) => heads.length)).toEqual([2, ...Array(499).fill(1), 2, 1]);
-    expect(contents.map(({ base }) => base)).toEqual([...Array(500).fill(1), 501, 501]);
-    expect(contents[500]?.heads[0]).toEqual({ writer: 'idle', seq: 0, hash: 'as written' });
-  });
-
   /** Two chains of February, one of which ends in March, and one of April, each signed in its month; February is dropped. */
   async function startDropped(): Promise<DatedRecords> {
     const records = await startDatedRecords('2024-02-10T12:00:00Z');
@@ -140,62 +122,29 @@ describe('chains that have moved', () => {
     return records;
   }
 
-  test('checkpoints are dropped with their months, and the rest verifies from the first one kept', async () => {
+  test('checkpoints outlive their months, and the rest verifies', async () => {
     await using records = await startDropped();
     expect(await numbersOf(records)).toEqual([1, 2, 3, 4]);
-    await records.checkpoints.dropOld(never);
-    expect(await numbersOf(records)).toEqual([3, 4, 5]);
-    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 3 });
-    await records.checkpoints.dropOld(never);
-    await records.checkpoints.take();
-    expect(await numbersOf(records)).toEqual([3, 4, 5]);
-    // A kept chain that only dropped checkpoints had listed is still signed.
+    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 4 });
+    expect(await records.checkpoints.take()).toBe(false);
+    // A kept chain that only a checkpoint of a dropped month had listed is still signed.
     const writer = (await writersOf(records))[0]!;
     await records.admin.query('DELETE FROM access_record WHERE writer = $1', [writer]);
     await records.admin.query('DELETE FROM access_batch WHERE writer = $1', [writer]);
     expect(await verifyRecords(records)).toMatchObject({ fault: { kind: 'removed', writer, seq: 0 } });
   });
 
-  test('a half-completed drop of checkpoints verifies, and the next run completes it', async () => {
-    await using records = await startDropped();
-    const ended = records.createInstance({
-      store: { ...records.store, drop: () => Promise.reject(new Error('ended')) },
-    });
-    await expect(ended.dropOld(never)).rejects.toThrow('ended');
-    expect(await numbersOf(records)).toEqual([1, 2, 3, 4, 5]);
-    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 5 });
-    await records.checkpoints.dropOld(never);
-    expect(await numbersOf(records)).toEqual([3, 4, 5]);
-    expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 3 });
-  });
-
-  test('checkpoints of old months of which one was changed or removed are not dropped, so that it can be named', async () => {
+  test('a checkpoint of a dropped month that was changed or removed is named', async () => {
     await using records = await startDropped();
     const [first] = await records.stored();
     const forged = await records.signer.sign({ ...first, heads: [] }, new Date('2024-02-10T12:01:00Z'));
     await records.admin.query('UPDATE consent_audit.access_checkpoint SET jws = $1 WHERE number = 1', [
       forged,
     ]);
-    await expect(records.checkpoints.dropOld(never)).rejects.toThrow('none is dropped');
     expect(await verifyRecords(records)).toMatchObject({ fault: { kind: 'moved', subject: 'checkpoint' } });
     await records.admin.query('DELETE FROM consent_audit.access_checkpoint WHERE number = 1');
-    await expect(records.checkpoints.dropOld(never)).rejects.toThrow('none is dropped');
-    expect(await numbersOf(records)).toEqual([2, 3, 4]);
     expect(await verifyRecords(records)).toMatchObject({
       fault: { kind: 'removed', subject: 'checkpoint', detail: 'checkpoint 1 is gone' },
     });
-  });
-
-  test('the service cannot drop checkpoints of kept records or of the last 90 days', async () => {
-    await using records = await startDatedRecords(NOW);
-    await records.record();
-    await records.checkpoints.take();
-    expect(await records.store.drop(99)).toBe(0);
-    await records.owner.query(
-      `INSERT INTO consent_audit.access_dropped (writer, seq, at, hash, kept_from)
-     SELECT gen_random_uuid(), 0, now(), '', now() + interval '1 year'`,
-    );
-    expect(await records.store.drop(99)).toBe(0);
-    expect(await numbersOf(records)).toEqual([1]);
   });
 });

@@ -6,8 +6,6 @@ import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import { connect } from './database-clients.ts';
-import { startDatedRecords } from './dated-checkpoints.ts';
-import { makeMonth } from './months.ts';
 import { restoreCopy } from './restored-copy.ts';
 import {
   accessOf,
@@ -169,30 +167,6 @@ describe('history', () => {
       'INSERT INTO consent_audit.access_dropped SELECT writer, seq, at, hash, at FROM access_batch';
     await expect(runtime.query(claim)).rejects.toThrow('permission denied');
     await expect(prune(1)).rejects.toThrow('two days at least');
-    await expect(runtime.query('SELECT prune_access_dropped(89, 10)')).rejects.toThrow('90 days at least');
-  });
-
-  test('ends of dropped chains go when nothing continues them, and what is left verifies', async () => {
-    await using records = await startDatedRecords('2023-02-10T12:00:00Z');
-    for (const month of ['2023_02', '2024_09', '2026_01']) await makeMonth(records.owner, month);
-    for (const chain of ['ended', 'idle']) await records.record(chain);
-    await records.checkpoints.take();
-    records.clock.set('2024-09-10T12:00:00Z');
-    await records.record('newer');
-    await records.checkpoints.take();
-    records.clock.set('2026-01-10T12:00:00Z');
-    await records.record('idle');
-    await records.owner.query('SELECT drop_access_partitions(90)');
-    await records.owner.query('SELECT drop_access_partitions(90)');
-    records.clock.set('2026-11-10T12:00:00Z');
-    await records.checkpoints.take();
-    const pruneDropped = async () =>
-      (await records.owner.query('SELECT prune_access_dropped(400, 1000) AS pruned')).rows[0].pruned;
-    // Checkpoints that list the ended chain are still there.
-    expect(await pruneDropped()).toBe(0);
-    await records.checkpoints.dropOld(new AbortController().signal);
-    expect(await pruneDropped()).toBe(1);
-    expect(await verifyRecords(records)).toMatchObject({ ok: true, fault: null });
   });
 });
 

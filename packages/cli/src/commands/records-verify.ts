@@ -41,7 +41,7 @@ export async function verifyRecords(
   try {
     await using anchors = expect === null ? null : await openAnchors(expect);
     await using connection = await connect();
-    if (anchors !== null) fault = await findFaultOfAnchors(anchors, connection, progress);
+    if (anchors !== null) fault = await findFaultOfAnchors(anchors, connection.snapshot, progress);
     fault ??= await verify(connection, progress);
   } catch (error) {
     failure = explainRecords(error);

@@ -1,16 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import {
-  type CheckpointAnchor,
-  findAnchorFault,
-  isDroppedByPolicy,
-  parseAnchor,
-  toAnchor,
-} from '@phds/record-chain/anchor';
-import { type CheckpointContent, findCheckpointContent } from '@phds/record-chain/checkpoint';
+import { type CheckpointAnchor, findAnchorFault, parseAnchor, toAnchor } from '@phds/record-chain/anchor';
 import type { Fault } from '@phds/record-chain/fault';
 import { NotConfigured } from '../connection.ts';
-import { findNewestCheckpoint, findStoredCheckpoints } from './chain-source.ts';
-import type { RecordsConnection, RecordsSnapshot } from './connection.ts';
+import { findStoredCheckpoints } from './chain-source.ts';
+import type { RecordsSnapshot } from './connection.ts';
 
 const ANCHORS_AT_ONCE = 500;
 
@@ -43,23 +36,20 @@ export async function openAnchors(path: string): Promise<AnchorFile> {
 }
 
 /**
- * Compares anchors with the stored checkpoints. Returns the first fault or null. Throws if the file names no checkpoint that should still
- * be there, because then it proves nothing.
+ * Compares anchors with the stored checkpoints. Returns the first fault or null. Throws if the file names no checkpoint,
+ * because then it proves nothing.
  */
 export async function findFaultOfAnchors(
   anchorFile: AnchorFile,
-  { snapshot, keys }: RecordsConnection,
+  snapshot: RecordsSnapshot,
   progress: AnchorProgress,
 ): Promise<Fault | null> {
-  const newest = await findNewestCheckpoint(snapshot);
-  const content = newest === null ? null : findCheckpointContent(newest, keys);
   for await (const anchors of readAnchors(anchorFile, progress)) {
-    const fault = await compare(anchors, content, snapshot, progress);
+    const fault = await compare(anchors, snapshot, progress);
     if (fault !== null) return fault;
-    progress.anchors += anchors.filter(({ number }) => !isDroppedByPolicy(number, content)).length;
+    progress.anchors += anchors.length;
   }
-  if (progress.anchors === 0)
-    throw new NotConfigured(`${anchorFile.path}: no anchor of a checkpoint that is kept.`);
+  if (progress.anchors === 0) throw new NotConfigured(`${anchorFile.path}: no anchor of a checkpoint.`);
   return null;
 }
 
@@ -95,7 +85,6 @@ function parseLine(line: string, problem: string): CheckpointAnchor | null {
 
 async function compare(
   anchors: readonly CheckpointAnchor[],
-  newest: CheckpointContent | null,
   snapshot: RecordsSnapshot,
   progress: AnchorProgress,
 ): Promise<Fault | null> {
@@ -104,7 +93,7 @@ async function compare(
     anchors.map(({ number }) => number),
   );
   for (const anchor of anchors) {
-    const fault = findAnchorFault(anchor, stored.get(anchor.number) ?? null, newest);
+    const fault = findAnchorFault(anchor, stored.get(anchor.number) ?? null);
     if (fault !== null) return fault;
     const jws = stored.get(anchor.number);
     const signedAt = jws === undefined ? '' : toAnchor(jws).signedAt;

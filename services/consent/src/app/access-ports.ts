@@ -126,9 +126,8 @@ export interface StoredCheckpoint {
 
 /** The chains at the time of a checkpoint. */
 export interface ChainState {
-  /** The checkpoints since the last base, in order, at least the last one; empty before the first. */
-  readonly recent: readonly StoredCheckpoint[];
-  /** Heads of all chains written to since some time before the last checkpoint. */
+  readonly last: StoredCheckpoint | null;
+  /** Heads of all chains written to since a day before the last checkpoint. */
   readonly heads: readonly ChainHead[];
   /** Start of the kept records; null when none were dropped. */
   readonly keptFrom: Date | null;
@@ -139,11 +138,4 @@ export interface CheckpointStore {
   read(intervalMs: number | null): Promise<ChainState | null>;
   /** Returns false when the number is already taken. */
   add(number: number, jws: string): Promise<boolean>;
-  findLast(): Promise<StoredCheckpoint | null>;
-  /** Some checkpoints from this number on, in order; empty at the end. */
-  readFrom(number: number): Promise<StoredCheckpoint[]>;
-  /** The last dropped batch of each chain that has one. */
-  findDropped(): Promise<ReadonlyMap<string, number>>;
-  /** Deletes some checkpoints with lower numbers, but none signed during the kept period. Returns how many. */
-  drop(firstKept: number): Promise<number>;
 }

@@ -43,7 +43,6 @@ export function startBackground(options: BackgroundOptions): AsyncDisposable {
       await checkpoints.take();
     }
     await retention.deleteCounts(signal);
-    await checkpoints.dropOld(signal);
   };
   repeat('moving the months of access records', intervalsMs.prune, moveMonths, true);
   return resources;

@@ -1,4 +1,4 @@
-import { type ChainHead, readCheckpointContent } from '@phds/record-chain/checkpoint';
+import type { ChainHead } from '@phds/record-chain/checkpoint';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
@@ -10,47 +10,21 @@ interface HeadRow {
   readonly hash: Uint8Array;
 }
 
-/** Number of checkpoints read at once; more than from one base to the next. */
-const CHECKPOINTS_A_PAGE = 600;
-
 /** Checkpoints in the schema where the service can only insert. */
 export function createPgCheckpoints(pool: pg.Pool): CheckpointStore {
-  const readFrom = (number: number) =>
-    select<StoredCheckpoint>(pool)`
-    SELECT number, jws FROM consent_audit.access_checkpoint WHERE number >= ${number}
-    ORDER BY number LIMIT ${CHECKPOINTS_A_PAGE}::int`;
-  /** The checkpoints from the last one's base up to it. */
-  async function readFromBase({ number, jws }: StoredCheckpoint): Promise<StoredCheckpoint[]> {
-    const base = readCheckpointContent(jws).base ?? number;
-    const known = base < number ? await readFrom(base) : [];
-    return known.filter((checkpoint) => checkpoint.number < number);
-  }
   return translatingErrors({
-    readFrom,
     async read(intervalMs) {
       const last = await selectLast(pool, intervalMs);
       if (last?.isTaken === true) return null;
       const [dropped] = await select<{ keptFrom: Date | null }>(pool)`
         SELECT max(kept_from) AS "keptFrom" FROM consent_audit.access_dropped`;
       const heads = await selectHeads(pool, last?.at ?? null);
-      const recent = last === null ? [] : [...(await readFromBase(last)), last];
-      return { recent, heads, keptFrom: dropped?.keptFrom ?? null };
+      return { last, heads, keptFrom: dropped?.keptFrom ?? null };
     },
     async add(number, jws) {
       const added = await execute(pool)`
         INSERT INTO consent_audit.access_checkpoint (number, jws) VALUES (${number}, ${jws}) ON CONFLICT DO NOTHING`;
       return added === 1;
-    },
-    findLast: () => selectLast(pool, null),
-    async findDropped() {
-      const rows = await select<{ writer: string; seq: number }>(pool)`
-        SELECT writer::text AS writer, max(seq)::float8 AS seq FROM consent_audit.access_dropped GROUP BY writer`;
-      return new Map(rows.map(({ writer, seq }) => [writer, seq]));
-    },
-    async drop(firstKept) {
-      const [row] = await select<{ dropped: number }>(pool)`
-        SELECT drop_access_checkpoints(${firstKept}::int) AS dropped`;
-      return row?.dropped ?? 0;
     },
   });
 }
@@ -70,8 +44,8 @@ async function selectLast(pool: pg.Pool, intervalMs: number | null): Promise<Las
 }
 
 /**
- * The heads of chains with batches since the month before the last checkpoint; older chains are in older checkpoints. Jumps from
- * writer to writer in the index, whatever the number of batches.
+ * The heads of chains with batches since a day before the last checkpoint (the largest ACCESS_CLOCK_TOLERANCE_MS); others are in older
+ * checkpoints. Jumps from writer to writer in the indexes of whole months, whatever the number of batches.
  */
 async function selectHeads(pool: pg.Pool, lastAt: Date | null): Promise<ChainHead[]> {
   const rows = await select<HeadRow>(pool)`
@@ -86,8 +60,9 @@ async function selectHeads(pool: pg.Pool, lastAt: Date | null): Promise<ChainHea
     )
     SELECT head.writer::text AS writer, head.seq, head.hash
     FROM chain CROSS JOIN LATERAL (
-      SELECT writer, seq, hash FROM access_batch b
+      SELECT writer, seq, at, hash FROM access_batch b
       WHERE b.writer = chain.writer AND b.at >= (SELECT at FROM since) ORDER BY b.seq DESC LIMIT 1) head
+    WHERE head.at >= coalesce(${lastAt}::timestamptz - interval '1 day', '-infinity')
     ORDER BY head.writer`;
   return rows.map(({ writer, seq, hash }) => ({
     writer,

@@ -10,14 +10,13 @@ export interface KeptDays {
   readonly PRUNE_PENDING_AFTER_DAYS: number;
   readonly PRUNE_REFUSALS_AFTER_DAYS: number;
   readonly PRUNE_SANDBOX_GRANTS_AFTER_DAYS: number;
-  readonly PRUNE_DROPPED_CHAINS_AFTER_DAYS: number;
   readonly PRUNE_WEBHOOK_EVENTS_AFTER_DAYS: number;
   readonly PRUNE_WEBHOOK_DATA_EVENTS_AFTER_DAYS: number;
 }
 
 /**
- * Deletes by the database's clock. Grants, events and records of people are history and are kept. Revocations, ends of sessions, history of
- * the sandbox and ends of dropped chains are deleted by functions of the schema's owner, which limit what the service can delete. The keys
+ * Deletes by the database's clock. Grants, events and records of people are history and are kept. Revocations, ends of sessions and history of
+ * the sandbox are deleted by functions of the schema's owner, which limit what the service can delete. The keys
  * are an array, so that Postgres evaluates the subquery once; otherwise it could run it again and lock other rows.
  */
 export function createPgPruner(pool: pg.Pool, days: KeptDays) {
@@ -49,7 +48,6 @@ export function createPgPruner(pool: pg.Pool, days: KeptDays) {
     revoked_token: call(sql`prune_revoked_token`, days.PRUNE_REVOCATIONS_AFTER_DAYS),
     session_end: call(sql`prune_session_end`),
     sandbox_grant: call(sql`prune_sandbox_grants`, days.PRUNE_SANDBOX_GRANTS_AFTER_DAYS),
-    access_dropped: call(sql`prune_access_dropped`, days.PRUNE_DROPPED_CHAINS_AFTER_DAYS),
     pending_approval: remove(sql`pending_approval`, createdAt, days.PRUNE_PENDING_AFTER_DAYS),
     refused_request: removeDays(sql`refused_request`),
     refused_read: removeDays(sql`refused_read`),

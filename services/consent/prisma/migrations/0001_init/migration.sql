@@ -761,30 +761,6 @@ BEGIN
 END
 $$;
 
--- Deletes some checkpoints with lower numbers, if they are older than 90 days and than the records that are kept; answers how many.
--- The trigger that keeps the table append-only, also against its owner, is off for this transaction alone.
-CREATE FUNCTION "drop_access_checkpoints"(first_kept integer) RETURNS integer
-  LANGUAGE plpgsql SECURITY DEFINER SET search_path = consent, pg_temp SET lock_timeout = '250ms' AS $$
-DECLARE
-  kept_since timestamptz;
-  dropped integer;
-BEGIN
-  SELECT max(d.kept_from) INTO kept_since FROM consent_audit.access_dropped d;
-  IF kept_since IS NULL THEN RETURN 0; END IF;
-  kept_since := least(kept_since, now() - interval '90 days');
-  IF NOT EXISTS (SELECT FROM consent_audit.access_checkpoint c WHERE c.number < first_kept AND c.at < kept_since) THEN
-    RETURN 0;
-  END IF;
-  ALTER TABLE consent_audit.access_checkpoint DISABLE TRIGGER append_only;
-  DELETE FROM consent_audit.access_checkpoint WHERE number IN (
-    SELECT c.number FROM consent_audit.access_checkpoint c
-    WHERE c.number < first_kept AND c.at < kept_since ORDER BY c.number LIMIT 5000);
-  GET DIAGNOSTICS dropped = ROW_COUNT;
-  ALTER TABLE consent_audit.access_checkpoint ENABLE TRIGGER append_only;
-  RETURN dropped;
-END
-$$;
-
 -- The service can neither delete revocations as it likes, nor date them back. The next two functions delete at most 5,000 rows that expired
 -- before the days to keep, which are two at least, and answer how many. They also go by revoked_at, which the service cannot set: an
 -- expiry that was lowered removes nothing that may still be needed. Rows that somebody else holds are left out.
@@ -857,28 +833,6 @@ BEGIN
   PERFORM set_config('phds.pruned_table', '', true);
   DELETE FROM consent_grant g WHERE g.id = ANY(pruned);
   RETURN cardinality(pruned);
-END
-$$;
-
--- Deletes some ends of dropped chains that nothing continues or signs any more; answers how many. No stored batch may continue one, and the
--- days to keep before the newest drop and the oldest kept checkpoint cover a process that was idle, and heads that a checkpoint repeats. Whatever
--- the caller says, 90 days stay.
-CREATE FUNCTION "prune_access_dropped"(keep_days integer, max_rows integer) RETURNS integer
-  LANGUAGE plpgsql SECURITY DEFINER SET search_path = consent, pg_temp AS $$
-DECLARE
-  pruned integer;
-BEGIN
-  IF keep_days IS NULL OR keep_days < 90 THEN RAISE EXCEPTION 'ends of dropped chains are kept for 90 days at least'; END IF;
-  PERFORM set_config('phds.pruned_table', 'access_dropped', true);
-  DELETE FROM consent_audit.access_dropped d WHERE d.ctid = ANY(ARRAY(
-    SELECT o.ctid FROM consent_audit.access_dropped o
-    WHERE o.kept_from < least((SELECT max(kept_from) FROM consent_audit.access_dropped),
-        (SELECT at FROM consent_audit.access_checkpoint ORDER BY number LIMIT 1)) - make_interval(days => keep_days)
-      AND NOT EXISTS (SELECT FROM access_batch b WHERE b.writer = o.writer)
-    ORDER BY o.kept_from LIMIT least(max_rows, 5000)));
-  GET DIAGNOSTICS pruned = ROW_COUNT;
-  PERFORM set_config('phds.pruned_table', '', true);
-  RETURN pruned;
 END
 $$;
 
@@ -956,9 +910,8 @@ SELECT "make_append_only"('consent_audit.restore', 'SELECT, INSERT');
 SELECT "make_append_only"('consent_audit.restore_confirmation', 'SELECT, INSERT');
 
 REVOKE ALL ON FUNCTION "make_append_only"(regclass, text), "ensure_access_partitions"(integer), "drop_access_partitions"(integer),
-  "delete_dropped_counts"(text, date), "drop_access_checkpoints"(integer), "prune_revoked_family"(integer, integer),
-  "prune_revoked_token"(integer, integer), "prune_session_end"(integer), "prune_sandbox_grants"(integer, integer),
-  "prune_access_dropped"(integer, integer) FROM PUBLIC;
+  "delete_dropped_counts"(text, date), "prune_revoked_family"(integer, integer),
+  "prune_revoked_token"(integer, integer), "prune_session_end"(integer), "prune_sandbox_grants"(integer, integer) FROM PUBLIC;
 
 DO $$
 BEGIN
@@ -967,9 +920,8 @@ BEGIN
     GRANT SELECT ON "consent_audit"."present_database", "consent_audit"."suspension" TO "phds_consent";
     GRANT SELECT, INSERT, UPDATE, DELETE ON "consent_audit"."instance" TO "phds_consent";
     GRANT EXECUTE ON FUNCTION "ensure_access_partitions"(integer), "drop_access_partitions"(integer),
-      "delete_dropped_counts"(text, date), "drop_access_checkpoints"(integer), "prune_revoked_family"(integer, integer),
-      "prune_revoked_token"(integer, integer), "prune_session_end"(integer), "prune_sandbox_grants"(integer, integer),
-      "prune_access_dropped"(integer, integer) TO "phds_consent";
+      "delete_dropped_counts"(text, date), "prune_revoked_family"(integer, integer),
+      "prune_revoked_token"(integer, integer), "prune_session_end"(integer), "prune_sandbox_grants"(integer, integer) TO "phds_consent";
     -- No statement of the service deletes apps, or changes when an epoch began.
     REVOKE DELETE ON "app" FROM "phds_consent";
     REVOKE UPDATE, DELETE ON "app_epoch" FROM "phds_consent";
