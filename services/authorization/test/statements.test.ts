@@ -49,8 +49,8 @@ describe('grouped changes', () => {
     instance = randomUUID();
     noted = [];
     await admin.query('INSERT INTO instance (id, position) VALUES ($1, 5)', [instance]);
-    const guard: Pick<RestoreGuard, 'witness' | 'verified' | 'noteProof'> = {
-      witness: [instance, 5],
+    const guard: Pick<RestoreGuard, 'remembered' | 'verified' | 'noteProof'> = {
+      remembered: [instance, 5],
       verified: (operation) => operation(),
       noteProof: (position) => void noted.push(position),
     };
@@ -232,7 +232,7 @@ describe('look-ups', () => {
     };
     const find = createLookUp({
       pool: { query } as never,
-      guard: { witness: [null, 0], verified: <T>(operation: () => Promise<T>) => operation() } as never,
+      guard: { remembered: [null, 0], verified: <T>(operation: () => Promise<T>) => operation() } as never,
       statement: { name: 'find', text: '' },
       keyOf: ({ hash }: Row) => hash,
       fromRow: ({ secret }) => secret,

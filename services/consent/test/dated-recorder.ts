@@ -13,7 +13,7 @@ export interface DatedRecorder extends AsyncDisposable {
 
 // No service has started on the database, so there is nothing to compare with.
 const guard = {
-  witness: [null, 0] as const,
+  remembered: [null, 0] as const,
   verified: <T>(operation: () => Promise<T>) => operation(),
 };
 

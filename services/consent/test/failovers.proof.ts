@@ -171,7 +171,7 @@ test('an unsettled check continues no longer than its caller waits', async () =>
   // The running service has not confirmed.
   await renameDatabase();
   const deadline = new Deadline(60_000);
-  const settled = withinDeadline(deadline, () => guard.settle());
+  const settled = withinDeadline(deadline, () => guard.untilDecided());
   deadline.end();
   await expect(settled).rejects.toMatchObject({ code: 'ETIMEDOUT' });
 });
@@ -194,16 +194,16 @@ describe('a restore guard whose database is away for a while', () => {
     const options = { pool, schema: RESTORE_SCHEMA, config, log, onFailure: () => undefined, onPossibleLoss };
     await using guard = await startRestoreGuard(options);
     for (const outage of [1, 2]) {
-      await guard.look();
+      await guard.check();
       expect(losses).toBe(2 * outage - 2);
       isAway = true;
       for (const _ of [1, 2, 3]) {
-        await expect(guard.look()).rejects.toThrow('away');
+        await expect(guard.check()).rejects.toThrow('away');
         expect(losses).toBe(2 * outage - 1);
       }
       isAway = false;
       for (const _ of [1, 2, 3]) {
-        await guard.look();
+        await guard.check();
         expect(losses).toBe(2 * outage);
       }
     }

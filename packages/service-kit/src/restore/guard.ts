@@ -15,7 +15,12 @@ import {
   type Restore,
   RestoreRecords,
 } from './records.ts';
-import { toVerification, Unverified, type VerificationQuery, type Witness } from './witness.ts';
+import {
+  type RememberedPosition,
+  toVerification,
+  Unverified,
+  type VerificationQuery,
+} from './verified-query.ts';
 
 /**
  * Detects that the database was restored to a state without some acknowledged changes (docs/design/guarantees.md). After every change and
@@ -25,7 +30,7 @@ import { toVerification, Unverified, type VerificationQuery, type Witness } from
  */
 export interface RestoreGuard extends AsyncDisposable {
   /** Parameters for statements that compare the database with what this instance remembers. */
-  readonly witness: Witness;
+  readonly remembered: RememberedPosition;
   /** Whether a restore suspends everything older, as of the last check. */
   readonly isSuspending: boolean;
   /** Resolves when the database holds the proof of everything committed before the call. Throws `unavailable`. */
@@ -40,9 +45,9 @@ export interface RestoreGuard extends AsyncDisposable {
   /** Throws Unverified if the database that answers this query is not verified. For transactions with several statements. */
   requireVerified(query: VerificationQuery): Promise<void>;
   /** Compares the database with the remembered position and records the result. */
-  look(): Promise<void>;
+  check(): Promise<void>;
   /** Checks until it is known whether the database was restored, at most for the grace period or until the caller stops waiting. */
-  settle(): Promise<void>;
+  untilDecided(): Promise<void>;
   /** The latest restore; null when there never was one. */
   findLatest(): Promise<Restore | null>;
   /** Suspends everything older; in effect when it resolves. */
@@ -73,18 +78,18 @@ export interface RestoreGuardOptions {
 export async function startRestoreGuard(options: RestoreGuardOptions): Promise<RestoreGuard> {
   const guard = new Guard(options);
   const { config, onFailure } = options;
-  await guard.look().catch(onFailure);
+  await guard.check().catch(onFailure);
   const intervalMs = config.RESTORE_CHECK_INTERVAL_MS;
-  const looks = startPeriodic(() => guard.look(), { intervalMs, onFailure });
+  const checks = startPeriodic(() => guard.check(), { intervalMs, onFailure });
   return Object.assign(guard, {
     async [Symbol.asyncDispose]() {
-      await looks[Symbol.asyncDispose]();
+      await checks[Symbol.asyncDispose]();
       await guard.end().catch(onFailure);
     },
   });
 }
 
-const SETTLE_POLL_MS = 200;
+const DECISION_POLL_MS = 200;
 const TAKEN_OVER = 'a different database took over; no acknowledged change is missing';
 const SUSPENDED = 'the database was restored: everything older is suspended until an operator confirms';
 
@@ -92,11 +97,11 @@ class Guard {
   readonly #options: RestoreGuardOptions;
   readonly #id = randomUUID();
   #memory: Memory | null = null;
-  #looking: Promise<void> | null = null;
-  /** When a different, not yet settled database was first seen, by the monotonic clock; else null. */
-  #unsettledSince: number | null = null;
-  #told = 0;
-  readonly #lookAndReport: () => Promise<void>;
+  #checking: Promise<void> | null = null;
+  /** When a different, not yet decided database was first seen, by the monotonic clock; else null. */
+  #undecidedSince: number | null = null;
+  #loggedNumber = 0;
+  readonly #checkAndReport: () => Promise<void>;
   isSuspending = false;
   /** Callers at the same time share a run, which begins after their changes. */
   readonly #prove = batchingCalls(
@@ -109,30 +114,30 @@ class Guard {
 
   constructor(options: RestoreGuardOptions) {
     this.#options = options;
-    this.#lookAndReport = reportingOutages(() => this.#look(), options.onPossibleLoss);
+    this.#checkAndReport = reportingOutages(() => this.#check(), options.onPossibleLoss);
   }
 
   acknowledge(): Promise<void> {
     return this.#prove(undefined);
   }
 
-  get witness(): Witness {
+  get remembered(): RememberedPosition {
     return this.#memory === null ? [null, 0] : [this.#id, this.#memory.position];
   }
 
-  look(): Promise<void> {
-    this.#looking ??= withoutDeadline(() => this.#lookAndReport()).finally(() => {
-      this.#looking = null;
+  check(): Promise<void> {
+    this.#checking ??= withoutDeadline(() => this.#checkAndReport()).finally(() => {
+      this.#checking = null;
     });
-    return this.#looking;
+    return this.#checking;
   }
 
-  async settle(): Promise<void> {
-    await this.look();
-    while (this.#unsettledSince !== null) {
+  async untilDecided(): Promise<void> {
+    await this.check();
+    while (this.#undecidedSince !== null) {
       if (currentDeadline()?.remainingMs() === 0) throw givenUp();
-      await delay(SETTLE_POLL_MS);
-      await this.look();
+      await delay(DECISION_POLL_MS);
+      await this.check();
     }
   }
 
@@ -142,7 +147,7 @@ class Guard {
     } catch (error) {
       if (!(error instanceof Unverified)) throw error;
     }
-    await this.look();
+    await this.check();
     try {
       return await operation();
     } catch (error) {
@@ -151,7 +156,7 @@ class Guard {
   }
 
   async requireVerified(query: VerificationQuery): Promise<void> {
-    const [row] = await query(toVerification(this.#options.schema), this.witness);
+    const [row] = await query(toVerification(this.#options.schema), this.remembered);
     if (row?.unverified !== false) throw new Unverified();
   }
 
@@ -181,7 +186,7 @@ class Guard {
 
   async #countUp(): Promise<void> {
     if (await this.#tryCountUp()) return;
-    await this.look();
+    await this.check();
     if (!(await this.#tryCountUp())) throw unavailable(new Unverified());
   }
 
@@ -208,10 +213,10 @@ class Guard {
     };
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     // Read before the facts: otherwise a change acknowledged in between would make the database appear to lack a change.
     const memory = this.#memory;
-    const settled = await this.#inTransaction(async (records) => {
+    const decided = await this.#inTransaction(async (records) => {
       let facts = await records.readFacts(this.#id, memory);
       let finding = compareWithMemory(facts, memory);
       let entry: EntryKind | null = null;
@@ -227,15 +232,15 @@ class Guard {
       const position = await records.register(this.#id, memory?.position ?? 0);
       return { number, position, entry };
     });
-    if (settled === null) {
-      this.#unsettledSince ??= performance.now();
+    if (decided === null) {
+      this.#undecidedSince ??= performance.now();
       return;
     }
-    this.#unsettledSince = null;
-    if (memory !== null && settled.number !== memory.number) this.#options.onPossibleLoss?.();
-    this.#remember(settled.number, settled.position);
-    if (settled.entry === 'failover') this.#options.log.warn({ number: settled.number }, TAKEN_OVER);
-    await this.#tell();
+    this.#undecidedSince = null;
+    if (memory !== null && decided.number !== memory.number) this.#options.onPossibleLoss?.();
+    this.#remember(decided.number, decided.position);
+    if (decided.entry === 'failover') this.#options.log.warn({ number: decided.number }, TAKEN_OVER);
+    await this.#logSuspension();
   }
 
   /** Chooses the entry to write, while holding the lock. Null while other instances may still confirm, or when nothing changed. */
@@ -248,7 +253,7 @@ class Guard {
       case 'lost':
         return 'detected';
       case 'moved':
-        if (await records.vouch(this.#id)) return 'failover';
+        if (await records.confirmComplete(this.#id)) return 'failover';
         return this.#isOverdue() ? 'detected' : null;
       case 'unknown':
         return this.#isOverdue() || !(await records.hasOthers(this.#id)) ? 'detected' : null;
@@ -256,15 +261,15 @@ class Guard {
   }
 
   #isOverdue(): boolean {
-    const since = this.#unsettledSince;
+    const since = this.#undecidedSince;
     return since !== null && performance.now() - since >= this.#options.config.FAILOVER_GRACE_MS;
   }
 
-  async #tell(): Promise<void> {
+  async #logSuspension(): Promise<void> {
     const latest = await this.findLatest();
     this.isSuspending = latest !== null && latest.confirmedAt === null;
-    if (latest === null || !this.isSuspending || latest.number === this.#told) return;
-    this.#told = latest.number;
+    if (latest === null || !this.isSuspending || latest.number === this.#loggedNumber) return;
+    this.#loggedNumber = latest.number;
     this.#options.log.error({ number: latest.number }, SUSPENDED);
   }
 

@@ -116,7 +116,7 @@ export class RestoreRecords {
     const row = await this.#run<{ position: string }>(
       `INSERT INTO ${this.#table('instance')} AS i (id, position) VALUES ($1, $2::bigint + $3)
        ON CONFLICT (id) DO UPDATE SET position = greatest(i.position, $2::bigint) + $3, seen_at = statement_timestamp(),
-         ended = false, stopped = false, vouched_for = NULL
+         ended = false, stopped = false, complete_in = NULL
        RETURNING position`,
       id,
       atLeast,
@@ -130,11 +130,11 @@ export class RestoreRecords {
   }
 
   /** Records that every change acknowledged by this instance is present. Returns whether all registered instances have done so. */
-  async vouch(id: string): Promise<boolean> {
+  async confirmComplete(id: string): Promise<boolean> {
     const identity = `(SELECT identity FROM ${this.#table('present_database')})`;
-    await this.#run(`UPDATE ${this.#table('instance')} SET vouched_for = ${identity} WHERE id = $1`, id);
+    await this.#run(`UPDATE ${this.#table('instance')} SET complete_in = ${identity} WHERE id = $1`, id);
     const row = await this.#run<{ all: boolean }>(
-      `SELECT bool_and(ended OR vouched_for IS NOT DISTINCT FROM ${identity}) AS all FROM ${this.#table('instance')}`,
+      `SELECT bool_and(ended OR complete_in IS NOT DISTINCT FROM ${identity}) AS all FROM ${this.#table('instance')}`,
     );
     return row?.all === true;
   }

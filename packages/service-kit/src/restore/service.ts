@@ -56,7 +56,7 @@ export function createRestoreService({
   const rpcs = translatingErrors({
     async getRestoreStatus() {
       // A restore gets its number when it is detected; without one it could not be confirmed.
-      await guard.settle();
+      await guard.untilDecided();
       const [latest, suspended] = await Promise.all([guard.findLatest(), suspensions.count()]);
       return { suspended, ...(latest !== null && { latest: toRestoreMessage(latest) }) };
     },
@@ -69,7 +69,7 @@ export function createRestoreService({
       return { restore: toRestoreMessage(restore) };
     },
     async listSuspended({ page, clientId, userId }: ListSuspendedRequest) {
-      await guard.settle();
+      await guard.untilDecided();
       const { items, total } = await suspensions.list(toPart(clientId, userId), toPage(page));
       return {
         items: items.map(({ madeAt, ...item }) => ({ ...item, madeAt: timestampFromDate(madeAt) })),

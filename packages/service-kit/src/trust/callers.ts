@@ -28,9 +28,9 @@ const ROLE = 'role:';
 // The entries of `Admitted` that stand for roles.
 const admitting = (...roles: readonly Role[]) => roles.map((role) => `${ROLE}${role}`);
 
-/** May look at apps, developers, reports and restores. */
+/** May list apps, webhooks, developers and restores. */
 export const VIEWERS = admitting('viewer', 'support', 'operator', 'auditor');
-/** May look at what a person has, and end grants and sessions. */
+/** May read what a person shares, and end grants and sessions. */
 export const SUPPORTERS = admitting('support', 'operator');
 /** May change everything that operators can change. */
 export const OPERATORS = admitting('operator');

@@ -3,7 +3,7 @@ import { inTransaction } from '@phds/service-kit/postgres/client';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { queryVerified } from '@phds/service-kit/restore/witness';
+import { queryVerified } from '@phds/service-kit/restore/verified-query';
 import type pg from 'pg';
 import type { AuthorizationStore } from '../app/ports.ts';
 import type { AuthorizationCode, AuthorizationRequest } from '../domain/authorization-request.ts';

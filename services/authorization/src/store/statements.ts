@@ -2,7 +2,7 @@ import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import { inTransaction, requireTimeLeft } from '@phds/service-kit/postgres/client';
 import type { Statement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { queryVerified, Unverified } from '@phds/service-kit/restore/witness';
+import { queryVerified, Unverified } from '@phds/service-kit/restore/verified-query';
 import type pg from 'pg';
 
 type Key = string | Uint8Array;

@@ -2,7 +2,7 @@ import { parseUuid } from '@phds/record-chain/uuid';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { Unverified } from '@phds/service-kit/restore/witness';
+import { Unverified } from '@phds/service-kit/restore/verified-query';
 import type pg from 'pg';
 import type { AccessRecordBatch, AccessRecordStore } from '../app/access-ports.ts';
 import { ClocksDiffer } from '../app/clock-difference.ts';
@@ -16,7 +16,7 @@ const JUDGE = readStatement(new URL('sql/judge-accesses.sql', import.meta.url));
 interface RecorderOptions {
   /** Maximum difference between the clocks of this process and the database. */
   readonly clockToleranceMs: number;
-  readonly guard: Pick<RestoreGuard, 'witness' | 'verified'>;
+  readonly guard: Pick<RestoreGuard, 'remembered' | 'verified'>;
 }
 
 /**
@@ -51,13 +51,13 @@ export function createPgAccessRecords(
 
 async function judge(
   pool: pg.Pool,
-  { witness }: Pick<RestoreGuard, 'witness'>,
+  { remembered }: Pick<RestoreGuard, 'remembered'>,
   accesses: readonly Access[],
   userRefs: readonly Uint8Array[],
 ): Promise<Judgement[]> {
   const { rows } = await pool.query<[Judgement | 'unverified']>({
     ...JUDGE,
-    values: [...toJudgeColumns(accesses, userRefs), ...witness],
+    values: [...toJudgeColumns(accesses, userRefs), ...remembered],
     rowMode: 'array',
   });
   return rows.map(([judgement]) => {

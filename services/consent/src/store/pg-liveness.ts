@@ -2,7 +2,7 @@ import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { queryVerified } from '@phds/service-kit/restore/witness';
+import { queryVerified } from '@phds/service-kit/restore/verified-query';
 import type pg from 'pg';
 import type { LivenessStore } from '../app/ports.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';

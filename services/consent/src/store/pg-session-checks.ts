@@ -1,7 +1,7 @@
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
-import { queryVerified } from '@phds/service-kit/restore/witness';
+import { queryVerified } from '@phds/service-kit/restore/verified-query';
 import type pg from 'pg';
 import type { HashedSession, SessionCheckStore } from '../app/ports.ts';
 

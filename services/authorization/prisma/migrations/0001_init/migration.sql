@@ -176,7 +176,7 @@ CREATE TABLE "instance" (
     "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "ended" BOOLEAN NOT NULL DEFAULT false,
     "stopped" BOOLEAN NOT NULL DEFAULT false,
-    "vouched_for" TEXT,
+    "complete_in" TEXT,
 
     CONSTRAINT "instance_pkey" PRIMARY KEY ("id")
 );

@@ -864,7 +864,7 @@ CREATE TABLE "consent_audit"."instance" (
     "position" BIGINT NOT NULL,
     "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT statement_timestamp(),
     "ended" BOOLEAN NOT NULL DEFAULT false,
-    "vouched_for" TEXT,
+    "complete_in" TEXT,
     "stopped" BOOLEAN NOT NULL DEFAULT false,
 
     CONSTRAINT "instance_pkey" PRIMARY KEY ("id")

@@ -9,12 +9,12 @@ export class Unverified extends Error {
 }
 
 /** The instance's id and position, compared with its row. The id is null while nothing is remembered. */
-export type Witness = readonly [id: string | null, position: number];
+export type RememberedPosition = readonly [id: string | null, position: number];
 
 /** Runs one statement and returns its rows. */
 export type VerificationQuery = (
   text: string,
-  values: Witness,
+  values: RememberedPosition,
 ) => Promise<readonly { readonly unverified: boolean }[]>;
 
 /** The statement that compares a database with the expected position; prepared statements of the services repeat its condition. */
@@ -32,13 +32,13 @@ export function toVerification(schema: string): string {
  */
 export async function queryVerified<Row extends object>(
   client: pg.ClientBase | pg.Pool,
-  guard: { readonly witness: Witness },
+  guard: { readonly remembered: RememberedPosition },
   statement: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
   const { rows } = await client.query<Row & { readonly unverified: boolean }>({
     ...statement,
-    values: [...values, ...guard.witness],
+    values: [...values, ...guard.remembered],
   });
   // Also where it is unknown (NULL).
   if (rows.some(({ unverified }) => unverified !== false)) throw new Unverified();
