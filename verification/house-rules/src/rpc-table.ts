@@ -13,16 +13,15 @@ export const RPC_PAGE = 'docs/internal-services.md';
 
 type Factory = (parts: never) => (guard: RpcGuard) => RpcService;
 
-/** The services with rpcs for other services of the deployment. */
-const FACTORIES: readonly (readonly [service: string, factory: Factory])[] = [
-  ['authorization', createTokenService],
-  ['consent', createGrantService],
-  ['consent', createAccessService],
-  ['health-data', createIngestionService],
+/** The rpc services for other services of the deployment. */
+const FACTORIES: readonly Factory[] = [
+  createTokenService,
+  createGrantService,
+  createAccessService,
+  createIngestionService,
 ];
 
 interface Row {
-  readonly service: string;
   readonly rpc: string;
   readonly roles: readonly string[];
   readonly reasons: readonly string[];
@@ -30,22 +29,22 @@ interface Row {
 
 /** The page with its tables as the code has them now. */
 export function toRpcPage(page: string): string {
-  const rows = FACTORIES.flatMap(([service, factory]) =>
-    listRows(service, factory({} as never)({} as never)),
-  );
+  const rows = FACTORIES.flatMap((factory) => listRows(factory({} as never)({} as never)));
   const reasons = [...new Set(rows.flatMap((row) => row.reasons))].toSorted();
-  const rpcs = rows.map(
-    ({ service, rpc, roles, reasons: own }) =>
-      `| ${service} | \`${rpc}\` | ${roles.map((role) => `\`${role}\``).join(', ')} | ${own.join(', ')} |`,
-  );
-  return insert(
-    insert(page, 'rpcs', ['| Service | Rpc | Role | Errors |', '|---|---|---|---|', ...rpcs]),
-    'errors',
-    ['| Reason | Code | Means |', '|---|---|---|', ...reasons.map(toReasonRow)],
-  );
+  const common = reasons.filter((reason) => rows.every((row) => row.reasons.includes(reason)));
+  const rpcs = rows.map(({ rpc, roles, reasons: all }) => {
+    const own = all.filter((reason) => !common.includes(reason));
+    return `| \`${rpc}\` | ${roles.map((role) => `\`${role}\``).join(', ')} | ${own.join(', ')} |`;
+  });
+  const heading = `| Rpc | Role | Errors, besides ${common.join(', ')} |`;
+  return insert(insert(page, 'rpcs', [heading, '|---|---|---|', ...rpcs]), 'errors', [
+    '| Reason | Code | Means |',
+    '|---|---|---|',
+    ...reasons.map(toReasonRow),
+  ]);
 }
 
-function listRows(service: string, { descriptor, callers }: RpcService): Row[] {
+function listRows({ descriptor, callers }: RpcService): Row[] {
   const proto = findText(`proto/${descriptor.file.name}.proto`) ?? '';
   const [head = '', body = ''] = proto.split(new RegExp(`^service ${descriptor.name} \\{`, 'm'));
   const common = listReasons(/[Cc]ommon errors?:([^.]*)\./.exec(flatten(head))?.[1] ?? '');
@@ -55,7 +54,7 @@ function listRows(service: string, { descriptor, callers }: RpcService): Row[] {
     const comment = new RegExp(`((?:^ +//.*\\n)*) +rpc ${name}\\(`, 'm').exec(body)?.[1] ?? '';
     const own = listReasons(/Errors:(.*)/.exec(flatten(comment))?.[1] ?? '');
     const reasons = [...new Set([...own, ...common])];
-    return [{ service, rpc: `${descriptor.typeName}/${name}`, roles, reasons }];
+    return [{ rpc: `${descriptor.typeName}/${name}`, roles, reasons }];
   });
 }
 
