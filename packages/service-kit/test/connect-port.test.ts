@@ -14,7 +14,7 @@ import { describeWithCertificates } from '@phds/test-kit/certificates';
 import { notFound } from '../src/errors.ts';
 import { createAuthority } from '../src/keys/authority.ts';
 import type { RpcContext } from '../src/rpc/context.ts';
-import { connection, serve } from './call-stream-service.ts';
+import { connection, serve } from './read-service.ts';
 
 // A certificate for 127.0.0.1 and its authority, valid from 2000 to 2099, used only by tests.
 const readPem = (name: string) => readFileSync(new URL(`fixtures/tls/${name}`, import.meta.url), 'utf8');

@@ -8,7 +8,7 @@ import { measureCalledRpcs } from '../src/rpc/observer.ts';
 import type { RpcServer } from '../src/rpc/server.ts';
 import { measureCertificates } from '../src/rpc/tls.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';
-import { connection, openStreams, type Respond, sendReads, serve, whenOpen } from './call-stream-service.ts';
+import { connection, openBatched, type Respond, serve } from './read-service.ts';
 
 test('two instances in one process count apart', async () => {
   const [one, two] = [new Metrics({ service: 'one' }), new Metrics({ service: 'two' })];
@@ -125,18 +125,17 @@ describe('rpcs', () => {
     expect(['OK', 'NOT_FOUND'].map((code) => calls.sum(CALLED, { rpc: RPC, code }))).toEqual([1, 1]);
   });
 
-  test('calls of a stream are measured as calls of the unary rpc on both sides', async () => {
+  test('a batch is measured as one call by the caller, and as the calls of the unary rpc by the service', async () => {
     const before = await readServed();
-    const streams = resources.use(openStreams([server.rpcPort], { observer: measureCalledRpcs(called) }));
+    const client = resources.use(openBatched([server.rpcPort], { observer: measureCalledRpcs(called) }));
     respond = async ({ requestId }) => {
       if (requestId === 'wrong') throw new AppError('invalid_request');
       return {};
     };
-    const reads = ['right', 'wrong', 'right'].map((requestId) => ({ request: { requestId } }));
-    await Promise.all(sendReads(await whenOpen(streams), reads));
+    await client.readAll(['right', 'wrong', 'right']);
     const calls = await readCalled();
     expect(await servedSince(before)).toEqual({ OK: 2, INVALID_ARGUMENT: 1 });
-    expect(['OK', 'INVALID_ARGUMENT'].map((code) => calls.sum(CALLED, { rpc: RPC, code }))).toEqual([2, 1]);
+    expect(calls.sum(CALLED, { rpc: `${RPC}s`, code: 'OK' })).toBe(1);
   });
 
   test('a caller that gives up is measured with its own code, and nothing stays in flight', async () => {
@@ -145,15 +144,9 @@ describe('rpcs', () => {
       await held;
       return {};
     };
-    const streams = resources.use(openStreams([server.rpcPort], { observer: measureCalledRpcs(called) }));
-    const stream = await whenOpen(streams);
-    const late = sendReads(stream, [{ request: {}, timeoutMs: 30 }]);
-    await Promise.all(late);
+    const late = open().read({}, { timeoutMs: 200 });
+    await expect(late).rejects.toMatchObject({ reason: 'unavailable' });
     expect((await readCalled()).sum(CALLED, { code: 'DEADLINE_EXCEEDED' })).toBe(1);
-    const lost = sendReads(stream, [{ request: {} }]);
-    stream.cancel();
-    await Promise.all(lost);
-    expect((await readCalled()).sum(CALLED, { code: 'UNAVAILABLE' })).toBe(1);
     await eventually(async () => (await readServed()).sum('phds_rpc_server_in_flight') >= 1);
     release();
     await eventually(async () => (await readServed()).sum('phds_rpc_server_in_flight') === 0);

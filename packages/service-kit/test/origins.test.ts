@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import { batchingCalls } from '../src/batcher.ts';
 import { currentDeadline, Deadline, withinCall, withinOrigin, withoutDeadline } from '../src/deadline.ts';
@@ -14,7 +13,7 @@ import {
   toLogFields,
 } from '../src/telemetry/current-origin.ts';
 import { createLogger } from '../src/telemetry/log.ts';
-import { connection, openStreams, type Respond, serve } from './call-stream-service.ts';
+import { connection, openBatched, type Respond, serve } from './read-service.ts';
 
 const OF_ADA = { requestIds: ['req_ada'], trace: undefined };
 const OF_BERT = { requestIds: ['req_bert'], trace: undefined };
@@ -29,8 +28,7 @@ const log = createLogger({
 });
 
 const server = shared.use(await serve((request, context) => respond(request, context), { log }));
-const streams = shared.use(openStreams([server.rpcPort]));
-await eventually(() => streams.open.length === 1);
+const batched = shared.use(openBatched([server.rpcPort]));
 beforeEach(() => {
   lines = [];
   respond = async () => ({});
@@ -41,17 +39,13 @@ async function readUnary(): Promise<unknown> {
   return await channel.client(HealthDataService).read({});
 }
 
-function readOverStream(): Promise<unknown> {
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  streams.open[0]?.send([{ request: {}, origin: toCarriedOrigin(), timeoutMs: 20_000, resolve, reject }]);
-  return promise;
-}
+const readInBatch = () => batched.read({ request: {} });
 
 const logged = () => lines.map((line) => JSON.parse(line));
 
 describe.each([
   ['a unary call', readUnary],
-  ['a call over a stream', readOverStream],
+  ['a call in a batch', readInBatch],
 ])('%s', (_way, read) => {
   test('brings the id of the request to every line that the called service logs for it', async () => {
     respond = async () => {
@@ -80,12 +74,12 @@ describe.each([
 
 test('a call that is made for a call has the same request', async () => {
   respond = async () => ({ etag: toCarriedOrigin().requestId });
-  await expect(withinOrigin(OF_ADA, readOverStream)).resolves.toMatchObject({ etag: 'req_ada' });
+  await expect(withinOrigin(OF_ADA, readInBatch)).resolves.toMatchObject({ etag: 'req_ada' });
 });
 
 test('text that is no id of a request is not logged', async () => {
   const requestIds = ['req_ada', 'two words', '', 'x'.repeat(65), '{"level":"fatal"}'];
-  await withinOrigin({ requestIds, trace: undefined }, readOverStream);
+  await withinOrigin({ requestIds, trace: undefined }, readInBatch);
   expect(logged()).toMatchObject([{ requestId: 'req_ada' }]);
 });
 

@@ -1,6 +1,6 @@
 import { eventually } from '@phds/test-kit/conditions';
 import type { RpcServer } from '../src/rpc/server.ts';
-import { type openUnary, serve } from './call-stream-service.ts';
+import { type openUnary, serve } from './read-service.ts';
 
 type Read = ReturnType<typeof openUnary>['read'];
 

@@ -6,7 +6,7 @@ import { eventually } from '@phds/test-kit/conditions';
 import { startNameServer } from '@phds/test-kit/name-server';
 import { describeWith } from '@phds/test-kit/requirements';
 import { openRpcChannel } from '../src/rpc/client.ts';
-import { connection } from './call-stream-service.ts';
+import { connection } from './read-service.ts';
 import { keepCalling, startReplica } from './replica-load.ts';
 
 // With this switch, grpc-js asks the server that an address names. It reads the environment only when it is loaded, which another

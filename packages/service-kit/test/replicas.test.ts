@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { eventually } from '@phds/test-kit/conditions';
 import { stopService } from '../src/lifecycle.ts';
-import { openStreams, openUnary, whenOpen } from './call-stream-service.ts';
+import { openBatched, openUnary } from './read-service.ts';
 import { keepCalling, startReplica } from './replica-load.ts';
 
 test('a service that leaves is not ready, and answers calls until it is disposed', async () => {
@@ -14,16 +14,16 @@ test('a service that leaves is not ready, and answers calls until it is disposed
   expect(await readiness()).toBe(503);
   expect((await fetch(`http://127.0.0.1:${server.probePort}/livez`)).status).toBe(200);
   expect(await client.read({})).toMatchObject({ etag: 'a' });
-  await using other = await startReplica('b');
-  using streams = openStreams([server.rpcPort, other.rpcPort]);
-  await whenOpen(streams, 2);
 });
 
-test('each replica has a stream soon after the first, not only at the next renewal', async () => {
+test('batches go to the replicas in turn', async () => {
   await using server = await startReplica('a');
   await using other = await startReplica('b');
-  using streams = openStreams([server.rpcPort, other.rpcPort], { renewMs: 3_600_000, retryMs: 500 });
-  await whenOpen(streams, 2);
+  using client = openBatched([server.rpcPort, other.rpcPort]);
+  await eventually(async () => {
+    const seen = [await client.read({ request: {} }), await client.read({ request: {} })];
+    expect(seen.map(({ etag }) => etag).toSorted()).toEqual(['a', 'b']);
+  });
 });
 
 test('calls do not go through a proxy that the environment names', async () => {

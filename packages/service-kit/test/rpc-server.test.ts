@@ -1,8 +1,5 @@
-import '../src/rpc/closed-streams.ts';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, createServer, type Http2Stream, type ServerHttp2Stream } from 'node:http2';
-import { type AddressInfo, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ChannelCredentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
 import { afterAll, expect, test } from '@jest/globals';
@@ -11,7 +8,7 @@ import { currentDeadline, Deadline, withinDeadline } from '../src/deadline.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
 import type { RpcContext } from '../src/rpc/context.ts';
 import type { RpcServerOptions } from '../src/rpc/server.ts';
-import { connection, openStreams, openUnary, sendReads, serve, whenOpen } from './call-stream-service.ts';
+import { connection, openUnary, serve } from './read-service.ts';
 
 // A certificate for 127.0.0.1 and its authority, valid from 2000 to 2099, used only by tests.
 const readPem = (name: string) => readFileSync(new URL(`fixtures/tls/${name}`, import.meta.url), 'utf8');
@@ -57,9 +54,8 @@ test('with TLS the rpcs answer nobody without a certificate of the authority', a
   const authority = Buffer.from(tls.ca);
   expect(await codeFor(ChannelCredentials.createInsecure())).toBe(status.UNAVAILABLE);
   expect(await codeFor(ChannelCredentials.createSsl(authority))).toBe(status.UNAVAILABLE);
-  using secured = openStreams([server.rpcPort], { tls });
-  const [outcome] = sendReads(await whenOpen(secured), [{ request: {} }]);
-  expect(await outcome).not.toBeInstanceOf(Error);
+  using secured = openUnary([server.rpcPort], { tls });
+  await secured.read({});
 });
 
 let handle: (context: RpcContext) => Promise<void> = async () => undefined;
@@ -112,40 +108,4 @@ test('when a caller gives up, the calls made for it are cancelled', async () => 
   await begun.promise;
   deadline.end();
   await Promise.all([refused, ended.promise]);
-});
-
-const EVENTS = ['response', 'data', 'end', 'close', 'wantTrailers', 'aborted'];
-const countListeners = (stream: Http2Stream) =>
-  EVENTS.reduce((sum, event) => sum + stream.listenerCount(event), 0);
-
-test.each(['answered', 'reset'])('a closed stream that was %s has no listeners left', async (end) => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const accepted = once(server, 'stream');
-  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  try {
-    const sent = session.request({ ':method': 'POST', ':path': '/' });
-    sent.on('response', () => undefined).on('data', () => undefined);
-    const told = once(sent, 'close');
-    const [received] = (await accepted) as [ServerHttp2Stream];
-    received.on('data', () => undefined).on('aborted', () => undefined);
-    const toldServer = once(received, 'close');
-    expect(countListeners(sent)).toBeGreaterThan(0);
-    expect(countListeners(received)).toBeGreaterThan(0);
-
-    if (end === 'answered') {
-      received.respond({ ':status': 200 });
-      received.end('answer');
-      sent.end('question');
-    } else sent.close();
-
-    await Promise.all([told, toldServer]);
-    expect(countListeners(sent)).toBe(0);
-    expect(countListeners(received)).toBe(0);
-    // A late error does not end the process.
-    expect(sent.emit('error', new Error('late'))).toBe(true);
-  } finally {
-    session.close();
-    server.close();
-  }
 });

@@ -48,7 +48,6 @@ const server = shared.use(
           getAppUsage: ['gateway'],
           countRefusals: ['gateway'],
         },
-        { recordAccesses: 'recordAccess' },
       ),
     ],
     verifyCaller: createServiceTokenVerifier({ service: 'consent', publicKeys: keys.jwks }),

@@ -95,7 +95,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     await startRestoreGuard({ pool, schema: toSchemaName(SERVICE), config, log, onFailure }),
   );
   measured.measureRestores(guard);
-  const consent = connectConsent(config, { clock, log, metrics, reloads }, resources);
+  const consent = connectConsent(config, { clock, metrics, reloads }, resources);
   const parts: Parts = {
     ...createStores({ pool: postgres.pool, locks }, prisma, guard),
     keySource: createKeySource(config, failureOf('connecting to the proxy of keys')),

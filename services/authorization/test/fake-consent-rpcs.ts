@@ -17,7 +17,7 @@ import type { FakeApp, FakeConsent, FakeGrant } from './fake-consent.ts';
 /** The rpcs of consent that authorization calls, on the in-memory state. */
 export function createFakeServices(fake: FakeConsent) {
   return [
-    serve(LedgerService, createLedger(fake), { checkLivenessBatches: 'checkLivenesses' }),
+    serve(LedgerService, createLedger(fake)),
     serve(ConsentService, createConsent(fake)),
     serve(SandboxService, createSandbox(fake)),
     serve(OperatorActService, createActs(fake)),
@@ -25,17 +25,12 @@ export function createFakeServices(fake: FakeConsent) {
 }
 
 /** Serves these rpcs to authorization. The other rpcs of the service do not exist here. */
-function serve<Service extends DescService>(
-  descriptor: Service,
-  rpcs: Partial<UnaryRpcs<Service>>,
-  carried: object = {},
-) {
+function serve<Service extends DescService>(descriptor: Service, rpcs: Partial<UnaryRpcs<Service>>) {
   const admitted = Object.fromEntries(Object.keys(rpcs).map((rpc) => [rpc, ['authorization']]));
   return (implement as (...parts: readonly object[]) => ReturnType<typeof implement>)(
     descriptor,
     rpcs,
     admitted,
-    carried,
   );
 }
 

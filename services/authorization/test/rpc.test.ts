@@ -1,13 +1,7 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type IssueTokenResponse,
-  TokenService,
-  TokenStatus,
-} from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { type CallStreams, openCallStreams } from '@phds/service-kit/rpc/call-streams';
-import { eventually } from '@phds/test-kit/conditions';
-import { HEART, REDIRECT_URI, reasonOf, shareHarness, type TestApp, toHash } from './harness.ts';
+import { describe, expect, test } from '@jest/globals';
+import { TokenService, TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { createBatchedCalls } from '@phds/service-kit/rpc/batched-calls';
+import { HEART, REDIRECT_URI, reasonOf, shareHarness, toHash } from './harness.ts';
 
 const harness = await shareHarness();
 
@@ -40,44 +34,27 @@ describe('another service of the deployment', () => {
   );
 });
 
-describe('over a stream', () => {
-  const { issueToken: carried, issueTokens: method } = TokenService.method;
-  type Issue = typeof carried;
-  type Request = MessageInitShape<Issue['input']>;
-
-  let app: TestApp;
-  let streams: CallStreams<Issue['input'], Issue['output']>;
-  beforeAll(async () => {
-    app = await harness.registerApp();
-    const { address } = harness;
-    const tokens = () => harness.callAs('gateway');
-    const onFailure = () => undefined;
-    streams = openCallStreams({ address, audience: 'authorization', tokens, method, carried, onFailure });
-    await eventually(() => streams.open.length > 0);
-  });
-  afterAll(async () => {
-    streams?.[Symbol.dispose]();
-  });
-
-  /** Asks for tokens over the stream. */
-  function issue(request: Request): Promise<IssueTokenResponse> {
-    return new Promise((resolve, reject) =>
-      streams.open[0]?.send([{ request, timeoutMs: 20_000, resolve, reject }]),
-    );
-  }
-
-  test('a refresh that is repeated by the unary rpc answers the same pair, and the exchange of a code does not', async () => {
+describe('in a batch', () => {
+  test('a refresh that is repeated answers the same pair, and the exchange of a code does not', async () => {
+    const app = await harness.registerApp();
+    const { issueToken } = TokenService.method;
+    const issue = createBatchedCalls({
+      method: issueToken,
+      batch: harness.tokens.issueTokens,
+      deadlineMs: 20_000,
+    });
     const code = { client: app, grantType: 'authorization_code', redirectUri: REDIRECT_URI };
     const exchange = { ...code, code: await harness.obtainCode(app) };
-    const { refreshToken } = await issue(exchange);
+    const { refreshToken } = await issue({ request: exchange });
     const refresh = { client: app, grantType: 'refresh_token', refreshToken };
-    const lost = await issue(refresh);
+    const lost = await issue({ request: refresh });
     expect(await harness.tokens.issueToken(refresh)).toEqual(lost);
     expect(await reasonOf(harness.tokens.issueToken(exchange))).toBe('invalid_grant');
   });
 
   test('tokens that are introspected at once are all checked in the ledger', async () => {
-    const { accessToken } = await issue({ client: app, grantType: 'client_credentials' });
+    const app = await harness.registerApp();
+    const { accessToken } = await harness.tokens.issueToken({ client: app, grantType: 'client_credentials' });
     const answers = await Promise.all(Array.from({ length: 150 }, () => harness.introspect(accessToken)));
     expect(answers.filter(({ ledgerChecked }) => !ledgerChecked)).toEqual([]);
   });

@@ -63,7 +63,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const failureOf = reportFailures(metrics, log);
   await using starting = new AsyncDisposableStack();
   const reloads = starting.use(openReloads(config, { metrics, log }));
-  const backends = starting.use(openBackends(config, { log, metrics, reloads }));
+  const backends = starting.use(openBackends(config, { metrics, reloads }));
   const cache = new PrincipalCache({ maxTokens: config.CACHE_MAX_TOKENS, ttlMs: config.CACHE_TTL_MS, clock });
   measured.measureCache(cache);
   const redis = await connectRedis(config, { cache, log, measured }, starting);

@@ -139,9 +139,9 @@ const CARRIED = new Map<DescService, object>([
 const implementAny = implement as (...parts: readonly object[]) => ReturnType<typeof implement>;
 
 function implementAll(descriptor: DescService, handle: Handle) {
-  const unary = descriptor.methods.filter(({ methodKind }) => methodKind === 'unary');
-  const names = unary.map(({ localName }) => localName);
+  const carried = CARRIED.get(descriptor) ?? {};
+  const names = descriptor.methods.map(({ localName }) => localName).filter((name) => !(name in carried));
   const implementation = Object.fromEntries(names.map((name) => [name, handle(name)]));
   const admitted = Object.fromEntries(names.map((name) => [name, ['gateway']]));
-  return implementAny(descriptor, implementation, admitted, CARRIED.get(descriptor) ?? {});
+  return implementAny(descriptor, implementation, admitted, carried);
 }

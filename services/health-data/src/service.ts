@@ -78,7 +78,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const reloads = resources.use(openReloads(config, { metrics, log }));
   const postgres = resources.use(openDatabase(config, log));
   measured.measurePools({ ordinary: postgres.pool });
-  const consent = resources.use(connectConsent(config, { service: SERVICE, clock, log, metrics, reloads }));
+  const consent = resources.use(connectConsent(config, { service: SERVICE, clock, metrics, reloads }));
   const recorder = openAccessRecorder(config, overrides.accessLog ?? consent.accessLog);
   const placement = toPlacement(config);
   const outbox = createPgChangeOutbox(postgres.pool, placement);

@@ -80,7 +80,6 @@ export class FakeConsent implements AsyncDisposable {
             getAppUsage: [],
             countRefusals: [],
           },
-          { recordAccesses: 'recordAccess' },
         ),
         implement(
           EventService,

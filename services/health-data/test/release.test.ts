@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATA_PATHS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import { eventually } from '@phds/test-kit/conditions';
-import { type BatchedRead, type Outcome, openReadBatches, type ReadBatches } from './batched-reads.ts';
+import { type BatchedRead, createReadAll, type Outcome } from './batched-reads.ts';
 import { bodyOf, type Harness, reading, reasonOf, refusalOf, shareHarness, startHarness } from './harness.ts';
 
 const harness = await shareHarness();
@@ -246,10 +246,9 @@ describe('the scope of a request', () => {
 });
 
 describe('reads in a batch', () => {
-  let batches: ReadBatches;
+  const readAll = createReadAll(harness);
 
   beforeAll(async () => {
-    batches = openReadBatches(harness);
     for (const [index, person] of ['alan', 'edith'].entries()) {
       const times = Array.from({ length: 30 }, (_, minute) => `2026-01-02T10:${10 + minute}:00Z`);
       await harness.putReadings(
@@ -258,16 +257,11 @@ describe('reads in a batch', () => {
       );
     }
   });
-  afterAll(() => batches[Symbol.dispose]());
 
   const HEART = { endpoint: Endpoint.HEALTH_DATA, category: 'heart' };
 
   async function heart(userId: string, about: Parameters<Harness['about']>[1] = {}): Promise<BatchedRead> {
     return { request: HEART, ...(await harness.about(userId, about)) };
-  }
-
-  async function readAll(reads: readonly BatchedRead[], through = batches): Promise<Outcome[]> {
-    return Promise.all(await through.send(reads));
   }
 
   /** The values of a response, or the reason of an error. */
@@ -348,22 +342,6 @@ describe('reads in a batch', () => {
       });
       expect(harness.consent.accesses).toHaveLength(names.length);
     });
-
-    test('are answered while one of them waits for the database', async () => {
-      const lock = await harness.owner.connect();
-      await lock.query('BEGIN; LOCK TABLE mood_entry IN ACCESS EXCLUSIVE MODE');
-      const about = await harness.about('alan');
-      const [slow, fast] = await batches.send([
-        { request: { endpoint: Endpoint.MOOD }, ...about },
-        await heart('alan'),
-      ]);
-      expect(summaryOf(await fast)).toBe(20);
-      const [later] = await batches.send([await heart('edith')]);
-      expect(summaryOf(await later)).toBe(20);
-      await lock.query('ROLLBACK');
-      lock.release();
-      expect(summaryOf(await slow)).toBe(0);
-    });
   });
 
   describe('a failed record of a batch', () => {
@@ -392,17 +370,17 @@ describe('reads in a batch', () => {
 
     test('refuses all of it when consent hangs, within the deadline of the record', async () => {
       await using slow = await startHarness({ CONSENT_DEADLINE_MS: '50' });
-      using through = openReadBatches(slow);
+      const readSlowly = createReadAll(slow);
       const release = Promise.withResolvers<void>();
       slow.consent.gate = release.promise;
       const reads = [await slow.about('alan'), await slow.about('edith')].map((about) => ({
         request: HEART,
         ...about,
       }));
-      expect((await readAll(reads, through)).map(summaryOf)).toEqual(REFUSED.slice(1));
+      expect((await readSlowly(reads)).map(summaryOf)).toEqual(REFUSED.slice(1));
       release.resolve();
       await eventually(async () => {
-        expect((await readAll(reads, through)).map(summaryOf)).toEqual([0, 0]);
+        expect((await readSlowly(reads)).map(summaryOf)).toEqual([0, 0]);
       });
     });
   });

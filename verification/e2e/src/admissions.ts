@@ -35,8 +35,8 @@ const ADMITTED: Table = {
   },
   consent: {
     'phds.consent.v1.AccessService': {
-      'health-data': 'RecordAccess RecordAccesses',
-      'example-service': 'RecordAccess RecordAccesses',
+      'health-data': 'RecordAccess',
+      'example-service': 'RecordAccess',
       gateway: 'ListAccesses ExportAccesses ListAccessDays GetAppUsage CountRefusals',
     },
     'phds.consent.v1.ConsentService': {
@@ -50,7 +50,7 @@ const ADMITTED: Table = {
     'phds.consent.v1.EventService': { 'health-data': 'ReportDataChanges' },
     'phds.consent.v1.LedgerService': {
       authorization:
-        'PutApp SetAppStatus SetAppLock SetAppOwner RevokeFamily RevokeToken CheckLiveness CheckLivenesses CheckLivenessBatches',
+        'PutApp SetAppStatus SetAppLock SetAppOwner RevokeFamily RevokeToken CheckLiveness CheckLivenesses',
     },
     'phds.consent.v1.OperatorActService': {
       authorization: 'BeginAct EndAct',

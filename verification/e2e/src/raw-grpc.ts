@@ -9,13 +9,12 @@ export interface RawOutcome {
   /** `grpc-status-details-bin`; empty if absent. */
   readonly details: Buffer;
   readonly messages: number;
-  /** Whether the call was accepted before it had an outcome, as streams of calls are. */
+  /** Whether the call was accepted before it had an outcome. */
   readonly isOpened: boolean;
 }
 
 export interface RawCall {
   readonly path: string;
-  readonly isStream: boolean;
   readonly authorization: string | null;
   readonly bytes: Buffer;
 }
@@ -30,8 +29,8 @@ export class RawGrpc implements Disposable {
     this.#client = new Client(address, credentials.createInsecure());
   }
 
-  /** Sends one message and waits for the end. A stream that is accepted is ended by the caller. */
-  call({ path, isStream, authorization, bytes }: RawCall): Promise<RawOutcome> {
+  /** Sends one message and waits for the end. */
+  call({ path, authorization, bytes }: RawCall): Promise<RawOutcome> {
     const same = (buffer: Buffer) => buffer;
     const metadata = Metadata.fromHttp2Headers(authorization === null ? {} : { authorization });
     const options = { deadline: Date.now() + DEADLINE_MS };
@@ -48,23 +47,11 @@ export class RawGrpc implements Disposable {
       for (const name of Object.keys(headers.getMap())) fields.add(name);
       isOpened = true;
     };
-    if (isStream) {
-      const stream = this.#client.makeBidiStreamRequest(path, same, same, metadata, options);
-      stream.on('data', () => {
-        messages += 1;
-      });
-      stream.on('metadata', (headers: Metadata) => {
-        note(headers);
-        stream.end();
-      });
-      stream.on('error', () => undefined).on('status', finish);
-    } else {
-      const done = (error: unknown) => {
-        if (error === null) messages += 1;
-      };
-      const call = this.#client.makeUnaryRequest(path, same, same, bytes, metadata, options, done);
-      call.on('metadata', note).on('status', finish);
-    }
+    const done = (error: unknown) => {
+      if (error === null) messages += 1;
+    };
+    const call = this.#client.makeUnaryRequest(path, same, same, bytes, metadata, options, done);
+    call.on('metadata', note).on('status', finish);
     return promise;
   }
 

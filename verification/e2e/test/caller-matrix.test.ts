@@ -37,7 +37,6 @@ async function tokenOf(caller: Caller, audience: string): Promise<string> {
 
 interface Attempt {
   readonly path: string;
-  readonly isStream: boolean;
   readonly authorization: string | null;
   readonly isReadable: boolean;
 }
@@ -58,15 +57,12 @@ async function callConnect(service: Service, { path, authorization, isReadable }
   return judgeConnect(answer.status, await answer.text());
 }
 
-/** Calls over both ports, which have to treat the caller alike. Only the gRPC port has streams. */
+/** Calls over both ports, which have to treat the caller alike. */
 async function call(service: Service, attempt: Attempt): Promise<Verdict> {
   const verdict = await callGrpc(service, attempt);
-  if (attempt.isStream) return verdict;
   const other = await callConnect(service, attempt);
   return verdict === other ? verdict : `${verdict} over gRPC, ${other} over Connect`;
 }
-
-const isStreamOf = (path: string) => RPCS.find((rpc) => rpc.path === path)?.definition.requestStream ?? false;
 
 /** The rpcs of all proto services that the table places in this service. */
 function rpcsOf(service: Service): string[] {
@@ -92,7 +88,7 @@ test.each(SERVICES)('each rpc of %s admits exactly the callers that the table na
   const ask = async (path: string, caller: Caller) => {
     const isReadable = !expected.get(path)?.includes(caller);
     const authorization = await tokenOf(caller, service);
-    return call(service, { path, isStream: isStreamOf(path), authorization, isReadable });
+    return call(service, { path, authorization, isReadable });
   };
   for (const [path, callers] of expected) {
     const verdicts = await Promise.all(CALLERS.map((caller) => ask(path, caller)));
@@ -110,7 +106,7 @@ test.each(SERVICES)('no rpc of %s tells a stranger more than why its token is re
     );
     for (const path of paths) {
       const ask = async ({ name, ...attempt }: (typeof attempts)[number]) =>
-        `${path} to ${name}: ${await call(service, { path, isStream: isStreamOf(path), ...attempt })}`;
+        `${path} to ${name}: ${await call(service, { path, ...attempt })}`;
       const answers = await Promise.all(attempts.map(ask));
       expect(answers.filter((answer) => !answer.endsWith(': refused'))).toEqual([]);
     }
@@ -124,7 +120,6 @@ describe('without a service token', () => {
       const served = async (path: string) => {
         const outcome = await (connections.get(service) as RawGrpc).call({
           path,
-          isStream: false,
           authorization: null,
           bytes: EMPTY,
         });

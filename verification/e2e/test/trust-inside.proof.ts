@@ -120,7 +120,7 @@ describeWithRedisProgram(
         for (const service of ['authorization', 'consent', 'health-data'] as const) {
           for (const address of services.addresses(service)) {
             using plain = new RawGrpc(address);
-            const call = { path: '/grpc.health.v1.Health/Check', isStream: false, authorization: null };
+            const call = { path: '/grpc.health.v1.Health/Check', authorization: null };
             expect((await plain.call({ ...call, bytes: Buffer.alloc(0) })).code).toBe(status.UNAVAILABLE);
           }
           const client = new pg.Client({ connectionString: databases.plainUrl(service) });

@@ -51,7 +51,11 @@ describe('a batch of three reads, and of one that is refused before the record,'
       { at: 'inserting', loses: 'records' },
       refused(1),
     ],
-    ['is refused when its stream is lost after the record', { at: 'recorded', loses: 'records' }, refused(1)],
+    [
+      'is refused when its connection is lost after the record',
+      { at: 'recorded', loses: 'records' },
+      refused(1),
+    ],
     ['is refused when its verdicts are lost', { at: 'judged', loses: 'records' }, refused(1)],
     ['is refused when its records cannot be made', { at: 'inserting', fails: true }, refused(0)],
     ['is refused when it cannot be judged after the record', { at: 'recorded', fails: true }, refused(1)],

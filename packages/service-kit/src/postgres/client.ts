@@ -32,8 +32,7 @@ export async function inTransaction<T>(
 
 /**
  * A Postgres client that closes its connection when the server is silent for too long during a query. It replaces the driver's
- * `query_timeout`, which creates a function for each query that keeps the query and its rows alive through minor collections (see
- * closed-streams.ts). Queries in progress reject with ETIMEDOUT.
+ * `query_timeout`, which creates a function for each query that keeps the query and its rows alive through minor collections. Queries in progress reject with ETIMEDOUT.
  *
  * It also observes the deadline of the current call. It does not start a statement whose caller has stopped waiting, and closes the
  * connection when the caller gives up during one. It commits only while there is time for the commit and the answer; otherwise it

@@ -12,9 +12,9 @@ import { currentDeadline } from '../deadline.ts';
 import { unavailable } from '../errors.ts';
 import { toCarriedOrigin } from '../telemetry/current-origin.ts';
 import type { ServiceTokenSource } from '../trust/service-token.ts';
-import { encode } from './calls.ts';
 import { REQUEST_ID_METADATA, TRACEPARENT_METADATA } from './context.ts';
-import { fromGrpcError } from './errors.ts';
+import { fromGrpcError, isConnectionLost } from './errors.ts';
+import { encode } from './messages.ts';
 import { inCallerSpan, type RpcObserver, toRpcCode } from './observer.ts';
 import { channelCredentials, type TlsFiles } from './tls.ts';
 
@@ -37,6 +37,16 @@ export interface RpcChannelOptions {
 export interface RpcChannel extends Disposable {
   /** Returns a typed client. Its calls reject only with AppError, with the callee's reason restored. */
   client<Service extends DescService>(service: Service): Client<Service>;
+}
+
+/** Calls once more if the connection was lost, which another replica answers. For calls that may be executed twice. */
+export async function repeatIfLost<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!isConnectionLost(error)) throw error;
+    return call();
+  }
 }
 
 /** Time reserved for the callee's response to travel back. */

@@ -17,9 +17,9 @@ import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { Metadata } from '@grpc/grpc-js';
 import { toAppError } from '../errors.ts';
 import { closeHttp } from '../probe-server.ts';
-import { RpcContext } from './context.ts';
+import { RpcContext, type UnaryHandler } from './context.ts';
 import { toConnectError } from './errors.ts';
-import type { RpcService, UnaryHandler } from './service.ts';
+import type { RpcService } from './service.ts';
 import type { TlsFiles } from './tls.ts';
 
 export interface ConnectLimits {

@@ -23,8 +23,8 @@ export const REASON_METADATA = 'phds-reason';
 /** Time limit for a call without a deadline. */
 const DEFAULT_DEADLINE_MS = 30_000;
 
-/** Metadata of one call of a stream, in place of the stream's metadata of the same names. */
-export type OwnMetadata = Readonly<Record<string, string>>;
+/** Metadata of one call, in place of the metadata of the same names. */
+type OwnMetadata = Readonly<Record<string, string>>;
 
 /** What a handler knows of a call besides its message. */
 export class RpcContext {
@@ -68,6 +68,12 @@ export class RpcContext {
     return this.#abort.signal;
   }
 
+  /** The context of a call that this call's message carries. */
+  carry(method: DescMethod, timeoutMs: number, own: OwnMetadata): RpcContext {
+    const deadline = Date.now() + Math.min(timeoutMs, this.deadline.remainingMs());
+    return new RpcContext(method, this.#metadata, deadline, { ...this.#own, ...own }, this.peer);
+  }
+
   /** Called when the caller has given up, the deadline has passed, or the call is over. */
   cancel(): void {
     this.#isCancelled = true;
@@ -75,6 +81,9 @@ export class RpcContext {
     this.#abort?.abort();
   }
 }
+
+/** One guarded rpc. It rejects only with AppError. `caller` is given if it is admitted already. */
+export type UnaryHandler = (request: never, context: RpcContext, caller?: string) => Promise<object>;
 
 /** The person's session JWT sent with the call. Throws `unauthorized` without one. */
 export function sessionOf(context: RpcContext): string {

@@ -127,6 +127,13 @@ export function fromGrpcError(error: ServiceError): AppError {
   return isAway ? unavailable(error) : new AppError('internal', '', { cause: error });
 }
 
+/** Whether a call got no answer of the service because there is no connection, or it ended. The call may have been executed. */
+export function isConnectionLost(error: unknown): error is AppError {
+  if (!(error instanceof AppError) || error.reason !== 'unavailable') return false;
+  const { code, details } = (error.cause ?? {}) as Partial<ServiceError>;
+  return code === status.UNAVAILABLE || details?.startsWith(CONNECTION_LOST) === true;
+}
+
 /** A response that no caller accepts. */
 export function tooLarge(cause: unknown): AppError {
   return new AppError('internal', 'A message exceeds the size limit of the services.', { cause });

@@ -8,8 +8,8 @@ import { inSpan } from '../telemetry/spans.ts';
 export type RpcCode = keyof typeof status;
 
 /**
- * Observes the calls of unary rpcs that a service makes or answers. Calls that a stream carries count as calls of the unary rpc, on both
- * sides. Observers must not throw.
+ * Observes the rpcs that a service calls or answers. For the caller, a batch is one call; the service answers each of its calls.
+ * Observers must not throw.
  */
 export interface RpcObserver {
   /** Called at the start of each call. The returned function is called exactly once, at its end. */

@@ -1,6 +1,6 @@
 import type { ServerOptions } from 'node:http2';
 import { isIPv6 } from 'node:net';
-import { type DescMethod, type DescMethodUnary, fromBinary } from '@bufbuild/protobuf';
+import { type DescMethodUnary, fromBinary } from '@bufbuild/protobuf';
 import {
   type handleUnaryCall,
   type MethodDefinition,
@@ -21,26 +21,18 @@ import { watchReadiness } from '../readiness.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { ServiceTokenVerifier } from '../trust/service-token.ts';
-import { CallStreams } from './call-server.ts';
-import { decode, encode } from './calls.ts';
 import { createConnectServer } from './connect-port.ts';
-import { RpcContext } from './context.ts';
+import { RpcContext, type UnaryHandler } from './context.ts';
 import { toGrpcError } from './errors.ts';
+import { decode, encode } from './messages.ts';
 import { measureServedRpcs } from './observer.ts';
-import type { RpcGuard, RpcService, UnaryHandler } from './service.ts';
+import type { RpcGuard, RpcService } from './service.ts';
 import { serverCredentials, type TlsFiles } from './tls.ts';
 
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_DEADLINE_MS = 30_000;
 const DRAIN_LIMIT_MS = 5_000;
 const CONNECT_LIMITS = { maxMessageBytes: MAX_MESSAGE_BYTES, maxDeadlineMs: MAX_DEADLINE_MS };
-
-/** A stream has the calls of one process, which limits them itself. Callers accept messages of 16 MiB. */
-const STREAM_LIMITS = {
-  maxDeadlineMs: MAX_DEADLINE_MS,
-  maxCalls: 10_000,
-  maxResponseBytes: 15 * 1024 * 1024,
-};
 
 /** More than any caller can reach. */
 const RESETS = 1_000_000;
@@ -91,8 +83,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   const grpc = new Server(toServerOptions(options));
   tolerateResets(grpc);
-  const streams = new CallStreams(STREAM_LIMITS);
-  for (const service of services) mountGrpc(grpc, service, streams);
+  for (const service of services) mountGrpc(grpc, service);
   health.addToServer(grpc);
   const { address, rpcPort } = await bindGrpc(grpc, options);
   let isLeaving = false;
@@ -128,7 +119,6 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   };
   const dispose = async () => {
     leave();
-    streams.close();
     await Promise.all([closeGrpc(grpc), closeHttp(probes), connect?.close()]);
   };
   await watch.first.catch(async (error) => {
@@ -148,7 +138,7 @@ function toServerOptions({ connectionAge = CONNECTION_AGE }: RpcServerOptions) {
   };
 }
 
-function mountGrpc(server: Server, service: RpcService, streams: CallStreams): void {
+function mountGrpc(server: Server, service: RpcService): void {
   const definition: Record<string, MethodDefinition<object, object>> = {};
   const implementation: UntypedServiceImplementation = {};
   for (const method of service.descriptor.methods as DescMethodUnary[]) {
@@ -157,19 +147,14 @@ function mountGrpc(server: Server, service: RpcService, streams: CallStreams): v
     definition[method.localName] = toDefinition(method);
     implementation[method.localName] = unaryCall(method, handler);
   }
-  for (const stream of service.streams) {
-    definition[stream.method.localName] = toDefinition(stream.method);
-    implementation[stream.method.localName] = streams.serve(stream);
-  }
   server.addService(definition, implementation);
 }
 
-function toDefinition(method: DescMethod): MethodDefinition<object, object> {
-  const isStream = method.methodKind === 'bidi_streaming';
+function toDefinition(method: DescMethodUnary): MethodDefinition<object, object> {
   return {
     path: `/${method.parent.typeName}/${method.name}`,
-    requestStream: isStream,
-    responseStream: isStream,
+    requestStream: false,
+    responseStream: false,
     requestSerialize: (message) => encode(method.input, message),
     requestDeserialize: (bytes: Buffer) => decode(method.input, bytes),
     responseSerialize: (message) => encode(method.output, message),

@@ -12,19 +12,25 @@ import {
   type RolesOf,
 } from '../trust/callers.ts';
 import { findClaimedCaller, refusedToken, type ServiceTokenVerifier } from '../trust/service-token.ts';
-import { type StreamOfCalls, UNREADABLE } from './calls.ts';
-import { originOf, type RpcContext } from './context.ts';
+import { answerCalls, type CallsMessage } from './batch-rpc.ts';
+import { originOf, type RpcContext, type UnaryHandler } from './context.ts';
 import { codeOf } from './errors.ts';
+import { UNREADABLE } from './messages.ts';
 import { inServerSpan, type RpcObserver, toRpcName } from './observer.ts';
 import { type OperatorRecord, runOperatorCall } from './operator-acts.ts';
 
-type NamesOf<Service extends DescService, Kind extends string> = {
-  [Rpc in keyof Service['method']]: Service['method'][Rpc] extends { methodKind: Kind } ? Rpc : never;
+/** The unary rpcs that carry calls of others; see `batch-rpc.ts`. */
+type BatchNames<Service extends DescService> = {
+  [Rpc in keyof Service['method']]: MessageShape<Service['method'][Rpc]['input']> extends CallsMessage
+    ? Rpc
+    : never;
 }[keyof Service['method']];
 
-/** The implementation of every unary rpc. */
+type Names<Service extends DescService> = Exclude<keyof Service['method'], BatchNames<Service>>;
+
+/** The implementation of every rpc, except batch rpcs. */
 export type UnaryRpcs<Service extends DescService> = {
-  [Rpc in NamesOf<Service, 'unary'>]: (
+  [Rpc in Names<Service>]: (
     request: MessageShape<Service['method'][Rpc]['input']>,
     context: RpcContext,
   ) => Awaitable<MessageInitShape<Service['method'][Rpc]['output']>>;
@@ -32,40 +38,27 @@ export type UnaryRpcs<Service extends DescService> = {
 
 type Awaitable<T> = T | Promise<T>;
 
-/** The admitted callers of each unary rpc: services by name, operators by role. Every rpc must be listed; an empty list admits nobody. */
+/** The admitted callers of each rpc: services by name, operators by role. Every rpc must be listed; an empty list admits nobody. */
 export type Admitted<Service extends DescService> = {
-  readonly [Rpc in NamesOf<Service, 'unary'>]: readonly string[];
+  readonly [Rpc in Names<Service>]: readonly string[];
 };
 
-/** The unary rpc that each streaming rpc carries. It admits the same callers. */
+/** The rpc whose calls each batch rpc carries. It admits the same callers. */
 export type Carried<Service extends DescService> = {
-  readonly [Rpc in NamesOf<Service, 'bidi_streaming'>]: NamesOf<Service, 'unary'>;
+  readonly [Rpc in BatchNames<Service>]: Names<Service>;
 };
 
 /** A service with its implementation and its callers, ready to be mounted. */
 export interface RpcService {
   readonly descriptor: DescService;
   readonly handlers: ReadonlyMap<string, UnaryHandler>;
-  readonly streams: readonly ServedStream[];
-  /** The callers that each unary rpc admits. */
+  /** The callers that each rpc admits. */
   readonly callers: Readonly<Record<string, readonly string[]>>;
-  /** Returns the caller of a unary rpc, before its message is read. Throws `caller_not_admitted`. */
+  /** Returns the caller of an rpc, before its message is read. Throws `caller_not_admitted`. */
   readonly admit: (call: RpcContext) => Promise<string>;
 }
 
-/** One guarded unary rpc. It rejects only with AppError. `caller` is given if it is admitted already. */
-export type UnaryHandler = (request: never, context: RpcContext, caller?: string) => Promise<object>;
-
-/** A streaming rpc that carries calls of a unary one. */
-export interface ServedStream {
-  readonly method: StreamOfCalls;
-  readonly carried: DescMethodUnary;
-  /** Returns the caller. Throws `caller_not_admitted`. The calls of each message are admitted again. */
-  readonly admit: (call: RpcContext) => Promise<string>;
-  readonly handler: UnaryHandler;
-}
-
-/** Combines a service with its implementation, the admitted callers of each rpc, and what its streams carry. */
+/** Combines a service with its implementation, the admitted callers of each rpc, and what its batch rpcs carry. */
 export function implement<Service extends DescService>(
   descriptor: Service,
   implementation: UnaryRpcs<Service>,
@@ -73,30 +66,25 @@ export function implement<Service extends DescService>(
   ...[carried]: keyof Carried<Service> extends never ? [] : [Carried<Service>]
 ): (guard: RpcGuard) => RpcService {
   const rpcs = implementation as unknown as Readonly<Record<string, UnaryHandler>>;
-  const callers = admitted as Readonly<Record<string, readonly string[]>>;
-  const carriedBy = (carried ?? {}) as Readonly<Record<string, PropertyKey>>;
+  const carriedBy = (carried ?? {}) as Readonly<Record<string, string>>;
+  const callers: Record<string, readonly string[]> = { ...admitted };
+  for (const [batch, rpc] of Object.entries(carriedBy)) callers[batch] = callers[rpc] ?? [];
   return (guard) => {
     const handlers = new Map<string, UnaryHandler>();
-    for (const { methodKind, localName: rpc } of descriptor.methods) {
+    for (const { localName: rpc } of descriptor.methods) {
       const handler = rpcs[rpc];
-      if (methodKind !== 'unary' || handler === undefined) continue;
+      if (handler === undefined) continue;
       handlers.set(rpc, guarded(handler.bind(implementation), callers[rpc] ?? [], guard));
     }
-    const streams = Object.entries(carriedBy).map(([stream, rpc]): ServedStream => {
-      const unary = String(rpc);
-      const handler = handlers.get(unary);
-      if (handler === undefined) throw new TypeError(`${stream} carries ${unary}, which is not a unary rpc`);
-      return {
-        method: descriptor.method[stream] as StreamOfCalls,
-        carried: descriptor.method[unary] as DescMethodUnary,
-        admit: (call) => admit(call, callers[unary] ?? [], guard),
-        handler,
-      };
-    });
+    for (const [batch, rpc] of Object.entries(carriedBy)) {
+      const handler = handlers.get(rpc);
+      if (handler === undefined) throw new TypeError(`${batch} carries ${rpc}, which is not implemented`);
+      const carriedRpc = { method: descriptor.method[rpc] as DescMethodUnary, handler };
+      handlers.set(batch, guardedBatch(carriedRpc, callers[batch] ?? [], guard));
+    }
     return {
       descriptor,
       handlers,
-      streams,
       callers,
       admit: (call) => admit(call, callers[call.method.localName] ?? [], guard),
     };
@@ -128,6 +116,20 @@ function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGu
   };
   const { observer } = guard;
   return observer === undefined ? answer : observed(answer, observer);
+}
+
+/** A batch rpc, whose calls run through the handler of the rpc that it carries. */
+function guardedBatch(
+  rpc: { readonly method: DescMethodUnary; readonly handler: UnaryHandler },
+  callers: readonly string[],
+  guard: RpcGuard,
+): UnaryHandler {
+  return async (request, context, admitted) => {
+    const caller = admitted ?? (await admit(context, callers, guard));
+    return logged(context, guard.log, async () =>
+      answerCalls(requireReadable(request), context, { ...rpc, caller }),
+    );
+  };
 }
 
 /** Who is recorded as the operator of a call: also a service that ends grants. Null for a call that is not recorded. */
@@ -164,8 +166,7 @@ function logged<T>(context: RpcContext, log: Logger, work: () => Promise<T>): Pr
 async function run(handler: UnaryHandler, request: never, context: RpcContext, log: Logger): Promise<object> {
   const startedAt = performance.now();
   try {
-    if ((request as object) === UNREADABLE) throw invalidRequest('request', 'is not a valid message');
-    const response = await handler(request, context);
+    const response = await handler(requireReadable(request), context);
     if (log.isLevelEnabled('debug')) {
       log.debug(
         { rpc: toRpcName(context.method), ms: Math.round(performance.now() - startedAt) },
@@ -176,6 +177,11 @@ async function run(handler: UnaryHandler, request: never, context: RpcContext, l
   } catch (error) {
     throw toOwnError(error);
   }
+}
+
+function requireReadable(request: never): never {
+  if ((request as object) === UNREADABLE) throw invalidRequest('request', 'is not a valid message');
+  return request;
 }
 
 const nobody: RolesOf = () => [];

@@ -57,12 +57,12 @@ export function toRpcServerOptions(
 interface ChannelContext {
   readonly service: string;
   readonly clock?: Clock;
-  /** Measures the calls of all channels and streams. Default: they are not measured. */
+  /** Measures the calls of all channels. Default: they are not measured. */
   readonly metrics?: Metrics;
   readonly reloads: Reloads;
 }
 
-/** TLS, service tokens and metrics of all channels and streams of a service, for `openRpcChannel`. Called once for each service. */
+/** TLS, service tokens and metrics of all channels of a service, for `openRpcChannel`. Called once for each service. */
 export function toRpcChannelOptions(
   config: CommonSettings,
   { service, clock = systemClock, metrics, reloads }: ChannelContext,

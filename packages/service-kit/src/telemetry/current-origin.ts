@@ -2,7 +2,7 @@ import { type Context, type ContextManager, ROOT_CONTEXT } from '@opentelemetry/
 import { currentOrigin, keepContext, type Origin, withinOrigin } from '../deadline.ts';
 import { continueTrace, currentTraceparent, findTraceId, inSharedSpan } from './spans.ts';
 
-/** What a call carries to the called service: metadata of a unary call, fields of a call in a stream. Empty for none. */
+/** What a call carries to the called service: metadata of a unary call, fields of a call in a batch. Empty for none. */
 export interface CarriedOrigin {
   /** Ids of the requests, separated by commas. */
   readonly requestId: string;

@@ -7,14 +7,11 @@ import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
-import { openCallStreams } from '@phds/service-kit/rpc/call-streams';
-import { openRpcChannel } from '@phds/service-kit/rpc/client';
+import { openRpcChannel, repeatIfLost } from '@phds/service-kit/rpc/client';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { createOperatorRecordClient } from '@phds/service-kit/rpc/operator-acts';
-import { createStreamedCalls, type StreamedCalls } from '@phds/service-kit/rpc/streamed-calls';
 import type { Reloads } from '@phds/service-kit/settings/reload';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
-import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type {
   AppCommand,
@@ -39,12 +36,11 @@ import {
   toLockKindMessage,
 } from './consent-messages.ts';
 
-/** Typed clients of consent, over one channel and a stream of liveness checks to each replica. */
+/** Typed clients of consent, over one channel. */
 export function connectConsent(
   config: Config,
   context: {
     readonly clock: Clock;
-    readonly log: Logger;
     readonly metrics: Metrics;
     readonly reloads: Reloads;
   },
@@ -58,16 +54,8 @@ export function connectConsent(
     deadlineMs,
   };
   const channel = resources.use(openRpcChannel(options));
-  const ledger = channel.client(LedgerService);
-  const { checkLivenesses: method, checkLivenessBatches } = LedgerService.method;
-  const onFailure = (err: unknown) =>
-    context.log.warn({ err }, 'no stream to consent; liveness is checked by unary calls');
-  const streams = resources.use(
-    openCallStreams({ ...options, method: checkLivenessBatches, carried: method, onFailure }),
-  );
-  const unary = ledger.checkLivenesses;
   return {
-    ledger: createRpcConsentLedger(ledger, createStreamedCalls({ method, unary, streams, deadlineMs })),
+    ledger: createRpcConsentLedger(channel.client(LedgerService)),
     approvals: createRpcConsentApprovals(channel.client(ConsentService)),
     grants: createRpcConsentGrants(channel.client(ConsentService)),
     sandboxApprovals: createRpcSandboxApprovals(channel.client(SandboxService)),
@@ -168,16 +156,11 @@ function fromAppGrant(grant: AppGrant): OwnGrant {
   };
 }
 
-type CheckLivenesses = (typeof LedgerService)['method']['checkLivenesses'];
-
 /** What the rpc accepts. */
 const MAX_CHECKS = 64;
 
 /** Consent's ledger over rpc. Liveness checks at the same time share calls. */
-function createRpcConsentLedger(
-  client: Client<typeof LedgerService>,
-  checkLivenesses: StreamedCalls<CheckLivenesses['input'], CheckLivenesses['output']>,
-): ConsentLedger {
+function createRpcConsentLedger(client: Client<typeof LedgerService>): ConsentLedger {
   return {
     async putApp(profile) {
       const { status, epoch, revision } = await client.putApp({ app: toAppProfileMessage(profile) });
@@ -211,7 +194,8 @@ function createRpcConsentLedger(
 
     checkLiveness: batchingCalls(
       async (queries) => {
-        const { results } = await checkLivenesses({ request: { checks: queries.map(toCheck) } });
+        const checks = queries.map(toCheck);
+        const { results } = await repeatIfLost(() => client.checkLivenesses({ checks }));
         return results.map(({ appAlive, familyAlive, tokenAlive, grant }) => ({
           appAlive,
           familyAlive,

@@ -112,7 +112,6 @@ export function createAccessService({
       getAppUsage: ['gateway'],
       countRefusals: ['gateway'],
     },
-    { recordAccesses: 'recordAccess' },
   );
 }
 

@@ -76,7 +76,6 @@ export function createLedgerService(ledger: Ledger) {
       checkLiveness: AUTHORIZATION,
       checkLivenesses: AUTHORIZATION,
     },
-    { checkLivenessBatches: 'checkLivenesses' },
   );
 }
 

@@ -1,4 +1,3 @@
-import type { DescMessage, DescMethodUnary } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
@@ -11,13 +10,9 @@ import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxService as SandboxDataService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
-import { openCallStreams } from '@phds/service-kit/rpc/call-streams';
-import type { StreamOfCalls } from '@phds/service-kit/rpc/calls';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
-import { toRpcName } from '@phds/service-kit/rpc/observer';
 import type { Reloads } from '@phds/service-kit/settings/reload';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
-import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { Config } from '../config.ts';
 import { createBatchedReads, type ReadData } from './batched-reads.ts';
@@ -44,25 +39,15 @@ export interface Backends extends Disposable {
 /** For making a sandbox person's data, which takes longer than any read. */
 const SANDBOX_DATA_DEADLINE_MS = 20_000;
 
-/** Opens a channel to each service, which connects on first use, and the streams to health-data and authorization. */
+/** Opens a channel to each service, which connects on first use. */
 export function openBackends(
   config: Config,
-  { log, metrics, reloads }: { readonly log: Logger; readonly metrics: Metrics; readonly reloads: Reloads },
+  { metrics, reloads }: { readonly metrics: Metrics; readonly reloads: Reloads },
 ): Backends {
   using opened = new DisposableStack();
   const options = toRpcChannelOptions(config, { service: 'gateway', metrics, reloads });
   const connect = (audience: string, address: string, deadlineMs: number) => {
-    const to = { ...options, address, audience };
-    const channel = opened.use(openRpcChannel({ ...to, deadlineMs }));
-    const open = <I extends DescMessage, O extends DescMessage>(
-      method: StreamOfCalls,
-      carried: DescMethodUnary<I, O>,
-    ) => {
-      const onFailure = (err: unknown) =>
-        log.warn({ err, rpc: toRpcName(carried) }, `no stream to ${audience}; calls are sent one by one`);
-      return opened.use(openCallStreams({ ...to, method, carried, onFailure }));
-    };
-    return { client: channel.client, open, deadlineMs };
+    return opened.use(openRpcChannel({ ...options, address, audience, deadlineMs }));
   };
   const authorization = connect(
     'authorization',
@@ -73,22 +58,17 @@ export function openBackends(
   const healthData = connect('health-data', config.HEALTH_DATA_ADDRESS, config.HEALTH_DATA_DEADLINE_MS);
   const sandboxData = connect('health-data', config.HEALTH_DATA_ADDRESS, SANDBOX_DATA_DEADLINE_MS);
   const tokens = authorization.client(TokenService);
-  const { read, reads } = HealthDataService.method;
   const backends = {
     apps: authorization.client(AppService),
     authorization: authorization.client(AuthorizationService),
     tokens,
-    tokenCalls: createTokenCalls({ ...authorization, tokens }),
+    tokenCalls: createTokenCalls(tokens, config.AUTHORIZATION_DEADLINE_MS),
     accesses: consent.client(AccessService),
     consent: consent.client(ConsentService),
     operatorActs: consent.client(OperatorActService),
     webhooks: consent.client(WebhookService),
     endedSessions: createEndedSessions(consent.client(SessionService)),
-    readData: createBatchedReads({
-      healthData: healthData.client(HealthDataService),
-      streams: healthData.open(reads, read),
-      deadlineMs: config.HEALTH_DATA_DEADLINE_MS,
-    }),
+    readData: createBatchedReads(healthData.client(HealthDataService), config.HEALTH_DATA_DEADLINE_MS),
     previews: healthData.client(PreviewService),
     sandboxGrants: consent.client(SandboxService),
     sandboxData: sandboxData.client(SandboxDataService),

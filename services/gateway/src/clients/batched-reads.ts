@@ -7,7 +7,9 @@ import {
   type ReadResponse,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError } from '@phds/service-kit/errors';
-import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc/streamed-calls';
+import { MAX_CALLS } from '@phds/service-kit/rpc/batch-rpc';
+import { createBatchedCalls } from '@phds/service-kit/rpc/batched-calls';
+import { ASSERTION_METADATA } from '@phds/service-kit/rpc/context';
 
 type ReadRequest = MessageInitShape<typeof ReadRequestSchema>;
 
@@ -31,38 +33,38 @@ export class ClientGone extends AppError {
 /** Reads data from health-data. Throws the errors of `Read`, or ClientGone. */
 export type ReadData = (read: Read) => Promise<ReadResponse>;
 
-type ReadDesc = (typeof HealthDataService)['method']['read'];
-
-type ReadStreams = OpenStreams<ReadDesc['input'], ReadDesc['output']>;
-/** A stream that accepts batches of reads. */
-export type ReadStream = ReadStreams['open'][number];
-
-interface BatchedReadsOptions {
-  /** The unary rpc. */
-  readonly healthData: Pick<Client<typeof HealthDataService>, 'read'>;
-  readonly streams: ReadStreams;
-  /** Time limit of a read, in milliseconds. */
-  readonly deadlineMs: number;
-}
+/** The rpcs that read. */
+export type ReadRpcs = Pick<Client<typeof HealthDataService>, 'read' | 'reads'>;
 
 /**
- * A replica gets a second batch beside the first only when at least this many reads wait. Two small batches cost more than one large
- * one; but with one alone, no service works while another does.
+ * A second batch leaves beside the first only when at least this many reads wait: two small batches cost more than one large one, but
+ * with one alone, no service works while another does.
  */
 const SECOND_BATCH = 12;
 
+/** Full batches that wait go out as well, so that a gateway uses all replicas when it has much to read. */
+function batchesAtOnce(waiting: number): number {
+  return waiting < SECOND_BATCH ? 1 : 2 + Math.floor(waiting / MAX_CALLS);
+}
+
 /**
- * Sends reads of newest pages to health-data over streams. All other reads use the unary rpc, because they can take long, or have large
- * answers that would delay the others of the stream.
+ * Reads from health-data, the newest pages in batches. All other reads have a call of their own, because they can take long, or have
+ * large answers that would delay the others of the batch.
+ *
+ * @param deadlineMs Time limit of a read, in milliseconds.
  */
-export function createBatchedReads({ healthData, streams, deadlineMs }: BatchedReadsOptions): ReadData {
-  const { read: method } = HealthDataService.method;
-  const { read: unary } = healthData;
-  const batches = (waiting: number) => (waiting < SECOND_BATCH ? 1 : 2);
-  const call = createStreamedCalls({ method, unary, streams, deadlineMs, batches });
+export function createBatchedReads(healthData: ReadRpcs, deadlineMs: number): ReadData {
+  const inBatch = createBatchedCalls({
+    method: HealthDataService.method.read,
+    batch: healthData.reads,
+    deadlineMs,
+    atOnce: batchesAtOnce,
+  });
   return async ({ clientId: key, ...read }) => {
     try {
-      return await call({ ...read, key, isAlone: !isOfNewestPage(read.request) });
+      if (isOfNewestPage(read.request)) return await inBatch({ ...read, key });
+      if (!read.isWanted()) throw new ClientGone();
+      return await healthData.read(read.request, { headers: { [ASSERTION_METADATA]: read.assertion } });
     } catch (error) {
       if (!read.isWanted()) throw new ClientGone();
       throw error;

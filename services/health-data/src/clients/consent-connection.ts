@@ -3,12 +3,10 @@ import { EventService } from '@phds/contracts/phds/consent/v1/events_pb';
 import { batchingCalls } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
-import { openCallStreams } from '@phds/service-kit/rpc/call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc/client';
 import { createOperatorRecordClient } from '@phds/service-kit/rpc/operator-acts';
 import type { Reloads } from '@phds/service-kit/settings/reload';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
-import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { AccessRecorder } from '../app/ports.ts';
 import type { Config } from '../config.ts';
@@ -18,13 +16,12 @@ import { createRpcChangeReports } from './rpc-change-reports.ts';
 export interface ConnectionContext {
   readonly service: string;
   readonly clock: Clock;
-  readonly log: Logger;
   readonly metrics: Metrics;
   readonly reloads: Reloads;
 }
 
-/** Opens the connections to consent: to its rpcs, and a stream of accesses to each replica. */
-export function connectConsent(config: Config, { service, clock, log, metrics, reloads }: ConnectionContext) {
+/** Opens the channel to consent. */
+export function connectConsent(config: Config, { service, clock, metrics, reloads }: ConnectionContext) {
   const options = {
     ...toRpcChannelOptions(config, { service, clock, metrics, reloads }),
     address: config.CONSENT_ADDRESS,
@@ -32,24 +29,11 @@ export function connectConsent(config: Config, { service, clock, log, metrics, r
     deadlineMs: config.CONSENT_DEADLINE_MS,
   };
   const channel = openRpcChannel(options);
-  const { recordAccess, recordAccesses } = AccessService.method;
-  const streams = openCallStreams({
-    ...options,
-    method: recordAccesses,
-    carried: recordAccess,
-    onFailure: (err) => log.warn({ err }, 'no stream to consent; accesses are sent by unary calls'),
-  });
   return {
-    accessLog: createRpcAccessLog({
-      consent: channel.client(AccessService),
-      streams,
-      deadlineMs: config.CONSENT_DEADLINE_MS,
-    }),
+    accessLog: createRpcAccessLog(channel.client(AccessService)),
     report: createRpcChangeReports(channel.client(EventService)),
     operatorRecord: createOperatorRecordClient(channel),
-    [Symbol.dispose]() {
-      for (const connection of [streams, channel]) connection[Symbol.dispose]();
-    },
+    [Symbol.dispose]: () => channel[Symbol.dispose](),
   };
 }
 

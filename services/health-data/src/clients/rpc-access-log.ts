@@ -1,6 +1,5 @@
 import type { Client } from '@connectrpc/connect';
-import { AccessService, Verdict as VerdictMessage } from '@phds/contracts/phds/consent/v1/access_pb';
-import { createStreamedCalls, type OpenStreams } from '@phds/service-kit/rpc/streamed-calls';
+import { type AccessService, Verdict as VerdictMessage } from '@phds/contracts/phds/consent/v1/access_pb';
 import type { Access, Verdict } from '../app/ports.ts';
 
 const VERDICTS: ReadonlyMap<VerdictMessage, Verdict> = new Map([
@@ -19,30 +18,12 @@ const VERDICTS: ReadonlyMap<VerdictMessage, Verdict> = new Map([
 /** Records a batch and returns one verdict for each access, in order; null for an unusable one. */
 export type SendAccesses = (accesses: readonly Access[]) => Promise<readonly (Verdict | null)[]>;
 
-export interface RpcAccessLogOptions {
-  /** The unary rpc. */
-  readonly consent: Pick<Client<typeof AccessService>, 'recordAccess'>;
-  readonly streams: OpenStreams<RecordAccess['input'], RecordAccess['output']>;
-  /** Time limit of a batch, in milliseconds. */
-  readonly deadlineMs: number;
-}
-
-type RecordAccess = (typeof AccessService)['method']['recordAccess'];
-
-/**
- * Lets consent record and judge a batch, over the stream of a replica that answers or, while none is open, by the unary rpc. A batch
- * that may have been recorded is not sent again.
- */
-export function createRpcAccessLog({ consent, streams, deadlineMs }: RpcAccessLogOptions): SendAccesses {
-  const record = createStreamedCalls({
-    method: AccessService.method.recordAccess,
-    unary: consent.recordAccess,
-    streams,
-    deadlineMs,
-    isRepeatable: () => false,
-  });
+/** Lets consent record and judge a batch. One whose connection is lost may have been recorded, so it is not sent again. */
+export function createRpcAccessLog(
+  consent: Pick<Client<typeof AccessService>, 'recordAccess'>,
+): SendAccesses {
   return async (accesses) => {
-    const { verdicts } = await record({ request: { accesses: accesses.map(toAccessMessage) } });
+    const { verdicts } = await consent.recordAccess({ accesses: accesses.map(toAccessMessage) });
     return verdicts.map((verdict) => VERDICTS.get(verdict) ?? null);
   };
 }

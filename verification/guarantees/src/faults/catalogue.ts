@@ -2,7 +2,7 @@ import { connectPerson } from '@phds/running-system/working-system';
 import { callWithGarbage, sendMalformedRequests } from '../hostile/hostile-clients.ts';
 import { SURFACES, type Surface } from '../hostile/malformed-requests.ts';
 import type { Fault, Site } from './fault.ts';
-import { EDGE_FAULTS, SLOW_FAULTS, TOKEN_STREAM_FAULTS } from './network.ts';
+import { EDGE_FAULTS, SLOW_FAULTS, TOKEN_CONNECTION_FAULTS } from './network.ts';
 import { CLOCK_FAULTS, CRASHES, PAUSES, REPLICA_FAULTS, SERVICE_FAULTS } from './processes.ts';
 import { POSTGRES_FAULTS, REDIS_FAULTS } from './stores.ts';
 
@@ -54,7 +54,7 @@ export const FAULTS: readonly Fault[] = [
   ...CRASHES,
   ...PAUSES,
   ...REPLICA_FAULTS,
-  ...TOKEN_STREAM_FAULTS,
+  ...TOKEN_CONNECTION_FAULTS,
   ...REDIS_FAULTS,
   ...POSTGRES_FAULTS,
   ...SERVICE_FAULTS,

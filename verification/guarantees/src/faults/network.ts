@@ -78,7 +78,7 @@ export const SLOW_FAULTS: readonly Fault[] = [
   slow('health-data', ['gateway→health-data']),
 ];
 
-/** Longer than a gateway needs to open a lost stream again, before it is this gateway's turn again. */
+/** Longer than a gateway needs to connect again, before it is this gateway's turn again. */
 const LOSS_EVERY_MS = 2_000;
 
 interface Loss {
@@ -114,14 +114,14 @@ async function refresh({ app, session, proxy }: Loss, side: 'client' | 'server')
   expectStatus(200, await app.read(body.access_token, HEART_PATH));
 }
 
-export const TOKEN_STREAM_FAULTS: readonly Fault[] = [
+export const TOKEN_CONNECTION_FAULTS: readonly Fault[] = [
   {
-    name: 'token-streams-lost',
+    name: 'token-connections-lost',
     what: 'the connection to authorization is lost with the request of a token, and with the answer, which is after the commit',
     play: async (site) => {
       const { proxies, gatewayUrls } = site.stack;
       const proxy = proxies['gateway→authorization'];
-      const { app, session } = await connectPerson(site.stack, 'token-streams');
+      const { app, session } = await connectPerson(site.stack, 'token-connections');
       const losses = Object.entries(LOSSES);
       await again(site, LOSS_EVERY_MS, async (turn, milliseconds) => {
         const [what, lose] = losses[turn % losses.length] as (typeof losses)[number];

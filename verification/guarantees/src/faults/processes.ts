@@ -118,7 +118,7 @@ export const SERVICE_FAULTS: readonly Fault[] = [
   },
 ];
 
-/** Longer than health-data waits for a batch and than a stream opens, shorter than the clients' limit. */
+/** Longer than health-data waits for a batch, shorter than the clients' limit. */
 const FREEZE_MS = 9_000;
 /** Of the requests for data. Half of them use the frozen replica if nobody avoids it. */
 const MAX_FAILED = 0.05;

@@ -2,15 +2,15 @@ import { unavailable } from '@phds/service-kit/errors';
 import type { AccessRecordStore } from '../../../../services/consent/src/app/access-ports.ts';
 import type { Link, NetworkFault, Position, Stop } from './history.ts';
 
-/** Disturbs the first batch that reaches one position: it fails, loses its stream or a verdict, or waits until released. */
+/** Disturbs the first batch that reaches one position: it fails, loses its connection or a verdict, or waits until released. */
 export class Stopped {
   readonly #stop: Stop;
-  readonly #lose: (link: Link) => Promise<void>;
+  readonly #lose: (link: Link) => void;
   readonly #arrived = Promise.withResolvers<void>();
   readonly #released = Promise.withResolvers<void>();
   #passed = false;
 
-  constructor(stop: Stop, lose: (link: Link) => Promise<void>) {
+  constructor(stop: Stop, lose: (link: Link) => void) {
     this.#stop = stop;
     this.#lose = lose;
   }

@@ -20,7 +20,7 @@ const DAY = 24 * HOUR;
  */
 export type Position = 'admitted' | 'inserting' | 'recorded' | 'judged';
 
-/** The streams from the gateway to health-data, which carry reads, and those from health-data to consent, which carry records. */
+/** The connection from the gateway to health-data, which carries reads, and that from health-data to consent, which carries records. */
 export type Link = 'reads' | 'records';
 
 export type Stop =
@@ -28,7 +28,7 @@ export type Stop =
   | { readonly at: Position; readonly steps: number }
   /** The database fails there. */
   | { readonly at: 'inserting' | 'recorded'; readonly fails: true }
-  /** The streams of that link are lost while the batch is there; what runs behind them goes on. */
+  /** The connection of that link is lost while the batch is there; what runs behind them goes on. */
   | { readonly at: 'inserting' | 'recorded' | 'judged'; readonly loses: Link }
   /** One verdict is missing in the answer to health-data. */
   | { readonly at: 'answered'; readonly lacks: 'verdict' };

@@ -170,7 +170,6 @@ export class Requests {
   async #readAll(reads: readonly Read[], stopped: Stopped | null): Promise<void> {
     const path = stopped === null ? this.#system.path : this.#system.stoppedPath;
     const assertions = await Promise.all(reads.map((read) => this.#assertionOf(read)));
-    await path.ready();
     await stopped?.pass('admitted');
     await Promise.all(reads.map((read, index) => this.#read(path, read, assertions[index] ?? '')));
   }

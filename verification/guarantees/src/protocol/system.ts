@@ -1,23 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import type { DescMessage } from '@bufbuild/protobuf';
+import type { CallOptions } from '@connectrpc/connect';
+import { status } from '@grpc/grpc-js';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import type { CallStream } from '@phds/service-kit/rpc/call-stream';
-import {
-  type CallStreams,
-  type CallStreamsOptions,
-  openCallStreams,
-} from '@phds/service-kit/rpc/call-streams';
+import { unavailable } from '@phds/service-kit/errors';
 import { openRpcChannel, type RpcChannelOptions } from '@phds/service-kit/rpc/client';
 import { SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createAssertionSigner } from '@phds/service-kit/trust/access-assertion';
 import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
-import { eventually } from '@phds/test-kit/conditions';
 import { createTestDatabase } from '@phds/test-kit/databases';
 import { createServiceKeys, type ServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
@@ -236,35 +231,29 @@ function startAuthorization(settings: Record<string, string>, control: Control) 
   });
 }
 
-/** The real streams between two services, which a history can lose. */
-class LosableStreams<I extends DescMessage, O extends DescMessage> implements CallStreams<I, O> {
-  readonly #options: CallStreamsOptions<I, O>;
-  #streams: CallStreams<I, O>;
+/** The connection between two services, which a history can lose. */
+class Connection {
+  #loss = new AbortController();
 
-  constructor(options: Omit<CallStreamsOptions<I, O>, 'onFailure'>) {
-    this.#options = { ...options, onFailure: () => undefined };
-    this.#streams = openCallStreams(this.#options);
+  /** Ends the calls in flight at once. */
+  lose(): void {
+    this.#loss.abort();
+    this.#loss = new AbortController();
   }
 
-  get open(): readonly CallStream<I, O>[] {
-    return this.#streams.open;
+  carry<Request, Response>(rpc: (request: Request, options?: CallOptions) => Promise<Response>) {
+    return async (request: Request, options?: CallOptions): Promise<Response> => {
+      const { signal } = this.#loss;
+      return rpc(request, { ...options, signal }).catch((error: unknown) => {
+        throw signal.aborted ? unavailable(new ConnectionLost()) : error;
+      });
+    };
   }
+}
 
-  /** Ends the streams at once, with every call on them, and opens others. */
-  async lose(): Promise<void> {
-    this[Symbol.dispose]();
-    this.#streams = openCallStreams(this.#options);
-    await eventually(() => this.open.length > 0);
-  }
-
-  /** Opens streams if there are none, as after a change of the clocks, which ends the token of a stream. */
-  async ready(): Promise<void> {
-    if (this.open.length === 0) await this.lose();
-  }
-
-  [Symbol.dispose](): void {
-    this.#streams[Symbol.dispose]();
-  }
+/** The error of grpc-js for a call whose connection ended. */
+class ConnectionLost extends Error {
+  readonly code = status.UNAVAILABLE;
 }
 
 /** Longer than a batch is stopped. */
@@ -285,18 +274,16 @@ interface DataPathOptions {
   readonly stops: boolean;
 }
 
-/** The path of reads: the gateway's batches, an instance of the real health-data, and the streams from one service to the next. */
+/** The path of reads: the gateway's batches, an instance of the real health-data, and the connections from one service to the next. */
 export interface DataPath extends AsyncDisposable {
   readonly readData: ReadData;
-  /** Loses the streams of a link, with the batches on them. */
-  lose(link: Link): Promise<void>;
-  /** Waits until reads and records travel over streams. */
-  ready(): Promise<void>;
+  /** Loses the connection of a link, with the batches on it. */
+  lose(link: Link): void;
 }
 
 async function startDataPath(options: DataPathOptions): Promise<DataPath> {
   await using resources = new AsyncDisposableStack();
-  const records = resources.use(openRecords(options));
+  const records = openRecords(options, resources);
   const { control, settings } = options;
   const healthData = resources.use(
     await createService(readEnvironment(settings), {
@@ -305,64 +292,38 @@ async function startDataPath(options: DataPathOptions): Promise<DataPath> {
       accessLog: records.accessLog,
     }),
   );
-  const reads = resources.use(openReads(control, options.toHealthData(healthData)));
-  const links = { reads: reads.streams, records: records.streams };
+  const reads = openReads(control, options.toHealthData(healthData), resources);
+  const links = { reads: reads.connection, records: records.connection };
   const running = resources.move();
   return {
     readData: reads.readData,
     lose: (link) => links[link].lose(),
-    ready: async () => {
-      for (const streams of Object.values(links)) await streams.ready();
-    },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
 /** From the gateway to health-data. */
-function openReads(control: Control, to: Destination) {
-  const { read: carried, reads: method } = HealthDataService.method;
-  const channel = openRpcChannel({ ...to, deadlineMs: DEADLINE_MS });
-  const streams = new LosableStreams({ ...to, method, carried });
-  const varied = {
-    get open() {
-      const mistake = control.variant?.sendReads;
-      if (mistake === undefined) return streams.open;
-      return streams.open.map((stream) => ({
-        load: stream.load,
-        sentAt: stream.sentAt,
-        silentMs: stream.silentMs,
-        send: mistake((calls) => stream.send(calls)),
-      }));
-    },
-  };
-  const healthData = channel.client(HealthDataService);
-  return {
-    streams,
-    readData: createBatchedReads({ healthData, streams: varied, deadlineMs: DEADLINE_MS }),
-    [Symbol.dispose]: () => disposeBoth(streams, channel),
-  };
+function openReads(control: Control, to: Destination, resources: AsyncDisposableStack) {
+  const channel = resources.use(openRpcChannel({ ...to, deadlineMs: DEADLINE_MS }));
+  const { read, reads } = channel.client(HealthDataService);
+  const connection = new Connection();
+  const real = { reads: connection.carry(reads) };
+  const varied = vary(control, real, ({ sendReads }) => sendReads && { reads: sendReads(real.reads) });
+  const rpcs = { read, reads: (...call: Parameters<typeof reads>) => varied.reads(...call) };
+  return { connection, readData: createBatchedReads(rpcs, DEADLINE_MS) };
 }
 
 /** From health-data to consent. */
-function openRecords({ control, consent: to, stops }: DataPathOptions) {
-  const { recordAccess: carried, recordAccesses: method } = AccessService.method;
-  const channel = openRpcChannel({ ...to, deadlineMs: DEADLINE_MS });
-  const streams = new LosableStreams({ ...to, method, carried });
-  const consent = channel.client(AccessService);
-  const record = createRpcAccessLog({ consent, streams, deadlineMs: DEADLINE_MS });
+function openRecords({ control, consent: to, stops }: DataPathOptions, resources: AsyncDisposableStack) {
+  const channel = resources.use(openRpcChannel({ ...to, deadlineMs: DEADLINE_MS }));
+  const connection = new Connection();
+  const record = createRpcAccessLog({
+    recordAccess: connection.carry(channel.client(AccessService).recordAccess),
+  });
   const real: typeof record = async (accesses) => {
     const verdicts = await record(accesses);
     return stops && control.stopped !== null ? control.stopped.receive(verdicts) : verdicts;
   };
   const varied = vary(control, { real }, ({ accessLog }) => accessLog && { real: accessLog(real) });
-  return {
-    streams,
-    accessLog: (accesses: Parameters<typeof record>[0]) => varied.real(accesses),
-    [Symbol.dispose]: () => disposeBoth(streams, channel),
-  };
-}
-
-function disposeBoth(streams: Disposable, channel: Disposable): void {
-  streams[Symbol.dispose]();
-  channel[Symbol.dispose]();
+  return { connection, accessLog: (accesses: Parameters<typeof record>[0]) => varied.real(accesses) };
 }

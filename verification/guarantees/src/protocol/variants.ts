@@ -1,4 +1,4 @@
-import { StreamLost } from '@phds/service-kit/rpc/call-stream';
+import { isConnectionLost } from '@phds/service-kit/rpc/errors';
 import type pg from 'pg';
 import type { ConsentLedger } from '../../../../services/authorization/src/app/ports.ts';
 import type {
@@ -6,7 +6,7 @@ import type {
   AccessRecordStore,
 } from '../../../../services/consent/src/app/access-ports.ts';
 import type { Judgement, Verdict } from '../../../../services/consent/src/domain/access.ts';
-import type { ReadStream } from '../../../../services/gateway/src/clients/batched-reads.ts';
+import type { ReadRpcs } from '../../../../services/gateway/src/clients/batched-reads.ts';
 import type { Verdict as ReleaseVerdict } from '../../../../services/health-data/src/app/ports.ts';
 import type { SendAccesses } from '../../../../services/health-data/src/clients/rpc-access-log.ts';
 import { type Action, type ActionOf, HEART, type History, HOUR, MINUTE, SLEEP } from './history.ts';
@@ -65,7 +65,7 @@ export interface BrokenVariant {
   /** How health-data has a batch recorded and judged. */
   readonly accessLog?: (real: SendAccesses) => SendAccesses;
   /** How the gateway sends a batch of reads. */
-  readonly sendReads?: (real: ReadStream['send']) => ReadStream['send'];
+  readonly sendReads?: (real: ReadRpcs['reads']) => ReadRpcs['reads'];
   readonly ledger?: (real: ConsentLedger, surroundings: Surroundings) => Partial<ConsentLedger>;
   readonly trigger?: Trigger;
   /** Replaces the statement that prunes the ledger. */
@@ -200,7 +200,7 @@ const RECORDING: Record<string, BrokenVariant> = {
   },
 };
 
-/** Mistakes of health-data and the gateway with batches, and with streams that are lost under them. */
+/** Mistakes of health-data and the gateway with batches, and with connections that are lost under them. */
 const BATCHES: Record<string, BrokenVariant> = {
   'released-by-the-first-verdict': {
     mistake: 'a batch is released if its first access may be released',
@@ -233,20 +233,15 @@ const BATCHES: Record<string, BrokenVariant> = {
       return first === undefined ? [] : [...others, first];
     },
   },
-  'answers-in-the-order-of-arrival': {
+  'answers-in-another-order': {
     mistake:
-      'the gateway takes the answers of a batch in the order of its reads, but one of them was refused before the record',
+      'health-data answers a batch in another order: first the reads that were refused before the record',
     breaks: 'data-without-record',
     shownBy: history(approveSecond, requestAll),
-    sendReads: (real) => (calls) => {
-      const unanswered = [...calls];
-      const answer = {
-        resolve: (...response: Parameters<(typeof calls)[number]['resolve']>) =>
-          unanswered.shift()?.resolve(...response),
-        reject: (...error: Parameters<(typeof calls)[number]['reject']>) =>
-          unanswered.shift()?.reject(...error),
-      };
-      real(calls.map((call) => ({ ...call, ...answer })));
+    sendReads: (real) => async (request, options) => {
+      const response = await real(request, options);
+      const rank = ({ result }: (typeof response.answers)[number]) => (result.case === 'error' ? 0 : 1);
+      return { ...response, answers: response.answers.toSorted((one, other) => rank(one) - rank(other)) };
     },
   },
   'released-although-a-verdict-is-missing': {
@@ -258,22 +253,22 @@ const BATCHES: Record<string, BrokenVariant> = {
       return accesses.map((_, index) => verdicts[index] ?? 'released');
     },
   },
-  'released-when-the-stream-is-lost': {
-    mistake: 'health-data releases a batch whose stream is lost after the record and before the verdicts',
+  'released-when-the-connection-is-lost': {
+    mistake: 'health-data releases a batch whose connection is lost after the record and before the verdicts',
     breaks: 'data-after-revocation',
     shownBy: history(revokeGrant, { ...request, stop: { at: 'recorded', loses: 'records' } }),
     accessLog: (real) => async (accesses) => {
       try {
         return await real(accesses);
       } catch (error) {
-        if (!(error instanceof StreamLost)) throw error;
+        if (!isConnectionLost(error)) throw error;
         return accesses.map(() => 'released');
       }
     },
   },
   'released-by-an-older-record': {
     mistake:
-      'reads that the gateway sends again after a lost stream are released without a record of their own',
+      'reads that the gateway sends again after a lost connection are released without a record of their own',
     breaks: 'data-without-record',
     shownBy: history(revokeGrant, { ...requestAll, stop: { at: 'recorded', loses: 'reads' } }),
     accessLog(real) {
