@@ -97,7 +97,7 @@ test('two reads, a refusal of each kind and a revocation are each counted once',
     [1, 'gateway', http, { endpoint: 'other', method: 'GET', status: '404' }],
     [1, 'gateway', 'phds_token_cache_lookups_total', { result: 'miss' }],
     [2, 'gateway', 'phds_token_cache_lookups_total', { result: 'hit' }],
-    [2, 'gateway', caller, reading],
+    [2, 'gateway', caller, { rpc: 'phds.healthdata.v1.HealthDataService/Reads', code: 'OK' }],
     [2, 'health-data', callee, reading],
     [2, 'health-data', 'phds_read_batch_size_sum'],
     [2, 'health-data', caller, recorded],
@@ -127,7 +127,7 @@ test('a data request is one trace through all four services, Postgres and Redis'
   expect(answer.text).toContain(String(VALUE));
   firstRequest = idOf(answer);
   const trace = await untilTraced(firstRequest, {
-    gateway: [ROUTE, 'Introspect', 'Read', 'redis'].toSorted(),
+    gateway: [ROUTE, 'Introspect', 'IntrospectTokens', 'Read', 'Reads', 'redis'].toSorted(),
     authorization: ['CheckLivenesses', 'Introspect', 'postgresql'],
     consent: ['CheckLivenesses', 'RecordAccess', 'postgresql'],
     'health-data': ['Read', 'RecordAccess', 'postgresql'],
@@ -149,7 +149,7 @@ test('a request with a body, outside of the data interface, is one trace too', a
     return receiver.spans.findLast(({ name }) => name === route);
   });
   await untilTraced(String(root?.attributes['phds.request_id']), {
-    gateway: ['IssueToken', route],
+    gateway: ['IssueToken', 'IssueTokens', route],
     authorization: ['CheckLivenesses', 'IssueToken', 'postgresql'],
     consent: ['CheckLivenesses', 'postgresql'],
   });
