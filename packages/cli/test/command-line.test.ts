@@ -73,10 +73,6 @@ describe('the command line', () => {
   test.each<[string, string[]]>([
     ['nothing', []],
     ['an unknown command', ['export', 'fhir', 'x.json', '--user', 'ada']],
-    ['an unknown format', ['import', 'hl7', 'x.json', '--user', 'ada']],
-    ['no file', ['import', 'fhir', '--user', 'ada']],
-    ['two files', ['import', 'csv', 'a.csv', 'b.csv', '--user', 'ada']],
-    ['no user', ['import', 'fhir', 'x.json']],
     ['two users', ['imports', '--user', 'ada', '--user-file', import.meta.filename]],
     ['a file of a user that cannot be read', ['imports', '--user-file', '/nowhere/id']],
     ['an empty file of a user', ['imports', '--user-file', '/dev/null']],
@@ -85,31 +81,17 @@ describe('the command line', () => {
       ['records', 'export', '--user-file', import.meta.filename, '--format', 'csv'],
     ],
     ['an unknown option', ['import', 'fhir', 'x.json', '--users', 'ada']],
-    ['an option of another command', ['imports', '--user', 'ada', '--format', 'csv']],
-    ['more than the command takes', ['imports', 'all', '--user', 'ada']],
-    ['an empty user', ['imports', '--user', '']],
     ['a verification of a month', ['records', 'verify', '--month', '2026-03']],
     ['a part of a restore for an app and a person', ['restore', 'list', '--app', 'app_1', '--user', 'ada']],
-    ['a transfer to nobody', ['apps', 'transfer', 'app_1', '--reason', 'x']],
-    ['a redelivery since no time', ['webhooks', 'redeliver', 'app_1', '--reason', 'x']],
     ['a group of commands alone', ['records']],
-    ['an export of records without a user', ['records', 'export', '--format', 'csv']],
-    ['an export of records without a format', ['records', 'export', '--user', 'ada']],
-    ['records in an unknown format', ['records', 'export', '--user', 'ada', '--format', 'xml']],
     ['a suspension without a reason', ['apps', 'suspend', 'app_1']],
-    ['a developer without an id', ['developers', 'add']],
-    ['a resumption without a reason', ['apps', 'resume', 'app_1', '--seen', 'x']],
     ['a resumption of unseen settings', ['apps', 'resume', 'app_1', '--reason', 'x']],
-    ['a reason for showing an app', ['apps', 'show', 'app_1', '--reason', 'x']],
-    ['an erasure without a reason', ['erase', '--user', 'ada', '--confirm', 'ada']],
-    ['a kept entry without a hash', ['audit', '--expect', '17']],
     ['an erasure that is not confirmed', ['erase', '--user', 'ada']],
     [
       'an erasure that is confirmed for somebody else',
       ['erase', '--user', 'ada', '--confirm', 'bob', '--reason', 'x'],
     ],
     ['a restore that is declared without confirmation', ['restore', 'declare']],
-    ['a restore that is believed without confirmation', ['restore', 'confirm']],
     [
       'a confirmation that belongs to the other action',
       ['restore', 'declare', '--confirm', 'believe', '--reason', 'x'],
@@ -118,13 +100,6 @@ describe('the command line', () => {
     const { code, stdout, stderr } = await phds(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('Usage: phds');
-  });
-
-  test('wrong arguments are named, with the usage of that command only', async () => {
-    const { stderr } = await phds(['imports', '--user', 'ada', '--patient', 'x']);
-    expect(stderr).toContain("unknown option '--patient'");
-    expect(stderr).toContain('Usage: phds imports');
-    expect(stderr).not.toContain('--revoke-apps');
   });
 
   test.each([
@@ -142,12 +117,6 @@ describe('the command line', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Usage: phds ${command}`);
     expect(stdout).toContain(option);
-  });
-
-  test('a process with wrong arguments ends with 2 and prints the usage', async () => {
-    const { code, stdout, stderr } = await spawnPhds(['export']);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('Usage: phds');
   });
 });
 
@@ -173,11 +142,6 @@ test('a command with --json prints a document with the reason when no service an
   ]);
   const imports = await runUnanswered((parts) => listImports({ userId: 'ada', json: true }, parts));
   expect(imports.document).toEqual({ user: 'ada', ...reasonOf('health-data') });
-});
-
-test('a command that imports nothing does not say that an import is to be started again', async () => {
-  const { errors } = await runUnanswered((parts) => listImports({ userId: 'ada', json: false }, parts));
-  expect(errors).toBe('health-data does not answer.\n');
 });
 
 const MB = 1024 * 1024;
@@ -209,9 +173,5 @@ describe('progress', () => {
       'Importing 30 % of 10.0 MB\n',
       'Importing 50 % of 10.0 MB\n',
     ]);
-  });
-
-  test('elsewhere prints nothing for short steps', () => {
-    expect(drawn(false, 100, [1, 5, 10])).toEqual([]);
   });
 });

@@ -138,20 +138,9 @@ describe('an interrupted import', () => {
     expect(report.profile).toEqual(['gender']);
   });
 
-  test('has stored everything before the defect of its file', async () => {
-    await runIntoFault();
-    expect(service.readings.size).toBe(1_500);
-  });
-
   test('starts from the beginning with --again', async () => {
     await runIntoFault();
     expect(await beginning({ again: true })).toBe(0);
-  });
-
-  test('starts from the beginning if it had finished', async () => {
-    await run(countingImporter());
-    const { report } = await run(countingImporter());
-    expect(report.stored).toEqual({ inserted: 0, updated: 0, unchanged: TOTAL / 100 });
   });
 
   test('is not resumed for another content, user or option', async () => {
@@ -233,13 +222,6 @@ describe('an unusable service configuration', () => {
     expect(errors).toBe(
       'Configuration is not usable:\n  - SERVICE_PRIVATE_KEY: must be an Ed25519 private key (PKCS #8 PEM) (docs/operations/keys.md#making-keys)\n',
     );
-  });
-
-  test('missing settings are named, without values', async () => {
-    const { code, errors } = await run(countingImporter(), {}, { HEALTH_DATA_ADDRESS: 'localhost' });
-    expect(code).toBe(1);
-    expect(errors).toContain('HEALTH_DATA_ADDRESS');
-    expect(errors).toContain('SERVICE_PRIVATE_KEY');
   });
 
   test('the key of another caller is not admitted', async () => {
@@ -326,24 +308,11 @@ describe('importing a bundle', () => {
     ]);
   });
 
-  test('resolves references, also to later resources in the file', async () => {
-    await runBundle(PERSON);
-    const medications = [...service.records.values()].flatMap(({ record }) =>
-      record.case === 'medication' ? record.value : [],
-    );
-    expect(medications).toMatchObject([{ name: 'Metformin', condition: 'Diabetes' }]);
-  });
-
   test('a second import changes nothing', async () => {
     await runBundle(PERSON);
     const { code, report } = await runBundleJson(PERSON);
     expect(code).toBe(0);
     expect(report.stored).toEqual({ inserted: 0, updated: 0, unchanged: 6 });
-  });
-
-  test('continues while the service restarts', async () => {
-    service.failures = 2;
-    expect((await runBundleJson(PERSON)).report.stored.inserted).toBe(6);
   });
 
   test('prints tables for people', async () => {

@@ -2,8 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { CALLERS, ensureKeyFiles, toSubject } from '@phds/service-kit/keys/key-files';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/trust/service-token';
+import { ensureKeyFiles } from '@phds/service-kit/keys/key-files';
 import { findStackFile, lockDataDirectory, writeStackFile } from '../src/data-directory.ts';
 import { identifyProcess } from '../src/servers/process-identity.ts';
 
@@ -43,11 +42,6 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 describe('the description of a running stack', () => {
-  test('is read back as written', async () => {
-    await writeStackFile(directory, DESCRIPTION);
-    expect(findStackFile(directory)).toEqual(DESCRIPTION);
-  });
-
   test('is ignored when its process is gone', async () => {
     await writeStackFile(directory, { ...DESCRIPTION, process: `${NOBODY} 1` });
     expect(findStackFile(directory)).toBeNull();
@@ -91,35 +85,11 @@ describe('a data directory', () => {
   });
 });
 
-async function readAll(): Promise<Record<string, string>> {
-  const names = await readdir(directory);
-  const entries = names.map(async (name) => [name, await readFile(join(directory, name), 'utf8')]);
-  return Object.fromEntries(await Promise.all(entries));
-}
-
 describe('the keys of a stack', () => {
   test('are readable by their owner only', async () => {
     await ensureKeyFiles(directory);
     for (const name of await readdir(directory)) {
       expect([name, (await stat(join(directory, name))).mode & 0o777]).toEqual([name, 0o600]);
     }
-  });
-
-  test('stay the same when created again', async () => {
-    await ensureKeyFiles(directory);
-    const before = await readAll();
-    await ensureKeyFiles(directory);
-    expect(await readAll()).toEqual(before);
-  });
-
-  test.each(CALLERS)("let %s prove its identity, and no other caller's", async (caller) => {
-    const files = await ensureKeyFiles(directory);
-    const publicKeys = await readFile(files.servicePublicKeys, 'utf8');
-    const privateKeyPem = await readFile(files.servicePrivateKeys[caller], 'utf8');
-    const verify = createServiceTokenVerifier({ service: 'consent', publicKeys });
-    const sign = (service: string) => createServiceTokenSource({ service, privateKeyPem })('consent');
-    expect(await verify(await sign(toSubject(caller)))).toBe(toSubject(caller));
-    const other = caller === 'gateway' ? 'importer' : 'gateway';
-    await expect(verify(await sign(other))).rejects.toMatchObject({ reason: 'caller_not_admitted' });
   });
 });

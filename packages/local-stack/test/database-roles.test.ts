@@ -32,15 +32,6 @@ await Promise.all([ensure('consent'), ensure('authorization')]);
 await query(consent.ownerUrl, 'CREATE TABLE item (id int)');
 await query(authorization.ownerUrl, 'CREATE TABLE item (id int)');
 
-test('a runtime role reads and writes the tables of its own schema', async () => {
-  await query(
-    consent.url,
-    'INSERT INTO item VALUES (1); UPDATE item SET id = 2; DELETE FROM item WHERE id = 3',
-  );
-  expect(await query(consent.url, 'SELECT id FROM item')).toEqual([{ id: 2 }]);
-  expect(await query(authorization.url, 'SELECT id FROM item')).toEqual([]);
-});
-
 test('a reader role reads current and future tables of its service only, and changes nothing', async () => {
   const options = {
     adminUrl: server.adminUrl,

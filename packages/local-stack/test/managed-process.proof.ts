@@ -65,16 +65,6 @@ async function untilSilent(): Promise<void> {
 }
 
 describe('a managed process', () => {
-  test('answers once start resolves, and is gone once stop resolves', async () => {
-    const managed = create();
-    await managed.start();
-    expect(await askPid()).toBe(managed.pid);
-    await managed.stop();
-    expect(managed.pid).toBeNull();
-    await expect(askPid()).rejects.toThrow();
-    expect(notices).toEqual([]);
-  });
-
   test('restarts with a notice after being killed from outside', async () => {
     const managed = create();
     await managed.start();
@@ -85,17 +75,6 @@ describe('a managed process', () => {
     expect(await askPid()).not.toBe(before);
     expect(notices[0]).toMatch(/^small ended \(SIGKILL\); starting it again/);
     expect(managed.uncalledEnds).toEqual(['SIGKILL']);
-  });
-
-  test('stays stopped after kill until it is started again', async () => {
-    const managed = create();
-    await managed.start();
-    await managed.kill('SIGKILL');
-    expect(managed.pid).toBeNull();
-    await expect(managed.untilReady()).rejects.toThrow('small was stopped');
-    await managed.start();
-    expect(await askPid()).toBe(managed.pid);
-    expect(managed.uncalledEnds).toEqual([]);
   });
 
   test('that fails to start reports the end of its log', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openIngestion } from '@phds/cli/connection';
@@ -54,26 +54,6 @@ async function run(values: Values, env = service.env) {
 }
 
 describe('generating', () => {
-  test('writes the same bytes to a file each time', async () => {
-    const [first, second] = ['one.xml', 'two.xml'].map((name) => join(files.directory, name)) as [
-      string,
-      string,
-    ];
-    const values = { person: 'ada', days: '3', until: '2026-02-28', format: 'apple' };
-    const { code, output } = await run({ ...values, out: first });
-    expect([code, output]).toEqual([0, `ada, seed 1, 2026-02-26 to 2026-02-28: written to ${first}\n`]);
-    await run({ ...values, out: second });
-    expect(readFileSync(second, 'utf8')).toBe(readFileSync(first, 'utf8'));
-    await run({ ...values, seed: '2', out: second });
-    expect(readFileSync(second, 'utf8')).not.toBe(readFileSync(first, 'utf8'));
-  });
-
-  test('writes exactly the given number of records', async () => {
-    const out = join(files.directory, 'data.xml');
-    await run({ person: 'heavy', records: '12345', format: 'apple', out });
-    expect(readFileSync(out, 'utf8').match(/^ <Record /gm)).toHaveLength(12_345);
-  });
-
   test('sends to a user, and sending again changes nothing', async () => {
     const values = { person: 'ada', days: '30', user: 'bob' };
     const { code, output } = await run(values);
@@ -140,8 +120,6 @@ const STACK: StackDescription = {
 describe('the settings of a command in a checkout', () => {
   test.each([
     ['import', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
-    ['imports', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
-    ['generate', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
     [
       'records',
       [
@@ -152,20 +130,7 @@ describe('the settings of a command in a checkout', () => {
         'RECORDS_PUBLIC_KEYS_FILE',
       ],
     ],
-    ['reports', ['CONSENT_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
-    ['audit', ['CONSENT_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
     ['apps', ['AUTHORIZATION_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
-    ['developers', ['AUTHORIZATION_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
-    [
-      'erase',
-      [
-        'AUTHORIZATION_ADDRESS',
-        'CONSENT_ADDRESS',
-        'HEALTH_DATA_ADDRESS',
-        'OPERATOR_NAME',
-        'SERVICE_PRIVATE_KEY_FILE',
-      ],
-    ],
     ['restore', ['AUTHORIZATION_ADDRESS', 'CONSENT_ADDRESS', 'OPERATOR_NAME', 'SERVICE_PRIVATE_KEY_FILE']],
   ])('%s uses the local stack when nothing is set', (command, names) => {
     expect(Object.keys(findLocalSettings(command, {}, () => STACK) ?? {})).toEqual(names);

@@ -10,7 +10,7 @@ import { createServiceTokenSource } from '@phds/service-kit/trust/service-token'
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { startFakeIngestion } from '../../cli/test/fake-ingestion.ts';
-import { parsePorts, requireFreePorts } from '../src/ports.ts';
+import { parsePorts } from '../src/ports.ts';
 import { seedUntil } from '../src/seed.ts';
 import { startStack } from '../src/stack.ts';
 import { createStartCommand } from '../src/start-options.ts';
@@ -175,26 +175,4 @@ describe('the ports of a stack', () => {
       'Port 8081 is used by gateway 2 (GATEWAY_PORT) and identity provider (IDENTITY_PROVIDER_PORT).',
     );
   });
-
-  test.each(['127.0.0.1', '0.0.0.0', '::1'])(
-    'in use on %s cause an error that names port and variable',
-    async (host) => {
-      const server = createServer();
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      server.once('error', reject).listen({ port: 0, host }, resolve);
-      try {
-        await promise;
-      } catch {
-        // A machine without IPv6 cannot run the IPv6 case.
-        expect(host).toBe('::1');
-        return;
-      }
-      const { port } = server.address() as { port: number };
-      const named = { port, what: 'consent rpc', variable: 'CONSENT_RPC_PORT' };
-      await expect(requireFreePorts([named])).rejects.toThrow(
-        `port ${port} (consent rpc) is taken; set CONSENT_RPC_PORT to another`,
-      );
-      server.close();
-    },
-  );
 });

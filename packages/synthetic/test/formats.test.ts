@@ -16,49 +16,6 @@ const daysOf = (person: typeof ADA, days = 10) =>
 const write = (person: typeof ADA, format: Format, days?: number) =>
   [...writeTimeline(daysOf(person, days), format)].join('');
 
-describe('an Apple export', () => {
-  const text = write(TRAVELLER, 'apple');
-
-  test('starts like a real export: declaration, DTD, date, person', () => {
-    const start = text.replace(/<!DOCTYPE HealthData \[[\s\S]*?\]>\n/, '<grammar>\n');
-    expect(start.split('\n').slice(0, 5)).toEqual([
-      '<?xml version="1.0" encoding="UTF-8"?>',
-      '<grammar>',
-      '<HealthData locale="en_DE">',
-      // The phone is with its owner on Lord Howe Island, at UTC+11 in summer and UTC+10:30 in winter.
-      ' <ExportDate value="2026-04-11 20:00:00 +1030"/>',
-      expect.stringMatching(
-        /^ <Me .*DateOfBirth="1991-08-23" .*BiologicalSex="HKBiologicalSexMale" .*BloodType="HKBloodTypeBPositive"/,
-      ),
-    ]);
-    expect(text.endsWith('</HealthData>\n')).toBe(true);
-  });
-});
-
-describe('FHIR', () => {
-  test('a bundle and NDJSON contain the same resources, each with its own id', () => {
-    const bundle = JSON.parse(write(ADA, 'fhir'));
-    const lines = write(ADA, 'ndjson')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(bundle).toMatchObject({ resourceType: 'Bundle', type: 'collection' });
-    expect(bundle.entry.map(({ resource }: { resource: object }) => resource)).toEqual(lines);
-    const ids = new Set(lines.map(({ resourceType, id }) => `${resourceType}/${id}`));
-    expect(ids.size).toBe(lines.length);
-    for (const { id } of lines) expect(id).toMatch(/^[A-Za-z0-9.-]{1,64}$/);
-  });
-});
-
-test('CSV has one line for each reading, in its unit', () => {
-  const lines = write(ADA, 'csv').split('\r\n');
-  expect(lines[0]).toBe('type,start,end,value,unit,source');
-  expect(lines).toHaveLength([...readingsIn(daysOf(ADA))].length + 2);
-  expect(lines.find((line) => line.startsWith('Weight,'))).toMatch(
-    /^Weight,2026-\d\d-\d\dT\d\d:\d\d:\d\dZ,2026-\d\d-\d\dT\d\d:\d\d:\d\dZ,6\d(\.\d{1,2})?,kg,withings$/,
-  );
-});
-
 test.each(FORMATS)('a person without data gives a valid %s file', (format) => {
   const text = write(EMPTY, format);
   if (format === 'fhir') expect(JSON.parse(text)).toMatchObject({ resourceType: 'Bundle', entry: [] });

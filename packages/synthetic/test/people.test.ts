@@ -121,11 +121,6 @@ describe('so many readings', () => {
     const lastCut = Math.max(0, ...cut.map(({ start }) => start));
     expect(Math.min(...chosen.slice(0, 100).map(({ start }) => start))).toBeGreaterThanOrEqual(lastCut);
   });
-
-  test('a person without devices has only manual entries, whatever amount is requested', () => {
-    const extent = { readings: 1_000 };
-    expect([...readingsIn(openTimeline(SPARSE, { until: NOW, extent }))]).toHaveLength(5);
-  });
 });
 
 test('overlapping periods of the same life contain the same days', () => {

@@ -44,13 +44,6 @@ describe('an archive', () => {
     expect(await readXml(toZip([member]))).toBe(XML);
   });
 
-  test('an archive is recognised by its content, not by its name', async () => {
-    using source = await openExport(files.write('renamed.xml', toZip([EXPORT])));
-    expect(source.xml.name).toBe(EXPORT.name);
-    using plain = await openExport(files.write('renamed.zip', XML));
-    expect(plain.xml.size).toBe(Buffer.byteLength(XML));
-  });
-
   test('an archive yields its recordings and the number of unread files', async () => {
     const archive = toZip([
       { name: 'apple_health_export/', content: '' },
@@ -207,18 +200,6 @@ describe('a hostile or damaged archive is refused:', () => {
       if (outcome !== XML) expect(outcome).toMatchObject({ name: 'UnusableFile' });
     }
   });
-});
-
-test.each([
-  ['nothing', '', 'The file is empty.'],
-  ['gzip', Buffer.from([0x1f, 0x8b, 8, 0]), 'compressed with gzip'],
-])('a file of %s is refused by kind', async (_name, content, message) => {
-  await expect(openExport(files.write('export.xml', content))).rejects.toThrow(message);
-});
-
-test('a missing file and a directory are reported', async () => {
-  await expect(openExport('/nowhere/export.zip')).rejects.toThrow('There is no file export.zip.');
-  await expect(openExport('/')).rejects.toMatchObject({ name: 'UnusableFile' });
 });
 
 const FOLDER = 'apple_health_export';

@@ -79,15 +79,6 @@ describe('a file with readings', () => {
     expect(readings).toMatchObject([{ type: 'ECG', value: null }]);
     expect(refused).toEqual(['line: value is missing (line 3)']);
   });
-
-  test('resumes after a position with the same lines', async () => {
-    const text = `${HEADER}Steps,2024-05-04,,1,,\n\nSteps,2024-05-05,,2,,\nSteps,never,,3,,\n`;
-    const whole = await importCsv(text);
-    const rest = await importCsv(text, { from: text.indexOf('\n\n') + 1 });
-    expect(rest.readings).toEqual(whole.readings.slice(1));
-    expect(rest.refused).toEqual(whole.refused);
-    expect(whole.positions.at(-1)).toBe(text.length);
-  });
 });
 
 describe('lines that are refused', () => {
@@ -275,11 +266,6 @@ describe('a file with records', () => {
     expect(leftOut).toEqual(['allergy: states that nothing is known']);
     expect(profile).toEqual({ name: 'Ada' });
     expect(records).toMatchObject([{ record: { value: { name: 'Cough' } } }]);
-  });
-
-  test('keeps a text that looks like a formula unchanged', async () => {
-    const { records } = await importCsv('record,name\ncondition,"=HYPERLINK(""http://x"")"');
-    expect(records).toMatchObject([{ record: { value: { name: '=HYPERLINK("http://x")' } } }]);
   });
 });
 

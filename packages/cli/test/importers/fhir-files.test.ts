@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { loinc, observation, toBundle } from '@phds/test-kit/bundle-files';
+import { observation, toBundle } from '@phds/test-kit/bundle-files';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { type BundleEntry, type BundleReaderOptions, readBundle } from '../../src/importers/fhir/bundle.ts';
 import { fhirImporter } from '../../src/importers/fhir/importer.ts';
@@ -61,13 +61,6 @@ describe('reading a bundle in chunks', () => {
     });
   });
 
-  test('reports the number of bytes read', async () => {
-    const seen: number[] = [];
-    await readText(text, { chunkBytes: 100, onBytes: (bytes) => void seen.push(bytes) });
-    expect(seen[0]).toBe(100);
-    expect(seen.at(-1)).toBe(Buffer.byteLength(text));
-  });
-
   test('refuses an entry over the limit and reads the next one', async () => {
     const large = { resourceType: 'Binary', data: ['x'.repeat(3_000), { deep: 'y'.repeat(3_000) }] };
     const all = JSON.stringify(toBundle([resources[0] ?? {}, large, resources[1] ?? {}]));
@@ -103,14 +96,6 @@ describe('reading a bundle in chunks', () => {
       'entry has no resource',
       '',
     ]);
-  });
-
-  test('ignores a member called __proto__', async () => {
-    const { entries } = await readText(
-      '{"resourceType":"Bundle","entry":[{"resource":{"__proto__":{"id":"x"},"constructor":1}}]}',
-    );
-    expect(Object.getPrototypeOf(entries[0]?.resource)).toBe(Object.prototype);
-    expect(entries[0]?.resource).not.toHaveProperty('id');
   });
 });
 
@@ -228,16 +213,6 @@ describe('files of a bulk data export', () => {
     for (const [name, lines] of Object.entries(files)) directory.write(name, toNdjson(lines));
     await expectResumable(fhirImporter, [directory.directory]);
   });
-
-  test('may include an empty file, empty lines, CRLF and a byte order mark', async () => {
-    const { readings, leftOut, refused } = await importFiles({
-      'a.ndjson': [],
-      'b.ndjson': [`\ufeff${JSON.stringify(weight)}\r`, '', '{"resourceType":"Group"}\r'],
-    });
-    expect(readings).toHaveLength(1);
-    expect(leftOut).toEqual(['line: empty', 'Group: only serves other resources']);
-    expect(refused).toEqual([]);
-  });
 });
 
 describe.each(['bundle', 'export'])('an input with several patients (%s)', (input) => {
@@ -321,19 +296,6 @@ describe('bad lines do not affect others', () => {
     });
     expect(refused).toEqual(['unknown: resource type is unknown (a.ndjson line 2)']);
     expect(leftOut).toEqual(['Basic: administrative']);
-  });
-
-  test('observations are mapped as in bundles', async () => {
-    const { refused } = await importFiles({
-      'a.ndjson': [
-        observation('o', '8867-4', 60, '/min', {
-          subject,
-          effectiveDateTime: '2019',
-          code: loinc('8867-4', ''),
-        }),
-      ],
-    });
-    expect(refused).toEqual(['Observation: date is too coarse for a reading (a.ndjson line 1)']);
   });
 });
 

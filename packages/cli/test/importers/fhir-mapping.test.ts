@@ -69,7 +69,6 @@ describe('a condition', () => {
 
   test.each<[string, object]>([
     ['2019', { onsetDateTime: '2019' }],
-    ['2019-05', { onsetDateTime: '2019-05', recordedDate: '2020-01-01' }],
     ['2019-05-04', { onsetDateTime: '2019-05-04T23:30:00-10:00' }],
     ['2018-02', { onsetPeriod: { start: '2018-02' } }],
     ['2020-01-01', { recordedDate: '2020-01-01T10:00:00Z' }],
@@ -310,25 +309,15 @@ describe('the pattern of a medication', () => {
   test.each<[string, string, object]>([
     ['QD', 'once a day', { frequency: 1, period: 1, periodUnit: 'd' }],
     ['BID', '2 times a day', { frequency: 2, period: 1, periodUnit: 'd' }],
-    ['TID', '3 times a day', { frequency: 3, period: 1, periodUnit: 'd' }],
-    ['QID', '4 times a day', { frequency: 4, period: 1, periodUnit: 'd' }],
     ['OTHER', '5 times a day', { frequency: 5, period: 1, periodUnit: 'd' }],
     ['QOD', 'every 2 days', { frequency: 1, period: 2, periodUnit: 'd' }],
     ['WK', 'once a week', { frequency: 1, period: 1, periodUnit: 'wk' }],
-    ['WK', 'every 7 days', { frequency: 1, period: 7, periodUnit: 'd' }],
-    ['MO', 'once a month', { frequency: 1, period: 1, periodUnit: 'mo' }],
     ['Q4H', 'every 4 hours', { frequency: 1, period: 4, periodUnit: 'h' }],
-    ['Q6H', 'every 6 hours', { frequency: 1, period: 6, periodUnit: 'h' }],
-    ['Q8H', 'every 8 hours', { frequency: 1, period: 8, periodUnit: 'h' }],
     ['BID', 'every 12 hours', { frequency: 1, period: 12, periodUnit: 'h' }],
-    ['QD', 'every 24 hours', { frequency: 1, period: 24, periodUnit: 'h' }],
     ['Q1H', 'once an hour', { frequency: 1, period: 1, periodUnit: 'h' }],
     ['OTHER', 'every 3 days', { frequency: 1, period: 3, periodUnit: 'd' }],
-    ['OTHER', '2 times a week', { frequency: 2, period: 1, periodUnit: 'wk' }],
     ['OTHER', 'once a day', { frequency: 1, frequencyMax: 2, period: 1, periodUnit: 'd' }],
     ['BED', 'once a day', { when: ['HS'] }],
-    ['AM', 'once a day', { when: ['MORN'] }],
-    ['BID', '2 times a day', { when: ['ACM', 'ACV'] }],
     ['TID', '3 times a day', { timeOfDay: ['08:00:00', '12:00:00', '18:00:00'] }],
     ['WK', 'once a day', { dayOfWeek: ['mon'] }],
     ['OTHER', 'once a day', { dayOfWeek: ['mon', 'thu'] }],
@@ -731,7 +720,6 @@ describe('an EHR record', () => {
 
   test.each([
     ['Claim', 'financial'],
-    ['ExplanationOfBenefit', 'financial'],
     ['Practitioner', 'only serves other resources'],
     ['Provenance', 'administrative'],
   ])('%s is skipped: %s', (resourceType, reason) => {
