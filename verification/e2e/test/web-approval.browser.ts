@@ -288,19 +288,4 @@ describeWithChromium('with the keyboard and the roles of a screen reader alone, 
     const back = await third.visitor.leave(() => third.keyboard.activate(third.screen.deny));
     expect(back.searchParams.get('error')).toBe('access_denied');
   });
-
-  test('keeps the choices when the preview cannot be loaded', async () => {
-    const { visitor, page, screen } = await open('keys-unlucky', [HEART]);
-    await screen.toggle('Heart');
-    await page.route('**/assets/scope-preview*.js', (route) => route.abort());
-    await page.getByRole('button', { name: 'Preview Heart' }).click();
-    const sheet = page.getByRole('dialog');
-    await sheet.getByText('The preview could not be loaded.').waitFor();
-    // Wider than other dialogs.
-    expect((await sheet.boundingBox())?.width).toBeGreaterThan(480);
-    await sheet.getByRole('button', { name: 'Close' }).click();
-    expect(await screen.count()).toBe('Share 1 type of data');
-    // The blocked script.
-    visitor.complaints.length = 0;
-  });
 });

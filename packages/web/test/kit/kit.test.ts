@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { example, listOf, problem } from './answers.ts';
+import { problem } from './answers.ts';
 import { openPage } from './page.ts';
 
 const findGlobals = () => ['window', 'document', 'location', 'jest'].filter((name) => name in globalThis);
@@ -40,15 +40,6 @@ test('what the page says on the console fails the test', async () => {
   const page = await openPage('/apps');
   console.error('Something is wrong.');
   await expect(page[Symbol.asyncDispose]()).rejects.toThrow('Something is wrong.');
-});
-
-test('a request is answered by the table, else by the recorded example', async () => {
-  const [grant] = example('listGrants').data;
-  if (grant === undefined) throw new Error('No grant is recorded.');
-  const listGrants = listOf({ ...grant, app: { ...grant.app, name: 'Night Walk' } });
-  await using page = await openPage('/apps', { answers: { listGrants } });
-  page.see('Night Walk');
-  page.see('Ada Sommer');
 });
 
 test('barriers are found', async () => {

@@ -194,8 +194,9 @@ export class Page implements AsyncDisposable {
     if (field instanceof HTMLSelectElement) await this.user.selectOptions(field, value);
     else {
       await this.user.clear(field);
-      // A bracket begins the name of a key.
-      if (value !== '') await this.user.type(field, value.replaceAll(/[{[]/g, '$&$&'));
+      // At once, because typing renders the page for each character.
+      await this.user.click(field);
+      if (value !== '') await this.user.paste(value);
     }
     await this.settle();
   }
