@@ -33,7 +33,7 @@ export const PROBLEMS = {
   CONSENT_REQUIRED: {
     statuses: [403],
     meaning:
-      'No active consent of a person covers this endpoint: the grant has expired, the person has withdrawn the scope, or the token ' +
+      'No active consent of a person covers this endpoint. The grant has expired, the person has withdrawn the scope, or the token ' +
       'belongs to the app alone (client credentials).',
     action:
       'Ask the person for a new approval. A refresh does not help. `scope` in introspection names what works now.',
@@ -75,9 +75,8 @@ export const PROBLEMS = {
   CURSOR_EXPIRED: {
     statuses: [410],
     meaning:
-      'The cursor no longer holds, because readings before it may have changed unseen: the person shares from an earlier time than when ' +
-      'the cursor was given, their data was erased, or the database was restored from a backup. Or the cursor is too old. Of a FHIR ' +
-      'search: consent for a part of it has ended.',
+      'The cursor no longer holds. Readings before it may have changed unseen: the person shares from an earlier time, their data was ' +
+      'erased, or the database was restored from a backup. Or the cursor is too old. Of a FHIR search: consent for a part of it has ended.',
     action:
       'Start again with `updatedSince=1970-01-01T00:00:00Z`, and delete the stored readings that the new answers do not have; or start ' +
       'the FHIR search again.',
@@ -96,9 +95,9 @@ export const PROBLEMS = {
   CONFLICT: {
     statuses: [409],
     meaning:
-      'The present state does not allow the change, for example because a developer has as many apps as are allowed, because an ' +
-      'operator keeps an app from being active, because an app has changed its settings since it asked for an approval, or because what ' +
-      'the person shares with the app has changed since the approval screen showed it.',
+      'The present state does not allow the change. For example, a developer has as many apps as are allowed, an operator keeps the app ' +
+      'from being active, the app has changed its settings since it asked for an approval, or what the person shares with it has changed ' +
+      'since the approval screen showed it.',
     action:
       'Read the resource again and decide by what it says. For a request of an app whose settings changed: start again in the app.',
   },
@@ -127,7 +126,7 @@ export const PROBLEMS = {
   INVALID_GRANT: {
     statuses: [400],
     meaning:
-      'The authorization code or refresh token does not work: it is unknown, expired, used or another app’s, `redirect_uri` or ' +
+      'The authorization code or refresh token does not work. It is unknown, expired, used or another app’s, `redirect_uri` or ' +
       '`code_verifier` is wrong, the grant has ended or lost all scopes of the token, ' +
       'or the settings of the app were tightened after the person was asked.',
     action: 'Send the person through a new authorization request.',
@@ -135,7 +134,7 @@ export const PROBLEMS = {
   INVALID_SCOPE: {
     statuses: [400],
     meaning:
-      'The scope is empty, unknown or not registered for the app, or a refresh asks for more than the grant still has.',
+      'The scope is empty, unknown or not registered for the app. Or a refresh asks for more than the person shares, or than the tokens began with.',
     action:
       'Ask for scopes of the app alone; at a refresh, leave `scope` out. `GET /oauth/scopes` lists all scopes.',
   },
@@ -153,11 +152,11 @@ export const PROBLEMS = {
   INVALID_DPOP_PROOF: {
     statuses: [400],
     meaning:
-      'The `DPoP` field of a request under `/oauth` is missing though the app needs one, is not a valid proof (RFC 9449), or was used ' +
-      'before. Under `/api` the answer to the same mistakes is UNAUTHORIZED.',
+      'The `DPoP` field of a request under `/oauth` is wrong. It is missing though the app needs one, is not a valid proof (RFC 9449), or ' +
+      'was used before. Under `/api` the answer to the same mistakes is UNAUTHORIZED.',
     action:
       'Make a proof for each request: `htm` POST, `htu` the public URL of the endpoint, `iat` now, a new `jti`, signed with ES256, ' +
-      'EdDSA or PS256 by the key in `jwk`.',
+      'EdDSA, Ed25519 or PS256 by the key in `jwk`.',
   },
 } as const satisfies Readonly<Record<string, Problem>>;
 
