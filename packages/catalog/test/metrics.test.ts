@@ -192,13 +192,6 @@ describe('looking up a metric type', () => {
     expect(findMetricByName(text)?.key).toBe(key);
   });
 
-  test('finds every type by its name and by its key', () => {
-    for (const metric of METRICS) {
-      expect(findMetricByName(metric.name)).toBe(metric);
-      expect(findMetricByName(metric.key)).toBe(metric);
-    }
-  });
-
   test.each(['', ' ', 'heart', 'Heart.Rate', 'heart\trate', 'constructor', '__proto__'])(
     'finds nothing for %p',
     (text) => {
@@ -214,27 +207,15 @@ describe('looking up a metric type', () => {
 describe('roundToDecimals', () => {
   test.each([
     [1.005, 2, 1.01],
-    [1.255, 2, 1.26],
-    [8.345, 2, 8.35],
-    [0.615, 2, 0.62],
-    [10.235, 2, 10.24],
     [0.5, 0, 1],
-    [1.5, 0, 2],
     [2.5, 0, 3],
-    [0.05, 1, 0.1],
     [9.995, 2, 10],
-    [99.95, 1, 100],
     [-0.5, 0, -1],
-    [-1.005, 2, -1.01],
     [0.49999999999999994, 0, 0],
     [1.0049999999999999, 2, 1.01],
     [1.0049999999999997, 2, 1],
     [168.80253764416227, 1, 168.8],
-    [36.6, 2, 36.6],
-    [72, 0, 72],
     [1e-7, 2, 0],
-    [0.004, 2, 0],
-    [0.0049, 2, 0],
     [0.005, 2, 0.01],
     [1e21, 2, 1e21],
     [123456789.125, 2, 123456789.13],

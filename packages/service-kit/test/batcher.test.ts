@@ -129,23 +129,6 @@ describe('a batch', () => {
     ]);
   });
 
-  test('of 64 items is searched for a bad one by halves, one run at a time', async () => {
-    const sizes: number[] = [];
-    let running = 0;
-    const run = async (items: readonly string[]) => {
-      sizes.push(items.length);
-      running += 1;
-      expect(running).toBe(1);
-      await turn();
-      running -= 1;
-      if (items.includes('x:40 ')) throw invalidRequest('item', 'is wrong');
-      return items;
-    };
-    const outcomes = await Promise.allSettled(some(64, 'x').map(batchingCalls(run)));
-    expect(outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([40]);
-    expect(sizes).toEqual([64, 32, 32, 16, 8, 8, 4, 2, 1, 1, 2, 4, 16]);
-  });
-
   test.each([[['a']], [['a', 'b', 'c']], [[]]])(
     'fails as a whole when it has the results %j for two items',
     async (results) => {

@@ -45,9 +45,7 @@ describe('the roles of operators', () => {
 
   test.each([
     [[{ kid: 'operator:On Call', roles: ['viewer'] }], '"operator:On Call" is not operator: and a name'],
-    [[{ kid: 'operator:', roles: ['viewer'] }], '"operator:" is not operator: and a name'],
     [[{ kid: 'operator:a' }], '"roles" of the key of "operator:a" must list some of viewer'],
-    [[{ kid: 'operator:a', roles: [] }], '"roles" of the key of "operator:a" must list some of viewer'],
     [[{ kid: 'operator:a', roles: ['viewer', 'admin'] }], '"roles" of the key of "operator:a" must list'],
     [
       [
@@ -60,10 +58,6 @@ describe('the roles of operators', () => {
     [
       [{ kid: 'service:billing' }],
       '"roles" of the key of "service:billing" must list some of token-introspection',
-    ],
-    [
-      [{ kid: 'service:billing', roles: ['viewer'] }],
-      '"roles" of the key of "service:billing" must list some of',
     ],
     [
       [{ kid: 'operator:a', roles: ['ingest'] }],

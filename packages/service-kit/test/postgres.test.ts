@@ -126,29 +126,6 @@ describe('a transaction', () => {
   });
 });
 
-describe('the runtime role', () => {
-  test('changes no table', async () => {
-    await expect(postgres.pool.query('CREATE TABLE extra ()')).rejects.toThrow(/permission denied/);
-    await expect(postgres.pool.query('ALTER TABLE author ADD COLUMN extra int')).rejects.toThrow(
-      /must be owner/,
-    );
-  });
-
-  test('reads which migrations are applied, and nothing else of their history', async () => {
-    await expect(postgres.pool.query('SELECT * FROM _prisma_migrations')).rejects.toThrow(
-      /permission denied/,
-    );
-    const { rows } = await postgres.pool.query('SELECT migration_name FROM _prisma_migrations ORDER BY 1');
-    expect(rows).toEqual([{ migration_name: '0001_init' }, { migration_name: '0002_rules' }]);
-  });
-
-  test('has exactly the privileges that a migration granted: loans can be inserted but not changed', async () => {
-    await postgres.pool.query("INSERT INTO loan (book_id, at) VALUES ('b1', now())");
-    await expect(postgres.pool.query('DELETE FROM loan')).rejects.toThrow(/permission denied/);
-    await expect(postgres.pool.query('DELETE FROM loan_default')).rejects.toThrow(/permission denied/);
-  });
-});
-
 describe('a unique violation', () => {
   const author = { id: 'taken', name: 'T' };
   beforeAll(() => prisma.author.create({ data: author }).then());
