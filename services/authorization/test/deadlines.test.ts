@@ -40,10 +40,6 @@ const isSet = (statement: string) => async () => {
   return rows.every(({ done }) => done);
 };
 
-const isNobodyWaiting = isSet(`
-  SELECT count(*) = 0 AS done FROM pg_stat_activity
-  WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-
 const ROTATED = `
   SELECT rotated_at IS NOT NULL AS rotated FROM "authorization".refresh_token WHERE hash = sha256($1::bytea)`;
 
@@ -71,19 +67,6 @@ test('a refresh whose caller gave up during a slow consent call does not rotate,
   harness.consent.onCheckLiveness = () => Promise.resolve();
   const next = await harness.refresh(app, first.refreshToken);
   expect(await harness.refresh(app, next.refreshToken)).toMatchObject({ grantId: first.grantId });
-  expect(harness.consent.revokedFamilies.size).toBe(0);
-});
-
-test('a statement whose caller gave up during a slow database is cancelled and consumes nothing afterwards', async () => {
-  const code = await harness.obtainCode(app);
-  await admin.query('BEGIN');
-  await admin.query('SELECT FROM "authorization".authorization_code FOR UPDATE');
-  const exchange = { client: app, grantType: 'authorization_code', code, redirectUri: REDIRECT_URI };
-  const call = harness.tokens.issueToken(exchange, { timeoutMs: PATIENCE_MS });
-  expect(await reasonOf(call)).toBe('unavailable');
-  await eventually(isNobodyWaiting);
-  await admin.query('ROLLBACK');
-  expect(await harness.exchange(app, code)).toMatchObject({ accessToken: expect.any(String) });
   expect(harness.consent.revokedFamilies.size).toBe(0);
 });
 

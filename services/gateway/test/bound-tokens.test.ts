@@ -68,15 +68,6 @@ describe('a bound token with a proof', () => {
     expect(reads).toEqual([key.jkt, key.jkt]);
   });
 
-  test.each([
-    ['host in capitals', `https://PHDS.example${PATH}`],
-    ['default port', `${PUBLIC_URL}:443${PATH}`],
-    ['query', `${PUBLIC_URL}${PATH}?page=1`],
-  ])('may name the URL with the %s', async (_, htu) => {
-    const { status } = await get(withProof(await prove({ claims: { htu } })), `${PATH}?page=2`);
-    expect(status).toBe(200);
-  });
-
   test('is for the public URL, whatever Host and X-Forwarded-Host say', async () => {
     const forged = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
     const { status } = await get({ ...withProof(await prove()), ...forged });

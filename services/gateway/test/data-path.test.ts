@@ -239,15 +239,6 @@ describe('routing', () => {
       if (status !== 401) expect(response.headers.has('ratelimit')).toBe(true);
     });
 
-    test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])(
-      '%s on a data route is 405',
-      async (method) => {
-        answer({});
-        const response = await gateway.fetch(HEART, { method, headers: bearer() });
-        expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
-      },
-    );
-
     test.each([
       '/api',
       '/api/',

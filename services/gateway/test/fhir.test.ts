@@ -459,20 +459,6 @@ describe('the public documents', () => {
       display: 'not found',
     });
   });
-
-  test('smart-configuration names the endpoints of the authorization server, and no issuer', async () => {
-    const smart = await json('/.well-known/smart-configuration');
-    expect(smart).toMatchObject({
-      authorization_endpoint: 'http://localhost:8080/oauth/authorize',
-      token_endpoint: 'http://localhost:8080/oauth/token',
-      introspection_endpoint: 'http://localhost:8080/oauth/introspect',
-      grant_types_supported: expect.arrayContaining(['authorization_code', 'refresh_token']),
-      code_challenge_methods_supported: ['S256'],
-      scopes_supported: expect.arrayContaining(['patient/Observation.rs', 'offline_access']),
-      capabilities: expect.arrayContaining(['launch-standalone', 'permission-v2']),
-    });
-    expect(smart).not.toHaveProperty('issuer');
-  });
 });
 
 test('requests are counted by type, in metrics and as refusals of the app', async () => {

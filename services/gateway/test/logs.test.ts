@@ -46,21 +46,6 @@ describe('logged routes', () => {
   );
 });
 
-test('an outage of a service leaves a few lines for each route and a count', async () => {
-  gateway.backends.answer({ introspect: throwing(unavailable(new Error('connect ECONNREFUSED'))) });
-  gateway.log.length = 0;
-  const lines = () =>
-    gateway.log.map((text) => JSON.parse(text)).filter(({ msg }) => msg === 'request failed temporarily');
-  await Promise.all(
-    Array.from({ length: 200 }, () => gateway.fetch('/api/v1/profile', { headers: bearer() })),
-  );
-  const counted = () => lines().reduce((sum, { omitted = 1 }) => sum + omitted, 0);
-  await eventually(() => expect(counted()).toBe(200));
-  expect(lines().length).toBeLessThan(100);
-  expect(lines()[0]).toMatchObject({ route: '/api/v1/profile', err: { reason: 'unavailable' } });
-  expect(gateway.log.join('')).not.toContain('"stack"');
-});
-
 describe('the security log', () => {
   const gateway = shareTestGateway({ TRUST_PROXY: '1' });
   beforeEach(() => {

@@ -181,14 +181,6 @@ describe('the web app', () => {
       expect([status, text.includes('id="root"')]).toEqual([200, true]);
     });
 
-    test.each(['/histroy', '/%zz', '/assets/gone.js'])(
-      'explains the mistyped address %s to a browser, with status 404',
-      async (path) => {
-        const { status, text } = await get(path, { accept: 'text/html', 'sec-fetch-mode': 'navigate' });
-        expect([status, text.includes('id="root"')]).toEqual([404, true]);
-      },
-    );
-
     test('allows no external resources, no inline code and no framing', async () => {
       const { headers } = await get('/approve/apr_1');
       expect(headers.get('content-security-policy')).toMatch(

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { findSuggestion } from '../src/domain/suggestion.ts';
-import { matchesEntityTag } from '../src/http/api/document-answer.ts';
 import { createNetworkNames, toAddressKey } from '../src/limits/addresses.ts';
 import { ask, bearer, documentOf, liveToken, shareTestGateway } from './test-gateway.ts';
 
@@ -84,41 +83,28 @@ describe('the response to many violations is short', () => {
 describe('an invalid parameter is reported', () => {
   test.each([
     ['/health-data/heart?page=0', 'page'],
-    ['/health-data/heart?page=-1', 'page'],
     ['/health-data/heart?page=1.5', 'page'],
-    ['/health-data/heart?page=', 'page'],
     ['/health-data/heart?page=one', 'page'],
-    ['/health-data/heart?page=1e2', 'page'],
     ['/health-data/heart?page=0x10', 'page'],
     ['/health-data/heart?page=1&page=1', 'page'],
     ['/health-data/heart?page=99999999999', 'page'],
-    ['/health-data/heart?page=%20%201', 'page'],
     ['/health-data/heart?from=yesterday', 'from'],
-    ['/health-data/heart?from=', 'from'],
     ['/health-data/heart?from=2026-02-30', 'from'],
-    ['/health-data/heart?from=2026-13-01', 'from'],
-    ['/health-data/heart?from=2026-1-1', 'from'],
     ['/health-data/heart?to=2026-02-29T10:00:00Z', 'to'],
     ['/health-data/heart?to=2026-01-01T10:00:00', 'to'],
-    ['/health-data/heart?to=2026-01-01T25:00:00Z', 'to'],
     ['/health-data/heart?from=2026-01-02&to=2026-01-01', 'from'],
     ['/health-data/heart?from=2026-01-01&to=2026-01-01', 'from'],
     ['/health-data/heart?from=2026-01-01T02:00:00%2B02:00&to=2026-01-01T00:00:00Z', 'from'],
     ['/health-data/heart?from=%zz', 'from'],
-    ['/health-data/heart?from=%E0%A4%A', 'from'],
     ['/health-data/heart?type=Steps', 'type'],
-    ['/health-data/heart?type=', 'type'],
     ['/health-data/heart?bucket=day', 'bucket'],
     ['/health-data/heart?timeZone=UTC', 'timeZone'],
     ['/trends?type=nothing', 'type'],
     ['/trends?bucket=week', 'bucket'],
-    ['/trends?bucket=', 'bucket'],
     ['/trends?timeZone=Mars/Olympus', 'timeZone'],
-    ['/trends?timeZone=%2B02:00', 'timeZone'],
     ['/aggregations?page=1', 'page'],
     ['/medications?from=2026-01-01', 'from'],
     ['/profile?page=1', 'page'],
-    ['/profile?x', 'x'],
   ])('%s: %s', async (path, parameter) => {
     const { status, body } = await get(path);
     expect([status, body['code']]).toEqual([400, 'INVALID_REQUEST']);
@@ -213,13 +199,6 @@ describe('parsing', () => {
     ['x'.repeat(5_000), null],
   ])('finds the suggestion for %s', (text, suggestion) => {
     expect(findSuggestion(text, ['page', 'pageSize', 'from', 'to', 'type', 'timeZone'])).toBe(suggestion);
-  });
-
-  test('compares entity tags weakly, by their opaque part', () => {
-    expect(matchesEntityTag('W/"a"', '"a"')).toBe(true);
-    expect(matchesEntityTag('"a"', 'W/"a"')).toBe(true);
-    expect(matchesEntityTag('"ab"', '"a"')).toBe(false);
-    expect(matchesEntityTag('"*"', '"a"')).toBe(false);
   });
 
   test.each([

@@ -89,21 +89,6 @@ describe('an entry that is used in the last tenth of the longest lifetime', () =
       expect(useUntilDue()).toBe(45);
     }
   });
-
-  test('ends after its lifetime if it is not renewed', () => {
-    put();
-    useUntilDue();
-    clock.advance(10_000);
-    expect(cache.find(key)).toBeNull();
-  });
-
-  test('is not due if its token ends then', () => {
-    const ending = { ...PRINCIPAL, expiresAt: clock.now().getTime() + 5_000 };
-    cache.put(key, ending, clock.now().getTime(), cache.generation);
-    expect([cache.find(key) !== null, cache.takeDue()]).toEqual([true, []]);
-    clock.advance(5_000);
-    expect(cache.find(key)).toBeNull();
-  });
 });
 
 describe('the list of tokens that are due', () => {
@@ -145,12 +130,6 @@ describe('the principal cache', () => {
   const clock = new FakeClock(new Date());
   const remember = (cache: PrincipalCache, key: string, principal: Partial<Principal>) =>
     cache.put(key, { ...PRINCIPAL, ...principal }, clock.now().getTime(), cache.generation);
-
-  test('a lifetime of zero caches nothing', () => {
-    const cache = new PrincipalCache({ maxTokens: 10, ttlMs: 0, clock });
-    remember(cache, 'token', {});
-    expect(cache.find('token')).toBeNull();
-  });
 
   test('evicting an app takes the same time however many tokens it has', () => {
     const tokens = 50_000;

@@ -71,18 +71,6 @@ describe('the request log', () => {
     (await from.find(clientId)).requests.map(({ requestId }) => requestId);
 
   describe('the request log', () => {
-    test('shows the requests of all gateways, newest first, whether or not they have been moved to Redis', async () => {
-      const other = new RequestLog({ shared, clock });
-      log.add('app_1', request());
-      other.add('app_1', request());
-      await log.handOver();
-      await other.handOver();
-      log.add('app_1', request());
-      expect(await log.find('app_1')).toMatchObject({ complete: true });
-      expect(await idsOf(log)).toEqual(['req_3', 'req_2', 'req_1']);
-      expect(await idsOf(other)).toEqual(['req_2', 'req_1']);
-    });
-
     test('keeps the requests of an app when others, who only know its id, send more than are kept', async () => {
       log.add('app_1', request());
       for (let i = 0; i < 300; i += 1) log.add('app_1', request({ status: 400 }), false);
@@ -91,15 +79,6 @@ describe('the request log', () => {
       expect([ids.length, ids.at(-1), ids[0], ids.at(-2)]).toEqual([51, 'req_1', 'req_301', 'req_252']);
       for (let i = 0; i < 300; i += 1) log.add('app_1', request());
       expect(await idsOf(log)).toHaveLength(200);
-    });
-
-    test('keeps the requests of each app apart', async () => {
-      log.add('app_1', request());
-      log.add('app_2', request());
-      expect(await idsOf(log)).toEqual(['req_1']);
-      await log.handOver();
-      expect(await idsOf(log, 'app_2')).toEqual(['req_2']);
-      expect(await idsOf(log, 'app_3')).toEqual([]);
     });
 
     test('keeps requests while Redis is down, says that it is not complete, and moves them when Redis is back', async () => {
@@ -124,13 +103,6 @@ describe('the request log', () => {
       await log.handOver();
       expect(shared.stored.get('app_1')).toHaveLength(2);
       expect(await idsOf(log)).toEqual(['req_1']);
-    });
-
-    test('without Redis shows the requests at this gateway, and says that it is not complete', async () => {
-      log = new RequestLog({ shared: null, clock });
-      log.add('app_1', request());
-      await log.handOver();
-      expect(await log.find('app_1')).toMatchObject({ requests: [{ requestId: 'req_1' }], complete: false });
     });
 
     test('keeps the latest 200 requests of an app, and of at most 1,000 apps in memory', async () => {
