@@ -8,7 +8,6 @@ import { FakeClock } from '@phds/test-kit/fake-clock';
 import type { AccessRecordBatch, AccessRecordStore } from '../src/app/access-ports.ts';
 import { createAccessRecordStamps } from '../src/app/access-record-stamps.ts';
 import { type AccessRecorder, createAccessRecorder } from '../src/app/access-recorder.ts';
-import { createGrantRefs } from '../src/app/grant-refs.ts';
 import type { Access, Judgement, Verdict } from '../src/domain/access.ts';
 import { accessOf } from './running-service.ts';
 
@@ -82,14 +81,6 @@ const some = (count: number, change: object = {}) =>
   Array.from({ length: count }, () => ({ ...accessOf(GRANT), ...change }));
 
 describe('the access recorder', () => {
-  test('puts calls that arrive during a batch together into the next one, undivided', async () => {
-    const { recorder, store, first, release } = await startHeld();
-    const calls = [first, ...[4, 3, 2, 5].map((count) => recorder.record(some(count)))];
-    release();
-    expect((await Promise.all(calls)).map((verdicts) => verdicts.length)).toEqual([1, 4, 3, 2, 5]);
-    expect(store.batches.map((batch) => batch.recordCount)).toEqual([1, 9, 5]);
-  });
-
   test('has one insert in flight, and judges a batch after its commit while the next one is inserted', async () => {
     const [recorder, store] = startRecorder();
     const release = store.holdJudgements();
@@ -223,15 +214,6 @@ describe('the access recorder', () => {
     ]);
     expect(after).toMatchObject({ previousHash: hashBeginning(after!.writer) });
     expect(after?.writer).not.toBe(first.writer);
-  });
-
-  test('continues its chain when the clock goes back slightly', async () => {
-    const [recorder, store, clock] = startRecorder();
-    await recorder.record(some(1));
-    clock.advance(-5_000);
-    await recorder.record(some(1));
-    const [before, after] = store.batches as [AccessRecordBatch, AccessRecordBatch];
-    expect(after).toMatchObject({ writer: before.writer, seq: 1, at: before.at });
   });
 
   test('identifies the person of each record by the reference of its grant, read once, whatever the access says', async () => {
@@ -409,27 +391,6 @@ describe('calls that wait too long', () => {
     expect(await late).toEqual([NOT_RECORDED]);
     expect(await first).toHaveLength(1);
     expect(store.batches.map(({ recordCount }) => recordCount)).toEqual([1]);
-  });
-});
-
-describe('the references of grants', () => {
-  test('an unknown grant has the reference of nobody and is looked up again', async () => {
-    const grants = new FakeStore();
-    const refs = createGrantRefs(grants, 10);
-    expect(await refs.resolve(['late'])).toEqual([new Uint8Array(16)]);
-    grants.addRefs('late');
-    expect(await refs.resolve(['late'])).toEqual([grants.refs.get('late')]);
-  });
-
-  test('at most the limit of references is cached, and those in use are kept longest', async () => {
-    const grants = new FakeStore();
-    grants.addRefs('used', 'a', 'b', 'c', 'd');
-    const refs = createGrantRefs(grants, 4);
-    for (const grantId of ['a', 'b', 'c', 'd']) await refs.resolve([grantId, 'used']);
-    expect(grants.askedFor.flat().filter((grantId) => grantId === 'used')).toHaveLength(1);
-    const before = grants.askedFor.length;
-    await refs.resolve(['a']);
-    expect(grants.askedFor.slice(before)).toEqual([['a']]);
   });
 });
 

@@ -268,7 +268,7 @@ describe('a pending approval that was opened without the secret', () => {
 
   test('claimed while it is being removed, is either claimed permanently or not found', async () => {
     const known = await registerApp(consent);
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < 5; round += 1) {
       const id = await openAnonymously(known);
       const openings = Array.from({ length: 5 }, () => openAnonymously(known));
       const [claim] = await Promise.allSettled([get(id, 'ada'), ...openings]);

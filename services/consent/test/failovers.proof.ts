@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { RestoreKind } from '@phds/contracts/phds/common/v1/restore_pb';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
 import { startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createLogger } from '@phds/service-kit/telemetry/log';
@@ -10,7 +8,6 @@ import { connectAsSuperuser } from './database-clients.ts';
 import {
   accessOf,
   approve,
-  MOOD,
   type RegisteredApp,
   type RunningService,
   record,
@@ -43,15 +40,6 @@ describe('a database that was restored under a running service', () => {
     await consent.owner.query('UPDATE consent_audit.instance SET position = 0');
   });
 
-  test('releases nothing from before, and is recorded as a restore', async () => {
-    expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
-    expect((await checkLiveness(before)).grant?.status).toBe(GrantStatus.REVOKED);
-    expect(await consent.restores.getRestoreStatus({})).toMatchObject({
-      latest: { number: 2, kind: RestoreKind.DETECTED },
-      suspended: 1,
-    });
-  });
-
   test('acknowledges a change only once the restore is recorded', async () => {
     const anew = await approve(consent, app, 'after');
     expect(await record(consent, accessOf(anew))).toBe(Verdict.RELEASED);
@@ -75,18 +63,6 @@ describe('a replacement database with every acknowledged change', () => {
     await consent.asGateway.revokeGrant({ id: revoked.grantId }, await consent.session('revoked'));
   });
 
-  test('serves at once without an operator, and revocations stay in effect', async () => {
-    await renameDatabase();
-    expect(await record(consent, accessOf(before))).toBe(Verdict.RELEASED);
-    expect(await record(consent, accessOf(revoked))).toBe(Verdict.GRANT_REVOKED);
-    expect((await checkLiveness(before)).grant?.status).toBe(GrantStatus.ACTIVE);
-    expect(await consent.restores.getRestoreStatus({})).toEqual(expect.objectContaining({ suspended: 0 }));
-    expect(await consent.rows('SELECT kind FROM consent_audit.restore ORDER BY number')).toEqual([
-      { kind: 'first' },
-      { kind: 'failover' },
-    ]);
-  });
-
   test('gets records that verify, although it lacks the last records of before', async () => {
     for (const _ of [1, 2]) expect(await record(consent, accessOf(before))).toBe(Verdict.RELEASED);
     await renameDatabase();
@@ -94,12 +70,6 @@ describe('a replacement database with every acknowledged change', () => {
     await checkLiveness(before);
     expect(await record(consent, accessOf(before))).toBe(Verdict.RELEASED);
     expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 2, writers: 2 });
-  });
-
-  test('accepts approvals that join existing grants, as before', async () => {
-    await renameDatabase();
-    const again = await approve(consent, app, 'before', { requested: [MOOD] });
-    expect(again.grantId).toBe(before.grantId);
   });
 
   test('releases nothing while another instance has not confirmed it, and everything afterwards', async () => {

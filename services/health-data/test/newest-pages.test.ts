@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
 import { eventually } from '@phds/test-kit/conditions';
 import { capture } from '@phds/test-kit/plans';
 import { shared } from '@phds/test-kit/shared';
@@ -102,22 +101,6 @@ describe('newest pages that are read together', () => {
     expect(new Set(items.map(({ value }) => value))).toEqual(new Set(values));
   });
 
-  test('of more than 64 queries use several statements', async () => {
-    const asked = await capture(() => Promise.all(Array.from({ length: 130 }, () => list({}))));
-    expect(asked.map(({ values }) => (values[0] as unknown[]).length)).toEqual([64, 64, 2]);
-  });
-
-  test('count by their size, so that large pages do not make a statement slow', async () => {
-    const asked = await capture(() => Promise.all(Array.from({ length: 13 }, () => list({ limit: 100 }))));
-    expect(asked.map(({ values }) => (values[0] as unknown[]).length)).toEqual([12, 1]);
-  });
-
-  test('never wait for a page further down or of a window', async () => {
-    const slow = [{ offset: 20 }, { range: { from: new Date(0), to: null } }];
-    const asked = await capture(() => Promise.all([{}, ...slow, {}].map(list)));
-    expect(asked).toHaveLength(3);
-  });
-
   test('all fail as unavailable when the connection of their statement is lost, and the next ones succeed', async () => {
     await lockReadings();
     const results = Promise.allSettled([list({}), list({ userId: PEOPLE[1] })]);
@@ -139,30 +122,6 @@ describe('newest pages that are read together', () => {
       { status: 'fulfilled', value: expect.objectContaining({ total: expect.any(Number) }) },
       { status: 'rejected', reason: expect.objectContaining({ reason: 'internal' }) },
     ]);
-  });
-
-  test('are not cancelled when one caller gives up', async () => {
-    await lockReadings();
-    const deadlines = [new Deadline(LONG_MS), new Deadline(LONG_MS)] as const;
-    const results = Promise.allSettled(deadlines.map((deadline) => withinDeadline(deadline, () => list({}))));
-    await blocked(1);
-    deadlines[0].end();
-    await locker.query('ROLLBACK');
-    expect(await results).toEqual([
-      { status: 'rejected', reason: expect.objectContaining({ reason: 'unavailable' }) },
-      { status: 'fulfilled', value: expect.objectContaining({ items: expect.any(Array) }) },
-    ]);
-  });
-
-  test('are cancelled when every caller has given up', async () => {
-    await lockReadings();
-    const deadlines = [new Deadline(LONG_MS), new Deadline(LONG_MS)] as const;
-    const results = Promise.allSettled(deadlines.map((deadline) => withinDeadline(deadline, () => list({}))));
-    await blocked(1);
-    for (const deadline of deadlines) deadline.end();
-    await blocked(0);
-    const givenUp = { status: 'rejected', reason: expect.objectContaining({ reason: 'unavailable' }) };
-    expect(await results).toEqual([givenUp, givenUp]);
   });
 
   test('leave connections to other work, however many wait', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { METRICS, type MetricKey } from '@phds/catalog/metrics';
-import { dayOf, hourAt } from './reference/clock.ts';
+import { dayOf } from './reference/clock.ts';
 import { ComparedPerson } from './reference/compared-person.ts';
 import { NOW } from './reference/moments.ts';
 import type { Sent } from './reference/person.ts';
@@ -169,20 +169,6 @@ test('a summary and a point have exactly the documented fields, with one more de
     const at = '2026-01-10T00:00:00.000Z';
     expect((await ask(compared, before)).data).toMatchObject({ from: at, to: at, metrics: [] });
   }
-});
-
-test('an ECG without a heart rate is listed and never summarised', async () => {
-  const compared = new ComparedPerson(ports, 'ecg');
-  await compared.put([sent('ecg', '2026-01-02T10:00:00Z', null)]);
-  expect((await ask(compared, request('health-data', { category: 'heart' }))).data).toMatchObject([
-    { value: null },
-  ]);
-  expect((await ask(compared, request('aggregations'))).data.metrics).toEqual([]);
-  expect((await ask(compared, request('trends'))).pagination.total).toBe(0);
-  await compared.put([sent('ecg', '2026-01-02T10:00:00Z', 70), sent('ecg', '2026-01-02T11:00:00Z', null)]);
-  expect((await ask(compared, request('aggregations'))).data.metrics).toMatchObject([{ count: 1, sum: 70 }]);
-  await compared.put([sent('ecg', '2026-01-02T10:00:00Z', null)]);
-  await askAll(compared, ['ecg'], ['2026-01-02'], 'Europe/Berlin');
 });
 
 test.each(METRICS.filter(({ referenceRange }) => referenceRange !== null))(
@@ -376,15 +362,3 @@ test.each(['UTC', 'Europe/Berlin', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
     expect(await total({ dataFrom: '9999-12-31' })).toEqual([0, 0, 0]);
   },
 );
-
-test.each([
-  ['Europe/Berlin', '2025-10-26T00:59:59.999Z', '2025-10-26T00:00Z', '2025-10-26T01:00Z'],
-  ['Europe/Berlin', '2025-10-26T01:00:00Z', '2025-10-26T01:00Z', '2025-10-26T02:00Z'],
-  ['Asia/Kathmandu', '2025-06-01T10:00:00Z', '2025-06-01T09:15Z', '2025-06-01T10:15Z'],
-  ['Australia/Lord_Howe', '2025-04-05T14:59:00Z', '2025-04-05T14:00Z', '2025-04-05T15:00Z'],
-  ['Australia/Lord_Howe', '2025-04-05T15:00:00Z', '2025-04-05T15:00Z', '2025-04-05T15:30Z'],
-  ['Australia/Lord_Howe', '2025-10-04T15:29:59Z', '2025-10-04T14:30Z', '2025-10-04T15:30Z'],
-  ['Australia/Lord_Howe', '2025-10-04T15:30:00Z', '2025-10-04T15:30Z', '2025-10-04T16:00Z'],
-])('the reference itself: in %s, %s is in the hour from %s to %s', (zone, moment, start, end) => {
-  expect(hourAt(Date.parse(moment), zone)).toEqual({ start: Date.parse(start), end: Date.parse(end) });
-});
