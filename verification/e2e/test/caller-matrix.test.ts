@@ -104,10 +104,12 @@ test.each(SERVICES)('no rpc of %s tells a stranger more than why its token is re
     const attempts = Object.entries(strangers).flatMap(([name, authorization]) =>
       [true, false].map((isReadable) => ({ name, authorization, isReadable })),
     );
-    for (const path of paths) {
+    for (const [index, path] of paths.entries()) {
       const ask = async ({ name, ...attempt }: (typeof attempts)[number]) =>
         `${path} to ${name}: ${await call(service, { path, ...attempt })}`;
-      const answers = await Promise.all(attempts.map(ask));
+      // The first rpc is tried by every stranger, each other one without a token and by a few in turn.
+      const some = attempts.filter(({ name }, each) => name === 'no token' || each % 8 === index % 8);
+      const answers = await Promise.all((index === 0 ? attempts : some).map(ask));
       expect(answers.filter((answer) => !answer.endsWith(': refused'))).toEqual([]);
     }
   }

@@ -29,19 +29,6 @@ test('a person signs in and returns to the page; the session works at every gate
   expect(visit.list(stack.gateway).map(({ name }) => name)).toEqual(['session']);
 });
 
-test('another gateway finishes the sign-in that the first began', async () => {
-  const asking = await visit.open(`${stack.gateway}/sign-in`);
-  const { url } = await visit.pick(asking, 'signing-in-ada', '/sign-in/callback');
-  const cookie = visit
-    .list(stack.gateway)
-    .map(({ name, value }) => `${name}=${value}`)
-    .join('; ');
-  const other = stack.gatewayUrls[1] ?? '';
-  const answer = await send(`${other}${url.pathname}${url.search}`, { headers: { Cookie: cookie } });
-  expect([answer.status, answer.headers.get('location')]).toEqual([303, `${stack.gateway}/`]);
-  expect(answer.headers.get('set-cookie')).toContain('session=ey');
-});
-
 test('a second sign-in replaces the first, whose answer shows a page that says to sign in again', async () => {
   const first = await visit.open(`${stack.gateway}/sign-in?return_to=/apps`);
   const second = await visit.open(`${stack.gateway}/sign-in?return_to=/data`);

@@ -139,22 +139,6 @@ test('a data request is one trace through all four services, Postgres and Redis'
   ]);
 });
 
-test('a request with a body, outside of the data interface, is one trace too', async () => {
-  const route = 'POST /oauth/token';
-  const ofRoute = () => receiver.spans.filter(({ name }) => name === route).length;
-  const before = await eventually(() => ofRoute() > 0 && ofRoute());
-  await collector.exchange(await collector.newCode());
-  const root = await eventually(() => {
-    expect(ofRoute()).toBe(before + 1);
-    return receiver.spans.findLast(({ name }) => name === route);
-  });
-  await untilTraced(String(root?.attributes['phds.request_id']), {
-    gateway: ['IssueToken', 'IssueTokens', route],
-    authorization: ['CheckLivenesses', 'IssueToken', 'postgresql'],
-    consent: ['CheckLivenesses', 'postgresql'],
-  });
-});
-
 test('every service logs the id of the request, and of its trace', async () => {
   expect(firstRequest).not.toBe('');
   const [{ traceId = '' } = {}] = findTrace(receiver, firstRequest);
@@ -164,24 +148,6 @@ test('every service logs the id of the request, and of its trace', async () => {
   const ofRequest = lines.filter((line) => line.includes(firstRequest)).map((line) => JSON.parse(line));
   expect([...new Set(ofRequest.map(({ service }) => service))].toSorted()).toEqual(SERVICES);
   expect(new Set(ofRequest.map((line) => line.traceId))).toEqual(new Set([traceId]));
-});
-
-test('requests at the same time have a trace each, and their batches have links to all of them', async () => {
-  const answers = await Promise.all(Array.from({ length: 24 }, () => read()));
-  const requestIds = answers.map((answer) => idOf(expectStatus(200, answer)));
-  const linked = await eventually(() => {
-    const traces = requestIds.map((requestId) => findTrace(receiver, requestId));
-    for (const trace of traces) expect(trace.map(({ name }) => name)).toContain(ROUTE);
-    const batches = traces.flat().filter(({ name }) => name === 'batch');
-    expect(batches.length).toBeGreaterThan(0);
-    return { batches, traces };
-  });
-  const traceIds = new Set(linked.traces.map(([span]) => span?.traceId));
-  expect(traceIds.size).toBe(24);
-  for (const { links, attributes } of linked.batches) {
-    expect(links).toHaveLength(Number(attributes['phds.batch.size']) - 1);
-    for (const { traceId } of links) expect(traceIds).toContain(traceId);
-  }
 });
 
 test("a sender's trace context is linked, but neither continued nor allowed to prevent a trace", async () => {

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +8,6 @@ import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { LogWatch } from '../src/judge.ts';
 import { HEART, type HeldToken, newTally, PROFILE, Reads, toSentences } from '../src/load/reads.ts';
 import { openWire, type Wire } from '../src/load/wire.ts';
-import { notRun, summarize } from '../src/suite.ts';
 
 let directory: string;
 
@@ -35,30 +33,6 @@ describe('the watch on the logs', () => {
     await writeFile(join(directory, 'a.log'), `{"what":"${newSecret(kind)}"}`);
     expect(await new LogWatch(directory).findSecrets()).toHaveLength(1);
   });
-});
-
-test('a fault that could not be caused breaks the run', () => {
-  const { violations } = summarize([notRun('redis-flush', 'there is no Redis on this machine')]);
-  expect(violations).toEqual(['redis-flush: not run: there is no Redis on this machine']);
-});
-
-test('a skewed clock shifts the wall clock and nothing else', async () => {
-  const clock = join(directory, 'clock');
-  await writeFile(clock, '-3600000');
-  const program = `console.log(JSON.stringify([Date.now(), new Date().getTime(), new Date(5).getTime(),
-    new Date() instanceof Date, Date.parse('1970-01-01T00:00:01Z'), Date.UTC(1970, 0)]))`;
-  const preload = join(import.meta.dirname, '../../running-system/src/skewed-clock.ts');
-  const before = Date.now();
-  const { stdout } = spawnSync(process.execPath, ['--import', preload, '-e', program], {
-    env: { ...process.env, FAULTS_CLOCK_FILE: clock },
-    encoding: 'utf8',
-  });
-  const [now, made, ...rest] = JSON.parse(stdout) as [number, number, ...unknown[]];
-  for (const time of [now, made]) {
-    expect(time).toBeGreaterThanOrEqual(before - 3_600_000);
-    expect(time).toBeLessThanOrEqual(Date.now() - 3_600_000);
-  }
-  expect(rest).toEqual([5, true, 1_000, 0]);
 });
 
 describe('reads', () => {
@@ -112,31 +86,6 @@ describe('reads', () => {
     expect(toSentences(reads.tally)).toEqual([
       'data after revocation, 2 times; the first: req_1 got 200 at gateway 1',
     ]);
-  });
-
-  test('treat the first bytes of data as data, even if the connection then breaks', async () => {
-    answer = Object.assign(() => OK.slice(0, -2), { hangUp: true });
-    await read(held('dead'));
-    expect(reads.tally.violations).toHaveProperty('data after revocation');
-  });
-
-  test('do not count unanswered requests, and report requests that take too long', async () => {
-    answer = Object.assign(() => null, { hangUp: true });
-    await read(held('dead'));
-    expect(reads.tally).toMatchObject({ trials: 0, reads: { none: 1 }, violations: {} });
-    answer = () => null;
-    await read(held('dead'));
-    expect(Object.keys(reads.tally.violations)).toEqual(['hang']);
-  });
-
-  test('do not count a token whose end somebody tried to undo in the meantime', async () => {
-    const token = held('dead');
-    answer = () => {
-      token.state = 'void';
-      return OK;
-    };
-    await read(token);
-    expect(reads.tally).toMatchObject({ trials: 0, violations: {} });
   });
 
   test('report a live token that is refused, unless its end was asked for meanwhile', async () => {
