@@ -84,6 +84,15 @@ describe('endpoints', () => {
     expect(ENDPOINTS).toHaveLength(14);
   });
 
+  test('every list has pages, and no object has', () => {
+    const objects = ENDPOINTS.filter((endpoint) => endpoint.envelope === 'object').map(({ id }) => id);
+    expect(objects).toEqual(['aggregations', 'profile']);
+    for (const { envelope, query } of ENDPOINTS) {
+      expect(query.includes('page')).toBe(envelope === 'list');
+      expect(query.includes('pageSize')).toBe(envelope === 'list');
+    }
+  });
+
   test('only health-data takes its scope from the category, which must be given', () => {
     expect(ENDPOINTS.filter((endpoint) => endpoint.scopeByCategory).map(({ id }) => id)).toEqual([
       'health-data',
