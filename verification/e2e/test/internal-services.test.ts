@@ -35,9 +35,7 @@ async function run(
     AUTHORIZATION_PORT: new URL(authorization).port,
     CONSENT_PORT: new URL(consent).port,
     HEALTH_DATA_PORT: new URL(healthData).port,
-    AUTHORIZATION_ADDRESS: stack.rpcAddresses.authorization,
     CONSENT_ADDRESS: stack.rpcAddresses.consent,
-    HEALTH_DATA_ADDRESS: stack.rpcAddresses['health-data'],
     ACCESS_TOKEN: accessToken,
     USER_ID: userId,
     CLIENT_ID: app.clientId,
@@ -57,17 +55,10 @@ async function run(
 }
 
 const PHDS = `${process.execPath} packages/local-stack/src/phds/main.ts`;
-const MODULE = ['--input-type=module', '-'];
 const SAMPLES = {
   // Without --norc, bash takes the socket of its input for a remote shell and runs the start file of the user.
   curl: ['bash', ['--norc', '-c', findSample('curl', 'sh').replaceAll('pnpm --silent phds', PHDS)], '.', ''],
   Python: ['python3', ['-'], '.', findSample('Python', 'python')],
-  gRPC: [
-    process.execPath,
-    MODULE,
-    'verification/running-system',
-    findSample('gRPC', 'js').replace("'proto'", JSON.stringify(join(repositoryRoot, 'proto'))),
-  ],
 } as const;
 
 test.each(Object.entries(SAMPLES))(
@@ -84,3 +75,16 @@ test.each(Object.entries(SAMPLES))(
     ]);
   },
 );
+
+test('the sample for gRPC asks what a person shares', async () => {
+  const program = findSample('gRPC', 'js').replace("'proto'", JSON.stringify(join(repositoryRoot, 'proto')));
+  const args = ['--input-type=module', '-'];
+  const { answers, grantId } = await run(
+    'internal-grpc',
+    process.execPath,
+    args,
+    'verification/running-system',
+    program,
+  );
+  expect(answers).toMatchObject([{ shared: true, grantId }]);
+});
