@@ -116,7 +116,7 @@ export function stillCovered(
 }
 
 /** Scopes of data without a time, which the first day of a grant does not limit. */
-export const STANDING_SCOPES: readonly Scope[] = [
+export const UNDATED_SCOPES: readonly Scope[] = [
   'read:medications',
   'read:conditions',
   'read:allergies',

@@ -254,18 +254,18 @@ describe('a report', () => {
 describe('repeated statements in a file', () => {
   test('a reading with the same value is a repetition, with another value a contradiction', () => {
     const statements = new FirstStatements();
-    expect(statements.standingOfReading(reading(1))).toBe('first');
-    expect(statements.standingOfReading(reading(1))).toBe('repeated');
-    expect(statements.standingOfReading(reading(1, { value: 61 }))).toBe('contradicted');
-    expect(statements.standingOfReading(reading(1, { end: Date.UTC(2019, 0, 1, 0, 2) }))).toBe('first');
+    expect(statements.repetitionOfReading(reading(1))).toBe('first');
+    expect(statements.repetitionOfReading(reading(1))).toBe('repeated');
+    expect(statements.repetitionOfReading(reading(1, { value: 61 }))).toBe('contradicted');
+    expect(statements.repetitionOfReading(reading(1, { end: Date.UTC(2019, 0, 1, 0, 2) }))).toBe('first');
   });
 
   test('a record is recognised by its key, or by its content if it has no key', () => {
     const statements = new FirstStatements();
-    expect(statements.standingOfRecord(condition('c1'))).toBe('first');
-    expect(statements.standingOfRecord(condition('c1', 'Other'))).toBe('repeated');
-    expect(statements.standingOfRecord(condition('', 'Asthma'))).toBe('first');
-    expect(statements.standingOfRecord(condition('', 'Asthma'))).toBe('repeated');
-    expect(statements.standingOfRecord(condition('', 'Migraine'))).toBe('first');
+    expect(statements.repetitionOfRecord(condition('c1'))).toBe('first');
+    expect(statements.repetitionOfRecord(condition('c1', 'Other'))).toBe('repeated');
+    expect(statements.repetitionOfRecord(condition('', 'Asthma'))).toBe('first');
+    expect(statements.repetitionOfRecord(condition('', 'Asthma'))).toBe('repeated');
+    expect(statements.repetitionOfRecord(condition('', 'Migraine'))).toBe('first');
   });
 });

@@ -3,7 +3,7 @@ import type { Context } from '@opentelemetry/api';
 
 /** Work that can be aborted. */
 export interface Ongoing {
-  abandon(): void;
+  abort(): void;
 }
 
 /**
@@ -39,7 +39,7 @@ export class Deadline {
   end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    for (const ongoing of this.#ongoing ?? []) ongoing.abandon();
+    for (const ongoing of this.#ongoing ?? []) ongoing.abort();
   }
 }
 
@@ -95,7 +95,7 @@ export async function withinLastDeadline<T>(
   const last = new Deadline(Math.max(...[...calls].map((deadline) => deadline.remainingMs())));
   let waiting = calls.size;
   const ongoing = {
-    abandon: () => {
+    abort: () => {
       waiting -= 1;
       if (waiting === 0) last.end();
     },

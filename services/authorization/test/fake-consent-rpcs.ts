@@ -64,7 +64,7 @@ function createSandbox(fake: FakeConsent): Partial<UnaryRpcs<typeof SandboxServi
   };
 }
 
-function toStanding({ status, epoch, revision, changedAt, lock }: FakeApp) {
+function toState({ status, epoch, revision, changedAt, lock }: FakeApp) {
   const statusChangedAt = timestampFromDate(changedAt);
   return { status, epoch, revision, statusChangedAt, ...(lock !== undefined && { lock }) };
 }
@@ -105,7 +105,7 @@ function createLedger(fake: FakeConsent): UnaryRpcs<typeof LedgerService> {
         app.revision = Math.max(app.revision, knownRevision) + 1;
         app.epoch = Math.max(app.epoch, knownEpoch) + (status === AppStatus.REVOKED ? 1 : 0);
       }
-      return fake.leave('setAppStatus', toStanding(app));
+      return fake.leave('setAppStatus', toState(app));
     },
     setAppLock: async ({ clientId, lock, expectedRevision }) => {
       fake.enter('setAppLock');
@@ -122,7 +122,7 @@ function createLedger(fake: FakeConsent): UnaryRpcs<typeof LedgerService> {
         app.revision += 1;
       }
       await fake.onSetAppLock();
-      return fake.leave('setAppLock', toStanding(app));
+      return fake.leave('setAppLock', toState(app));
     },
     setAppOwner: async ({ clientId, ownerId }) => {
       fake.enter('setAppOwner');

@@ -178,7 +178,7 @@ describe('senders', () => {
     const crashed = Promise.withResolvers<void>();
     const queue: WebhookQueue = {
       ...harness.queue,
-      settle: () => {
+      recordOutcome: () => {
         crashed.resolve();
         return Promise.reject(new Error('crashed'));
       },
@@ -203,7 +203,7 @@ describe('senders', () => {
     const taken = await harness.claimOne();
     expect(taken.event.id).toBe(slow.event.id);
     const attempt = { at: new Date(), status: 204, failure: null, ms: 1 };
-    await harness.queue.settle(slow, attempt, { state: 'delivered' });
+    await harness.queue.recordOutcome(slow, attempt, { state: 'delivered' });
     expect(await setting.deliveries('delivered')).toEqual([]);
     await harness.queue.release(taken);
     await harness.deliver();

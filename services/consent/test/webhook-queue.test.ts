@@ -101,7 +101,7 @@ describe('the backlog', () => {
       `UPDATE webhook_endpoint SET failures = 9, failing_since = now() - interval '1 hour'`,
     );
     const claimed = await harness.claimOne();
-    await harness.queue.settle(claimed, accepted, { state: 'delivered' });
+    await harness.queue.recordOutcome(claimed, accepted, { state: 'delivered' });
     expect(await count(`e.state = 'pending' AND e.next_attempt_at <= now()`)).toBe(2_500);
   });
 

@@ -138,7 +138,7 @@ export class Timeline {
   }
 
   /** Prints the reads since the last call. */
-  look({ reads, endings, trials }: Tally): void {
+  add({ reads, endings, trials }: Tally): void {
     const now = { ...reads, ended: Object.values(endings).reduce((sum, each) => sum + each, 0), trials };
     const since = Object.entries(now)
       .map(([name, value]) => [name, value - (this.#last[name] ?? 0)] as const)
@@ -164,7 +164,7 @@ const GATEWAYS = 3;
 const PEOPLE = 16;
 const READERS = 8;
 const IMPORTING_USERS = ['importing-1', 'importing-2'];
-const LOOK_MS = 2_000;
+const TALLY_MS = 2_000;
 const WARM_UP = { timeoutMs: 60_000, intervalMs: 250 } as const;
 const RECOVERY_MS = 25_000;
 
@@ -194,7 +194,7 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   });
   print('  until everybody has been around once');
   await load.begin();
-  await eventually(async () => sumOf((await load.look()).endings) >= PEOPLE, WARM_UP);
+  await eventually(async () => sumOf((await load.readTally()).endings) >= PEOPLE, WARM_UP);
   using importers = new Importers(stack, IMPORTING_USERS);
   const run = { ...options, stack, load, importers, person, logs: new LogWatch(stack.logs) };
   const verdicts: Verdict[] = [];
@@ -219,7 +219,7 @@ async function runFault(fault: Fault, run: SuiteRun): Promise<Verdict> {
   timeline.say('steady load');
   await load.begin();
   importers.begin();
-  using _looking = lookAgainAndAgain(load, timeline);
+  using _adding = addTallies(load, timeline);
   await pause(run, Math.min(2_000, milliseconds / 4));
   timeline.say('the fault begins');
   const violations = await play(fault, run, timeline);
@@ -263,11 +263,11 @@ async function pause({ signal }: SuiteOptions, milliseconds: number): Promise<vo
   await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
 }
 
-function lookAgainAndAgain(load: LoadProcess, timeline: Timeline): Disposable {
-  const look = () => load.look().then((tally) => timeline.look(tally));
+function addTallies(load: LoadProcess, timeline: Timeline): Disposable {
+  const addTally = () => load.readTally().then((tally) => timeline.add(tally));
   // Failures of the load are reported by its other callers.
-  const looking = setInterval(() => void look().catch(() => undefined), LOOK_MS);
-  return { [Symbol.dispose]: () => clearInterval(looking) };
+  const reading = setInterval(() => void addTally().catch(() => undefined), TALLY_MS);
+  return { [Symbol.dispose]: () => clearInterval(reading) };
 }
 
 /** Measures the time until every service and every gateway works again, or returns what is still wrong. */

@@ -420,18 +420,18 @@ describe('repeated readings in a file', () => {
 
   test('are detected by type, times and source', () => {
     const repeated = new RepeatedReadings();
-    expect(repeated.standingOf('StepCount', reading())).toBe('first');
+    expect(repeated.repetitionOf('StepCount', reading())).toBe('first');
     for (const change of [
       { source: 'ipad' },
       { start: 0 },
       { end: Date.UTC(2024, 0, 2) },
       { type: 'Flights' } as const,
     ]) {
-      expect(repeated.standingOf('StepCount', reading(change))).toBe('first');
+      expect(repeated.repetitionOf('StepCount', reading(change))).toBe('first');
     }
-    expect(repeated.standingOf('StepCount', reading())).toBe('repeated');
-    expect(repeated.standingOf('StepCount', reading({ value: 2 }))).toBe('contradicted');
-    expect(repeated.standingOf('StepCount', reading({ start: -1e15 }))).toBe('first');
+    expect(repeated.repetitionOf('StepCount', reading())).toBe('repeated');
+    expect(repeated.repetitionOf('StepCount', reading({ value: 2 }))).toBe('contradicted');
+    expect(repeated.repetitionOf('StepCount', reading({ start: -1e15 }))).toBe('first');
   });
 
   test('are detected among many', () => {
@@ -439,7 +439,7 @@ describe('repeated readings in a file', () => {
     const at = (index: number, value = index) =>
       reading({ start: index * 1000, end: index * 1000 + (index % 7) * 1000, value });
     const standings = (value?: number) =>
-      new Set(Array.from({ length: 100_000 }, (_, index) => repeated.standingOf('a', at(index, value))));
+      new Set(Array.from({ length: 100_000 }, (_, index) => repeated.repetitionOf('a', at(index, value))));
     expect(standings()).toEqual(new Set(['first']));
     expect(standings()).toEqual(new Set(['repeated']));
     expect(standings(-1)).toEqual(new Set(['contradicted']));
@@ -447,9 +447,9 @@ describe('repeated readings in a file', () => {
 
   test('are remembered up to a limit, and for one type at a time', () => {
     const repeated = new RepeatedReadings(2);
-    expect(repeated.standingOf('a', reading())).toBe('first');
-    expect(repeated.standingOf('a', reading({ start: 0, end: 0 }))).toBe('first');
-    expect(repeated.standingOf('a', reading())).toBe('first');
-    expect(repeated.standingOf('b', reading())).toBe('first');
+    expect(repeated.repetitionOf('a', reading())).toBe('first');
+    expect(repeated.repetitionOf('a', reading({ start: 0, end: 0 }))).toBe('first');
+    expect(repeated.repetitionOf('a', reading())).toBe('first');
+    expect(repeated.repetitionOf('b', reading())).toBe('first');
   });
 });

@@ -80,7 +80,7 @@ export class WatchedClient extends pg.Client implements Ongoing {
   }) as pg.Client['query'];
 
   /** Called when the caller gives up. Closing the connection ends the work of the server. */
-  abandon(): void {
+  abort(): void {
     this.leaveDeadline();
     const { readyForQuery } = this as unknown as { readyForQuery: boolean };
     if (!readyForQuery) this.#socket.destroy(givenUp());

@@ -59,7 +59,7 @@ async function answerCall(
     [REQUEST_ID_METADATA]: requestId,
     [TRACEPARENT_METADATA]: traceparent,
   });
-  const whole = { abandon: () => context.cancel() };
+  const whole = { abort: () => context.cancel() };
   batch.deadline.hold(whole);
   try {
     return encode(method.output, await handler(decode(method.input, request) as never, context, caller));

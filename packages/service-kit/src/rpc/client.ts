@@ -179,7 +179,7 @@ function call<I extends DescMessage, O extends DescMessage>({
         else resolve(new GrpcResponse(method, message as MessageShape<O>));
       },
     );
-    const ongoing = { abandon: () => running.cancel() };
+    const ongoing = { abort: () => running.cancel() };
     deadline?.hold(ongoing);
     signal?.addEventListener('abort', () => running.cancel(), { once: true });
   });

@@ -6,10 +6,10 @@ import { isRefusal, Problem } from './problem.ts';
  * The state after a failed change. `undone`: the service refused it, or its state shows that it was not made. `made`: only the
  * response was lost. `unknown`: no response came, and the state could not be read afterwards.
  */
-export type Standing = 'undone' | 'made' | 'unknown';
+export type Outcome = 'undone' | 'made' | 'unknown';
 
 export interface Failure {
-  readonly standing: Standing;
+  readonly outcome: Outcome;
   /** Why it failed. */
   readonly error: unknown;
 }
@@ -18,7 +18,7 @@ export interface Failure {
 const MARGIN_MS = 2_000;
 /** For a page without the gateway's limit, such as that of a development server. */
 const LONGEST_LIMIT_MS = 20_000;
-const LOOK_EVERY_MS = 1_000;
+const READ_EVERY_MS = 1_000;
 
 /** A change of something whose state can be read from the service. */
 interface ChangeOf<Change, Answer, State> {
@@ -57,13 +57,13 @@ function processingMs(): number {
  * Whether a change with a lost response was made; null if that cannot be determined. It is certain that it was not made only once
  * the service has finished.
  */
-async function findOutcome(look: () => Promise<boolean | null>): Promise<boolean | null> {
+async function findOutcome(readState: () => Promise<boolean | null>): Promise<boolean | null> {
   const finishedAt = performance.now() + processingMs();
   for (;;) {
     const isFinished = performance.now() >= finishedAt;
-    const made = await look().catch(() => null);
+    const made = await readState().catch(() => null);
     if (made === true || isFinished) return made;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, READ_EVERY_MS));
   }
 }
 
@@ -77,44 +77,45 @@ export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answe
   const isUnderWay = useRef(false);
   // Observes the state shown by the page without fetching it.
   const state = useQuery({ queryKey, queryFn: read, enabled: false });
-  const lookAgain = () => Promise.all(affected.map((key) => client.invalidateQueries({ queryKey: key })));
+  const refetchAffected = () =>
+    Promise.all(affected.map((key) => client.invalidateQueries({ queryKey: key })));
 
-  const sendAndLook = async (change: Change): Promise<Answer | null> => {
+  const sendAndVerify = async (change: Change): Promise<Answer | null> => {
     const before = client.getQueryData<State>(queryKey);
     try {
       return await send(change);
     } catch (error) {
       if (isRefusal(error)) throw new FailedChange(change, before, error);
-      const made = await findOutcome(async () => isMade(await look(), change, before));
+      const made = await findOutcome(async () => isMade(await readState(), change, before));
       if (made === true) return null;
       const cause = made === null ? error : new Problem('NOT_MADE', 0, 'No answer came.');
       throw new FailedChange(change, before, cause);
     }
   };
   /** Reads the current state; the result of an earlier request would not do. */
-  const look = async () => {
+  const readState = async () => {
     await client.cancelQueries({ queryKey, exact: true });
     return client.fetchQuery({ queryKey, queryFn: read, staleTime: 0, retry: false });
   };
 
   const mutation = useMutation<Answer | null, FailedChange<Change, State>, Change>({
     mutationFn: (change) =>
-      sendAndLook(change).finally(() => {
+      sendAndVerify(change).finally(() => {
         isUnderWay.current = false;
       }),
-    onSuccess: () => (leadsAway ? undefined : lookAgain()),
+    onSuccess: () => (leadsAway ? undefined : refetchAffected()),
     // Not awaited, so that the known result is shown immediately.
-    onError: () => void lookAgain(),
+    onError: () => void refetchAffected(),
   });
 
   /** A state read after the failure takes precedence over the failure. */
   const judge = (failed: FailedChange<Change, State>): Failure => {
     const error = failed.cause;
     const made = state.data === undefined ? null : isMade(state.data, failed.change, failed.before);
-    if (made === true) return { standing: 'made', error };
+    if (made === true) return { outcome: 'made', error };
     const wasRead = made === false && state.dataUpdatedAt > failed.at;
     const isKnown = wasRead || isRefusal(error) || (error instanceof Problem && error.code === 'NOT_MADE');
-    return { standing: isKnown ? 'undone' : 'unknown', error };
+    return { outcome: isKnown ? 'undone' : 'unknown', error };
   };
 
   return {

@@ -16,8 +16,8 @@ export function ChangeNotice({
   /** What to do in that case. */
   readonly advice: string;
 }) {
-  if (failure === null || failure.standing === 'made') return null;
-  if (failure.standing === 'undone') return <ErrorNotice error={failure.error} title={undone} />;
+  if (failure === null || failure.outcome === 'made') return null;
+  if (failure.outcome === 'undone') return <ErrorNotice error={failure.error} title={undone} />;
   return (
     <div role="alert">
       <Notice tone="bad">

@@ -197,10 +197,10 @@ export function createIssueCode(dependencies: {
       throw new AppError('internal', '', { cause: 'consent names another app or environment' });
     }
     const code = deriveSecret('authorization_code', derivationKey, 'code', request.pendingId);
-    const standing = await authorizations.putCode(
+    const stored = await authorizations.putCode(
       toCode(request, approval, code, codeSecondsOf(app, codeSeconds)),
     );
-    if (!isUsable(standing, clock.now())) {
+    if (!isUsable(stored, clock.now())) {
       throw new AppError('already_decided', 'The approval was decided and its code is used or expired.');
     }
     return addQuery(request.redirectUri, { code, state: request.state, iss: issuer });

@@ -62,17 +62,17 @@ export function createIntrospection(dependencies: {
   return async (hash) => {
     const token = await tokens.findAccessToken(hash);
     if (token === null) return { status: 'unknown' };
-    const standing = judgeAccessToken(token, clock.now());
-    if (standing === 'expired') return { status: standing, jkt: token.jkt };
-    if (standing !== 'live') return { status: standing };
+    const state = judgeAccessToken(token, clock.now());
+    if (state === 'expired') return { status: state, jkt: token.jkt };
+    if (state !== 'live') return { status: state };
     const liveness = await checkLedger(token);
     if (liveness !== null && !isAlive(token, liveness)) return DEAD;
     const grant = token.userId === null ? null : (liveness?.grant ?? null);
-    const assertion = await vouchFor(token, grant);
+    const assertion = await signAssertion(token, grant);
     return { status: 'live', token, grant, assertion, ledgerChecked: liveness !== null };
   };
 
-  async function vouchFor(token: AccessToken, grant: GrantFacts | null): Promise<string | null> {
+  async function signAssertion(token: AccessToken, grant: GrantFacts | null): Promise<string | null> {
     const { userId, grantId, familyId, clientId, scopes, hash, expiresAt, jkt } = token;
     if (userId === null || grantId === null || familyId === null) return null;
     return sign({

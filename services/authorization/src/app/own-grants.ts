@@ -26,9 +26,9 @@ export function createOwnGrants(dependencies: {
 
   async function identify(tokenHash: Uint8Array): Promise<string> {
     const token = await tokens.findAccessToken(tokenHash);
-    const standing = token === null ? 'dead' : judgeAccessToken(token, clock.now());
-    if (standing === 'expired') throw new AppError('token_expired');
-    if (token === null || standing === 'dead') throw unauthorized('token not live');
+    const state = token === null ? 'dead' : judgeAccessToken(token, clock.now());
+    if (state === 'expired') throw new AppError('token_expired');
+    if (token === null || state === 'dead') throw unauthorized('token not live');
     if (token.userId !== null) throw unauthorized("a user's token");
     const liveness = await ledger.checkLiveness({ ...token, tokenHash });
     if (!liveness.appAlive || !liveness.tokenAlive) throw unauthorized('token not live');

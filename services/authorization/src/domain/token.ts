@@ -80,13 +80,13 @@ export interface AccessToken {
 }
 
 /** The status of an access token according to our own tables; the ledger decides about a live one. */
-export type TokenStanding = 'live' | 'expired' | 'dead';
+export type TokenState = 'live' | 'expired' | 'dead';
 
 /**
  * Judges an access token by our own rows. Expiry is checked first: within 24 hours after its end, a token is reported as expired
  * whatever else happened to it.
  */
-export function judgeAccessToken(token: AccessToken, now: Date): TokenStanding {
+export function judgeAccessToken(token: AccessToken, now: Date): TokenState {
   const overdueMs = now.getTime() - token.expiresAt.getTime();
   if (overdueMs >= 0) return overdueMs <= EXPIRED_TOKEN_MEMORY_SECONDS * 1000 ? 'expired' : 'dead';
   if (token.revokedAt !== null || token.familyRevokedAt !== null || token.suspended) return 'dead';

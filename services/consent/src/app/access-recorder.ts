@@ -166,7 +166,7 @@ class BatchRecorder implements AccessRecorder {
       await this.#judging;
       if (calls.length > 0) this.#judging = this.#within(calls, () => this.#judge(written));
     } catch (cause) {
-      this.#chain.abandon();
+      this.#chain.restart();
       for (const one of [...calls, ...refused]) one.refuse(cause);
     }
   }
@@ -180,7 +180,7 @@ class BatchRecorder implements AccessRecorder {
 
   /** Time never decreases within a chain. */
   #beginAnew(): void {
-    this.#chain.abandon();
+    this.#chain.restart();
     this.#stamps.restart();
   }
 
@@ -194,7 +194,7 @@ class BatchRecorder implements AccessRecorder {
     for (const [index, access] of accesses.entries()) {
       accessRecords.push(toAccessRecord(access, userRefs[index] ?? new Uint8Array(), nextId(), at));
     }
-    if (this.#isChainOver) this.#chain.abandon();
+    if (this.#isChainOver) this.#chain.restart();
     this.#isChainOver = false;
     const batch = this.#chain.next(at, accessRecords);
     await this.#store.insert(batch);
@@ -212,7 +212,7 @@ class BatchRecorder implements AccessRecorder {
       const accessRecords = batch.accessRecords.slice(batch.accessRecords.length - accesses.length);
       for (const call of calls) {
         const end = offset + call.accesses.length;
-        this.#settle(call, judgements.slice(offset, end), accessRecords.slice(offset, end));
+        this.#answer(call, judgements.slice(offset, end), accessRecords.slice(offset, end));
         offset = end;
       }
     } catch (cause) {
@@ -220,7 +220,7 @@ class BatchRecorder implements AccessRecorder {
     }
   }
 
-  #settle(
+  #answer(
     call: Call,
     judgements: Awaited<ReturnType<AccessRecordStore['judge']>>,
     accessRecords: readonly AccessRecord[],

@@ -10,7 +10,7 @@ export interface ChainEnd {
   /** Records that the batch is committed, so that the next one continues it. */
   advance(batch: ChainedBatch): void;
   /** Starts another chain, for example when it is unknown whether the last batch was committed. */
-  abandon(): void;
+  restart(): void;
 }
 
 export function createChainEnd(): ChainEnd {
@@ -38,7 +38,7 @@ export function createChainEnd(): ChainEnd {
       seq = batch.seq + 1;
       previousHash = Buffer.from(batch.hash);
     },
-    abandon() {
+    restart() {
       writer = randomUUID();
       seq = 0;
       previousHash = hashBeginning(writer);

@@ -1,5 +1,5 @@
 import { notFound } from '@phds/service-kit/errors';
-import type { AppStanding, ReportedApp } from '../domain/app.ts';
+import type { AppState, ReportedApp } from '../domain/app.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
 import type {
   AppStore,
@@ -12,11 +12,11 @@ import type {
 
 /** The authority on what is live. Each write is in effect when it returns and may be repeated. */
 export interface Ledger {
-  putApp(app: ReportedApp): Promise<AppStanding>;
+  putApp(app: ReportedApp): Promise<AppState>;
   /** Does nothing if the app is not at the expected revision. */
-  setAppStatus(command: StatusCommand): Promise<AppStanding>;
+  setAppStatus(command: StatusCommand): Promise<AppState>;
   /** Does nothing if the app is not at the expected revision. */
-  setAppLock(command: LockCommand): Promise<AppStanding>;
+  setAppLock(command: LockCommand): Promise<AppState>;
   /** Throws `not_found`. */
   setAppOwner(clientId: string, ownerId: string): Promise<void>;
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
@@ -34,11 +34,11 @@ export function createLedger(dependencies: {
 }): Ledger {
   const { apps, statuses, revocations, liveness, evictions } = dependencies;
 
-  function toChanged(clientId: string, standing: AppStanding | null): AppStanding {
-    if (standing === null) throw notFound();
+  function toChanged(clientId: string, state: AppState | null): AppState {
+    if (state === null) throw notFound();
     // Published even when nothing changed, because the first attempt may have crashed before publishing.
     evictions.publish({ case: 'clientId', value: clientId });
-    return standing;
+    return state;
   }
 
   return {

@@ -1,7 +1,7 @@
 import type { Language } from '@phds/catalog/languages';
 import type { Listed, Page } from '@phds/catalog/pagination';
 import type { Scope } from '@phds/catalog/scopes';
-import type { AppLock, AppStanding, AppStatus, ReportedApp } from '../domain/app.ts';
+import type { AppLock, AppState, AppStatus, ReportedApp } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
 import type { ConnectedApp, Grant, GrantStatus, GrantTerms, GrantView } from '../domain/grant.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
@@ -19,17 +19,17 @@ import type { ReceiptFacts, ShownScope } from '../domain/receipt.ts';
 /** The apps in the ledger. */
 export interface AppStore {
   /** Creates the app (active, epoch 1) or replaces its profile unless a newer one is stored. Never changes status, epoch or owner. */
-  put(app: ReportedApp): Promise<AppStanding>;
+  put(app: ReportedApp): Promise<AppState>;
   /**
    * Sets the status. Becoming revoked starts a new epoch. Setting the same status changes nothing unless the ledger is behind
    * `known`. Does nothing if the app is not at the expected revision, or would become active while it is locked. Null when unknown.
    */
-  setStatus(command: StatusCommand): Promise<AppStanding | null>;
+  setStatus(command: StatusCommand): Promise<AppState | null>;
   /**
    * Sets or lifts the operator's lock, under the same conditions. A locked app that was active is suspended, and active again when
    * the lock is lifted, unless its developer has set another status meanwhile.
    */
-  setLock(command: LockCommand): Promise<AppStanding | null>;
+  setLock(command: LockCommand): Promise<AppState | null>;
   /** False when unknown. */
   setOwner(clientId: string, ownerId: string): Promise<boolean>;
 }
@@ -40,7 +40,7 @@ export interface AppCommand {
   /** Null for any. */
   readonly expectedRevision: number | null;
   /** The highest epoch and revision known to authorization. A restored ledger continues above them. Zero means unknown. */
-  readonly known: Pick<AppStanding, 'epoch' | 'revision'>;
+  readonly known: Pick<AppState, 'epoch' | 'revision'>;
 }
 
 export interface StatusCommand extends AppCommand {

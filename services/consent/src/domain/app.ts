@@ -36,7 +36,7 @@ export interface AppLock {
 export type AppLockKind = 'suspension' | 'approval';
 
 /** The status of an app in the ledger. */
-export interface AppStanding {
+export interface AppState {
   readonly status: AppStatus;
   /** Everything issued in an older epoch is dead. */
   readonly epoch: number;

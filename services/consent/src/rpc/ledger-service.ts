@@ -10,7 +10,7 @@ import { implement } from '@phds/service-kit/rpc/service';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { Ledger } from '../app/ledger.ts';
 import type { AppCommand } from '../app/ports.ts';
-import type { AppStanding } from '../domain/app.ts';
+import type { AppState } from '../domain/app.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
 import {
   findAppLock,
@@ -40,11 +40,11 @@ export function createLedgerService(ledger: Ledger) {
       },
       async setAppStatus(request) {
         const status = parseAppStatus(request.status);
-        return toStandingMessage(await ledger.setAppStatus({ ...parseAppCommand(request), status }));
+        return toStateMessage(await ledger.setAppStatus({ ...parseAppCommand(request), status }));
       },
       async setAppLock(request) {
         const lock = findAppLock(request.lock);
-        return toStandingMessage(await ledger.setAppLock({ ...parseAppCommand(request), lock }));
+        return toStateMessage(await ledger.setAppLock({ ...parseAppCommand(request), lock }));
       },
       async setAppOwner({ clientId, ownerId }) {
         await ledger.setAppOwner(parseName('clientId', clientId), parseUserId(ownerId));
@@ -91,7 +91,7 @@ function parseAppCommand(request: SetAppStatusRequest | SetAppLockRequest): AppC
   };
 }
 
-function toStandingMessage({ status, epoch, revision, statusChangedAt, lock }: AppStanding) {
+function toStateMessage({ status, epoch, revision, statusChangedAt, lock }: AppState) {
   return {
     status: toAppStatusMessage(status),
     epoch,

@@ -3,7 +3,7 @@ import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
 import type { AppStore, StatusCommand } from '../app/ports.ts';
-import type { AppLock, AppStanding, ReportedApp } from '../domain/app.ts';
+import type { AppLock, AppState, ReportedApp } from '../domain/app.ts';
 import { ENDED, wanting } from '../webhooks/store/pg-events.ts';
 import { takeProfile } from './app-profiles.ts';
 
@@ -30,8 +30,8 @@ export function createPgApps(pool: pg.Pool): AppStore {
           WHERE changed.status = 'revoked' AND EXISTS (SELECT FROM ${wanting(ENDED, sql`changed`)})
           ON CONFLICT DO NOTHING
         )
-        SELECT ${STANDING} FROM changed`;
-      return toStanding(changed) ?? (await findStanding(pool, clientId));
+        SELECT ${APP_STATE} FROM changed`;
+      return toAppState(changed) ?? (await findAppState(pool, clientId));
     },
 
     setOwner: async (clientId, ownerId) =>
@@ -56,19 +56,19 @@ export function createPgApps(pool: pg.Pool): AppStore {
             AND (${expectedRevision}::int IS NULL OR revision = ${expectedRevision}::int)
           RETURNING *
         ), begun AS (${BEGUN})
-        SELECT ${STANDING} FROM changed`;
-      return toStanding(changed) ?? (await findStanding(pool, clientId));
+        SELECT ${APP_STATE} FROM changed`;
+      return toAppState(changed) ?? (await findAppState(pool, clientId));
     },
   });
 }
 
-interface Row extends Omit<AppStanding, 'lock'> {
+interface Row extends Omit<AppState, 'lock'> {
   readonly kind: AppLock['kind'] | null;
   readonly reason: string;
   readonly since: Date;
 }
 
-const STANDING = sql`status, epoch, revision, status_changed_at AS "statusChangedAt",
+const APP_STATE = sql`status, epoch, revision, status_changed_at AS "statusChangedAt",
   lock_kind AS kind, lock_reason AS reason, locked_at AS since`;
 
 /** Records the start of each epoch of the app that was changed. */
@@ -80,13 +80,13 @@ const BEGUN = sql`
 const isBehind = ({ revision, epoch }: StatusCommand['known']) =>
   sql`(revision < ${revision}::int OR epoch < ${epoch}::int)`;
 
-function toStanding(row: Row | undefined): AppStanding | null {
+function toAppState(row: Row | undefined): AppState | null {
   if (row === undefined) return null;
-  const { kind, reason, since, ...standing } = row;
-  return { ...standing, lock: kind === null ? null : { kind, reason, since } };
+  const { kind, reason, since, ...state } = row;
+  return { ...state, lock: kind === null ? null : { kind, reason, since } };
 }
 
-async function put(tx: pg.ClientBase, app: ReportedApp): Promise<AppStanding> {
+async function put(tx: pg.ClientBase, app: ReportedApp): Promise<AppState> {
   const { clientId, ownerId, name, description, developerName, homepageUrl, privacyPolicyUrl, updatedAt } =
     app;
   await execute(tx)`
@@ -96,15 +96,15 @@ async function put(tx: pg.ClientBase, app: ReportedApp): Promise<AppStanding> {
       ${updatedAt})
     ON CONFLICT (client_id) DO NOTHING`;
   const [row] = await select<Row>(tx)`
-    SELECT ${STANDING} FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
-  const standing = toStanding(row);
-  if (standing === null) throw new Error(`app ${clientId} is gone although it was just put`);
+    SELECT ${APP_STATE} FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
+  const state = toAppState(row);
+  if (state === null) throw new Error(`app ${clientId} is gone although it was just put`);
   await takeProfile(tx, app);
-  return standing;
+  return state;
 }
 
 /** In a separate statement, which sees the commit of a concurrent call that the change may have waited for. */
-async function findStanding(pool: pg.Pool, clientId: string): Promise<AppStanding | null> {
-  const [row] = await select<Row>(pool)`SELECT ${STANDING} FROM app WHERE client_id = ${clientId}`;
-  return toStanding(row);
+async function findAppState(pool: pg.Pool, clientId: string): Promise<AppState | null> {
+  const [row] = await select<Row>(pool)`SELECT ${APP_STATE} FROM app WHERE client_id = ${clientId}`;
+  return toAppState(row);
 }

@@ -41,7 +41,7 @@ const FROM = date('from');
 const TO = date('to');
 
 /** A condition or an allergy. */
-const STANDING_FACT = {
+const CONDITION_OR_ALLERGY = {
   name: required(optionalText('name', NAME_MAX)),
   severity: optionalCode('severity', SEVERITIES),
   sinceDate: SINCE_DATE,
@@ -84,8 +84,8 @@ export const HEALTH_RECORDS = {
     dose: optionalText('dose', NAME_MAX),
     reason: optionalText('reason', TEXT_MAX),
   },
-  condition: STANDING_FACT,
-  allergy: STANDING_FACT,
+  condition: CONDITION_OR_ALLERGY,
+  allergy: CONDITION_OR_ALLERGY,
   appointment: {
     startsAt: computed((sent) => parseDateTime(sent).at),
     title: required(optionalText('title', NAME_MAX)),

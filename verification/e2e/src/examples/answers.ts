@@ -43,8 +43,8 @@ export async function recordAnswers(stack: SharedStack): Promise<ReadonlyMap<str
   const connection = await connect(story, client);
   await readData(story, connection);
   await manageTokens(story, client, connection);
-  await lookAsPerson(story, connection);
-  await lookAsDeveloper(story, client);
+  await recordAsPerson(story, connection);
+  await recordAsDeveloper(story, client);
   await setWebhook(story, client);
   await rehearse(story);
   await readDocuments(story);
@@ -135,25 +135,28 @@ async function manageTokens(
   await recorder.record('getOwnGrant', `GET /oauth/grants/${grantId}`, { bearer });
 }
 
-async function lookAsPerson({ recorder, person: bearer }: Story, { grantId }: Connection): Promise<void> {
+async function recordAsPerson({ recorder, person: bearer }: Story, { grantId }: Connection): Promise<void> {
   const grant = `/partner/consent/grants/${grantId}`;
-  const look = (name: string, line: string, json?: unknown, status = 200) =>
+  const record = (name: string, line: string, json?: unknown, status = 200) =>
     recorder.record(name, line, json === undefined ? { bearer } : { bearer, json }, status);
-  await look('getSession', 'GET /partner/session');
-  await look('listGrants', 'GET /partner/consent/grants?status=active&pageSize=1');
-  await look('getGrant', `GET ${grant}`);
-  await look('narrowGrant', `PATCH ${grant}`, { scopes: SCOPES.filter((scope) => scope !== 'read:ehr') });
-  await look('getReceipt', `GET ${grant}/receipt`);
-  await look('listConnectedApps', 'GET /partner/consent/apps?pageSize=1');
-  await look('listAccesses', 'GET /partner/consent/accesses?pageSize=2');
-  await look('listGrantAccesses', `GET ${grant}/accesses?pageSize=2`);
-  await look('summarizeAccesses', 'GET /partner/consent/accesses/summary?pageSize=2');
-  await look('exportAccesses', `GET /partner/consent/accesses.csv?grantId=${grantId}`);
-  await look('previewData', 'GET /partner/consent/preview?scope=read:weight');
-  await look('requestDeletion', `POST ${grant}/deletion-request`);
+  await record('getSession', 'GET /partner/session');
+  await record('listGrants', 'GET /partner/consent/grants?status=active&pageSize=1');
+  await record('getGrant', `GET ${grant}`);
+  await record('narrowGrant', `PATCH ${grant}`, { scopes: SCOPES.filter((scope) => scope !== 'read:ehr') });
+  await record('getReceipt', `GET ${grant}/receipt`);
+  await record('listConnectedApps', 'GET /partner/consent/apps?pageSize=1');
+  await record('listAccesses', 'GET /partner/consent/accesses?pageSize=2');
+  await record('listGrantAccesses', `GET ${grant}/accesses?pageSize=2`);
+  await record('summarizeAccesses', 'GET /partner/consent/accesses/summary?pageSize=2');
+  await record('exportAccesses', `GET /partner/consent/accesses.csv?grantId=${grantId}`);
+  await record('previewData', 'GET /partner/consent/preview?scope=read:weight');
+  await record('requestDeletion', `POST ${grant}/deletion-request`);
 }
 
-async function lookAsDeveloper({ recorder, developer: bearer }: Story, { clientId }: Client): Promise<void> {
+async function recordAsDeveloper(
+  { recorder, developer: bearer }: Story,
+  { clientId }: Client,
+): Promise<void> {
   const app = `/developer/apps/${clientId}`;
   await recorder.record('listAppUsage', `GET ${app}/usage?pageSize=2`, { bearer });
   await recorder.record('listRequests', `GET ${app}/requests?pageSize=2`, { bearer });

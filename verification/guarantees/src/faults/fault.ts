@@ -4,7 +4,7 @@ import type { LoadProcess } from '../load/load-process.ts';
 /** The environment of a fault. */
 export interface Site {
   readonly stack: ProxiedStack;
-  readonly load: Pick<LoadProcess, 'look' | 'storm'>;
+  readonly load: Pick<LoadProcess, 'readTally' | 'storm'>;
   /** Approximate duration of the fault. */
   readonly milliseconds: number;
   /** Adds a line to the timeline. */

@@ -141,12 +141,12 @@ async function freeze(name: Doubled, { stack, load, sleep, say, milliseconds }: 
   await eventually(isUsed, { timeoutMs: 30_000, intervalMs: 100 });
   say(`two replicas of ${name} are in use`);
   const freezeMs = Math.min(FREEZE_MS, milliseconds);
-  const before = countReads(name, await load.look());
+  const before = countReads(name, await load.readTally());
   {
     using _frozen = suspend([replica.pid ?? 0]);
     await sleep(freezeMs);
   }
-  const after = countReads(name, await load.look());
+  const after = countReads(name, await load.readTally());
   const failed = after.failed - before.failed;
   const all = after.answered - before.answered + failed;
   const found = `${failed} of ${all} requests for data failed while one replica was frozen for ${freezeMs / 1_000} s`;

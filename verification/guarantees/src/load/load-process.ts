@@ -8,7 +8,7 @@ import type { Tally } from './reads.ts';
 export type LoadCommand =
   | { readonly kind: 'prepare'; readonly options: LoadOptions }
   | { readonly kind: 'begin' }
-  | { readonly kind: 'look' }
+  | { readonly kind: 'readTally' }
   | { readonly kind: 'storm'; readonly tokens: number }
   | { readonly kind: 'end' };
 
@@ -24,7 +24,7 @@ export interface LoadProcess extends AsyncDisposable {
   /** Starts the load with all counters at zero. */
   begin(): Promise<void>;
   /** The counters so far. */
-  look(): Promise<Tally>;
+  readTally(): Promise<Tally>;
   /** Revokes this many tokens at once. */
   storm(tokens: number): Promise<void>;
   /** Lets all people finish, and judges. */
@@ -38,7 +38,7 @@ export async function startLoad(options: LoadOptions): Promise<LoadProcess> {
   await send({ kind: 'prepare', options });
   return {
     begin: async () => void (await send({ kind: 'begin' })),
-    look: async () => (await send({ kind: 'look' })) as Tally,
+    readTally: async () => (await send({ kind: 'readTally' })) as Tally,
     storm: async (tokens) => void (await send({ kind: 'storm', tokens })),
     end: async () => (await send({ kind: 'end' })) as LoadReport,
     [Symbol.asyncDispose]: async () => {

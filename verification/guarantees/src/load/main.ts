@@ -15,7 +15,7 @@ async function run(command: LoadCommand): Promise<LoadReply['result']> {
     case 'begin':
       load.begin();
       return undefined;
-    case 'look':
+    case 'readTally':
       return load.tally;
     case 'storm':
       await load.storm(command.tokens);

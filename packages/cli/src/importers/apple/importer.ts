@@ -128,7 +128,7 @@ class AppleSource implements ImportSource {
       else
         handOverReading(
           outcome.reading,
-          repeated.standingOf(attributes['type'] ?? '', outcome.reading),
+          repeated.repetitionOf(attributes['type'] ?? '', outcome.reading),
           sink,
           line,
         );

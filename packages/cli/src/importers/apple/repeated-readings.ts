@@ -2,7 +2,7 @@ import type { ImportedReading, ImportSink, Origin } from '../ingest/importer.ts'
 import type { Outcome } from './records.ts';
 
 /** Whether a key is new, or how its value compares with the first one. */
-type Standing = 'first' | 'repeated' | 'contradicted';
+type Repetition = 'first' | 'repeated' | 'contradicted';
 
 const FIRST_SLOTS = 64;
 const FULLEST = 0.75;
@@ -18,7 +18,7 @@ class ValueTable {
   #count = 0;
 
   /** Stores the value of a new key; the value of a known key is kept. */
-  compare(key: number, value: number): Standing {
+  compare(key: number, value: number): Repetition {
     const slot = slotOf(this.#keys, key + 1);
     if (this.#keys[slot] !== 0)
       return this.#values[slot] === Math.fround(value) ? 'repeated' : 'contradicted';
@@ -74,14 +74,14 @@ export class RepeatedReadings {
   }
 
   /** Compares a reading with earlier ones. `identifier` is its HealthKit type. */
-  standingOf(identifier: string, { type, source, start, end, value }: ImportedReading): Standing {
+  repetitionOf(identifier: string, { type, source, start, end, value }: ImportedReading): Repetition {
     if (identifier !== this.#identifier || this.#count >= this.#maxReadings) this.#begin(identifier);
     const [at, length] = [start / 1000 + EPOCH_1900_S, (end - start) / 1000];
     // health-data refuses larger values anyway.
     if (at < 0 || at >= STARTS || length >= LENGTHS || value === null) return 'first';
-    const standing = this.#tableOf(`${type}|${source}`).compare(at * LENGTHS + length, value);
-    if (standing === 'first') this.#count += 1;
-    return standing;
+    const repetition = this.#tableOf(`${type}|${source}`).compare(at * LENGTHS + length, value);
+    if (repetition === 'first') this.#count += 1;
+    return repetition;
   }
 
   #begin(identifier: string): void {
@@ -111,12 +111,12 @@ export function handOver(outcome: Outcome, sink: ImportSink, origin: Origin): vo
 /** Passes the first reading of its type, times and source to the sink, and counts the others with a reason. */
 export function handOverReading(
   reading: ImportedReading,
-  standing: Standing,
+  repetition: Repetition,
   sink: ImportSink,
   origin: Origin,
 ): void {
-  if (standing === 'first') sink.reading(reading, origin);
-  else if (standing === 'repeated') sink.leftOut(reading.type, 'stated twice in the file');
+  if (repetition === 'first') sink.reading(reading, origin);
+  else if (repetition === 'repeated') sink.leftOut(reading.type, 'stated twice in the file');
   else
     sink.refused(
       reading.type,

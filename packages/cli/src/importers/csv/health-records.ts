@@ -57,7 +57,7 @@ interface HealthRecordKind {
   readonly build: (fields: Fields) => Content;
 }
 
-const STANDING_FACT: readonly HealthRecordColumn[] = ['name', 'severity', 'sinceDate'];
+const CONDITION_OR_ALLERGY: readonly HealthRecordColumn[] = ['name', 'severity', 'sinceDate'];
 
 /** The kinds by their name in the column `record`. */
 const HEALTH_RECORD_KINDS: { readonly [name: string]: HealthRecordKind } = {
@@ -96,14 +96,14 @@ const HEALTH_RECORD_KINDS: { readonly [name: string]: HealthRecordKind } = {
     }),
   },
   condition: {
-    columns: STANDING_FACT,
+    columns: CONDITION_OR_ALLERGY,
     build: ({ text }) => ({
       case: 'condition',
       value: { name: text('name'), severity: text('severity'), sinceDate: text('sinceDate') },
     }),
   },
   allergy: {
-    columns: STANDING_FACT,
+    columns: CONDITION_OR_ALLERGY,
     build: ({ text }) => ({
       case: 'allergy',
       value: { name: text('name'), severity: text('severity'), sinceDate: text('sinceDate') },

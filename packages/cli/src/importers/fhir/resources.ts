@@ -209,22 +209,22 @@ export class ResourceImport {
   }
 
   #takeReading(reading: ImportedReading, origin: Origin, sink: ImportSink): void {
-    const standing = this.#options.statements?.standingOfReading(reading) ?? 'first';
-    if (standing === 'first') sink.reading(reading, origin);
-    else if (standing === 'repeated') sink.leftOut(reading.type, 'stated twice in the file');
+    const repetition = this.#options.statements?.repetitionOfReading(reading) ?? 'first';
+    if (repetition === 'first') sink.reading(reading, origin);
+    else if (repetition === 'repeated') sink.leftOut(reading.type, 'stated twice in the file');
     else
       sink.refused(reading.type, 'an earlier item in the file has another value for the same time', origin);
   }
 
   #takeRecord(record: ImportedHealthRecord, origin: Origin, sink: ImportSink): void {
-    const standing = this.#options.statements?.standingOfRecord(record) ?? 'first';
-    if (standing === 'first') sink.record(record, origin);
+    const repetition = this.#options.statements?.repetitionOfRecord(record) ?? 'first';
+    if (repetition === 'first') sink.record(record, origin);
     else sink.leftOut(record.label, 'stated twice in the file');
   }
 }
 
 /** Whether an item is the first with its natural key, or how it compares with the first. */
-export type Standing = 'first' | 'repeated' | 'contradicted';
+export type Repetition = 'first' | 'repeated' | 'contradicted';
 
 /**
  * Remembers every natural key of a file, for formats in which a second statement is a mistake and not a correction. Stores one text
@@ -234,7 +234,7 @@ export class FirstStatements {
   readonly #readings = new Map<string, string>();
   readonly #records = new Set<string>();
 
-  standingOfReading({ type, start, end, value, unit, source }: ImportedReading): Standing {
+  repetitionOfReading({ type, start, end, value, unit, source }: ImportedReading): Repetition {
     const key = `${type}|${start}|${end}|${source}`;
     const stated = this.#readings.get(key);
     if (stated === undefined) this.#readings.set(key, `${value} ${unit}`);
@@ -242,7 +242,7 @@ export class FirstStatements {
     return stated === `${value} ${unit}` ? 'repeated' : 'contradicted';
   }
 
-  standingOfRecord({ key, source, record }: ImportedHealthRecord): Standing {
+  repetitionOfRecord({ key, source, record }: ImportedHealthRecord): Repetition {
     const naturalKey = `${record.case}|${source}|${toHealthRecordKey(key, record)}`;
     if (this.#records.has(naturalKey)) return 'repeated';
     this.#records.add(naturalKey);

@@ -26,13 +26,13 @@ import { WhoAsks } from './who-asks.tsx';
  */
 export function ApprovalForm({
   approval,
-  isLooking,
-  onLook,
+  isRefetching,
+  onRefetch,
 }: {
   readonly approval: PendingApproval;
   /** Whether the request is being read again. */
-  readonly isLooking: boolean;
-  readonly onLook: () => void;
+  readonly isRefetching: boolean;
+  readonly onRefetch: () => void;
 }) {
   const { connection } = approval;
   const [seen] = useState(approval);
@@ -41,8 +41,8 @@ export function ApprovalForm({
   const { decision, decide, hasTried, setTried, summary, dayField } = useSubmission(approval, terms);
   const isDeciding = decision.isPending || decision.isSuccess;
   const onOver = useCallback(() => {
-    if (!isDeciding) onLook();
-  }, [isDeciding, onLook]);
+    if (!isDeciding) onRefetch();
+  }, [isDeciding, onRefetch]);
   const change = (part: Partial<Choices>) => {
     setChoices({ ...choices, ...part });
     setTried(false);
@@ -74,7 +74,7 @@ export function ApprovalForm({
             approval={approval}
             terms={terms}
             decision={decision}
-            isLooking={isLooking}
+            isRefetching={isRefetching}
             summary={summary}
             onShare={() => decide(true)}
             onDeny={() => decide(false)}

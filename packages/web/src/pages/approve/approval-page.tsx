@@ -15,12 +15,12 @@ export function ApprovalPage({ id }: { readonly id: string }) {
   useFocusOnEnd(pending.data?.status);
   const { refetch } = pending;
   // Waits for a read that is under way: cancelling it would lose its answer.
-  const look = useCallback(() => void refetch({ cancelRefetch: false }), [refetch]);
+  const onRefetch = useCallback(() => void refetch({ cancelRefetch: false }), [refetch]);
   return (
     <Resource query={pending} notFound={<NoRequest />}>
       {(approval) =>
         approval.status === 'pending' ? (
-          <ApprovalForm approval={approval} isLooking={pending.isFetching} onLook={look} />
+          <ApprovalForm approval={approval} isRefetching={pending.isFetching} onRefetch={onRefetch} />
         ) : (
           <Narrow isCentred>
             <EndedRequest approval={approval} />

@@ -1,4 +1,4 @@
-import { STANDING_SCOPES, SUMMARY_SCOPES } from '@phds/catalog/scopes';
+import { SUMMARY_SCOPES, UNDATED_SCOPES } from '@phds/catalog/scopes';
 import type { ReactNode, Ref } from 'react';
 import type { useDecision } from '../../api/approvals.ts';
 import { Problem } from '../../api/problem.ts';
@@ -22,7 +22,7 @@ interface DecisionProps {
   readonly terms: Terms;
   readonly decision: ReturnType<typeof useDecision>;
   /** Whether the request is being read again. */
-  readonly isLooking: boolean;
+  readonly isRefetching: boolean;
 }
 
 /** The sentence that says what an approval would allow, and after it the two buttons. */
@@ -106,13 +106,13 @@ function shareText(connection: Connection | null, terms: Terms): string {
 }
 
 /** Why the latest decision was not made, or could not be confirmed. */
-function FailureNotice({ approval, decision, isLooking }: DecisionProps): ReactNode {
+function FailureNotice({ approval, decision, isRefetching }: DecisionProps): ReactNode {
   const { failure, variables } = decision;
   if (decision.isIdle) return <ArrivedProblem />;
   if (variables === undefined || failure === null) return null;
   if (failure.error instanceof Problem && failure.error.code === 'CONFLICT') {
     // Until the request is read again, it is unknown what has changed.
-    if (isLooking) return null;
+    if (isRefetching) return null;
     const isConnection = variables.revision !== approval.revision;
     return (
       <div role="alert">
@@ -158,7 +158,7 @@ function toSummary({ app, connection }: PendingApproval, terms: Terms): string[]
   if (chosen.length === 0) return [text(connection === null ? 'nothing' : 'nothingKept', { app: app.name })];
   if (dayFault !== null) return [text(dayFault === 'missing' ? 'dayMissing' : 'dayFuture')];
   const summaries = SUMMARY_SCOPES.filter((scope) => scopes.includes(scope));
-  const standing = firstDay === null ? [] : STANDING_SCOPES.filter((scope) => scopes.includes(scope));
+  const undated = firstDay === null ? [] : UNDATED_SCOPES.filter((scope) => scopes.includes(scope));
   const { gone, coarser, goesOn } = describeWithdrawal(app.name, scopes, stopped);
   return [
     toSentence(app.name, terms),
@@ -168,9 +168,9 @@ function toSummary({ app, connection }: PendingApproval, terms: Terms): string[]
     summaries.length === 0
       ? null
       : text('coversEverything', { items: formatList(summaries.map(scopeTitle)), count: summaries.length }),
-    standing.length === 0
+    undated.length === 0
       ? null
-      : text('noDates', { items: formatList(standing.map(scopeTitle)), app: app.name }),
+      : text('noDates', { items: formatList(undated.map(scopeTitle)), app: app.name }),
   ].filter((sentence) => sentence !== null);
 }
 

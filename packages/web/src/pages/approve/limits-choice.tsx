@@ -1,5 +1,5 @@
 import { GRANT_DAYS_CHOICES } from '@phds/catalog/lifetimes';
-import { STANDING_SCOPES } from '@phds/catalog/scopes';
+import { UNDATED_SCOPES } from '@phds/catalog/scopes';
 import type { Ref } from 'react';
 import type { Connection, PendingApproval } from '../../api/resources.ts';
 import { Card, Soft, Stack } from '../../ui/card.tsx';
@@ -112,7 +112,7 @@ function keptText({ dataFrom }: Connection): string {
 function StandingFacts({ approval: { app, requestedScopes }, terms: { firstDay, others } }: LimitsProps) {
   if (firstDay === null) return null;
   const all = new Set([...requestedScopes.map(({ scope }) => scope), ...others]);
-  const standing = STANDING_SCOPES.filter((scope) => all.has(scope)).map(scopeTitle);
-  if (standing.length === 0) return null;
-  return <Soft>{text('standing', { items: formatList(standing), app: app.name })}</Soft>;
+  const undated = UNDATED_SCOPES.filter((scope) => all.has(scope)).map(scopeTitle);
+  if (undated.length === 0) return null;
+  return <Soft>{text('undated', { items: formatList(undated), app: app.name })}</Soft>;
 }

@@ -21,7 +21,7 @@ export function NewAppPage() {
   const [type, setType] = useState<ApplicationType>('server');
   const [sent, setSent] = useState<{ name: string; before: readonly DeveloperApp[] } | null>(null);
   if (registration.data) return <Registered app={registration.data} />;
-  const isMade = registration.data === null || registration.failure?.standing === 'made';
+  const isMade = registration.data === null || registration.failure?.outcome === 'made';
   if (isMade && sent !== null)
     return <AnswerLost type={type} app={findNew(apps ?? [], sent.before, sent.name)} />;
   if (firstPage?.mayRegister === false) return <NotDeveloper />;

@@ -8,7 +8,7 @@ import { text } from './texts.ts';
 export function Rotated({ rotation }: { readonly rotation: ReturnType<typeof useRotation> }) {
   const { data, failure } = rotation;
   if (data) return <SecretOnce clientId={data.clientId} secret={data.clientSecret} />;
-  if (data === null || failure?.standing === 'made') {
+  if (data === null || failure?.outcome === 'made') {
     return (
       <div role="alert">
         <Notice tone="warn">

@@ -1,4 +1,4 @@
-import { type Scope, STANDING_SCOPES } from '@phds/catalog/scopes';
+import { type Scope, UNDATED_SCOPES } from '@phds/catalog/scopes';
 import { usePreview } from '../../api/preview.ts';
 import type { Preview } from '../../api/resources.ts';
 import { hasValue, TrendChart } from '../../charts/trend-chart.tsx';
@@ -24,7 +24,7 @@ export function ScopePreview({
     <Resource query={preview}>
       {(found) => (
         <>
-          {firstDay === null || STANDING_SCOPES.includes(scope) ? null : (
+          {firstDay === null || UNDATED_SCOPES.includes(scope) ? null : (
             <Soft>{text('fromDay', { day: formatDate(firstDay) })}</Soft>
           )}
           <Found preview={found} />

@@ -119,7 +119,7 @@ export interface WebhookQueue {
   /** Claims due events, at most one of a grant: the oldest that is pending. */
   claim(limits: ClaimLimits): Promise<ClaimedEvent[]>;
   /** Stores what came of a claim. Does nothing if the event was claimed again or removed meanwhile. */
-  settle(claimed: ClaimedEvent, attempt: WebhookAttempt, outcome: Outcome): Promise<void>;
+  recordOutcome(claimed: ClaimedEvent, attempt: WebhookAttempt, outcome: Outcome): Promise<void>;
   /** Gives a claim back: the event is due now. */
   release(claimed: ClaimedEvent): Promise<void>;
   measure(): Promise<PendingEvents>;

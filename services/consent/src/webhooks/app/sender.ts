@@ -143,7 +143,7 @@ async function deliver(
   const event = limitToShared(claimed.event, claimed.liveScopes);
   if (event === null) {
     const attempt = { at, status: null, failure: 'grant_ended', ms: 0 } as const;
-    await queue.settle(claimed, attempt, { state: 'failed', isGone: false });
+    await queue.recordOutcome(claimed, attempt, { state: 'failed', isGone: false });
     onDelivery?.('grant_ended');
     return;
   }
@@ -152,7 +152,7 @@ async function deliver(
   if (answer === null) return queue.release(claimed);
   const attempt = { at, ...answer, ms: Math.round(performance.now() - started) };
   const outcome = toOutcome(claimed, answer, random());
-  await queue.settle(claimed, attempt, outcome);
+  await queue.recordOutcome(claimed, attempt, outcome);
   onDelivery?.(outcome.state === 'pending' ? 'retried' : outcome.state);
 }
 

@@ -21,8 +21,8 @@ export function createPgWebhookQueue(pool: pg.Pool): WebhookQueue {
     findDue: (size, newWithinMs) => findDue(pool, size, newWithinMs),
     findDueAmong: (endpoints) => findDueAmong(pool, endpoints),
     claim: (limits) => claim(pool, limits),
-    async settle(claimed, attempt, outcome) {
-      await settle(pool, claimed, attempt, outcome);
+    async recordOutcome(claimed, attempt, outcome) {
+      await recordOutcome(pool, claimed, attempt, outcome);
       if (outcome.state === 'delivered' && claimed.endpoint.isFailing)
         await endOutage(pool, claimed.endpoint.id);
     },
@@ -49,7 +49,7 @@ export function createPgWebhookQueue(pool: pg.Pool): WebhookQueue {
  * event of the grant is due, unless its own time is still to come. The id of an erased person is kept only until the deployment has the end
  * of their connection.
  */
-async function settle(
+async function recordOutcome(
   pool: pg.Pool,
   { event, endpoint, lease }: ClaimedEvent,
   { at, status, failure, ms }: WebhookAttempt,

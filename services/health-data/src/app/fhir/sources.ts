@@ -242,32 +242,32 @@ interface RecordSource<Kind extends HealthRecordKind> {
   readonly timesOf: (record: Found<Kind>) => { readonly start: number; readonly end: number } | null;
   readonly toText: (identity: Identity, record: Found<Kind>, ids: ReaderIds) => string;
   /** Whether it holds whenever it began, so that the first day of a grant does not limit it. All of these are read at once. */
-  readonly isStanding?: true;
+  readonly isUndated?: true;
   readonly statusesOf?: (search: FhirSearch) => readonly string[];
 }
 
 function records<Kind extends HealthRecordKind>(
   { healthRecords, profiles }: DataPorts,
   request: FhirRead,
-  { kind, prefix, scope, timesOf, toText, isStanding, statusesOf }: RecordSource<Kind>,
+  { kind, prefix, scope, timesOf, toText, isUndated, statusesOf }: RecordSource<Kind>,
 ): Source {
   const { search, ids, userId, dataFrom, patientId } = request;
   const toQuery = async (when: TimeBounds) => ({
     userId,
     ids: search.ids?.flatMap((id) => findRowId(ids, prefix, id) ?? []) ?? null,
-    since: isStanding ? null : await findSince(profiles, request),
+    since: isUndated ? null : await findSince(profiles, request),
     coverFrom: dataFrom === null ? null : midnightUtc(dataFrom),
     statuses: statusesOf?.(search) ?? null,
     when,
   });
   const source: Source = {
-    isDated: !isStanding,
+    isDated: !isUndated,
     read: async (when, limit) => {
       const rows = await healthRecords.listNewest(kind, { ...(await toQuery(when)), limit });
       const fhirIds = toFhirIds(ids, prefix, rows);
       return rows.flatMap((record, index) => {
         const times = timesOf(record);
-        if (isStanding && !isInBounds(times, search.when)) return [];
+        if (isUndated && !isInBounds(times, search.when)) return [];
         const identity = { id: fhirIds[index] ?? '', patientId };
         return {
           id: identity.id,
@@ -278,7 +278,7 @@ function records<Kind extends HealthRecordKind>(
       });
     },
   };
-  if (isStanding) return source;
+  if (isUndated) return source;
   return { ...source, count: async () => healthRecords.count(kind, await toQuery(search.when)) };
 }
 
@@ -314,7 +314,7 @@ const RECORDS: {
     scope: 'read:conditions',
     timesOf: sinceOf,
     toText: encode(resources.toCondition),
-    isStanding: true,
+    isUndated: true,
   } satisfies RecordSource<'condition'>,
   AllergyIntolerance: {
     kind: 'allergy',
@@ -322,7 +322,7 @@ const RECORDS: {
     scope: 'read:allergies',
     timesOf: sinceOf,
     toText: encode(resources.toAllergy),
-    isStanding: true,
+    isUndated: true,
   } satisfies RecordSource<'allergy'>,
   MedicationRequest: {
     kind: 'medication',
@@ -330,7 +330,7 @@ const RECORDS: {
     scope: 'read:medications',
     timesOf: () => null,
     toText: encode(resources.toMedicationRequest),
-    isStanding: true,
+    isUndated: true,
   } satisfies RecordSource<'medication'>,
   MedicationAdministration: {
     kind: 'adherence-entry',

@@ -125,10 +125,10 @@ function NewSecret({
 }) {
   const secret = rotation.data?.secret ?? change.data?.secret;
   if (secret !== undefined) return <SecretOnce secret={secret} />;
-  if (rotation.data === null || rotation.failure?.standing === 'made') {
+  if (rotation.data === null || rotation.failure?.outcome === 'made') {
     return <Unseen title={text('rotatedUnseen')} />;
   }
-  if (change.data === null || change.failure?.standing === 'made') {
+  if (change.data === null || change.failure?.outcome === 'made') {
     return <Unseen title={text('savedUnseen')} />;
   }
   return (
