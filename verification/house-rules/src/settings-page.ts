@@ -81,12 +81,20 @@ authorization, consent, health-data. [Deploy](deploy.md) says what belongs toget
 
 const HEAD = '| Setting | Meaning | Value | Default |\n|---|---|---|---|';
 
+/** OpenTelemetry documents its own settings. */
+const OPENTELEMETRY = 'https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/';
+const OF_OPENTELEMETRY = /^OTEL_/;
+
 function toTable(rows: readonly SettingRow[]): string {
-  const lines = rows.map(
+  const own = rows.filter(({ name }) => !OF_OPENTELEMETRY.test(name));
+  const others = rows.filter(({ name }) => OF_OPENTELEMETRY.test(name)).map(({ name }) => `\`${name}\``);
+  const lines = own.map(
     ({ name, meaning, value, standard, secret }) =>
       `| \`${name}\` | ${[meaning, `${value}${describeSecret(secret)}`, standard].join(' | ')} |`,
   );
-  return [HEAD, ...lines].join('\n');
+  const table = [HEAD, ...lines].join('\n');
+  if (others.length === 0) return table;
+  return `${table}\n\nOf [OpenTelemetry's own](${OPENTELEMETRY}), for [traces](observability.md#traces): ${others.join(', ')}.`;
 }
 
 function describeSecret(secret: string): string {
