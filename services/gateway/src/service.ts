@@ -71,7 +71,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const requests = openRequestLog(redis, config, { clock, log }, starting);
   const verification = starting.use(openSessionVerification(config, { clock, failureOf }));
   const authenticator = new Authenticator({ tokens: backends.tokenCalls, cache, clock });
-  starting.use(renewDueTokens(authenticator, config, failureOf));
   let isLeaving = false;
   const readiness = createReadiness({ backends, clock, isLeaving: () => isLeaving });
   const signIn = openSignIn(config, { clock, verification });
@@ -169,15 +168,6 @@ async function connectRedis(
   // Until then a proof that another gateway has seen would work here.
   await redis.tried;
   return redis;
-}
-
-function renewDueTokens(
-  authenticator: Authenticator,
-  { CACHE_RENEWAL_INTERVAL_MS: intervalMs }: Config,
-  failureOf: FailureReports,
-): AsyncDisposable {
-  const onFailure = failureOf('renewing cached tokens');
-  return startPeriodic(() => authenticator.renewDue(), { intervalMs, onFailure });
 }
 
 /** Counts refusals, and sends the counts to consent periodically, and once more after the last request. */

@@ -212,9 +212,6 @@ const cacheAndReports = {
   CACHE_TTL_MS: integer(50_000, { max: REVOCATION_PROPAGATION_SECONDS * 1000 - 5_000, unit: 'ms' }).describe(
     'Maximum lifetime of a cached access token; the minimum is half of it.',
   ),
-  CACHE_RENEWAL_INTERVAL_MS: durationMs(1_000).describe(
-    'Interval at which cached tokens in steady use are renewed.',
-  ),
   USAGE_INTERVAL_MS: durationMs(5_000).describe(
     'Interval at which counts of refused requests are sent to consent.',
   ),

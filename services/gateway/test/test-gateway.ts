@@ -45,8 +45,6 @@ export async function startTestGateway(
     CONSENT_DEADLINE_MS: '20000',
     HEALTH_DATA_DEADLINE_MS: '20000',
     REDIS_COMMAND_TIMEOUT_MS: '20000',
-    // A renewal would ask authorization at any moment.
-    CACHE_RENEWAL_INTERVAL_MS: '3600000',
     ...backends.settings,
     ...env,
   });

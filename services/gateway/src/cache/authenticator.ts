@@ -2,7 +2,7 @@ import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
 import { type IntrospectResponse, TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { type GrantFacts as GrantMessage, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
-import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
+import { AppError, unauthorized } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import { LRUCache } from 'lru-cache';
 import type { TokenCalls } from '../clients/token-calls.ts';
@@ -40,11 +40,6 @@ export class ExpiredToken extends AppError {
     this.jkt = jkt;
   }
 }
-
-/** Calls of waiting requests and of renewals take turns. */
-const RENEWALS = 'renewals';
-/** Renewals in one turn. Those left over have their turn in the next, or are introspected at their next use. */
-const MAX_RENEWALS = 500;
 
 interface Flight {
   readonly generation: number;
@@ -100,26 +95,9 @@ export class Authenticator {
     this.#cache.forget(toCacheKey(hash));
   }
 
-  /**
-   * Renews the cached facts of tokens in steady use before they end: all in one turn, so that authorization and consent look them up
-   * together. A token that cannot be renewed is introspected at its next use after that. Never rejects.
-   */
-  async renewDue(): Promise<void> {
-    await Promise.allSettled(this.#cache.takeDue(MAX_RENEWALS).map((key) => this.#renewDue(key)));
-  }
-
-  async #renewDue(key: string): Promise<void> {
-    try {
-      await this.#ask(key, Buffer.from(key, 'latin1'), RENEWALS);
-    } catch (error) {
-      // Authorization says that the token is no longer alive.
-      if (toAppError(error).reason !== 'unavailable') this.#cache.forget(key);
-    }
-  }
-
-  async #ask(key: string, hash: Buffer, turn = ''): Promise<Principal> {
+  async #ask(key: string, hash: Buffer): Promise<Principal> {
     const { generation } = this.#cache;
-    const flight: Flight = { generation, answer: this.#introspect(key, hash, turn, generation) };
+    const flight: Flight = { generation, answer: this.#introspect(key, hash, generation) };
     this.#flights.set(key, flight);
     try {
       return await flight.answer;
@@ -128,9 +106,9 @@ export class Authenticator {
     }
   }
 
-  async #introspect(key: string, hash: Buffer, turn: string, generation: number): Promise<Principal> {
+  async #introspect(key: string, hash: Buffer, generation: number): Promise<Principal> {
     const askedAt = this.#clock.now().getTime();
-    const response = await this.#tokens.introspect({ request: { tokenHash: hash }, key: turn });
+    const response = await this.#tokens.introspect({ request: { tokenHash: hash } });
     if (response.status === TokenStatus.EXPIRED) throw new ExpiredToken(response);
     if (response.status === TokenStatus.DEAD) throw new RefusedToken('token is no longer alive');
     if (response.status !== TokenStatus.LIVE) throw unauthorized('token is not known');

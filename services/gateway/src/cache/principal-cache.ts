@@ -5,12 +5,6 @@ import type { Principal } from '../domain/principal.ts';
 /** How many evictions are kept for each kind (family, grant, app). */
 const MAX_EVICTIONS = 10_000;
 
-/** The last part of an entry's maximum lifetime, in which its use makes it due for renewal: with the usual settings, five turns. */
-const DUE_PART = 1 / 10;
-
-/** Maximum number of tokens that wait for their renewal: as many as five turns of early renewal ask for. A token is due for about that long. */
-const MAX_DUE = 2_500;
-
 /** Identifies the entries that an eviction removes. */
 export interface EvictionSubject {
   readonly kind: 'token' | 'family' | 'grant' | 'client';
@@ -28,8 +22,6 @@ interface PrincipalCacheOptions {
 interface Entry {
   readonly principal: Principal;
   readonly until: number;
-  /** Whether its use shortly before `until` makes it due for renewal. */
-  mayBeDue: boolean;
   /** The last generation at which this entry was checked and found not evicted. */
   generation: number;
 }
@@ -50,15 +42,12 @@ export class PrincipalCache {
   };
   readonly #clock: Clock;
   readonly #ttlMs: number;
-  readonly #dueMs: number;
-  readonly #due = new Set<string>();
   readonly #counts = { hits: 0, misses: 0, evictions: 0 };
   #generation = 0;
 
   constructor({ maxTokens, ttlMs, clock }: PrincipalCacheOptions) {
     this.#clock = clock;
     this.#ttlMs = ttlMs;
-    this.#dueMs = ttlMs * DUE_PART;
     this.#entries = new LRUCache({ max: maxTokens });
   }
 
@@ -87,57 +76,21 @@ export class PrincipalCache {
   #find(key: string): Principal | null {
     const entry = this.#entries.get(key);
     if (entry === undefined) return null;
-    const leftMs = entry.until - this.#clock.now().getTime();
-    const isAlive = leftMs > 0 && !this.#isEvicted(entry);
-    if (!isAlive) {
-      this.#entries.delete(key);
-      return null;
-    }
-    if (leftMs <= this.#dueMs && entry.mayBeDue && this.#due.size < MAX_DUE) {
-      entry.mayBeDue = false;
-      this.#due.add(key);
-    }
-    return entry.principal;
+    if (entry.until > this.#clock.now().getTime() && !this.#isEvicted(entry)) return entry.principal;
+    this.#entries.delete(key);
+    return null;
   }
 
   /**
-   * Removes and returns the tokens that were used shortly before the end of their entries: the oldest, at most `most`. Skips those
-   * that have ended, were evicted or were renewed at their use meanwhile: asking about them would only delay the others.
+   * Stores facts that were requested at `askedAt` (ms) in `generation`. Does nothing if an eviction has happened since. An entry lives
+   * for half to all of the lifetime, by its key, so that tokens cached at once (after a start or a Redis reconnection) do not all end
+   * at once.
    */
-  takeDue(most = Number.POSITIVE_INFINITY): readonly string[] {
-    const taken: string[] = [];
-    for (const key of this.#due) {
-      if (taken.length >= most) break;
-      this.#due.delete(key);
-      if (this.#isDue(key)) taken.push(key);
-    }
-    return taken;
-  }
-
-  #isDue(key: string): boolean {
-    const entry = this.#entries.peek(key);
-    if (entry === undefined || this.#isEvicted(entry)) return false;
-    const leftMs = entry.until - this.#clock.now().getTime();
-    return leftMs > 0 && leftMs <= this.#dueMs;
-  }
-
-  /** Stores facts that were requested at `askedAt` (ms) in `generation`. Does nothing if an eviction has happened since. */
   put(key: string, principal: Principal, askedAt: number, generation: number): void {
     if (generation !== this.#generation) return;
-    const latest = askedAt + this.#ttlMs;
-    const before = this.#entries.peek(key);
-    // A renewed entry lives equally long each time, so that the spread of the first expiries lasts.
-    const expiry =
-      before === undefined
-        ? toExpiry(key, latest, this.#ttlMs / 2)
-        : Math.min(latest, before.until + this.#ttlMs - this.#dueMs);
-    const { expiresAt } = principal;
-    this.#entries.set(key, {
-      principal,
-      until: Math.min(expiry, expiresAt),
-      mayBeDue: expiry < expiresAt,
-      generation,
-    });
+    const spread = (key.charCodeAt(0) & 0xff) / 256;
+    const until = Math.min(askedAt + this.#ttlMs * (1 - spread / 2), principal.expiresAt);
+    this.#entries.set(key, { principal, until, generation });
   }
 
   /** Drops one token. Answers to calls already in progress can still be stored. */
@@ -190,14 +143,4 @@ class Evictions {
     // `peek` keeps the order of generations, so that the oldest one is discarded first.
     return generation < this.#discarded || generation < (this.#latest.peek(id) ?? 0);
   }
-}
-
-/**
- * The latest moment at or before `latest` at which this token may expire. These moments are `step` apart and differ between tokens,
- * so that tokens cached at the same moment (after a start or a Redis reconnection) do not all expire at once. With a step of half
- * the lifetime, a first entry lives for half of it or longer; an entry asked about right after its expiry lives for all of it.
- */
-function toExpiry(key: string, latest: number, step: number): number {
-  const offset = ((key.charCodeAt(0) & 0xff) / 256) * step;
-  return latest - ((latest - offset) % step);
 }
