@@ -141,7 +141,8 @@ module.exports = {
     },
     {
       name: 'synthetic-people-in-the-sandbox-only',
-      comment: 'Of the services, health-data alone makes up people, behind a port: those of sandbox apps.',
+      comment:
+        'Of the services, health-data alone makes up people, behind a port: those of a sandbox deployment.',
       severity: 'error',
       from: {
         path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|record-chain))/src/',

@@ -16,8 +16,6 @@ export interface AuthorizationRequest extends CallOptions {
   readonly scopes: readonly Scope[];
   /** Why, in a sentence that the person reads. Shown only when the app has authenticated itself. */
   readonly purpose?: string;
-  /** Who should approve; with an app in the sandbox, its synthetic person. */
-  readonly loginHint?: string;
   /** Returned to your callback unchanged. Default: 256 random bits. */
   readonly state?: string;
 }
@@ -58,7 +56,6 @@ export async function startAuthorization(
     code_challenge: await hashText(kept.codeVerifier),
     code_challenge_method: 'S256',
     purpose: request.purpose,
-    login_hint: request.loginHint,
     // The tokens replace those that the app holds, so they must not open less.
     include_granted_scopes: 'true',
   };

@@ -49,7 +49,7 @@ test.each(AREAS)('every message of %s is used', (area) => {
 const SAME: Readonly<Record<string, readonly string[]>> = {
   apps: ['app', 'domain', 'website'],
   console: [
-    ...['name', 'status', 'webhook', 'live', 'sandbox', 'scopes', 'homepage'],
+    ...['name', 'status', 'webhook', 'sandbox', 'scopes', 'homepage'],
     ...['typeServer', 'authenticationSecret'],
   ],
   data: ['bmi', 'fieldName', 'fieldStatus', 'moodNeutral', 'sourceAppleWatch', 'sourceIphone'],

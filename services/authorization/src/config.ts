@@ -48,7 +48,7 @@ const settings = z.object({
     .default('listed')
     .meta({ unit: '`anyone`, `claim` or `listed`' })
     .describe(
-      'Who may register apps, also sandbox apps: everybody who signs in, sessions with the claim of `DEVELOPER_CLAIM`, or the people of `phds developers`.',
+      'Who may register apps: everybody who signs in, sessions with the claim of `DEVELOPER_CLAIM`, or the people of `phds developers`.',
     ),
   DEVELOPER_CLAIM: z
     .string()
@@ -60,9 +60,7 @@ const settings = z.object({
     .enum(['required', 'none'], 'must be required or none')
     .default('required')
     .meta({ unit: '`required` or `none`' })
-    .describe(
-      'Whether an operator approves each live app (`phds apps approve`) before people see it. Sandbox apps never wait.',
-    ),
+    .describe('Whether an operator approves each app (`phds apps approve`) before people see it.'),
   PUBLIC_APPS: z
     .enum(PUBLIC_APPS, `must be ${PUBLIC_APPS.join(', ')}`)
     .default('allowed')

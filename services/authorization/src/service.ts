@@ -28,7 +28,7 @@ import { createApps } from './app/apps.ts';
 import { createAuthorizations } from './app/authorizations.ts';
 import { createClientAuthentication } from './app/client-authentication.ts';
 import { createCodeExchange } from './app/code-exchange.ts';
-import { createDecisions, createIssueCode, createSandboxDecisions } from './app/decisions.ts';
+import { createDecisions, createIssueCode } from './app/decisions.ts';
 import { createDevelopers } from './app/developers.ts';
 import { createErasures } from './app/erasures.ts';
 import { createIntrospection, createOwnIntrospection } from './app/introspection.ts';
@@ -224,7 +224,6 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
   });
   const issueCode = createIssueCode(issuing);
   const decisions = createDecisions({ ...issuing, issueCode });
-  const sandboxDecisions = createSandboxDecisions({ ...issuing, issueCode });
   const tokens = createTokenUseCases({ ...parts, clients, possession });
   return [
     createAppService({
@@ -241,7 +240,6 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
       findClientOf: async (token) => (await findInLineage(parts, token))?.family.clientId,
       authorizations: createAuthorizations({ ...parts, clients, possession, issuer: config.ISSUER }),
       decisions: acknowledging(guard, decisions, ['approve', 'deny']),
-      sandboxDecisions: acknowledging(guard, sandboxDecisions, ['complete']),
       erasures: acknowledging(guard, createErasures({ people: parts.people, apps }), ['erase']),
       verifySession,
       issuer: config.ISSUER,

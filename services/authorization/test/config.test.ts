@@ -27,7 +27,7 @@ test('the defaults are the published ones', () => {
   });
 });
 
-test('developers are listed and live apps approved unless the settings say otherwise; a claim has to be named', () => {
+test('developers are listed and apps approved unless the settings say otherwise; a claim has to be named', () => {
   expect(readEnvironment(required)).toMatchObject({ DEVELOPERS: 'listed', APP_APPROVAL: 'required' });
   const byClaim = { ...required, DEVELOPERS: 'claim' };
   expect(() => readEnvironment(byClaim)).toThrow(/DEVELOPER_CLAIM/);

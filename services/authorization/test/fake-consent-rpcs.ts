@@ -8,7 +8,6 @@ import {
   LedgerService,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
-import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc/context';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
@@ -19,7 +18,6 @@ export function createFakeServices(fake: FakeConsent) {
   return [
     serve(LedgerService, createLedger(fake)),
     serve(ConsentService, createConsent(fake)),
-    serve(SandboxService, createSandbox(fake)),
     serve(OperatorActService, createActs(fake)),
   ];
 }
@@ -44,21 +42,6 @@ function createActs(fake: FakeConsent): Partial<UnaryRpcs<typeof OperatorActServ
     endAct: async ({ number, outcome }) => {
       fake.enter('endAct');
       fake.acts.push(`${number} ${outcome}`);
-      return {};
-    },
-  };
-}
-
-function createSandbox(fake: FakeConsent): Partial<UnaryRpcs<typeof SandboxService>> {
-  return {
-    approveInSandbox: async ({ id, clientId, person }) => {
-      fake.enter('approveInSandbox');
-      const all = { id, scopes: [], allRequested: true, expiresInDays: 0, dataFrom: '', revision: '' };
-      return { approval: fake.approve(all, `sandbox:${clientId}:${person}`) };
-    },
-    denyInSandbox: async ({ id, clientId }) => {
-      fake.enter('denyInSandbox');
-      fake.decide(id, 'deny', `sandbox:${clientId}:ada`);
       return {};
     },
   };

@@ -104,9 +104,6 @@ const settings = z.object({
   ),
   PRUNE_PENDING_AFTER_DAYS: days(30, 1).describe('Time for which a pending approval is kept.'),
   PRUNE_REFUSALS_AFTER_DAYS: days(400, 31).describe('Time for which counts of refused requests are kept.'),
-  PRUNE_SANDBOX_GRANTS_AFTER_DAYS: days(30, 2).describe(
-    'How long an ended grant of a sandbox person, and its history, are kept.',
-  ),
   ...webhookSettings,
 });
 

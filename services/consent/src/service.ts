@@ -177,7 +177,9 @@ async function createRpcServices(
   return [
     createLedgerService(createLedgerUseCase(parts)),
     createConsentService({ ...useCases, userOf }),
-    createSandboxService({ sandbox: createSandboxUseCase(parts, useCases), userOf }),
+    ...(parts.config.SANDBOX
+      ? [createSandboxService({ sandbox: createSandboxUseCase(parts, useCases), userOf })]
+      : []),
     createAccessService({ recorder, accesses, userOf }),
     createGrantService({
       grants: useCases.grants,
@@ -213,17 +215,9 @@ function createLedgerUseCase({ stores, evictions, guard, metrics }: Parts): Ledg
   ]);
 }
 
-function createSandboxUseCase(
-  parts: Parts,
-  useCases: Pick<ConsentServiceParts, 'decisions' | 'grants'>,
-): Sandbox {
+function createSandboxUseCase(parts: Parts, { grants }: Pick<ConsentServiceParts, 'grants'>): Sandbox {
   const { sandboxGrants } = parts.stores;
-  // The others are acknowledged by the use cases that they call.
-  return acknowledging(
-    parts.guard,
-    createSandbox({ ...parts, ...useCases, sandboxGrants, isSandbox: parts.config.SANDBOX }),
-    ['change'],
-  );
+  return acknowledging(parts.guard, createSandbox({ ...parts, grants, sandboxGrants }), ['change']);
 }
 
 function createSessionsUseCase({ stores, guard, metrics }: Parts): Sessions {

@@ -1,22 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import { connect } from './database-clients.ts';
 import { restoreCopy } from './restored-copy.ts';
-import {
-  accessOf,
-  approve,
-  openPending,
-  record,
-  registerApp,
-  shareConsent,
-  startConsent,
-} from './running-service.ts';
-import { verifyRecords } from './verify-command.ts';
+import { openPending, registerApp, shareConsent, startConsent } from './running-service.ts';
 
 const soon = () => timestampFromMs(Date.now() + 3_600_000);
 
@@ -117,56 +107,12 @@ test.each(['prune_revoked_family(int, int)', 'prune_revoked_token(int, int)', 'p
   },
 );
 
-/** A grant of a sandbox person that a test makes and ends. */
-async function endSandboxGrant() {
-  const { clientId, ...app } = await registerApp(consent, 'developer', 'app_sandbox');
-  const id = await openPending(consent, { clientId, ...app });
-  const { approval } = await consent.sandbox.asAuthorization.approveInSandbox({
-    id,
-    clientId,
-    person: 'ada',
-  });
-  if (approval === undefined) throw new Error('no approval');
-  expect(await record(consent, accessOf(approval))).toBe(Verdict.RELEASED);
-  await consent.asAuthorization.revokeAppGrant({ clientId, id: approval.grantId });
-  return approval;
-}
-
-const prune = async (days: number, limit = 1_000): Promise<number> =>
-  (await runtime.query('SELECT prune_sandbox_grants($1, $2) AS pruned', [days, limit])).rows[0].pruned;
-const rowsOf = async (grantId: string) => {
-  const { rows } = await consent.owner.query<{ grants: number; events: number }>(
-    `SELECT (SELECT count(*)::int FROM consent_grant WHERE id = $1) AS grants,
-       (SELECT count(*)::int FROM consent_event WHERE grant_id = $1) AS events`,
-    [grantId],
-  );
-  return rows[0];
-};
-
 describe('history', () => {
-  test('ended grants of the sandbox go with their history, those of people stay, and the records verify', async () => {
-    const ended = await endSandboxGrant();
-    const later = await endSandboxGrant();
-    const person = await approve(consent, await registerApp(consent), 'ada');
-    await consent.asGateway.revokeGrant({ id: person.grantId }, await consent.session('ada'));
-    const date = `UPDATE consent_grant SET revoked_at = revoked_at - interval '31 days' WHERE id = ANY($1)`;
-    await consent.owner.query(date, [[ended.grantId, person.grantId]]);
-    expect(await prune(32)).toBe(0);
-    expect(await prune(30)).toBe(1);
-    expect(await rowsOf(ended.grantId)).toEqual({ grants: 0, events: 0 });
-    expect(await rowsOf(later.grantId)).toEqual({ grants: 1, events: 1 });
-    expect(await rowsOf(person.grantId)).toEqual({ grants: 1, events: 2 });
-    expect(await record(consent, accessOf(ended))).not.toBe(Verdict.RELEASED);
-    expect(await verifyRecords(consent)).toMatchObject({ ok: true });
-  });
-
-  test('the service deletes history in no other way', async () => {
-    await runtime.query(`SET phds.pruned_table = 'consent_event'`);
+  test('the service itself deletes none', async () => {
     await expect(runtime.query('DELETE FROM consent_event')).rejects.toThrow('permission denied');
     const claim =
       'INSERT INTO consent_audit.access_dropped SELECT writer, seq, at, hash, at FROM access_batch';
     await expect(runtime.query(claim)).rejects.toThrow('permission denied');
-    await expect(prune(1)).rejects.toThrow('two days at least');
   });
 });
 

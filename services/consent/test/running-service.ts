@@ -138,10 +138,7 @@ export async function startConsent(options: RunningServiceOptions = {}) {
     asGateway: gateway.client(ConsentService),
     records: healthData.client(AccessService),
     history: gateway.client(AccessService),
-    sandbox: {
-      asGateway: gateway.client(SandboxService),
-      asAuthorization: authorization.client(SandboxService),
-    },
+    sandbox: gateway.client(SandboxService),
     sessions: gateway.client(SessionService),
     people: operator.client(PersonOperatorService),
     grants: { asReader: reader.client(GrantService), asEnder: ender.client(GrantService) },
@@ -164,9 +161,9 @@ export const GLUCOSE = 'read:health-data:glucose';
 export const MOOD = 'read:mood';
 
 /** Registers an active app. */
-export async function registerApp(consent: RunningService, ownerId = newId('dev'), prefix = 'app') {
+export async function registerApp(consent: RunningService, ownerId = newId('dev')) {
   const app = {
-    clientId: newId(prefix),
+    clientId: newId('app'),
     name: 'Pulse Diary',
     ownerId,
     homepageUrl: 'https://pulse.test/',

@@ -23,7 +23,6 @@ const app = {
 };
 const appJson = {
   clientId: 'app_1',
-  environment: 'live',
   secretLast4: 'abcd',
   name: 'Één',
   redirectUris: ['https://a.test/cb'],
@@ -48,16 +47,6 @@ const appJson = {
 };
 
 describe('developers', () => {
-  test.each(['live', 'sandbox'] as const)('register a %s app', async (environment) => {
-    const clientId = environment === 'live' ? 'app_1' : 'app_sandbox_1';
-    gateway.backends.answer({ registerApp: () => ({ app: { ...app, clientId }, clientSecret: 'x' }) });
-    const sent = { name: 'One', redirectUris: ['https://a.test/cb'], environment };
-    const { body } = await call('POST', '/developer/apps', sent);
-    expect(body.data).toMatchObject({ clientId, environment });
-    const { request } = gateway.backends.callsOf('registerApp')[0] ?? {};
-    expect(request).toMatchObject({ sandbox: environment === 'sandbox', settings: { name: 'One' } });
-  });
-
   test('register an app and see its secret only in that response', async () => {
     gateway.backends.answer({ registerApp: () => ({ app, clientSecret: 'phds_cs_x' }) });
     const sent = {
@@ -169,9 +158,7 @@ describe('developers', () => {
     ['POST', '/developer/apps', { name: 'One', redirectUris: ['x', 2] }, 'redirectUris.1'],
     ['POST', '/developer/apps', { name: 'One', redirectUris: ['x'], scopes: [] }, 'scopes'],
     ['POST', '/developer/apps', { name: 'One', redirectUris: ['x'], redirectUri: 'y' }, 'redirectUri'],
-    ['POST', '/developer/apps', { name: 'One', redirectUris: ['x'], environment: 'test' }, 'environment'],
-    ['POST', '/developer/apps', { name: 'One', redirectUris: ['x'], environment: null }, 'environment'],
-    ['PATCH', '/developer/apps/app_1', { environment: 'sandbox' }, 'environment'],
+    ['POST', '/developer/apps', { name: 'One', redirectUris: ['x'], environment: 'sandbox' }, 'environment'],
     ['POST', '/developer/apps', '{"name"', 'body'],
     ['POST', '/developer/apps', '[]', 'body'],
     ['PATCH', '/developer/apps/app_1', { requirePkce: 'yes' }, 'requirePkce'],

@@ -13,7 +13,14 @@ import {
   UNIFORM_PROBLEM,
   withoutVariations,
 } from './raw-exchange.ts';
-import { bearer, documentOf, liveToken, shareTestGateway, startTestGateway } from './test-gateway.ts';
+import {
+  bearer,
+  documentOf,
+  liveToken,
+  shareTestGateway,
+  startTestGateway,
+  type TestGateway,
+} from './test-gateway.ts';
 
 describe('forced errors of data requests', () => {
   // Failed authentications have a small limit, everything else a large one.
@@ -343,8 +350,22 @@ describe('forced errors under /oauth', () => {
   });
 });
 
+/** The header fields that a page of another origin may send to the FHIR interface. */
+async function allowedTo(gateway: Pick<TestGateway, 'fetch'>): Promise<string[]> {
+  const headers = { origin: 'https://a.test', 'access-control-request-method': 'GET' };
+  const { headers: fields } = await gateway.fetch('/fhir/R4/Observation', { method: 'OPTIONS', headers });
+  return fields.get('access-control-allow-headers')?.split(', ') ?? [];
+}
+
 describe('without the mode', () => {
   const gateway = shareTestGateway();
+
+  test('pages may not send the header, which they may in a sandbox', async () => {
+    await using sandbox = await startTestGateway({ SANDBOX: 'true' });
+    const allowed = await allowedTo(gateway);
+    expect(allowed).toContain('Authorization');
+    expect((await allowedTo(sandbox)).filter((name) => !allowed.includes(name))).toEqual(['Sandbox-Force']);
+  });
 
   test('the header has no effect, byte for byte', async () => {
     gateway.backends.answer({

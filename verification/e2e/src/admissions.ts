@@ -21,7 +21,7 @@ const ADMITTED: Table = {
     },
     'phds.authorization.v1.AuthorizationService': {
       gateway:
-        'OpenAuthorization AuthenticateClient ResolveRequestUri CompleteAuthorization DenyAuthorization ExtendAuthorization CompleteSandboxAuthorization GetIssuer',
+        'OpenAuthorization AuthenticateClient ResolveRequestUri CompleteAuthorization DenyAuthorization ExtendAuthorization GetIssuer',
       operator: 'EraseUser',
     },
     'phds.authorization.v1.TokenService': {
@@ -62,7 +62,6 @@ const ADMITTED: Table = {
       operator: 'GetPerson ListPersonGrants AnnounceRecordsRead EndGrant EndPersonSessions ListCompletedActs',
     },
     'phds.consent.v1.SandboxService': {
-      authorization: 'ApproveInSandbox DenyInSandbox',
       gateway: 'FindSandboxGrant ChangeSandboxGrant',
     },
     'phds.consent.v1.SessionService': { gateway: 'EndSessions CheckSession' },

@@ -92,11 +92,11 @@ export class ApprovalScreen {
  * Opens an approval screen whose clock the test then moves. The page corrects its clock by each answer, so this waits for the last one:
  * an answer that came later would undo the move.
  */
-async function gotoWithMovableClock(visitor: Visitor, approvalUri: string): Promise<void> {
+async function gotoWithMovableClock(visitor: Visitor, screenUrl: string): Promise<void> {
   const { page } = visitor;
   await page.clock.install();
   const last = page.waitForResponse('**/partner/consent/apps?**');
-  await visitor.goto(approvalUri);
+  await visitor.goto(screenUrl);
   await (await last).finished();
 }
 
@@ -113,13 +113,13 @@ export async function openApproval(
 ) {
   const session = await signIn(visits.stack, user);
   const { body } = expectStatus(201, await app.authorize(scopes, parameters));
-  const approvalUri: string = body.approval_uri;
-  const visitor = await visits.open(movableClock ? '/signed-in' : approvalUri, { session });
-  if (movableClock) await gotoWithMovableClock(visitor, approvalUri);
+  const screenUrl: string = body.approval_uri;
+  const visitor = await visits.open(movableClock ? '/signed-in' : screenUrl, { session });
+  if (movableClock) await gotoWithMovableClock(visitor, screenUrl);
   const { page } = visitor;
   const id: string = body.pending_id;
   const url = `${app.gateway}/partner/consent/pending/${id}`;
   /** The request as its person sees it. */
   const find = async () => (await send(url, { bearer: session })).body.data;
-  return { session, visitor, page, screen: new ApprovalScreen(page), approvalUri, id, url, find };
+  return { session, visitor, page, screen: new ApprovalScreen(page), screenUrl, id, url, find };
 }

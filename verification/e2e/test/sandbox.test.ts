@@ -1,77 +1,108 @@
+import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
-import { expectStatus, REDIRECT_URI } from '@phds/running-system/partner-app';
+import { RPCS } from '@phds/running-system/independent-grpc';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { useSharedSandbox } from '@phds/running-system/shared-stack';
-import * as client from 'openid-client';
-import { toLocation } from '../src/browser.ts';
-import { connectInSandbox, registerSandboxApp } from '../src/examples/sandbox-app.ts';
+import { useSharedSandbox, useSharedStack } from '@phds/running-system/shared-stack';
+import { toSubject } from '@phds/service-kit/keys/key-files';
+import { RawGrpc } from '../src/raw-grpc.ts';
+import { readServiceKeys, signServiceToken } from '../src/service-tokens.ts';
 
 const HEART = 'read:health-data:heart';
+const MOOD = 'read:mood';
 
 const stack = await useSharedSandbox();
 const developer = await signIn(stack, 'sandbox-developer');
-const app = await registerSandboxApp(stack.gateway, developer);
+const app = await registerApp(stack.gateway, developer);
 
-/** What a stock client receives at its redirect URI after it opened the approval link. */
-async function open(url: string | URL): Promise<URL> {
-  return toLocation(expectStatus(303, await send(url)), url);
-}
-
-const read = (accessToken: string) =>
-  send(`${stack.gateway}/api/v1/health-data/heart`, { bearer: accessToken });
-
-describe('openid-client with a sandbox app', () => {
-  test('completes the life of a grant without a person', async () => {
-    const options = { algorithm: 'oauth2' as const, execute: [client.allowInsecureRequests] };
-    const server = new URL(stack.gateway);
-    const authentication = client.ClientSecretPost(app.clientSecret);
-    const config = await client.discovery(server, app.clientId, undefined, authentication, options);
-    const pkceCodeVerifier = client.randomPKCECodeVerifier();
-    const checks = { pkceCodeVerifier, expectedState: client.randomState() };
-    const parameters = {
-      redirect_uri: REDIRECT_URI,
-      scope: HEART,
-      state: checks.expectedState,
-      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
-      code_challenge_method: 'S256',
-    };
-    const callback = await open(client.buildAuthorizationUrl(config, { ...parameters, login_hint: 'ben' }));
-    const tokens = await client.authorizationCodeGrant(config, callback, checks);
-    const { body } = expectStatus(200, await read(tokens.access_token));
-    expect(body.pagination.total).toBeGreaterThanOrEqual(3);
-    const introspected = await client.tokenIntrospection(config, tokens.access_token);
-    expect(introspected).toMatchObject({ active: true, client_id: app.clientId, scope: HEART });
-    const renewed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
-    expectStatus(200, await read(renewed.access_token));
-    await client.tokenRevocation(config, renewed.refresh_token ?? '');
-    expectStatus(401, await read(renewed.access_token));
-
-    const denied = await open(client.buildAuthorizationUrl(config, { ...parameters, login_hint: 'deny' }));
-    await expect(client.authorizationCodeGrant(config, denied, checks)).rejects.toMatchObject({
-      error: 'access_denied',
-    });
-  });
-});
+const read = (accessToken: string, headers: Readonly<Record<string, string>> = {}) =>
+  send(`${stack.gateway}/api/v1/health-data/heart`, { bearer: accessToken, headers });
 
 async function pull(trigger: string, grantId: string) {
   const url = `${stack.gateway}/developer/apps/${app.clientId}/sandbox/triggers`;
   return send(url, { json: { trigger, grantId }, bearer: developer });
 }
 
+/** What happened, as the developer is told. */
+async function triggered(trigger: string, grantId: string) {
+  const { data } = expectStatus(200, await pull(trigger, grantId)).body;
+  expect(data).toMatchObject({ trigger, grantId });
+  return data;
+}
+
 describe('a trigger', () => {
+  test('changes data of a person who was made up at the first sign-in, and names what the app then reads', async () => {
+    const { accessToken, grantId } = await app.connect(await signIn(stack, 'sandbox-reader'), [HEART]);
+    const newest = async () => expectStatus(200, await read(accessToken)).body.data[0];
+    const arrived = await triggered('data.arrive', grantId);
+    const reading = await newest();
+    expect(arrived).toMatchObject({ changed: true, category: 'heart', id: reading.id, scope: null });
+    expect(await triggered('data.correct', grantId)).toMatchObject({ changed: true, id: reading.id });
+    expect((await newest()).value).not.toBe(reading.value);
+    expect(await triggered('data.delete', grantId)).toMatchObject({ changed: true, id: reading.id });
+    expect((await newest()).id).not.toBe(reading.id);
+  });
+
+  test('withdraws a scope, which it names', async () => {
+    const person = await signIn(stack, 'sandbox-narrowed');
+    const { accessToken, grantId } = await app.connect(person, [HEART, MOOD]);
+    const narrowed = await triggered('grant.narrow', grantId);
+    expect(narrowed).toMatchObject({ changed: true, category: null, id: null });
+    const isHeart = narrowed.scope === HEART;
+    expect([HEART, MOOD]).toContain(narrowed.scope);
+    expectStatus(isHeart ? 403 : 200, await read(accessToken));
+    expectStatus(409, await pull('grant.narrow', grantId));
+  });
+
   test.each([
     ['grant.revoke', 401, 'UNAUTHORIZED'],
     ['grant.expire', 403, 'CONSENT_REQUIRED'],
   ])('%s ends the access at the next read', async (trigger, status, code) => {
-    const { accessToken, grantId } = await connectInSandbox(app, [HEART]);
+    const { accessToken, grantId } = await app.connect(await signIn(stack, `sandbox-${trigger}`), [HEART]);
     expectStatus(200, await read(accessToken));
-    const corrected = expectStatus(200, await pull('data.correct', grantId)).body.data;
-    const [newest] = expectStatus(200, await read(accessToken)).body.data;
-    expect(corrected).toMatchObject({ changed: true, category: 'heart', id: newest.id });
-    expect(expectStatus(200, await pull(trigger, grantId)).body.data.changed).toBe(true);
+    expect((await triggered(trigger, grantId)).changed).toBe(true);
     expect(expectStatus(status, await read(accessToken)).body.code).toBe(code);
-    expect(expectStatus(200, await pull(trigger, grantId)).body.data.changed).toBe(false);
+    expect((await triggered(trigger, grantId)).changed).toBe(false);
     expectStatus(409, await pull('data.arrive', grantId));
+  });
+});
+
+describe('without the mode', () => {
+  const FORCED = { 'Sandbox-Force': 'RATE_LIMITED' };
+
+  test('there are no triggers, forced errors or made-up data', async () => {
+    const production = await useSharedStack();
+    const { gateway } = production;
+    const owner = await signIn(production, 'sandbox-developer');
+    const other = await registerApp(gateway, owner);
+    const { accessToken, grantId } = await other.connect(await signIn(production, 'never-made-up'), [HEART]);
+    const json = { trigger: 'grant.revoke', grantId };
+    const triggers = `${gateway}/developer/apps/${other.clientId}/sandbox/triggers`;
+    expectStatus(404, await send(triggers, { json, bearer: owner }));
+    const heart = await other.read(accessToken, '/api/v1/health-data/heart', { headers: FORCED });
+    expect(expectStatus(200, heart).body.pagination.total).toBe(0);
+    expectStatus(200, await other.read(accessToken, '/fhir/R4/Observation', { headers: FORCED }));
+    const form = { ...other.credentials, grant_type: 'client_credentials' };
+    expectStatus(200, await send(`${gateway}/oauth/token`, { form, headers: FORCED }));
+    expect((await send(`${gateway}/openapi.json`)).text).not.toMatch(/sandbox-force|sandbox\/triggers/i);
+  });
+
+  test.each([
+    ['consent', ['FindSandboxGrant', 'ChangeSandboxGrant']],
+    ['health-data', ['PreparePerson', 'ChangeData']],
+  ] as const)('%s serves none of %j to the gateway', async (service, names) => {
+    const production = await useSharedStack();
+    const key = (await readServiceKeys(production)).gateway;
+    const token = await signServiceToken(key, { caller: toSubject('gateway'), audience: service });
+    using connection = new RawGrpc(production.rpcAddresses[service]);
+    const answered: Record<string, number> = {};
+    for (const { path } of RPCS.filter((rpc) => rpc.path.includes('.SandboxService/'))) {
+      const name = path.split('/')[2] ?? '';
+      if (!(names as readonly string[]).includes(name)) continue;
+      const call = { path, isStream: false, authorization: `Bearer ${token}`, bytes: Buffer.alloc(0) };
+      answered[name] = (await connection.call(call)).code;
+    }
+    expect(answered).toEqual(Object.fromEntries(names.map((name) => [name, status.UNIMPLEMENTED])));
   });
 });

@@ -229,7 +229,7 @@ describeWithChromium('with the keyboard and the roles of a screen reader alone, 
   };
 
   test('is read, previewed, made, seen again, changed by a second one, and declined by a third', async () => {
-    const { session, visitor, page, screen, keyboard, button, approvalUri } = await open('keys-life', MANY);
+    const { session, visitor, page, screen, keyboard, button, screenUrl } = await open('keys-life', MANY);
     // Every question has a role and a name.
     await page
       .getByRole('heading', { level: 1, name: 'Morning Run wants to read your health data' })
@@ -268,7 +268,7 @@ describeWithChromium('with the keyboard and the roles of a screen reader alone, 
     const { body } = expectStatus(200, await app.exchange(arrival.searchParams.get('code') ?? ''));
     expect(body.scope.split(' ')).toEqual(['read:health-data:activity', 'read:mood']);
 
-    await visitor.goto(approvalUri);
+    await visitor.goto(screenUrl);
     await page.getByRole('heading', { name: "You're sharing with Morning Run" }).waitFor();
     expect(await page.getByRole('definition').first().textContent()).toBe('Activity and Mood');
     expect(await visitor.findBarriers()).toEqual([]);

@@ -23,7 +23,6 @@ export interface AppSettings {
   readonly dpopBoundAccessTokens?: boolean;
   readonly requirePushedAuthorizationRequests?: boolean;
   readonly jwks?: { readonly keys: readonly object[] };
-  readonly environment?: 'live' | 'sandbox';
   readonly description?: string;
   readonly developerName?: string;
   readonly homepageUrl?: string;

@@ -133,7 +133,7 @@ function isProxy(text: string): boolean {
 /** The mode of a deployment in which partners rehearse with made-up people. */
 export const sandboxSettings = {
   SANDBOX: flag().describe(
-    'Whether this deployment is a [sandbox](../sandbox.md): everybody is made up, and apps get errors and changes of data on demand. Needs the development identity provider. The same in gateway, consent and health-data.',
+    'Whether this deployment is a [sandbox](deploy.md#sandbox): everybody is made up, and apps get errors and changes of data on demand. Needs the development identity provider. The same in gateway, consent and health-data.',
   ),
 } as const;
 

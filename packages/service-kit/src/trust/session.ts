@@ -1,4 +1,3 @@
-import { isSandboxUser } from '@phds/catalog/sandbox';
 import { cleanShownText } from '@phds/catalog/shown-text';
 import { type JWTPayload, jwtVerify } from 'jose';
 import { type Clock, systemClock } from '../clock.ts';
@@ -115,8 +114,6 @@ function toSession(payload: JWTPayload, userIdClaim: string): Session {
   if (!isUserId(subject)) throw unauthorized('the subject is not valid');
   const userId = payload[userIdClaim];
   if (!isUserId(userId)) throw unauthorized(`the claim ${userIdClaim} is not a valid user id`);
-  // Sandbox people are made up, and nobody signs in as one.
-  if (isSandboxUser(subject) || isSandboxUser(userId)) throw unauthorized('the subject is a sandbox person');
   // A sid that a sign-out at the identity provider could not name is refused, not ignored.
   if (sid !== undefined && !isText(sid)) throw unauthorized('sid is not valid');
   return {

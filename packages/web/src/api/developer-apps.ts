@@ -102,7 +102,7 @@ export function useRegistration() {
   return useChange({
     queryKey: ALL,
     read: fetchAllApps,
-    send: (settings: AppSettings & Pick<DeveloperApp, 'environment' | 'applicationType'>) =>
+    send: (settings: AppSettings & Pick<DeveloperApp, 'applicationType'>) =>
       dataOf(api.POST(APPS, { body: settings })),
     isMade: (apps, { name }, before) => (before === undefined ? null : findNew(apps, before, name) !== null),
     affected: AFFECTED,

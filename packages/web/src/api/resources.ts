@@ -64,7 +64,7 @@ export type Webhook = Schemas['Webhook'];
 export type Delivery = Schemas['WebhookDelivery'];
 export type DeliveryAttempt = Delivery['attempts'][number];
 
-/** What happened to a connection of a sandbox app. */
+/** What happened to a connection, in a sandbox deployment. */
 export type Triggered = Schemas['SandboxTrigger'];
 
 export type Session = DataOf<'getSession'>;

@@ -70,19 +70,16 @@ test.each([
     'This app has no secret.',
     'Open Hasty',
   ],
-])('a sandbox app of the type %s is registered', async (type, effect, clientSecret, shown, next) => {
+])('an app of the type %s is registered', async (type, effect, clientSecret, shown, next) => {
   const made = { ...example('registerApp').data, name: 'Hasty', clientSecret };
   await using page = await openPage('/console/new', { answers: { registerApp: { data: made } } });
-  page.see('Real people decide about each request');
-  await page.press('Sandbox', 'radio');
-  page.see('Made-up people share at once');
   await page.press(type, 'radio');
   page.see(effect);
   expect(has('checkbox', /PKCE/)).toBe(type === 'Server');
   await fillIn(page, 'https://app.example/cb');
   await page.press('Register');
   const [[, body] = []] = page.changes;
-  const settings = { environment: 'sandbox', applicationType: type.toLowerCase(), scopes: ['read:mood'] };
+  const settings = { applicationType: type.toLowerCase(), scopes: ['read:mood'] };
   expect(body).toMatchObject({ ...settings, redirectUris: ['https://app.example/cb'] });
   expectFocus(shown);
   expect([has('link', next), page.text.includes('phds_cs_1')]).toEqual([true, clientSecret !== null]);

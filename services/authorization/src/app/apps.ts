@@ -1,5 +1,4 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
-import { type Environment, isSandboxApp, SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
@@ -34,12 +33,6 @@ export interface RotatedSecret extends IssuedSecret {
   readonly rotatedAt: Date;
 }
 
-/** What never changes of an app. */
-export interface AppKind {
-  readonly environment: Environment;
-  readonly applicationType: ApplicationType;
-}
-
 export interface RegisteredApp {
   readonly app: App;
   /** In plain text, returned only once; null for an app that authenticates itself with its key, or not at all. */
@@ -49,7 +42,7 @@ export interface RegisteredApp {
 /** Developers' apps. `ownerId` is the session's user. Other people's apps are not found. */
 export interface Apps {
   /** Registers an app. Throws `invalid_request`, `conflict` (too many). */
-  register(ownerId: string, input: SettingsInput, kind: AppKind): Promise<RegisteredApp>;
+  register(ownerId: string, input: SettingsInput, applicationType: ApplicationType): Promise<RegisteredApp>;
   list(ownerId: string, page: Page): Promise<Listed<App>>;
   get(ownerId: string, clientId: string): Promise<App>;
   /** Replaces the fields that were sent. */
@@ -79,7 +72,7 @@ export interface AppsDependencies {
   /** The public address of the service. */
   readonly issuer: string;
   readonly maxAppsPerDeveloper: number;
-  /** Whether an operator approves each live app before people see it. */
+  /** Whether an operator approves each app before people see it. */
   readonly needsApproval: boolean;
   readonly publicApps: PublicApps;
 }
@@ -112,7 +105,7 @@ export function createApps(dependencies: AppsDependencies): Apps {
 
     list: (ownerId, page) => apps.listApps({ ownerId, lockKind: null }, page),
 
-    register: (ownerId, input, kind) => register(dependencies, ownerId, input, kind),
+    register: (ownerId, input, applicationType) => register(dependencies, ownerId, input, applicationType),
 
     update: (ownerId, clientId, input) =>
       apps.alone(clientId, async () => {
@@ -188,7 +181,7 @@ async function awaitApprovalOf(
   app: App,
   change: SettingsChange,
 ): Promise<void> {
-  if (!dependencies.needsApproval || isSandboxApp(app.clientId)) return;
+  if (!dependencies.needsApproval) return;
   const changed = APPROVED_SETTINGS.filter(
     (field) => field in change && JSON.stringify(change[field]) !== JSON.stringify(app[field]),
   );
@@ -224,16 +217,15 @@ async function register(
   dependencies: AppsDependencies,
   ownerId: string,
   input: SettingsInput,
-  { environment, applicationType }: AppKind,
+  applicationType: ApplicationType,
 ): Promise<RegisteredApp> {
-  const { apps, maxAppsPerDeveloper: limit, needsApproval, publicApps } = dependencies;
+  const { apps, maxAppsPerDeveloper: limit, needsApproval: waits, publicApps } = dependencies;
   const settings = parseRegistration(input, applicationType, publicApps);
   refuseKeyPlace(dependencies, settings);
   refuseOwnHost(dependencies, settings);
   if ((await apps.countApps(ownerId)) >= limit) throw tooMany(limit);
   const made = settings.tokenEndpointAuthMethod === 'client_secret_basic' ? makeSecret() : null;
-  const waits = needsApproval && environment === 'live';
-  const identity = { clientId: newClientId(environment), ownerId, applicationType };
+  const identity = { clientId: newId('app'), ownerId, applicationType };
   const named = { ...settings, ...identity };
   const app = await putNewApp(dependencies, named, made?.trace ?? null, { limit, waits });
   if (app === null) throw tooMany(limit);
@@ -268,10 +260,6 @@ export async function putNewApp(
     createdAt: now,
   };
   return (await apps.insertApp(app, secret, limit)) ? app : null;
-}
-
-function newClientId(environment: Environment): string {
-  return newId(environment === 'sandbox' ? SANDBOX_APP_PREFIX.slice(0, -1) : 'app');
 }
 
 function makeSecret(): { clientSecret: string; trace: SecretTrace } {

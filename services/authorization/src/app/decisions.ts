@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import { isSandboxApp, mayShareWith, SANDBOX_PERSON_DEFAULT } from '@phds/catalog/sandbox';
 import { isScope, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
@@ -11,18 +10,10 @@ import {
   type AuthorizationRequest,
   findSettingsFault,
   isUsable,
-  SANDBOX_DENIAL,
 } from '../domain/authorization-request.ts';
-import { addQuery, isRegistered, toRedirectHost } from '../domain/redirect-uri.ts';
+import { addQuery, isRegistered } from '../domain/redirect-uri.ts';
 import { addSeconds } from '../domain/token.ts';
-import type {
-  Approval,
-  AppStore,
-  AuthorizationStore,
-  ConsentApprovals,
-  Decision,
-  SandboxApprovals,
-} from './ports.ts';
+import type { Approval, AppStore, AuthorizationStore, ConsentApprovals, Decision } from './ports.ts';
 
 /** The result of an approval for the user's browser. */
 export interface Completed extends Pick<Approval, 'grantId' | 'scopes' | 'grantExpiresAt'> {
@@ -127,57 +118,6 @@ function settingsChanged(cause: string): AppError {
   return new AppError('conflict', message, { cause });
 }
 
-/** A decision in place of a sandbox person. */
-export interface SandboxDecision {
-  /** With code or error, state and iss; empty if the app has removed the URI since a denial. */
-  readonly redirectUri: string;
-  readonly redirectHost: string;
-  /** Empty if denied. */
-  readonly userId: string;
-}
-
-export interface SandboxDecisions {
-  /** Decides as the request's `login_hint` says. Throws as documented for the rpc CompleteSandboxAuthorization. */
-  complete(clientId: string, pendingId: string): Promise<SandboxDecision>;
-}
-
-export function createSandboxDecisions(dependencies: {
-  readonly apps: Pick<AppStore, 'findApp'>;
-  readonly authorizations: Pick<AuthorizationStore, 'findRequest'>;
-  readonly sandboxApprovals: SandboxApprovals;
-  readonly issueCode: IssueCode;
-  readonly issuer: string;
-}): SandboxDecisions {
-  const { apps, authorizations, sandboxApprovals, issueCode, issuer } = dependencies;
-  return {
-    async complete(clientId, pendingId) {
-      const request = await getRequest(authorizations, pendingId);
-      if (request.clientId !== clientId || !isSandboxApp(clientId)) throw notFound();
-      const app = await apps.findApp(clientId);
-      if (app === null) throw notFound();
-      const redirectHost = toRedirectHost(request.redirectUri);
-      if (request.sandboxPerson === SANDBOX_DENIAL) {
-        await sandboxApprovals.deny(clientId, pendingId);
-        const denied = { error: 'access_denied', state: request.state, iss: issuer };
-        const isKnown = isRegistered(app, request.redirectUri);
-        return {
-          redirectUri: isKnown ? addQuery(request.redirectUri, denied) : '',
-          redirectHost,
-          userId: '',
-        };
-      }
-      // The request may be repeated after its approval, when only consent can tell that it was decided; the code then is the same.
-      const fault = findSettingsFault(request, app);
-      if (fault !== null) throw settingsChanged(fault);
-      if (app.status !== 'active') throw new AppError('app_not_active', 'The app is not active.');
-      const person = request.sandboxPerson ?? SANDBOX_PERSON_DEFAULT;
-      const approval = await sandboxApprovals.approve(clientId, pendingId, person);
-      const redirectUri = await issueCode(request, app, approval);
-      return { redirectUri, redirectHost, userId: approval.userId };
-    },
-  };
-}
-
 /**
  * Returns the app's redirect URI with the code of an approval, state and iss. The code is derived from the pending id, so a repeat
  * returns the same one while it is unused; afterwards it throws `already_decided`.
@@ -193,8 +133,8 @@ export function createIssueCode(dependencies: {
 }): IssueCode {
   const { authorizations, clock, issuer, derivationKey, codeSeconds } = dependencies;
   return async (request, app, approval) => {
-    if (approval.clientId !== request.clientId || !mayShareWith(approval.userId, request.clientId)) {
-      throw new AppError('internal', '', { cause: 'consent names another app or environment' });
+    if (approval.clientId !== request.clientId) {
+      throw new AppError('internal', '', { cause: 'consent names another app' });
     }
     const code = deriveSecret('authorization_code', derivationKey, 'code', request.pendingId);
     const stored = await authorizations.putCode(

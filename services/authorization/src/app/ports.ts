@@ -391,13 +391,6 @@ export interface ConsentGrants {
   end(clientId: string, id: string): Promise<Date>;
 }
 
-/** Decisions in place of the made-up people of sandbox apps. Repeating one returns the same result. */
-export interface SandboxApprovals {
-  /** Approves all requested scopes. */
-  approve(clientId: string, pendingId: string, person: string): Promise<Approval>;
-  deny(clientId: string, pendingId: string): Promise<void>;
-}
-
 /** What the erasure of a person removed. */
 export interface Erasure {
   readonly codes: number;

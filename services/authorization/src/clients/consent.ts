@@ -3,7 +3,6 @@ import type { Client } from '@connectrpc/connect';
 import { GRANT_ENDERS } from '@phds/catalog/wire-names';
 import { type AppGrant, ConsentService, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatus, LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { batchingCalls, SHORT_READS } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
@@ -20,7 +19,6 @@ import type {
   ConsentLedger,
   LivenessQuery,
   OwnGrant,
-  SandboxApprovals,
 } from '../app/ports.ts';
 import type { Config } from '../config.ts';
 import {
@@ -58,7 +56,6 @@ export function connectConsent(
     ledger: createRpcConsentLedger(channel.client(LedgerService)),
     approvals: createRpcConsentApprovals(channel.client(ConsentService)),
     grants: createRpcConsentGrants(channel.client(ConsentService)),
-    sandboxApprovals: createRpcSandboxApprovals(channel.client(SandboxService)),
     operatorRecord: createOperatorRecordClient(channel),
   };
 }
@@ -220,19 +217,5 @@ function toCheck({ clientId, appEpoch, grantId, familyId, tokenHash, issuedAt }:
     familyId: familyId ?? '',
     tokenHash: tokenHash ?? new Uint8Array(),
     ...(issuedAt === undefined ? {} : { issuedAt: timestampFromDate(issuedAt) }),
-  };
-}
-
-/** Consent's decisions of sandbox people over rpc. */
-function createRpcSandboxApprovals(client: Client<typeof SandboxService>): SandboxApprovals {
-  return {
-    async approve(clientId, id, person) {
-      const { approval } = await client.approveInSandbox({ clientId, id, person });
-      if (approval === undefined) throw new AppError('internal', '', { cause: 'consent sent no approval' });
-      return fromApprovalMessage(approval);
-    },
-    async deny(clientId, id) {
-      await client.denyInSandbox({ clientId, id });
-    },
   };
 }

@@ -1,5 +1,4 @@
 import { type AskedScopes, parseAskedScopes, wantsPatient } from '@phds/catalog/fhir/words';
-import { isSandboxApp, isSandboxPerson, SANDBOX_PEOPLE, SANDBOX_PERSON_DEFAULT } from '@phds/catalog/sandbox';
 import type { Scope } from '@phds/catalog/scopes';
 import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import { AppError, invalidRequest, type Violation } from '@phds/service-kit/errors';
@@ -11,9 +10,6 @@ const STATE_MAX_LENGTH = 4096;
 
 /** Longest `purpose`, in characters. */
 const PURPOSE_MAX_LENGTH = 500;
-
-/** The `login_hint` of a sandbox app that has its request denied. */
-export const SANDBOX_DENIAL = 'deny';
 
 /** An app's request, stored until the user has decided. */
 export interface AuthorizationRequest {
@@ -28,8 +24,6 @@ export interface AuthorizationRequest {
   /** Thumbprint of the key to which the code is bound (RFC 9449 section 10); null for none. */
   readonly dpopJkt: string | null;
   readonly scopes: readonly Scope[];
-  /** Who approves the request of a sandbox app, or SANDBOX_DENIAL; null for a live app. */
-  readonly sandboxPerson: string | null;
   /** Whether the tokens of the exchange get all scopes of the grant, not only those of this approval. */
   readonly includeGrantedScopes: boolean;
   /** How the app named the scopes if not only by their names: as in AskedScopes. */
@@ -50,8 +44,6 @@ export interface RequestParameters {
   readonly codeChallengeMethod?: string | undefined;
   readonly dpopJkt?: string | undefined;
   readonly purpose?: string | undefined;
-  /** Used for sandbox apps only. */
-  readonly loginHint?: string | undefined;
   readonly includeGrantedScopes?: string | undefined;
   /** Not allowed in a pushed request. */
   readonly requestUri?: string | undefined;
@@ -65,7 +57,6 @@ export interface AcceptedParameters {
   readonly codeChallenge: string | null;
   readonly dpopJkt: string | null;
   readonly purpose: string;
-  readonly sandboxPerson: string | null;
   readonly includeGrantedScopes: boolean;
   readonly askedWords: readonly string[];
 }
@@ -79,7 +70,7 @@ const BASE64URL_SHA256 = /^[A-Za-z0-9_-]{43}$/;
  */
 export function parseRequestParameters(
   parameters: RequestParameters,
-  app: Pick<App, 'clientId' | 'scopes' | 'requirePkce'>,
+  app: Pick<App, 'scopes' | 'requirePkce'>,
   fhirBase: string,
 ): AcceptedParameters {
   const context = { base: fhirBase, registered: app.scopes };
@@ -94,7 +85,6 @@ export function parseRequestParameters(
     ...checkThumbprint(parameters),
     ...checkPurpose(parameters),
     ...checkRequestObjects(parameters),
-    ...checkLoginHint(parameters, app),
     ...checkIncludeGrantedScopes(parameters),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
@@ -105,7 +95,6 @@ export function parseRequestParameters(
     codeChallenge: parameters.codeChallenge || null,
     dpopJkt: parameters.dpopJkt || null,
     purpose: parameters.purpose?.trim() ?? '',
-    sandboxPerson: isSandboxApp(app.clientId) ? parameters.loginHint || SANDBOX_PERSON_DEFAULT : null,
     includeGrantedScopes: parameters.includeGrantedScopes === 'true',
   };
 }
@@ -223,14 +212,6 @@ function checkPurpose({ purpose }: RequestParameters): Violation[] {
   }
   const message = findShownTextFault(purpose, 'line');
   return message === null ? [] : [{ parameter: 'purpose', message }];
-}
-
-/** A live app's `login_hint` is for identity providers, and is ignored like every unknown parameter. */
-function checkLoginHint({ loginHint }: RequestParameters, { clientId }: Pick<App, 'clientId'>): Violation[] {
-  if (!loginHint || !isSandboxApp(clientId) || isSandboxPerson(loginHint)) return [];
-  if (loginHint === SANDBOX_DENIAL) return [];
-  const message = `must be ${SANDBOX_PEOPLE.join(', ')} or ${SANDBOX_DENIAL} for a sandbox app`;
-  return [{ parameter: 'login_hint', message }];
 }
 
 function checkIncludeGrantedScopes({ includeGrantedScopes }: RequestParameters): Violation[] {

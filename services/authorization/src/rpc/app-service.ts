@@ -37,14 +37,11 @@ export function createAppService(dependencies: {
   const { apps, developers, verifySession } = dependencies;
   const userOf = createUserOf(verifySession);
   const implementation: UnaryRpcs<typeof AppService> = {
-    async registerApp({ settings, sandbox, applicationType }, context) {
-      const kind = {
-        environment: sandbox ? ('sandbox' as const) : ('live' as const),
-        applicationType: parseType(applicationType),
-      };
+    async registerApp({ settings, applicationType }, context) {
+      const type = parseType(applicationType);
       const session = await verifySession(sessionOf(context));
       if (!(await developers.mayRegister(session))) throw notADeveloper();
-      const registered = await apps.register(session.userId, toSettingsInput(settings), kind);
+      const registered = await apps.register(session.userId, toSettingsInput(settings), type);
       return { app: toAppMessage(registered.app), clientSecret: registered.clientSecret ?? '' };
     },
     async listApps({ page }, context) {

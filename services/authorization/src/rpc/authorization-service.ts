@@ -6,7 +6,7 @@ import { OPERATORS } from '@phds/service-kit/trust/callers';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type { Authorizations } from '../app/authorizations.ts';
 import type { ClientAuthentication } from '../app/client-authentication.ts';
-import type { Decisions, SandboxDecisions } from '../app/decisions.ts';
+import type { Decisions } from '../app/decisions.ts';
 import type { Erasures } from '../app/erasures.ts';
 import { toClientCredentials } from './token-service.ts';
 
@@ -17,12 +17,11 @@ export function createAuthorizationService(dependencies: {
   readonly findClientOf: (refreshToken: string) => Promise<string | undefined>;
   readonly authorizations: Authorizations;
   readonly decisions: Decisions;
-  readonly sandboxDecisions: SandboxDecisions;
   readonly erasures: Erasures;
   readonly verifySession: SessionVerifier;
   readonly issuer: string;
 }) {
-  const { clients, findClientOf, authorizations, decisions, sandboxDecisions, erasures } = dependencies;
+  const { clients, findClientOf, authorizations, decisions, erasures } = dependencies;
   const { verifySession, issuer } = dependencies;
 
   /** Verified here too, so that a caller without a session cannot learn whether a pending approval exists. */
@@ -59,7 +58,6 @@ export function createAuthorizationService(dependencies: {
       const session = await verifiedSessionOf(context);
       return { expiresAt: timestampFromDate(await decisions.extend(session, pendingId)) };
     },
-    completeSandboxAuthorization: ({ clientId, pendingId }) => sandboxDecisions.complete(clientId, pendingId),
     getIssuer: () => ({ issuer }),
     eraseUser: ({ userId, revokeApps }) => erasures.erase(userId, revokeApps),
   };
@@ -71,7 +69,6 @@ export function createAuthorizationService(dependencies: {
     completeAuthorization: ['gateway'],
     denyAuthorization: ['gateway'],
     extendAuthorization: ['gateway'],
-    completeSandboxAuthorization: ['gateway'],
     getIssuer: ['gateway'],
     eraseUser: OPERATORS,
   });

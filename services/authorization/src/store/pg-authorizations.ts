@@ -13,7 +13,7 @@ const FIND_CODE = readStatement(new URL('sql/find-code.sql', import.meta.url));
 
 const FIND_REQUEST = `
   SELECT pending_id AS "pendingId", client_id AS "clientId", app_epoch AS "appEpoch", redirect_uri AS "redirectUri", state,
-    code_challenge AS "codeChallenge", dpop_jkt AS "dpopJkt", scopes, sandbox_person AS "sandboxPerson",
+    code_challenge AS "codeChallenge", dpop_jkt AS "dpopJkt", scopes,
     include_granted_scopes AS "includeGrantedScopes", asked_words AS "askedWords", created_at AS "createdAt", expires_at AS "expiresAt"
   FROM authorization_request WHERE pending_id = $1`;
 

@@ -1,4 +1,3 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { SandboxGrantChange, SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { UserOf } from '@phds/service-kit/rpc/context';
@@ -6,7 +5,7 @@ import { implement } from '@phds/service-kit/rpc/service';
 import type { GrantTrigger, Sandbox } from '../app/sandbox.ts';
 import { parseKnownId } from './parameters.ts';
 
-/** phds.consent.v1.SandboxService. */
+/** phds.consent.v1.SandboxService. Registered in a sandbox deployment only. */
 export function createSandboxService({ sandbox, userOf }: { sandbox: Sandbox; userOf: UserOf }) {
   const toNamed = (ownerId: string, request: { clientId: string; grantId: string }) => ({
     ownerId,
@@ -16,23 +15,6 @@ export function createSandboxService({ sandbox, userOf }: { sandbox: Sandbox; us
   return implement(
     SandboxService,
     {
-      async approveInSandbox({ id, clientId, person }) {
-        const approved = await sandbox.approve(parseKnownId('apr', id), clientId, person);
-        const { joined: _, repeated, scopes, grantExpiresAt, decidedAt, ...rest } = approved;
-        return {
-          approval: {
-            ...rest,
-            scopes: [...scopes],
-            grantExpiresAt: timestampFromDate(grantExpiresAt),
-            decidedAt: timestampFromDate(decidedAt),
-            repeatedDecision: repeated,
-          },
-        };
-      },
-      async denyInSandbox({ id, clientId }) {
-        await sandbox.deny(parseKnownId('apr', id), clientId);
-        return {};
-      },
       async findSandboxGrant(request, context) {
         const { userId, scopes } = await sandbox.find(toNamed(await userOf(context), request));
         return { userId, scopes: [...scopes] };
@@ -45,8 +27,6 @@ export function createSandboxService({ sandbox, userOf }: { sandbox: Sandbox; us
       },
     },
     {
-      approveInSandbox: ['authorization'],
-      denyInSandbox: ['authorization'],
       findSandboxGrant: ['gateway'],
       changeSandboxGrant: ['gateway'],
     },

@@ -1,18 +1,14 @@
-import { mayShareWith } from '@phds/catalog/sandbox';
 import { select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import type { PendingApproval } from '../domain/pending-approval.ts';
 import { PENDING_COLUMNS, PENDING_FROM, type PendingRow, toPendingApproval } from './pending-rows.ts';
 
-/**
- * Locks the pending approval and returns its app; null when unknown or another person's, as every request of a sandbox app is for a
- * person who is not one of its own.
- */
+/** Locks the pending approval and returns its app; null when unknown or another person's. */
 export async function lockPending(tx: pg.ClientBase, id: string, userId: string): Promise<string | null> {
   const [row] = await select<{ clientId: string; claimedBy: string | null }>(tx)`
     SELECT client_id AS "clientId", claimed_by AS "claimedBy" FROM pending_approval WHERE id = ${id} FOR UPDATE`;
   if (row === undefined || (row.claimedBy !== null && row.claimedBy !== userId)) return null;
-  return mayShareWith(userId, row.clientId) ? row.clientId : null;
+  return row.clientId;
 }
 
 /** Read by a separate statement after the lock, in a fresh snapshot with the current clock. */

@@ -1,5 +1,4 @@
 import { type Listed, offsetOf } from '@phds/catalog/pagination';
-import { isSandboxUser, SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import type { Scope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
@@ -36,20 +35,16 @@ export function createPgPendingApprovals(pool: pg.Pool): PendingApprovalStore {
     async claim(id, userId) {
       await execute(pool)`
         UPDATE pending_approval p SET claimed_by = ${userId}
-        WHERE p.id = ${id} AND p.claimed_by IS NULL AND ${mayClaim(userId)}`;
+        WHERE p.id = ${id} AND p.claimed_by IS NULL`;
       return selectView(pool, userId, sql`p.id = ${id} AND p.claimed_by = ${userId}`);
     },
     find: (id, userId) =>
-      selectView(
-        pool,
-        userId,
-        sql`p.id = ${id} AND (p.claimed_by = ${userId} OR (p.claimed_by IS NULL AND ${mayClaim(userId)}))`,
-      ),
+      selectView(pool, userId, sql`p.id = ${id} AND (p.claimed_by = ${userId} OR p.claimed_by IS NULL)`),
     extend: (id, userId, seconds, refuse) =>
       transact(pool, (tx) => extendClaimed(tx, { id, userId, seconds }, refuse)),
     release: (id, userId, refuse) => transact(pool, (tx) => releaseClaimed(tx, { id, userId }, refuse)),
     async list(userId, status, page) {
-      const own = sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL AND ${mayClaim(userId)}
+      const own = sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL
         AND p.client_id IN (SELECT client_id FROM app WHERE owner_id = ${userId})))`;
       const where = status === null ? own : sql`${own} AND ${PENDING_STATUS} = ${status}`;
       const paging = sql`ORDER BY p.created_at DESC, p.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`;
@@ -61,11 +56,6 @@ export function createPgPendingApprovals(pool: pg.Pool): PendingApprovalStore {
       return { items, total: counted[0]?.total ?? 0 } satisfies Listed<PendingApprovalView>;
     },
   });
-}
-
-/** Requests of sandbox apps are for sandbox people only, and other requests for everybody else. */
-function mayClaim(userId: string): Sql {
-  return sql`starts_with(p.client_id, ${SANDBOX_APP_PREFIX}) = ${isSandboxUser(userId)}`;
 }
 
 /** Maximum number removed by one opening; more exist only after the limit was lowered. */

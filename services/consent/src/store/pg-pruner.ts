@@ -9,15 +9,14 @@ export interface KeptDays {
   readonly PRUNE_REVOCATIONS_AFTER_DAYS: number;
   readonly PRUNE_PENDING_AFTER_DAYS: number;
   readonly PRUNE_REFUSALS_AFTER_DAYS: number;
-  readonly PRUNE_SANDBOX_GRANTS_AFTER_DAYS: number;
   readonly PRUNE_WEBHOOK_EVENTS_AFTER_DAYS: number;
   readonly PRUNE_WEBHOOK_DATA_EVENTS_AFTER_DAYS: number;
 }
 
 /**
- * Deletes by the database's clock. Grants, events and records of people are history and are kept. Revocations, ends of sessions and history of
- * the sandbox are deleted by functions of the schema's owner, which limit what the service can delete. The keys
- * are an array, so that Postgres evaluates the subquery once; otherwise it could run it again and lock other rows.
+ * Deletes by the database's clock. Grants, events and records are history and are kept. Revocations and ends of sessions are deleted by
+ * functions of the schema's owner, which limit what the service can delete. The keys are an array, so that Postgres evaluates the subquery
+ * once; otherwise it could run it again and lock other rows.
  */
 export function createPgPruner(pool: pg.Pool, days: KeptDays) {
   const call =
@@ -47,7 +46,6 @@ export function createPgPruner(pool: pg.Pool, days: KeptDays) {
     revoked_family: call(sql`prune_revoked_family`, days.PRUNE_REVOCATIONS_AFTER_DAYS),
     revoked_token: call(sql`prune_revoked_token`, days.PRUNE_REVOCATIONS_AFTER_DAYS),
     session_end: call(sql`prune_session_end`),
-    sandbox_grant: call(sql`prune_sandbox_grants`, days.PRUNE_SANDBOX_GRANTS_AFTER_DAYS),
     pending_approval: remove(sql`pending_approval`, createdAt, days.PRUNE_PENDING_AFTER_DAYS),
     refused_request: removeDays(sql`refused_request`),
     refused_read: removeDays(sql`refused_read`),

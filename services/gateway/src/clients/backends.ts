@@ -36,7 +36,7 @@ export interface Backends extends Disposable {
   readonly sandboxData: Client<typeof SandboxDataService>;
 }
 
-/** For making a sandbox person's data, which takes longer than any read. */
+/** For making a person's data in a sandbox, which takes longer than any read. */
 const SANDBOX_DATA_DEADLINE_MS = 20_000;
 
 /** Opens a channel to each service, which connects on first use. */

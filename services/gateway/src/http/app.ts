@@ -5,7 +5,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import { UnprovenToken } from '../cache/authenticator.ts';
 import { applyAllowance } from './allowance.ts';
 import { createApiHandler } from './api/handler.ts';
-import { answerPreflight, openToPages } from './cors.ts';
+import { createPreflight, openToPages } from './cors.ts';
 import { exchangeOf, startExchange } from './exchange.ts';
 import { isFhirDocument } from './fhir/documents.ts';
 import { createFhirHandler } from './fhir/handler.ts';
@@ -30,7 +30,8 @@ export function createApp(gateway: Gateway): Express {
   app.set('query parser', false).set('trust proxy', config.TRUST_PROXY);
   const api = createApiHandler(gateway);
   const fhir = createFhirHandler(gateway);
-  const transport = Object.entries(transportHeaders(gateway.config));
+  const transport = Object.entries(transportHeaders(config));
+  const answerPreflight = createPreflight(config);
   app.use((request, response, next) => {
     for (const [name, value] of transport) response.setHeader(name, value);
     if (!isFhirDocument(request.url) && answerPreflight(request, response)) return;

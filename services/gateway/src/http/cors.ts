@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import { findFhirRoute } from './fhir/requests.ts';
+import { FORCE_HEADER } from './forced-errors.ts';
 import { isUnder } from './http-error.ts';
 import { splitUrl } from './query.ts';
 import { send } from './respond.ts';
@@ -18,18 +19,7 @@ function isOpen(url: string): boolean {
 const EXPOSED =
   'WWW-Authenticate, Date, Retry-After, Link, ETag, RateLimit, RateLimit-Policy, X-Request-Id, API-Version, Deprecation, Sunset';
 
-const PREFLIGHT = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Headers':
-    'Authorization, Content-Type, DPoP, If-None-Match, API-Version, Sandbox-Force',
-  'Access-Control-Max-Age': '86400',
-} as const;
-
-/** A search may ask for lenient handling. */
-const FHIR_PREFLIGHT = {
-  ...PREFLIGHT,
-  'Access-Control-Allow-Headers': `${PREFLIGHT['Access-Control-Allow-Headers']}, Prefer`,
-};
+const REQUEST_HEADERS = 'Authorization, Content-Type, DPoP, If-None-Match, API-Version';
 
 /** The method of a path; GET for a path that does not exist. */
 function methodOf(url: string): string {
@@ -39,15 +29,21 @@ function methodOf(url: string): string {
 }
 
 /** Answers a preflight request of a path that is no document. Returns whether it was one. */
-export function answerPreflight(
-  { method, url = '', headers }: IncomingMessage,
-  response: ServerResponse,
-): boolean {
-  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined || !isOpen(url))
-    return false;
-  const fields = isUnder(FHIR_PREFIX, url) ? FHIR_PREFLIGHT : PREFLIGHT;
-  send(response, 204, { ...fields, 'Access-Control-Allow-Methods': methodOf(url) }, '');
-  return true;
+export function createPreflight({ SANDBOX }: { readonly SANDBOX: boolean }) {
+  const allowed = SANDBOX ? `${REQUEST_HEADERS}, ${FORCE_HEADER}` : REQUEST_HEADERS;
+  return ({ method, url = '', headers }: IncomingMessage, response: ServerResponse): boolean => {
+    if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined || !isOpen(url))
+      return false;
+    const fields = {
+      'Access-Control-Allow-Origin': '*',
+      // A search may ask for lenient handling.
+      'Access-Control-Allow-Headers': isUnder(FHIR_PREFIX, url) ? `${allowed}, Prefer` : allowed,
+      'Access-Control-Max-Age': '86400',
+      'Access-Control-Allow-Methods': methodOf(url),
+    };
+    send(response, 204, fields, '');
+    return true;
+  };
 }
 
 const OPEN = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED } as const;

@@ -7,7 +7,7 @@ import { type Fields, text } from './openapi/fields.ts';
 // Sandbox deployments only: a request header names an error of the operation, which is then answered as if it had happened. It is answered
 // after authentication, to data requests and to apps under `/oauth`; every other operation refuses the header.
 
-const FORCE_HEADER = 'Sandbox-Force';
+export const FORCE_HEADER = 'Sandbox-Force';
 const HEADER = FORCE_HEADER.toLowerCase();
 
 /** The request header, for the document. */

@@ -21,7 +21,7 @@ import {
 } from './http-error.ts';
 import { type Headers, transportHeaders } from './respond.ts';
 
-const CLIENT_ID = /^app_(sandbox_)?[0-9A-Za-z]{1,40}$/;
+const CLIENT_ID = /^app_[0-9A-Za-z]{1,40}$/;
 
 /**
  * Answers an error in the format of its surface and logs it. Only our own failures are logged as warnings or errors. Returns the code of

@@ -2,7 +2,6 @@ import type { Recorded } from '@phds/docs/recorded';
 import { signIn } from '@phds/running-system/people';
 import type { SharedStack } from '@phds/running-system/shared-stack';
 import { Recorder } from './recorder.ts';
-import { connectInSandbox, registerSandboxApp } from './sandbox-app.ts';
 
 const REDIRECT_URI = 'https://app.example/callback';
 const SCOPES = [
@@ -46,7 +45,7 @@ export async function recordAnswers(stack: SharedStack): Promise<ReadonlyMap<str
   await recordAsPerson(story, connection);
   await recordAsDeveloper(story, client);
   await setWebhook(story, client);
-  await rehearse(story);
+  await rehearse(story, client, connection);
   await readDocuments(story);
   await end(story, client, connection);
   return recorder.recorded;
@@ -180,12 +179,14 @@ async function setWebhook({ recorder, developer: bearer }: Story, { clientId }: 
   await recorder.record('deleteWebhook', `DELETE ${path}`, { bearer }, 204);
 }
 
-/** A trigger, which only sandbox apps have. */
-async function rehearse({ recorder, developer: bearer }: Story): Promise<void> {
-  const app = await registerSandboxApp(recorder.gateway, bearer);
-  const { grantId } = await connectInSandbox(app, ['read:health-data:heart']);
+/** A trigger, which only a sandbox has. */
+async function rehearse(
+  { recorder, developer: bearer }: Story,
+  { clientId }: Client,
+  { grantId }: Connection,
+): Promise<void> {
   const json = { trigger: 'data.arrive', grantId };
-  const path = `/developer/apps/${app.clientId}/sandbox/triggers`;
+  const path = `/developer/apps/${clientId}/sandbox/triggers`;
   await recorder.record('pullSandboxTrigger', `POST ${path}`, { bearer, json });
 }
 

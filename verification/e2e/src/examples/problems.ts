@@ -6,7 +6,6 @@ import { send } from '@phds/running-system/request';
 import type { SharedStack } from '@phds/running-system/shared-stack';
 import { expireApproval } from '../approval-expiry.ts';
 import { Recorder } from './recorder.ts';
-import { connectInSandbox, registerSandboxApp } from './sandbox-app.ts';
 
 const HEART = 'read:health-data:heart';
 
@@ -52,10 +51,8 @@ async function provokeAtData({ recorder, app, token: bearer }: Story): Promise<v
   await recorder.record('UNSUPPORTED_VERSION', 'GET /api/v1/health-data/heart', { bearer, headers }, 400);
 }
 
-/** Errors of failures, of limits and of time, which a sandbox app can ask for. */
-async function provokeInSandbox({ stack, recorder, developer }: Story): Promise<void> {
-  const app = await registerSandboxApp(stack.gateway, developer);
-  const { accessToken: bearer } = await connectInSandbox(app, [HEART]);
+/** Errors of failures, of limits and of time, which an app can ask for in a sandbox. */
+async function provokeInSandbox({ recorder, token: bearer }: Story): Promise<void> {
   const path = '/api/v1/health-data/heart';
   const force = (code: ProblemCode, query: string, status: number) => {
     const headers = { 'Sandbox-Force': code };

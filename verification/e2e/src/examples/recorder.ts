@@ -98,7 +98,7 @@ function toForm(form: Readonly<Record<string, string>> | undefined): string | nu
 /** What two recordings of the same example have in common: everything but ids, times and what is left of a limit. */
 export function toComparable({ request, answer }: Recorded): unknown {
   const text = JSON.stringify({ request, answer })
-    .replaceAll(/\b(req|app|app_sandbox|grt|apr|sub|rdg|med|cur)_[0-9A-Za-z]+/g, '$1_…')
+    .replaceAll(/\b(req|app|grt|apr|sub|rdg|med|cur)_[0-9A-Za-z]+/g, '$1_…')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/"RateLimit(-Policy)?":"[^}]*?\d+"/g, '"RateLimit$1":""')
     .replaceAll(/"Retry-After":"\d+"/g, '"Retry-After":""');

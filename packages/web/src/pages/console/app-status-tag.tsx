@@ -12,23 +12,15 @@ const TEXTS = {
 
 const LOCKED = { suspension: 'statusLocked', approval: 'statusWaiting' } as const;
 
-/** The status of an app, and whether it is a sandbox app. */
+/** The status of an app. */
 export function AppStatusTag({
-  app: { status, lock, environment },
+  app: { status, lock },
 }: {
-  readonly app: Pick<DeveloperApp, 'status' | 'lock' | 'environment'>;
+  readonly app: Pick<DeveloperApp, 'status' | 'lock'>;
 }) {
   return (
-    <>
-      <Tag tone={TONES[status]}>
-        {text(lock === null || status === 'revoked' ? TEXTS[status] : LOCKED[lock.kind])}
-      </Tag>
-      {environment === 'sandbox' ? (
-        <>
-          {' '}
-          <Tag>{text('sandbox')}</Tag>
-        </>
-      ) : null}
-    </>
+    <Tag tone={TONES[status]}>
+      {text(lock === null || status === 'revoked' ? TEXTS[status] : LOCKED[lock.kind])}
+    </Tag>
   );
 }

@@ -1,4 +1,3 @@
-import type { Environment } from '@phds/catalog/sandbox';
 import { useState } from 'react';
 import { findNew, useAllApps, useApps, useRegistration } from '../../api/developer-apps.ts';
 import type { ApplicationType, DeveloperApp, NewApp } from '../../api/resources.ts';
@@ -17,7 +16,6 @@ export function NewAppPage() {
   const { data: apps } = useAllApps();
   const { data: firstPage } = useApps(1);
   const registration = useRegistration();
-  const [environment, setEnvironment] = useState<Environment>('live');
   const [type, setType] = useState<ApplicationType>('server');
   const [sent, setSent] = useState<{ name: string; before: readonly DeveloperApp[] } | null>(null);
   if (registration.data) return <Registered app={registration.data} />;
@@ -33,19 +31,13 @@ export function NewAppPage() {
         submit={text('registerApp')}
         onSubmit={(settings) => {
           if (!registration.isPending) setSent({ name: settings.name, before: apps ?? [] });
-          registration.mutate({ ...settings, environment, applicationType: type });
+          registration.mutate({ ...settings, applicationType: type });
         }}
         isPending={registration.isPending}
         failure={registration.failure}
         doubt={{ unknown: text('registrationUnknown'), advice: text('registrationAdvice') }}
       >
-        <Choice
-          label={text('environment')}
-          texts={ENVIRONMENT_TEXTS}
-          value={environment}
-          onChange={setEnvironment}
-        />
-        <Choice label={text('applicationType')} texts={TYPE_TEXTS} value={type} onChange={setType} />
+        <TypeChoice value={type} onChange={setType} />
       </AppForm>
     </Narrow>
   );
@@ -89,43 +81,30 @@ function AnswerLost({ type, app }: { readonly type: ApplicationType; readonly ap
   );
 }
 
-type TextId = Parameters<typeof text>[0];
-type ChoiceTexts<Id extends string> = Readonly<
-  Record<Id, { readonly name: TextId; readonly effect: TextId }>
->;
-
-const ENVIRONMENT_TEXTS: ChoiceTexts<Environment> = {
-  live: { name: 'live', effect: 'liveEffect' },
-  sandbox: { name: 'sandbox', effect: 'sandboxEffect' },
-};
-
-const TYPE_TEXTS: ChoiceTexts<ApplicationType> = {
+const TYPES = {
   server: { name: 'typeServer', effect: 'typeServerEffect' },
   public: { name: 'typePublic', effect: 'typePublicEffect' },
-};
+} as const;
 
-/** One of a few kinds of app, with what it means. */
-function Choice<Id extends string>({
-  label,
-  texts,
+const TYPE_IDS = Object.keys(TYPES) as ApplicationType[];
+
+/** Where the app runs, with what that means. */
+function TypeChoice({
   value,
   onChange,
 }: {
-  readonly label: string;
-  readonly texts: ChoiceTexts<Id>;
-  readonly value: Id;
-  readonly onChange: (value: Id) => void;
+  readonly value: ApplicationType;
+  readonly onChange: (value: ApplicationType) => void;
 }) {
-  const ids = Object.keys(texts) as Id[];
   return (
     <Stack tight>
       <RadioChoice
-        label={label}
-        choices={ids.map((id) => ({ id, text: text(texts[id].name) }))}
+        label={text('applicationType')}
+        choices={TYPE_IDS.map((id) => ({ id, text: text(TYPES[id].name) }))}
         value={value}
-        onChange={(chosen) => onChange(ids.find((id) => id === chosen) ?? value)}
+        onChange={(chosen) => onChange(TYPE_IDS.find((id) => id === chosen) ?? value)}
       />
-      <Soft>{text(texts[value].effect)}</Soft>
+      <Soft>{text(TYPES[value].effect)}</Soft>
     </Stack>
   );
 }

@@ -58,7 +58,6 @@ CREATE TABLE "authorization_request" (
     "code_challenge" TEXT,
     "dpop_jkt" TEXT,
     "scopes" TEXT[],
-    "sandbox_person" TEXT,
     "asked_words" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "include_granted_scopes" BOOLEAN NOT NULL DEFAULT false,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
@@ -229,17 +228,10 @@ ALTER TABLE "restore_confirmation" ADD CONSTRAINT "restore_confirmation_number_f
 ALTER TABLE "app" ADD CONSTRAINT "app_secret_hash_is_sha256" CHECK (octet_length("secret_hash") = 32);
 ALTER TABLE "refresh_token" ADD CONSTRAINT "refresh_token_hash_is_sha256" CHECK (octet_length("hash") = 32);
 
--- A consumed code names the family that its exchange made. A sandbox app gets codes and tokens of its own sandbox people only, and a
--- live app of none of them.
+-- A consumed code names the family that its exchange made.
 ALTER TABLE "authorization_code"
   ADD CONSTRAINT "authorization_code_hash_is_sha256" CHECK (octet_length("hash") = 32),
-  ADD CONSTRAINT "authorization_code_consumed_with_family" CHECK (("consumed_at" IS NULL) = ("family_id" IS NULL)),
-  ADD CONSTRAINT "authorization_code_sandbox_check" CHECK (CASE
-    WHEN starts_with("client_id", 'app_sandbox_') THEN starts_with("user_id", 'sandbox:' || "client_id" || ':')
-    ELSE NOT starts_with("user_id", 'sandbox:') END);
-ALTER TABLE "token_family" ADD CONSTRAINT "token_family_sandbox_check" CHECK (CASE
-    WHEN starts_with("client_id", 'app_sandbox_') THEN starts_with("user_id", 'sandbox:' || "client_id" || ':')
-    ELSE NOT starts_with("user_id", 'sandbox:') END);
+  ADD CONSTRAINT "authorization_code_consumed_with_family" CHECK (("consumed_at" IS NULL) = ("family_id" IS NULL));
 
 -- A token is bound to a user, a grant and a family, or to none of them.
 ALTER TABLE "access_token"

@@ -340,9 +340,6 @@ ALTER TABLE "webhook_attempt" ADD CONSTRAINT "webhook_attempt_event_id_fkey" FOR
 
 -- One grant at a time may be joined by a new approval.
 CREATE UNIQUE INDEX "consent_grant_open_key" ON "consent_grant"("user_id", "client_id") WHERE "closed_at" IS NULL;
--- Finds the grants that prune_sandbox_grants deletes, among those of people.
-CREATE INDEX "consent_grant_sandbox_end_idx" ON "consent_grant" ((LEAST("revoked_at", "expires_at")))
-  WHERE starts_with("client_id", 'app_sandbox_');
 -- Finds the oldest that may give way without looking at the others.
 CREATE INDEX "pending_approval_anonymous_idx" ON "pending_approval"("client_id", "anonymous_number")
   WHERE "claimed_by" IS NULL AND "anonymous_number" IS NOT NULL;
@@ -351,20 +348,13 @@ ALTER TABLE "app"
   ADD CONSTRAINT "app_status_check" CHECK ("status" IN ('active', 'suspended', 'revoked')),
   -- An operator's lock of an app.
   ADD CONSTRAINT "app_lock_check" CHECK ("lock_kind" IS NULL OR "status" <> 'active');
--- A sandbox app shares with its own sandbox people only, and a live app with none of them.
 ALTER TABLE "pending_approval"
   ADD CONSTRAINT "pending_approval_decision_check" CHECK ("decision" IN ('approved', 'denied')),
   ADD CONSTRAINT "pending_approval_decided_check"
-    CHECK (("decision" IS NULL) = ("decided_at" IS NULL) AND ("decision" IS NULL OR "claimed_by" IS NOT NULL)),
-  ADD CONSTRAINT "pending_approval_sandbox_check" CHECK (CASE
-    WHEN starts_with("client_id", 'app_sandbox_') THEN starts_with("claimed_by", 'sandbox:' || "client_id" || ':')
-    ELSE NOT starts_with("claimed_by", 'sandbox:') END);
+    CHECK (("decision" IS NULL) = ("decided_at" IS NULL) AND ("decision" IS NULL OR "claimed_by" IS NOT NULL));
 ALTER TABLE "consent_grant"
   ADD CONSTRAINT "consent_grant_scopes_check" CHECK (cardinality("scopes") > 0),
-  ADD CONSTRAINT "consent_grant_closed_check" CHECK ("revoked_at" IS NULL OR "closed_at" IS NOT NULL),
-  ADD CONSTRAINT "consent_grant_sandbox_check" CHECK (CASE
-    WHEN starts_with("client_id", 'app_sandbox_') THEN starts_with("user_id", 'sandbox:' || "client_id" || ':')
-    ELSE NOT starts_with("user_id", 'sandbox:') END);
+  ADD CONSTRAINT "consent_grant_closed_check" CHECK ("revoked_at" IS NULL OR "closed_at" IS NOT NULL);
 ALTER TABLE "consent_event"
   ADD CONSTRAINT "consent_event_kind_check" CHECK ("kind" IN ('granted', 'narrowed', 'revoked', 'deletion_requested')),
   ADD CONSTRAINT "consent_event_granted_check" CHECK (CASE "kind" WHEN 'granted' THEN "pending_id" IS NOT NULL AND "shown_app" IS NOT NULL
@@ -372,12 +362,9 @@ ALTER TABLE "consent_event"
 ALTER TABLE "session_end"
   ADD CONSTRAINT "session_end_kind_check" CHECK ("kind" IN ('token', 'sid', 'subject', 'subject_without_sid'));
 
--- History is changed by nobody: the trigger stops the owner's slips, the privileges the service itself. What proves nothing about people, or
--- nothing any more, is deleted by functions of the owner, which say so to the trigger. The service has no right to delete from these tables, so
--- that saying so itself helps it nothing.
+-- History is changed by nobody: the trigger stops the owner's slips, the privileges the service itself.
 CREATE FUNCTION "refuse_change"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'DELETE' AND TG_TABLE_NAME = current_setting('phds.pruned_table', true) THEN RETURN NULL; END IF;
   RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
 END
 $$;
@@ -816,26 +803,6 @@ BEGIN
 END
 $$;
 
--- Deletes some grants of sandbox people that ended before the days to keep, with their events; answers how many grants. Whatever the caller
--- says, two days stay, so that no token of a grant outlives it by its own time and webhooks have found its end.
-CREATE FUNCTION "prune_sandbox_grants"(keep_days integer, max_rows integer) RETURNS integer
-  LANGUAGE plpgsql SECURITY DEFINER SET search_path = consent, pg_temp AS $$
-DECLARE
-  pruned text[];
-BEGIN
-  IF keep_days IS NULL OR keep_days < 2 THEN RAISE EXCEPTION 'grants of the sandbox are kept for two days at least'; END IF;
-  pruned := ARRAY(SELECT g.id FROM consent_grant g
-    WHERE starts_with(g.client_id, 'app_sandbox_')
-      AND least(g.revoked_at, g.expires_at) < statement_timestamp() - make_interval(days => keep_days)
-    ORDER BY least(g.revoked_at, g.expires_at) LIMIT least(max_rows, 5000) FOR UPDATE SKIP LOCKED);
-  PERFORM set_config('phds.pruned_table', 'consent_event', true);
-  DELETE FROM consent_event e WHERE e.grant_id = ANY(pruned);
-  PERFORM set_config('phds.pruned_table', '', true);
-  DELETE FROM consent_grant g WHERE g.id = ANY(pruned);
-  RETURN cardinality(pruned);
-END
-$$;
-
 -- Restored databases.
 
 -- Each time that the ledger was found to be another database than before, or was said to have been put back. A failover that lacks nothing that
@@ -911,7 +878,7 @@ SELECT "make_append_only"('consent_audit.restore_confirmation', 'SELECT, INSERT'
 
 REVOKE ALL ON FUNCTION "make_append_only"(regclass, text), "ensure_access_partitions"(integer), "drop_access_partitions"(integer),
   "delete_dropped_counts"(text, date), "prune_revoked_family"(integer, integer),
-  "prune_revoked_token"(integer, integer), "prune_session_end"(integer), "prune_sandbox_grants"(integer, integer) FROM PUBLIC;
+  "prune_revoked_token"(integer, integer), "prune_session_end"(integer) FROM PUBLIC;
 
 DO $$
 BEGIN
@@ -921,7 +888,7 @@ BEGIN
     GRANT SELECT, INSERT, UPDATE, DELETE ON "consent_audit"."instance" TO "phds_consent";
     GRANT EXECUTE ON FUNCTION "ensure_access_partitions"(integer), "drop_access_partitions"(integer),
       "delete_dropped_counts"(text, date), "prune_revoked_family"(integer, integer),
-      "prune_revoked_token"(integer, integer), "prune_session_end"(integer), "prune_sandbox_grants"(integer, integer) TO "phds_consent";
+      "prune_revoked_token"(integer, integer), "prune_session_end"(integer) TO "phds_consent";
     -- No statement of the service deletes apps, or changes when an epoch began.
     REVOKE DELETE ON "app" FROM "phds_consent";
     REVOKE UPDATE, DELETE ON "app_epoch" FROM "phds_consent";

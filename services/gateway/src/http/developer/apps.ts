@@ -1,5 +1,4 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { ENVIRONMENTS, environmentOf } from '@phds/catalog/sandbox';
 import { APP_LOCK_KINDS, APP_STATUSES } from '@phds/catalog/wire-names';
 import type { App, AppSettingsSchema } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import type { AppLock } from '@phds/contracts/phds/consent/v1/ledger_pb';
@@ -70,7 +69,6 @@ const optionalSettings = {
 const registrationBody = z.strictObject({
   name: wellFormed,
   redirectUris: texts,
-  environment: z.enum(ENVIRONMENTS, `must be one of ${ENVIRONMENTS.join(', ')}`).optional(),
   applicationType: z
     .enum(TYPES, `must be one of ${TYPES.join(', ')}`)
     .optional()
@@ -118,7 +116,6 @@ const lockJson = z
 const appJson = z
   .object({
     clientId: text,
-    environment: z.enum(ENVIRONMENTS),
     secretLast4: text.meta({ description: 'Empty while the app has no secret.' }),
     name: text,
     redirectUris: z.array(text),
@@ -180,7 +177,6 @@ function findOf<Choice extends string>(choices: readonly [Choice, ...Choice[]], 
 function toAppJson(app: App): z.infer<typeof appJson> {
   return {
     clientId: app.clientId,
-    environment: environmentOf(app.clientId),
     secretLast4: app.secretLast4,
     name: app.name,
     redirectUris: app.redirectUris,
@@ -244,20 +240,16 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     operationId: 'registerApp',
     summary: 'Register an app',
     description:
-      'Where live apps need an approval, a live app is `suspended` with a `lock` of the kind `approval` until an operator approves it.',
+      'Where apps need an approval, a new one is `suspended` with a `lock` of the kind `approval` until an operator approves it.',
     securityEvent: 'registration',
     costly: 'registrations',
     body: { schema: registrationBody },
     status: 201,
     answer: { description: 'The app with its secret.', body: dataOf(newAppJson), headers: ['Location'] },
     errors: ['CONFLICT', 'NOT_A_DEVELOPER'],
-    handle: async ({ exchange, backends, caller, body: { environment, applicationType, ...settings } }) => {
+    handle: async ({ exchange, backends, caller, body: { applicationType, ...settings } }) => {
       const { app, clientSecret: secret } = await backends.apps.registerApp(
-        {
-          settings: toAppSettings(settings),
-          sandbox: environment === 'sandbox',
-          applicationType: applicationType ?? '',
-        },
+        { settings: toAppSettings(settings), applicationType: applicationType ?? '' },
         caller,
       );
       const { clientId, ...rest } = toAppJson(required(app));
@@ -282,7 +274,7 @@ export const APP_OPERATIONS: readonly MountedOperation[] = [
     operationId: 'changeApp',
     summary: 'Change an own app',
     description:
-      'Where live apps need an approval, suspend a live app before you change what people see or its scopes and redirect URIs: it then waits for another ' +
+      'Where apps need an approval, suspend an app before you change what people see or its scopes and redirect URIs: it then waits for another ' +
       'approval. Keys and the other settings of security can change at any time.',
     body: { schema: changeBody },
     answer: { description: 'The changed app.', body: dataOf(appJson) },

@@ -1,4 +1,3 @@
-import { isSandboxApp, SANDBOX_PEOPLE } from '@phds/catalog/sandbox';
 import type { OpenAuthorizationResponse } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { toAppError } from '@phds/service-kit/errors';
 import { z } from 'zod';
@@ -10,7 +9,7 @@ import type { Answer, MountedOperation } from '../operation.ts';
 import { wantsHtml } from '../pages/page.ts';
 import { splitUrl } from '../query.ts';
 import { redirect, sendJson } from '../respond.ts';
-import { approveInSandbox, returnToApp, sendErrorPage } from './browser-answers.ts';
+import { returnToApp, sendErrorPage } from './browser-answers.ts';
 import {
   ALWAYS,
   BOTH_TYPES,
@@ -48,9 +47,6 @@ const AUTHORIZATION = {
   purpose: text.optional().meta({
     description:
       'Why the app asks, for the approval screen. Kept only from an app that authenticates itself.',
-  }),
-  login_hint: text.optional().meta({
-    description: `Sandbox apps only: who approves (${SANDBOX_PEOPLE.join(', ')}), or \`deny\`.`,
   }),
   include_granted_scopes: z.enum(['true', 'false']).optional().meta({
     description:
@@ -113,10 +109,8 @@ export const AUTHORIZE_OPERATIONS: readonly MountedOperation[] = [
     query: authorizationQuery,
     requiredQuery: ['client_id'],
     answers: {
-      200: { description: 'A page about a sandbox app: where the link leads.', ...PAGE },
       303: {
-        description:
-          'To the approval screen, or back to the app with an error or, for a sandbox app, with a code.',
+        description: 'To the approval screen, or back to the app with an error.',
         headers: [...ALWAYS, 'Location'],
         sometimes: LIMITED,
       },
@@ -156,14 +150,9 @@ export const AUTHORIZE_OPERATIONS: readonly MountedOperation[] = [
   }),
 ];
 
-/** URL of the approval screen of a pending approval. For a sandbox app, of the address that approves at once. */
-function approvalUri(
-  { gateway }: Exchange,
-  { pendingId, requestUri, clientId = '' }: { pendingId: string; requestUri: string; clientId?: string },
-): string {
-  const { PUBLIC_URL } = gateway.config;
-  if (!isSandboxApp(clientId)) return `${PUBLIC_URL}/approve/${pendingId}`;
-  return `${PUBLIC_URL}/oauth/authorize?${new URLSearchParams({ client_id: clientId, request_uri: requestUri })}`;
+/** URL of the approval screen of a pending approval. */
+function toScreenUrl({ gateway }: Exchange, pendingId: string): string {
+  return `${gateway.config.PUBLIC_URL}/approve/${pendingId}`;
 }
 
 /** At `/oauth/par` the app authenticates itself, unless it has no secret (RFC 9126). */
@@ -186,7 +175,7 @@ async function pushAuthorization(exchange: Exchange, requireAuthentication: bool
   if (!isClient) exchange.force?.();
   const opened = await (isClient ? callAsClient(exchange, client, open) : open());
   const { pendingId, requestUri, expiresInSeconds } = opened;
-  const location = approvalUri(exchange, { pendingId, requestUri, ...client });
+  const location = toScreenUrl(exchange, pendingId);
   if (!requireAuthentication && wantsHtml(request)) return redirect(response, location, OAUTH_HEADERS);
   const body: z.infer<typeof pushedJson> = {
     request_uri: requestUri,
@@ -209,17 +198,13 @@ async function startAuthorization(exchange: Exchange): Promise<void> {
     const parameters = parseFormParameters(splitUrl(exchange.request.originalUrl).rawQuery);
     const opened = await openFromBrowser(exchange, parameters);
     if (opened.errorRedirect !== '') await returnToApp(exchange, opened);
-    else if (isSandboxApp(opened.clientId)) await approveInSandbox(exchange, opened);
-    else redirect(response, approvalUri(exchange, opened), OAUTH_HEADERS);
+    else redirect(response, toScreenUrl(exchange, opened.pendingId), OAUTH_HEADERS);
   } catch (error) {
     await sendErrorPage(exchange, toAppError(error));
   }
 }
 
-type Opened = Pick<
-  OpenAuthorizationResponse,
-  'pendingId' | 'requestUri' | 'errorRedirect' | 'errorRedirectHost'
-> & { readonly clientId: string };
+type Opened = Pick<OpenAuthorizationResponse, 'pendingId' | 'errorRedirect' | 'errorRedirectHost'>;
 
 async function openFromBrowser(exchange: Exchange, parameters: OauthParameters): Promise<Opened> {
   const { authorization } = exchange.gateway.backends;
@@ -228,19 +213,16 @@ async function openFromBrowser(exchange: Exchange, parameters: OauthParameters):
   const requestUri = parameters.get('request_uri');
   // A pushed request; other parameters beside it are ignored (RFC 9101 section 6.3). Request objects are refused by authorization.
   if (requestUri?.startsWith('urn:') && !parameters.get('request')) {
-    // Opening it makes data of a sandbox person.
-    if (isSandboxApp(clientId)) await limitAddress(exchange);
     const { pendingId } = await authorization.resolveRequestUri({ clientId, requestUri });
-    return { clientId, pendingId, requestUri, errorRedirect: '', errorRedirectHost: '' };
+    return { pendingId, errorRedirect: '', errorRedirectHost: '' };
   }
   await limitAddress(exchange);
-  const opened = await authorization.openAuthorization({
+  return authorization.openAuthorization({
     ...pick(parameters, FIELDS),
     client: clientId === '' ? {} : { clientId },
     network: networkOf(exchange),
     frontChannel: true,
   });
-  return { ...opened, clientId };
 }
 
 async function limitAddress({ gateway, request, response }: Exchange): Promise<void> {
@@ -264,7 +246,6 @@ const FIELDS = {
   codeChallengeMethod: 'code_challenge_method',
   dpopJkt: 'dpop_jkt',
   purpose: 'purpose',
-  loginHint: 'login_hint',
   includeGrantedScopes: 'include_granted_scopes',
   requestUri: 'request_uri',
   request: 'request',
