@@ -20,7 +20,6 @@ import {
   callerSettings,
   redisSettings,
   requireRedisTls,
-  rpcSettings,
   sessionSettings,
 } from '../src/settings/settings.ts';
 
@@ -178,17 +177,6 @@ describe('readConfig', () => {
   test('refuses a setting given twice, and a file that does not exist', () => {
     expect(problemsOf({ SECRET: 'longenough', SECRET_FILE: '/nowhere' })).toContain('not both');
     expect(problemsOf({ SECRET_FILE: '/nowhere/secret' })).toContain('SECRET_FILE: the file cannot be read');
-  });
-
-  test('refuses a removed setting, by value or file, and names its replacement', () => {
-    const service = z.object(rpcSettings({ rpc: 1, probes: 2 }));
-    const start = (env: NodeJS.ProcessEnv) => () => readConfig(service, env);
-    const problem = 'INTERNAL_HTTP_PORT: no longer exists; set PROBE_PORT';
-    expect(start({ INTERNAL_HTTP_PORT: '7101' })).toThrow(problem);
-    expect(start({ INTERNAL_HTTP_PORT_FILE: '/nowhere', PROBE_PORT: '7101' })).toThrow(problem);
-    expect(start({ INTERNAL_HTTP_PORT: '', PROBE_PORT: '7101' })).not.toThrow();
-    // A service that never had the setting may share an environment with one that did.
-    expect(readConfig(schema, { SECRET: 'longenough', INTERNAL_HTTP_PORT: '7101' }).PORT).toBe(8080);
   });
 });
 

@@ -88,7 +88,6 @@ describe('the OpenID provider', () => {
       /SANDBOX: must be false, unless SESSION_ISSUER \(and OIDC_ISSUER\)/,
       { SANDBOX: 'true', OIDC_ISSUER: 'https://id.example', SESSION_ISSUER: 'https://id.example' },
     ],
-    ['LOGIN_URL: no longer exists; set OIDC_ISSUER', { LOGIN_URL: 'http://localhost:8090' }],
   ])('stops start-up when %s is wrong: %j', (name, env) => {
     expect(() => read({ ...PROVIDER, ...env })).toThrow(ConfigError);
     expect(() => read({ ...PROVIDER, ...env })).toThrow(name);

@@ -71,7 +71,6 @@ export function readConfig<Shape extends z.ZodRawShape>(
     const value = readSetting(key, env, problems);
     if (value !== undefined && value !== '') values[key] = value;
   }
-  problems.push(...findRemoved(schema.shape, env));
   const result = schema.safeParse(values);
   if (!result.success) {
     problems.push(
@@ -116,29 +115,6 @@ function readText(file: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Settings of earlier versions, rejected because they would be ignored silently: what replaces each, and the condition. */
-const REMOVED_SETTINGS = [
-  {
-    name: 'INTERNAL_HTTP_PORT',
-    successor: 'PROBE_PORT',
-    rest: '',
-  },
-  {
-    name: 'LOGIN_URL',
-    successor: 'OIDC_ISSUER',
-    rest: ', OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and SIGN_IN_KEY (docs/operations/signing-in.md)',
-  },
-] as const;
-
-function findRemoved(shape: z.ZodRawShape, env: NodeJS.ProcessEnv): SettingProblem[] {
-  return REMOVED_SETTINGS.filter(
-    ({ name, successor }) => successor in shape && (env[name] || env[`${name}_FILE`]),
-  ).map(({ name, successor, rest }) => ({
-    setting: name,
-    reason: `no longer exists; set ${successor}${rest}`,
-  }));
 }
 
 function readSetting(key: string, env: NodeJS.ProcessEnv, problems: SettingProblem[]): string | undefined {
