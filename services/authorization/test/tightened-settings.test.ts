@@ -156,6 +156,14 @@ describe('settings that changed without removing anything that a request needs',
     expect((await harness.exchange(app, code)).scope).toBe(HEART);
   });
 
+  test('do not affect a request from another port of a registered loopback redirect', async () => {
+    await update({ redirectUris: ['http://127.0.0.1/cb'] });
+    const redirectUri = 'http://127.0.0.1:51001/cb';
+    const code = await harness.obtainCode(app, { redirectUri });
+    await update({ requirePkce: false });
+    expect((await harness.exchange(app, code, { redirectUri })).accessToken).toMatch(/^phds_at_/);
+  });
+
   test('do not affect tokens that were issued before', async () => {
     const { refreshToken } = await harness.exchange(app, await harness.obtainCode(app));
     await update({ redirectUris: [OTHER_URI], scopes: [HEART], requirePkce: true });

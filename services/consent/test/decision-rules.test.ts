@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Scope } from '@phds/catalog/scopes';
+import { toRevision } from '../src/app/revisions.ts';
 import {
   type ApprovalChoice,
   type DecisionFacts,
@@ -8,7 +9,7 @@ import {
   joinScopes,
   refuseExtension,
 } from '../src/domain/decision.ts';
-import type { Grant } from '../src/domain/grant.ts';
+import { type Grant, type GrantTerms, narrowTerms, sameScopes } from '../src/domain/grant.ts';
 import type { Approval, PendingApproval, PendingStatus } from '../src/domain/pending-approval.ts';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
@@ -194,5 +195,80 @@ describe('denying', () => {
   ])('a request that is $pending.status is refused as $reason, like extending it', ({ reason, pending }) => {
     expect(() => decideDenial(pending)).toThrow(expect.objectContaining({ reason }));
     expect(() => refuseExtension(pending)).toThrow(expect.objectContaining({ reason }));
+  });
+});
+
+describe('narrowing', () => {
+  const terms: GrantTerms = {
+    scopes: [HEART, GLUCOSE],
+    expiresAt: new Date('2026-04-01T00:00:00.000Z'),
+    dataFrom: '2026-01-01',
+  };
+  const nothing = { scopes: null, expiresAt: null, dataFrom: null };
+
+  test('removes the given scopes and keeps the rest', () => {
+    expect(narrowTerms(terms, nothing, NOW)).toEqual(terms);
+    const sooner = new Date('2026-03-02T00:00:00.000Z');
+    expect(narrowTerms(terms, { scopes: [GLUCOSE], expiresAt: sooner, dataFrom: '2026-02-01' }, NOW)).toEqual(
+      {
+        scopes: [GLUCOSE],
+        expiresAt: sooner,
+        dataFrom: '2026-02-01',
+      },
+    );
+  });
+
+  test.each([
+    ['scopes', { ...nothing, scopes: [HEART, MOOD] }],
+    ['scopes', { ...nothing, scopes: [] }],
+    ['expiresAt', { ...nothing, expiresAt: new Date('2026-04-02T00:00:00.000Z') }],
+    ['expiresAt', { ...nothing, expiresAt: NOW }],
+    ['dataFrom', { ...nothing, dataFrom: '2025-12-31' }],
+    ['dataFrom', { ...nothing, dataFrom: '2026-03-03' }],
+  ])('never widens: %s is refused by name', (parameter, narrowing) => {
+    expect(() => narrowTerms(terms, narrowing, NOW)).toThrow(
+      expect.objectContaining({
+        reason: 'invalid_request',
+        violations: [expect.objectContaining({ parameter })],
+      }),
+    );
+  });
+
+  test('compares scopes as sets', () => {
+    expect(sameScopes([HEART, GLUCOSE], [GLUCOSE, HEART])).toBe(true);
+    expect(sameScopes([HEART], [HEART, GLUCOSE])).toBe(false);
+    expect(sameScopes([HEART, GLUCOSE], [HEART, HEART])).toBe(false);
+  });
+});
+
+describe('the revision of the terms of a live grant', () => {
+  const LIVE = {
+    grantId: 'grt_1',
+    scopes: ['read:health-data:heart', 'read:mood'],
+    expiresAt: new Date('2027-03-01T00:00:00.000Z'),
+    dataFrom: '2026-01-01',
+  } as const;
+
+  test('is the same for the same terms, in whatever order the scopes are', () => {
+    expect(toRevision({ ...LIVE, expiresAt: new Date(LIVE.expiresAt) })).toBe(toRevision(LIVE));
+    expect(toRevision({ ...LIVE, scopes: ['read:mood', 'read:health-data:heart'] })).toBe(toRevision(LIVE));
+  });
+
+  test('differs when the grant, a scope, the end or the first day differs, or there is no grant', () => {
+    const revisions = [
+      LIVE,
+      { ...LIVE, grantId: 'grt_2' },
+      { ...LIVE, scopes: ['read:mood'] as const },
+      { ...LIVE, scopes: [...LIVE.scopes, 'read:ehr'] as const },
+      { ...LIVE, expiresAt: new Date('2027-03-01T00:00:00.001Z') },
+      { ...LIVE, dataFrom: '2026-01-02' },
+      { ...LIVE, dataFrom: null },
+      null,
+    ].map(toRevision);
+    expect(new Set(revisions).size).toBe(revisions.length);
+  });
+
+  test('is short and fits into a form or an address as it is', () => {
+    for (const live of [LIVE, null]) expect(toRevision(live)).toMatch(/^[\w-]{4,22}$/);
   });
 });

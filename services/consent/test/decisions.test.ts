@@ -226,6 +226,28 @@ describe('of several approvals at once that were shown the same terms', () => {
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
     expect(refused).toEqual([expect.objectContaining({ reason: 'already_decided' })]);
   });
+
+  test('an approval and a denial at once, however often, leave one of them', async () => {
+    const deny = async (id: string) => consent.asAuthorization.deny({ id }, await consent.session('torn'));
+    for (let round = 0; round < 5; round += 1) {
+      const id = await openPending(consent, app, [HEART]);
+      const four = (decideOnce: (id: string) => Promise<unknown>) =>
+        Promise.allSettled(Array.from({ length: 4 }, () => decideOnce(id)));
+      const outcomes = await Promise.all([four((each) => approveAll(each, 'torn')), four(deny)]);
+      const made = outcomes.map((each) => new Set(each.map(({ status }) => status)));
+      expect(made.map((each) => each.size)).toEqual([1, 1]);
+      expect(new Set(made.flatMap((each) => [...each]))).toEqual(new Set(['fulfilled', 'rejected']));
+    }
+  });
+
+  test('of two people who approve one request at once, one has it and the other does not find it', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const id = await openPending(consent, app, [HEART]);
+      const outcomes = await Promise.allSettled([approveAll(id, 'torn'), approveAll(id, 'rival')]);
+      const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+      expect(refused).toEqual([expect.objectContaining({ reason: 'not_found' })]);
+    }
+  });
 });
 
 describe('a receipt', () => {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { WebhookOperatorService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
@@ -195,6 +196,25 @@ describe('the deployment is told', () => {
       { type: 'connection.ending', daysLeft: 1, expiresAt: expect.any(String) },
     ]);
   });
+});
+
+test('an operator lists, pauses and resumes the endpoint by its name, and delivers its events again', async () => {
+  const listed = async () => {
+    const { webhooks } = await operators.listWebhooks({});
+    return webhooks.find(({ webhook }) => webhook?.clientId === 'host:crm');
+  };
+  expect(await listed()).toMatchObject({ appName: '', webhook: { url: receiver.url } });
+  await operators.pauseWebhook({ clientId: 'host:crm' });
+  const { grantId } = await approve(consent, app, 'paused');
+  expect(await listed()).toMatchObject({ pausedAt: {} });
+  await operators.resumeWebhook({ clientId: 'host:crm' });
+  await arrivedAbout(grantId, 1);
+  const since = timestampFromDate(new Date(0));
+  const again = await operators.redeliverEvents({ clientId: 'host:crm', since, deliveredToo: true });
+  expect(again.events).toBeGreaterThan(0);
+  await eventually(() =>
+    expect(receiver.accepted.filter(({ data }) => data.grantId === grantId)).toHaveLength(2),
+  );
 });
 
 test('an endpoint that is not configured any more is removed, and one of an app stays', async () => {

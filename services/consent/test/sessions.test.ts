@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
-import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
 import { openTestPool } from '@phds/test-kit/test-pool';
@@ -124,15 +123,6 @@ test('an end is acknowledged only after its commit, and every later check sees i
     holder.release(true);
     await admin.end();
   }
-});
-
-test('an end is known to an instance that starts later', async () => {
-  const session = newSession();
-  await consent.sessions.endSessions({ sid: session.sid, endedAt: NOW });
-  await using other = await consent.startAnother();
-  using channel = consent.openChannel('gateway', other);
-  expect(await isEnded(session, channel.client(SessionService))).toBe(true);
-  expect(await isEnded(newSession(), channel.client(SessionService))).toBe(false);
 });
 
 test('neither a sid nor a subject is stored in the clear', async () => {

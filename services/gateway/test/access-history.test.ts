@@ -1,15 +1,9 @@
 import { once } from 'node:events';
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { unavailable } from '@phds/service-kit/errors';
-import express from 'express';
-import type { SignedIn } from '../src/http/credentials.ts';
-import { startExchange } from '../src/http/exchange.ts';
-import type { Gateway } from '../src/http/gateway.ts';
-import { ACCESS_OPERATIONS } from '../src/http/partner/accesses.ts';
 import { bearer, shareCaller, shareTestGateway, throwing } from './test-gateway.ts';
 
 const gateway = shareTestGateway();
@@ -169,36 +163,6 @@ describe('the export of accesses', () => {
     request.destroy();
     await cancelled;
     expect(placesAsked()).toEqual(['', 'acc_1']);
-  });
-
-  test('nothing is read or logged for a client that disconnects before its export begins', async () => {
-    const done: string[] = [];
-    const accesses = {
-      exportAccesses: async () => ({ accesses: done.push('read') > 1 ? [] : [access('acc_1')] }),
-    };
-    const log = { warn: () => done.push('warning') };
-    const reading = { backends: { accesses }, log } as unknown as Gateway;
-    const operation = ACCESS_OPERATIONS.find(({ operationId }) => operationId === 'exportAccesses');
-    const arrived = Promise.withResolvers<void>();
-    const ended = Promise.withResolvers<void>();
-    const app = express().get(PATH, async (request, response) => {
-      arrived.resolve();
-      // As if the client disconnected during session and limit checks.
-      await once(response, 'close');
-      const exchange = startExchange(reading, request, response);
-      exchange.session = { userId: 'ada', jwt: 'jwt', mayChange: true } as SignedIn;
-      ended.resolve(operation?.handle(exchange));
-    });
-    await using server = app.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const request = get({ port: (server.address() as AddressInfo).port, path: PATH }).on(
-      'error',
-      () => undefined,
-    );
-    await arrived.promise;
-    request.destroy();
-    await ended.promise;
-    expect(done).toEqual([]);
   });
 
   test('a client that does not read pauses the export instead of filling memory', async () => {

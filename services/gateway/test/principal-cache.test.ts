@@ -47,6 +47,12 @@ describe('the principal cache', () => {
   const remember = (cache: PrincipalCache, key: string, principal: Partial<Principal>) =>
     cache.put(key, { ...PRINCIPAL, ...principal }, clock.now().getTime(), cache.generation);
 
+  test('a lifetime of zero caches nothing', () => {
+    const cache = new PrincipalCache({ maxTokens: 10, ttlMs: 0, clock });
+    remember(cache, 'token', {});
+    expect(cache.find('token')).toBeNull();
+  });
+
   test('evicting an app takes the same time however many tokens it has', () => {
     const tokens = 50_000;
     const cache = new PrincipalCache({ maxTokens: tokens, ttlMs: TTL_MS, clock });

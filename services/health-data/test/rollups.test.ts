@@ -113,31 +113,6 @@ describe('a rebuild', () => {
     await harness.pool.query("DELETE FROM profile WHERE user_id = 'broken-1'");
   });
 
-  test('ends with the service, even while it waits for an import, and has changed nothing', async () => {
-    await harness.put('stopped', [heart(0)]);
-    await harness.invalidate('stopped');
-    const importer = await harness.pool.connect();
-    await importer.query('BEGIN');
-    await importer.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [
-      'stopped',
-    ]);
-    const begun = Promise.withResolvers<void>();
-    const watched: RollupStore = {
-      findStale: harness.rollups.findStale,
-      rebuild: (userId, aborted) => {
-        begun.resolve();
-        return harness.rollups.rebuild(userId, aborted);
-      },
-    };
-    const rebuilds = startRollupRebuilds({ intervalMs, rollups: watched, log: silent, failureOf: ignored });
-    await begun.promise;
-    await rebuilds[Symbol.asyncDispose]();
-    await importer.query('ROLLBACK');
-    importer.release();
-    expect(await isValid('stopped')).toBe(false);
-    expect(await harness.rollups.rebuild('stopped', signal)).toBe(true);
-  });
-
   test('restores nothing of an erased person', async () => {
     await harness.put('erased', [heart(0)]);
     await createPgUserEraser(harness.pool).erase('erased');
@@ -145,18 +120,6 @@ describe('a rebuild', () => {
     await harness.remove('erased', [heart(0)]);
     const { rowCount } = await harness.pool.query("SELECT FROM rollup_state WHERE user_id = 'erased'");
     expect(rowCount).toBe(0);
-  });
-
-  test('finds users in pages', async () => {
-    for (const userId of ['a-page-1', 'a-page-2', 'a-page-3']) await harness.put(userId, [heart(0)]);
-    for (const userId of ['a-page-1', 'a-page-3']) await harness.invalidate(userId);
-    expect(await harness.rollups.findStale('a-page', 1)).toEqual({ userIds: ['a-page-1'], last: 'a-page-1' });
-    // People whose rollups are valid are passed over where the rows are distributed.
-    const { last } = await harness.rollups.findStale('a-page-1', 1);
-    expect(last).toBe(harness.database.distributed ? 'a-page-3' : 'a-page-2');
-    expect((await harness.rollups.findStale('a-page-2', 1)).userIds).toEqual(['a-page-3']);
-    expect(await harness.rollups.findStale('\u{10ffff}', 1)).toEqual({ userIds: [], last: null });
-    for (const userId of ['a-page-1', 'a-page-3']) await harness.rollups.rebuild(userId, signal);
   });
 });
 

@@ -106,6 +106,26 @@ describe('changes', () => {
     await harness.putReadings('nobody', [heart(1)]);
     expect(daysOf(await ask('nobody', { since: nobody.sync.cursor }))).toEqual([1]);
   });
+
+  test('of readings that begin at the same instant are told apart by page', async () => {
+    const ends = [1, 2, 3].map((minute) =>
+      reading('Heart Rate', noon(1), 60, { end: `2026-01-01T12:0${minute}:00Z` }),
+    );
+    await harness.putReadings('ties', [
+      ...ends,
+      reading('HRV', noon(1), 40),
+      reading('Heart Rate', noon(1), 60, { source: 'iphone' }),
+    ]);
+    const ids: string[] = [];
+    let since = EVERYTHING;
+    for (let hasMore = true; hasMore; ) {
+      const { data, sync } = await ask('ties', { since, pageSize: 1 });
+      ids.push(...data.map(({ id }: { id: string }) => id));
+      ({ cursor: since, hasMore } = sync);
+    }
+    expect(new Set(ids).size).toBe(5);
+    expect(ids).toHaveLength(5);
+  });
 });
 
 describe('a data window', () => {
