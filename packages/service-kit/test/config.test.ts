@@ -16,12 +16,7 @@ import {
   publicKeys,
   readConfig,
 } from '../src/settings/config.ts';
-import {
-  callerSettings,
-  redisSettings,
-  requireRedisTls,
-  sessionSettings,
-} from '../src/settings/settings.ts';
+import { callerSettings, redisSettings, requireRedisTls, sessionSettings } from '../src/settings/settings.ts';
 
 const schema = z.object({
   PORT: port(8080),
