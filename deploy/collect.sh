@@ -1,7 +1,7 @@
 #!/bin/sh
 # Copies what workspace packages need at run time to a directory with the workspace's layout:
 #   sh deploy/collect.sh <directory> <path of a package>...
-# For image builds only: it replaces the installed dependencies of the workspace in which it runs.
+# For builds only: it replaces the installed dependencies of the workspace in which it runs, and moves them.
 set -eu
 target=$1
 shift
@@ -16,13 +16,15 @@ rm -rf node_modules ./*/node_modules ./*/*/node_modules
 pnpm install --offline --frozen-lockfile --ignore-scripts --prod --no-optional "$@"
 
 mkdir -p "$target"
-cp -a node_modules "$target/"
-pnpm "$@" list --depth -1 --parseable | while read -r package; do
+packages=$(pnpm "$@" list --depth -1 --parseable)
+mv node_modules "$target/"
+for package in $packages; do
   copy="$target/${package#"$PWD"/}"
   mkdir -p "$copy"
-  for part in package.json node_modules src gen dist; do
+  for part in package.json src gen dist; do
     if [ -e "$package/$part" ]; then cp -a "$package/$part" "$copy/"; fi
   done
+  if [ -e "$package/node_modules" ]; then mv "$package/node_modules" "$copy/"; fi
 done
 
 # Types, source maps, and Prisma's query compilers for other databases would be half of the image.

@@ -41,7 +41,8 @@ else
   echo 'No Docker daemon answers: no images were built.' >&2
 fi
 
-pnpm install --frozen-lockfile --prefer-offline --ignore-scripts --silent
+# What the service runs with and what generates its code, as for `npm start`.
+pnpm install --frozen-lockfile --prefer-offline --ignore-scripts --silent --prod --filter './services/*' --filter './packages/*'
 node packages/local-stack/bin/generate.ts --all
 release="$work/phds-$version"
 for built in packages/web/dist packages/docs/dist packages/sdk/dist; do mkdir -p "$release/${built%/*}" && cp -a "$built" "$release/${built%/*}/"; done

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
@@ -13,6 +14,24 @@ const createIgnore: typeof import('@balena/dockerignore').default = createRequir
 
 /** The stages that collect the files of an image, in deploy/Dockerfile. */
 export type FilesStage = 'service-files' | 'operator-files' | 'evaluation-files';
+
+/**
+ * Results of packages/local-stack/bin/generate.ts, with the fingerprints of their sources. The image makes again what has other sources
+ * there than in this checkout; build.sh makes all of it.
+ */
+const GENERATED = [
+  'node_modules/.cache/phds-generated',
+  'packages/contracts/gen',
+  'packages/docs/dist',
+  'packages/sdk/dist',
+  'packages/sdk/src/generated',
+  'packages/web/dist',
+  'packages/docs/pages',
+  'docs/partners/metrics.md',
+  'docs/partners/problems.md',
+  'services/authorization/src/store/generated',
+  'packages/service-kit/test/fixtures/library/generated',
+];
 
 /** Steps of the image that write to a directory of the machine are done in one of the test instead. */
 const OUTPUT = /(?<=^|[\s"'])\/out\b/gm;
@@ -35,11 +54,7 @@ export class ImageBuild {
     const stages = parseStages(await readFile(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8'));
     const build = new ImageBuild(directory, stages);
     await copyContext(build.#workspace);
-    await build.#runStage('workspace', build.#workspace, {});
-    // deploy/collect.sh begins with this. Done once, so that each stage copies little.
-    await run('sh', ['-c', 'rm -rf node_modules ./*/node_modules ./*/*/node_modules'], {
-      cwd: build.#workspace,
-    });
+    await build.#runStage('workspace', {});
     return build;
   }
 
@@ -47,23 +62,14 @@ export class ImageBuild {
     return join(this.#directory, 'workspace');
   }
 
-  /** Runs a stage that collects files, and returns the directory with the content of the image's `/app`. */
+  /** Runs a stage that collects files, and returns the directory with the content of the image's `/app`. One at a time. */
   async collect(stage: FilesStage, service = ''): Promise<string> {
     const output = join(this.#directory, `${stage}${service}`);
-    const workspace = `${output}.workspace`;
-    // As hard links: the steps remove files and write new ones.
-    await run('cp', ['-al', this.#workspace, workspace]);
-    await this.#runStage(stage, workspace, { SERVICE: service }, output);
-    await run('rm', ['-rf', workspace]);
+    await this.#runStage(stage, { SERVICE: service }, output);
     return output;
   }
 
-  async #runStage(
-    name: string,
-    directory: string,
-    variables: Readonly<Record<string, string>>,
-    output = '',
-  ): Promise<void> {
+  async #runStage(name: string, variables: Readonly<Record<string, string>>, output = ''): Promise<void> {
     const steps = this.#stages.get(name);
     if (steps === undefined) throw new Error(`deploy/Dockerfile has no stage ${name} with steps`);
     const prefix = join(this.#directory, 'prefix');
@@ -72,7 +78,7 @@ export class ImageBuild {
     const env = { HOME, PATH: path, CI: 'true', npm_config_prefix: prefix, ...variables };
     for (const step of steps) {
       await run('sh', ['-c', step.replaceAll(OUTPUT, output)], {
-        cwd: directory,
+        cwd: this.#workspace,
         env,
         maxBuffer: 2 ** 26,
       }).catch((error: Error & { stdout: string; stderr: string }) => {
@@ -106,5 +112,9 @@ async function copyContext(to: string): Promise<void> {
   for (const file of files) {
     await mkdir(dirname(join(to, file)), { recursive: true });
     await cp(join(repositoryRoot, file), join(to, file));
+  }
+  for (const path of GENERATED) {
+    if (existsSync(join(repositoryRoot, path)))
+      await cp(join(repositoryRoot, path), join(to, path), { recursive: true, preserveTimestamps: true });
   }
 }
