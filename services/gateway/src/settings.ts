@@ -27,10 +27,12 @@ const stated = (what: string) =>
     .regex(/^[^\r\n]+$/, 'must be one line')
     .optional()
     .meta({ unit: 'text', fallback: '*not stated*' })
-    .describe(`${what}, on the page *Before you go live*.`);
+    .describe(`${what}.`);
 
 const deployment = {
-  DEPLOYMENT_OPERATOR: stated('Who runs this deployment'),
+  DEPLOYMENT_OPERATOR: stated(
+    'Who runs this deployment; on the page *Before you go live*, like all `DEPLOYMENT_…`',
+  ),
   DEPLOYMENT_CONTACT: stated('Where partners ask for help'),
   DEPLOYMENT_TERMS: stated('Address of the terms for partners'),
   DEPLOYMENT_STATUS_PAGE: stated('Address of the status page'),
@@ -136,11 +138,10 @@ function parseJson(text: string): unknown {
 }
 
 /** A limit on requests; the description says of whom. */
-const limit = (fallback: number) => integer(fallback, { min: 1, unit: 'requests a minute' });
+const limit = (fallback: number) => integer(fallback, { min: 1, unit: 'requests' });
 
 /** A limit that equals another one unless it is set. */
-const derivedLimit = (fallback: string) =>
-  optionalInteger({ min: 1, unit: 'requests a minute' }).meta({ fallback });
+const derivedLimit = (fallback: string) => optionalInteger({ min: 1, unit: 'requests' }).meta({ fallback });
 
 /** What the gateway limits. */
 const limits = {

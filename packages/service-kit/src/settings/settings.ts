@@ -132,9 +132,7 @@ function isProxy(text: string): boolean {
 
 /** The mode of a deployment in which partners rehearse with made-up people. */
 export const sandboxSettings = {
-  SANDBOX: flag().describe(
-    'Whether this deployment is a [sandbox](deploy.md#sandbox): everybody is made up, and apps get errors and changes of data on demand. Needs the development identity provider. The same in gateway, consent and health-data.',
-  ),
+  SANDBOX: flag().describe('Whether this deployment is a [sandbox](deploy.md#sandbox) of made-up people.'),
 } as const;
 
 /** The first label of the host name of a development identity provider that others than this machine reach. */
