@@ -1,38 +1,16 @@
 import { expect, test } from '@jest/globals';
-import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
-import { registerOnPage } from '../src/registration-page.ts';
 import { describeWithChromium, prepareVisits } from '../src/visits.ts';
 
 const HEART = 'read:health-data:heart';
 
 describeWithChromium('the developer console', () => {
   const visits = prepareVisits();
-
-  test('registers an app, whose secret works, and rotates it, which ends the first one', async () => {
-    const { visitor, page } = await visits.enter('/console/new', 'web-console-maker');
-    const app = await registerOnPage(visitor, visits.stack.gateway, 'Sleep Well');
-    const isAuthenticated = async ({ credentials }: PartnerApp) =>
-      (await app.post('/oauth/token', { grant_type: 'client_credentials', ...credentials })).status === 200;
-    await page.getByRole('link', { name: 'I have saved the secret' }).click();
-    await page.getByRole('heading', { name: 'Sleep Well' }).waitFor();
-    expect(await page.content()).not.toContain(app.clientSecret);
-    await page.getByRole('button', { name: 'Rotate the secret' }).click();
-    const dialog = page.getByRole('alertdialog');
-    expect(await visitor.findBarriers()).toEqual([]);
-    await dialog.getByRole('button', { name: 'Rotate' }).click();
-    await page.getByText('Copy the secret now.').waitFor();
-    expect(await isAuthenticated(app)).toBe(false);
-    const shown = page.getByRole('region', { name: 'Client secret' }).locator('dd code').nth(1);
-    const first = app.clientSecret;
-    app.clientSecret = (await shown.textContent()) ?? '';
-    expect([app.clientSecret === first, await isAuthenticated(app)]).toEqual([false, true]);
-    expect(await visitor.findBarriers()).toEqual([]);
-  });
 
   test('finds a refused request of an app by its id in the request log, and counts it in the usage', async () => {
     const session = await signIn(visits.stack, 'web-request-log-maker');

@@ -262,12 +262,14 @@ test('a type that summaries still cover is said to be so, before and after it is
   ]);
 });
 
+const { clientId } = recordedGrant.app;
+
 test.each([
   [
     'https://help.clinic.test/contact?topic=apps',
-    'https://help.clinic.test/contact?topic=apps&app=app_OgqL206VGJoxyIka7oRSqV',
+    `https://help.clinic.test/contact?topic=apps&app=${clientId}`,
   ],
-  ['mailto:help@clinic.test', 'mailto:help@clinic.test?subject=app_OgqL206VGJoxyIka7oRSqV'],
+  ['mailto:help@clinic.test', `mailto:help@clinic.test?subject=${clientId}`],
 ])(
   'support of the deployment at %s is told which app a person has a question about',
   async (address, href) => {

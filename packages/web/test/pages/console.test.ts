@@ -159,7 +159,6 @@ test.each<[string, Partial<typeof app>, string[], string[], string[]]>([
   expect(['PKCE', 'DPoP', 'PAR'].filter((name) => has('checkbox', new RegExp(name)))).toEqual(checks);
   const isServer = settings.applicationType === undefined;
   expect(screen.queryAllByLabelText(/^Public keys/)).toHaveLength(isServer ? 1 : 0);
-  expect(await page.findBarriers()).toEqual([]);
 });
 
 test.each<[string, string | null, Partial<typeof app>, string, readonly [string, object]]>([
