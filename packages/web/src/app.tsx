@@ -1,6 +1,7 @@
 import { useLingui } from '@lingui/react';
 import { lazy, Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
+import { findPageMessage } from './api/page-message.ts';
 import { HomePage } from './pages/home/home-page.tsx';
 import { text } from './texts/frame.ts';
 import { ButtonLink } from './ui/button.tsx';
@@ -45,6 +46,9 @@ const SandboxPage = lazy(async () => ({
 const WebhookPage = lazy(async () => ({
   default: (await import('./pages/console/webhook/webhook-page.tsx')).WebhookPage,
 }));
+const MessagePage = lazy(async () => ({
+  default: (await import('./pages/message/message-page.tsx')).MessagePage,
+}));
 const SignedInPage = lazy(async () => ({
   default: (await import('./pages/signed-in/signed-in-page.tsx')).SignedInPage,
 }));
@@ -70,7 +74,7 @@ export function App() {
                 <PersonalPages />
               </SignedIn>
             </Route>
-            <Route component={NoSuchPage} />
+            <Route component={OtherPage} />
           </Switch>
         </Suspense>
       </FailureBoundary>
@@ -97,6 +101,13 @@ function PersonalPages() {
       <Route component={NoSuchPage} />
     </Switch>
   );
+}
+
+/** At an address that is no page of the app: what the gateway has to say there, if anything. */
+function OtherPage() {
+  const [path] = useLocation();
+  const message = findPageMessage(path);
+  return message === null ? <NoSuchPage /> : <MessagePage message={message} />;
 }
 
 function NoSuchPage() {

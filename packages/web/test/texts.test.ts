@@ -55,6 +55,7 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
   data: ['bmi', 'fieldName', 'fieldStatus', 'moodNeutral', 'sourceAppleWatch', 'sourceIphone'],
   frame: ['appsShort'],
   history: ['app'],
+  message: ['code'],
   requests: ['milliseconds'],
   sandbox: ['title'],
   webhook: ['title', 'milliseconds'],

@@ -29,6 +29,7 @@ import type { Gateway, Pause, SignIn } from './http/gateway.ts';
 import { createReadiness, type Readiness } from './http/public/readiness.ts';
 import { startHttpServer } from './http/server.ts';
 import { createAttemptCookie } from './http/sign-in/attempt-cookie.ts';
+import { loadWebPage } from './http/web/web-page.ts';
 import { createLimits } from './limits/limits.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { RefusalCounts } from './usage/refusal-counts.ts';
@@ -93,6 +94,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       endedSessions: config.openid === null ? null : backends.endedSessions,
     }),
     signIn,
+    webPage: loadWebPage(config),
   });
   const probePort = await openProbes({ config, metrics, readiness }, starting);
   const http = starting.use(await startHttpServer(app, config, { clock, reloads }));

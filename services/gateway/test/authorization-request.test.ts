@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
+import type { PageMessage } from '@phds/catalog/page-messages';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { unauthorized, unavailable } from '@phds/service-kit/errors';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
-import { ask, shareTestGateway, throwing } from './test-gateway.ts';
+import { ask, messageIn, shareTestGateway, throwing, VISIT } from './test-gateway.ts';
 
 describe('authorization requests', () => {
   const gateway = shareTestGateway();
@@ -98,33 +99,43 @@ describe('authorization requests', () => {
       expect(gateway.backends.callsOf('openAuthorization')[0]?.request).toMatchObject(fields);
     });
 
-    test('GET shows one identical error page for every error in client, redirect URI or form', async () => {
-      gateway.backends.answer({
-        openAuthorization: throwing(unauthorized()),
-        resolveRequestUri: throwing(unauthorized()),
-      });
-      const queries = [
-        '',
-        'client_id=x',
-        'client_id=x&client_id=x',
-        'client_id=%zz',
-        'client_id=a&request_uri=b',
-      ];
-      const pages = await Promise.all(
-        queries.map(async (query) => {
-          const response = await gateway.fetch(`/oauth/authorize?${query}`);
-          const headers = [...response.headers].filter(([name]) => name !== 'date');
-          return JSON.stringify([response.status, headers, await response.text()]);
-        }),
-      );
-      expect(new Set(pages).size).toBe(1);
-      expect(pages[0]).toMatch(/^\[400,.*text\/html/);
-      gateway.backends.answer({
-        openAuthorization: throwing(unavailable()),
-      });
-      const away = await gateway.fetch('/oauth/authorize?client_id=x');
-      expect([away.status, away.headers.get('retry-after')]).toEqual([503, '1']);
-    });
+    test.each([
+      ['a browser', VISIT, /^\[400,.*AUTHORIZATION_LINK_INVALID/],
+      ['a program', {}, /^\[400,.*invalid_request/],
+    ])(
+      'GET answers %s alike for every error in client, redirect URI or form',
+      async (_, headers, expected) => {
+        gateway.backends.answer({
+          openAuthorization: throwing(unauthorized()),
+          resolveRequestUri: throwing(unauthorized()),
+        });
+        const queries = [
+          '',
+          'client_id=x',
+          'client_id=x&client_id=x',
+          'client_id=%zz',
+          'client_id=a&request_uri=b',
+        ];
+        const pages = await Promise.all(
+          queries.map(async (query) => {
+            const response = await gateway.fetch(`/oauth/authorize?${query}`, { headers });
+            const text = await response.text();
+            const [, nonce = 'none'] = /nonce="([^"]+)"/.exec(text) ?? [];
+            const fields = [...response.headers].filter(
+              ([name]) => name !== 'date' && name !== 'x-request-id',
+            );
+            return JSON.stringify([response.status, fields, text]).replaceAll(nonce, 'nonce');
+          }),
+        );
+        expect(new Set(pages).size).toBe(1);
+        expect(pages[0]).toMatch(expected);
+        gateway.backends.answer({
+          openAuthorization: throwing(unavailable()),
+        });
+        const away = await gateway.fetch('/oauth/authorize?client_id=x', { headers });
+        expect([away.status, away.headers.get('retry-after')]).toEqual([503, '1']);
+      },
+    );
   });
 
   describe('an error that is returned to the app', () => {
@@ -132,7 +143,7 @@ describe('authorization requests', () => {
     const errorRedirect = `https://a.test/cb?x="1"&error=invalid_scope&error_description=${description}&state=s`;
     const refused = () => ({ errorRedirect, errorRedirectHost: 'a.test' });
     const open = (headers: Record<string, string> = {}) =>
-      gateway.fetch('/oauth/authorize?client_id=app_1', { headers });
+      gateway.fetch('/oauth/authorize?client_id=app_1', { headers: { ...VISIT, ...headers } });
     const signedIn = async () => ({ cookie: `session=${await gateway.sessions.issueSession('ada')}` });
     const answer = (...grants: { app: { clientId: string } }[]) =>
       gateway.backends.answer({
@@ -149,7 +160,7 @@ describe('authorization requests', () => {
       });
     });
 
-    test('otherwise shows a page that names the host and the error and links to the app', async () => {
+    test('otherwise shows the host, the error by its name and a link to the app, and tells a program', async () => {
       answer({ app: { clientId: 'app_2' } });
       const others = [{}, { cookie: 'session=nonsense' }, await signedIn()];
       for (const headers of others) {
@@ -158,26 +169,41 @@ describe('authorization requests', () => {
         expect([response.status, response.headers.get('location')]).toEqual([400, null]);
         expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
         expect(response.headers.get('cache-control')).toBe('no-store');
-        expect(page).toContain('<strong>a.test</strong>');
-        expect(page).toContain('The scope has an &lt;unknown&gt; value.');
-        expect(page).toContain(`href="${errorRedirect.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`);
+        const wayBack = {
+          url: errorRedirect,
+          host: 'a.test',
+          isStranger: 'cookie' in headers && headers !== others[1],
+        };
+        expect(messageIn(page)).toEqual({ code: 'AUTHORIZATION_REFUSED', error: 'invalid_scope', wayBack });
+        // Only in the address.
+        expect(page).not.toContain('unknown&gt; value');
       }
+      const ofProgram = await open({ accept: 'application/json' });
+      expect([ofProgram.status, await ofProgram.json()]).toMatchObject([
+        400,
+        { error: 'invalid_request', error_description: 'The scope has an <unknown> value.' },
+      ]);
+    });
+
+    test('is named only if it is a known one', async () => {
+      const words = 'https://a.test/cb?error=call%20this%20number';
+      gateway.backends.answer({
+        openAuthorization: () => ({ errorRedirect: words, errorRedirectHost: 'a.test' }),
+      });
+      expect(messageIn(await (await open()).text())).not.toHaveProperty('error');
     });
 
     test('says that the person shares nothing with the app only when that is known', async () => {
-      const known = 'You share no data with this app';
-      const textOf = async (headers: Record<string, string>) => (await open(headers)).text();
+      const isStranger = async (headers: Record<string, string>) =>
+        (messageIn(await (await open(headers)).text()) as PageMessage).wayBack?.isStranger;
       answer({ app: { clientId: 'app_2' } });
-      expect(await textOf(await signedIn())).toContain(known);
-      const unsure = [await textOf({}), await textOf({ cookie: 'session=nonsense' })];
+      expect(await isStranger(await signedIn())).toBe(true);
+      const unsure = [await isStranger({}), await isStranger({ cookie: 'session=nonsense' })];
       gateway.backends.answer({ openAuthorization: refused, listGrants: () => ({ grants: [], total: 101 }) });
-      unsure.push(await textOf(await signedIn()));
+      unsure.push(await isStranger(await signedIn()));
       gateway.backends.answer({ openAuthorization: refused, listGrants: throwing(unavailable()) });
-      unsure.push(await textOf(await signedIn()));
-      for (const text of unsure) {
-        expect(text).not.toContain(known);
-        expect(text).toContain('Anybody can register an app.');
-      }
+      unsure.push(await isStranger(await signedIn()));
+      expect(unsure).toEqual([false, false, false, false]);
       expect(gateway.log.join('')).toContain('grants of the person could not be read');
     });
 
@@ -188,22 +214,18 @@ describe('authorization requests', () => {
         listGrants: throwing(unavailable()),
       });
       const response = await open(await signedIn());
-      const page = await response.text();
       expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
-      expect(page).toContain('<h1>Please try again</h1>');
-      expect(page).toContain(`href="${away.replaceAll('&', '&amp;')}"`);
-      expect(page).not.toContain('mistake');
+      expect(messageIn(await response.text())).toEqual({
+        code: 'AUTHORIZATION_UNAVAILABLE',
+        wayBack: { url: away, host: 'a.test', isStranger: false },
+      });
       expect(gateway.backends.callsOf('listGrants')).toEqual([]);
-      expect(gateway.log.join('')).toContain('authorization request failed temporarily');
+      expect(gateway.log.join('')).toContain('request failed temporarily');
     });
   });
 });
 
-describe('pages for mistakes', () => {
-  // What Chromium sends when a person opens an address.
-  const VISIT = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8' };
-  const AUTHORIZE = '/oauth/authorize?client_id=app_1&response_type=code';
-
+describe('mistyped addresses', () => {
   const files = openFilesOfTest();
   afterAll(() => files[Symbol.dispose]());
   files.write('index.html', '<div id="root">');
@@ -244,58 +266,6 @@ describe('pages for mistakes', () => {
     ])('stays JSON for a program %s', async (_, headers, method) => {
       const answer = await open('/histroy', headers, method);
       expect([answer.status, JSON.parse(answer.text).code]).toEqual([404, 'NOT_FOUND']);
-    });
-  });
-
-  describe('the language of a page', () => {
-    test.each([
-      ['de', 'de'],
-      ['de-AT,de;q=0.9,en;q=0.8', 'de'],
-      ['fr-CH, fr;q=0.9, de;q=0.5, en;q=0.4', 'de'],
-      ['en-GB,en;q=0.9,de;q=0.1', 'en'],
-      ['de;q=0, fr', 'en'],
-      ['*', 'en'],
-      [';;q=x,,', 'en'],
-    ])('is the one that the browser prefers: %s is answered in %s', async (accepted, language) => {
-      const { headers, text } = await open('/sign-in', { ...VISIT, 'accept-language': accepted });
-      expect(text).toContain(`<html lang="${language}">`);
-      expect(text).toContain(
-        language === 'de'
-          ? '<title>Die Anmeldung ist nicht eingerichtet · Ihre Gesundheitsdaten</title>'
-          : '<title>Signing in is not set up · Your health data</title>',
-      );
-      expect(headers.get('vary')).toContain('Accept-Language');
-    });
-  });
-
-  describe('a bad link of an app', () => {
-    const openBadLink = (reason: () => never, language = 'en') => {
-      gateway.backends.answer({ openAuthorization: reason });
-      return open(AUTHORIZE, { ...VISIT, 'accept-language': language });
-    };
-    const refuse = throwing(unauthorized('client'));
-
-    test.each([
-      ['en', 'This link does not work', 'Nothing was shared.', 'For the app’s developer'],
-      ['de', 'Dieser Link funktioniert nicht', 'Es wurde nichts geteilt.', 'Für den Entwickler der App'],
-    ])(
-      'is explained to the person and to the developer, in %s',
-      async (language, title, calming, heading) => {
-        const { status, text } = await openBadLink(refuse, language);
-        expect(status).toBe(400);
-        expect(text).toContain(`<h1>${title}</h1>`);
-        expect(text).toContain(calming);
-        expect(text).toContain(`<h2>${heading}</h2>`);
-        expect(text).toContain('<code>POST /oauth/authorize</code>');
-      },
-    );
-
-    test('says in both languages that a failure of ours is worth another try', async () => {
-      const fail = throwing(unavailable());
-      const [english, german] = [await openBadLink(fail), await openBadLink(fail, 'de')];
-      expect([english.status, german.status]).toEqual([503, 503]);
-      expect(english.text).toContain('<h1>Please try again</h1>');
-      expect(german.text).toContain('<h1>Bitte versuchen Sie es erneut</h1>');
     });
   });
 });

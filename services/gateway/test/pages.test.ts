@@ -5,7 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { PROBLEM_CODES, PROBLEMS, toProblemType } from '@phds/catalog/problems';
 import { openFilesOfTest } from '@phds/test-kit/files-of-test';
-import { shareTestGateway, startTestGateway } from './test-gateway.ts';
+import { messageIn, shareTestGateway, startTestGateway, VISIT } from './test-gateway.ts';
 
 describe('documentation', () => {
   const files = openFilesOfTest();
@@ -104,12 +104,16 @@ describe('documentation', () => {
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  test('the pages say that they are not built, and are served as soon as they are', async () => {
+  test('a message says that they are not built, and are served as soon as they are', async () => {
     const later = join(files.directory, 'later');
     await using early = await startTestGateway({ ...settings, DOCS_DIRECTORY: later });
-    const response = await early.fetch('/docs/tokens');
-    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(await response.text()).toContain('still being built');
+    const response = await early.fetch('/docs/tokens', { headers: VISIT });
+    expect([response.status, messageIn(await response.text())]).toEqual([
+      503,
+      { code: 'DOCUMENTATION_NOT_READY' },
+    ]);
+    expect([response.headers.get('retry-after'), response.headers.get('refresh')]).toEqual(['5', '5']);
+    expect((await early.fetch('/docs/tokens')).status).toBe(503);
     await rename(settings.DOCS_DIRECTORY, later);
     expect((await early.fetch('/docs/tokens')).status).toBe(200);
     await rename(later, settings.DOCS_DIRECTORY);
@@ -150,7 +154,7 @@ describe('the web app', () => {
   afterAll(() => files[Symbol.dispose]());
   files.write(
     'index.html',
-    '<meta property="csp-nonce" nonce="CSP_NONCE"><meta content="CHANGE_LIMIT_MS"><meta content="SUPPORT_URL"><div id="root">',
+    '<meta property="csp-nonce" nonce="CSP_NONCE"><meta content="CHANGE_LIMIT_MS"><meta content="SUPPORT_URL"><meta name="message" content="PAGE_MESSAGE"><div id="root">',
   );
   files.write('assets/a-1.js', 'plain()');
   files.write('assets/a-1.js.gz', gzipSync('plain()'));
@@ -202,6 +206,10 @@ describe('the web app', () => {
       expect((await get('/apps')).text).toContain(meta);
     });
 
+    test('has a message only where the gateway has one', async () => {
+      expect(messageIn((await get('/apps')).text)).toBeNull();
+    });
+
     test('has a new nonce in each response, equal in header and page', async () => {
       const answers = [await get('/'), await get('/')];
       const nonces = answers.map(({ text }) => /nonce="([^"]+)"/.exec(text)?.[1] ?? '');
@@ -211,13 +219,13 @@ describe('the web app', () => {
       }
     });
 
-    test('says that it is not built when it is not', async () => {
+    test('is an error as JSON when it is not built', async () => {
       await using bare = await startTestGateway({ WEB_DIRECTORY: join(files.directory, 'nothing') });
-      const response = await bare.fetch('/');
-      expect([response.status, await response.text()]).toEqual([
-        503,
-        expect.stringContaining('not built on this server'),
-      ]);
+      for (const path of ['/', '/histroy', '/sign-in']) {
+        const response = await bare.fetch(path, { headers: VISIT });
+        expect([response.status, await response.json()]).toMatchObject([503, { code: 'INTERNAL_ERROR' }]);
+      }
+      expect(bare.log.join('')).toContain('the web app is not built');
     });
   });
 

@@ -162,7 +162,6 @@ describe('claims', () => {
 describe('decisions', () => {
   const REDIRECT = 'https://a.test/cb?code=c&state=s';
   const JSON_TYPE = { 'content-type': 'application/json' };
-  const BROWSER = { accept: 'text/html,*/*;q=0.8', 'sec-fetch-site': 'same-origin' };
 
   const completeAuthorization = () => ({
     grantId: 'grt_1',
@@ -245,7 +244,7 @@ describe('decisions', () => {
     });
 
     test.each(['pending_expired', 'already_decided', 'app_not_active', 'conflict'] as const)(
-      'that is not possible (%s) is answered with the reason, which the page of a form shows',
+      'that is not possible (%s) is answered with the reason',
       async (reason) => {
         gateway.backends.answer({ completeAuthorization: throwing(new AppError(reason, 'This is why.')) });
         expect(await (await decide('approve')).json()).toMatchObject({
@@ -253,53 +252,14 @@ describe('decisions', () => {
           code: reason.toUpperCase(),
           detail: 'This is why.',
         });
-        const page = await decide('approve', { headers: BROWSER });
-        const location = `/approve/apr_1?problem=${reason}`;
-        expect([page.status, page.headers.get('location')]).toEqual([303, location]);
       },
     );
   });
 
-  describe('the approval form', () => {
-    const form = (body: string) =>
-      decide('approve', {
-        headers: { ...BROWSER, 'content-type': 'application/x-www-form-urlencoded' },
-        body,
-      });
-
-    test('redirects the browser to the app', async () => {
-      gateway.backends.answer({ completeAuthorization });
-      const response = await form(
-        'scopes=read%3Amood&scopes=read%3Aehr&expiresInDays=90&dataFrom=&revision=r1',
-      );
-      expect([response.status, response.headers.get('location')]).toEqual([303, REDIRECT]);
-      expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({
-        scopes: ['read:mood', 'read:ehr'],
-        allRequested: false,
-        expiresInDays: 90,
-        dataFrom: '',
-        revision: 'r1',
-      });
-    });
-
-    test.each([['true'], ['yes']])(
-      'with keepExpiry=%s keeps the end or is refused by name',
-      async (given) => {
-        gateway.backends.answer({ completeAuthorization });
-        const response = await form(`scopes=read%3Amood&keepExpiry=${given}`);
-        const location = given === 'true' ? REDIRECT : '/approve/apr_1?problem=invalid_request';
-        expect([response.status, response.headers.get('location')]).toEqual([303, location]);
-        const kept = gateway.backends
-          .callsOf('completeAuthorization')
-          .map(({ request }) => request as { keepExpiry: boolean });
-        expect(kept).toMatchObject(given === 'true' ? [{ keepExpiry: true, expiresInDays: 0 }] : []);
-      },
-    );
-
-    test('with nothing ticked shares nothing', async () => {
-      const response = await form('expiresInDays=90');
-      expect(response.headers.get('location')).toBe('/approve/apr_1?problem=no_scopes_approved');
-      expect(gateway.backends.calls).toEqual([]);
-    });
+  test('a form is no decision: it is refused, and nothing changes', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
+    const response = await decide('approve', { headers, body: 'scopes=read%3Amood&expiresInDays=90' });
+    expect([response.status, await response.json()]).toMatchObject([415, { code: 'INVALID_REQUEST' }]);
+    expect(gateway.backends.calls).toEqual([]);
   });
 });

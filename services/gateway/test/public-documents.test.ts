@@ -5,7 +5,7 @@ import { unavailable } from '@phds/service-kit/errors';
 import { eventually } from '@phds/test-kit/conditions';
 import { scrape } from '@phds/test-kit/scrape';
 import { OPERATIONS, SURFACES, toOpenApiDocument } from '../src/http/operations.ts';
-import { SIGN_IN_PAGES } from '../src/http/sign-in/sign-in.ts';
+import { SIGN_IN_ROUTES } from '../src/http/sign-in/sign-in.ts';
 import { shareTestGateway, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 /** The lines that a gateway has logged. */
@@ -176,7 +176,7 @@ test('every operation is below the prefix at which it is mounted', () => {
 });
 
 test('every sign-in, sign-out, registration, rotation, approval and revocation is in the security log', () => {
-  const routes = [...SIGN_IN_PAGES, ...Object.values(SURFACES).flat()];
+  const routes = [...SIGN_IN_ROUTES, ...Object.values(SURFACES).flat()];
   const logged = routes.filter(({ securityEvent }) => securityEvent !== undefined);
   const events = logged.map(({ method, path, securityEvent }) => [`${method} ${path}`, securityEvent]);
   expect(Object.fromEntries(events)).toEqual({

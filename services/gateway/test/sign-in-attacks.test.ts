@@ -5,13 +5,14 @@ import { UnsecuredJWT } from 'jose';
 import { type Deviation, PUBLIC_URL } from './fake-openid-provider.ts';
 import {
   ATTEMPT,
+  expectMessage,
   expectNotAccepted,
-  expectPage,
   SESSION,
   shareSignInGateway,
   startSignInGateway,
 } from './sign-in-gateway.ts';
 import { TestBrowser } from './test-browser.ts';
+import { VISIT } from './test-gateway.ts';
 
 const at = shareSignInGateway();
 let browser: TestBrowser;
@@ -25,7 +26,7 @@ async function expectRefusedAnswer(deviation: Deviation): Promise<void> {
 }
 
 describe('attacks on a sign-in', () => {
-  const ENDED = 'This sign-in has ended';
+  const ENDED = { code: 'SIGN_IN_ENDED' } as const;
 
   describe('a callback', () => {
     test.each([
@@ -33,7 +34,12 @@ describe('attacks on a sign-in', () => {
       ['missing', undefined],
       ['not a state', '../../session'],
     ])('with a state that is %s is refused', async (_, state) => {
-      await expectPage(browser, await at.signIn(browser, { deviation: { callback: { state } } }), 400, ENDED);
+      await expectMessage(
+        browser,
+        await at.signIn(browser, { deviation: { callback: { state } } }),
+        400,
+        ENDED,
+      );
     });
 
     test('with a second state is refused', async () => {
@@ -45,9 +51,9 @@ describe('attacks on a sign-in', () => {
     test('in a browser that did not begin the sign-in is refused (login CSRF)', async () => {
       const attacker = new TestBrowser();
       const callback = at.provider.authorize(await at.begin(attacker), 'mallory');
-      await expectPage(browser, await browser.open(at.gateway, callback), 400, ENDED);
+      await expectMessage(browser, await browser.open(at.gateway, callback), 400, ENDED);
       await at.begin(browser);
-      await expectPage(browser, await browser.open(at.gateway, callback), 400, ENDED);
+      await expectMessage(browser, await browser.open(at.gateway, callback), 400, ENDED);
     });
 
     test('works once: the second time it is refused, also with the cookie of the sign-in', async () => {
@@ -55,7 +61,7 @@ describe('attacks on a sign-in', () => {
       const before = new Map(browser.cookies);
       expect((await browser.open(at.gateway, callback)).status).toBe(303);
       browser.cookies.clear();
-      await expectPage(browser, await browser.open(at.gateway, callback), 400, ENDED);
+      await expectMessage(browser, await browser.open(at.gateway, callback), 400, ENDED);
       for (const [name, value] of before) browser.cookies.set(name, value);
       await expectNotAccepted(browser, await browser.open(at.gateway, callback));
     });
@@ -92,13 +98,13 @@ describe('attacks on a sign-in', () => {
       };
       expect((await open(TEN_MINUTES - 1_000)).status).toBe(303);
       browser.cookies.clear();
-      await expectPage(browser, await open(TEN_MINUTES), 400, ENDED);
+      await expectMessage(browser, await open(TEN_MINUTES), 400, ENDED);
     });
 
     test('when it was made with the key of another deployment', async () => {
       const foreign = await at.startReplica({ SIGN_IN_KEY: Buffer.alloc(32, 8).toString('base64') });
       const callback = at.provider.authorize(await at.begin(browser), 'ada');
-      await expectPage(browser, await browser.open(foreign, callback), 400, ENDED);
+      await expectMessage(browser, await browser.open(foreign, callback), 400, ENDED);
     });
 
     test('when it was changed, or its state is not that of the answer', async () => {
@@ -108,7 +114,7 @@ describe('attacks on a sign-in', () => {
       const middle = Math.floor(value.length / 2);
       const flipped = value[middle] === 'A' ? 'B' : 'A';
       browser.cookies.set(ATTEMPT, value.slice(0, middle) + flipped + value.slice(middle + 1));
-      await expectPage(
+      await expectMessage(
         browser,
         await browser.open(at.gateway, at.provider.authorize(location, 'ada')),
         400,
@@ -119,14 +125,14 @@ describe('attacks on a sign-in', () => {
       const other = `${state.slice(0, -1)}${state.endsWith('A') ? 'B' : 'A'}`;
       browser.cookies.set(ATTEMPT, value);
       const changed = at.provider.authorize(location, 'ada', { callback: { state: other } });
-      await expectPage(browser, await browser.open(at.gateway, changed), 400, ENDED);
+      await expectMessage(browser, await browser.open(at.gateway, changed), 400, ENDED);
     });
 
     test('when there are two of its name', async () => {
       const callback = at.provider.authorize(await at.begin(browser), 'ada');
-      const headers = { cookie: `${browser.header}; ${browser.header}` };
+      const headers = { ...VISIT, cookie: `${browser.header}; ${browser.header}` };
       const response = await at.gateway.fetch(callback, { headers });
-      await expectPage(browser, response, 400, ENDED);
+      await expectMessage(browser, response, 400, ENDED);
     });
   });
 
@@ -188,54 +194,55 @@ describe('answers of the provider', () => {
       await expectRefusedAnswer(deviation);
     });
 
-    test('that does not fit in a cookie, and the page says so', async () => {
+    test('that does not fit in a cookie, and the message says so', async () => {
       const deviation = { claims: { groups: 'g'.repeat(4_000) } };
-      await expectPage(
-        browser,
-        await at.signIn(browser, { deviation }),
-        502,
-        'more about you than a browser can store',
-      );
+      await expectMessage(browser, await at.signIn(browser, { deviation }), 502, {
+        code: 'SIGN_IN_TOKEN_TOO_LONG',
+      });
       expect(at.gateway.log.join('')).toMatch(/"kind":"too_long","detail":"\d+_bytes"/);
     });
   });
 
   describe('a provider', () => {
     test.each([
-      ['access_denied', 403, 'access_denied'],
-      ['<script>alert(1)</script>', 403, '<code>other</code>'],
-      ['temporarily_unavailable', 503, 'not possible right now'],
-    ])('that answers %s shows a page with a way to try again', async (error, status, text) => {
-      const parameters = { return_to: '/apps?a="b' };
-      const deviation = { callback: { code: undefined, error, error_description: 'whispered' } };
-      const response = await at.signIn(browser, { deviation, parameters });
-      const page = await response.clone().text();
-      await expectPage(browser, response, status, text);
-      expect(page).toContain('href="/sign-in?return_to=%2Fapps%3Fa%3D%2522b">Try again</a>');
-      expect(page).not.toMatch(/whispered|<script/);
-    });
+      ['access_denied', 403, 'SIGN_IN_REFUSED'],
+      ['<script>alert(1)</script>', 403, 'SIGN_IN_REFUSED'],
+      ['temporarily_unavailable', 503, 'SIGN_IN_UNAVAILABLE'],
+    ] as const)(
+      'that answers %s is told, without its words and with a way to try again',
+      async (error, status, code) => {
+        const parameters = { return_to: '/apps?a="b' };
+        const deviation = { callback: { code: undefined, error, error_description: 'whispered' } };
+        const response = await at.signIn(browser, { deviation, parameters });
+        const page = await response.clone().text();
+        const signIn = '/sign-in?return_to=%2Fapps%3Fa%3D%2522b';
+        const requestId = expect.stringMatching(/^req_\w+$/) as unknown as string;
+        await expectMessage(browser, response, status, { code, signIn, requestId });
+        for (const words of ['whispered', 'access_denied', 'alert']) expect(page).not.toContain(words);
+      },
+    );
 
     test.each([
       [400, { error: 'invalid_grant' }, 502],
       [200, { access_token: 'a', token_type: 'Bearer' }, 502],
       [200, 'not an object', 502],
       [502, '<html>', 503],
-    ])('whose token endpoint answers %i with %j leads to the right page', async (status, body, expected) => {
-      const response = await at.signIn(browser, { deviation: { tokenAnswer: { status, body } } });
-      const text = expected === 503 ? 'not possible right now' : 'could not accept the answer';
-      await expectPage(browser, response, expected, text);
-    });
+    ])(
+      'whose token endpoint answers %i with %j leads to the right message',
+      async (status, body, expected) => {
+        const response = await at.signIn(browser, { deviation: { tokenAnswer: { status, body } } });
+        const code = expected === 503 ? 'SIGN_IN_UNAVAILABLE' : 'SIGN_IN_FAILED';
+        await expectMessage(browser, response, expected, { code });
+      },
+    );
 
     test('whose metadata name another issuer is not used', async () => {
       await using other = await startSignInGateway();
       for (const issuer of ['https://evil.test', `${other.provider.issuer}/`]) {
         other.provider.metadata['issuer'] = issuer;
-        await expectPage(
-          browser,
-          await browser.open(other.gateway, '/sign-in'),
-          503,
-          'not possible right now',
-        );
+        await expectMessage(browser, await browser.open(other.gateway, '/sign-in'), 503, {
+          code: 'SIGN_IN_UNAVAILABLE',
+        });
         const { log } = await other.startReplica();
         await eventually(() => log.some((line) => line.includes('"setting":"OIDC_ISSUER"')));
       }

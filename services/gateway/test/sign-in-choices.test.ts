@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SESSION, type SignInGateway, startSignInGateway } from './sign-in-gateway.ts';
 import { TestBrowser } from './test-browser.ts';
+import { messageIn } from './test-gateway.ts';
 
 describe('switching the account', () => {
   const RETURN_TO = '/approve/apr_1';
@@ -50,7 +51,10 @@ describe('switching the account', () => {
     const deviation = { callback: { code: undefined, error: 'access_denied' } };
     const response = await plain.signIn(browser, { parameters: SWITCH, deviation });
     expect(response.status).toBe(403);
-    expect(await response.text()).toContain('href="/sign-in?return_to=%2Fapprove%2Fapr_1&amp;switch=1"');
+    expect(messageIn(await response.text())).toMatchObject({
+      code: 'SIGN_IN_REFUSED',
+      signIn: '/sign-in?return_to=%2Fapprove%2Fapr_1&switch=1',
+    });
     expect(browser.cookies.get(SESSION)).toBe(before);
   });
 });

@@ -1,7 +1,8 @@
 import { beforeEach, expect } from '@jest/globals';
+import type { PageMessage } from '@phds/catalog/page-messages';
 import { type Deviation, type FakeOpenidProvider, startFakeOpenidProvider } from './fake-openid-provider.ts';
 import type { TestBrowser } from './test-browser.ts';
-import { clear, share, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { clear, messageIn, share, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 export const SESSION = '__Host-session';
 export const ATTEMPT = '__Host-sign-in';
@@ -59,24 +60,24 @@ export function shareSignInGateway(env: Readonly<Record<string, string>> = {}): 
   return at;
 }
 
-const NOT_ACCEPTED = 'We could not accept the answer';
-
-/** Expects a page with this text, and no session. */
-export async function expectPage(
+/** Expects the document of the web app with a message with these members, and no session. */
+export async function expectMessage(
   browser: TestBrowser,
   response: Response,
   status: number,
-  text: string,
+  message: Partial<PageMessage>,
 ): Promise<void> {
-  expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(text)]);
-  expect(response.headers.get('content-security-policy')).toBe(
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  );
+  expect([response.status, messageIn(await response.text())]).toEqual([
+    status,
+    expect.objectContaining(message),
+  ]);
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /);
   expect(response.headers.get('cache-control')).toBe('no-store');
   expect(response.headers.get('referrer-policy')).toBe('no-referrer');
   expect(browser.cookies.has(SESSION)).toBe(false);
 }
 
-/** Expects the page for an answer of the provider that is not accepted. */
+/** Expects the message for an answer of the provider that is not accepted. */
 export const expectNotAccepted = (browser: TestBrowser, response: Response) =>
-  expectPage(browser, response, 502, NOT_ACCEPTED);
+  expectMessage(browser, response, 502, { code: 'SIGN_IN_FAILED' });

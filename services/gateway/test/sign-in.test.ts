@@ -1,9 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { toReturnPath } from '../src/domain/sign-in-attempt.ts';
 import { PUBLIC_URL } from './fake-openid-provider.ts';
-import { ATTEMPT, expectPage, SESSION, shareSignInGateway, startSignInGateway } from './sign-in-gateway.ts';
+import {
+  ATTEMPT,
+  expectMessage,
+  SESSION,
+  shareSignInGateway,
+  startSignInGateway,
+} from './sign-in-gateway.ts';
 import { TestBrowser } from './test-browser.ts';
-import { startTestGateway } from './test-gateway.ts';
+import { messageIn, startTestGateway } from './test-gateway.ts';
 
 const at = shareSignInGateway();
 
@@ -72,7 +78,7 @@ describe('signing in', () => {
       expect(browser.names(ATTEMPT)).toEqual([ATTEMPT]);
       const refused = await browser.open(at.gateway, at.provider.authorize(first, 'ada'));
       expect(refused.headers.getSetCookie()).toEqual([]);
-      await expectPage(browser, refused, 400, 'This sign-in has ended');
+      await expectMessage(browser, refused, 400, { code: 'SIGN_IN_ENDED', signIn: '/sign-in' });
       const response = await browser.open(at.gateway, at.provider.authorize(second, 'ada'));
       expect([response.status, response.headers.get('location')]).toEqual([303, `${PUBLIC_URL}/data`]);
       expect(browser.names('')).toEqual([SESSION]);
@@ -103,7 +109,7 @@ describe('signing in', () => {
 
       const page = await browser.open(other.gateway, '/sign-in');
       expect([page.status, page.headers.get('retry-after')]).toEqual([503, '1']);
-      expect(await page.text()).toContain('Signing in is not possible right now');
+      expect(messageIn(await page.text())).toMatchObject({ code: 'SIGN_IN_UNAVAILABLE' });
       expect((await browser.open(other.gateway, begun)).status).toBe(503);
       expect((await browser.open(other.gateway, '/partner/session')).status).toBe(200);
 
@@ -121,15 +127,22 @@ describe('signing in', () => {
     });
   });
 
-  test('without a provider, the sign-in page says so and the callback too', async () => {
+  test('without a provider, the sign-in says so and the callback too; programs get an error as JSON', async () => {
     await using bare = await startTestGateway();
     for (const path of ['/sign-in', '/sign-in/callback?code=1&state=2']) {
-      const response = await bare.fetch(path);
-      expect([response.status, await response.text()]).toEqual([
+      const response = await newBrowser().open(bare, path);
+      expect([response.status, messageIn(await response.text())]).toEqual([
         503,
-        expect.stringContaining('Signing in is not set up'),
+        { code: 'SIGN_IN_NOT_SET_UP' },
       ]);
+      const ofProgram = await bare.fetch(path);
+      expect([ofProgram.status, await ofProgram.json()]).toMatchObject([503, { code: 'INTERNAL_ERROR' }]);
     }
+  });
+
+  test('a program gets the refusals of a sign-in as JSON', async () => {
+    const response = await at.gateway.fetch('/sign-in/callback?state=x');
+    expect([response.status, await response.json()]).toMatchObject([400, { code: 'INVALID_REQUEST' }]);
   });
 
   describe('limits', () => {

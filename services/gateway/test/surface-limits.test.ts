@@ -9,11 +9,13 @@ import {
   bearer,
   documentOf,
   liveToken,
+  messageIn,
   repeatRequest,
   shareTestGateway,
   startTestGateway,
   type TestGateway,
   throwing,
+  VISIT,
 } from './test-gateway.ts';
 
 describe('limits of surfaces', () => {
@@ -87,7 +89,7 @@ describe('limits of surfaces', () => {
     const LIMIT = { LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '2' };
     const browse = (gateway: TestGateway, address: string) =>
       gateway.fetch(`/oauth/authorize?${new URLSearchParams({ ...AUTHORIZATION, client_id: 'app_1' })}`, {
-        headers: { 'x-forwarded-for': address },
+        headers: { ...VISIT, 'x-forwarded-for': address },
       });
 
     test('are limited by address, whichever app they name', async () => {
@@ -99,12 +101,12 @@ describe('limits of surfaces', () => {
       expect(gateway.backends.callsOf('openAuthorization')).toHaveLength(3);
     });
 
-    test('from a browser beyond the limit get a page that tells when to retry', async () => {
+    test('from a browser beyond the limit get a message that tells when to retry', async () => {
       await using gateway = await startGateway(LIMIT);
       const answers: Response[] = [];
       for (let i = 0; i < 3; i += 1) answers.push(await browse(gateway, '192.0.2.1'));
       expect(answers.map(({ status }) => status)).toEqual([303, 303, 429]);
-      expect(answers[2]?.headers.get('content-type')).toMatch(/^text\/html/);
+      expect(messageIn((await answers[2]?.text()) ?? '')).toEqual({ code: 'AUTHORIZATION_UNAVAILABLE' });
       expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(answers[2]?.headers.get('ratelimit-policy')).toBe('"anonymous-authorizations";q=2;w=60');
       expect((await browse(gateway, '192.0.2.2')).status).toBe(303);

@@ -99,6 +99,19 @@ export function clear({ backends, service }: TestGateway): void {
   service.cache.clear();
 }
 
+/** What Chromium sends when a person opens an address. */
+export const VISIT = {
+  accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8',
+} as const;
+
+/** The message in a document of the web app, as a browser reads it; null if there is none. */
+export function messageIn(document: string): unknown {
+  const [, content = ''] = /<meta name="message" content="([^"]*)"/.exec(document) ?? [];
+  const signs = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
+  const json = content.replaceAll(/&[^;]+;/g, (escaped) => signs[escaped as keyof typeof signs]);
+  return json === '' ? null : JSON.parse(json);
+}
+
 /** Sends a request. The body of the answer is parsed if it is JSON, else a text. */
 export async function ask(gateway: TestGateway, path: string, init: RequestInit = {}) {
   const response = await gateway.fetch(path, init);

@@ -7,6 +7,7 @@ export type Decision = { readonly share: readonly string[]; readonly days?: numb
 /** The header field of a request from one of our pages. */
 const FROM_OUR_PAGE = { 'Sec-Fetch-Site': 'same-origin' } as const;
 const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8';
+const JSON_TYPE = 'application/json';
 
 /** A browser with a signed-in person: it has the session cookie and follows redirects one at a time. */
 export class Browser {
@@ -23,33 +24,31 @@ export class Browser {
 
   /** Requests data as the script of one of our pages does. */
   ask(url: string | URL): Promise<Answer> {
-    return this.#get(url, { Accept: 'application/json', ...FROM_OUR_PAGE });
+    return this.#get(url, { Accept: JSON_TYPE, ...FROM_OUR_PAGE });
   }
 
   #get(url: string | URL, headers: Readonly<Record<string, string>>): Promise<Answer> {
     return send(url, { headers: { Cookie: `session=${this.#session}`, ...headers } });
   }
 
-  /** Follows an app's redirect to the approval screen and decides there. Returns the callback URL that the browser is sent to. */
+  /** Follows an app's redirect to the approval screen and decides there, as its script does. Returns the callback URL that it opens. */
   async decide(authorizationUrl: string | URL, decision: Decision): Promise<URL> {
     const screen = toLocation(expectStatus(303, await this.open(authorizationUrl)), authorizationUrl);
     expectStatus(200, await this.open(screen));
     // The first request of the screen's script, which claims the pending approval.
     const pending = new URL(screen.pathname.replace('/approve/', '/partner/consent/pending/'), screen);
-    expectStatus(200, await this.ask(pending));
-    const url = new URL(`${pending.pathname}/${decision === 'deny' ? 'deny' : 'approve'}`, screen);
-    return toLocation(expectStatus(303, await this.#submit(url, toFields(decision))), url);
-  }
-
-  #submit(url: URL, fields: URLSearchParams): Promise<Answer> {
+    const { revision } = expectStatus(200, await this.ask(pending)).body.data;
     const headers = {
       ...FROM_OUR_PAGE,
-      Accept: HTML,
+      Accept: JSON_TYPE,
       Cookie: `session=${this.#session}`,
-      Origin: url.origin,
-      'Content-Type': 'application/x-www-form-urlencoded',
+      Origin: pending.origin,
     };
-    return send(url, { raw: fields.toString(), headers });
+    const answer =
+      decision === 'deny'
+        ? await send(`${pending.href}/deny`, { method: 'POST', headers })
+        : await send(`${pending.href}/approve`, { json: { ...toTerms(decision), revision }, headers });
+    return new URL(expectStatus(200, answer).body.data.redirectUri);
   }
 }
 
@@ -60,11 +59,6 @@ export function toLocation(answer: Answer, base: string | URL): URL {
   return new URL(location, base);
 }
 
-function toFields(decision: Decision): URLSearchParams {
-  const fields = new URLSearchParams();
-  if (decision === 'deny') return fields;
-  for (const scope of decision.share) fields.append('scopes', scope);
-  fields.set('expiresInDays', String(decision.days ?? 90));
-  fields.set('dataFrom', '');
-  return fields;
+function toTerms({ share, days = 90 }: Exclude<Decision, 'deny'>) {
+  return { scopes: share, expiresInDays: days, dataFrom: null };
 }

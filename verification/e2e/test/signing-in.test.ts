@@ -29,12 +29,12 @@ test('a person signs in and returns to the page; the session works at every gate
   expect(visit.list(stack.gateway).map(({ name }) => name)).toEqual(['session']);
 });
 
-test('a second sign-in replaces the first, whose answer shows a page that says to sign in again', async () => {
+test('a second sign-in replaces the first, whose answer shows a message that says to sign in again', async () => {
   const first = await visit.open(`${stack.gateway}/sign-in?return_to=/apps`);
   const second = await visit.open(`${stack.gateway}/sign-in?return_to=/data`);
   const replaced = await visit.pick(first, 'signing-in-ada');
   expect([replaced.status, replaced.url.pathname]).toEqual([400, '/sign-in/callback']);
-  expect(replaced.text).toContain('href="/sign-in?return_to=%2F"');
+  expect(replaced.text).toContain('&quot;SIGN_IN_ENDED&quot;');
   expect((await visit.pick(second, 'signing-in-ada')).url.href).toBe(`${stack.gateway}/data`);
   expect(await statusesOf(sessionOf(visit))).toEqual([200, 200]);
 });
@@ -55,11 +55,12 @@ test('a person switches the account, and the page returned to belongs to the oth
   await eventually(async () => expect(await statusesOf(first)).toEqual([401, 401]));
 });
 
-test('a cancelled sign-in shows a page with a way to try again', async () => {
+test('a cancelled sign-in shows a message with a way to try again', async () => {
   const asking = await visit.open(`${stack.gateway}/sign-in?return_to=/data`);
   const place = await visit.submit(asking, { cancel: 'yes' });
   expect([place.status, place.url.pathname]).toEqual([403, '/sign-in/callback']);
-  expect(place.text).toContain('href="/sign-in?return_to=%2Fdata"');
+  expect(place.text).toContain('&quot;SIGN_IN_REFUSED&quot;');
+  expect(place.text).toContain('&quot;/sign-in?return_to=%2Fdata&quot;');
 });
 
 test('signing out ends the session at every gateway, and leads to the logout of the provider and back', async () => {

@@ -35,10 +35,10 @@ const PAGES = [
   '/signed-in',
   '/approve/:pending',
   '/no/such/page',
+  // Messages of the gateway.
+  '/sign-in/callback',
+  '/oauth/authorize?client_id=unknown',
 ] as const;
-
-/** Pages that the gateway renders without script. */
-const PLAIN_PAGES = ['/sign-in/callback', '/oauth/authorize?client_id=unknown'];
 
 /** The name of the pictures of a page: its path with dashes. */
 const toName = (path: string) => (path === '/' ? 'start' : path.slice(1).replaceAll(/\W+/g, '-'));
@@ -154,15 +154,4 @@ function everyPage(): void {
       await visitor.takePictures(toName(path));
     },
   );
-
-  test.each(PLAIN_PAGES)('%s, without script, passes the same checks', async (path) => {
-    const visitor = await openPage(path);
-    for (const screen of ['narrow', 'dark'] as const) {
-      await visitor.lookAs(screen);
-      expect(await visitor.findBarriers()).toEqual([]);
-      expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
-      expect(await findSmallTargets(visitor.page)).toEqual([]);
-    }
-    await visitor.takePictures(toName(path));
-  });
 }

@@ -69,7 +69,7 @@ const TEXTS = new Map([
 ] as const);
 
 /** Problems that the page itself found: their messages are in its language. */
-const OWN = new Set(['UNREACHABLE', 'TIMED_OUT', 'UNREADABLE', 'REDIRECTED']);
+const OWN = new Set(['UNREACHABLE', 'TIMED_OUT', 'UNREADABLE']);
 
 /** The cause of an error in the page's language; with the service's own words, which are English, for codes without a text. */
 export function problemText(error: unknown): string {

@@ -13,6 +13,7 @@ installDom();
 const SRC = join(import.meta.dirname, '../../src');
 const { act, cleanup, configure, fireEvent, render, screen, within } = await import('@testing-library/react');
 const { userEvent } = await import('@testing-library/user-event');
+const { startPageMessage } = await import('../../src/api/page-message.ts');
 const { createQueryClient } = await import('../../src/api/query-client.ts');
 const { startSignIn } = await import('../../src/api/sign-in.ts');
 const { Root } = await import('../../src/root.tsx');
@@ -45,6 +46,8 @@ export interface PageOptions {
   readonly isSignedIn?: boolean;
   readonly language?: keyof typeof LANGUAGES;
   readonly answers?: Answers;
+  /** The gateway's message in the document, as the content of its element. */
+  readonly message?: string;
   /** How much the clock of the browser is ahead of the service's. */
   readonly clockAheadMs?: number;
   /** Messages on the console that the test expects. Every other one fails it. */
@@ -87,6 +90,7 @@ export class Page implements AsyncDisposable {
 
   constructor(path: string, options: PageOptions) {
     const { isSignedIn = true, language = 'en', answers = {}, clockAheadMs = 0, complaints } = options;
+    const { message = '' } = options;
     if ('jest' in globalThis) throw new Error('Another page is open.');
     this.#expected = complaints;
     installDom();
@@ -98,10 +102,11 @@ export class Page implements AsyncDisposable {
     Object.assign(console, { error: complain, warn: complain });
     // Testing Library lets the faked time pass by it.
     Object.assign(globalThis, { fetch: this.#service.fetch, jest });
-    const { leavings, told } = openEmptyPage(path, LANGUAGES[language]);
+    const { leavings, told } = openEmptyPage(path, LANGUAGES[language], message);
     this.leavings = leavings;
     this.told = told;
     startSignIn();
+    startPageMessage();
     startLanguage();
     this.user = userEvent.setup({ delay: null });
     render(createElement(Root, { client: this.#client }));

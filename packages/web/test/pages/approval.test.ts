@@ -261,11 +261,3 @@ test.each(['NOT_FOUND', 'ALREADY_DECIDED', 'PENDING_EXPIRED'])(
     expect(page.leavings).toEqual([leaving]);
   },
 );
-
-test('the error of a decision that was submitted without script is explained', async () => {
-  const answers = { getPendingApproval: { data: approvalOf([HEART]) } };
-  await using page = await openPage(`/approve/${ID}?problem=no_scopes_approved`, { answers });
-  expect(page.alerts).toEqual([
-    "Nothing was changed.Choose at least one type of data to share, or don't share.",
-  ]);
-});

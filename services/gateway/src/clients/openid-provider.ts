@@ -181,7 +181,7 @@ function authenticateBySecret(clientSecret: string): client.ClientAuth {
  * Why a sign-in failed: the provider refused it, the provider cannot be reached or cannot answer now, its answer is not
  * acceptable, or its ID token does not fit in a cookie.
  */
-type SignInFailureKind = 'refused' | 'unavailable' | 'invalid' | 'too_long';
+export type SignInFailureKind = 'refused' | 'unavailable' | 'invalid' | 'too_long';
 
 /** Contains neither a token nor a code, so it may be logged. It has no cause: the library's errors contain whole answers. */
 export class SignInFailure extends Error {

@@ -12,13 +12,12 @@ import { createFhirHandler } from './fhir/handler.ts';
 import type { Gateway } from './gateway.ts';
 import { isUnder, urlTooLong } from './http-error.ts';
 import { addToRequestLog, noteSecurityEvent, withinRequest } from './observation.ts';
-import { createRouter, mountNotFound, type Route } from './operation.ts';
+import { createRouter, mountNotFound } from './operation.ts';
 import { SANDBOX_OPERATIONS, SURFACES } from './operations.ts';
-import { sendStyle } from './pages/page.ts';
 import { refuse } from './refusal.ts';
 import { transportHeaders } from './respond.ts';
 import { createPreparation } from './sandbox.ts';
-import { SIGN_IN_PAGES } from './sign-in/sign-in.ts';
+import { SIGN_IN_ROUTES } from './sign-in/sign-in.ts';
 import { createDocumentation } from './web/documentation.ts';
 import { createWebRouter } from './web/web-app.ts';
 
@@ -51,13 +50,7 @@ export function createApp(gateway: Gateway): Express {
   }
   app.use('/developer', surface('/developer'));
   app.use('/partner', surface('/partner'));
-  const style: Route = {
-    method: 'GET',
-    also: ['HEAD'],
-    path: '/page.css',
-    handle: ({ response }) => sendStyle(response),
-  };
-  app.use(createRouter('', [...SURFACES[''], ...SIGN_IN_PAGES, style, ...createDocumentation(config)]));
+  app.use(createRouter('', [...SURFACES[''], ...SIGN_IN_ROUTES, ...createDocumentation(config)]));
   app.use(createWebRouter(config));
   app.use(handleError);
   return app;

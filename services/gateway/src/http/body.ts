@@ -3,7 +3,7 @@ import { type AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { z } from 'zod';
 import type { Exchange } from './exchange.ts';
 import { bodyTooLarge, unsupportedMediaType } from './http-error.ts';
-import { parsePairs, Violations } from './query.ts';
+import { Violations } from './query.ts';
 
 export const JSON_TYPE = 'application/json';
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -103,18 +103,15 @@ interface JsonBody<S extends z.ZodObject> {
   readonly schema: S;
   /** Treats an absent body as `{}`. */
   readonly optional?: boolean;
-  /** For bodies that an HTML form may send: converts its fields to the equivalent JSON object. */
-  readonly fromForm?: (fields: readonly [name: string, value: string][]) => Record<string, unknown>;
 }
 
 /** Reads a JSON body and validates it against a strict schema. Throws 413, 415, or `invalid_request` naming each invalid field. */
 export async function readJsonBody<S extends z.ZodObject>(
   { gateway, request }: Exchange,
-  { schema, optional = false, fromForm }: JsonBody<S>,
+  { schema, optional = false }: JsonBody<S>,
 ): Promise<z.infer<S>> {
   const { type, text } = await readBody(request, gateway.config.MAX_BODY_BYTES);
   const isForm = type === FORM_TYPE && request.headers['content-type'] !== undefined;
-  if (isForm && fromForm !== undefined) return parseBySchema(schema, fromForm(parsePairs(text)));
   if (text === '') {
     if (optional) return parseBySchema(schema, {});
     throw invalidRequest('body', 'is missing');

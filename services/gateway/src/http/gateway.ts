@@ -16,6 +16,7 @@ import type { RefusalCounts } from '../usage/refusal-counts.ts';
 import type { RequestLog } from '../usage/request-log.ts';
 import type { SessionReader } from './credentials.ts';
 import type { AttemptCookie } from './sign-in/attempt-cookie.ts';
+import type { WebPage } from './web/web-page.ts';
 
 /** Waits this many milliseconds; injected so that tests do not wait. */
 export type Pause = (milliseconds: number) => Promise<void>;
@@ -63,4 +64,6 @@ export interface Gateway {
   readonly readSession: SessionReader;
   /** Null when no OpenID provider is set. */
   readonly signIn: SignIn | null;
+  /** Null when the web app is not built. */
+  readonly webPage: WebPage | null;
 }

@@ -137,7 +137,7 @@ export interface Operation extends Omit<Route, 'handle'> {
   /** Header fields of the request. */
   readonly requestHeaders?: Fields;
   readonly body?: RequestBody;
-  /** By status. Errors are in `errors`, except those that are pages. */
+  /** By status. Errors are in `errors`; one that is also here is a page for browsers. */
   readonly answers: Readonly<Record<number, Answer>>;
   readonly errorFormat: 'problem' | 'oauth' | 'fhir';
   readonly errors: readonly ErrorCode[];

@@ -96,8 +96,8 @@ export function findClientId(credential: string | undefined): string | null {
   return credential !== undefined && CLIENT_ID.test(credential) ? credential : null;
 }
 
-/** A fault or an outage fails every request, so its lines are sampled. */
-function logRefusal({ gateway: { log }, requestId, route }: Exchange, error: AppError): void {
+/** Logs why a request is refused. A fault or an outage fails every request, so its lines are sampled. */
+export function logRefusal({ gateway: { log }, requestId, route }: Exchange, error: AppError): void {
   const { status } = meaningOf(error);
   const { reason } = error;
   const kind = `${route} ${reason}`;

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Card, Row, Soft } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { formatList } from '../../ui/formats.ts';
-import { ErrorNotice, Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { scopesInSentence, scopeTitle } from '../../ui/scopes.ts';
 import { Clock, formatDate, formatDay, formatInstant } from '../../ui/time.tsx';
 import { describeWithdrawal } from '../../ui/withdrawal.ts';
@@ -108,7 +108,6 @@ function shareText(connection: Connection | null, terms: Terms): string {
 /** Why the latest decision was not made, or could not be confirmed. */
 function FailureNotice({ approval, decision, isRefetching }: DecisionProps): ReactNode {
   const { failure, variables } = decision;
-  if (decision.isIdle) return <ArrivedProblem />;
   if (variables === undefined || failure === null) return null;
   if (failure.error instanceof Problem && failure.error.code === 'CONFLICT') {
     // Until the request is read again, it is unknown what has changed.
@@ -133,20 +132,6 @@ function FailureNotice({ approval, decision, isRefetching }: DecisionProps): Rea
       advice={text('unknownAdvice')}
     />
   );
-}
-
-const ARRIVED = new Map([
-  ['no_scopes_approved', 'arrivedNothing'],
-  ['app_not_active', 'arrivedNotActive'],
-  ['conflict', 'arrivedConflict'],
-  ['invalid_request', 'arrivedInvalid'],
-] as const);
-
-/** The error of a decision submitted by a plain HTML form: the service redirects here with its code. */
-function ArrivedProblem() {
-  const id = ARRIVED.get((new URLSearchParams(location.search).get('problem') ?? '') as 'conflict');
-  if (id === undefined) return null;
-  return <ErrorNotice error={new Problem('REDIRECTED', 400, text(id))} title={text('undone')} />;
 }
 
 /**

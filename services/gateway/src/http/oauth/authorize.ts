@@ -6,10 +6,10 @@ import type { Exchange } from '../exchange.ts';
 import { OAUTH_HEADERS } from '../http-error.ts';
 import { count, LIMITED, text } from '../openapi/fields.ts';
 import type { Answer, MountedOperation } from '../operation.ts';
-import { wantsHtml } from '../pages/page.ts';
 import { splitUrl } from '../query.ts';
 import { redirect, sendJson } from '../respond.ts';
-import { returnToApp, sendErrorPage } from './browser-answers.ts';
+import { wantsHtml } from '../web/messages.ts';
+import { refuseBrowser, returnToApp } from './browser-answers.ts';
 import {
   ALWAYS,
   BOTH_TYPES,
@@ -104,7 +104,7 @@ export const AUTHORIZE_OPERATIONS: readonly MountedOperation[] = [
     description:
       'The address to which the app sends the browser (RFC 6749 4.1.1). A mistake in `client_id` or `redirect_uri` shows a page; other ' +
       'errors return to the app with `error`, `error_description`, `state` and `iss`, for people whom the app does not know through a ' +
-      'link on a page.',
+      'link on a page. A client that prefers JSON gets an error in place of each page.',
     security: 'none',
     query: authorizationQuery,
     requiredQuery: ['client_id'],
@@ -119,7 +119,7 @@ export const AUTHORIZE_OPERATIONS: readonly MountedOperation[] = [
       500: { description: 'A page: something failed here.', ...PAGE },
       503: { description: 'A page: try again.', ...TRY_LATER },
     },
-    errors: ['INVALID_REQUEST'],
+    errors: ['INVALID_REQUEST', 'RATE_LIMITED', 'INTERNAL_ERROR'],
     handle: startAuthorization,
   },
   clientOperation({
@@ -189,19 +189,19 @@ async function pushAuthorization(exchange: Exchange, requireAuthentication: bool
 
 /**
  * The address to which OAuth clients redirect the browser. A bad client or redirect URI shows one identical
- * error page. Other errors are returned to the app: by redirect when the person shares data with it, otherwise through a link on a
- * page.
+ * message. Other errors are returned to the app: by redirect when the person shares data with it, otherwise through a link beside a
+ * message.
  */
 async function startAuthorization(exchange: Exchange): Promise<void> {
-  const { response } = exchange;
+  let opened: Opened;
   try {
     const parameters = parseFormParameters(splitUrl(exchange.request.originalUrl).rawQuery);
-    const opened = await openFromBrowser(exchange, parameters);
-    if (opened.errorRedirect !== '') await returnToApp(exchange, opened);
-    else redirect(response, toScreenUrl(exchange, opened.pendingId), OAUTH_HEADERS);
+    opened = await openFromBrowser(exchange, parameters);
   } catch (error) {
-    await sendErrorPage(exchange, toAppError(error));
+    return refuseBrowser(exchange, toAppError(error));
   }
+  if (opened.errorRedirect !== '') return returnToApp(exchange, opened);
+  redirect(exchange.response, toScreenUrl(exchange, opened.pendingId), OAUTH_HEADERS);
 }
 
 type Opened = Pick<OpenAuthorizationResponse, 'pendingId' | 'errorRedirect' | 'errorRedirectHost'>;

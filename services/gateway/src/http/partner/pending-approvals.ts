@@ -9,12 +9,9 @@ import type {
   PendingApproval,
   RequestedScope,
 } from '@phds/contracts/phds/consent/v1/consent_pb';
-import { AppError, toAppError } from '@phds/service-kit/errors';
+import { AppError } from '@phds/service-kit/errors';
 import { z } from 'zod';
-import { FORM_TYPE, JSON_TYPE, readJsonBody } from '../body.ts';
 import { requireChange } from '../credentials.ts';
-import { type Exchange, onBehalf, pathParameter } from '../exchange.ts';
-import { meaningOf } from '../http-error.ts';
 import { pendingStatusName, required, toInstant, toNullable, toPendingStatus } from '../messages.ts';
 import {
   count,
@@ -27,10 +24,8 @@ import {
   text,
   textOrNull,
 } from '../openapi/fields.ts';
-import { type ErrorCode, jsonOperation, type MountedOperation, sessionOperation } from '../operation.ts';
-import { wantsHtml } from '../pages/page.ts';
+import { type Call, type ErrorCode, jsonOperation, type MountedOperation } from '../operation.ts';
 import { findChoice, toList } from '../query.ts';
-import { redirect, sendJson } from '../respond.ts';
 import { appProfile, toAppProfileJson } from './apps.ts';
 
 const requestedScope = z
@@ -97,29 +92,29 @@ const extensionJson = z.object({ id: text, expiresAt: instant });
 const releasedJson = z.object({ id: text });
 const sentText = z.string('must be a text');
 
-const approvalTerms = z.strictObject({
-  scopes: z.array(sentText, 'must be a list of scopes').optional(),
-  expiresInDays: z
-    .number('must be a number')
-    .refine(isGrantDays, `must be one of ${GRANT_DAYS_CHOICES.join(', ')}`)
-    .meta({ enum: GRANT_DAYS_CHOICES })
-    .optional(),
-  keepExpiry: z.boolean('must be true or false').optional(),
-  dataFrom: sentText
-    .refine(isDate, 'must be a date (2026-03-01)')
-    .meta({ format: 'date' })
-    .nullable()
-    .optional(),
-  language: sentText
-    .refine((tag) => findLanguage(tag) !== null, `must be a tag of one of ${LANGUAGES.join(', ')}`)
-    .optional(),
-  revision: sentText.min(1, 'must not be empty').max(128, 'must have at most 128 characters').nullish(),
-});
-
-const approvalBody = approvalTerms.refine(
-  ({ keepExpiry, expiresInDays }) => keepExpiry !== true || expiresInDays === undefined,
-  { path: ['keepExpiry'], error: 'must not come with expiresInDays' },
-);
+const approvalBody = z
+  .strictObject({
+    scopes: z.array(sentText, 'must be a list of scopes').optional(),
+    expiresInDays: z
+      .number('must be a number')
+      .refine(isGrantDays, `must be one of ${GRANT_DAYS_CHOICES.join(', ')}`)
+      .meta({ enum: GRANT_DAYS_CHOICES })
+      .optional(),
+    keepExpiry: z.boolean('must be true or false').optional(),
+    dataFrom: sentText
+      .refine(isDate, 'must be a date (2026-03-01)')
+      .meta({ format: 'date' })
+      .nullable()
+      .optional(),
+    language: sentText
+      .refine((tag) => findLanguage(tag) !== null, `must be a tag of one of ${LANGUAGES.join(', ')}`)
+      .optional(),
+    revision: sentText.min(1, 'must not be empty').max(128, 'must have at most 128 characters').nullish(),
+  })
+  .refine(({ keepExpiry, expiresInDays }) => keepExpiry !== true || expiresInDays === undefined, {
+    path: ['keepExpiry'],
+    error: 'must not come with expiresInDays',
+  });
 
 const PENDING_QUERY = {
   status: z.enum(PENDING_STATUSES).meta({ description: 'Only requests of this status.', default: 'pending' }),
@@ -168,14 +163,8 @@ function toRequestedScopeJson({ scope, alreadyShared }: RequestedScope) {
   };
 }
 
-const idOf = (exchange: Exchange) => pathParameter(exchange, 'id');
-
 const PENDING = '/partner/consent/pending';
 const FINAL: readonly ErrorCode[] = ['PENDING_EXPIRED', 'ALREADY_DECIDED'];
-const TO_A_PAGE = {
-  description: 'For a browser that sent the form: to the app, or back to the page with the error.',
-  headers: ['Location'] as const,
-};
 
 /** The requests of apps that wait for a person's decision. */
 export const PENDING_OPERATIONS: readonly MountedOperation[] = [
@@ -211,7 +200,7 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
       return { data: toPendingJson(required(pendingApproval)) };
     },
   }),
-  sessionOperation({
+  jsonOperation({
     method: 'POST',
     path: `${PENDING}/:id/approve`,
     operationId: 'approve',
@@ -219,22 +208,22 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
     description:
       'Without `scopes`, all requested ones are approved. The same approval again gets the same answer.',
     securityEvent: 'approval',
-    body: { schema: approvalTerms, optional: true, types: [JSON_TYPE, FORM_TYPE] },
-    answers: {
-      200: { description: 'The grant, and where the app waits for the code.', body: dataOf(approvalJson) },
-      303: TO_A_PAGE,
-    },
+    body: { schema: approvalBody, optional: true },
+    answer: { description: 'The grant, and where the app waits for the code.', body: dataOf(approvalJson) },
     errors: [...FINAL, 'NO_SCOPES_APPROVED', 'CONFLICT', 'APP_NOT_ACTIVE'],
-    handle: (exchange) => decide(exchange, approve),
+    handle: async (call) => ({ data: await approve(call) }),
   }),
-  sessionOperation({
+  jsonOperation({
     method: 'POST',
     path: `${PENDING}/:id/deny`,
     operationId: 'deny',
     summary: 'Deny a request',
-    answers: { 200: { description: 'The denial.', body: dataOf(denialJson) }, 303: TO_A_PAGE },
+    answer: { description: 'The denial.', body: dataOf(denialJson) },
     errors: FINAL,
-    handle: (exchange) => decide(exchange, deny),
+    handle: async ({ backends, caller, id }) => {
+      const { redirectUri } = await backends.authorization.denyAuthorization({ pendingId: id }, caller);
+      return { data: { id, status: 'denied', redirectUri: toNullable(redirectUri) } };
+    },
   }),
   jsonOperation({
     method: 'POST',
@@ -262,11 +251,14 @@ export const PENDING_OPERATIONS: readonly MountedOperation[] = [
   }),
 ];
 
-async function approve(exchange: Exchange, id: string): Promise<z.infer<typeof approvalJson>> {
-  const given = { schema: approvalBody, optional: true, fromForm: fromApprovalForm };
-  const body = await readJsonBody(exchange, given);
+async function approve({
+  backends,
+  caller,
+  body,
+  id,
+}: Call<z.infer<typeof approvalBody>>): Promise<z.infer<typeof approvalJson>> {
   if (body.scopes?.length === 0) throw new AppError('no_scopes_approved');
-  const answer = await exchange.gateway.backends.authorization.completeAuthorization(
+  const answer = await backends.authorization.completeAuthorization(
     {
       pendingId: id,
       scopes: body.scopes ?? [],
@@ -277,49 +269,8 @@ async function approve(exchange: Exchange, id: string): Promise<z.infer<typeof a
       language: body.language ?? '',
       revision: body.revision ?? '',
     },
-    onBehalf(exchange),
+    caller,
   );
   const { grantId, scopes, grantExpiresAt, redirectUri } = answer;
   return { id, status: 'approved', grantId, scopes, grantExpiresAt: toInstant(grantExpiresAt), redirectUri };
-}
-
-/** Any body is ignored. */
-async function deny(exchange: Exchange, id: string): Promise<z.infer<typeof denialJson>> {
-  const { redirectUri } = await exchange.gateway.backends.authorization.denyAuthorization(
-    { pendingId: id },
-    onBehalf(exchange),
-  );
-  return { id, status: 'denied', redirectUri: toNullable(redirectUri) };
-}
-
-/** Answers a decision. A browser that submitted the page's form is redirected to the app, or back to the page with the error. */
-async function decide(
-  exchange: Exchange,
-  decision: (exchange: Exchange, id: string) => Promise<{ readonly redirectUri: string | null }>,
-): Promise<void> {
-  const { request, response } = exchange;
-  const id = idOf(exchange);
-  if (!wantsHtml(request)) return sendJson(response, 200, { data: await decision(exchange, id) });
-  const page = `/approve/${encodeURIComponent(id)}`;
-  try {
-    redirect(response, (await decision(exchange, id)).redirectUri ?? page);
-  } catch (caught) {
-    const error = toAppError(caught);
-    const { status, code } = meaningOf(error);
-    if (status !== 400 && status !== 409) throw error;
-    redirect(response, `${page}?problem=${code.toLowerCase()}`);
-  }
-}
-
-/** A form sends one field for each ticked scope; without any, the choice is empty. */
-function fromApprovalForm(fields: readonly [name: string, value: string][]): Record<string, unknown> {
-  const scopes = fields.filter(([name]) => name === 'scopes').map(([, value]) => value);
-  const others = fields.filter(([name, value]) => name !== 'scopes' && value !== '');
-  const { expiresInDays, keepExpiry, ...rest } = Object.fromEntries(others);
-  return {
-    ...rest,
-    scopes,
-    ...(expiresInDays === undefined ? {} : { expiresInDays: Number(expiresInDays) }),
-    ...(keepExpiry === undefined ? {} : { keepExpiry: keepExpiry === 'true' || keepExpiry }),
-  };
 }

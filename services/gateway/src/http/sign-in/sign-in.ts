@@ -1,29 +1,21 @@
 import { randomBytes } from 'node:crypto';
+import type { PageMessageCode } from '@phds/catalog/page-messages';
 import { type AppError, toAppError, unavailable } from '@phds/service-kit/errors';
 import { MAX_SESSION_SECONDS } from '@phds/service-kit/trust/session';
-import { SignInFailure } from '../../clients/openid-provider.ts';
+import { SignInFailure, type SignInFailureKind } from '../../clients/openid-provider.ts';
 import { type SignInAttempt, toReturnPath } from '../../domain/sign-in-attempt.ts';
 import { applyAllowance } from '../allowance.ts';
 import { sessionCookieName, toSetCookie } from '../credentials.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway, SignIn } from '../gateway.ts';
-import { errorHeaders } from '../http-error.ts';
+import { HttpError } from '../http-error.ts';
 import type { Route } from '../operation.ts';
-import { sendPage } from '../pages/page.ts';
 import { splitUrl } from '../query.ts';
 import { redirect } from '../respond.ts';
-import {
-  NOT_SET_UP,
-  TOO_LONG,
-  TOO_MANY,
-  toInvalid,
-  toRefused,
-  toUnavailable,
-  UNKNOWN_ATTEMPT,
-} from './pages.ts';
+import { showMessage } from '../web/messages.ts';
 
-/** Signing in happens on pages. */
-export const SIGN_IN_PAGES: readonly Route[] = [
+/** A browser that cannot be sent on is shown a message. */
+export const SIGN_IN_ROUTES: readonly Route[] = [
   { method: 'GET', path: '/sign-in', handle: beginSignIn },
   { method: 'GET', path: '/sign-in/callback', securityEvent: 'sign-in', handle: finishSignIn },
 ];
@@ -36,7 +28,7 @@ async function beginSignIn(exchange: Exchange): Promise<void> {
   const { gateway, request, response } = exchange;
   if (!(await limitSignIns(exchange, 'begin'))) return;
   const { signIn } = gateway;
-  if (signIn === null) return sendPage(exchange, NOT_SET_UP, 503);
+  if (signIn === null) return refuseWithoutProvider(exchange);
   const attempt = newAttempt(splitUrl(request.originalUrl).rawQuery);
   try {
     const location = await signIn.provider.findAuthorizationUrl(attempt);
@@ -71,11 +63,14 @@ async function finishSignIn(exchange: Exchange): Promise<void> {
   const { gateway, request, response } = exchange;
   if (!(await limitSignIns(exchange, 'finish'))) return;
   const { signIn, config } = gateway;
-  if (signIn === null) return sendPage(exchange, NOT_SET_UP, 503);
+  if (signIn === null) return refuseWithoutProvider(exchange);
   const { rawQuery } = splitUrl(request.originalUrl);
   const state = new URLSearchParams(rawQuery).get('state') ?? '';
   const attempt = await signIn.attempt.find(request, state);
-  if (attempt === null) return sendPage(exchange, UNKNOWN_ATTEMPT, 400);
+  if (attempt === null) {
+    const error = new HttpError(400, 'INVALID_REQUEST', 'No sign-in of this browser waits for this answer.');
+    return showMessage(exchange, error, { code: 'SIGN_IN_ENDED', signIn: '/sign-in' });
+  }
   // Each attempt ends with its first answer.
   const ended = signIn.attempt.removal;
   response.setHeader('Set-Cookie', ended);
@@ -105,19 +100,40 @@ async function receiveSession(
   return toSetCookie(name, idToken, Math.floor((expiresAt.getTime() - clock.now().getTime()) / 1000));
 }
 
-/** Answers a sign-in that failed with a page. Logs codes and reasons only, never an answer of the provider. */
+function refuseWithoutProvider(exchange: Exchange): void {
+  showMessage(exchange, unavailable('OIDC_ISSUER is not set'), { code: 'SIGN_IN_NOT_SET_UP' });
+}
+
+const FAILURES: Readonly<Record<SignInFailureKind, readonly [PageMessageCode, () => AppError]>> = {
+  refused: [
+    'SIGN_IN_REFUSED',
+    () => new HttpError(403, 'INVALID_REQUEST', 'The provider refused the sign-in.'),
+  ],
+  unavailable: ['SIGN_IN_UNAVAILABLE', unavailable],
+  invalid: ['SIGN_IN_FAILED', badGateway],
+  // Trying again does not help.
+  too_long: ['SIGN_IN_TOKEN_TOO_LONG', badGateway],
+};
+
+function badGateway(): AppError {
+  return new HttpError(502, 'INTERNAL_ERROR', '');
+}
+
+/** Answers a sign-in that failed. Logs codes and reasons only, never an answer of the provider. */
 function answerFailure(exchange: Exchange, attempt: SignInAttempt, caught: unknown): void {
-  const failure = toFailure(caught);
   const { gateway, requestId, route } = exchange;
-  const { kind, detail } = failure;
+  const { kind, detail } = toFailure(caught);
   const line = { requestId, route, kind, detail };
   if (kind === 'refused') gateway.log.info(line, 'the provider refused a sign-in');
   else gateway.log.warn(line, 'sign-in failed');
-  if (kind === 'refused') sendPage(exchange, toRefused(attempt, detail), 403);
-  else if (kind === 'unavailable') {
-    sendPage(exchange, toUnavailable(attempt), 503, errorHeaders(unavailable()));
-  } else if (kind === 'too_long') sendPage(exchange, TOO_LONG, 502);
-  else sendPage(exchange, toInvalid(attempt, requestId), 502);
+  const [code, toError] = FAILURES[kind];
+  const retry = kind === 'too_long' ? {} : { signIn: toSignIn(attempt) };
+  showMessage(exchange, toError(), { code, requestId, ...retry });
+}
+
+/** Path and query of a new sign-in with the same aim. */
+function toSignIn({ returnTo, switchAccount }: SignInAttempt): string {
+  return `/sign-in?${new URLSearchParams({ return_to: returnTo, ...(switchAccount ? { switch: '1' } : {}) })}`;
 }
 
 /** Our own verification of the ID token throws `unauthorized`, or `unavailable` when the provider's keys cannot be fetched. */
@@ -134,16 +150,16 @@ function toDetail(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** Counts a step of a sign-in by address. Beyond the limit sends a page and returns false. */
+/** Counts a step of a sign-in by address. Beyond the limit refuses it and returns false. */
 async function limitSignIns(exchange: Exchange, step: 'begin' | 'finish'): Promise<boolean> {
   const { gateway, request, response } = exchange;
   try {
     applyAllowance(response, await gateway.surfaceLimits.takeForSignIn(step, request.ip ?? ''));
     return true;
   } catch (caught) {
-    const error: AppError = toAppError(caught);
+    const error = toAppError(caught);
     if (error.reason !== 'rate_limited') throw error;
-    sendPage(exchange, TOO_MANY, 429, errorHeaders(error));
+    showMessage(exchange, error, { code: 'SIGN_INS_LIMITED' });
     return false;
   }
 }

@@ -4,13 +4,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { notFound } from '@phds/service-kit/errors';
+import { notFound, unavailable } from '@phds/service-kit/errors';
 import type { Config } from '../../config.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Route } from '../operation.ts';
-import { html, sendPage, wantsHtml } from '../pages/page.ts';
 import { type Headers, redirect, send } from '../respond.ts';
 import { toFileRoute } from './files.ts';
+import { showMessage, wantsHtml } from './messages.ts';
+import { escapeHtml } from './web-page.ts';
 
 /** Serves the documentation for partner developers below `/docs`. The pages of problems are there too; errors name them without `/docs`. */
 export function createDocumentation(config: Config): readonly Route[] {
@@ -115,10 +116,10 @@ function toSender(config: Config): (exchange: Exchange) => Promise<void> {
 }
 
 function explain(exchange: Exchange): void {
-  const content = html`<p>The documentation is still being built, or is not part of this server. Its programming interfaces work.
-This page is loaded again in a few seconds.</p>`;
+  // A browser loads the page again then.
   const again = { 'Retry-After': RETRY_SECONDS, Refresh: RETRY_SECONDS };
-  sendPage(exchange, { en: { title: 'Not ready', content } }, 503, again);
+  const error = unavailable('the documentation is not built');
+  showMessage(exchange, error, { code: 'DOCUMENTATION_NOT_READY' }, again);
 }
 
 /**
@@ -144,7 +145,7 @@ async function readDocuments(config: Config): Promise<ReadonlyMap<string, Docume
 /** The text with what the settings state about the deployment. */
 function fill(text: string, values: Readonly<Record<string, string>>): string {
   return Object.entries(values).reduce(
-    (filled, [name, value]) => filled.replaceAll(`{{${name}}}`, () => html`${value}`.markup),
+    (filled, [name, value]) => filled.replaceAll(`{{${name}}}`, () => escapeHtml(value)),
     text,
   );
 }
