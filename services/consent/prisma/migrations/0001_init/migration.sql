@@ -589,7 +589,6 @@ CREATE TABLE "consent_audit"."access_dropped" (
     "at" TIMESTAMPTZ(3) NOT NULL,
     "hash" BYTEA NOT NULL,
     "kept_from" TIMESTAMPTZ(3) NOT NULL,
-    "dropped_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "access_dropped_pkey" PRIMARY KEY ("writer","seq")
 );
