@@ -330,7 +330,15 @@ describe('forced errors under /oauth', () => {
 
     test('an operation for nobody in particular, or for a session, refuses the header by name', async () => {
       const session = await gateway.sessions.issueSession('ada');
-      for (const path of ['/oauth/scopes', '/oauth/authorize', '/partner/consent/grants']) {
+      for (const path of [
+        '/oauth/scopes',
+        '/oauth/authorize',
+        '/partner/consent/grants',
+        '/api/versions',
+        '/fhir/R4/metadata',
+        '/openapi.json',
+        '/console',
+      ]) {
         const headers = { 'Sandbox-Force': 'INTERNAL_ERROR', Authorization: `Bearer ${session}` };
         const response = await gateway.fetch(path, { headers });
         expect(response.status).toBe(400);
@@ -378,6 +386,7 @@ describe('without the mode', () => {
       '/fhir/R4/Observation',
       '/oauth/grants',
       '/oauth/scopes',
+      '/api/versions',
     ]) {
       const get = async (...fields: string[]) =>
         withoutVariations(

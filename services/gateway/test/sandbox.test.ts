@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { AppError, notFound, unavailable } from '@phds/service-kit/errors';
@@ -63,6 +64,18 @@ describe('triggers', () => {
         ]);
       },
     );
+
+    test('of data changes any category for summaries of them, and none for a grant that shows no readings', async () => {
+      const arrive = async (...scopes: string[]) => {
+        gateway.backends.answer({ findSandboxGrant: () => ({ userId: USER, scopes }) });
+        return (await post(PATH, { trigger: 'data.arrive', grantId: 'grt_1' })).status;
+      };
+      expect(await arrive('read:mood', 'read:profile')).toBe(409);
+      expect(gateway.backends.callsOf('changeData')).toEqual([]);
+      await arrive('read:mood', 'read:trends');
+      const [{ request } = {}] = gateway.backends.callsOf('changeData');
+      expect(request).toMatchObject({ categories: CATEGORY_SLUGS });
+    });
 
     test.each([
       ['not found', notFound(), 404, 'NOT_FOUND'],

@@ -57,6 +57,11 @@ export function toOpenApiDocument(config: Pick<Config, 'PUBLIC_URL' | 'SANDBOX'>
 }
 
 function withForced(operation: Operation): Operation {
-  if (!isForceable(operation)) return operation;
-  return { ...operation, requestHeaders: { ...FORCE_HEADERS, ...operation.requestHeaders } };
+  const { requestHeaders, errors } = operation;
+  if (isForceable(operation))
+    return { ...operation, requestHeaders: { ...FORCE_HEADERS, ...requestHeaders } };
+  // The header is refused.
+  return errors.includes('INVALID_REQUEST')
+    ? operation
+    : { ...operation, errors: [...errors, 'INVALID_REQUEST'] };
 }

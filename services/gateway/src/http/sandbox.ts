@@ -1,6 +1,9 @@
+import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { categoryOfScope } from '@phds/catalog/endpoints';
+import { SUMMARY_SCOPES } from '@phds/catalog/scopes';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
+import { AppError } from '@phds/service-kit/errors';
 import type { RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -69,7 +72,8 @@ async function runTrigger({ backends, caller, clientId, body }: Call<z.infer<typ
     return { changed, category: null, id: null, scope: toNullable(scope) };
   }
   const { userId, scopes } = await sandboxGrants.findSandboxGrant({ clientId, grantId }, caller);
-  const request = { userId, clientId, change: DATA_TRIGGERS[name], categories: toCategories(scopes) };
+  const categories = [...toCategories(scopes)];
+  const request = { userId, clientId, change: DATA_TRIGGERS[name], categories };
   const { category, id } = await sandboxData.changeData(request);
   return { changed: id !== '', category: toNullable(category), id: toNullable(id), scope: null };
 }
@@ -78,9 +82,16 @@ function isGrantTrigger(name: Trigger): name is keyof typeof GRANT_TRIGGERS {
   return name in GRANT_TRIGGERS;
 }
 
-/** The categories of readings that the app may read, so that it sees the change. */
-function toCategories(scopes: readonly string[]): string[] {
-  return scopes.map(categoryOfScope).filter((category) => category !== null);
+/** The categories of readings that the app may read, by itself or in summaries, so that it sees the change. Throws `conflict` for none. */
+function toCategories(scopes: readonly string[]): readonly string[] {
+  const opened = scopes.map(categoryOfScope).filter((category) => category !== null);
+  if (opened.length > 0) return opened;
+  if (SUMMARY_SCOPES.some((scope) => scopes.includes(scope))) return CATEGORY_SLUGS;
+  const needed = ['read:health-data:…', ...SUMMARY_SCOPES].join(', ');
+  throw new AppError(
+    'conflict',
+    `The grant has no scope of readings (${needed}), so the app would see no change.`,
+  );
 }
 
 export const PULL_TRIGGER = jsonOperation({

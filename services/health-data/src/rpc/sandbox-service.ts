@@ -39,6 +39,7 @@ const TRIGGERS: Readonly<Record<SandboxDataChange, DataTrigger | null>> = {
 function parseCategories(names: readonly string[]): [Category, ...Category[]] {
   const unknown = names.filter((name) => !isCategory(name));
   if (unknown.length > 0) throw invalidRequest('categories', `unknown: ${unknown.join(', ')}`);
-  const [first = 'heart', ...rest] = names.filter(isCategory);
+  const [first, ...rest] = names.filter(isCategory);
+  if (first === undefined) throw invalidRequest('categories', 'is required');
   return [first, ...rest];
 }

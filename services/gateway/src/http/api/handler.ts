@@ -1,4 +1,5 @@
 import { errorsOfEndpoint } from '@phds/catalog/data-errors';
+import { toAppError } from '@phds/service-kit/errors';
 import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import type { Request, Response } from 'express';
 import {
@@ -10,8 +11,9 @@ import {
   requireAllowance,
 } from '../data-request.ts';
 import { createExchange, type Exchange } from '../exchange.ts';
-import { type ForcedRoute, throwForcedData } from '../forced-errors.ts';
+import { type ForcedRoute, findForced, throwForcedData } from '../forced-errors.ts';
 import type { Gateway } from '../gateway.ts';
+import { refuse } from '../refusal.ts';
 import type { Headers } from '../respond.ts';
 import { sendDocument } from './document-answer.ts';
 import { parseQueryParameters, readDataQuery } from './query-parameters.ts';
@@ -42,7 +44,7 @@ export function createApiHandler(gateway: Gateway): (request: Request, response:
     const call = readApiCall(request);
     if (call.path === VERSIONS_PATH && VERSIONS_METHODS.includes(call.method)) {
       gateway.measure(request, response, () => VERSIONS_PATH);
-      return void LIST_VERSIONS.handle(createExchange(gateway, request, response, []));
+      return void listVersions(createExchange(gateway, request, response, []));
     }
     const exchange = createExchange(gateway, request, response, call.authorization);
     const data: DataExchange = Object.assign(exchange, { call, endpoint: undefined });
@@ -52,6 +54,15 @@ export function createApiHandler(gateway: Gateway): (request: Request, response:
       answer: () => answer(data, lifecycle),
     });
   };
+}
+
+async function listVersions(exchange: Exchange): Promise<void> {
+  try {
+    findForced(exchange, LIST_VERSIONS);
+    await LIST_VERSIONS.handle(exchange);
+  } catch (error) {
+    await refuse(exchange, toAppError(error));
+  }
 }
 
 const VERSION: Headers = { 'API-Version': '1' };
