@@ -104,10 +104,6 @@ describe('endpoints', () => {
     }
   });
 
-  test('a category does not change the scope of any other route', () => {
-    expect(scopeOfEndpoint(getEndpoint('mood'), 'heart')).toBe('read:mood');
-  });
-
   test('an id outside the table is an error', () => {
     expect(() => getEndpoint('steps' as 'mood')).toThrow(RangeError);
   });

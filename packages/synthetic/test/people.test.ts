@@ -1,22 +1,13 @@
-import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { METRICS, roundToDecimals } from '@phds/catalog/metrics';
-import { parseDay, SECOND_MS } from '../src/calendar.ts';
+import { SECOND_MS } from '../src/calendar.ts';
 import { ADA } from '../src/people/ada.ts';
 import { GRACE } from '../src/people/grace.ts';
 import { HEAVY } from '../src/people/heavy.ts';
-import { EMPTY, findPerson, PEOPLE, SPARSE } from '../src/people/people.ts';
+import { EMPTY, SPARSE } from '../src/people/people.ts';
 import { TRAVELLER } from '../src/people/traveller.ts';
-import type { Person } from '../src/person.ts';
 import { recordsIn } from '../src/records.ts';
-import { endOfDay, openTimeline, readingsIn, type Timeline } from '../src/timeline.ts';
-
-/** A timeline of a person with a number of days up to the end of a date. */
-function timelineOf(person: Person, lastDate: string, days: number, seed = 1): Timeline {
-  const day = parseDay(lastDate);
-  if (day === null) throw new RangeError(`${lastDate} is no date`);
-  return openTimeline(person, { seed, until: endOfDay(person, day), extent: { days } });
-}
+import { openTimeline, readingsIn } from '../src/timeline.ts';
 
 const NOW = Date.parse('2026-03-30T09:30:00.000Z');
 const metrics = new Map(METRICS.map((metric) => [metric.name, metric]));
@@ -98,11 +89,6 @@ describe('people with little', () => {
   });
 });
 
-test('people are found by name', () => {
-  expect(PEOPLE.map(({ id }) => findPerson(id)?.id)).toEqual(PEOPLE.map(({ id }) => id));
-  expect(findPerson('nobody')).toBeNull();
-});
-
 describe('so many readings', () => {
   test.each([1, 4_321, 20_000])('%s are exactly the given number, the latest ones', (count) => {
     const until = NOW;
@@ -121,28 +107,4 @@ describe('so many readings', () => {
     const lastCut = Math.max(0, ...cut.map(({ start }) => start));
     expect(Math.min(...chosen.slice(0, 100).map(({ start }) => start))).toBeGreaterThanOrEqual(lastCut);
   });
-});
-
-test('overlapping periods of the same life contain the same days', () => {
-  const long = [...readingsIn(timelineOf(ADA, '2026-02-10', 20))];
-  const short = [...readingsIn(timelineOf(ADA, '2026-02-10', 5))];
-  const kept = new Set(long.map((reading) => JSON.stringify(reading)));
-  expect(short.filter((reading) => !kept.has(JSON.stringify(reading)))).toEqual([]);
-});
-
-test('every day of a traveller ends at its local end, even when a journey ends', () => {
-  const first = parseDay('2026-01-01') ?? 0;
-  const days = Array.from({ length: 365 }, (_, index) => first + index);
-  const lastDays = days.map((day) => openTimeline(TRAVELLER, { until: endOfDay(TRAVELLER, day) }).lastDay);
-  expect(lastDays).toEqual(days);
-});
-
-test('future doses are pending', () => {
-  const until = Date.parse('2026-06-30T10:00:00Z');
-  const timeline = openTimeline(ADA, { until, extent: { days: 2 } });
-  for (const { record } of recordsIn(timeline)) {
-    if (record?.case !== 'adherenceEntry' || record.value.scheduledAt === undefined) continue;
-    const isAhead = timestampMs(record.value.scheduledAt as never) > until;
-    expect(record.value.status === 'pending').toBe(isAhead);
-  }
 });

@@ -101,13 +101,6 @@ describe('an app with an endpoint is told', () => {
     expect(await deliveredAbout(grantId)).toEqual([{ type: 'grant.expired', endedBy: 'expiry' }]);
   });
 
-  test('that a grant expired, and not that it was revoked, when its person revokes it after its end', async () => {
-    const { grantId } = await approve(consent, app, 'late-revoker');
-    await letExpire(consent, grantId, 20);
-    await revoke(grantId, 'late-revoker');
-    expect(await deliveredAbout(grantId)).toEqual([{ type: 'grant.expired', endedBy: 'expiry' }]);
-  });
-
   test('of every grant that ended with the app, in parts, and of none that had ended before', async () => {
     const ending = await registerApp(consent);
     const endingReceiver = await harness.receive(ending);

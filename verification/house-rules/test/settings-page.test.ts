@@ -9,23 +9,6 @@ function rowOf(schema: z.ZodType) {
 }
 
 describe('a setting on the settings page', () => {
-  test('has its bounds beside the unit, and its default', () => {
-    const size = z.coerce.number().min(2).max(9).default(5).meta({ unit: 'connections' }).describe('Pool.');
-    const row = { meaning: 'Pool.', value: 'connections, 2 to 9', standard: '`5`', secret: '' };
-    expect(rowOf(size)).toEqual({ name: 'SETTING', ...row });
-  });
-
-  test('lists the values of a closed set', () => {
-    expect(rowOf(z.enum(['on', 'off']).describe('Switch.'))?.value).toBe('`on`, `off`');
-  });
-
-  test('is required, none, or has a default in words', () => {
-    const text = z.string().meta({ unit: 'text' }).describe('Name.');
-    expect(rowOf(text)?.standard).toBe('required');
-    expect(rowOf(text.optional())?.standard).toBe('none');
-    expect(rowOf(text.optional().meta({ fallback: 'the host name' }))?.standard).toBe('the host name');
-  });
-
   test('keeps what an inner schema says through refinements, transforms and defaults', () => {
     const inner = z.string().meta({ unit: 'text', secret: true }).describe('Word.');
     const outer = inner.refine((text) => text !== '').transform((text) => text.length);

@@ -47,30 +47,6 @@ const SESSION = { data: { userId: 'ada', name: null, expiresAt: '2026-03-01T10:0
 const contract = await AnswerContract.open();
 
 describe('an answer as the document describes it has no faults', () => {
-  test.each<[string, Parameters<typeof answer>[0]]>([
-    ['a success', {}],
-    [
-      'an error of the operation',
-      { path: '/partner/consent/grants/grt_1', status: 404, headers: ERROR, body: problem('NOT_FOUND', 404) },
-    ],
-    [
-      'an address that does not exist',
-      { path: '/partner/nothing', status: 404, headers: ERROR, body: problem('NOT_FOUND', 404) },
-    ],
-    [
-      'another method',
-      {
-        method: 'PUT',
-        status: 405,
-        headers: { ...ERROR, allow: 'GET' },
-        body: problem('INVALID_REQUEST', 405, { errors: [] }),
-      },
-    ],
-    ['a page of the web app', { path: '/console', headers: { 'x-other': '1' }, body: '' }],
-  ])('%s', (_, change) => {
-    expect(contract.findFaults(answer(change))).toEqual([]);
-  });
-
   test.each<[string, string, Parameters<typeof answer>[0]]>([
     [
       'a member that is not described',

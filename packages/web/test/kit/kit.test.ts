@@ -13,16 +13,6 @@ test('files without pages find plain Node, before a page and after it', async ()
   expect([globalThis.fetch, globalThis.setTimeout, globalThis.Event]).toEqual([fetch, setTimeout, Event]);
 });
 
-test('a page starts without what the page before it knew', async () => {
-  const first = await openPage('/apps');
-  await first.press('Deutsch');
-  first.see('Verbundene Apps');
-  await first[Symbol.asyncDispose]();
-  await using next = await openPage('/apps', { isSignedIn: false });
-  next.see('Please sign in');
-  expect(next.find('Ada Sommer')).toBeNull();
-});
-
 test.each([
   [
     'an answer that the OpenAPI document does not describe',
