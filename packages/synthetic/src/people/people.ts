@@ -39,3 +39,8 @@ export const EMPTY: Person = {
 };
 
 export const PEOPLE: readonly Person[] = [ADA, GRACE, SPARSE, EMPTY, TRAVELLER, HEAVY];
+
+/** The person with this name; null if there is none. */
+export function findPerson(id: string): Person | null {
+  return PEOPLE.find((person) => person.id === id) ?? null;
+}
