@@ -127,7 +127,7 @@ test('a data request is one trace through all four services, Postgres and Redis'
   expect(answer.text).toContain(String(VALUE));
   firstRequest = idOf(answer);
   const trace = await untilTraced(firstRequest, {
-    gateway: [ROUTE, 'Introspect', 'IntrospectTokens', 'Read', 'Reads', 'redis'].toSorted(),
+    gateway: [ROUTE, 'Introspect', 'Read', 'redis'].toSorted(),
     authorization: ['CheckLivenesses', 'Introspect', 'postgresql'],
     consent: ['CheckLivenesses', 'RecordAccess', 'postgresql'],
     'health-data': ['Read', 'RecordAccess', 'postgresql'],

@@ -26,44 +26,70 @@ const MAX_RESPONSE_BYTES = 15 * 1024 * 1024;
 
 type AnswerInit = MessageInitShape<typeof AnswerSchema>;
 
+interface CarriedRpc {
+  readonly method: DescMethodUnary;
+  readonly handler: UnaryHandler;
+  readonly caller: string;
+}
+
 /** Answers the calls of a batch through the guarded handler of the unary rpc, each within its own time. */
 export async function answerCalls(
   { calls }: CallsMessage,
-  context: RpcContext,
-  rpc: { readonly method: DescMethodUnary; readonly handler: UnaryHandler; readonly caller: string },
+  batch: RpcContext,
+  rpc: CarriedRpc,
 ): Promise<{ answers: AnswerInit[] }> {
   if (calls.length > MAX_CALLS) throw invalidRequest('calls', `must be at most ${MAX_CALLS}`);
-  const results = await Promise.allSettled(calls.map((call) => answerCall(call, context, rpc)));
-  let room = MAX_RESPONSE_BYTES;
-  const answers = results.map((result): AnswerInit => {
-    if (result.status === 'rejected') return toFailure(result.reason);
-    const { length } = result.value;
-    if (length > room) return toFailure(tooLarge(new Error(`${length} bytes`)));
-    room -= length;
-    return { result: { case: 'response', value: result.value } };
-  });
-  return { answers };
+  const contexts = calls.map((call) => toContext(call, batch, rpc));
+  const whole = {
+    abort: () => {
+      for (const context of contexts) context.cancel();
+    },
+  };
+  batch.deadline.hold(whole);
+  const answers = await Promise.all(
+    calls.map((call, index) => answer(call, contexts[index] as RpcContext, rpc)),
+  );
+  batch.deadline.release(whole);
+  return { answers: withinLimit(answers) };
 }
 
-function toFailure(error: unknown): AnswerInit {
-  return { result: { case: 'error', value: toErrorDetail(toAppError(error)) } };
-}
-
-async function answerCall(
-  { timeoutMs, assertion, request, requestId, traceparent }: Call,
+function toContext(
+  { timeoutMs, assertion, requestId, traceparent }: Call,
   batch: RpcContext,
-  { method, handler, caller }: Parameters<typeof answerCalls>[2],
-): Promise<Uint8Array> {
-  const context = batch.carry(method, timeoutMs, {
+  { method }: CarriedRpc,
+) {
+  return batch.carry(method, timeoutMs, {
     [ASSERTION_METADATA]: assertion,
     [REQUEST_ID_METADATA]: requestId,
     [TRACEPARENT_METADATA]: traceparent,
   });
-  const whole = { abort: () => context.cancel() };
-  batch.deadline.hold(whole);
+}
+
+/** Never rejects. */
+async function answer(
+  { request }: Call,
+  context: RpcContext,
+  { method, handler, caller }: CarriedRpc,
+): Promise<AnswerInit> {
   try {
-    return encode(method.output, await handler(decode(method.input, request) as never, context, caller));
-  } finally {
-    batch.deadline.release(whole);
+    const response = await handler(decode(method.input, request) as never, context, caller);
+    return { result: { case: 'response', value: encode(method.output, response) } };
+  } catch (error) {
+    return toFailure(error);
   }
+}
+
+/** Puts an error in place of each response for which the message has no room. */
+function withinLimit(answers: readonly AnswerInit[]): AnswerInit[] {
+  let room = MAX_RESPONSE_BYTES;
+  return answers.map((one) => {
+    const length = one.result?.case === 'response' ? (one.result.value?.length ?? 0) : 0;
+    if (length > room) return toFailure(tooLarge(new Error(`${length} bytes`)));
+    room -= length;
+    return one;
+  });
+}
+
+function toFailure(error: unknown): AnswerInit {
+  return { result: { case: 'error', value: toErrorDetail(toAppError(error)) } };
 }

@@ -7,8 +7,8 @@ import {
 } from '@bufbuild/protobuf';
 import type { CallOptions } from '@connectrpc/connect';
 import type { Answer, CallSchema } from '@phds/contracts/phds/common/v1/calls_pb';
-import { batchingCalls } from '../batcher.ts';
-import { Deadline, withinDeadline } from '../deadline.ts';
+import { type Batched, Batcher } from '../batcher.ts';
+import { Deadline, withinDeadline, withinOrigin } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { toCarriedOrigin } from '../telemetry/current-origin.ts';
 import { MAX_CALLS } from './batch-rpc.ts';
@@ -62,52 +62,61 @@ export function createBatchedCalls<I extends DescMessage, O extends DescMessage>
 ): (call: CarriedCall<I>) => Promise<MessageShape<O>> {
   const { method, batch, deadlineMs, atOnce, isRepeatable } = options;
 
-  const send = async (calls: readonly Waiting<I>[]): Promise<readonly Answer[]> =>
-    calls.length === 0 ? [] : (await batch({ calls: calls.map(toMessage) })).answers;
-  const sendAgain = async (calls: readonly Waiting<I>[], lost: AppError) => {
-    const isWorthIt = ({ request, deadline, isWanted }: Waiting<I>) =>
-      isRepeatable?.(request) !== false && deadline.remainingMs() > 0 && isWanted?.() !== false;
-    const again = calls.filter(isWorthIt);
-    const answers = await send(again);
-    return calls.map((call) => answers[again.indexOf(call)] ?? lost);
+  const send = async (calls: readonly Waiting<I>[]): Promise<readonly Answer[]> => {
+    const last = new Deadline(Math.max(...calls.map(({ deadline }) => deadline.remainingMs())));
+    // Each call has its own origin, so the batch has none.
+    const work = () => withinDeadline(last, () => batch({ calls: calls.map(toMessage) }));
+    const { answers } = await withinOrigin(undefined, work);
+    // Answers that cannot be assigned to their calls belong to nobody.
+    if (answers.length !== calls.length)
+      throw new AppError('internal', '', { cause: new Error('not one answer for each call') });
+    return answers;
   };
-  const run = (calls: readonly Waiting<I>[]): Promise<readonly Outcome[]> =>
-    send(calls).catch((error) => (isConnectionLost(error) ? sendAgain(calls, error) : Promise.reject(error)));
-  const add = batchingCalls<Waiting<I>, Outcome>(run, {
+  const isWorthRepeating = ({ request, deadline, isWanted }: Waiting<I>) =>
+    isRepeatable?.(request) !== false && deadline.remainingMs() > 0 && isWanted?.() !== false;
+
+  /** Never rejects. */
+  const answerAll = async (
+    calls: readonly Batched<Waiting<I>, Answer>[],
+    isRepetition = false,
+  ): Promise<void> => {
+    try {
+      const answers = await send(calls.map(({ item }) => item));
+      for (const [index, call] of calls.entries()) call.resolve(answers[index] as Answer);
+    } catch (error) {
+      const isAgain = !isRepetition && isConnectionLost(error);
+      const again = calls.filter(({ item }) => isAgain && isWorthRepeating(item));
+      for (const call of calls) if (!again.includes(call)) call.reject(error);
+      if (again.length > 0) await answerAll(again, true);
+    }
+  };
+  const batcher = new Batcher<Waiting<I>, Answer>({
     maxCost: MAX_CALLS,
     keyOf: ({ key = '' }) => key,
     isWanted: ({ isWanted }) => isWanted?.() !== false,
     slowMs: SLOW_BATCH_MS,
     ...(atOnce && { atOnce }),
+    send: (calls) => void answerAll(calls),
   });
 
   return (call) =>
     inCallerSpan(method, async () => {
       const deadline = new Deadline(toTimeLeft(deadlineMs));
-      const waiting = {
-        ...call,
-        deadline,
-        origin: toCarriedOrigin(),
-        bytes: encode(method.input, call.request),
-      };
-      return toResponse(method, await withinDeadline(deadline, () => add(waiting)));
+      const bytes = encode(method.input, call.request);
+      const waiting = { ...call, deadline, origin: toCarriedOrigin(), bytes };
+      return toResponse(method, await batcher.add(waiting, deadline));
     });
 }
-
-/** The answer, or why there is none. */
-type Outcome = Answer | AppError;
 
 function toMessage({ assertion = '', deadline, origin, bytes }: Waiting<DescMessage>) {
   return { timeoutMs: Math.ceil(deadline.remainingMs()), assertion, request: bytes, ...origin };
 }
 
-/** Throws the error of an answer, or of a call that was lost. */
+/** Throws the error of an answer. */
 function toResponse<O extends DescMessage>(
   { output }: DescMethodUnary<DescMessage, O>,
-  outcome: Outcome,
+  { result }: Answer,
 ): MessageShape<O> {
-  if (outcome instanceof AppError) throw outcome;
-  const { result } = outcome;
   if (result.case === 'error') throw fromErrorDetail(result.value);
   try {
     if (result.case === 'response') return fromBinary(output, result.value);

@@ -68,10 +68,10 @@ export class RpcContext {
     return this.#abort.signal;
   }
 
-  /** The context of a call that this call's message carries. */
+  /** The context of a call that this call's message carries, with its own metadata. */
   carry(method: DescMethod, timeoutMs: number, own: OwnMetadata): RpcContext {
     const deadline = Date.now() + Math.min(timeoutMs, this.deadline.remainingMs());
-    return new RpcContext(method, this.#metadata, deadline, { ...this.#own, ...own }, this.peer);
+    return new RpcContext(method, this.#metadata, deadline, own, this.peer);
   }
 
   /** Called when the caller has given up, the deadline has passed, or the call is over. */

@@ -1,7 +1,7 @@
 -- Deletes readings by their keys and takes them off reading_count, where a count of 0 is removed. Answers as
 -- put-readings.sql; none is inserted. The change is numbered as there, and each reading moves to deleted_reading.
 --
--- Indexes: reading_pkey, reading_count_pkey, reading_change_pkey, reading_user_id_category_start_at_id_idx.
+-- Indexes: reading_pkey, reading_count_pkey, reading_change_pkey.
 -- Values:  $1 user, $2 zone, $3 and $4 types gathered by end and by start, $5 to $7 keys: type, start and id.
 WITH
 -- include: parts/next-change.sql

@@ -2,7 +2,7 @@
 -- them off reading_count, where a count of 0 is removed. Answers as put-readings.sql; none is inserted. The change is
 -- numbered as there, and each reading moves to deleted_reading.
 --
--- Indexes: reading_pkey, reading_count_pkey, reading_change_pkey, reading_user_id_category_start_at_id_idx.
+-- Indexes: reading_pkey, reading_count_pkey, reading_change_pkey.
 -- Values:  $1 user, $2 zone, $3 and $4 types gathered by end and by start, $5 metric type, $6 source or null,
 --          $7 to $10 first key and end: start and id.
 WITH

@@ -8,7 +8,7 @@
 -- A row whose id exists differs at most in its value: everything else is in the natural key that the id is a hash of.
 -- xmax is 0 in rows that this statement inserted.
 --
--- Indexes: reading_pkey, reading_count_pkey, reading_change_pkey, reading_user_id_category_start_at_id_idx, deleted_reading_pkey, deleted_reading_changes_idx.
+-- Indexes: reading_pkey, reading_count_pkey, reading_change_pkey, deleted_reading_pkey, deleted_reading_changes_idx.
 -- Values:  $1 user, $2 zone, $3 and $4 types gathered by end and by start, $5 to $11 columns of
 --          the readings.
 WITH

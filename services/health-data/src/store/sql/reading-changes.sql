@@ -10,7 +10,7 @@
 -- searched for the type (with ties of the last). If a search ends there without a full page, the page ends at the same
 -- place, `search_end`.
 --
--- Indexes: reading_changes_idx, deleted_reading_changes_idx, reading_change_pkey, reading_user_id_category_start_at_id_idx.
+-- Indexes: reading_changes_idx, deleted_reading_changes_idx, reading_change_pkey.
 -- Values:  $1 user, $2 category, $3 metric type or null, $4 beginning of the window, $5 limit,
 --          $6 to $10 the position: number, start, type, source and end, $11 number of the anchor,
 --          $12 number of rows to search, the limit without a type.
