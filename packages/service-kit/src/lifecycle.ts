@@ -1,3 +1,4 @@
+import './rpc/closed-streams.ts';
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
