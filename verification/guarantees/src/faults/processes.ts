@@ -120,8 +120,11 @@ export const SERVICE_FAULTS: readonly Fault[] = [
 
 /** Longer than health-data waits for a batch, shorter than the clients' limit. */
 const FREEZE_MS = 9_000;
-/** Of the requests for data. Half of them use the frozen replica if nobody avoids it. */
-const MAX_FAILED = 0.05;
+/**
+ * Of the requests for data. Seen: 6 to 10 % with consent frozen, 1 to 4 % with authorization. Half of them would fail if a batch without an
+ * answer held up the next one.
+ */
+const MAX_FAILED = 0.15;
 /** The metric by which a second replica shows that it is in use. */
 const USED: Readonly<Record<Doubled, RegExp>> = {
   authorization: /^phds_rpc_server_duration_seconds_count\{[^}]*IssueToken"[^}]*\} [1-9]/m,
