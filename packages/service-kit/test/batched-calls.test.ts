@@ -159,10 +159,10 @@ test('what arrives while a batch is in flight leaves together, the keys in turn'
   const release = Promise.withResolvers<void>();
   using client = openUnary([server.rpcPort]);
   using one = openBatched([server.rpcPort], {
-    batch: async (request, options) => {
+    batch: async (request) => {
       batches.push(request.calls.map(({ assertion }) => assertion ?? ''));
       if (batches.length === 1) await release.promise;
-      return client.reads(request, options);
+      return client.reads(request);
     },
   });
   const read = (key: string, assertion: string) => one.read({ request: {}, key, assertion });

@@ -7,12 +7,7 @@ import { API_OPERATIONS } from '../src/http/api/operations.ts';
 import { isForceable } from '../src/http/forced-errors.ts';
 import { OPERATIONS } from '../src/http/operations.ts';
 import type { Answers } from './fake-backends.ts';
-import {
-  exchangeRaw,
-  withoutVariations as normalise,
-  UNIFORM_PROBLEM,
-  withoutVariations,
-} from './raw-exchange.ts';
+import { exchangeRaw, UNIFORM_PROBLEM, withoutVariations } from './raw-exchange.ts';
 import {
   bearer,
   documentOf,
@@ -49,7 +44,7 @@ describe('forced errors of data requests', () => {
   /** The bytes of an answer, without what differs from request to request. */
   async function getRaw(path: string, fields: readonly string[] = [], method = 'GET'): Promise<string> {
     const head = [`${method} ${path} HTTP/1.1`, `Authorization: ${bearer()['authorization']}`, ...fields];
-    return normalise(await exchangeRaw(gateway.port, head.join('\r\n')));
+    return withoutVariations(await exchangeRaw(gateway.port, head.join('\r\n')));
   }
 
   const force = (code: string) => [`Sandbox-Force: ${code}`];
@@ -105,7 +100,7 @@ describe('forced errors of data requests', () => {
       await exchangeRaw(limited.port, head);
       const real = await exchangeRaw(limited.port, head);
       expect(real).toMatch(/^HTTP\/1.1 429/);
-      expect(normalise(forced)).toBe(normalise(real));
+      expect(withoutVariations(forced)).toBe(withoutVariations(real));
       // Beyond the limit, it is the real one.
       const beyond = await exchangeRaw(limited.port, `${head}\r\nSandbox-Force: NOT_FOUND`);
       expect(beyond).toMatch(/^HTTP\/1.1 429/);

@@ -5,7 +5,6 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from '@bufbuild/protobuf';
-import type { CallOptions } from '@connectrpc/connect';
 import type { Answer, CallSchema } from '@phds/contracts/phds/common/v1/calls_pb';
 import { type Batched, Batcher } from '../batcher.ts';
 import { Deadline, withinDeadline, withinOrigin } from '../deadline.ts';
@@ -32,10 +31,9 @@ export interface BatchedCallsOptions<I extends DescMessage, O extends DescMessag
   /** The carried rpc. */
   readonly method: DescMethodUnary<I, O>;
   /** The batch rpc. */
-  readonly batch: (
-    request: { calls: MessageInitShape<typeof CallSchema>[] },
-    options?: CallOptions,
-  ) => Promise<{ answers: Answer[] }>;
+  readonly batch: (request: {
+    calls: MessageInitShape<typeof CallSchema>[];
+  }) => Promise<{ answers: Answer[] }>;
   /** Time limit of a call, in milliseconds. */
   readonly deadlineMs: number;
   /** Maximum number of batches in flight while so many calls wait, slow ones aside. Default 1. */

@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange.ts';
 import type { Route } from '../operation.ts';
 import { type Headers, redirect, send } from '../respond.ts';
 import { toFileRoute } from './files.ts';
-import { showMessage, wantsHtml } from './messages.ts';
+import { showMessage, toPolicyHeaders, wantsHtml } from './messages.ts';
 import { escapeHtml } from './web-page.ts';
 
 /** Serves the documentation for partner developers below `/docs`. The pages of problems are there too; errors name them without `/docs`. */
@@ -176,19 +176,8 @@ function toPageHeaders(path: string, text: string): Headers {
     path === '/docs/reference'
       ? "style-src 'self' 'unsafe-inline'"
       : `style-src 'self' ${NO_TRANSITION}; style-src-attr 'unsafe-inline'`;
-  return {
-    'Content-Security-Policy': [
-      "default-src 'none'",
-      ["script-src 'self'", ...new Set(hashes)].join(' '),
-      styles,
-      "img-src 'self' data:",
-      "connect-src 'self'",
-      "form-action 'none'",
-      "base-uri 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
-    'Cross-Origin-Opener-Policy': 'same-origin',
-  };
+  const scripts = ["script-src 'self'", ...new Set(hashes)].join(' ');
+  return toPolicyHeaders({ scripts, styles, images: "img-src 'self' data:" });
 }
 
 async function sendDocument(

@@ -46,15 +46,33 @@ export function wantsHtml(request: Request): boolean {
   return request.accepts(['json', 'html']) === 'html';
 }
 
-/** Everything comes from this origin, and forms are submitted by script only. `nonce` admits style elements. */
+/** `nonce` admits style elements. */
 function toPageHeaders(nonce: string): Headers {
   return {
     'Content-Type': 'text/html; charset=utf-8',
+    ...toPolicyHeaders({
+      scripts: "script-src 'self'",
+      styles: `style-src 'self' 'nonce-${nonce}'`,
+      images: "img-src 'self'",
+    }),
+  };
+}
+
+/** The directives of a page that differ between pages. */
+interface PagePolicy {
+  readonly scripts: string;
+  readonly styles: string;
+  readonly images: string;
+}
+
+/** Everything comes from this origin, and forms are submitted by script only. */
+export function toPolicyHeaders({ scripts, styles, images }: PagePolicy): Headers {
+  return {
     'Content-Security-Policy': [
       "default-src 'none'",
-      "script-src 'self'",
-      `style-src 'self' 'nonce-${nonce}'`,
-      "img-src 'self'",
+      scripts,
+      styles,
+      images,
       "connect-src 'self'",
       "form-action 'none'",
       "base-uri 'none'",
