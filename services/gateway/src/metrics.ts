@@ -1,13 +1,13 @@
 import type { RedisConnection, RedisSubscriber } from '@phds/service-kit/redis';
 import { type Metrics, measureRedis } from '@phds/service-kit/telemetry/metrics';
-import type { PrincipalCache } from './cache/principal-cache.ts';
+import type { AccessTokens } from './cache/access-tokens.ts';
 import { measureRequests } from './http/observation.ts';
 
 /** The metrics of the gateway. docs/operations/observability.md describes all of them. */
 export function createGatewayMetrics(metrics: Metrics) {
   return {
     measureRequest: measureRequests(metrics),
-    measureCache: (cache: PrincipalCache) => measureCache(metrics, cache),
+    measureCache: (tokens: AccessTokens) => measureCache(metrics, tokens),
     measureRedis: (redis: RedisConnection) => measureRedis(metrics, redis),
     measureSubscription: (subscription: RedisSubscriber) =>
       metrics.readGauge(
@@ -21,24 +21,24 @@ export function createGatewayMetrics(metrics: Metrics) {
   };
 }
 
-function measureCache(metrics: Metrics, cache: PrincipalCache): void {
+function measureCache(metrics: Metrics, tokens: AccessTokens): void {
   metrics.readCounters(
     { name: 'phds_token_cache_lookups_total', help: 'Look-ups of presented tokens.', labels: ['result'] },
     () => [
-      [{ result: 'hit' }, cache.counts.hits],
-      [{ result: 'miss' }, cache.counts.misses],
+      [{ result: 'hit' }, tokens.counts.hits],
+      [{ result: 'miss' }, tokens.counts.misses],
     ],
   );
   metrics.readGauge(
     { name: 'phds_token_cache_entries', help: 'Cached tokens, including ended ones not asked for since.' },
-    () => cache.size,
+    () => tokens.size,
   );
   metrics.readCounter(
     {
       name: 'phds_token_cache_evictions_total',
       help: 'Evictions applied: of one token, or of all tokens of a family, grant or app.',
     },
-    () => cache.counts.evictions,
+    () => tokens.counts.evictions,
   );
 }
 

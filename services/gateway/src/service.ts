@@ -15,9 +15,8 @@ import {
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { createSecurityLog } from '@phds/service-kit/telemetry/security-log';
-import { Authenticator } from './cache/authenticator.ts';
+import { AccessTokens } from './cache/access-tokens.ts';
 import { subscribeEvictions } from './cache/evictions.ts';
-import { PrincipalCache } from './cache/principal-cache.ts';
 import { openBackends } from './clients/backends.ts';
 import { createLogoutTokenVerifier } from './clients/ended-sessions.ts';
 import { checkIssuers } from './clients/issuers.ts';
@@ -48,8 +47,8 @@ export interface Service extends RunningService {
   readonly port: number;
   /** The port of /livez, /readyz and /metrics. */
   readonly probePort: number;
-  /** The token cache, exposed for tests. */
-  readonly cache: PrincipalCache;
+  /** Exposed for tests. */
+  readonly accessTokens: AccessTokens;
 }
 
 /** Starts the gateway. It starts even when Redis or other services are down. */
@@ -65,13 +64,13 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await using starting = new AsyncDisposableStack();
   const reloads = starting.use(openReloads(config, { metrics, log }));
   const backends = starting.use(openBackends(config, { metrics, reloads }));
-  const cache = new PrincipalCache({ maxTokens: config.CACHE_MAX_TOKENS, ttlMs: config.CACHE_TTL_MS, clock });
-  measured.measureCache(cache);
-  const redis = await connectRedis(config, { cache, log, measured }, starting);
+  const { CACHE_MAX_TOKENS: maxTokens, CACHE_TTL_MS: ttlMs } = config;
+  const accessTokens = new AccessTokens({ tokens: backends.tokenCalls, maxTokens, ttlMs, clock });
+  measured.measureCache(accessTokens);
+  const redis = await connectRedis(config, { accessTokens, log, measured }, starting);
   const refusals = countRefusals({ ...backends, clock, log }, config, failureOf, starting);
   const requests = openRequestLog(redis, config, { clock, log }, starting);
   const verification = starting.use(openSessionVerification(config, { clock, failureOf }));
-  const authenticator = new Authenticator({ tokens: backends.tokenCalls, cache, clock });
   let isLeaving = false;
   const readiness = createReadiness({ backends, clock, isLeaving: () => isLeaving });
   const signIn = openSignIn(config, { clock, verification });
@@ -84,7 +83,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     isReady: readiness.isReady,
     pause: async (milliseconds) => void (await pause(milliseconds)),
     backends,
-    authenticator,
+    accessTokens,
     ...createLimits(config, { redis, onRefused: measured.onRateLimited }),
     refusals,
     requests,
@@ -106,7 +105,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     watch.stop();
     http.leave();
   };
-  return { ...ports, cache, leave, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { ...ports, accessTokens, leave, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /** Logs when the gateway is ready, and then each issuer in its settings that is wrong. */
@@ -151,11 +150,11 @@ async function openProbes(
 async function connectRedis(
   config: Config,
   {
-    cache,
+    accessTokens,
     log,
     measured,
   }: {
-    readonly cache: PrincipalCache;
+    readonly accessTokens: AccessTokens;
     readonly log: Logger;
     readonly measured: ReturnType<typeof createGatewayMetrics>;
   },
@@ -166,7 +165,7 @@ async function connectRedis(
   const tls = toRedisTls(config);
   const redis = resources.use(openRedis(url, log, { commandTimeoutMs, tls }));
   measured.measureRedis(redis);
-  measured.measureSubscription(resources.use(subscribeEvictions({ url, tls }, cache, log)));
+  measured.measureSubscription(resources.use(subscribeEvictions({ url, tls }, accessTokens, log)));
   // Until then a proof that another gateway has seen would work here.
   await redis.tried;
   return redis;

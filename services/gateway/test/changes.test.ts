@@ -115,7 +115,7 @@ describe('scopes that open a request', () => {
         ]);
       }
       withScopes([...CATEGORIES, `read:${name}`], CATEGORIES);
-      gateway.service.cache.clear();
+      gateway.service.accessTokens.clear();
       expect((await get(`/api/v1/${name}?type=steps`)).body).toMatchObject({
         code: 'CONSENT_REQUIRED',
         requiredScope: `read:${name}`,

@@ -173,7 +173,7 @@ describe('data requests', () => {
     test('a request proceeds when consent could not be reached, and nothing is cached', async () => {
       answer({ introspect: () => ({ ...liveToken({ grant: null }), ledgerChecked: false }) });
       expect((await get(HEART)).status).toBe(200);
-      expect(gateway.service.cache.size).toBe(0);
+      expect(gateway.service.accessTokens.size).toBe(0);
     });
 
     test('a userless token gets 403 and never data', async () => {

@@ -24,7 +24,7 @@ const at = shared.use(await startSignInGateway({ LIMIT_REGISTRATIONS_PER_MINUTE:
 const narrow = shared.use(await startSignInGateway(NARROW));
 /** Without an identity provider. */
 const plain = shared.use(await startTestGateway());
-beforeEach(() => at.gateway.service.cache.clear());
+beforeEach(() => at.gateway.service.accessTokens.clear());
 
 /** Every service answers whatever is asked, but these errors. */
 const failing = (reason: Reason, operation: Operation): Answers =>

@@ -78,7 +78,7 @@ describe('forced errors of data requests', () => {
       answer(answers);
       const raw = await getRaw(HEART);
       answer({});
-      gateway.service.cache.clear();
+      gateway.service.accessTokens.clear();
       return raw;
     }
 

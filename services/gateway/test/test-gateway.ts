@@ -96,7 +96,7 @@ export function shareTestGateway(env: Readonly<Record<string, string>> = {}): Te
 export function clear({ backends, service }: TestGateway): void {
   backends.calls.length = 0;
   backends.answer({});
-  service.cache.clear();
+  service.accessTokens.clear();
 }
 
 /** What Chromium sends when a person opens an address. */

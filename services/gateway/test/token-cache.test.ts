@@ -25,7 +25,11 @@ describe('the token cache', () => {
     (await gateway.fetch('/api/v1/health-data/heart', { headers: bearer(presented) })).status;
   const introspections = () => gateway.backends.callsOf('introspect').length;
   const evict = (subject: Parameters<typeof create<typeof EvictionSchema>>[1]) =>
-    applyEviction(toBinary(EvictionSchema, create(EvictionSchema, subject)), gateway.service.cache, silent);
+    applyEviction(
+      toBinary(EvictionSchema, create(EvictionSchema, subject)),
+      gateway.service.accessTokens,
+      silent,
+    );
 
   describe('the facts about a live token', () => {
     test("are requested once, by the token's hash only", async () => {
@@ -92,7 +96,7 @@ describe('the token cache', () => {
           },
         });
         await read();
-        expect(gateway.service.cache.size).toBe(0);
+        expect(gateway.service.accessTokens.size).toBe(0);
       },
     );
 
@@ -118,7 +122,7 @@ describe('the token cache', () => {
       ['its app', () => evict({ subject: { case: 'clientId', value: 'app_a' } }), true],
       ['another token', () => evict({ subject: { case: 'tokenHash', value: sha256('x') } }), false],
       ['another family', () => evict({ subject: { case: 'familyId', value: 'fam_b' } }), false],
-      ['another grant', () => evict({ subject: { case: 'grantId', value: 'fam_a' } }), false],
+      ['another grant', () => evict({ subject: { case: 'grantId', value: 'grt_b' } }), false],
       ['nothing at all', () => evict({}), true],
     ])('of %s', async (_, apply, forgotten) => {
       gateway.backends.answer({ introspect: owned('app_a', 'fam_a', 'grt_a'), read: noReadings });
@@ -130,8 +134,8 @@ describe('the token cache', () => {
 
     test('that is unreadable clears the whole cache', async () => {
       await read();
-      applyEviction(Buffer.from([0xff, 0xff, 0xff]), gateway.service.cache, silent);
-      expect(gateway.service.cache.size).toBe(0);
+      applyEviction(Buffer.from([0xff, 0xff, 0xff]), gateway.service.accessTokens, silent);
+      expect(gateway.service.accessTokens.size).toBe(0);
     });
 
     test('during a call to authorization keeps that answer out of the cache and away from later requests', async () => {
@@ -150,10 +154,10 @@ describe('the token cache', () => {
       gateway.backends.answer({ introspect: () => liveToken({ grant: { status: GrantStatus.REVOKED } }) });
       expect(await read()).toBe(403);
       gateway.backends.answer({ introspect: () => liveToken(), read: noReadings });
-      gateway.service.cache.clear();
+      gateway.service.accessTokens.clear();
       gate.resolve();
       expect(await first).toBe(200);
-      expect(gateway.service.cache.size).toBe(0);
+      expect(gateway.service.accessTokens.size).toBe(0);
     });
   });
 });

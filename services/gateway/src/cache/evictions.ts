@@ -2,8 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
 import { type RedisSubscriber, type RedisTls, subscribeRedis } from '@phds/service-kit/redis';
 import type { Logger } from '@phds/service-kit/telemetry/log';
-import { toCacheKey } from './authenticator.ts';
-import type { EvictionSubject, PrincipalCache } from './principal-cache.ts';
+import { type AccessTokens, toCacheKey } from './access-tokens.ts';
 
 const CHANNEL = 'phds.events.v1';
 
@@ -13,16 +12,16 @@ const CHANNEL = 'phds.events.v1';
  */
 export function subscribeEvictions(
   { url, tls }: { readonly url: string; readonly tls: RedisTls },
-  cache: PrincipalCache,
+  tokens: AccessTokens,
   log: Logger,
 ): RedisSubscriber {
   return subscribeRedis(
     url,
     {
       channels: [CHANNEL],
-      onMessage: (_channel, payload) => applyEviction(payload, cache, log),
+      onMessage: (_channel, payload) => applyEviction(payload, tokens, log),
       // Messages published while disconnected are lost, so any entry may be out of date.
-      onSubscribed: () => cache.clear(),
+      onSubscribed: () => tokens.clear(),
     },
     log,
     { tls },
@@ -30,29 +29,19 @@ export function subscribeEvictions(
 }
 
 /** Applies one published message. An unreadable message clears the whole cache. */
-export function applyEviction(payload: Uint8Array, cache: PrincipalCache, log: Logger): void {
-  const subject = findSubject(payload);
-  if (subject === null) {
+export function applyEviction(payload: Uint8Array, tokens: AccessTokens, log: Logger): void {
+  const id = findEvicted(payload);
+  if (id === null) {
     log.warn('unreadable eviction message; clearing the whole token cache');
-    cache.clear();
-  } else cache.evict(subject);
+    tokens.clear();
+  } else tokens.evict(id);
 }
 
-function findSubject(payload: Uint8Array): EvictionSubject | null {
+function findEvicted(payload: Uint8Array): string | null {
   try {
     const { subject } = fromBinary(EvictionSchema, payload);
-    switch (subject.case) {
-      case 'tokenHash':
-        return { kind: 'token', value: toCacheKey(subject.value) };
-      case 'familyId':
-        return { kind: 'family', value: subject.value };
-      case 'grantId':
-        return { kind: 'grant', value: subject.value };
-      case 'clientId':
-        return { kind: 'client', value: subject.value };
-      default:
-        return null;
-    }
+    if (subject.case === undefined) return null;
+    return subject.case === 'tokenHash' ? toCacheKey(subject.value) : subject.value;
   } catch {
     return null;
   }

@@ -2,7 +2,7 @@ import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/errors';
 import { withoutRedaction } from '@phds/service-kit/telemetry/log';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import { UnprovenToken } from '../cache/authenticator.ts';
+import { UnprovenToken } from '../cache/access-tokens.ts';
 import { applyAllowance } from './allowance.ts';
 import { createApiHandler } from './api/handler.ts';
 import { createPreflight, openToPages } from './cors.ts';

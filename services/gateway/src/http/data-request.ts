@@ -1,7 +1,6 @@
 import { AppError, toAppError } from '@phds/service-kit/errors';
-import { type Authenticated, UnprovenToken } from '../cache/authenticator.ts';
+import { type Authenticated, type Principal, UnprovenToken } from '../cache/access-tokens.ts';
 import { ClientGone, type Read, type ReadData } from '../clients/batched-reads.ts';
-import { type Judgement, judge, type Principal } from '../domain/principal.ts';
 import type { Allowance } from '../limits/limits.ts';
 import type { Exchange } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
@@ -106,7 +105,7 @@ export function requireAllowance({ allowed, retryAfterSeconds }: Allowance): voi
   if (!allowed) throw new AppError('rate_limited', '', { retryAfterSeconds });
 }
 
-type Judges = Pick<Gateway, 'authenticator' | 'clock'>;
+type Judges = Pick<Gateway, 'accessTokens' | 'clock'>;
 
 /** The facts by which a request was admitted, and the scope or scopes that open it, separated by spaces. */
 interface Admitted extends Authenticated {
@@ -139,7 +138,7 @@ export async function admit(
   if (scope !== '') return { ...who, scope };
   const lacksConsent = refusal === 'consent_required';
   if (lacksConsent && fromCache && principal.userId !== '') {
-    return admit(gateway, await gateway.authenticator.renew(who), wanted);
+    return admit(gateway, await gateway.accessTokens.renew(who), wanted);
   }
   const message = lacksConsent && principal.userId === '' ? USERLESS : '';
   const required = { requiredScope: wanted[0] ?? '' };
@@ -160,6 +159,19 @@ function choose(principal: Principal, scopes: readonly string[], now: number) {
   return { scope, refusal };
 }
 
+/** Whether a principal may read data that needs `scope`, according to the known facts. */
+type Judgement = 'allowed' | 'insufficient_scope' | 'consent_required';
+
+/** Judges scope, then consent. Revocation is decided by the record step, not here. */
+function judge(principal: Principal, scope: string, now: number): Judgement {
+  if (!principal.scopes.has(scope)) return 'insufficient_scope';
+  if (principal.userId === '') return 'consent_required';
+  if (!principal.ledgerChecked) return 'allowed';
+  const { grant } = principal;
+  const covered = grant?.active === true && now < grant.expiresAt && grant.scopes.has(scope);
+  return covered ? 'allowed' : 'consent_required';
+}
+
 /**
  * Reads data for an admitted request. The facts are renewed and the read repeated once if the assertion is stale, or if there is no consent
  * to one of several scopes. Facts that the record step has refuted are dropped from the cache.
@@ -178,16 +190,16 @@ export async function readData(
     return await read(who);
   } catch (error) {
     if (!(error instanceof AppError) || !REFUTED.has(error.reason)) throw error;
-    gateway.authenticator.forget(who);
+    gateway.accessTokens.forget(who);
     const mayChooseAgain = error.reason === 'consent_required' && wanted.length > 1;
     if (error.reason !== 'assertion_stale' && !mayChooseAgain) throw withScope(error, wanted);
   }
-  const renewed = await admit(gateway, await gateway.authenticator.renew(who), wanted);
+  const renewed = await admit(gateway, await gateway.accessTokens.renew(who), wanted);
   try {
     return await read(renewed);
   } catch (error) {
     if (error instanceof AppError && REFUTED.has(error.reason)) {
-      gateway.authenticator.forget(renewed);
+      gateway.accessTokens.forget(renewed);
       throw withScope(error, wanted);
     }
     throw error;

@@ -3,7 +3,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { SecurityLog } from '@phds/service-kit/telemetry/security-log';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
-import type { Authenticator } from '../cache/authenticator.ts';
+import type { AccessTokens } from '../cache/access-tokens.ts';
 import type { Backends } from '../clients/backends.ts';
 import type { LogoutTokenVerifier } from '../clients/ended-sessions.ts';
 import type { OpenidProvider } from '../clients/openid-provider.ts';
@@ -51,7 +51,7 @@ export interface Gateway {
   /** Whether requests can be answered. */
   readonly isReady: () => Promise<boolean>;
   readonly backends: Backends;
-  readonly authenticator: Authenticator;
+  readonly accessTokens: AccessTokens;
   readonly usedProofs: UsedProofs;
   readonly limits: Pick<RequestLimits, 'take'>;
   readonly surfaceLimits: SurfaceLimits;

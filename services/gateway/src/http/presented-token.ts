@@ -1,14 +1,14 @@
 import { unauthorized } from '@phds/service-kit/errors';
 import { isSecret } from '@phds/service-kit/secrets';
 import { readProof, type UnverifiedProof } from '@phds/service-kit/trust/dpop';
-import { type Authenticated, ExpiredToken, RefusedToken, UnprovenToken } from '../cache/authenticator.ts';
+import { type Authenticated, ExpiredToken, RefusedToken, UnprovenToken } from '../cache/access-tokens.ts';
 import { findPresentedToken } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
  * Authenticates a request by its access token: `Bearer`, or `DPoP` with a proof that the app holds the key to which the token is bound (RFC
  * 9449). A proof is compared with request and token first, so that only a proof for a known token costs the check of a signature, and only a
- * signed one is remembered as used. Throws the errors of `Authenticator.authenticate`; `token_expired` only after a right proof.
+ * signed one is remembered as used. Throws the errors of `AccessTokens.authenticate`; `token_expired` only after a right proof.
  */
 export async function authenticate(exchange: Exchange): Promise<Authenticated> {
   const { gateway, authorization } = exchange;
@@ -16,7 +16,7 @@ export async function authenticate(exchange: Exchange): Promise<Authenticated> {
   if (presented === null) throw unauthorized('not one access token');
   const { token, scheme } = presented;
   const proof = scheme === 'bearer' ? null : findProofOf(exchange, token);
-  const who = await gateway.authenticator.authenticate(token).catch(async (error: unknown) => {
+  const who = await gateway.accessTokens.authenticate(token).catch(async (error: unknown) => {
     if (error instanceof ExpiredToken) await confirm(exchange, proof, error.jkt);
     throw error;
   });

@@ -3,7 +3,7 @@ import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { AppError } from '@phds/service-kit/errors';
 import { sampledLogOf, toCauseText } from '@phds/service-kit/telemetry/security-log';
-import { RefusedToken } from '../cache/authenticator.ts';
+import { RefusedToken } from '../cache/access-tokens.ts';
 import { corsForUniform } from './cors.ts';
 import { addressOf, credentialOf, type Exchange } from './exchange.ts';
 import { sendOutcome } from './fhir/outcome.ts';

@@ -149,7 +149,7 @@ async function authenticateApp(exchange: Exchange): Promise<Uint8Array> {
   applyAllowance(response, await gateway.surfaceLimits.takeForClient(clientId));
   if (userId !== '') {
     // Asks again when the facts are cached, so that a token revoked in the meantime gets the uniform 401 instead of a 403.
-    const { principal } = who.fromCache ? await gateway.authenticator.renew(who) : who;
+    const { principal } = who.fromCache ? await gateway.accessTokens.renew(who) : who;
     if (!principal.ledgerChecked) throw unavailable('authorization cannot tell whether the token is revoked');
     throw tokenOfPerson();
   }
