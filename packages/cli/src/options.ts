@@ -96,12 +96,6 @@ export function timeOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser(parseTime);
 }
 
-/** The options of a change of a person. */
-export interface ChangeOptions extends UserOptions {
-  readonly reason: string;
-  readonly json: boolean;
-}
-
 function parseTime(value: string): Date {
   const time = new Date(value);
   if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It must be a time.');

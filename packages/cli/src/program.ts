@@ -1,13 +1,14 @@
 import { Command } from 'commander';
-import { addApps, addDevelopers, addWebhooks } from './program/apps.ts';
-import { addImports } from './program/import.ts';
-import { addKeys } from './program/keys.ts';
-import { addAudit, addRestore } from './program/operating.ts';
-import { addErase, addPeople } from './program/people.ts';
-import { addProbe } from './program/probe.ts';
-import { addRecords } from './program/records.ts';
-import { addServiceToken } from './program/service-token.ts';
-import { type Shell, surround } from './program/surroundings.ts';
+import { addAudit } from './commands/audit.ts';
+import { addErase } from './commands/erase.ts';
+import { addImports } from './commands/import.ts';
+import { addKeys } from './commands/keys.ts';
+import { addProbe } from './commands/probe.ts';
+import { addRecords } from './commands/records.ts';
+import { addRestore } from './commands/restore.ts';
+import { addServiceToken } from './commands/service-token.ts';
+import { addOperatorCommands } from './operator/command.ts';
+import { type Shell, surround } from './shell.ts';
 
 const EPILOGUE = `
 Settings are environment variables; each KEY may be KEY_FILE, the name of a file with the value. import and imports need
@@ -36,12 +37,9 @@ export function createProgram(shell: Shell): Command {
     .addHelpText('after', EPILOGUE);
   addImports(program, surrounded);
   addRecords(program, surrounded);
-  addApps(program, surrounded);
-  addDevelopers(program, surrounded);
+  addOperatorCommands(program, surrounded);
   addErase(program, surrounded);
   addRestore(program, surrounded);
-  addPeople(program, surrounded);
-  addWebhooks(program, surrounded);
   addAudit(program, surrounded);
   addKeys(program, surrounded);
   addServiceToken(program, surrounded);

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { EXIT_DONE, EXIT_USAGE } from './commands/command.ts';
-import type { Shell } from './program/surroundings.ts';
 import { createProgram } from './program.ts';
+import type { Shell } from './shell.ts';
 
 /** Adds commands and hooks to a program. */
 export type Extend = (program: Command, shell: Shell) => void;

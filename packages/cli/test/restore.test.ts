@@ -1,7 +1,7 @@
-import type { DescService } from '@bufbuild/protobuf';
+import { create, type DescService } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { expect, test } from '@jest/globals';
-import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
+import { ListSuspendedResponseSchema, RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import { AppError, notFound, unavailable } from '@phds/service-kit/errors';
 import { collectOutput } from '@phds/test-kit/collected-output';
@@ -20,23 +20,22 @@ function surroundings(clients: object) {
   return { parts: { output, errors, connect } as never, texts };
 }
 
-test('what is suspended is listed with the app first, and with nothing of the encoding', async () => {
-  const item = {
-    $typeName: 'phds.common.v1.Suspended',
-    clientId: 'app_1',
-    appName: 'One',
-    grantId: 'grt_1',
-    userId: 'ada',
-  };
+test('what is suspended is a table for each service, without the person when the id came from a file', async () => {
+  const grant = { clientId: 'app_1', appName: 'One', grantId: 'grt_1', userId: 'ada' };
+  const items = [{ ...grant, madeAt: timestampFromDate(AT) }];
   const { parts, texts } = surroundings({
     [RestoreService.typeName]: {
-      listSuspended: async () => ({ items: [{ ...item, madeAt: timestampFromDate(AT) }], total: 1 }),
+      listSuspended: async () => create(ListSuspendedResponseSchema, { items, total: 1 }),
     },
   });
   await listSuspended({ hidesUser: false, page: 1, json: false }, parts);
   expect(texts.stdout).toContain(
-    'consent: 1 suspended\n  app_1  One  grt_1  ada  2026-03-01T10:00:00.000Z\n',
+    'Suspended in consent:\napp    name  grant  user  since\napp_1  One   grt_1  ada   2026-03-01T10:00:00.000Z\n',
   );
+  const before = texts.stdout.length;
+  await listSuspended({ hidesUser: true, page: 1, json: true }, parts);
+  expect(texts.stdout.slice(before)).toContain('grt_1');
+  expect(texts.stdout.slice(before)).not.toContain('"ada"');
 });
 
 test('a service that answers that it cannot work now is not called unreachable', async () => {

@@ -156,8 +156,8 @@ describe('a promoted synchronous standby', () => {
     person.app.clientSecret = rotated;
     expect((await person.app.refresh(person.tokens.refreshToken)).status).toBe(200);
     expect(await phdsRestore('status')).toEqual({
-      consent: { latest: null, suspendedGrants: 0 },
-      authorization: { latest: null, suspendedApps: 0 },
+      consent: { suspended: 0 },
+      authorization: { suspended: 0 },
     });
   });
 });
@@ -186,8 +186,8 @@ describe('a promoted standby that lacks the last acknowledged changes', () => {
     expect((await person.app.refresh(oldRefreshToken)).status).toBe(401);
     // Of the two people of the test before, one had withdrawn the grant.
     expect(await phdsRestore('status')).toMatchObject({
-      consent: { latest: { kind: 'detected', confirmedAt: null }, suspendedGrants: 3 },
-      authorization: { latest: { kind: 'detected', confirmedAt: null }, suspendedApps: 4 },
+      consent: { latest: { kind: 'RESTORE_KIND_DETECTED' }, suspended: 3 },
+      authorization: { latest: { kind: 'RESTORE_KIND_DETECTED' }, suspended: 4 },
     });
 
     // The database may lack the end of a session from before.

@@ -34,7 +34,8 @@ test('an app that an operator suspends is refused everywhere, and only an operat
   const url = `${stack.gateway}/developer/apps/${app.clientId}`;
   const reason = 'It pretends to be a ministry.';
   const suspended = await operate('suspend', app.clientId, '--reason', reason);
-  expect(suspended).toMatchObject({ code: 0, document: { status: 'suspended', lock: { reason } } });
+  const locked = { app: { status: 'APP_STATUS_SUSPENDED', lock: { reason } } };
+  expect(suspended).toMatchObject({ code: 0, document: { app: locked } });
 
   const garbage = await app.read('phds_at_garbage', '/api/v1/profile');
   for (const gateway of stack.gatewayUrls) {
@@ -50,14 +51,12 @@ test('an app that an operator suspends is refused everywhere, and only an operat
   expect([undone.status, undone.body.code]).toEqual([409, 'CONFLICT']);
   expect(undone.body.detail).toContain(reason);
   const listed = await operate('list', '--locked', 'suspension', '--owner', 'operators-and-apps-developer');
-  expect(listed.document).toMatchObject({ total: 1, apps: [{ clientId: app.clientId, lock: { reason } }] });
+  expect(listed.document).toMatchObject({ total: 1, apps: [locked] });
 
-  const { fingerprint = '' } = (await operate('show', app.clientId)).document as { fingerprint?: string };
+  const { fingerprint } = (await operate('show', app.clientId)).document.app;
   const resumed = await operate('resume', app.clientId, '--seen', fingerprint, '--reason', 'It answered.');
-  expect(resumed).toMatchObject({
-    code: 0,
-    document: { status: 'active', lock: null },
-  });
+  expect(resumed).toMatchObject({ code: 0, document: { app: { app: { status: 'APP_STATUS_ACTIVE' } } } });
+  expect(resumed.document.app.app).not.toHaveProperty('lock');
   expectStatus(200, await app.read(tokens.accessToken, '/api/v1/profile'));
   expectStatus(200, await app.refresh(tokens.refreshToken));
   expect(await operate('show', 'app_0000000000000000000000')).toMatchObject({
@@ -122,7 +121,7 @@ test('an operator finds the grants of a person, ends one, and ends the sessions'
   const listed = await runAsOperator(stack, ['grants', 'list', ...of]);
   expect(listed.document).toMatchObject({
     total: 1,
-    grants: [{ id: tokens.grantId, status: 'active', app: { name: 'Ended' } }],
+    grants: [{ id: tokens.grantId, status: 'GRANT_STATUS_ACTIVE', app: { name: 'Ended' } }],
   });
 
   const ended = await runAsOperator(stack, [
@@ -132,7 +131,7 @@ test('an operator finds the grants of a person, ends one, and ends the sessions'
     '--reason',
     'Asked by phone.',
   ]);
-  expect(ended).toMatchObject({ code: 0, document: { id: tokens.grantId } });
+  expect(ended).toMatchObject({ code: 0, document: { revokedAt: expect.any(String) } });
   const garbage = await app.read('phds_at_garbage', '/api/v1/profile');
   for (const gateway of stack.gatewayUrls) {
     const refused = await send(`${gateway}/api/v1/profile`, { bearer: tokens.accessToken });
@@ -146,7 +145,7 @@ test('an operator finds the grants of a person, ends one, and ends the sessions'
     ['grants_viewed', null],
   ]);
   const shown = await runAsOperator(stack, ['people', 'show', ...of]);
-  expect(shown.document).toMatchObject({ activeGrants: 0, endedGrants: 1, openRequests: 0, lastRead: null });
+  expect(shown.document).toEqual({ activeGrants: 0, endedGrants: 1, openRequests: 0 });
 
   expect((await runAsOperator(stack, ['sessions', 'end', ...of, '--reason', 'A lost phone.'])).code).toBe(0);
   expect((await partner(user, '/consent/grants')).status).toBe(401);
@@ -170,20 +169,23 @@ test('an app that is transferred belongs to the next developer at once, with its
   expectStatus(201, await send(`${url}/webhook`, { method: 'PUT', bearer: former, json: webhook }));
   const webhooks = (...args: string[]) => runAsOperator(stack, ['webhooks', ...args]);
   const why = ['--reason', 'Its receiver is overloaded.'];
-  expect((await webhooks('pause', clientId, ...why)).document).toEqual({ clientId, paused: true });
+  expect((await webhooks('pause', clientId, ...why)).code).toBe(0);
   const listed = (await webhooks('list')).document.webhooks;
   expect(listed).toContainEqual(
-    expect.objectContaining({ clientId, disabled: 'paused', pausedSince: expect.stringMatching(INSTANT) }),
+    expect.objectContaining({ webhook: expect.objectContaining({ clientId, disabledReason: 'paused' }) }),
   );
   const again = ['redeliver', clientId, '--since', '2026-01-01', ...why];
-  expect((await webhooks(...again)).document).toEqual({ clientId, events: 0 });
+  expect((await webhooks(...again)).document).toEqual({ events: 0 });
   expect((await webhooks('resume', clientId, ...why)).code).toBe(0);
   const suspended = await runAsOperator(stack, ['restore', 'list', '--app', clientId]);
-  const none = { suspended: [], page: 1, pages: 0, total: 0 };
+  const none = { items: [], total: 0 };
   expect(suspended.document).toEqual({ consent: none, authorization: none });
 
   const transfer = ['transfer', clientId, '--to-user', 'next-developer', '--reason', 'She left the company.'];
-  expect(await operate(...transfer)).toMatchObject({ code: 0, document: { owner: 'next-developer' } });
+  expect(await operate(...transfer)).toMatchObject({
+    code: 0,
+    document: { app: { ownerId: 'next-developer' } },
+  });
   for (const path of ['', '/webhook']) {
     expectStatus(404, await send(`${url}${path}`, { bearer: former }));
     expectStatus(200, await send(`${url}${path}`, { bearer: next }));

@@ -156,7 +156,7 @@ describe('a backup made before a revocation', () => {
     const suspendedGrants = people;
     await useEverything(await connectNewPerson());
     expect(await phdsRestore('status')).toMatchObject({
-      consent: { latest: { kind: 'detected', confirmedAt: null }, suspendedGrants },
+      consent: { latest: { kind: 'RESTORE_KIND_DETECTED' }, suspended: suspendedGrants },
       // The backup contains everything that this service acknowledged.
       authorization: before['authorization'],
     });
@@ -178,8 +178,8 @@ describe('a backup made before a revocation', () => {
     app.clientSecret = oldSecret;
     expect((await app.refresh(refreshToken)).status).toBe(401);
     expect(await phdsRestore('status')).toMatchObject({
-      consent: { latest: { kind: 'detected', confirmedAt: null }, suspendedGrants: people },
-      authorization: { latest: { kind: 'detected', confirmedAt: null }, suspendedApps: people },
+      consent: { latest: { kind: 'RESTORE_KIND_DETECTED' }, suspended: people },
+      authorization: { latest: { kind: 'RESTORE_KIND_DETECTED' }, suspended: people },
     });
     await phdsRestore('confirm');
   });
@@ -195,8 +195,8 @@ describe('a backup made before a revocation', () => {
     // Neither the database nor a process shows the restore, so an operator must declare it.
     expect(await phdsRestore('status')).toEqual(before);
     expect(await phdsRestore('declare')).toMatchObject({
-      consent: { latest: { kind: 'declared' }, suspendedGrants: people },
-      authorization: { latest: { kind: 'declared' }, suspendedApps: people },
+      consent: { latest: { kind: 'RESTORE_KIND_DECLARED' }, suspended: people },
+      authorization: { latest: { kind: 'RESTORE_KIND_DECLARED' }, suspended: people },
     });
     expect(await readEverywhere(person)).toEqual([401, 401]);
     await phdsRestore('confirm');

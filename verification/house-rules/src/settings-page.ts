@@ -1,6 +1,6 @@
+import { serviceTokenSettings } from '../../../packages/cli/src/commands/service-token.ts';
 import { importerSettings } from '../../../packages/cli/src/connection.ts';
 import { operatorSettings } from '../../../packages/cli/src/operator/connection.ts';
-import { serviceTokenSettings } from '../../../packages/cli/src/program/service-token.ts';
 import { recordsSettings } from '../../../packages/cli/src/records/connection.ts';
 import { configSchema as authorization } from '../../../services/authorization/src/config.ts';
 import { configSchema as consent } from '../../../services/consent/src/config.ts';

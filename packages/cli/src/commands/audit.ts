@@ -6,8 +6,37 @@ import {
   OPERATOR_CHAIN_BEGINNING,
   type OperatorEntry,
 } from '@phds/record-chain/operator-act';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { explainCall, type OperatorSurroundings } from '../operator/connection.ts';
+import type { Surrounded } from '../shell.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_NOT_VERIFIED } from './command.ts';
+
+/** Adds `phds audit`. */
+export function addAudit(program: Command, { finish, withServices }: Surrounded): void {
+  program
+    .command('audit')
+    .description(
+      "Prints the operators' record, oldest first, and verifies that nothing of it was changed or removed.",
+    )
+    .addOption(
+      new Option(
+        '--expect <entry>',
+        'an entry that an earlier run printed; without it a cut end is not noticed',
+      ).argParser(parseKeptEntry),
+    )
+    .addOption(new Option('--json', 'print each entry as a line of JSON').default(false))
+    .action(async ({ expect = null, json }: { expect?: KeptEntry | null; json: boolean }) =>
+      finish(await auditOperators({ kept: expect, json }, withServices(['consent']))),
+    );
+}
+
+function parseKeptEntry(value: string): KeptEntry {
+  const [, number, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(value) ?? [];
+  if (number === undefined || hash === undefined) {
+    throw new InvalidArgumentError('It must be a number, a colon and 64 hexadecimal digits.');
+  }
+  return { number: Number(number), hash };
+}
 
 /** An entry that somebody kept outside the database. */
 export interface KeptEntry {

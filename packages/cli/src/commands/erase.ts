@@ -4,6 +4,7 @@ import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { AppError } from '@phds/service-kit/errors';
+import type { Command } from 'commander';
 import {
   explainCall,
   type OperatedService,
@@ -13,7 +14,51 @@ import {
   reportFailedCall,
 } from '../operator/connection.ts';
 import type { ChosenUser } from '../options.ts';
+import { addUserOptions, chooseUser, jsonOption, parseNotEmpty, type UserOptions } from '../options.ts';
+import type { Surrounded } from '../shell.ts';
 import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
+
+export function addErase(program: Command, { finish, withServices }: Surrounded): void {
+  const erase = program
+    .command('erase')
+    .summary('remove a person from every service')
+    .description(
+      'Removes a person from every service. The access records stay but no longer name the person (docs/operations/people.md#erasing).',
+    );
+  addUserOptions(erase, 'the person')
+    .option('--confirm <id>', `repeat the id of the person; with --user-file, "${ERASE}"`)
+    .option('--dry-run', 'print what would end, and remove nothing', false)
+    .option(
+      '--revoke-apps',
+      'also end the apps that the person registered, for everybody who uses them',
+      false,
+    )
+    .option('--reason <text>', "why, for the operators' record", parseNotEmpty)
+    .addOption(jsonOption('what was removed'))
+    .action(async (options: EraseOptions, command: Command) => {
+      const { confirm, dryRun, revokeApps, reason, json } = options;
+      const { userId, hidesUser } = chooseUser(options, command);
+      const services = withServices(['authorization', 'consent', 'health-data'], reason);
+      if (dryRun) return finish(await previewErasure({ userId, hidesUser, json }, services));
+      if (confirm !== (hidesUser ? ERASE : userId)) {
+        const right = hidesUser ? `be "${ERASE}" with --user-file` : 'repeat the id of --user';
+        command.error(`error: --confirm must ${right}`);
+      }
+      if (reason === undefined) command.error("error: required option '--reason <text>' not specified");
+      finish(await erasePerson({ userId, revokeApps, json }, services));
+    });
+}
+
+/** Confirms an erasure of the person in a file. */
+const ERASE = 'erase';
+
+interface EraseOptions extends UserOptions {
+  readonly confirm?: string;
+  readonly dryRun: boolean;
+  readonly revokeApps: boolean;
+  readonly reason?: string;
+  readonly json: boolean;
+}
 
 export interface ErasureArguments {
   readonly userId: string;

@@ -1,25 +1,142 @@
+import { accessSync, constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
+import { reflect } from '@bufbuild/protobuf/reflect';
 import type { Client } from '@connectrpc/connect';
 import {
   type GetRestoreStatusResponse,
+  GetRestoreStatusResponseSchema,
+  ListSuspendedResponseSchema,
   RestoreKind,
   RestoreService,
 } from '@phds/contracts/phds/common/v1/restore_pb';
 import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import { AppError } from '@phds/service-kit/errors';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { toDocument, toText } from '../operator/command.ts';
 import {
   callAsOperator,
   explainCall,
   type OperatorSurroundings,
   PAGE_SIZE,
   reportFailedCall,
+  toInstant,
 } from '../operator/connection.ts';
+import {
+  addUserOptions,
+  appOption,
+  jsonOption,
+  pageOption,
+  reasonOption,
+  type UserOptions,
+} from '../options.ts';
+import type { Surrounded } from '../shell.ts';
 import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
 
-/** The actions of `phds restore`; docs/operations/restore-and-backup.md#after-a-restore explains when to use them. */
-const RESTORE_ACTIONS = ['status', 'declare', 'confirm'] as const;
-export type RestoreAction = (typeof RESTORE_ACTIONS)[number];
+/** What `phds restore …` does in each service; docs/operations/restore-and-backup.md#after-a-restore explains when to use it. */
+const ACTIONS = {
+  status: {
+    does: 'Prints whether the databases of consent and authorization were restored, and what is suspended.',
+    confirmation: null,
+    run: async () => '',
+  },
+  declare: {
+    does: 'Suspends everything, after a restore that no service could detect.',
+    confirmation: 'suspend',
+    async run(restores: Restores) {
+      await restores.declareRestore({});
+      return '';
+    },
+  },
+  confirm: {
+    does: 'Confirms the restored databases; suspended credentials and grants work again.',
+    confirmation: 'believe',
+    async run(restores: Restores, part: RestoredPart) {
+      const { latest } = await restores.getRestoreStatus({});
+      if (latest === undefined || latest.confirmedAt !== undefined) {
+        return 'Nothing is awaiting confirmation. ';
+      }
+      if (part !== EVERYTHING) {
+        const { confirmed } = await restores.confirmPart({ number: latest.number, ...part });
+        return `${confirmed} rows of this part work again, the rest does not. `;
+      }
+      // Confirms exactly the restore that was read: a later one needs its own confirmation.
+      await restores.confirmRestore({ number: latest.number });
+      return '';
+    },
+  },
+} as const;
+
+type Restores = Client<typeof RestoreService>;
+type RestoreAction = keyof typeof ACTIONS;
+
+export function addRestore(program: Command, { finish, withServices }: Surrounded): void {
+  const restore = program
+    .command('restore')
+    .description(
+      'Shows, declares or confirms a restore (docs/operations/restore-and-backup.md#after-a-restore).',
+    );
+  for (const [name, { does, confirmation }] of Object.entries(ACTIONS)) {
+    const action = name as RestoreAction;
+    const command = restore.command(action).description(does).addOption(jsonOption('the status'));
+    if (confirmation !== null) {
+      const option = new Option('--confirm <word>', `must be "${confirmation}"`);
+      command.addOption(option.choices([confirmation]).makeOptionMandatory()).addOption(reasonOption());
+    }
+    if (action === 'confirm') addPartOptions(command, 'confirm only what belongs');
+    command.action(
+      async ({ reason = '', json, ...part }: { reason?: string; json: boolean } & PartOptions) => {
+        const services = withServices(RESTORED_SERVICES, reason);
+        finish(await runRestore({ action, ...toPart(part), json }, services));
+      },
+    );
+  }
+  restore
+    .command('replay')
+    .description("Ends again every grant whose end is in consent's log, before a restore is confirmed.")
+    .argument('<file>', 'the log of consent since the backup; - for standard input', parseReadable)
+    .addOption(reasonOption())
+    .addOption(jsonOption('what was done'))
+    .action(async (file: string, { reason, json }: { reason: string; json: boolean }) => {
+      finish(await replayRevocations({ file, json }, withServices(['consent'], reason)));
+    });
+  const list = restore
+    .command('list')
+    .description('Lists what is suspended, a hundred of each service on a page.');
+  addPartOptions(list, 'only what belongs')
+    .addOption(pageOption())
+    .addOption(jsonOption('the page'))
+    .action(async ({ page, json, ...part }: { page: number; json: boolean } & PartOptions) => {
+      const hidesUser = part.userFile !== undefined;
+      finish(
+        await listSuspended({ ...toPart(part), hidesUser, page, json }, withServices(RESTORED_SERVICES)),
+      );
+    });
+}
+
+function parseReadable(value: string): string {
+  const file = value === '-' ? '/dev/stdin' : value;
+  try {
+    accessSync(file, constants.R_OK);
+    return file;
+  } catch {
+    throw new InvalidArgumentError('It cannot be read.');
+  }
+}
+
+interface PartOptions extends UserOptions {
+  readonly app?: string;
+}
+
+function addPartOptions(command: Command, what: string): Command {
+  const app = appOption(`${what} to this app`);
+  return addUserOptions(command.addOption(app.conflicts(['user', 'userFile'])), `${what} to this person`);
+}
+
+/** Without a part for everything. */
+function toPart({ app, user, userFile }: PartOptions): { part?: RestoredPart } {
+  const part = { clientId: app ?? '', userId: user ?? userFile ?? '' };
+  return part.clientId === '' && part.userId === '' ? {} : { part };
+}
 
 /** The services whose databases decide about access. */
 export const RESTORED_SERVICES = ['consent', 'authorization'] as const;
@@ -51,10 +168,10 @@ export async function runRestore(
     try {
       using connection = connect();
       const restores = connection.client(service, RestoreService);
-      const said = await ACTIONS[action](restores, part);
+      const said = await ACTIONS[action].run(restores, part);
       const status = await restores.getRestoreStatus({});
-      documents[service] = toDocument(service, status);
-      if (!json) output.write(`${service}: ${said}${toText(service, status)}\n`);
+      documents[service] = toDocument(GetRestoreStatusResponseSchema, status);
+      if (!json) output.write(`${service}: ${said}${toSentence(service, status)}\n`);
     } catch (error) {
       const failure = explainCall(error, service);
       documents[service] = { error: failure };
@@ -66,6 +183,11 @@ export async function runRestore(
   for (const failure of failures) errors.write(`${failure}\n`);
   return failures.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }
+
+const SUSPENDED_ITEMS = {
+  prints: 'items',
+  columns: { app: 'clientId', name: 'appName', grant: 'grantId', user: 'userId', since: 'madeAt' },
+};
 
 /** `phds restore list`: prints one page of what is suspended in each service. Returns the exit code. */
 export async function listSuspended(
@@ -88,16 +210,11 @@ export async function listSuspended(
     using connection = connect();
     for (service of RESTORED_SERVICES) {
       const restores = connection.client(service, RestoreService);
-      const { items, total } = await restores.listSuspended({ ...part, page: { page, pageSize: PAGE_SIZE } });
-      const entries = items.map(({ madeAt, grantId, userId, clientId, appName }) => ({
-        clientId,
-        appName,
-        ...(grantId !== '' && { grantId, user: hidesUser ? null : userId }),
-        madeAt: toInstant(madeAt),
-      }));
-      documents[service] = { suspended: entries, page, pages: Math.ceil(total / PAGE_SIZE), total };
-      const lines = entries.map((entry) => `  ${Object.values(entry).filter(Boolean).join('  ')}\n`);
-      if (!json) output.write(`${service}: ${total} suspended\n${lines.join('')}`);
+      const answer = await restores.listSuspended({ ...part, page: { page, pageSize: PAGE_SIZE } });
+      if (hidesUser) for (const item of answer.items) item.userId = '';
+      documents[service] = toDocument(ListSuspendedResponseSchema, answer);
+      const list = toText(reflect(ListSuspendedResponseSchema, answer), SUSPENDED_ITEMS, page);
+      if (!json) output.write(`Suspended in ${service}:\n${list}`);
     }
     if (json) output.write(toJson(documents));
     return EXIT_DONE;
@@ -158,45 +275,16 @@ function parseLine(text: string): { readonly msg?: unknown; readonly grantId?: u
   }
 }
 
-const ACTIONS: Readonly<
-  Record<RestoreAction, (restores: Client<typeof RestoreService>, part: RestoredPart) => Promise<string>>
-> = {
-  status: async () => '',
-  async declare(restores) {
-    await restores.declareRestore({});
-    return '';
-  },
-  async confirm(restores, part) {
-    const { latest } = await restores.getRestoreStatus({});
-    if (latest === undefined || latest.confirmedAt !== undefined) {
-      return 'Nothing is awaiting confirmation. ';
-    }
-    if (part !== EVERYTHING) {
-      const { confirmed } = await restores.confirmPart({ number: latest.number, ...part });
-      return `${confirmed} rows of this part work again, the rest does not. `;
-    }
-    // Confirms exactly the restore that was read: a later one needs its own confirmation.
-    await restores.confirmRestore({ number: latest.number });
-    return '';
-  },
-};
-
 const SUSPENDED = {
-  consent: {
-    one: '1 grant is',
-    many: 'grants are',
-    rest: 'and all tokens from before',
-    key: 'suspendedGrants',
-  },
+  consent: { one: '1 grant is', many: 'grants are', rest: 'and all tokens from before' },
   authorization: {
     one: 'The secret of 1 app is',
     many: 'secrets of apps are',
     rest: 'and all codes and tokens from before',
-    key: 'suspendedApps',
   },
 } as const;
 
-function toText(service: RestoredService, { latest, suspended }: GetRestoreStatusResponse): string {
+function toSentence(service: RestoredService, { latest, suspended }: GetRestoreStatusResponse): string {
   if (latest === undefined) return 'The database was never restored, as far as it can tell.';
   const { number, at, kind, confirmedAt } = latest;
   const how = kind === RestoreKind.DECLARED ? 'declared' : 'noticed';
@@ -204,21 +292,4 @@ function toText(service: RestoredService, { latest, suspended }: GetRestoreStatu
   if (confirmedAt !== undefined) return `${head}confirmed at ${toInstant(confirmedAt)}.`;
   const { one, many, rest } = SUSPENDED[service];
   return `${head}not confirmed. ${suspended === 1 ? one : `${suspended} ${many}`} suspended, ${rest}.`;
-}
-
-function toDocument(service: RestoredService, { latest, suspended }: GetRestoreStatusResponse): object {
-  const restore =
-    latest === undefined
-      ? null
-      : {
-          number: latest.number,
-          at: toInstant(latest.at),
-          kind: latest.kind === RestoreKind.DECLARED ? 'declared' : 'detected',
-          confirmedAt: toInstant(latest.confirmedAt),
-        };
-  return { latest: restore, [SUSPENDED[service].key]: suspended };
-}
-
-function toInstant(time: Timestamp | undefined): string | null {
-  return time === undefined ? null : timestampDate(time).toISOString();
 }

@@ -25,7 +25,7 @@ function calledByOperators(commands: readonly string[], services: readonly Opera
 }
 
 const OPERATING_CONSENT = calledByOperators(
-  ['reports', 'audit', 'people', 'grants', 'sessions', 'webhooks'],
+  ['audit', 'people', 'grants', 'sessions', 'webhooks'],
   ['consent'],
 );
 

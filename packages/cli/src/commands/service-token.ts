@@ -3,8 +3,8 @@ import { CALLER_NAME, toServiceCaller } from '@phds/service-kit/trust/callers';
 import { createServiceTokenSource } from '@phds/service-kit/trust/service-token';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { EXIT_DONE } from '../commands/command.ts';
-import type { Surrounded } from './surroundings.ts';
+import type { Surrounded } from '../shell.ts';
+import { EXIT_DONE } from './command.ts';
 
 /** The settings of `phds service-token`. */
 export const serviceTokenSettings = z.object({

@@ -1,6 +1,4 @@
 import { type Command, Option } from 'commander';
-import { EXPORT_FORMATS, exportRecords } from '../commands/records-export.ts';
-import { printCheckpoint, verifyRecords } from '../commands/records-verify.ts';
 import {
   addUserOptions,
   appOption,
@@ -9,7 +7,9 @@ import {
   timeOption,
   type UserOptions,
 } from '../options.ts';
-import type { Surrounded } from './surroundings.ts';
+import type { Surrounded } from '../shell.ts';
+import { EXPORT_FORMATS, exportRecords } from './records-export.ts';
+import { printCheckpoint, verifyRecords } from './records-verify.ts';
 
 export function addRecords(program: Command, surrounded: Surrounded): void {
   const { finish, withRecords } = surrounded;
