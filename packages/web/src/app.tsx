@@ -2,7 +2,7 @@ import { useLingui } from '@lingui/react';
 import { lazy, Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { findPageMessage } from './api/page-message.ts';
-import { HomePage } from './pages/home/home-page.tsx';
+import { StartPage } from './pages/start-page.tsx';
 import { text } from './texts/frame.ts';
 import { ButtonLink } from './ui/button.tsx';
 import { Shell } from './ui/layout.tsx';
@@ -66,7 +66,11 @@ export function App() {
       <FailureBoundary key={path}>
         <Suspense fallback={<Loading />}>
           <Switch>
-            <Route path="/" component={HomePage} />
+            <Route path="/">
+              <StartPage>
+                <ConnectedAppsPage />
+              </StartPage>
+            </Route>
             <Route path="/approve/:id">{({ id }) => <ApprovalPage id={id} />}</Route>
             <Route path="/signed-in" component={SignedInPage} />
             <Route path={PERSONAL}>

@@ -15,5 +15,5 @@ test.each([
   [['developerName', 'description'], 'its description and the name of its developer'],
   [['description', 'homepageUrl', 'name'], 'its name, its description and its links'],
 ] as const)('changes of %j are summed up as a change of %s', (fields, parts) => {
-  expect(changesText(fields.map(changeOf))).toBe(`This app has changed ${parts} since you agreed.`);
+  expect(changesText(fields.map(changeOf))).toBe(`Has changed ${parts} since you agreed`);
 });

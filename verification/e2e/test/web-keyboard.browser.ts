@@ -38,7 +38,7 @@ function keyboardAlone(): void {
     await page.getByText('typist').waitFor();
     await keyboard.activate(link('Skip to the content'));
     await keyboard.activate(link('Connected apps').last());
-    await page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
+    await page.getByRole('heading', { name: 'No app can read your health data' }).waitFor();
     await keyboard.waitForFocusIn(page.locator('main'));
   });
 

@@ -1,27 +1,18 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
-import { answerOf, api, dataOf, getAll, ofId, type Page } from './client.ts';
-import type { Grant, GrantStatus } from './resources.ts';
+import { answerOf, api, dataOf, getAll, ofId } from './client.ts';
+import type { Grant } from './resources.ts';
 
 const GRANTS = '/partner/consent/grants';
 const GRANT = `${GRANTS}/{id}` as const;
-const PAGE_SIZE = 20;
 
-/** A page of the consent grants with a status, newest first. */
-export function useGrants(status: GrantStatus, page: number) {
-  return useQuery({
-    queryKey: listKey(status, page),
-    queryFn: () => fetchGrants(status, page),
-    placeholderData: keepPreviousData,
-  });
+/** Every connection that the person has or had, newest first. */
+export function useGrants() {
+  return useQuery({ queryKey: ['grants', 'all'], queryFn: fetchGrants });
 }
 
-function listKey(status: GrantStatus, page: number) {
-  return ['grants', status, page];
-}
-
-function fetchGrants(status: GrantStatus, page: number): Promise<Page<Grant>> {
-  return answerOf(api.GET(GRANTS, { params: { query: { status, page, pageSize: PAGE_SIZE } } }));
+function fetchGrants(): Promise<Grant[]> {
+  return getAll((page) => api.GET(GRANTS, { params: { query: page } }));
 }
 
 export function useGrant(id: string) {
@@ -77,13 +68,13 @@ export function useRevocation(id: string) {
   });
 }
 
-/** Ends all grants; `page` is the page of the list that is shown. */
-export function useRevocationOfAll(page: number) {
+/** Ends all grants. */
+export function useRevocationOfAll() {
   return useChange({
-    queryKey: listKey('active', page),
-    read: () => fetchGrants('active', page),
+    queryKey: ['grants', 'all'],
+    read: fetchGrants,
     send: () => answerOf(api.POST(`${GRANTS}/revoke-all`)),
-    isMade: ({ pagination }) => pagination.total === 0,
+    isMade: (grants) => grants.every(({ status }) => status !== 'active'),
     affected: AFFECTED,
   });
 }

@@ -1,7 +1,7 @@
-import { useState } from 'react';
 import { text } from '../texts/frame.ts';
+import { Folded } from '../ui/folded.tsx';
 
-/** The numbers behind a chart, collapsed; rendered when opened. */
+/** The numbers behind a chart, folded. */
 export function DataTable({
   columns,
   rows,
@@ -9,13 +9,7 @@ export function DataTable({
   readonly columns: readonly string[];
   readonly rows: () => readonly (readonly string[])[];
 }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{text('asTable')}</summary>
-      {isOpen ? <Numbers columns={columns} rows={rows()} /> : null}
-    </details>
-  );
+  return <Folded title={text('asTable')}>{() => <Numbers columns={columns} rows={rows()} />}</Folded>;
 }
 
 function Numbers({

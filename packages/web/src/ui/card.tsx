@@ -58,14 +58,21 @@ export function Tag({ tone = 'neutral', children }: { readonly tone?: Tone; read
   );
 }
 
-/** An app's title with its first letter. A logo would be a request to a foreign server. */
-export function Titled({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+/** The first letter of an app's name. A logo would be a request to a foreign server. */
+export function Monogram({ name }: { readonly name: string }) {
   const [initial = '?'] = name.trim();
   return (
+    <span className={style['monogram']} aria-hidden="true">
+      {initial.toUpperCase()}
+    </span>
+  );
+}
+
+/** An app's title with its first letter. */
+export function Titled({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
     <div className={style['titled']}>
-      <span className={style['monogram']} aria-hidden="true">
-        {initial.toUpperCase()}
-      </span>
+      <Monogram name={name} />
       <div>{children}</div>
     </div>
   );

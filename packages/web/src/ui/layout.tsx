@@ -77,7 +77,8 @@ function Navigation() {
   return (
     <nav className={style['nav']} aria-label={text('pages')}>
       {PLACES.map(({ path, long, short }) => {
-        const isHere = location === path || location.startsWith(`${path}/`);
+        // The start page is the list of apps.
+        const isHere = `${location === '/' ? PLACES[0].path : location}/`.startsWith(`${path}/`);
         return (
           <Link key={path} href={path} {...(isHere ? { 'aria-current': 'page' as const } : {})}>
             <span className={style['wide']}>{text(long)}</span>

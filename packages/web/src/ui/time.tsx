@@ -1,3 +1,5 @@
+import { text } from '../texts/frame.ts';
+import { localDay } from './days.ts';
 import { dateFormat } from './formats.ts';
 
 const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric' };
@@ -32,11 +34,22 @@ export function formatInstant(at: string): string {
   return instantFormat().format(new Date(at));
 }
 
+/** An instant within a sentence: “today at 12:00”, or the day and time. */
+export function formatRecent(at: string): string {
+  const isToday = localDay(at) === localDay(Date.now());
+  return isToday ? text('todayAt', { time: formatClock(at) }) : formatInstant(at);
+}
+
+/** The time of day of an instant in the browser's zone. */
+export function formatClock(at: string): string {
+  return clockFormat().format(new Date(at));
+}
+
 /** The time of day of an instant in the browser's zone. */
 export function Clock({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>
-      {clockFormat().format(new Date(at))}
+      {formatClock(at)}
     </time>
   );
 }

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { type Answers, inTurn, listOf, problem } from '../kit/answers.ts';
+import { type Answers, example, listOf, problem } from '../kit/answers.ts';
 import { answersOf, type GrantChanges, grantOf, recordedGrant } from '../kit/grants.ts';
 import { openPage, screen, textOf, within } from '../kit/page.ts';
-import { afterDays, NOW } from '../kit/times.ts';
+import { after, afterDays, NOW } from '../kit/times.ts';
 
 const PAGE = `/apps/${recordedGrant.id}`;
 const HEART = 'read:health-data:heart';
@@ -27,6 +27,10 @@ const renamed = {
     { field: 'description', from: null, to: 'We sell.', at: afterDays(-1) },
   ] as const,
 };
+const rowsOf = (title: string) =>
+  within(screen.getByRole('region', { name: title }))
+    .getAllByRole('listitem')
+    .map(textOf);
 const openApp = (changes: GrantChanges = {}, answers: Answers = {}) =>
   openPage(PAGE, { answers: { ...answersOf(grantOf(changes)), ...answers } });
 
@@ -40,36 +44,48 @@ test.each(['/apps', '/apps/grt_1', '/apps/grt_1/receipt', '/history', '/data', '
 );
 
 test.each([
-  ['/apps', 'No app can read your data', 'See what an app would get'],
+  ['/', 'No app can read your health data', 'See what an app would get'],
   ['/history', 'No reads yet', 'Export as CSV'],
 ])('a person who shares with nobody is told so at %s', async (path, title, link) => {
   await using page = await openPage(path, { answers: { ...answersOf(), summarizeAccesses: listOf() } });
   screen.getByRole('heading', { name: title });
   screen.getByRole('link', { name: link });
-  expect(page.find('Stopped')).toBeNull();
+  expect(page.find('Ended')).toBeNull();
 });
 
 test('a page that cannot be loaded explains why, and can retry', async () => {
   await using page = await openPage('/apps', { answers: { listGrants: problem('RATE_LIMITED') } });
   page.see('That was too often. Wait a minute, then try again.', screen.getByRole('alert'));
+  document.title = 'As in the document';
   expect(await page.findBarriers()).toEqual([]);
   Object.assign(page.answers, answersOf());
   await page.press('Try again');
   expect(page.alerts).toEqual([]);
-  page.see('No app can read your data');
+  page.see('No app can read your health data');
 });
 
-test('the apps are shown when all lists are there: none moves another, and none that cannot be read is taken for empty', async () => {
-  const grants = answersOf(grantOf());
-  const expired = inTurn(problem('RATE_LIMITED'), listOf());
-  const listGrants: typeof grants.listGrants = (request) => {
-    if (request.query['status'] === 'expired') return expired();
-    return typeof grants.listGrants === 'function' ? grants.listGrants(request) : listOf();
-  };
-  await using page = await openPage('/apps', { answers: { ...grants, listGrants } });
-  expect([page.find('app.example'), page.alerts]).toEqual([null, [expect.stringContaining('too often')]]);
-  await page.press('Try again');
-  page.see('app.example');
+test('the apps are shown once it is known whether requests wait, so that nothing moves them', async () => {
+  const [asked] = example('listPendingApprovals').data;
+  if (asked === undefined) throw new Error('No request is recorded.');
+  const [scope] = asked.requestedScopes;
+  const weight = { ...scope, scope: 'read:weight', sensitive: false };
+  const waiting = { ...asked, expiresAt: after(9), requestedScopes: [scope, weight] } as typeof asked;
+  const grant = grantOf({ app: { name: 'Diary' } });
+  await using page = await openPage('/history', { answers: answersOf(grant) });
+  page.answers.listPendingApprovals = listOf(waiting, { ...waiting, id: 'apr_older' });
+  const release = page.hold('listPendingApprovals');
+  await page.press('Your health data', 'link');
+  expect(page.find('Diary')).toBeNull();
+  await release();
+  const section = screen.getByRole('region', { name: 'Waiting for your decision' });
+  expect(within(section).getAllByRole('listitem').map(textOf)).toEqual([
+    'Morning Run app.exampleAsks for 2 types of data, 1 very personal. Waits until 12:09.Review',
+  ]);
+  screen.getByRole('region', { name: 'Also connected' });
+  await page.press('Deutsch');
+  page.see('Fragt nach 2 Datenarten, davon 1 sehr persönliche. Wartet bis 12:09 Uhr.');
+  await page.press('Ansehen', 'link');
+  expect(page.path).toBe(`/approve/${asked.id}`);
 });
 
 test.each([PAGE, `${PAGE}/receipt`])(
@@ -83,47 +99,52 @@ test.each([PAGE, `${PAGE}/receipt`])(
   },
 );
 
-test('apps of the same name are told apart, and each card says what it reads and until when', async () => {
-  const ended = { id: 'grt_2', ...stopped };
+test('apps of the same name are told apart, and each row says what the app reads and until when', async () => {
   const grants = [
     grantOf(read),
-    grantOf({ id: 'grt_3', app: { clientId: TWIN }, scopes: [HEART] }),
-    grantOf({ ...ended, app: { name: 'Diary' } }),
+    grantOf({ id: 'grt_3', app: { clientId: TWIN }, scopes: recordedGrant.scopes }),
+    grantOf({ id: 'grt_2', ...stopped, app: { name: 'Diary' } }),
     grantOf({ id: 'grt_4', status: 'expired', expiresAt: afterDays(-1), app: { name: 'Sleeper' } }),
   ];
   await using page = await openPage('/apps', { answers: answersOf(...grants) });
-  const cards = screen.getAllByRole('region', { name: /^Morning Run/ }).map(textOf);
-  expect(cards).toEqual([
-    expect.stringMatching(
-      `app.example · ${recordedGrant.app.clientId}Can readHeart and MoodUntil5 Feb 2027 Last read25 Nov 2026.*\\(3 reads in all\\)$`,
-    ),
-    expect.stringMatching(`app.example · ${TWIN}Can readHeartUntil.*Hasn't read anything yet$`),
+  expect(rowsOf('Connected apps')).toEqual([
+    `MMorning Run app.example · ${recordedGrant.app.clientId}Heart and Mood, until 5 Feb 2027 · last read 25 Nov 2026`,
+    `MMorning Run app.example · ${TWIN}9 very personal and 6 other types, until 5 Feb 2027 · hasn't read anything yet`,
   ]);
-  for (const link of screen.getAllByRole('link', { name: 'Morning Run' }))
+  const links = within(screen.getByRole('region', { name: 'Connected apps' })).getAllByRole('link');
+  for (const link of links)
     expect(document.getElementById(link.getAttribute('aria-describedby') ?? '')?.textContent).toMatch(/app_/);
-  expect(screen.getByRole('region', { name: 'Stopped' }).textContent).toContain('Diary');
-  expect(screen.getByRole('region', { name: 'Expired' }).textContent).toContain('Sleeper');
-  page.see('7 Nov 2026 – 26 Nov 2026');
+  page.see('Last read: Morning Run, 25 Nov 2026, 12:00.');
+  await page.press(screen.getByText('Ended: 2 connections'));
+  page.see('Stopped · 7 Nov 2026 – 26 Nov 2026');
+  page.see('Expired · 7 Nov 2026 – 26 Nov 2026');
+  expect(await page.findBarriers()).toEqual([]);
 });
 
-test('a card names four of many scopes, and the number of the others', async () => {
-  await using page = await openPage('/apps', {
-    answers: answersOf(grantOf({ scopes: recordedGrant.scopes })),
-  });
-  page.see('Heart, Activity, Sleep, Summary of all health data and 11 more');
+test('for each type of data there are the apps that can read it, also through summaries', async () => {
+  const trends = grantOf({ id: 'grt_2', app: { name: 'Diary' }, scopes: ['read:trends'] });
+  await using page = await openPage('/apps', { answers: answersOf(grantOf({ scopes: [HEART] }), trends) });
+  await page.press(screen.getByText('By type of data: who can read what'));
+  page.see('HeartMorning Run Diary (through Trends of all health data)');
+  expect(page.find('Medications')).toBeNull();
 });
 
-test('an end that is near and an app that does not read are pointed out on the card and the page', async () => {
-  const quiet = { grantedAt: afterDays(-40), expiresAt: new Date(NOW + 5.2 * 86_400_000).toISOString() };
-  await using page = await openPage('/apps', { answers: answersOf(grantOf(quiet)) });
-  const hint = "Hasn't read anything since you agreed on 18 Oct 2026; you can stop sharing.";
-  page.see('Ends in 5 days');
-  page.see(hint);
-  await page.press('Morning Run', 'link');
-  page.see(
-    /Ends in 5 daysSharing stops automatically on 2 Dec 2026.* To share longer, start in Morning Run\./,
-  );
-  page.see(hint);
+test('changed apps, near ends and unused apps are on top in this order, and pointed out on their pages', async () => {
+  const quiet = { grantedAt: afterDays(-40), app: { name: 'Quiet' } };
+  const ending = { expiresAt: new Date(NOW + 5.2 * 86_400_000).toISOString(), app: { name: 'Ending' } };
+  const grants = [grantOf(quiet), grantOf({ ...ending, ...read }), grantOf(renamed), grantOf(read)];
+  const answers = answersOf(...grants.map((grant, index) => ({ ...grant, id: `grt_${index}` })));
+  await using page = await openPage('/apps', { answers });
+  expect(rowsOf('Look at these')).toEqual([
+    `D${NOW_CALLED} app.exampleHas changed its name, its description and its links since you agreed · hasn't read anything yet`,
+    'EEnding app.exampleEnds in 5 days · last read 25 Nov 2026',
+    "QQuiet app.exampleHasn't read anything since you agreed on 18 Oct 2026; you can stop sharing",
+  ]);
+  expect(rowsOf('Also connected')).toHaveLength(1);
+  page.answers.getGrant = { data: grantOf({ ...quiet, ...ending }) };
+  await page.press('Ending', 'link');
+  page.see(/Ends in 5 daysSharing stops automatically on 2 Dec 2026.* To share longer, start in Ending\./);
+  page.see("Hasn't read anything since you agreed on 18 Oct 2026; you can stop sharing.");
 });
 
 test('neither is pointed out of a connection that is fresh and goes on', async () => {
@@ -183,7 +204,7 @@ test('all sharing stops with one confirmation, which is offered for more than on
     return { data: { revoked: 2 } };
   };
   await page.confirm('Stop sharing with all', 'Stop sharing');
-  page.see('No app can read your data');
+  page.see('No app can read your health data');
   expect([page.changes, screen.queryByRole('button', { name: 'Stop sharing with all' })]).toEqual([
     [['revokeAllGrants', null]],
     null,
@@ -317,7 +338,6 @@ test.each([
 
 test('an app that changed its name and links has both names, with each change and its day', async () => {
   await using page = await openPage('/apps', { answers: answersOf(grantOf(renamed)) });
-  page.see('This app has changed its name, its description and its links since you agreed.');
   await page.press(NOW_CALLED, 'link');
   screen.getByRole('heading', { level: 1, name: NOW_CALLED });
   expect(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { type BodyOf, example, listOf } from '../kit/answers.ts';
+import { type BodyOf, example } from '../kit/answers.ts';
 import { openPage, screen, textOf, within } from '../kit/page.ts';
 import { after, afterDays } from '../kit/times.ts';
 
@@ -109,27 +109,4 @@ test('the total of a day that is not over is marked, and a single point names it
   const energy = figureOf('Active energy');
   page.see('23 Nov: 412', energy);
   expect(page.find('Today so far', energy)).toBeNull();
-});
-
-test('the start page names the requests that wait for a decision and leads to them', async () => {
-  const [asked] = example('listPendingApprovals').data;
-  if (asked === undefined) throw new Error('No request is recorded.');
-  const [scope] = asked.requestedScopes;
-  const waiting = {
-    ...asked,
-    expiresAt: after(9),
-    requestedScopes: [scope, { ...scope, scope: 'read:weight' }],
-  } as typeof asked;
-  await using page = await openPage('/history', { answers: { listPendingApprovals: listOf(waiting) } });
-  const release = page.hold('listPendingApprovals');
-  await page.press('Your health data', 'link');
-  // Nothing is shown yet that the requests would move.
-  expect(page.find('See what an app would get before you share it.')).toBeNull();
-  await release();
-  page.see('See what an app would get before you share it.');
-  page.see('Morning Run wants to read your health data.');
-  page.see('It asks for 2 types of data. Nothing changes until you decide.');
-  await page.press('Deutsch');
-  await page.press('Anfrage ansehen', 'link');
-  expect(page.path).toBe(`/approve/${asked.id}`);
 });

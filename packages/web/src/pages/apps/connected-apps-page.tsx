@@ -1,142 +1,105 @@
-import { useId, useState } from 'react';
 import { Link } from 'wouter';
-import type { Page } from '../../api/client.ts';
+import { useWaitingApprovals } from '../../api/approvals.ts';
 import { useGrants, useRevocationOfAll } from '../../api/grants.ts';
-import type { Grant } from '../../api/resources.ts';
+import type { Grant, PendingApproval } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Card, Grid, Soft, Stack } from '../../ui/card.tsx';
+import { Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
-import { PageHeading } from '../../ui/layout.tsx';
-import { Empty } from '../../ui/notice.tsx';
-import { Resource, together } from '../../ui/resource.tsx';
-import { Pages } from '../../ui/table.tsx';
-import { Day, formatDay } from '../../ui/time.tsx';
-import { AppCard, AppDomain } from './app-card.tsx';
-import style from './apps.module.css';
+import { Narrow, PageHeading } from '../../ui/layout.tsx';
+import { Loading } from '../../ui/notice.tsx';
+import { Resource } from '../../ui/resource.tsx';
+import { formatRecent } from '../../ui/time.tsx';
+import { AppRows, EndedApps, WaitingApps } from './app-rows.tsx';
+import { sortByAttention } from './grant-rules.ts';
 import { Rich, text } from './texts.ts';
+import { TypesOfData } from './types-of-data.tsx';
 
-/** Every app that this person shares with or has shared with. */
+/** Which apps can read, what waits for a decision, what needs a look; and what has ended. */
 export function ConnectedAppsPage() {
-  const [page, setPage] = useState(1);
-  const active = useGrants('active', page);
-  const [revokedPage, setRevokedPage] = useState(1);
-  const [expiredPage, setExpiredPage] = useState(1);
-  const lists = together<[Grants, Grants, Grants]>([
-    active,
-    useGrants('revoked', revokedPage),
-    useGrants('expired', expiredPage),
-  ]);
-  const revocation = useRevocationOfAll(page);
+  const grants = useGrants();
+  const waiting = useWaitingApprovals();
+  return (
+    <Narrow>
+      {/* Drawn once: nothing that arrives later moves the apps. */}
+      {waiting.isPending ? (
+        <Loading />
+      ) : (
+        <Resource query={grants}>
+          {(found) => <Apps grants={found} waiting={waiting.data?.data ?? []} />}
+        </Resource>
+      )}
+    </Narrow>
+  );
+}
+
+function Apps({
+  grants,
+  waiting,
+}: {
+  readonly grants: readonly Grant[];
+  readonly waiting: readonly PendingApproval[];
+}) {
+  const active = grants.filter(({ status }) => status === 'active');
+  const ended = grants.filter(({ status }) => status !== 'active');
+  const { notable, others } = sortByAttention(active, Date.now());
+  const isAlone = waiting.length + notable.length === 0;
   return (
     <>
       <PageHeading
-        title={text('title')}
-        lead={text('lead')}
-        actions={
-          (active.data?.pagination.total ?? 0) > 1 ? (
-            <Confirmation
-              trigger={text('stopAll')}
-              title={text('stopAllTitle')}
-              confirm={text('stopAllNow')}
-              isBusy={revocation.isPending}
-              onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
-            >
-              <p>{text('stopAllText')}</p>
-            </Confirmation>
-          ) : undefined
-        }
+        title={text('canReadCount', { count: active.length })}
+        lead={active.length === 0 ? text('nobodyText') : <LastReadOf grants={active} />}
       />
       <Stack>
-        <ChangeNotice
-          failure={revocation.failure}
-          undone={text('notStopped')}
-          unknown={text('stopUnknown')}
-          advice={text('stopAllAdvice')}
-        />
-        <Resource query={lists}>
-          {([sharing, revoked, expired]) => (
-            <Stack>
-              <ActiveApps grants={sharing} onPage={setPage} />
-              <EndedApps title={text('stopped')} grants={revoked} onPage={setRevokedPage} />
-              <EndedApps title={text('expired')} grants={expired} onPage={setExpiredPage} />
-            </Stack>
-          )}
-        </Resource>
+        <WaitingApps approvals={waiting} />
+        <AppRows title={text('lookTitle')} grants={notable} all={active} isMarked />
+        <AppRows title={text(isAlone ? 'title' : 'alsoTitle')} grants={others} all={active} />
+        {active.length === 0 ? <ButtonLink to="/data">{text('previewData')}</ButtonLink> : null}
+        <TypesOfData grants={active} />
+        <EndedApps grants={ended} />
+        <StopAll count={active.length} />
       </Stack>
     </>
   );
 }
 
-type Grants = Page<Grant>;
-
-interface ListProps {
-  readonly grants: Grants;
-  readonly onPage: (page: number) => void;
+/** Which app has read last; nothing if none has. */
+function LastReadOf({ grants }: { readonly grants: readonly Grant[] }) {
+  const read = grants.filter(({ lastAccessAt }) => lastAccessAt !== null);
+  const [latest] = read.toSorted((one, other) => timeOf(other) - timeOf(one));
+  if (latest === undefined) return null;
+  const values = { app: appTitle(latest.app), when: formatRecent(latest.lastAccessAt ?? '') };
+  return <Rich id="lastReadOf" values={values} components={{ link: <Link href="/history" /> }} />;
 }
 
-function ActiveApps({ grants: { data, pagination }, onPage }: ListProps) {
-  if (data.length === 0) {
-    return (
-      <Empty title={text('nobody')}>
-        <p>{text('nobodyText')}</p>
-        <ButtonLink to="/data">{text('previewData')}</ButtonLink>
-      </Empty>
-    );
-  }
-  return (
-    <div>
-      <Grid>
-        {data.map((grant) => (
-          <AppCard key={grant.id} grant={grant} others={data.map(({ app }) => app)} />
-        ))}
-      </Grid>
-      <Pages pagination={pagination} onChange={onPage} />
-    </div>
-  );
-}
+const timeOf = ({ lastAccessAt }: Grant) => Date.parse(lastAccessAt ?? '');
 
-/** Grants that ended for one reason; renders nothing if there are none. */
-function EndedApps({ title, grants, onPage }: ListProps & { readonly title: string }) {
-  if (grants.pagination.total === 0) return null;
-  const apps = grants.data.map(({ app }) => app);
-  return (
-    <Card label={title}>
-      <h2>{title}</h2>
-      <ul className={style['list']}>
-        {grants.data.map((grant) => (
-          <li key={grant.id}>
-            <EndedApp grant={grant} others={apps} />
-          </li>
-        ))}
-      </ul>
-      <Pages pagination={grants.pagination} onChange={onPage} />
-    </Card>
-  );
-}
-
-function EndedApp({ grant, others }: { readonly grant: Grant; readonly others: readonly Grant['app'][] }) {
-  const { id, app, grantedAt, expiresAt, revokedAt } = grant;
-  const domain = useId();
-  const end = revokedAt ?? expiresAt;
-  const last = <Day at={end} />;
+/** Ends all sharing after a confirmation; offered for more than one app. */
+function StopAll({ count }: { readonly count: number }) {
+  const revocation = useRevocationOfAll();
   return (
     <>
-      <div className={style['target']}>
-        <Link href={`/apps/${id}`} aria-describedby={domain}>
-          {appTitle(app)}
-        </Link>
-        <AppDomain app={app} others={others} id={domain} />
-      </div>
-      <Soft>
-        {formatDay(grantedAt) === formatDay(end) ? (
-          last
-        ) : (
-          <Rich id="period" values={{ from: <Day at={grantedAt} />, to: last }} />
-        )}
-      </Soft>
+      <ChangeNotice
+        failure={revocation.failure}
+        undone={text('notStopped')}
+        unknown={text('stopUnknown')}
+        advice={text('stopAllAdvice')}
+      />
+      {count > 1 ? (
+        <div>
+          <Confirmation
+            trigger={text('stopAll')}
+            title={text('stopAllTitle')}
+            confirm={text('stopAllNow')}
+            isBusy={revocation.isPending}
+            onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
+          >
+            <p>{text('stopAllText')}</p>
+          </Confirmation>
+        </div>
+      ) : null}
     </>
   );
 }

@@ -32,3 +32,16 @@ export function isUnused(
     ? now - Date.parse(grantedAt) >= UNUSED_DAYS * DAY_MS
     : now - Date.parse(lastAccessAt) >= QUIET_DAYS * DAY_MS;
 }
+
+/** The connections that need a look first: changed apps, then ends that are near, the nearest first, then unused ones. */
+export function sortByAttention<Connection extends Grant>(grants: readonly Connection[], now: number) {
+  const rankOf = (grant: Grant): number => {
+    if (grant.appChanges !== undefined) return -1;
+    return findDaysLeft(grant, now) ?? (isUnused(grant, now) ? WARNING_DAYS + 1 : Number.POSITIVE_INFINITY);
+  };
+  const isNotable = (grant: Grant) => rankOf(grant) !== Number.POSITIVE_INFINITY;
+  return {
+    notable: grants.filter(isNotable).toSorted((one, other) => rankOf(one) - rankOf(other)),
+    others: grants.filter((grant) => !isNotable(grant)),
+  };
+}

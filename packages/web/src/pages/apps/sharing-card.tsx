@@ -5,7 +5,6 @@ import { Card, Facts, Row } from '../../ui/card.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { Instant } from '../../ui/time.tsx';
-import { LastRead } from './app-card.tsx';
 import { datesText } from './terms-text.ts';
 import { Rich, text } from './texts.ts';
 
@@ -46,4 +45,11 @@ function endOf({ status, expiresAt, revokedAt, endedBy }: Grant): readonly [stri
   if (status === 'expired') return [text('expired'), at];
   const by = text(ENDERS.get(endedBy) ?? 'byYou');
   return [text('stopped'), <Rich key="end" id="endedBy" values={{ when: at, by }} />];
+}
+
+/** When and how often an app has read. */
+function LastRead({ grant: { status, lastAccessAt, accessCount } }: { readonly grant: Grant }) {
+  if (lastAccessAt === null) return text(status === 'active' ? 'nothingRead' : 'neverLastRead');
+  const when = <Instant at={lastAccessAt} />;
+  return <Rich id="lastReadTimes" values={{ when, count: accessCount }} />;
 }

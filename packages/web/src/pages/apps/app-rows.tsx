@@ -1,0 +1,170 @@
+import { SCOPES } from '@phds/catalog/scopes';
+import { type ReactNode, useId } from 'react';
+import type { Grant, PendingApproval } from '../../api/resources.ts';
+import { appTitle } from '../../ui/app-title.ts';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Monogram, Stack } from '../../ui/card.tsx';
+import { Folded } from '../../ui/folded.tsx';
+import { formatList } from '../../ui/formats.ts';
+import { Chevron, RowLink, Rows, RowWords } from '../../ui/rows.tsx';
+import { scopeTitle } from '../../ui/scopes.ts';
+import { formatClock, formatDate, formatDay } from '../../ui/time.tsx';
+import style from './apps.module.css';
+import { changesText } from './changes-text.ts';
+import { findDomain } from './domains.ts';
+import { endsInText, lastReadText, unusedText } from './grant-hints.tsx';
+import { findDaysLeft, isUnused, lastDayOf } from './grant-rules.ts';
+import { text } from './texts.ts';
+
+/** With more scopes, a row counts them. */
+const NAMED_SCOPES = 3;
+const SENSITIVE = new Set<string>(SCOPES.filter(({ sensitive }) => sensitive).map(({ scope }) => scope));
+
+function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section aria-label={title}>
+      <Stack tight>
+        <h2>{title}</h2>
+        {children}
+      </Stack>
+    </section>
+  );
+}
+
+/** The open requests, the latest one of each app, each with the way to its decision. */
+export function WaitingApps({ approvals }: { readonly approvals: readonly PendingApproval[] }) {
+  const latest = [...Map.groupBy(approvals, ({ app }) => app.clientId).values()].flatMap(([first]) =>
+    first === undefined ? [] : [first],
+  );
+  if (latest.length === 0) return null;
+  return (
+    <Section title={text('waitingTitle')}>
+      <Rows isMarked>
+        {latest.map(({ id, app, requestedScopes, expiresAt }) => (
+          <li key={id}>
+            <RowWords>
+              <h3>{app.name}</h3> <span className={style['soft']}>{app.redirectHost}</span>
+              <div className={style['soft']}>
+                {text('asks', {
+                  count: requestedScopes.length,
+                  personal: requestedScopes.filter(({ sensitive }) => sensitive).length,
+                  time: formatClock(expiresAt),
+                })}
+              </div>
+            </RowWords>
+            <ButtonLink to={`/approve/${id}`}>{text('review')}</ButtonLink>
+          </li>
+        ))}
+      </Rows>
+    </Section>
+  );
+}
+
+/** Connections, each with what it can read or why it needs a look. Names are told apart from those of `all`. */
+export function AppRows({
+  title,
+  grants,
+  all,
+  isMarked = false,
+}: {
+  readonly title: string;
+  readonly grants: readonly Grant[];
+  readonly all: readonly Grant[];
+  readonly isMarked?: boolean;
+}) {
+  if (grants.length === 0) return null;
+  return (
+    <Section title={title}>
+      <Rows isMarked={isMarked}>
+        {grants.map((grant) => (
+          <AppRow
+            key={grant.id}
+            grant={grant}
+            all={all}
+            about={isMarked ? noteOf(grant) : sharingOf(grant)}
+          />
+        ))}
+      </Rows>
+    </Section>
+  );
+}
+
+function AppRow({
+  grant: { id, app },
+  all,
+  about,
+}: {
+  readonly grant: Grant;
+  readonly all: readonly Grant[];
+  readonly about: string;
+}) {
+  const domain = useId();
+  return (
+    <li>
+      <Monogram name={app.name} />
+      <RowWords>
+        <h3>
+          <RowLink to={`/apps/${id}`} describedBy={domain}>
+            {appTitle(app)}
+          </RowLink>
+        </h3>{' '}
+        <span className={style['soft']} id={domain}>
+          {findDomain(
+            app,
+            all.map((other) => other.app),
+          )}
+        </span>
+        <div className={style['soft']}>{about}</div>
+      </RowWords>
+      <Chevron />
+    </li>
+  );
+}
+
+/** Why a connection needs a look: everything that has changed, ends soon or is not used. */
+function noteOf(grant: Grant): string {
+  const now = Date.now();
+  const daysLeft = findDaysLeft(grant, now);
+  const parts = [
+    grant.appChanges === undefined ? null : changesText(grant.appChanges),
+    daysLeft === null ? null : endsInText(daysLeft),
+    isUnused(grant, now) ? unusedText(grant) : lastReadText(grant),
+  ];
+  return parts.filter((part) => part !== null).join(' · ');
+}
+
+function sharingOf(grant: Grant): string {
+  const day = formatDate(lastDayOf(grant.expiresAt));
+  return `${text('typesUntil', { types: typesText(grant.scopes), day })} · ${lastReadText(grant)}`;
+}
+
+/** The names of a few types of data, the number of many. */
+export function typesText(scopes: readonly string[]): string {
+  if (scopes.length <= NAMED_SCOPES) return formatList(scopes.map(scopeTitle));
+  const personal = scopes.filter((scope) => SENSITIVE.has(scope)).length;
+  const others = scopes.length - personal;
+  if (personal === 0) return text('typesPlain', { others });
+  return others === 0 ? text('typesPersonal', { personal }) : text('typesBoth', { personal, others });
+}
+
+/** Connections that have ended, folded, each with its days. */
+export function EndedApps({ grants }: { readonly grants: readonly Grant[] }) {
+  if (grants.length === 0) return null;
+  return (
+    <Folded title={text('ended', { count: grants.length })}>
+      {() => (
+        <Rows>
+          {grants.map((grant) => (
+            <AppRow key={grant.id} grant={grant} all={grants} about={endOf(grant)} />
+          ))}
+        </Rows>
+      )}
+    </Folded>
+  );
+}
+
+function endOf({ status, grantedAt, revokedAt, expiresAt }: Grant): string {
+  const [from, to] = [formatDay(grantedAt), formatDay(revokedAt ?? expiresAt)];
+  const how = text(status === 'expired' ? 'expired' : 'stopped');
+  return `${how} · ${from === to ? to : text('period', { from, to })}`;
+}

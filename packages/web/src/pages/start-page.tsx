@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react';
+import { isSignedOutHereOnly, useSession } from '../api/session.ts';
+import { signInUrl } from '../api/sign-in.ts';
+import { text } from '../texts/frame.ts';
+import { ButtonAnchor } from '../ui/button.tsx';
+import { PageHeading } from '../ui/layout.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { Resource } from '../ui/resource.tsx';
+
+/** The start page: for a signed-in person `children`, for others what the service promises and the sign-in. */
+export function StartPage({ children }: { readonly children: ReactNode }) {
+  const session = useSession();
+  return (
+    <Resource query={session}>
+      {(found) =>
+        found === null ? (
+          <>
+            <PageHeading
+              title={text('startTitle')}
+              lead={text('startLead')}
+              actions={
+                <ButtonAnchor kind="primary" href={signInUrl()}>
+                  {text('signIn')}
+                </ButtonAnchor>
+              }
+            />
+            {isSignedOutHereOnly() ? <SignedOutHere /> : null}
+          </>
+        ) : (
+          children
+        )
+      }
+    </Resource>
+  );
+}
+
+function SignedOutHere() {
+  return (
+    <div role="alert">
+      <Notice tone="warn">
+        <strong>{text('signedOutHere')}</strong>
+        <span>{text('signedOutHereText')}</span>
+      </Notice>
+    </div>
+  );
+}
