@@ -1,14 +1,17 @@
+import { API_PREFIX } from '@phds/catalog/endpoints';
 import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/errors';
 import { withoutRedaction } from '@phds/service-kit/telemetry/log';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { UnprovenToken } from '../cache/access-tokens.ts';
 import { applyAllowance } from './allowance.ts';
-import { createApiHandler } from './api/handler.ts';
+import { createApiSurface } from './api/requests.ts';
+import { answerVersions, asksForVersions } from './api/versions.ts';
 import { createPreflight, openToPages } from './cors.ts';
+import { createDataHandler } from './data-request.ts';
 import { exchangeOf, startExchange } from './exchange.ts';
 import { isFhirDocument } from './fhir/documents.ts';
-import { createFhirHandler } from './fhir/handler.ts';
+import { FHIR_SURFACE } from './fhir/requests.ts';
 import type { Gateway } from './gateway.ts';
 import { isUnder, urlTooLong } from './http-error.ts';
 import { addToRequestLog, noteSecurityEvent, withinRequest } from './observation.ts';
@@ -27,15 +30,18 @@ export function createApp(gateway: Gateway): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   app.set('query parser', false).set('trust proxy', config.TRUST_PROXY);
-  const api = createApiHandler(gateway);
-  const fhir = createFhirHandler(gateway);
+  const api = createDataHandler(gateway, createApiSurface(config));
+  const fhir = createDataHandler(gateway, FHIR_SURFACE);
   const transport = Object.entries(transportHeaders(config));
   const answerPreflight = createPreflight(config);
   app.use((request, response, next) => {
     for (const [name, value] of transport) response.setHeader(name, value);
-    if (!isFhirDocument(request.url) && answerPreflight(request, response)) return;
+    if (request.method === 'OPTIONS' && !isFhirDocument(request.url) && answerPreflight(request, response))
+      return;
     openToPages(request, response);
-    if (isUnder('/api', request.url)) api(request, response);
+    if (isUnder(API_PREFIX, request.url)) api(request, response);
+    else if (asksForVersions(request)) void answerVersions(gateway, request, response);
+    else if (isUnder('/api', request.url)) api(request, response);
     else if (isUnder(FHIR_PREFIX, request.url) && !isFhirDocument(request.url)) fhir(request, response);
     else next();
   });

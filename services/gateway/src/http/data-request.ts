@@ -1,111 +1,202 @@
+/**
+ * A request for the data of a person, from its arrival to its answer: the same for the data API and for the FHIR interface. The order of
+ * the steps in `answer` decides which error a request gets. What differs between the two is in their `DataSurface`.
+ *
+ * Consent is judged here by facts that may be a minute old, only to refuse early. Whether data is released is decided by the record
+ * step, behind the read.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ReadResponse } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError, toAppError } from '@phds/service-kit/errors';
+import type { Request, Response } from 'express';
 import { type Authenticated, type Principal, UnprovenToken } from '../cache/access-tokens.ts';
-import { ClientGone, type Read, type ReadData } from '../clients/batched-reads.ts';
+import { ClientGone, type Read } from '../clients/batched-reads.ts';
 import type { Allowance } from '../limits/limits.ts';
-import type { Exchange } from './exchange.ts';
+import { createExchange, type Exchange } from './exchange.ts';
+import { type ForcedRoute, throwForcedData } from './forced-errors.ts';
 import type { Gateway } from './gateway.ts';
-import { meaningOf } from './http-error.ts';
+import { meaningOf, urlTooLong } from './http-error.ts';
 import { addToRequestLog, withinRequest } from './observation.ts';
 import { authenticate } from './presented-token.ts';
+import { splitUrl } from './query.ts';
 import { refuse } from './refusal.ts';
 import type { Headers } from './respond.ts';
 
-// What the data API and the FHIR interface share: both answer for the access token of a person, with data of that person.
-
-interface DataRequest {
-  /** The pattern of the route; empty for none. */
-  readonly routeOf: () => string;
-  /** The name in app usage and the log. The path is the caller's own text and may contain a secret. */
-  readonly nameOf: () => string;
-  readonly answer: () => Promise<void>;
+/** What a path asks for. */
+export interface DataRoute {
+  /** In metrics. */
+  readonly pattern: string;
+  /** In access records, app usage and the log. The path is the caller's own text and may contain a secret. */
+  readonly name: string;
 }
 
-/** Answers a request, measures it, and notes it in the log and the usage of the app. */
-export function handleDataRequest(exchange: Exchange, { routeOf, nameOf, answer }: DataRequest): void {
-  const { gateway, request, response, requestId } = exchange;
-  gateway.measure(request, response, routeOf);
-  void withinRequest({ request, response, requestId, routeOf }, () =>
-    answer()
-      .then(
-        () => noteData(exchange, nameOf()),
-        (caught: unknown) => refuseData(exchange, nameOf(), caught),
-      )
-      .catch((err: unknown) => gateway.log.error({ requestId, err }, 'answering failed')),
-  );
+/** One of the two interfaces of data. */
+export interface DataSurface<Route extends DataRoute> {
+  /** The media type of its documents. */
+  readonly type: string;
+  /** Header fields of all answers to authenticated requests, before and after those of the limit. */
+  readonly headers: { readonly before: Headers; readonly after: Headers };
+  /** The name of all paths without a route. */
+  readonly noRoute: string;
+  readonly findRoute: (path: string) => Route | null;
+  /** Throws what is wrong with version, path or method. */
+  readonly requireRoute: (call: DataCall, route: Route | null) => Route;
+  /** What an authenticated request asks for. */
+  readonly ask: (exchange: Exchange, call: DataCall, route: Route) => Asked | Promise<Asked>;
+  /** The errors that a request of a sandbox can ask for. */
+  readonly toForced: (route: Route) => ForcedRoute;
 }
 
-function noteData(exchange: Exchange, route: string): void {
-  const { gateway, requestId, startedAt } = exchange;
-  exchange.route = route;
+export interface Asked {
+  /** One of them opens the request. Errors name the first. */
+  readonly scopes: readonly string[];
+  /** In points of the limits. */
+  readonly cost: number;
+  /** Returns what to read. Throws `invalid_request` for parameters that are checked after consent. */
+  readonly parse: () => {
+    /** `scope` is what is consented of the scopes, separated by spaces. */
+    readonly toRequest: (scope: string) => Read['request'];
+    /** The page of a list, for `Link`; null for others. */
+    readonly links: PageOfList | null;
+  };
+}
+
+/** The parts of a request that the data interfaces use. */
+export interface DataCall {
+  readonly method: string;
+  readonly url: string;
+  readonly path: string;
+  readonly rawQuery: string;
+  readonly authorization: readonly string[];
+  /** Value of `API-Version`; several fields are joined by a comma. */
+  readonly version: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+  /** Value of `Sandbox-Force`, used in a sandbox deployment only. */
+  readonly force: string | undefined;
+}
+
+const NONE: readonly string[] = [];
+
+/** Reads the raw header fields in one pass, which avoids Node's header object. */
+function readCall({ method = '', url = '', rawHeaders }: IncomingMessage): DataCall {
+  let authorization = NONE;
+  let version: string | undefined;
+  let ifNoneMatch: string | undefined;
+  let force: string | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    const value = rawHeaders[i + 1] ?? '';
+    if (name.length === 11 && name.toLowerCase() === 'api-version') version = join(version, value);
+    else if (name.length !== 13) continue;
+    else if (name.toLowerCase() === 'authorization') authorization = [...authorization, value];
+    else if (name.toLowerCase() === 'if-none-match') ifNoneMatch = join(ifNoneMatch, value);
+    else if (name.toLowerCase() === 'sandbox-force') force = join(force, value);
+  }
+  return { method, url, ...splitUrl(url), authorization, version, ifNoneMatch, force };
+}
+
+function join(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`;
+}
+
+/** Handles everything of a data interface: answers a request, measures it, and notes it in the log and the usage of the app. */
+export function createDataHandler<Route extends DataRoute>(
+  gateway: Gateway,
+  surface: DataSurface<Route>,
+): (request: Request, response: Response) => void {
+  return (request, response) => {
+    const call = readCall(request);
+    const route = surface.findRoute(call.path);
+    const exchange = createExchange(gateway, request, response, call.authorization);
+    const { requestId } = exchange;
+    exchange.route = route?.name ?? surface.noRoute;
+    const routeOf = () => route?.pattern ?? '';
+    gateway.measure(request, response, routeOf);
+    void withinRequest({ request, response, requestId, routeOf }, () =>
+      answer(exchange, call, route, surface)
+        .then(
+          () => note(exchange),
+          (caught: unknown) => refuseData(exchange, caught),
+        )
+        .catch((err: unknown) => gateway.log.error({ requestId, err }, 'answering failed')),
+    );
+  };
+}
+
+async function answer<Route extends DataRoute>(
+  exchange: Exchange,
+  call: DataCall,
+  found: Route | null,
+  surface: DataSurface<Route>,
+): Promise<void> {
+  const { gateway, response, requestId } = exchange;
+  const { limits, config } = gateway;
+
+  const who = await authenticate(exchange);
+  const { clientId, userId } = who.principal;
+
+  // Every authenticated request counts. That it exceeds the limit is said after what is wrong with version, path and method.
+  const allowance = await limits.take(clientId, userId);
+  const { before, after } = surface.headers;
+  exchange.headers = { ...before, ...fieldsOf(allowance), 'X-Request-Id': requestId, ...after };
+
+  const requireRoute = (): Route => {
+    if (call.url.length > config.MAX_URL_BYTES) throw urlTooLong(config.MAX_URL_BYTES);
+    return surface.requireRoute(call, found);
+  };
+  if (call.force !== undefined && config.SANDBOX && allowance.allowed) {
+    throwForcedData(exchange, call.force, () => surface.toForced(requireRoute()));
+  }
+  const route = requireRoute();
+  requireAllowance(allowance);
+
+  const asked = await surface.ask(exchange, call, route);
+  if (asked.cost > 1) {
+    const further = await limits.take(clientId, userId, asked.cost - 1);
+    exchange.headers = { ...exchange.headers, ...fieldsOf(further) };
+    requireAllowance(further);
+  }
+
+  const admitted = await admit(gateway, who, asked.scopes);
+  const { toRequest, links } = asked.parse();
+  const document = await read(exchange, admitted, asked.scopes, toRequest);
+
+  const { type } = surface;
+  const { headers } = exchange;
+  const ifNoneMatch = call.method === 'GET' ? call.ifNoneMatch : undefined;
+  sendDocument(response, { document, type, headers, path: call.path, links, ifNoneMatch });
+}
+
+function note(exchange: Exchange): void {
+  const { gateway, requestId, route, startedAt } = exchange;
   addToRequestLog(exchange, null);
   gateway.log.debug({ requestId, route, ms: performance.now() - startedAt }, 'data');
 }
 
-async function refuseData(exchange: Exchange, route: string, caught: unknown): Promise<void> {
-  const { gateway, requestId, clientId } = exchange;
-  exchange.route = route;
+async function refuseData(exchange: Exchange, caught: unknown): Promise<void> {
+  const { gateway, requestId, clientId, route: endpoint } = exchange;
   // No failure of ours, and no refusal, because nothing was answered.
-  if (caught instanceof ClientGone) return gateway.log.debug({ requestId, route }, 'the client hung up');
+  if (caught instanceof ClientGone) {
+    return gateway.log.debug({ requestId, route: endpoint }, 'the client hung up');
+  }
   const error = toAppError(caught);
   if (clientId !== undefined) {
+    const { status } = meaningOf(error);
     const isWithoutKey = error instanceof UnprovenToken;
     const grantId = error instanceof UnreadRefusal ? error.grantId : '';
-    gateway.refusals.add({
-      clientId,
-      endpoint: route,
-      status: meaningOf(error).status,
-      isWithoutKey,
-      grantId,
-    });
+    gateway.refusals.add({ clientId, endpoint, status, isWithoutKey, grantId });
   }
   const code = await refuse(exchange, error);
   if (code !== null) addToRequestLog(exchange, code);
 }
 
-/** Who asks, and what their limit says. */
-export interface Counted {
-  readonly who: Authenticated;
-  readonly allowance: Allowance;
+function fieldsOf({ policy, state }: Allowance): Headers {
+  return { 'RateLimit-Policy': policy, RateLimit: state };
 }
 
-/**
- * Authenticates and counts a request. Every authenticated request counts and gets the limit's header fields, between those of its surface;
- * exceeding the limit is judged later, in its place in the order of checks.
- */
-export async function countDataRequest(
-  exchange: Exchange,
-  { before = {}, after = {} }: { readonly before?: Headers; readonly after?: Headers } = {},
-): Promise<Counted> {
-  const who = await authenticate(exchange);
-  const { clientId, userId } = who.principal;
-  const allowance = await exchange.gateway.limits.take(clientId, userId);
-  exchange.headers = {
-    ...exchange.headers,
-    ...before,
-    'RateLimit-Policy': allowance.policy,
-    RateLimit: allowance.state,
-    'X-Request-Id': exchange.requestId,
-    ...after,
-  };
-  return { who, allowance };
-}
-
-/** Counts what a request costs beyond one, once its parameters are known. Throws `rate_limited` if that is not left. */
-export async function countFurther(exchange: Exchange, { who }: Counted, points: number): Promise<void> {
-  if (points === 0) return;
-  const { clientId, userId } = who.principal;
-  const allowance = await exchange.gateway.limits.take(clientId, userId, points);
-  const { policy, state } = allowance;
-  exchange.headers = { ...exchange.headers, 'RateLimit-Policy': policy, RateLimit: state };
-  requireAllowance(allowance);
-}
-
-/** Throws `rate_limited` beyond the limit. */
-export function requireAllowance({ allowed, retryAfterSeconds }: Allowance): void {
+function requireAllowance({ allowed, retryAfterSeconds }: Allowance): void {
   if (!allowed) throw new AppError('rate_limited', '', { retryAfterSeconds });
 }
-
-type Judges = Pick<Gateway, 'accessTokens' | 'clock'>;
 
 /** The facts by which a request was admitted, and the scope or scopes that open it, separated by spaces. */
 interface Admitted extends Authenticated {
@@ -126,10 +217,10 @@ const USERLESS = 'This token has no user. Use one from the authorization code fl
 
 /**
  * Judges scope and consent, and returns what opens the request with the facts used. If cached facts show no consent, authorization is asked
- * again before CONSENT_REQUIRED is returned, so that a new approval works at once. Errors name the first scope.
+ * again before CONSENT_REQUIRED is returned, so that a new approval works at once.
  */
-export async function admit(
-  gateway: Judges,
+async function admit(
+  gateway: Pick<Gateway, 'accessTokens' | 'clock'>,
   who: Authenticated,
   wanted: readonly string[],
 ): Promise<Admitted> {
@@ -149,60 +240,52 @@ export async function admit(
 
 /** Those of the scopes that are consented, empty for none, and the error for none. */
 function choose(principal: Principal, scopes: readonly string[], now: number) {
-  let refusal: Exclude<Judgement, 'allowed'> = 'insufficient_scope';
+  let refusal: 'insufficient_scope' | 'consent_required' = 'insufficient_scope';
   let scope = '';
   for (const candidate of scopes) {
-    const judgement = judge(principal, candidate, now);
-    if (judgement === 'consent_required') refusal = judgement;
-    if (judgement === 'allowed') scope += scope === '' ? candidate : ` ${candidate}`;
+    if (!principal.scopes.has(candidate)) continue;
+    if (isConsented(principal, candidate, now)) scope += scope === '' ? candidate : ` ${candidate}`;
+    else refusal = 'consent_required';
   }
   return { scope, refusal };
 }
 
-/** Whether a principal may read data that needs `scope`, according to the known facts. */
-type Judgement = 'allowed' | 'insufficient_scope' | 'consent_required';
-
-/** Judges scope, then consent. Revocation is decided by the record step, not here. */
-function judge(principal: Principal, scope: string, now: number): Judgement {
-  if (!principal.scopes.has(scope)) return 'insufficient_scope';
-  if (principal.userId === '') return 'consent_required';
-  if (!principal.ledgerChecked) return 'allowed';
-  const { grant } = principal;
-  const covered = grant?.active === true && now < grant.expiresAt && grant.scopes.has(scope);
-  return covered ? 'allowed' : 'consent_required';
+/** Whether the known facts allow a scope of the token. Revocation is decided by the record step, not here. */
+function isConsented({ userId, ledgerChecked, grant }: Principal, scope: string, now: number): boolean {
+  if (userId === '') return false;
+  if (!ledgerChecked) return true;
+  return grant?.active === true && now < grant.expiresAt && grant.scopes.has(scope);
 }
 
 /**
  * Reads data for an admitted request. The facts are renewed and the read repeated once if the assertion is stale, or if there is no consent
  * to one of several scopes. Facts that the record step has refuted are dropped from the cache.
  */
-export async function readData(
+async function read(
   { gateway, response }: Exchange,
-  who: Admitted,
+  admitted: Admitted,
   wanted: readonly string[],
   toRequest: (scope: string) => Read['request'],
-): ReturnType<ReadData> {
-  const { clientId } = who.principal;
+): Promise<ReadResponse> {
+  const { clientId } = admitted.principal;
   const isWanted = () => !response.destroyed;
-  const read = ({ principal: { assertion }, scope }: Admitted) =>
+  const readOnce = ({ principal: { assertion }, scope }: Admitted) =>
     gateway.backends.readData({ request: toRequest(scope), assertion, clientId, isWanted });
   try {
-    return await read(who);
+    return await readOnce(admitted);
   } catch (error) {
     if (!(error instanceof AppError) || !REFUTED.has(error.reason)) throw error;
-    gateway.accessTokens.forget(who);
+    gateway.accessTokens.forget(admitted);
     const mayChooseAgain = error.reason === 'consent_required' && wanted.length > 1;
     if (error.reason !== 'assertion_stale' && !mayChooseAgain) throw withScope(error, wanted);
   }
-  const renewed = await admit(gateway, await gateway.accessTokens.renew(who), wanted);
+  const renewed = await admit(gateway, await gateway.accessTokens.renew(admitted), wanted);
   try {
-    return await read(renewed);
+    return await readOnce(renewed);
   } catch (error) {
-    if (error instanceof AppError && REFUTED.has(error.reason)) {
-      gateway.accessTokens.forget(renewed);
-      throw withScope(error, wanted);
-    }
-    throw error;
+    if (!(error instanceof AppError) || !REFUTED.has(error.reason)) throw error;
+    gateway.accessTokens.forget(renewed);
+    throw withScope(error, wanted);
   }
 }
 
@@ -217,4 +300,67 @@ const REFUTED: ReadonlySet<string> = new Set([
 function withScope(error: AppError, [scope = '']: readonly string[]): AppError {
   if (error.reason !== 'consent_required' || error.requiredScope === scope) return error;
   return new AppError('consent_required', error.message, { requiredScope: scope });
+}
+
+interface DocumentAnswer {
+  readonly document: ReadResponse;
+  readonly type: string;
+  readonly headers: Headers;
+  readonly path: string;
+  readonly links: PageOfList | null;
+  readonly ifNoneMatch: string | undefined;
+}
+
+/** Sends a finished document unchanged, or 304 if the client has it. */
+function sendDocument(response: ServerResponse, answered: DocumentAnswer): void {
+  const { document, type, headers, path, links, ifNoneMatch } = answered;
+  const { body, etag } = document;
+  const fields: Record<string, string | number> = {
+    ...headers,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ETag: etag,
+  };
+  if (links !== null) fields['Link'] = toLinks(path, links, document);
+  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) {
+    response.writeHead(304, fields);
+    response.end();
+    return;
+  }
+  fields['Content-Type'] = type;
+  fields['Content-Length'] = body.length;
+  response.writeHead(200, fields);
+  response.end(body);
+}
+
+const TAG = /(?:W\/)?("[^"]*")/g;
+
+/** Whether an `If-None-Match` value names this entity tag: weak comparison, a list, or `*` (RFC 9110 13.1.2). */
+function matchesEntityTag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
+  const opaque = etag.startsWith('W/') ? etag.slice(2) : etag;
+  for (const [, tag] of ifNoneMatch.matchAll(TAG)) if (tag === opaque) return true;
+  return false;
+}
+
+interface PageOfList {
+  /** The query without `page` and `updatedSince`. */
+  readonly query: string;
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+/**
+ * The value of `Link` (RFC 8288), relative to the request: first, prev, next and last of a list; for changes, the same list behind the
+ * cursor.
+ */
+function toLinks(path: string, { query, page, pageSize }: PageOfList, document: ReadResponse): string {
+  const { total, nextCursor } = document;
+  const base = `<${path}?${query === '' ? '' : `${query}&`}`;
+  if (nextCursor !== '') return `${base}updatedSince=${nextCursor}>; rel="next"`;
+  const last = Math.max(1, Math.ceil(total / pageSize));
+  let links = `${base}page=1>; rel="first"`;
+  if (page > 1) links += `, ${base}page=${Math.min(page - 1, last)}>; rel="prev"`;
+  if (page < last) links += `, ${base}page=${page + 1}>; rel="next"`;
+  return `${links}, ${base}page=${last}>; rel="last"`;
 }

@@ -75,15 +75,9 @@ export function isForced(error: AppError): boolean {
 
 /**
  * Answers a data request with the error that it asks for. Throws `invalid_request` for a value that is no code of the endpoint, with those
- * that are. Beyond the limit nothing happens. `route` throws what is wrong with version, path or method, as for every request.
+ * that are. `route` throws what is wrong with version, path or method, as for every request.
  */
-export function throwForcedData(
-  exchange: Exchange,
-  value: string | undefined,
-  { allowance }: { readonly allowance: { readonly allowed: boolean } },
-  route: () => ForcedRoute,
-): void {
-  if (value === undefined || !exchange.gateway.config.SANDBOX || !allowance.allowed) return;
+export function throwForcedData(exchange: Exchange, value: string, route: () => ForcedRoute): never {
   const { headers } = exchange;
   const limit = headers['RateLimit'] ?? '';
   const code = value.trim();

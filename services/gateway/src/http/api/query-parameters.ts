@@ -5,8 +5,7 @@ import { findMetricByName, METRICS, metricsOfCategory } from '@phds/catalog/metr
 import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { TREND_BUCKETS, type TrendBucket } from '@phds/catalog/wire-names';
 import { TrendBucket as WireTrendBucket } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { type AppError, toAppError } from '@phds/service-kit/errors';
-import { parseQuery, type Query, readPage, Violations } from '../query.ts';
+import { type Query, readPage, Violations } from '../query.ts';
 
 /** The validated query parameters of a data request, as sent to health-data. */
 interface QueryParameters {
@@ -29,30 +28,12 @@ const BUCKETS: Readonly<Record<TrendBucket, WireTrendBucket>> = {
   day: WireTrendBucket.DAY,
 };
 
-/** The query of a data request, split into parameters once. A bad percent escape is reported later, in its place in the order of checks. */
-interface DataQuery extends Query {
-  readonly fault: AppError | null;
-}
-
-const EMPTY: DataQuery = { values: new Map(), repeated: new Set(), fault: null };
-
-export function readDataQuery(raw: string): DataQuery {
-  if (raw === '') return EMPTY;
-  try {
-    return { ...parseQuery(raw), fault: null };
-  } catch (caught) {
-    const values = new Map(new URLSearchParams(raw));
-    return { values, repeated: new Set(), fault: toAppError(caught) };
-  }
-}
-
 /** Validates the query of a data request. Throws `invalid_request` that names every invalid parameter. */
 export function parseQueryParameters(
   endpoint: Endpoint,
   category: Category | null,
-  given: DataQuery,
+  given: Query,
 ): QueryParameters {
-  if (given.fault !== null) throw given.fault;
   const violations = new Violations();
   const query = takeKnown(given, endpoint.query, violations);
   const parameters = {

@@ -4,9 +4,11 @@ import {
   FHIR_TYPES,
   type FhirType,
   fhirPathOf,
+  fhirTypeOf,
   isFhirType,
 } from '@phds/catalog/fhir/resource-types';
 import {
+  costOf,
   type FhirSearch,
   isFhirId,
   parseSearch,
@@ -15,12 +17,51 @@ import {
 } from '@phds/catalog/fhir/search';
 import { type AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { FORM_TYPE, readBody } from '../body.ts';
+import type { Asked, DataCall, DataRoute, DataSurface } from '../data-request.ts';
 import type { Exchange } from '../exchange.ts';
-import { HttpError, unsupportedMediaType } from '../http-error.ts';
-import { parsePairs, splitUrl } from '../query.ts';
+import { HttpError, methodNotAllowed, unsupportedMediaType } from '../http-error.ts';
+import { parsePairs } from '../query.ts';
+import { FHIR_ERRORS } from './operations.ts';
+import { FHIR_MEDIA_TYPE } from './outcome.ts';
+
+/** What the FHIR interface does differently from the data API. */
+export const FHIR_SURFACE: DataSurface<FhirRoute> = {
+  type: FHIR_MEDIA_TYPE,
+  headers: { before: {}, after: {} },
+  noRoute: `${FHIR_PREFIX}/*`,
+  findRoute: findFhirRoute,
+  requireRoute,
+  ask,
+  toForced: ({ type, id }) => ({
+    codes: id === '' ? [...FHIR_ERRORS, 'CURSOR_EXPIRED'] : FHIR_ERRORS,
+    scope: fhirTypeOf(type).scopes[0] ?? '',
+    misspell: () => parseFhirSearch({ type, id }, [['dat', '2026']], '', false),
+  }),
+};
+
+function requireRoute({ path, method }: DataCall, route: FhirRoute | null): FhirRoute {
+  if (route === null) throw noRoute(path);
+  if (method !== route.method) throw methodNotAllowed(route.method);
+  return route;
+}
+
+/** All parameters are checked before consent, because they decide which scopes open the request. */
+async function ask(exchange: Exchange, call: DataCall, route: FhirRoute): Promise<Asked> {
+  const { gateway, request, requestId, provenKey: jkt } = exchange;
+  const { type: resourceType, id } = route;
+  const base = gateway.config.PUBLIC_URL + FHIR_PREFIX;
+  const sent = await readParameters(exchange, call, route);
+  const lenient = isLenient(request);
+  const search = parseFhirSearch(route, sent, base, lenient);
+  const parameters = id === '' ? sent.map(([name, value]) => ({ name, value })) : [];
+  const fhir = { base, resourceType, id, parameters, lenient };
+  const toRequest = (scope: string) => ({ fhir, requestId, scope, jkt });
+  const cost = id === '' ? costOf(search) : 1;
+  return { scopes: search.scopes, cost, parse: () => ({ toRequest, links: null }) };
+}
 
 /** What a path of the FHIR interface asks for. */
-export interface FhirRoute {
+interface FhirRoute extends DataRoute {
   readonly method: 'GET' | 'POST';
   readonly type: FhirType;
   /** For a read; empty for a search. */
@@ -33,12 +74,21 @@ export interface FhirRoute {
 export function findFhirRoute(path: string): FhirRoute | null {
   const [type = '', second, third, fourth, ...more] = segmentsOf(path);
   if (!isFhirType(type) || (fourth ?? '_search') !== '_search' || more.length > 0) return null;
-  if (second === undefined) return { method: 'GET', type, id: '', patient: null };
-  if (third === undefined && second === '_search') return { method: 'POST', type, id: '', patient: null };
+  if (second === undefined) return toRoute('GET', type);
+  if (third === undefined && second === '_search') return toRoute('POST', type);
   if (!isFhirId(second)) return null;
-  if (third === undefined) return { method: 'GET', type, id: second, patient: null };
+  if (third === undefined) return toRoute('GET', type, { id: second });
   if (type !== 'Patient' || third === 'Patient' || !isFhirType(third)) return null;
-  return { method: fourth === undefined ? 'GET' : 'POST', type: third, id: '', patient: second };
+  return toRoute(fourth === undefined ? 'GET' : 'POST', third, { patient: second });
+}
+
+function toRoute(
+  method: FhirRoute['method'],
+  type: FhirType,
+  { id = '', patient = null }: Partial<Pick<FhirRoute, 'id' | 'patient'>> = {},
+): FhirRoute {
+  const pattern = fhirPathOf(type, id !== '');
+  return { method, type, id, patient, pattern, name: pattern };
 }
 
 function segmentsOf(path: string): string[] {
@@ -46,7 +96,7 @@ function segmentsOf(path: string): string[] {
 }
 
 /** Why a path has no route. */
-export function noFhirRoute(path: string): AppError {
+function noRoute(path: string): AppError {
   const [type = '', ...others] = segmentsOf(path);
   const all = [type, ...others];
   if (all.some((segment) => segment.startsWith('$'))) return notFound('There are no operations here.');
@@ -57,21 +107,14 @@ export function noFhirRoute(path: string): AppError {
   return notFound(`There are no resources of this type. The types are ${FHIR_TYPES.join(', ')}.`);
 }
 
-/** The name of a route in metrics, app usage and the log: as in access records. */
-export function nameOf({ type, id }: FhirRoute): string {
-  return fhirPathOf(type, id !== '');
-}
-
-/** The name in app usage and the log for every path without a route. */
-export const NO_FHIR_ROUTE = `${FHIR_PREFIX}/*`;
-
 /** The parameters of a request, decoded: those of the compartment, the URL and the body. `_format` has been applied. */
-export async function readFhirParameters(
+async function readParameters(
   { gateway, request }: Exchange,
+  { rawQuery }: DataCall,
   { method, patient }: FhirRoute,
 ): Promise<SentParameter[]> {
   const { MAX_BODY_BYTES, MAX_URL_BYTES } = gateway.config;
-  const sent = parsePairs(splitUrl(request.url).rawQuery);
+  const sent = parsePairs(rawQuery);
   if (method === 'POST') {
     const { type, text } = await readBody(request, MAX_BODY_BYTES, FORM_TYPE);
     if (type !== FORM_TYPE) throw unsupportedMediaType(FORM_TYPE);
@@ -115,15 +158,15 @@ function takes(range: string, json: RegExp): boolean {
 }
 
 /** Whether unknown parameters are ignored (R4, Search, section 3.1.1.3.2). */
-export function isLenient({ headers: { prefer } }: IncomingMessage): boolean {
+function isLenient({ headers: { prefer } }: IncomingMessage): boolean {
   return /(^|[,;])\s*handling\s*=\s*"?lenient"?\s*([,;]|$)/i.test([prefer].flat().join(','));
 }
 
 const OF_READS: ReadonlySet<string> = new Set(['_format', '_pretty']);
 
 /** The search of a request, or its read. Throws `invalid_request` that names every invalid parameter. */
-export function parseFhirSearch(
-  { type, id }: FhirRoute,
+function parseFhirSearch(
+  { type, id }: Pick<FhirRoute, 'type' | 'id'>,
   sent: readonly SentParameter[],
   base: string,
   lenient: boolean,
