@@ -67,7 +67,7 @@ module.exports = {
         pathNot: [
           `^services/$1/src/${layer('app|domain')}`,
           '^packages/(catalog|record-chain)/src/',
-          serviceKit('errors|clock|periodic|ids|user-id|secrets|fair-queue|fair-turns'),
+          serviceKit('errors|clock|periodic|ids|user-id|secrets|batcher'),
           '^(node:)?crypto$',
           ...npm('lru-cache'),
         ],

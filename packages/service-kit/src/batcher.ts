@@ -2,24 +2,22 @@ import {
   currentDeadline,
   currentOrigin,
   type Deadline,
+  keepContext,
   type Origin,
   withinLastDeadline,
 } from './deadline.ts';
 import { AppError, unavailable } from './errors.ts';
-import { FairQueue, type Queued } from './fair-queue.ts';
 import { withinOrigins } from './telemetry/current-origin.ts';
 
-/** An item of a batch. */
-export interface Batched<Item, Result> {
-  readonly item: Item;
-  /** How long its caller waits. */
-  readonly deadline: Deadline | undefined;
-  readonly origin: Origin | undefined;
-  resolve(result: Result): void;
-  reject(error: unknown): void;
-}
+// A Batcher gathers items that arrive while earlier batches are in flight, and has each batch done by one run. There is no timer: an
+// item leaves at the end of the turn of the event loop in which it arrives, or as soon as a batch has ended. So a run always begins
+// after the calls of its items, and sees everything that was committed before them. Keys (apps, people) take turns item by item; when
+// the queue is full, the key with most loses its newest item. An item waits at most half of its caller's time, so that enough is left
+// for the answer; later, or when the caller has given up, it is refused instead of sent. The error of a run is the error of all its
+// items, except that an item that cannot be read or stored fails alone. A run ends early when the last of its callers has given up.
+// With batches of one item and several at once, it shares turns of work (`createTurns`). It stores nothing and repeats nothing.
 
-interface Limits<Item> {
+export interface BatcherOptions<Item> {
   /** Maximum total cost of the items that wait. Default 2,000. */
   readonly maxQueued?: number;
   /** Maximum wait in milliseconds. Default 15 s. */
@@ -28,30 +26,46 @@ interface Limits<Item> {
   readonly maxCost?: number;
   /** Default 1. */
   readonly costOf?: (item: Item) => number;
-  /** Whose the item is; see FairQueue. Default: all are of one. */
+  /** Default: all items are of one key. */
   readonly keyOf?: (item: Item) => string;
-  /** Whether a batch has at most one item of a key. Default: no. */
-  readonly oncePerKey?: boolean;
+  /** Maximum number of items of one key in flight. Default: any. */
+  readonly perKey?: number;
   /** Whether somebody still waits for the item, besides its deadline. */
   readonly isWanted?: (item: Item) => boolean;
   /** An item whose caller waits for no more than this is refused, in milliseconds. Default 0. */
   readonly marginMs?: number;
   /** Maximum number of batches in flight, slow ones aside, while items of this total cost wait. Default 1. */
   readonly atOnce?: (waiting: number) => number;
-  /** After this many milliseconds, a batch with unsettled items no longer holds up the next ones. Default: it always does. */
+  /** After this many milliseconds, a batch no longer holds up the next ones. Default: it always does. */
   readonly slowMs?: number;
   /** Maximum number of slow batches that hold up nothing. Default: any. */
   readonly maxSlow?: number;
 }
 
-export interface BatcherOptions<Item, Result> extends Limits<Item> {
-  /** Settles every item, each by itself. */
-  readonly send: (batch: readonly Batched<Item, Result>[]) => void;
+/**
+ * Returns one result for each item, in order. A run that commits changes calls `requireTimeLeft` before: it throws if a caller has no
+ * more time than `marginMs`. The others are then run again without that one.
+ */
+type Run<Item, Result> = (items: readonly Item[], requireTimeLeft: () => void) => Promise<readonly Result[]>;
+
+/** An item, and the call that waits for its result. */
+interface Call<Item, Result> {
+  readonly item: Item;
+  readonly key: string;
+  readonly cost: number;
+  readonly deadline: Deadline | undefined;
+  readonly origin: Origin | undefined;
+  /** By the monotonic clock, in milliseconds. */
+  readonly expiresAt: number;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
 }
 
-const MAX_QUEUED = 2_000;
-const MAX_WAIT_MS = 15_000;
-const MAX_COST = 64;
+/** The calls of one key, oldest first. */
+interface Line<Item, Result> {
+  readonly calls: Call<Item, Result>[];
+  cost: number;
+}
 
 /**
  * For reads by key. One that hangs delays the others for 50 ms; and eight that hang delay them until one of them ends, because more
@@ -59,148 +73,221 @@ const MAX_COST = 64;
  */
 export const SHORT_READS = { maxCost: 256, slowMs: 50, maxSlow: 8 } as const;
 
-/**
- * Gathers what arrives while earlier batches are in flight. There is no timer: an item leaves at the end of the turn of the event loop
- * in which it arrives, or as soon as a batch is settled. An item waits at most half of the time of its caller, so that enough is left
- * for the answer; later, or when the caller has given up, it is refused instead of sent.
- */
+/** Late items are searched at most this often. */
+const MIN_WATCH_MS = 10;
+
 export class Batcher<Item, Result> {
-  readonly #options: BatcherOptions<Item, Result>;
-  readonly #waiting: FairQueue<Waiting<Item, Result>>;
+  readonly #run: Run<Item, Result>;
+  readonly #options: BatcherOptions<Item>;
+  /** In the order of their turns; only keys with waiting calls. */
+  readonly #lines = new Map<string, Line<Item, Result>>();
+  /** Number of items in flight by key, if that is limited. */
+  readonly #running = new Map<string, number>();
+  #waiting = 0;
   #inFlight = 0;
   #slow = 0;
-  /** Slow batches that still hold up the next ones, because there are too many others; the oldest first. */
-  readonly #overdue = new Set<() => void>();
   #isScheduled = false;
+  #expiry: NodeJS.Timeout | undefined;
+  #expiryAt = Number.POSITIVE_INFINITY;
 
-  constructor(options: BatcherOptions<Item, Result>) {
+  constructor(run: Run<Item, Result>, options: BatcherOptions<Item> = {}) {
+    this.#run = run;
     this.#options = options;
-    this.#waiting = new FairQueue(options.maxQueued ?? MAX_QUEUED);
+  }
+
+  /** Total cost of the items that wait. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   /** Rejects with `unavailable` if the item was not sent. */
   add(item: Item, deadline = currentDeadline()): Promise<Result> {
-    const { maxWaitMs = MAX_WAIT_MS } = this.#options;
+    const { maxWaitMs = 15_000, keyOf, costOf } = this.#options;
     const waitMs = Math.min(maxWaitMs, (deadline?.remainingMs() ?? Number.POSITIVE_INFINITY) / 2);
-    const waiting = new Waiting<Item, Result>(item, this.#options, deadline, waitMs);
-    this.#waiting.add(waiting);
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const expiresAt = performance.now() + waitMs;
+    const [key, cost, origin] = [keyOf?.(item) ?? '', costOf?.(item) ?? 1, currentOrigin()];
+    this.#queue({ item, key, cost, deadline, origin, expiresAt, resolve, reject });
     this.#sendSoon();
-    return waiting.promise;
+    return promise;
+  }
+
+  #queue(call: Call<Item, Result>): void {
+    if (!this.#makeRoom(call)) {
+      refuse(call, 'the queue is full');
+      return;
+    }
+    const line = this.#lines.get(call.key) ?? { calls: [], cost: 0 };
+    this.#lines.set(call.key, line);
+    line.calls.push(call);
+    line.cost += call.cost;
+    this.#waiting += call.cost;
+    this.#watch(call.expiresAt);
+  }
+
+  /** Returns false if the call has to be refused itself, because no other key has more. */
+  #makeRoom({ key, cost }: Call<Item, Result>): boolean {
+    const { maxQueued = 2_000 } = this.#options;
+    while (this.#waiting + cost > maxQueued) {
+      const own = (this.#lines.get(key)?.cost ?? 0) + cost;
+      const largest = this.#findLargest();
+      const last = largest !== undefined && largest.cost > own ? largest.calls.at(-1) : undefined;
+      if (largest === undefined || last === undefined) return false;
+      this.#remove(largest, last);
+      refuse(last, 'the queue is full');
+    }
+    return true;
+  }
+
+  #findLargest(): Line<Item, Result> | undefined {
+    let largest: Line<Item, Result> | undefined;
+    for (const line of this.#lines.values()) if (line.cost > (largest?.cost ?? 0)) largest = line;
+    return largest;
+  }
+
+  #remove(line: Line<Item, Result>, call: Call<Item, Result>): void {
+    if (line.calls[0] === call) line.calls.shift();
+    else line.calls.splice(line.calls.indexOf(call), 1);
+    line.cost -= call.cost;
+    this.#waiting -= call.cost;
+    if (line.calls.length === 0) this.#lines.delete(call.key);
   }
 
   get #isBusy(): boolean {
-    return this.#inFlight >= (this.#options.atOnce?.(this.#waiting.cost) ?? 1);
+    const { atOnce, maxSlow = Number.POSITIVE_INFINITY } = this.#options;
+    return this.#inFlight - Math.min(this.#slow, maxSlow) >= (atOnce?.(this.#waiting) ?? 1);
   }
 
   #sendSoon(): void {
-    if (this.#isScheduled || this.#waiting.isEmpty || this.#isBusy) return;
+    if (this.#isScheduled || this.#lines.size === 0 || this.#isBusy) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
       while (!this.#isBusy) {
-        const batch = this.#waiting.take(this.#options.maxCost ?? MAX_COST, this.#options.oncePerKey);
+        const batch = this.#take();
         if (batch.length === 0) return;
-        this.#send(batch);
+        void this.#send(batch);
       }
     });
   }
 
-  #send(batch: readonly Waiting<Item, Result>[]): void {
-    const { slowMs, maxSlow = Number.POSITIVE_INFINITY } = this.#options;
-    let unsettled = batch.length;
-    let isSlow = false;
-    this.#inFlight += 1;
+  #take(): Call<Item, Result>[] {
+    const { maxCost = 64, marginMs, isWanted } = this.#options;
+    const batch: Call<Item, Result>[] = [];
+    const now = performance.now();
+    let room = maxCost;
+    for (;;) {
+      const line = this.#nextLine();
+      const call = line?.calls[0];
+      if (line === undefined || call === undefined || call.cost > room) return batch;
+      this.#remove(line, call);
+      if (this.#lines.delete(call.key)) this.#lines.set(call.key, line);
+      if (call.expiresAt <= now) refuse(call, 'waited too long');
+      else if (isLate(call, marginMs) || isWanted?.(call.item) === false) call.reject(gone());
+      else {
+        room -= call.cost;
+        batch.push(call);
+        this.#countRunning(call, 1);
+      }
+    }
+  }
+
+  /** The line with the fewest items in flight, if that is limited; of several, the one whose last turn is longest ago. */
+  #nextLine(): Line<Item, Result> | undefined {
+    let next: Line<Item, Result> | undefined;
+    let { perKey: fewest = 1 } = this.#options;
+    for (const [key, line] of this.#lines) {
+      const running = this.#running.get(key) ?? 0;
+      if (running < fewest) [next, fewest] = [line, running];
+      if (fewest === 0) break;
+    }
+    return next;
+  }
+
+  async #send(batch: readonly Call<Item, Result>[]): Promise<void> {
+    const { slowMs, marginMs } = this.#options;
+    let slow = 0;
     const becomeSlow = () => {
-      if (this.#slow >= maxSlow) return this.#overdue.add(becomeSlow);
-      this.#overdue.delete(becomeSlow);
-      isSlow = true;
+      slow = 1;
       this.#slow += 1;
-      this.#inFlight -= 1;
       this.#sendSoon();
     };
-    const slow = slowMs === undefined ? undefined : setTimeout(becomeSlow, slowMs);
-    const settle = () => {
-      unsettled -= 1;
-      if (unsettled > 0) return;
-      clearTimeout(slow);
-      this.#overdue.delete(becomeSlow);
-      if (isSlow) this.#slow -= 1;
-      else this.#inFlight -= 1;
-      for (const oldest of this.#overdue.values().take(1)) oldest();
-      this.#sendSoon();
+    const timer = slowMs === undefined ? undefined : setTimeout(becomeSlow, slowMs);
+    this.#inFlight += 1;
+    await answer(this.#run, batch, marginMs);
+    clearTimeout(timer);
+    this.#inFlight -= 1;
+    this.#slow -= slow;
+    for (const call of batch) this.#countRunning(call, -1);
+    this.#sendSoon();
+  }
+
+  #countRunning({ key }: Call<Item, Result>, change: number): void {
+    if (this.#options.perKey === undefined) return;
+    const running = (this.#running.get(key) ?? 0) + change;
+    if (running > 0) this.#running.set(key, running);
+    else this.#running.delete(key);
+  }
+
+  /** Ends waits on time even while nothing is taken. */
+  #watch(at: number): void {
+    if (at >= this.#expiryAt) return;
+    clearTimeout(this.#expiry);
+    this.#expiryAt = at;
+    const check = () => {
+      this.#expiryAt = Number.POSITIVE_INFINITY;
+      this.#watch(this.#refuseLate());
     };
-    for (const each of batch) each.onSettled = settle;
-    this.#options.send(batch);
+    this.#expiry = setTimeout(check, Math.max(MIN_WATCH_MS, at - performance.now())).unref();
+  }
+
+  /** Returns when the next call will be late. */
+  #refuseLate(): number {
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const line of this.#lines.values()) {
+      for (const call of [...line.calls]) {
+        if (call.expiresAt > now) next = Math.min(next, call.expiresAt);
+        else {
+          this.#remove(line, call);
+          refuse(call, 'waited too long');
+        }
+      }
+    }
+    return next;
   }
 }
 
-class Waiting<Item, Result> implements Batched<Item, Result>, Queued {
-  readonly item: Item;
-  readonly deadline: Deadline | undefined;
-  readonly origin = currentOrigin();
-  readonly key: string;
-  readonly cost: number;
-  readonly expiresAt: number;
-  onSettled: (() => void) | undefined;
-  readonly #options: Limits<Item>;
-  readonly #outcome = Promise.withResolvers<Result>();
-
-  constructor(item: Item, options: Limits<Item>, deadline: Deadline | undefined, waitMs: number) {
-    this.item = item;
-    this.#options = options;
-    this.deadline = deadline;
-    this.key = options.keyOf?.(item) ?? '';
-    this.cost = options.costOf?.(item) ?? 1;
-    this.expiresAt = performance.now() + waitMs;
-  }
-
-  get promise(): Promise<Result> {
-    return this.#outcome.promise;
-  }
-
-  isWanted(): boolean {
-    return !isLate(this, this.#options.marginMs) && this.#options.isWanted?.(this.item) !== false;
-  }
-
-  refuse(cause: unknown): void {
-    this.#outcome.reject(unavailable(cause));
-  }
-
-  resolve(result: Result): void {
-    this.onSettled?.();
-    this.#outcome.resolve(result);
-  }
-
-  reject(error: unknown): void {
-    this.onSettled?.();
-    this.#outcome.reject(error);
-  }
-}
-
-/**
- * Has items answered together by `run`, which returns one result for each, in their order. So what a caller waits for always began
- * after it called, and sees everything that was committed before. An error of a run is the error of all its items, except that an item
- * that cannot be read or stored fails alone. A run ends early when the last of its callers has given up, never with one alone.
- *
- * A run that commits changes calls `requireTimeLeft` before: it throws if a caller has no more time than `marginMs`. The others are
- * then run again without that one.
- */
-export function batchingCalls<Item, Result>(run: Run<Item, Result>, limits: Limits<Item> = {}) {
-  const send = (batch: readonly Batched<Item, Result>[]) => void answer(run, batch, limits.marginMs);
-  const batcher = new Batcher<Item, Result>({ ...limits, send });
+/** Has items done together by `run`. */
+export function batchingCalls<Item, Result>(run: Run<Item, Result>, options?: BatcherOptions<Item>) {
+  const batcher = new Batcher(run, options);
   return (item: Item): Promise<Result> => batcher.add(item);
 }
 
-type Run<Item, Result> = (items: readonly Item[], requireTimeLeft: () => void) => Promise<readonly Result[]>;
+export interface TurnLimits extends Pick<BatcherOptions<unknown>, 'maxQueued' | 'maxWaitMs' | 'perKey'> {
+  /** Maximum number running at once, over all keys. */
+  readonly atOnce: number;
+}
+
+/** Runs work of a key when it is its turn. Throws `unavailable` if too many wait, or it waited too long. */
+export type Turns = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+export function createTurns({ atOnce, ...limits }: TurnLimits): Turns {
+  const turns = new Batcher<{ key: string; work: () => Promise<unknown> }, unknown>(
+    async (items) => Promise.all(items.map(({ work }) => work())),
+    { ...limits, maxCost: 1, atOnce: () => atOnce, keyOf: ({ key }) => key },
+  );
+  return (key, work) => turns.add({ key, work: keepContext(work) }) as Promise<never>;
+}
 
 /** Never rejects. */
 async function answer<Item, Result>(
   run: Run<Item, Result>,
-  batch: readonly Batched<Item, Result>[],
+  batch: readonly Call<Item, Result>[],
   marginMs?: number,
 ): Promise<void> {
   let late: AppError | undefined;
-  const isInTime = (one: Batched<Item, Result>) => !isLate(one, marginMs);
+  const isInTime = (call: Call<Item, Result>) => !isLate(call, marginMs);
   const requireTimeLeft = () => {
     if (batch.every(isInTime)) return;
     late = gone();
@@ -214,14 +301,20 @@ async function answer<Item, Result>(
     const results = await withinOrigins(origins, () => withinLastDeadline(deadlines, work));
     // Results that cannot be assigned to their items belong to nobody.
     if (results.length !== batch.length) throw new Error('not one result for each item');
-    for (const [index, one] of batch.entries()) settle(one, results[index] as Result);
+    for (const [index, call] of batch.entries()) settle(call, results[index] as Result);
   } catch (error) {
     const again = error === late ? [batch.filter(isInTime)] : splitAfter(error, batch);
     const kept = new Set(again.flat());
-    for (const one of batch) if (!kept.has(one)) one.reject(error);
+    for (const call of batch) if (!kept.has(call)) call.reject(error);
     // One after the other, so that a batch never has more than one run.
     for (const some of again) if (some.length > 0) await answer(run, some, marginMs);
   }
+}
+
+/** Nothing is recorded as read for a caller that has given up. */
+function settle<Result>(call: Call<unknown, Result>, result: Result): void {
+  if (isLate(call)) call.reject(gone());
+  else call.resolve(result);
 }
 
 /** The halves of a failed batch if the error is about one of its items, which few runs find, else none. */
@@ -231,20 +324,6 @@ function splitAfter<One>(error: unknown, batch: readonly One[]): (readonly One[]
   return [batch.slice(0, middle), batch.slice(middle)];
 }
 
-/** Nothing is recorded as read for a caller that has given up. */
-function settle<Result>(one: Batched<unknown, Result>, result: Result): void {
-  if (isLate(one)) one.reject(gone());
-  else one.resolve(result);
-}
-
-function isLate({ deadline }: Pick<Batched<unknown, unknown>, 'deadline'>, marginMs = 0): boolean {
-  return deadline !== undefined && deadline.remainingMs() <= marginMs;
-}
-
-function gone(): AppError {
-  return unavailable(new Error('the caller stopped waiting'));
-}
-
 /**
  * Whether an item was refused as unusable and nothing was done: by the called service, or by Postgres (SQLSTATE classes 22, a value,
  * and 23, a constraint).
@@ -252,4 +331,16 @@ function gone(): AppError {
 function isAboutOneItem(error: unknown): boolean {
   if (error instanceof AppError) return error.reason === 'invalid_request';
   return error instanceof Error && 'code' in error && /^2[23]...$/.test(`${error.code}`);
+}
+
+function isLate({ deadline }: { readonly deadline: Deadline | undefined }, marginMs = 0): boolean {
+  return deadline !== undefined && deadline.remainingMs() <= marginMs;
+}
+
+function gone(): AppError {
+  return unavailable(new Error('the caller stopped waiting'));
+}
+
+function refuse({ reject }: { readonly reject: (error: unknown) => void }, why: string): void {
+  reject(unavailable(new Error(why)));
 }

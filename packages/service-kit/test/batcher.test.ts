@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { batchingCalls } from '../src/batcher.ts';
+import { batchingCalls, createTurns } from '../src/batcher.ts';
 import { currentDeadline, Deadline, withinDeadline } from '../src/deadline.ts';
 import { invalidRequest } from '../src/errors.ts';
 
@@ -258,7 +258,7 @@ describe('changes with keys', () => {
         requireTimeLeft();
         return items;
       },
-      { keyOf: (item) => item.split(':')[0] ?? '', oncePerKey: true, marginMs: MARGIN_MS },
+      { keyOf: (item) => item.split(':')[0] ?? '', perKey: 1, marginMs: MARGIN_MS },
     );
     const late = (deadline: Deadline, item: string) =>
       expect(withinDeadline(deadline, () => change(item))).rejects.toMatchObject({ reason: 'unavailable' });
@@ -286,5 +286,46 @@ describe('changes with keys', () => {
     const [, ...committed] = await Promise.all([late(deadline, 'b:late'), ...items.map(change)]);
     expect(committed).toEqual(items);
     expect(runs).toEqual([['b:late', ...items], items]);
+  });
+});
+
+describe('turns', () => {
+  test('begin at most so many at once, of one key fewer; each within the deadline of its caller', async () => {
+    const turns = createTurns({ atOnce: 3, perKey: 2, maxWaitMs: 1_000 });
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const deadline = new Deadline(60_000);
+    const take = (name: string) =>
+      withinDeadline(deadline, () =>
+        turns(name.slice(0, 1), async () => {
+          expect(currentDeadline()).toBe(deadline);
+          begun.push(name);
+          await new Promise<void>((resolve) => ends.push(resolve));
+          return name;
+        }),
+      );
+    const outcomes = Promise.allSettled(['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map(take));
+    await turn();
+    expect(begun).toEqual(['a1', 'b1', 'c1']);
+    ends[2]?.();
+    await turn();
+    await turn();
+    expect(begun.slice(3)).toEqual(['a2']);
+    ends[1]?.();
+    await turn();
+    await turn();
+    // `a` has two running, so its third waits although it came first.
+    expect(begun.slice(4)).toEqual(['b2']);
+    jest.advanceTimersByTime(1_000);
+    for (const end of ends) end();
+    expect(values(await outcomes)).toEqual(['a1', 'a2', 'unavailable', 'b1', 'b2', 'c1']);
+  });
+
+  test('fail with the error of their work, and make room', async () => {
+    const turns = createTurns({ atOnce: 1 });
+    const failing = turns('a', () => Promise.reject(new Error('lost')));
+    const next = turns('a', async () => 'next');
+    await expect(failing).rejects.toThrow('lost');
+    expect(await next).toBe('next');
   });
 });

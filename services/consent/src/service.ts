@@ -7,7 +7,6 @@ import { createUserOf } from '@phds/service-kit/rpc/context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import { openReloads } from '@phds/service-kit/settings/reload';
 import { openSessionVerification, toRpcServerOptions } from '@phds/service-kit/settings/service-options';
-import { callOrigins } from '@phds/service-kit/telemetry/current-origin';
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
@@ -155,7 +154,6 @@ function createRecorder(
   const recorder = createAccessRecorder({
     store: overrides.accessRecords?.(store) ?? store,
     clock,
-    origins: callOrigins,
     maxBatch: LARGEST_BATCH,
     maxQueued: config.ACCESS_QUEUE_LIMIT,
     maxWaitMs: config.ACCESS_QUEUE_WAIT_MS,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { reportFailures } from '@phds/service-kit/background-failures';
+import { createTurns, type Turns } from '@phds/service-kit/batcher';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { withoutDeadline } from '@phds/service-kit/deadline';
-import { FairTurns } from '@phds/service-kit/fair-turns';
 import { openPostgres, type Postgres, toHalf } from '@phds/service-kit/postgres/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres/postgres-names';
 import { startPruning } from '@phds/service-kit/pruning';
@@ -54,7 +54,7 @@ const SERVICE = 'health-data';
 const DAY_MS = 86_400_000;
 
 /** Two people's data is made at once, which takes up to two seconds; the names of a test run wait for theirs. */
-const MAKING_PEOPLE = { atOnce: 2, perKey: 1, maxWaiting: 1, maxWaitMs: 15_000 };
+const MAKING_PEOPLE = { atOnce: 2, perKey: 1, maxQueued: 100, maxWaitMs: 15_000 };
 
 /** Parts that tests replace. */
 export interface Overrides {
@@ -165,16 +165,16 @@ function toPlacement({ DATABASE_DISTRIBUTED: distributed }: Config): Placement {
 const SCANS_WAITING = 20;
 
 function toScanLimits({ SUMMARY_SCAN_TIMEOUT_MS: statementTimeoutMs }: Config): ScanLimits {
-  return { maxWaiting: SCANS_WAITING, maxWaitMs: statementTimeoutMs / 4, statementTimeoutMs };
+  return { maxQueued: SCANS_WAITING, maxWaitMs: statementTimeoutMs / 4, statementTimeoutMs };
 }
 
-/** Reads of one app that wait for a turn, and how long: less than the gateway waits for an answer. */
-const READS = { maxWaiting: 200, maxWaitMs: 2_000 };
+/** Reads that wait for a turn, and how long: less than the gateway waits for an answer. */
+const READS = { maxQueued: 400, maxWaitMs: 2_000 };
 
 /** Few at once, because newest pages wait for the connections and for the processor time that they use. */
-function createReadTurns(pool: Postgres['pool']): FairTurns {
+function createReadTurns(pool: Postgres['pool']): Turns {
   const atOnce = Math.ceil(toHalf(pool) / 2);
-  return new FairTurns({ ...READS, atOnce, perKey: Math.ceil(atOnce / 2) });
+  return createTurns({ ...READS, atOnce, perKey: Math.ceil(atOnce / 2) });
 }
 
 function createRpcServices(parts: Parts) {
@@ -204,10 +204,10 @@ function createRpcServices(parts: Parts) {
 
 function createSandbox({ ingestion, pool }: Parts, publicIds: PublicIds) {
   const people = createPgSandboxPeople(pool);
-  const turns = new FairTurns(MAKING_PEOPLE);
+  const inTurn = createTurns(MAKING_PEOPLE);
   // Several calls wait for the same data, so it is made even if the first of them gives up.
-  const take: FairTurns['take'] = (key, work) => withoutDeadline(() => turns.take(key, work));
-  return createSandboxService({ ...ingestion, people, makeUp: makeUpLife, publicIds }, { take });
+  const turns: Turns = (key, work) => withoutDeadline(() => inTurn(key, work));
+  return createSandboxService({ ...ingestion, people, makeUp: makeUpLife, publicIds }, turns);
 }
 
 /** What ingestion writes with. */

@@ -2,7 +2,7 @@ import type { ScanLimits } from '../src/store/pg-summaries.ts';
 
 /** Limits that only a defect reaches: a busy machine must not appear overloaded. */
 export const PATIENT_SCANS: ScanLimits = {
-  maxWaiting: 1_000,
+  maxQueued: 1_000,
   maxWaitMs: 30_000,
   statementTimeoutMs: 30_000,
 };

@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
+import { createTurns } from '@phds/service-kit/batcher';
 import { unavailable } from '@phds/service-kit/errors';
-import { FairTurns } from '@phds/service-kit/fair-turns';
 import { newId } from '@phds/service-kit/ids';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createPreparation, type SandboxPorts } from '../src/app/sandbox.ts';
@@ -157,7 +157,7 @@ describe('the preparation of a person', () => {
         return { profile: { name: userId }, readings: [], records: [] };
       },
     };
-    const turns = new FairTurns({ atOnce: 2, perKey: 1, maxWaiting: 1, maxWaitMs: Number.POSITIVE_INFINITY });
+    const turns = createTurns({ atOnce: 2, perKey: 1 });
     return { ports, prepare: createPreparation(ports as SandboxPorts, turns), begun, finish };
   }
 

@@ -54,7 +54,9 @@ function open(limits: Partial<ScanLimits> = {}, poolSize = 10) {
 }
 
 /** Waits until everything that needs no response of the database has happened. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const settled = async () => {
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
 
 const namesOf = (scans: readonly { readonly userId: string }[]) => scans.map(({ userId }) => userId);
 
@@ -76,17 +78,16 @@ describe('summaries computed from readings', () => {
     const { ask, scans } = open();
     const heavy = ['a', 'b', 'c', 'd'].map((name) => ask('heavy', name));
     const busy = ['e', 'f', 'g'].map((name) => ask('busy', name));
-    const late = ['h', 'i'].map((name) => ask('late', name));
     await settled();
-    expect(namesOf(scans)).toEqual(['a', 'b', 'e', 'f']);
+    expect(namesOf(scans)).toEqual(['a', 'e', 'b', 'f']);
+    const late = ['h', 'i'].map((name) => ask('late', name));
     const begun: string[] = [];
     for (let ended = 0; ended < 5; ended += 1) {
       scans[ended]?.end();
       await settled();
       begun.push(...namesOf(scans.slice(4 + ended)));
     }
-    // When heavy's `a` ends, heavy has one, late none; then heavy has none; then busy and late have one each, and busy waited
-    // longer.
+    // When heavy's `a` ends, heavy has one, late none; then each has one, and heavy waited longest.
     expect(begun).toEqual(['h', 'c', 'g', 'i', 'd']);
     for (const { end } of scans) end();
     await Promise.all([...heavy, ...busy, ...late]);
@@ -105,13 +106,13 @@ describe('summaries computed from readings', () => {
   });
 
   test('are refused when many of the app are waiting or the wait is long, and continue afterwards', async () => {
-    const { ask, scans } = open({ maxWaiting: 1, maxWaitMs: 50 });
+    const { ask, scans } = open({ maxQueued: 2, maxWaitMs: 50 });
     const first = ['ada', 'bob'].map((user) => ask('app', user));
     await settled();
-    const late = ask('app', 'cyd');
+    const late = ['cyd', 'eve'].map((user) => ask('app', user));
     await settled();
     await expect(ask('app', 'dan')).rejects.toMatchObject({ reason: 'unavailable' });
-    await expect(late).rejects.toMatchObject({ reason: 'unavailable' });
+    for (const one of late) await expect(one).rejects.toMatchObject({ reason: 'unavailable' });
     for (const { end } of scans) end();
     await Promise.all(first);
     const next = ask('app', 'dan');
@@ -141,7 +142,7 @@ test('a summary counts for the app of the token, and a preview for the person', 
   } as unknown as Caller;
   const recorder = { record: () => Promise.resolve('released' as const) };
   const publicIds = createPublicIds(Buffer.alloc(32));
-  const turns = { take: <T>(_: string, read: () => Promise<T>) => read() };
+  const turns = <T>(_: string, read: () => Promise<T>) => read();
   const parameters = {
     page: 1,
     pageSize: 5,

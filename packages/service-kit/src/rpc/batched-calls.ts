@@ -6,8 +6,8 @@ import {
   type MessageShape,
 } from '@bufbuild/protobuf';
 import type { Answer, CallSchema } from '@phds/contracts/phds/common/v1/calls_pb';
-import { type Batched, Batcher } from '../batcher.ts';
-import { Deadline, withinDeadline, withinOrigin } from '../deadline.ts';
+import { Batcher } from '../batcher.ts';
+import { Deadline, withinOrigin } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { toCarriedOrigin } from '../telemetry/current-origin.ts';
 import { MAX_CALLS } from './batch-rpc.ts';
@@ -21,7 +21,7 @@ export interface CarriedCall<I extends DescMessage> {
   readonly request: MessageInitShape<I>;
   /** The access assertion, for rpcs that require one. */
   readonly assertion?: string;
-  /** Whose the call is; see FairQueue. Default: all are of one. */
+  /** Whose the call is; see Batcher. Default: all are of one. */
   readonly key?: string;
   /** Whether somebody still waits for the answer. Default: until the deadline. */
   readonly isWanted?: () => boolean;
@@ -61,10 +61,7 @@ export function createBatchedCalls<I extends DescMessage, O extends DescMessage>
   const { method, batch, deadlineMs, atOnce, isRepeatable } = options;
 
   const send = async (calls: readonly Waiting<I>[]): Promise<readonly Answer[]> => {
-    const last = new Deadline(Math.max(...calls.map(({ deadline }) => deadline.remainingMs())));
-    // Each call has its own origin, so the batch has none.
-    const work = () => withinDeadline(last, () => batch({ calls: calls.map(toMessage) }));
-    const { answers } = await withinOrigin(undefined, work);
+    const { answers } = await batch({ calls: calls.map(toMessage) });
     // Answers that cannot be assigned to their calls belong to nobody.
     if (answers.length !== calls.length)
       throw new AppError('internal', '', { cause: new Error('not one answer for each call') });
@@ -73,28 +70,22 @@ export function createBatchedCalls<I extends DescMessage, O extends DescMessage>
   const isWorthRepeating = ({ request, deadline, isWanted }: Waiting<I>) =>
     isRepeatable?.(request) !== false && deadline.remainingMs() > 0 && isWanted?.() !== false;
 
-  /** Never rejects. */
-  const answerAll = async (
-    calls: readonly Batched<Waiting<I>, Answer>[],
-    isRepetition = false,
-  ): Promise<void> => {
+  const run = async (calls: readonly Waiting<I>[]): Promise<readonly (Answer | AppError)[]> => {
     try {
-      const answers = await send(calls.map(({ item }) => item));
-      for (const [index, call] of calls.entries()) call.resolve(answers[index] as Answer);
+      return await send(calls);
     } catch (error) {
-      const isAgain = !isRepetition && isConnectionLost(error);
-      const again = calls.filter(({ item }) => isAgain && isWorthRepeating(item));
-      for (const call of calls) if (!again.includes(call)) call.reject(error);
-      if (again.length > 0) await answerAll(again, true);
+      const again = isConnectionLost(error) ? calls.filter(isWorthRepeating) : [];
+      if (!isConnectionLost(error) || again.length === 0) throw error;
+      const answers = await send(again);
+      return calls.map((call) => answers[again.indexOf(call)] ?? error);
     }
   };
-  const batcher = new Batcher<Waiting<I>, Answer>({
+  const batcher = new Batcher(run, {
     maxCost: MAX_CALLS,
     keyOf: ({ key = '' }) => key,
     isWanted: ({ isWanted }) => isWanted?.() !== false,
     slowMs: SLOW_BATCH_MS,
     ...(atOnce && { atOnce }),
-    send: (calls) => void answerAll(calls),
   });
 
   return (call) =>
@@ -102,7 +93,10 @@ export function createBatchedCalls<I extends DescMessage, O extends DescMessage>
       const deadline = new Deadline(toTimeLeft(deadlineMs));
       const bytes = encode(method.input, call.request);
       const waiting = { ...call, deadline, origin: toCarriedOrigin(), bytes };
-      return toResponse(method, await batcher.add(waiting, deadline));
+      // Each call carries its own origin, so the batch has none.
+      const answer = await withinOrigin(undefined, () => batcher.add(waiting, deadline));
+      if (answer instanceof AppError) throw answer;
+      return toResponse(method, answer);
     });
 }
 

@@ -57,9 +57,6 @@ export function withinOrigins<T>(
   return withinOrigin(shared, () => inSharedSpan(traces, work));
 }
 
-/** For code that knows origins only as a port. */
-export const callOrigins = { current: currentOrigin, within: withinOrigins } as const;
-
 /** Fields of the current work for each line of the log. */
 export function toLogFields(): { requestId?: string; requestIds?: readonly string[]; traceId?: string } {
   const origin = currentOrigin();

@@ -39,7 +39,7 @@ function toText(key: Key): string {
 const USE_MARGIN_MS = 500;
 
 /** A group that hangs delays the others for 50 ms, two until one of them ends. The other connections are for look-ups. */
-const GROUPS = { oncePerKey: true, marginMs: USE_MARGIN_MS, slowMs: 50, maxSlow: 2 } as const;
+const GROUPS = { perKey: 1, marginMs: USE_MARGIN_MS, slowMs: 50, maxSlow: 2 } as const;
 
 interface Outcome {
   /** False if the row that decides was locked, or is no more. Then nothing was changed. */

@@ -25,13 +25,6 @@ export interface AccessRecordStore {
   judge(accesses: readonly Access[], userRefs: readonly Uint8Array[]): Promise<Judgement[]>;
 }
 
-/** Names the requests that a batch is written for in logs and traces. Origins are opaque here. */
-export interface CallOrigins {
-  /** The origin of the current call. */
-  current(): unknown;
-  within<T>(origins: readonly unknown[], work: () => Promise<T>): Promise<T>;
-}
-
 /** People who have ever given a consent. Access records identify them by 16 random bytes until they are erased. */
 export interface PersonStore {
   /**

@@ -21,8 +21,8 @@ export interface AccessRecordStamp {
  * millisecond is used ahead of time.
  */
 export interface AccessRecordStamps {
-  /** `count` is at most 4096. */
-  next(count: number): AccessRecordStamp;
+  /** Later than `after`, in Unix milliseconds. `count` is at most 4096. */
+  next(count: number, after?: number): AccessRecordStamp;
   /** Whether the clock went back so far that records would be dated wrongly for a long time. */
   isAhead(): boolean;
   /** Makes the next stamp use the clock's time, even if it is lower than the last one. */
@@ -33,8 +33,8 @@ export function createAccessRecordStamps(clock: Clock): AccessRecordStamps {
   let millisecond = 0;
   let used = 0;
   return {
-    next(count) {
-      const now = clock.now().getTime();
+    next(count, after = 0) {
+      const now = Math.max(clock.now().getTime(), after > millisecond ? after + 1 : 0);
       if (now > millisecond) {
         millisecond = now;
         used = 0;

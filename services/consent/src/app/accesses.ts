@@ -1,7 +1,7 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
+import type { Turns } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
-import type { FairTurns } from '@phds/service-kit/fair-turns';
 import type { AccessDay, AccessEntry, AppUsage, RefusalCount } from '../domain/access.ts';
 import { latestDays, toLocalDays } from '../domain/local-days.ts';
 import type { AccessFilter, AccessHistoryStore, AppUsageStore, DayFilter, DayRange } from './access-ports.ts';
@@ -39,11 +39,11 @@ export function createAccesses(dependencies: {
   readonly appUsage: AppUsageStore;
   readonly clock: Clock;
   /** The turns of people, so that one who reads a long history leaves connections to others. */
-  readonly historyTurns: Pick<FairTurns, 'take'>;
+  readonly historyTurns: Turns;
 }): Accesses {
   const { history, appUsage, clock, historyTurns } = dependencies;
   const find = async <T>(userId: string, read: () => Promise<T | null>): Promise<T> => {
-    const found = await historyTurns.take(userId, read);
+    const found = await historyTurns(userId, read);
     if (found === null) throw notFound();
     return found;
   };

@@ -1,4 +1,4 @@
-import { FairTurns } from '@phds/service-kit/fair-turns';
+import { createTurns } from '@phds/service-kit/batcher';
 import { toHalf } from '@phds/service-kit/postgres/postgres';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type { HostWebhook } from '../webhooks/host-webhooks.ts';
@@ -33,8 +33,8 @@ export interface StoreOptions {
   readonly hostWebhooks: readonly HostWebhook[];
 }
 
-/** For one person. */
-const HISTORIES = { perKey: 2, maxWaiting: 20, maxWaitMs: 2_000 };
+/** Two at once for one person. */
+const HISTORIES = { perKey: 2, maxQueued: 100, maxWaitMs: 2_000 };
 
 export type Stores = ReturnType<typeof createStores>;
 
@@ -68,7 +68,7 @@ export function createStores(
     people: createPgPeople(ordinary),
     history: createPgAccessHistory(ordinary),
     appUsage: createPgAppUsage(ordinary),
-    historyTurns: new FairTurns({ ...HISTORIES, atOnce: toHalf(ordinary) }),
+    historyTurns: createTurns({ ...HISTORIES, atOnce: toHalf(ordinary) }),
     operatorActs: createPgOperatorActs(ordinary),
     checkpoints: createPgCheckpoints(ordinary),
     sandboxGrants: createPgSandboxGrants(ordinary),

@@ -1,6 +1,6 @@
 import type { EndpointId } from '@phds/catalog/endpoints';
+import type { Turns } from '@phds/service-kit/batcher';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
-import type { FairTurns } from '@phds/service-kit/fair-turns';
 import type { Caller } from './caller.ts';
 import { resolveParameters, type SentRequest } from './data-request.ts';
 import { type Answer, type Document, toDocument } from './document.ts';
@@ -13,7 +13,7 @@ export interface ReleasePorts {
   readonly recorder: AccessRecorder;
   readonly publicIds: PublicIds;
   /** The turns of apps for reads that share no statement with others. */
-  readonly turns: Pick<FairTurns, 'take'>;
+  readonly turns: Turns;
 }
 
 /** A request of an app, of either interface. */
@@ -51,7 +51,7 @@ export async function releaseData(
   const { clientId, userId, dataFrom } = caller;
   const ids = publicIds(clientId);
   const { from, to, page, takesTurn, read } = prepare(caller, ids);
-  const answer = await (takesTurn ? turns.take(clientId, () => read(data)) : read(data));
+  const answer = await (takesTurn ? turns(clientId, () => read(data)) : read(data));
   const isError = answer instanceof AppError;
   const scope = (isError ? undefined : answer.scope) ?? scopes.join(' ');
   const verdict = await recorder.record({

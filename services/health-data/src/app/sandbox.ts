@@ -1,7 +1,7 @@
 import type { Category } from '@phds/catalog/categories';
 import { findMetricByName } from '@phds/catalog/metrics';
+import type { Turns } from '@phds/service-kit/batcher';
 import { AppError } from '@phds/service-kit/errors';
-import type { FairTurns } from '@phds/service-kit/fair-turns';
 import { toArrival, toCorrection } from '../domain/sandbox-reading.ts';
 import { putHealthRecords } from './ingest-health-records.ts';
 import { deleteReadings, putReadings } from './ingest-readings.ts';
@@ -28,14 +28,11 @@ const RECORDS_AT_ONCE = 500;
  * data is made at once. The profile is stored last and tells that the data is complete. A repeat after an interruption stores the rest,
  * because readings and records have natural keys.
  */
-export function createPreparation(
-  ports: SandboxPorts,
-  turns: Pick<FairTurns, 'take'>,
-): (userId: string) => Promise<void> {
+export function createPreparation(ports: SandboxPorts, turns: Turns): (userId: string) => Promise<void> {
   const running = new Map<string, Promise<void>>();
   const prepare = async (userId: string) => {
     if (await ports.people.hasProfile(userId)) return;
-    await turns.take(userId, () => storeLife(ports, userId, ports.makeUp(userId, ports.clock.now())));
+    await turns(userId, () => storeLife(ports, userId, ports.makeUp(userId, ports.clock.now())));
   };
   return (userId) => {
     const started = running.get(userId) ?? prepare(userId).finally(() => running.delete(userId));

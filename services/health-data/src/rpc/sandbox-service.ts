@@ -1,13 +1,13 @@
 import { type Category, isCategory } from '@phds/catalog/categories';
 import { SandboxDataChange, SandboxService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
+import type { Turns } from '@phds/service-kit/batcher';
 import { invalidRequest } from '@phds/service-kit/errors';
-import type { FairTurns } from '@phds/service-kit/fair-turns';
 import { isId } from '@phds/service-kit/ids';
 import { implement } from '@phds/service-kit/rpc/service';
 import { changeData, createPreparation, type DataTrigger, type SandboxPorts } from '../app/sandbox.ts';
 
 /** phds.healthdata.v1.SandboxService. Registered in a sandbox deployment only. */
-export function createSandboxService(ports: SandboxPorts, turns: Pick<FairTurns, 'take'>) {
+export function createSandboxService(ports: SandboxPorts, turns: Turns) {
   const prepare = createPreparation(ports, turns);
   return implement(
     SandboxService,

@@ -1,7 +1,7 @@
 import type { MetricKey } from '@phds/catalog/metrics';
 import { getMetric } from '@phds/catalog/metrics';
+import { createTurns, type TurnLimits, type Turns } from '@phds/service-kit/batcher';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { FairTurns, type TurnLimits } from '@phds/service-kit/fair-turns';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { toHalf } from '@phds/service-kit/postgres/postgres';
 import type pg from 'pg';
@@ -20,7 +20,7 @@ interface AnyRow {
 }
 
 /** Limits of the summaries computed from readings. */
-export interface ScanLimits extends Pick<TurnLimits, 'maxWaiting' | 'maxWaitMs'> {
+export interface ScanLimits extends Pick<TurnLimits, 'maxQueued' | 'maxWaitMs'> {
   /** Milliseconds. */
   readonly statementTimeoutMs: number;
 }
@@ -33,9 +33,9 @@ const SCANS = 4;
  * hours if these are the same, else the readings, as it does without rollups. The duration then grows with the number of readings,
  * so only a few run at once, shared fairly between apps, and other work finds connections. Other statements take turns in `reads`.
  */
-export function createPgSummaries(pool: pg.Pool, limits: ScanLimits, reads?: FairTurns): SummaryReader {
+export function createPgSummaries(pool: pg.Pool, limits: ScanLimits, reads?: Turns): SummaryReader {
   const atOnce = Math.min(SCANS, toHalf(pool));
-  const turns = new FairTurns({ ...limits, atOnce, perKey: Math.ceil(atOnce / 2) });
+  const turns = createTurns({ ...limits, atOnce, perKey: Math.ceil(atOnce / 2) });
   const ask = async <Row extends AnyRow>(
     query: SummaryQuery,
     toStatement: (cover: SummaryCover) => SummaryStatement,
@@ -44,7 +44,7 @@ export function createPgSummaries(pool: pg.Pool, limits: ScanLimits, reads?: Fai
     const ways = [...new Set(metrics.map((metric) => getMetric(metric).bucketBy))];
     const run = async (cover: SummaryCover) => {
       const ask = () => asked(pool.query<Row>(toStatement(cover)));
-      return (await (reads?.take(query.askedBy, ask) ?? ask())).rows;
+      return (await (reads?.(query.askedBy, ask) ?? ask())).rows;
     };
     const rows = await run(coverByRollups(query, timeZone, ways));
     if (rows[0]?.usable === true) return rows;
@@ -55,7 +55,7 @@ export function createPgSummaries(pool: pg.Pool, limits: ScanLimits, reads?: Fai
     }
     const statement = toStatement(coverByReadings(query, ways));
     const scan = (client: pg.ClientBase) => asked(client.query<Row>(statement));
-    const result = await turns.take(query.askedBy, () => readWithin(pool, limits.statementTimeoutMs, scan));
+    const result = await turns(query.askedBy, () => readWithin(pool, limits.statementTimeoutMs, scan));
     return result.rows;
   };
   return translatingErrors({
