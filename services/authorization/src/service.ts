@@ -37,7 +37,7 @@ import { createOwnGrants } from './app/own-grants.ts';
 import type { KeySource } from './app/ports.ts';
 import { createPossession, type Possession } from './app/possession.ts';
 import { createRefresh } from './app/refresh.ts';
-import { createFamilyRevocation, findInLineage } from './app/token-family.ts';
+import { createFamilyRevocation, findRefreshToken } from './app/token-family.ts';
 import { createOwnTokens, createTokenEndpoint } from './app/token-grants.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
 import { connectConsent } from './clients/consent.ts';
@@ -237,7 +237,7 @@ function createRpcServices(parts: Parts & { readonly keyFetching: KeyFetching })
     ),
     createAuthorizationService({
       clients,
-      findClientOf: async (token) => (await findInLineage(parts, token))?.family.clientId,
+      findClientOf: async (token) => (await findRefreshToken(parts, token))?.family.clientId,
       authorizations: createAuthorizations({ ...parts, clients, possession, issuer: config.ISSUER }),
       decisions: acknowledging(guard, decisions, ['approve', 'deny']),
       erasures: acknowledging(guard, createErasures({ people: parts.people, apps }), ['erase']),

@@ -71,9 +71,7 @@ const statusOf = async (token: string) => (await harness.introspect(token)).stat
 /** Lets the uses of all refresh tokens have been so many seconds earlier. */
 async function age(seconds: number): Promise<void> {
   const owner = await harness.connect();
-  await owner.query('UPDATE refresh_token SET rotated_at = rotated_at - make_interval(secs => $1)', [
-    seconds,
-  ]);
+  await owner.query('UPDATE token_family SET rotated_at = rotated_at - make_interval(secs => $1)', [seconds]);
 }
 
 describe('the registration of an app without a secret', () => {

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { signAssertion } from './assertions.ts';
 import { type Harness, HEART, REDIRECT_URI, reasonOf, startHarness, type TestApp } from './harness.ts';
 
-const TABLES = ['app', 'authorization_code', 'token_family', 'refresh_token', 'access_token', 'instance'];
+const TABLES = ['app', 'authorization_code', 'token_family', 'access_token', 'instance'];
 
 let harness: Harness;
 let app: TestApp;

@@ -42,7 +42,7 @@ describe('grouped changes', () => {
 
   let instance: string;
   let noted: number[];
-  let store: Pick<TokenStore, 'exchange' | 'rotate' | 'findRefreshToken'>;
+  let store: Pick<TokenStore, 'exchange' | 'rotate' | 'findFamily'>;
   let made = 0;
 
   beforeEach(async () => {
@@ -75,20 +75,21 @@ describe('grouped changes', () => {
     };
   }
 
-  /** The use of the refresh token that this exchange has issued. */
-  function toRotation({ refreshHash, familyId, now }: Exchange): Rotation {
+  /** The first use of the refresh token that this exchange has issued. */
+  function toRotation({ familyId, now }: Exchange): Rotation {
     made += 1;
     return {
-      tokenHash: refreshHash,
       familyId,
+      seenGeneration: 0,
+      generation: 1,
+      refreshHash: sha256(`refresh ${made}`),
+      scopes: [HEART, SLEEP],
+      scope: SLEEP,
       familyExpiresAt: LATER,
       accessHash: sha256(`access ${made}`),
       accessScopes: [SLEEP],
       accessExpiresAt: LATER,
-      successorHash: sha256(`refresh ${made}`),
-      successorScopes: [HEART, SLEEP],
       jkt: null,
-      scope: SLEEP,
       now,
     };
   }
@@ -133,8 +134,8 @@ describe('grouped changes', () => {
     for (const [index, userId] of users.entries()) {
       const tokens = await Promise.all([exchanges[index]!, rotations[index]!].map(readToken));
       expect(tokens).toEqual([HEART, SLEEP].map((scope) => ({ userId, ofFamily: userId, scopes: [scope] })));
-      const successor = await store.findRefreshToken(rotations[index]!.successorHash);
-      expect(successor).toMatchObject({ scopes: [HEART, SLEEP], family: { userId } });
+      const family = await store.findFamily(exchanges[index]!.familyId);
+      expect(family).toMatchObject({ scopes: [HEART, SLEEP], userId, generation: 1 });
     }
     expect(noted).toEqual([6, 7, 8]);
   });
@@ -165,7 +166,7 @@ describe('grouped changes', () => {
       newExchange('ada'),
     ]);
     await store.exchange(taken);
-    const group = [good, { ...bad, refreshHash: taken.refreshHash }];
+    const group = [good, { ...bad, accessHash: taken.accessHash }];
     expect((await Promise.allSettled(group.map(store.exchange))).map(({ status }) => status)).toEqual([
       'fulfilled',
       'rejected',

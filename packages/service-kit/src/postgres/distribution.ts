@@ -98,7 +98,6 @@ export const LOCAL: Readonly<Record<string, Readonly<Record<string, LocalTable>>
   },
   authorization: {
     access_token: credentials,
-    refresh_token: credentials,
     authorization_code: credentials,
     token_family: credentials,
     authorization_request: credentials,

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, unauthorized } from '@phds/service-kit/errors';
-import { newId } from '@phds/service-kit/ids';
 import { equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
 import { type App, isPublic } from '../domain/app.ts';
 import {
@@ -14,6 +13,7 @@ import {
 import { type GrantFacts, toAccessExpiry, toFamilyExpiry, widenScopes } from '../domain/token.ts';
 import type { AuthorizationStore, ConsentLedger, TokenStore } from './ports.ts';
 import { missingDpopProof } from './possession.ts';
+import { newRefreshToken } from './refresh-token.ts';
 import type { FamilyRevocation } from './token-family.ts';
 import {
   type IssuedTokens,
@@ -33,6 +33,7 @@ export interface CodeExchangeDependencies {
   readonly ledger: ConsentLedger;
   readonly revokeFamily: FamilyRevocation;
   readonly clock: Clock;
+  readonly derivationKey: KeyObject;
 }
 
 /**
@@ -100,11 +101,11 @@ async function issue(
   const expiresAt = toAccessExpiry(app, now, grant.expiresAt);
   const expiresInSeconds = requireSeconds(expiresAt, now);
   const accessToken = newSecret('access_token');
-  const refreshToken = newSecret('refresh_token');
+  const { text: refreshToken, familyId } = newRefreshToken(dependencies.derivationKey);
   const won = await dependencies.tokens.exchange({
     codeHash: code.hash,
     scopes,
-    familyId: newId('fam'),
+    familyId,
     familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
     accessHash: sha256(accessToken),
     accessExpiresAt: expiresAt,

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
@@ -15,6 +16,7 @@ import {
 } from '../domain/token.ts';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
 import type { ConsentLedger, LivenessQuery, SignAssertion, TokenStore } from './ports.ts';
+import { findRefreshToken } from './token-family.ts';
 
 /** The result of introspection for the gateway. */
 export type Introspected =
@@ -138,6 +140,7 @@ export function createOwnIntrospection(dependencies: {
   readonly tokens: TokenStore;
   readonly ledger: ConsentLedger;
   readonly clock: Clock;
+  readonly derivationKey: KeyObject;
   /** Address of the FHIR interface. */
   readonly fhirBase: string;
 }): OwnIntrospection {
@@ -166,17 +169,18 @@ export function createOwnIntrospection(dependencies: {
     return { tokenType: 'access_token', jkt, clientId, issuedAt, expiresAt, grantId, askedWords, ...working };
   }
 
-  async function findRefresh(app: App, hash: Uint8Array): Promise<OwnToken | null> {
-    const token = await tokens.findRefreshToken(hash);
-    if (token === null || token.family.clientId !== app.clientId) return null;
-    const { family, issuedAt, expiresAt } = token;
-    const current = token.usedForMs === null && expiresAt > clock.now() && !token.suspended;
-    if (!current || family.revokedAt !== null || family.appEpoch !== app.epoch) return null;
-    const { clientId, appEpoch, grantId, id: familyId, userId, askedWords } = family;
+  async function findRefresh(app: App, text: string): Promise<OwnToken | null> {
+    const token = await findRefreshToken(dependencies, text);
+    if (token === null || token.family.clientId !== app.clientId || token.usedForMs !== null) return null;
+    const { family } = token;
+    const { clientId, appEpoch, grantId, id: familyId, userId, expiresAt, askedWords } = family;
+    const isDead = family.revokedAt !== null || family.suspended || expiresAt <= clock.now();
+    if (isDead || appEpoch !== app.epoch) return null;
     const query = { clientId, appEpoch, grantId, familyId, tokenHash: null };
     // What a refresh would open.
-    const working = await findWorking(query, { userId, scopes: family.grows ? SCOPE_NAMES : token.scopes });
+    const working = await findWorking(query, { userId, scopes: family.grows ? SCOPE_NAMES : family.scopes });
     if (working === null) return null;
+    const issuedAt = family.rotatedAt ?? family.createdAt;
     const own = { clientId, issuedAt, expiresAt, grantId, askedWords, ...working };
     return { tokenType: 'refresh_token', jkt: null, ...own };
   }
@@ -184,9 +188,9 @@ export function createOwnIntrospection(dependencies: {
   return async (credentials, token) => {
     const app = await clients.authenticateConfidential(credentials);
     if (!token) throw invalidRequest('token', 'is required');
-    const isAccess = isSecret('access_token', token);
-    if (!isAccess && !isSecret('refresh_token', token)) return null;
-    const own = await (isAccess ? findAccess : findRefresh)(app, sha256(token));
+    const own = isSecret('access_token', token)
+      ? await findAccess(app, sha256(token))
+      : await findRefresh(app, token);
     return own && { ...own, ...describeAccess(own, app, fhirBase) };
   };
 }

@@ -5,7 +5,7 @@ import type { App, AppLock, AppLockKind, AppStatus, ChangedState, LedgerState } 
 import type { SettingsChange } from '../domain/app-settings.ts';
 import type { AuthorizationCode, AuthorizationRequest } from '../domain/authorization-request.ts';
 import type { ParsedKeys } from '../domain/public-keys.ts';
-import type { AccessToken, GrantStatus, Liveness, RefreshToken } from '../domain/token.ts';
+import type { AccessToken, GrantStatus, Liveness, TokenFamily } from '../domain/token.ts';
 
 // Interfaces that the use cases require, with their guarantees. Every method may throw `unavailable`.
 
@@ -50,24 +50,20 @@ export interface Exchange {
   readonly now: Date;
 }
 
-/** The result of the first use of a refresh token. The successor has the family's new end. */
-export interface Rotation {
-  readonly tokenHash: Uint8Array;
+/** An access token for the use of a refresh token, and its family afterwards. */
+export interface Rotation extends Pick<TokenFamily, 'refreshHash' | 'generation' | 'scopes'> {
   readonly familyId: string;
+  /** That at which the use has found the family. */
+  readonly seenGeneration: number;
   readonly familyExpiresAt: Date;
+  /** The requested scope, see `TokenFamily.rotatedScope`. */
+  readonly scope: string;
   readonly accessHash: Uint8Array;
   readonly accessScopes: readonly Scope[];
   readonly accessExpiresAt: Date;
   readonly jkt: string | null;
-  readonly successorHash: Uint8Array;
-  readonly successorScopes: readonly Scope[];
-  /** The requested scope, see `RefreshToken.rotatedScope`. */
-  readonly scope: string;
   readonly now: Date;
 }
-
-/** An access token for a repeated use of a refresh token with another key. */
-export type Renewal = Omit<Rotation, 'successorHash' | 'successorScopes' | 'scope'>;
 
 /** Signed JWTs that are accepted once: client assertions and DPoP proofs. */
 export interface UsedJwts {
@@ -155,21 +151,12 @@ export interface TokenStore {
   insertOwnToken(token: NewAccessToken): Promise<boolean>;
   /** Finds a token with the facts of its family and app in one look-up. */
   findAccessToken(hash: Uint8Array): Promise<AccessToken | null>;
-  /** Finds a token with its family and the state of its successor, all at one time. */
-  findRefreshToken(hash: Uint8Array): Promise<RefreshToken | null>;
-  /** One of these tokens; null when none is stored. */
-  findAnyRefreshToken(hashes: readonly Uint8Array[]): Promise<RefreshToken | null>;
+  findFamily(id: string): Promise<TokenFamily | null>;
   /**
-   * Uses a refresh token for the first time and stores the result. Removes used and expired tokens of the family now and then, see
-   * KEPT_GENERATIONS. Returns false without any effect when the token is used, expired
-   * or suspended, or its family is revoked or erased. Of concurrent calls one wins.
+   * Stores an access token of a family and its next generation, or for a repeated use the same one. Returns false without any effect when the
+   * family is at another generation than was seen, or expired, suspended, revoked or erased. Of concurrent first uses one wins.
    */
   rotate(rotation: Rotation): Promise<boolean>;
-  /**
-   * Stores another access token of a family. Returns false without any effect when the refresh token is expired or suspended, or its
-   * family is revoked or erased.
-   */
-  renew(renewal: Renewal): Promise<boolean>;
   /** Records a revocation that the ledger has; idempotent. */
   markFamilyRevoked(familyId: string, now: Date): Promise<void>;
   /** Records a revocation that the ledger has; idempotent. */

@@ -9,8 +9,6 @@ import { requireKnown } from '../domain/authorization-request.ts';
 import {
   type AccessToken,
   type GrantFacts,
-  judgeRefresh,
-  type RefreshToken,
   type TokenFamily,
   toAccessExpiry,
   toFamilyExpiry,
@@ -19,7 +17,8 @@ import {
 } from '../domain/token.ts';
 import type { ChangeProof, ConsentLedger, TokenStore } from './ports.ts';
 import { missingDpopProof } from './possession.ts';
-import { derivePair, type FamilyRevocation, findInLineage, type Pair } from './token-family.ts';
+import { derivePair, judgeRefresh, type Pair, type RefreshToken } from './refresh-token.ts';
+import { type FamilyRevocation, findRefreshToken } from './token-family.ts';
 import {
   FAMILY_REVOKED,
   type IssuedTokens,
@@ -37,16 +36,14 @@ export interface RefreshDependencies {
   readonly revokeFamily: FamilyRevocation;
   readonly clock: Clock;
   readonly proof: ChangeProof;
-  /** Server key from which successors are derived. */
   readonly derivationKey: KeyObject;
   /** Address of the FHIR interface. */
   readonly fhirBase: string;
 }
 
 /**
- * The refresh_token grant. Every use rotates. The successor pair is derived from the old token and a server
- * key, so that a lost response can be repeated without storing tokens in plain text. One conditional statement decides which of
- * several uses at the same time is the first; the others then see it.
+ * The refresh_token grant (RFC 6749 section 6). Every use rotates, and a use whose answer was lost can be repeated. One conditional
+ * statement decides which of several uses at the same time is the first; the others then see it.
  */
 export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
   const { clock, revokeFamily, derivationKey, fhirBase } = dependencies;
@@ -58,14 +55,15 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     const first = judgeRefresh(known, app, '', clock.now());
     if (first === 'dead') throw ownInvalidGrant(describeDead(known));
     if (first === 'reuse') return punishReuse(revokeFamily, known);
+    const { family } = known;
     const grant = await requireLiveFamily(dependencies, known);
-    const all = known.family.grows ? widenScopes(known.scopes, grant) : known.scopes;
+    const all = family.grows ? widenScopes(family.scopes, grant) : family.scopes;
     requireWorkingScopes(all, grant);
     const wanted = {
-      pair: derivePair(derivationKey, refreshToken, jkt),
+      pair: derivePair(derivationKey, known, jkt),
       jkt,
       app,
-      ...toNamed(scope, { app, askedWords: known.family.askedWords, fhirBase }),
+      ...toNamed(scope, { app, askedWords: family.askedWords, fhirBase }),
       all,
       grant,
     };
@@ -91,7 +89,7 @@ async function findOwn(
   refreshToken: string,
   jkt: string | null,
 ): Promise<RefreshToken> {
-  const known = await findInLineage(dependencies, refreshToken);
+  const known = await findRefreshToken(dependencies, refreshToken);
   if (known === null || known.family.clientId !== app.clientId) {
     throw invalidGrant('unknown or foreign refresh token');
   }
@@ -120,15 +118,15 @@ async function requireLiveFamily(
   return requireLiveGrant(ledger, { clientId, appEpoch, grantId, familyId }, userId);
 }
 
-function describeDead({ family, suspended }: RefreshToken): string {
+function describeDead({ family }: RefreshToken): string {
   if (family.revokedAt !== null) return FAMILY_REVOKED;
-  return suspended
+  return family.suspended
     ? 'The refresh token was suspended. Ask for a new authorization.'
     : 'The refresh token has expired.';
 }
 
 async function punishReuse(revokeFamily: FamilyRevocation, token: RefreshToken): Promise<never> {
-  await revokeFamily(token.family.id);
+  await revokeFamily(token.familyId);
   throw ownInvalidGrant(
     'The refresh token was used before. It and the tokens that came from it are revoked.',
   );
@@ -136,36 +134,40 @@ async function punishReuse(revokeFamily: FamilyRevocation, token: RefreshToken):
 
 /** The first use. Null when the token can no longer be used for the first time. */
 async function rotate(
-  { tokens, clock }: RefreshDependencies,
+  dependencies: RefreshDependencies,
   token: RefreshToken,
   wanted: Wanted,
 ): Promise<IssuedTokens | null> {
   // Not checked for a repeat: one that names the same scopes gets its pair even if a scope has been withdrawn since.
-  const { answer, access } = toIssue(token, wanted, requireShared(wanted), clock.now());
-  const isFirst = await tokens.rotate({
-    ...access,
-    successorHash: sha256(wanted.pair.refresh),
-    successorScopes: wanted.all,
-    scope: toRequestedScope(token, wanted),
-  });
-  return isFirst ? answer : null;
+  return issue(dependencies, token, wanted, requireShared(wanted));
 }
 
-/** The answer with an access token of these scopes, and what is stored for it. */
-function toIssue(token: RefreshToken, wanted: Wanted, scopes: readonly Scope[], now: Date) {
+/** Stores an access token of these scopes, and the generation after that of the token. Null if the family is another by now. */
+async function issue(
+  { tokens, clock }: RefreshDependencies,
+  token: RefreshToken,
+  wanted: Wanted,
+  scopes: readonly Scope[],
+): Promise<IssuedTokens | null> {
   const { pair, jkt, app, grant } = wanted;
+  const now = clock.now();
   const expiresAt = toAccessExpiry(app, now, grant.expiresAt);
-  const access = {
-    tokenHash: token.hash,
-    familyId: token.family.id,
+  const answer = toAnswer(token, wanted, { scopes, expiresAt }, now);
+  const isStored = await tokens.rotate({
+    familyId: token.familyId,
+    seenGeneration: token.family.generation,
+    generation: pair.refresh.generation,
+    refreshHash: sha256(pair.refresh.text),
+    scopes: wanted.all,
+    scope: toRequestedScope(wanted),
     familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
     accessHash: sha256(pair.access),
     accessScopes: scopes,
     accessExpiresAt: expiresAt,
     jkt,
     now,
-  };
-  return { answer: toAnswer(token, wanted, { scopes, expiresAt }, now), access };
+  });
+  return isStored ? answer : null;
 }
 
 function requireShared({ named, all, grant }: Wanted): readonly Scope[] {
@@ -178,18 +180,6 @@ function requireShared({ named, all, grant }: Wanted): readonly Scope[] {
   return named ?? all;
 }
 
-/** Stores another access token of the family. Null if the family has ended meanwhile. */
-async function issueBeside(
-  { tokens, clock }: RefreshDependencies,
-  token: RefreshToken,
-  wanted: Wanted,
-  scopes: readonly Scope[],
-): Promise<IssuedTokens | null> {
-  const { answer, access } = toIssue(token, wanted, scopes, clock.now());
-  const isStored = await tokens.renew(access);
-  return isStored ? answer : null;
-}
-
 /** A use after the first one. */
 async function repeat(
   dependencies: RefreshDependencies,
@@ -198,15 +188,15 @@ async function repeat(
 ): Promise<IssuedTokens> {
   const { tokens, clock, revokeFamily, proof } = dependencies;
   const now = clock.now();
-  switch (judgeRefresh(token, wanted.app, toRequestedScope(token, wanted), now)) {
+  switch (judgeRefresh(token, wanted.app, toRequestedScope(wanted), now)) {
     case 'rotate':
       throw unavailable(new Error('the token could not be used a moment ago'));
     case 'repeat': {
       const access = await tokens.findAccessToken(sha256(wanted.pair.access));
       if (access === null) {
         // The first use was with another key.
-        const answer = await issueBeside(dependencies, token, wanted, wanted.named ?? wanted.all);
-        return answer ?? Promise.reject(invalidGrant('erased meanwhile'));
+        const answer = await issue(dependencies, token, wanted, wanted.named ?? wanted.all);
+        return answer ?? Promise.reject(invalidGrant('the family is another or erased meanwhile'));
       }
       // Another call, perhaps of another process, has committed the use, and its proof was perhaps never answered.
       await proof.acknowledge();
@@ -236,8 +226,8 @@ interface Wanted {
 }
 
 /** Identifies what was requested. Does not depend on the grant, so that a repeat is recognised when the grant has changed since. */
-function toRequestedScope({ scopes }: RefreshToken, { named }: Wanted): string {
-  return formatScopeList(named ?? scopes);
+function toRequestedScope({ named }: Wanted): string {
+  return formatScopeList(named ?? []);
 }
 
 function toAnswer(
@@ -249,7 +239,7 @@ function toAnswer(
   return {
     accessToken: pair.access,
     expiresInSeconds: requireSeconds(expiresAt, now),
-    refreshToken: pair.refresh,
+    refreshToken: pair.refresh.text,
     jkt,
     scopes: requireWorkingScopes(scopes, grant),
     askedWords,

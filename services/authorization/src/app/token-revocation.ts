@@ -3,10 +3,10 @@ import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
-import { isPastRetry } from '../domain/token.ts';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
 import type { ConsentLedger, TokenStore } from './ports.ts';
-import { type FamilyRevocation, findInLineage } from './token-family.ts';
+import { isPastRetry } from './refresh-token.ts';
+import { type FamilyRevocation, findRefreshToken } from './token-family.ts';
 
 /**
  * Revokes a token (RFC 7009): a single access token, or a refresh token with its whole family. Unknown, other apps', expired and
@@ -34,7 +34,7 @@ export function createTokenRevocation(dependencies: {
   }
 
   async function revokeRefresh(app: App, text: string): Promise<void> {
-    const token = await findInLineage(dependencies, text);
+    const token = await findRefreshToken(dependencies, text);
     if (token === null || token.family.clientId !== app.clientId || token.family.revokedAt !== null) return;
     // Everybody can call in the name of an app without a secret, so an old token that leaked ends nothing of it.
     if (token.family.jkt !== null && isPastRetry(token, app)) return;

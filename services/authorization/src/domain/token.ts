@@ -4,11 +4,9 @@ import {
   ACCESS_TOKEN_SECONDS,
   EXPIRED_TOKEN_MEMORY_SECONDS,
   REFRESH_TOKEN_SECONDS,
-  RETRY_WINDOW_SECONDS,
-  UNBOUND_RETRY_WINDOW_SECONDS,
 } from '@phds/catalog/lifetimes';
 import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
-import { type App, type AppStatus, accessSecondsOf, isPublic } from './app.ts';
+import { type App, type AppStatus, accessSecondsOf } from './app.ts';
 
 /** Everything derived from one exchange of a code; reuse of a refresh token revokes it as a whole. */
 export interface TokenFamily {
@@ -17,6 +15,9 @@ export interface TokenFamily {
   readonly userId: string;
   readonly grantId: string;
   readonly appEpoch: number;
+  /** Those of the exchange; of a family that grows, also all that the grant had at a refresh since. */
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
   /** Whether its access tokens are bound to keys. A family of an app with a secret never gets unbound ones afterwards. */
@@ -27,29 +28,17 @@ export interface TokenFamily {
   readonly askedWords: readonly string[];
   /** Whether a refresh opens what the grant has got since: it began with `include_granted_scopes`. */
   readonly grows: boolean;
-}
-
-/**
- * Of used refresh tokens that have expired, every 32nd generation of a family stays stored, and the others are removed. A
- * removed one is found by deriving this many successors, of which one is stored.
- */
-export const KEPT_GENERATIONS = 32;
-
-/** A stored refresh token. */
-export interface RefreshToken {
-  readonly hash: Uint8Array;
-  readonly family: TokenFamily;
-  /** Those of the exchange; of a family that grows, also all that the grant had at a refresh since. */
-  readonly scopes: readonly Scope[];
-  readonly issuedAt: Date;
-  readonly expiresAt: Date;
-  /** Milliseconds since its use, by the clock of the database; null while it is the family's current one. */
-  readonly usedForMs: number | null;
-  /** The scope that its use requested; the text of `scopes` if none. */
+  /** SHA-256 of the current refresh token. */
+  readonly refreshHash: Uint8Array;
+  /** Number of refreshes so far. */
+  readonly generation: number;
+  /** When the refresh token before the current one was used, by the clock of the database; null before the first use, like the next ones. */
+  readonly rotatedAt: Date | null;
+  /** Milliseconds since then, by the same clock. */
+  readonly rotatedForMs: number | null;
+  /** The scope that this use requested; empty if none. */
   readonly rotatedScope: string | null;
-  /** Whether its successor has been used too. */
-  readonly successorUsed: boolean;
-  /** Whether it was issued before an unconfirmed restore of the database. */
+  /** Whether the current refresh token was issued before an unconfirmed restore of the database. */
   readonly suspended: boolean;
 }
 
@@ -91,37 +80,6 @@ export function judgeAccessToken(token: AccessToken, now: Date): TokenState {
   if (overdueMs >= 0) return overdueMs <= EXPIRED_TOKEN_MEMORY_SECONDS * 1000 ? 'expired' : 'dead';
   if (token.revokedAt !== null || token.familyRevokedAt !== null || token.suspended) return 'dead';
   return token.app.status === 'active' && token.app.epoch === token.appEpoch ? 'live' : 'dead';
-}
-
-/** The meaning of a refresh token presented by its owning client. */
-export type RefreshMove =
-  /** First use: creates the successor pair. */
-  | 'rotate'
-  /** Repetition after a lost response: returns the same pair. */
-  | 'repeat'
-  /** Repetition with another scope: refused without effect. */
-  | 'other_scope'
-  /** Reuse after the retry window: revokes the family. */
-  | 'reuse'
-  /** Expired, suspended, or of a dead family: refused without effect. */
-  | 'dead';
-
-/**
- * Judges a refresh token. The replicas' clocks may differ by more than the retry window, so the database measures it. `scope` is the requested one, in the form
- * of `rotatedScope`.
- */
-export function judgeRefresh(token: RefreshToken, app: App, scope: string, now: Date): RefreshMove {
-  if (token.family.revokedAt !== null || token.suspended) return 'dead';
-  if (token.usedForMs === null) return token.expiresAt > now ? 'rotate' : 'dead';
-  if (token.successorUsed || isPastRetry(token, app)) return 'reuse';
-  return token.rotatedScope === scope ? 'repeat' : 'other_scope';
-}
-
-/** Whether its use was longer ago than a lost response is repeated. */
-export function isPastRetry({ usedForMs, family }: RefreshToken, app: App): boolean {
-  const isUnbound = isPublic(app) && family.jkt === null;
-  const seconds = isUnbound ? UNBOUND_RETRY_WINDOW_SECONDS : RETRY_WINDOW_SECONDS;
-  return usedForMs !== null && usedForMs > seconds * 1000;
 }
 
 /**

@@ -5,14 +5,13 @@ import type { PersonStore } from '../app/ports.ts';
 /** Rows of one step, far from what a statement has time for. */
 const STEP_ROWS = 1_000;
 
-const keysOf = (table: string) => `
-  SELECT token.hash FROM token_family AS family JOIN ${table} AS token ON token.family_id = family.id WHERE family.user_id = $1`;
-
 /** The rows of a person: the key of a table, and the statement that finds keys. */
 const ROWS = {
   authorization_code: ['hash', 'SELECT hash FROM authorization_code WHERE user_id = $1'],
-  refresh_token: ['hash', keysOf('refresh_token')],
-  access_token: ['hash', keysOf('access_token')],
+  access_token: [
+    'hash',
+    'SELECT token.hash FROM token_family AS family JOIN access_token AS token ON token.family_id = family.id WHERE family.user_id = $1',
+  ],
   token_family: ['id', 'SELECT id FROM token_family WHERE user_id = $1'],
 } as const;
 
@@ -40,9 +39,8 @@ export function createPgPeople(pool: pg.Pool): PersonStore {
     },
 
     async erase(userId) {
-      // Codes and refresh tokens first: afterwards nothing new can be issued.
+      // What is issued meanwhile goes with its family.
       const codes = await remove('authorization_code', userId);
-      await remove('refresh_token', userId);
       await remove('access_token', userId);
       const families = await remove('token_family', userId);
       await change('DELETE FROM developer WHERE user_id = $1', userId);

@@ -40,28 +40,7 @@ export function createPgPruner(pool: pg.Pool, clock: Clock) {
     authorization_request: deleting('authorization_request', 'pending_id', 'created_at', KEPT_DAYS.requests),
     authorization_code: deleting('authorization_code', 'hash', 'expires_at', KEPT_DAYS.codes),
     used_jwt: deleting('used_jwt', 'hash', 'expires_at', KEPT_DAYS.usedJwts),
-    async token_family(limit) {
-      const tokens = await deleteRows(DELETE_REFRESH_TOKENS, KEPT_DAYS.families, limit);
-      return tokens >= limit ? tokens : deleteRows(DELETE_FAMILIES, KEPT_DAYS.families, limit);
-    },
+    // Their access tokens went five days before.
+    token_family: deleting('token_family', 'id', 'expires_at', KEPT_DAYS.families),
   } satisfies PrunedTables);
 }
-
-/**
- * A family may have half a million refresh tokens, so these are deleted first, in batches, and a family only without tokens, so that
- * nothing is left to the cascade.
- */
-const DELETE_REFRESH_TOKENS = `
-  DELETE FROM refresh_token WHERE hash = ANY(ARRAY(
-    SELECT token.hash
-    FROM (SELECT id FROM token_family WHERE expires_at < $1 ORDER BY expires_at LIMIT $2) AS family
-    JOIN refresh_token AS token ON token.family_id = family.id
-    LIMIT $2 FOR UPDATE OF token SKIP LOCKED))`;
-
-const DELETE_FAMILIES = `
-  DELETE FROM token_family WHERE id = ANY(ARRAY(
-    SELECT id FROM token_family AS family
-    WHERE expires_at < $1
-      AND NOT EXISTS (SELECT FROM refresh_token WHERE family_id = family.id)
-      AND NOT EXISTS (SELECT FROM access_token WHERE family_id = family.id)
-    ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))`;

@@ -26,8 +26,7 @@ const isOf = (row: string) =>
 
 const CONFIRMATIONS = [
   `UPDATE authorization_code c SET restore_number = $3 FROM ${OPEN} AND c.restore_number < s.below AND ${isOf('c')}`,
-  `UPDATE refresh_token t SET restore_number = $3 FROM token_family f, ${OPEN}
-     AND f.id = t.family_id AND t.restore_number < s.below AND ${isOf('f')}`,
+  `UPDATE token_family f SET restore_number = $3 FROM ${OPEN} AND f.restore_number < s.below AND ${isOf('f')}`,
   `UPDATE access_token t SET restore_number = $3 FROM ${OPEN} AND t.restore_number < s.below AND ${isOf('t')}`,
   `UPDATE app SET secret_restore_number = greatest(secret_restore_number, $3),
      keys_restore_number = greatest(keys_restore_number, $3)

@@ -5,22 +5,21 @@ import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { queryVerified } from '@phds/service-kit/restore/verified-query';
 import type pg from 'pg';
-import type { Exchange, NewAccessToken, Renewal, Rotation, TokenStore } from '../app/ports.ts';
+import type { Exchange, NewAccessToken, Rotation, TokenStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/authorization-request.ts';
-import { type AccessToken, KEPT_GENERATIONS, type RefreshToken } from '../domain/token.ts';
+import type { AccessToken, TokenFamily } from '../domain/token.ts';
 import { createGroupedChange, createLookUp, toHex, toJsonRecords } from './statements.ts';
 
 const EXCHANGE = readStatement(new URL('sql/exchange-codes.sql', import.meta.url));
-const FIND_REFRESH = readStatement(new URL('sql/find-refresh-token.sql', import.meta.url));
-const ROTATE = readStatement(new URL('sql/rotate-refresh-tokens.sql', import.meta.url));
-const RENEW = readStatement(new URL('sql/renew-access-tokens.sql', import.meta.url));
+const FIND_FAMILY = readStatement(new URL('sql/find-family.sql', import.meta.url));
+const ROTATE = readStatement(new URL('sql/rotate-families.sql', import.meta.url));
 const MARK_FAMILY_REVOKED = readStatement(new URL('sql/mark-family-revoked.sql', import.meta.url));
 const FIND_ACCESS = readStatement(new URL('sql/find-access-token.sql', import.meta.url));
 const INSERT_OWN = readStatement(new URL('sql/insert-own-tokens.sql', import.meta.url));
 const MARK_TOKEN_REVOKED = readStatement(new URL('sql/mark-token-revoked.sql', import.meta.url));
 
-/** Token families with their refresh tokens and access tokens in Postgres. */
+/** Token families and access tokens in Postgres. */
 export function createPgTokens(pool: pg.Pool, guard: RestoreGuard): TokenStore {
   return translatingErrors({
     exchange: createGroupedChange({
@@ -31,34 +30,19 @@ export function createPgTokens(pool: pg.Pool, guard: RestoreGuard): TokenStore {
       constants: { maxFailedAttempts: CODE_MAX_FAILED_ATTEMPTS },
     }),
 
-    findRefreshToken: createLookUp({
+    findFamily: createLookUp({
       pool,
       guard,
-      statement: FIND_REFRESH,
-      keyOf: ({ hash }: RefreshRow) => hash,
-      fromRow: fromRefreshRow,
+      statement: FIND_FAMILY,
+      keyOf: ({ id }: FamilyRow) => id,
+      fromRow: fromFamilyRow,
     }),
-
-    async findAnyRefreshToken(hashes) {
-      const [row] = await guard.verified(() =>
-        queryVerified<RefreshRow>(pool, guard, FIND_REFRESH, [hashes]),
-      );
-      return row === undefined ? null : fromRefreshRow(row);
-    },
 
     rotate: createGroupedChange({
       pool,
       guard,
       statement: ROTATE,
       keyOf: ({ familyId }: Rotation) => familyId,
-      constants: { keptGenerations: KEPT_GENERATIONS },
-    }),
-
-    renew: createGroupedChange({
-      pool,
-      guard,
-      statement: RENEW,
-      keyOf: ({ familyId }: Renewal) => familyId,
       constants: {},
     }),
 
@@ -94,66 +78,10 @@ function createOwnTokenInsert(pool: pg.Pool, guard: RestoreGuard): TokenStore['i
   );
 }
 
-interface RefreshRow {
-  readonly hash: Buffer;
-  readonly scopes: string[];
-  readonly issuedAt: Date;
-  readonly expiresAt: Date;
-  readonly usedForMs: number | null;
-  readonly rotatedScope: string | null;
-  readonly successorUsed: boolean;
-  readonly suspended: boolean;
-  readonly familyId: string;
-  readonly clientId: string;
-  readonly userId: string;
-  readonly grantId: string;
-  readonly appEpoch: number;
-  readonly familyExpiresAt: Date;
-  readonly familyRevokedAt: Date | null;
-  readonly familyIsBound: boolean;
-  readonly familyJkt: string | null;
-  readonly askedWords: string[];
-  readonly grows: boolean;
-}
+type FamilyRow = TokenFamily & { readonly unverified: boolean };
 
-function fromRefreshRow(row: RefreshRow): RefreshToken {
-  const { hash, issuedAt, expiresAt, usedForMs, rotatedScope, successorUsed, suspended } = row;
-  const {
-    familyId,
-    clientId,
-    userId,
-    grantId,
-    appEpoch,
-    familyExpiresAt,
-    familyRevokedAt,
-    familyIsBound: isBound,
-    familyJkt: jkt,
-    askedWords,
-    grows,
-  } = row;
-  return {
-    hash,
-    family: {
-      id: familyId,
-      clientId,
-      userId,
-      grantId,
-      appEpoch,
-      expiresAt: familyExpiresAt,
-      revokedAt: familyRevokedAt,
-      isBound,
-      jkt,
-      askedWords,
-      grows,
-    },
-    scopes: row.scopes.filter(isScope),
-    issuedAt,
-    expiresAt,
-    usedForMs,
-    rotatedScope,
-    successorUsed,
-    suspended,
-  };
+function fromFamilyRow({ unverified: _unverified, ...row }: FamilyRow): TokenFamily {
+  return { ...row, scopes: row.scopes.filter(isScope) };
 }
 
 interface AccessRow {

@@ -7,7 +7,7 @@ import { applyMigrations } from '@phds/service-kit/postgres/migrations';
 
 /** Tables that every read, token request or revocation uses. */
 const TABLES = {
-  authorization: ['app', 'access_token', 'refresh_token'],
+  authorization: ['app', 'access_token', 'token_family'],
   consent: ['app', 'consent_grant', 'access_record', 'access_day'],
   'health-data': ['reading'],
 } as const;

@@ -97,6 +97,7 @@ CREATE TABLE "token_family" (
     "user_id" TEXT NOT NULL,
     "grant_id" TEXT NOT NULL,
     "app_epoch" INTEGER NOT NULL,
+    "scopes" TEXT[],
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
     "revoked_at" TIMESTAMPTZ(3),
@@ -104,24 +105,13 @@ CREATE TABLE "token_family" (
     "jkt" TEXT,
     "asked_words" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "grows" BOOLEAN NOT NULL DEFAULT false,
-
-    CONSTRAINT "token_family_pkey" PRIMARY KEY ("id")
-);
-
--- CreateTable
-CREATE TABLE "refresh_token" (
-    "hash" BYTEA NOT NULL,
-    "family_id" TEXT NOT NULL,
-    "scopes" TEXT[],
+    "refresh_hash" BYTEA NOT NULL,
     "generation" INTEGER NOT NULL DEFAULT 0,
-    "issued_at" TIMESTAMPTZ(3) NOT NULL,
-    "expires_at" TIMESTAMPTZ(3) NOT NULL,
     "rotated_at" TIMESTAMPTZ(3),
     "rotated_scope" TEXT,
-    "successor_hash" BYTEA,
     "restore_number" INTEGER NOT NULL DEFAULT 0,
 
-    CONSTRAINT "refresh_token_pkey" PRIMARY KEY ("hash")
+    CONSTRAINT "token_family_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -202,9 +192,6 @@ CREATE INDEX "token_family_expires_at_idx" ON "token_family"("expires_at");
 CREATE INDEX "token_family_user_id_idx" ON "token_family"("user_id");
 
 -- CreateIndex
-CREATE INDEX "refresh_token_family_id_idx" ON "refresh_token"("family_id");
-
--- CreateIndex
 CREATE INDEX "access_token_family_id_idx" ON "access_token"("family_id");
 
 -- CreateIndex
@@ -212,9 +199,6 @@ CREATE INDEX "access_token_expires_at_idx" ON "access_token"("expires_at");
 
 -- CreateIndex
 CREATE INDEX "used_jwt_expires_at_idx" ON "used_jwt"("expires_at");
-
--- AddForeignKey
-ALTER TABLE "refresh_token" ADD CONSTRAINT "refresh_token_family_id_fkey" FOREIGN KEY ("family_id") REFERENCES "token_family"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "access_token" ADD CONSTRAINT "access_token_family_id_fkey" FOREIGN KEY ("family_id") REFERENCES "token_family"("id") ON DELETE CASCADE ON UPDATE CASCADE;
@@ -226,7 +210,7 @@ ALTER TABLE "restore_confirmation" ADD CONSTRAINT "restore_confirmation_number_f
 
 -- What is kept of a secret is a SHA-256 and nothing else; the database refuses anything of another length.
 ALTER TABLE "app" ADD CONSTRAINT "app_secret_hash_is_sha256" CHECK (octet_length("secret_hash") = 32);
-ALTER TABLE "refresh_token" ADD CONSTRAINT "refresh_token_hash_is_sha256" CHECK (octet_length("hash") = 32);
+ALTER TABLE "token_family" ADD CONSTRAINT "token_family_refresh_hash_is_sha256" CHECK (octet_length("refresh_hash") = 32);
 
 -- A consumed code names the family that its exchange made.
 ALTER TABLE "authorization_code"
@@ -265,7 +249,7 @@ BEGIN
 END
 $$;
 CREATE TRIGGER "note_restore" BEFORE INSERT ON "authorization_code" FOR EACH ROW EXECUTE FUNCTION "note_restore"();
-CREATE TRIGGER "note_restore" BEFORE INSERT ON "refresh_token" FOR EACH ROW EXECUTE FUNCTION "note_restore"();
+CREATE TRIGGER "note_restore" BEFORE INSERT OR UPDATE OF "refresh_hash" ON "token_family" FOR EACH ROW EXECUTE FUNCTION "note_restore"();
 CREATE TRIGGER "note_restore" BEFORE INSERT ON "access_token" FOR EACH ROW EXECUTE FUNCTION "note_restore"();
 
 CREATE FUNCTION "note_restore_of_secret"() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,4 +1,4 @@
--- Consumes codes and stores for each a token family with its first refresh token and access token: the statement that decides which
+-- Consumes codes and stores for each a token family with its first access token: the statement that decides which
 -- of several exchanges wins. Nothing is stored for a code that is used, expired, invalidated or suspended, or whose app is not active
 -- in the code's epoch, and nothing at all when nobody has compared this database with what was acknowledged.
 --
@@ -26,11 +26,10 @@ WITH
   RETURNING code.client_id, code.user_id, code.grant_id, code.app_epoch, code.asked_words, code.include_granted_scopes AS grows, held.now, held.family_id AS id,
     held.family_expires_at, held.refresh_hash, held.access_hash, held.access_expires_at, held.scopes, held.jkt, held.family_jkt, held.ordinality
 ), family AS (
-  INSERT INTO token_family (id, client_id, user_id, grant_id, app_epoch, created_at, expires_at, is_bound, jkt, asked_words, grows)
-  SELECT id, client_id, user_id, grant_id, app_epoch, now, family_expires_at, jkt IS NOT NULL, family_jkt, asked_words, grows FROM changed
-), refresh AS (
-  INSERT INTO refresh_token (hash, family_id, scopes, issued_at, expires_at)
-  SELECT refresh_hash, id, scopes, now, family_expires_at FROM changed
+  INSERT INTO token_family
+    (id, client_id, user_id, grant_id, app_epoch, scopes, created_at, expires_at, is_bound, jkt, asked_words, grows, refresh_hash)
+  SELECT id, client_id, user_id, grant_id, app_epoch, scopes, now, family_expires_at, jkt IS NOT NULL, family_jkt, asked_words, grows, refresh_hash
+  FROM changed
 ), access AS (
   INSERT INTO access_token (hash, family_id, client_id, user_id, grant_id, scopes, jkt, app_epoch, issued_at, expires_at)
   SELECT access_hash, id, client_id, user_id, grant_id, scopes, jkt, app_epoch, now, access_expires_at FROM changed
