@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
-import { findFhirRoute } from './fhir/requests.ts';
+import { findFhirRoute } from './fhir/routes.ts';
 import { FORCE_HEADER } from './forced-errors.ts';
 import { isUnder } from './http-error.ts';
 import { splitUrl } from './query.ts';

@@ -1,28 +1,21 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  FHIR_PREFIX,
-  FHIR_TYPES,
-  type FhirType,
-  fhirPathOf,
-  fhirTypeOf,
-  isFhirType,
-} from '@phds/catalog/fhir/resource-types';
+import { FHIR_PREFIX, fhirTypeOf } from '@phds/catalog/fhir/resource-types';
 import {
   costOf,
   type FhirSearch,
-  isFhirId,
   parseSearch,
   type SentParameter,
   searchForId,
 } from '@phds/catalog/fhir/search';
-import { type AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
+import { invalidRequest } from '@phds/service-kit/errors';
 import { FORM_TYPE, readBody } from '../body.ts';
-import type { Asked, DataCall, DataRoute, DataSurface } from '../data-request.ts';
+import type { Asked, DataCall, DataSurface } from '../data-request.ts';
 import type { Exchange } from '../exchange.ts';
 import { HttpError, methodNotAllowed, unsupportedMediaType } from '../http-error.ts';
 import { parsePairs } from '../query.ts';
 import { FHIR_ERRORS } from './operations.ts';
 import { FHIR_MEDIA_TYPE } from './outcome.ts';
+import { type FhirRoute, findFhirRoute, noFhirRoute } from './routes.ts';
 
 /** What the FHIR interface does differently from the data API. */
 export const FHIR_SURFACE: DataSurface<FhirRoute> = {
@@ -40,7 +33,7 @@ export const FHIR_SURFACE: DataSurface<FhirRoute> = {
 };
 
 function requireRoute({ path, method }: DataCall, route: FhirRoute | null): FhirRoute {
-  if (route === null) throw noRoute(path);
+  if (route === null) throw noFhirRoute(path);
   if (method !== route.method) throw methodNotAllowed(route.method);
   return route;
 }
@@ -58,53 +51,6 @@ async function ask(exchange: Exchange, call: DataCall, route: FhirRoute): Promis
   const toRequest = (scope: string) => ({ fhir, requestId, scope, jkt });
   const cost = id === '' ? costOf(search) : 1;
   return { scopes: search.scopes, cost, parse: () => ({ toRequest, links: null }) };
-}
-
-/** What a path of the FHIR interface asks for. */
-interface FhirRoute extends DataRoute {
-  readonly method: 'GET' | 'POST';
-  readonly type: FhirType;
-  /** For a read; empty for a search. */
-  readonly id: string;
-  /** For a search in the compartment of a Patient, whose id this is; null for others. */
-  readonly patient: string | null;
-}
-
-/** The route of a path; null if it has none. */
-export function findFhirRoute(path: string): FhirRoute | null {
-  const [type = '', second, third, fourth, ...more] = segmentsOf(path);
-  if (!isFhirType(type) || (fourth ?? '_search') !== '_search' || more.length > 0) return null;
-  if (second === undefined) return toRoute('GET', type);
-  if (third === undefined && second === '_search') return toRoute('POST', type);
-  if (!isFhirId(second)) return null;
-  if (third === undefined) return toRoute('GET', type, { id: second });
-  if (type !== 'Patient' || third === 'Patient' || !isFhirType(third)) return null;
-  return toRoute(fourth === undefined ? 'GET' : 'POST', third, { patient: second });
-}
-
-function toRoute(
-  method: FhirRoute['method'],
-  type: FhirType,
-  { id = '', patient = null }: Partial<Pick<FhirRoute, 'id' | 'patient'>> = {},
-): FhirRoute {
-  const pattern = fhirPathOf(type, id !== '');
-  return { method, type, id, patient, pattern, name: pattern };
-}
-
-function segmentsOf(path: string): string[] {
-  return path.slice(FHIR_PREFIX.length + 1).split('/');
-}
-
-/** Why a path has no route. */
-function noRoute(path: string): AppError {
-  const [type = '', ...others] = segmentsOf(path);
-  const all = [type, ...others];
-  if (all.some((segment) => segment.startsWith('$'))) return notFound('There are no operations here.');
-  if (all.includes('_history')) return notFound('Earlier versions of resources are not kept.');
-  if (type === '' || type === '_search')
-    return notFound('There are no batches and no searches over all types. Ask for one type.');
-  if (isFhirType(type)) return notFound();
-  return notFound(`There are no resources of this type. The types are ${FHIR_TYPES.join(', ')}.`);
 }
 
 /** The parameters of a request, decoded: those of the compartment, the URL and the body. `_format` has been applied. */
