@@ -110,7 +110,7 @@ describe('the command line', () => {
     ['records verify', '--json'],
     ['apps suspend', '--reason <text>'],
     ['erase', '--revoke-apps'],
-    ['audit', '--expect <entry>'],
+    ['audit', '--json'],
     ['restore declare', '--confirm <word>'],
   ])('%s --help prints the usage of this command', async (command, option) => {
     const { code, stdout, stderr } = await phds([...command.split(' ').filter(Boolean), '--help']);

@@ -1,4 +1,13 @@
 import { hash } from 'node:crypto';
+import { hashBatch, hashBeginning } from './chain.ts';
+import type { Fault } from './fault.ts';
+import { type ChainLink, findBrokenLink } from './verification.ts';
+
+/**
+ * What operators do is a chain of its own among those of the access records: each entry is a batch of one record, at the position before its
+ * number. All processes append to it, one after the other, so that its entries are in one order. Checkpoints sign its end like every other's.
+ */
+export const OPERATORS = '00000000-0000-0000-0000-000000000000';
 
 /** An entry of the operators' record: an act before it begins, or the outcome of one. Texts that do not apply are empty. */
 export interface OperatorEntry {
@@ -22,52 +31,38 @@ export interface OperatorEntry {
 
 const VERSION = 1;
 
-/** The hash before the first entry: SHA-256 of a fixed text. */
-export const OPERATOR_BEGINNING: Uint8Array = hash('sha256', 'phds operator record 1\n', 'buffer');
-
-/**
- * SHA-256 of the previous hash and the entry: a JSON array (RFC 8259, without white space, UTF-8) of the version and each field of
- * OperatorEntry, in the order of its declaration.
- */
-export function hashOperatorEntry(previousHash: Uint8Array, entry: OperatorEntry): Buffer {
+/** SHA-256 of a JSON array (RFC 8259, without white space, UTF-8) of the version and each field of OperatorEntry, in the order of its declaration. */
+function digestOperatorEntry(entry: OperatorEntry): Buffer {
   const { number, at, operator, rpc, userRef, clientId, grantId, reason, requestId, ends, outcome } = entry;
-  const fields = [
-    VERSION,
-    number,
-    at,
-    operator,
-    rpc,
-    userRef,
-    clientId,
-    grantId,
-    reason,
-    requestId,
-    ends,
-    outcome,
-  ];
-  return hash('sha256', Buffer.concat([previousHash, Buffer.from(JSON.stringify(fields))]), 'buffer');
+  const ids = [userRef, clientId, grantId];
+  const fields = [VERSION, number, at, operator, rpc, ...ids, reason, requestId, ends, outcome];
+  return hash('sha256', JSON.stringify(fields), 'buffer');
 }
 
-/** The end of a verified chain. */
-export interface OperatorChainEnd {
-  /** 0 for an empty chain. */
-  readonly number: number;
-  readonly hash: Uint8Array;
+/** The hash of an entry; `previousHash` is null for the first one. */
+export function hashOperatorEntry(previousHash: Uint8Array | null, entry: OperatorEntry): Buffer {
+  return hashBatch(previousHash ?? hashBeginning(OPERATORS), entry.number - 1, digestOperatorEntry(entry));
 }
 
-export const OPERATOR_CHAIN_BEGINNING: OperatorChainEnd = { number: 0, hash: OPERATOR_BEGINNING };
+/** An entry as it is stored. */
+export type StoredOperatorEntry = OperatorEntry & { readonly hash: Uint8Array };
 
-/** Returns the end of the chain after these entries, or the number of the first entry that does not continue it. */
-export function continueOperatorChain(
-  end: OperatorChainEnd,
-  entries: readonly (OperatorEntry & { readonly hash: Uint8Array })[],
-): OperatorChainEnd | { readonly brokenAt: number } {
-  let last = end;
-  for (const entry of entries) {
-    const expected = hashOperatorEntry(last.hash, entry);
-    if (entry.number !== last.number + 1 || !expected.equals(entry.hash))
-      return { brokenAt: last.number + 1 };
-    last = { number: entry.number, hash: expected };
+/** Recomputes the hashes of the entries, in pages ordered by number, and adds their end to `ends`. Returns the first fault or null. */
+export async function findOperatorFault(
+  pages: AsyncIterable<readonly StoredOperatorEntry[]>,
+  progress: { acts: number; readonly ends: Map<string, ChainLink> },
+): Promise<Fault | null> {
+  const { ends } = progress;
+  for await (const page of pages) {
+    for (const entry of page) {
+      const { at, number } = entry;
+      const previousHash = ends.get(OPERATORS)?.hash ?? hashBeginning(OPERATORS);
+      const place = { writer: OPERATORS, seq: number - 1, at, previousHash, hash: entry.hash };
+      const fault = findBrokenLink({ ...place, recordCount: 1, digests: digestOperatorEntry(entry) }, ends);
+      if (fault !== null) return fault;
+      ends.set(OPERATORS, place);
+      progress.acts += 1;
+    }
   }
-  return last;
+  return null;
 }

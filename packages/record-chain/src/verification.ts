@@ -151,7 +151,8 @@ class Moment {
   }
 }
 
-function findBrokenLink(batch: ChainedBatch, ends: ReadonlyMap<string, ChainLink>): Fault | null {
+/** The fault of a batch that does not continue its chain; null if it does. */
+export function findBrokenLink(batch: ChainedBatch, ends: ReadonlyMap<string, ChainLink>): Fault | null {
   const { writer, seq } = batch;
   const end = ends.get(writer) ?? { seq: -1, hash: hashBeginning(writer) };
   if (seq > end.seq + 1) {

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { OPERATORS } from '@phds/record-chain/operator-act';
 import { shared } from '@phds/test-kit/shared';
 import type pg from 'pg';
 import { connectAsSuperuser } from './database-clients.ts';
@@ -9,6 +10,7 @@ import { phdsRecords, verifyRecords } from './verify-command.ts';
 const SETTINGS = { CHECKPOINT_INTERVAL_MS: '3600000' };
 const CALLS = 4;
 const RECORDS_A_CALL = 5;
+const ACTS = 4;
 
 /** The history of a cleanly stopped service: signed to its end. */
 const consent = await shareConsent({ settings: SETTINGS });
@@ -18,6 +20,9 @@ for (let call = 0; call < CALLS; call += 1) {
   accesses[2] = { ...accessOf(grant), scope: MOOD };
   await consent.records.recordAccess({ accesses });
 }
+const about = { userId: '', clientId: grant.clientId, grantId: '', reason: 'asked', requestId: 'r1' };
+for (let act = 0; act < ACTS; act += 1)
+  await consent.acts.asHealthData.beginAct({ operator: 'on-call', rpc: 'a/B', ...about, changes: true });
 await consent.service[Symbol.asyncDispose]();
 const admin = await connectAsSuperuser(consent.database);
 const records: { id: string; writer: string; seq: string; ordinal: number }[] = (
@@ -30,6 +35,7 @@ const TABLES = [
   'access_record',
   'consent_audit.access_checkpoint',
   'consent_audit.access_dropped',
+  'consent_audit.operator_act',
 ];
 
 type Statement = [sql: string, ...values: unknown[]];
@@ -55,13 +61,14 @@ test('untouched records verify, including those of refusals', async () => {
     ok: true,
     records: CALLS * (RECORDS_A_CALL + 1),
     writers: 1,
+    acts: ACTS,
     checkpoints: 1,
     fault: null,
   });
   const { code, stdout } = await phdsRecords(consent, ['verify']);
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /24 records in \d+ batches of 1 writers, 1 checkpoints; .*\nNothing was changed\.\n$/s,
+    /24 records in \d+ batches of 1 writers, 4 entries of the operators' record, 1 checkpoints; .*\nNothing was changed\.\n$/s,
   );
 });
 
@@ -90,6 +97,32 @@ test('batches that the database alone calls dropped are named', async () => {
   expect(
     await changed(admin, [[claim], ...(remove as Statement[])], () => verifyRecords(consent)),
   ).toMatchObject({ fault: { kind: 'removed', subject: 'batch' } });
+});
+
+test.each<[string, string, Record<string, unknown>]>([
+  [
+    'changed',
+    "UPDATE consent_audit.operator_act SET reason = 'another' WHERE number = 2",
+    { kind: 'changed', seq: 1 },
+  ],
+  ['gone', 'DELETE FROM consent_audit.operator_act WHERE number = 2', { kind: 'removed', seq: 1 }],
+  [
+    'exchanged with the next',
+    'UPDATE consent_audit.operator_act SET number = 100 + number WHERE number IN (2, 3); UPDATE consent_audit.operator_act SET number = 105 - number WHERE number > 100',
+    { kind: 'changed', seq: 1 },
+  ],
+  [
+    'gone with all after it',
+    'DELETE FROM consent_audit.operator_act WHERE number >= 2',
+    { kind: 'removed', seq: 1, detail: 'checkpoint 1 signed the chain up to batch 3' },
+  ],
+])("an entry of the operators' record that is %s is named", async (_, sql, fault) => {
+  expect(await changed(admin, [[sql]], () => verifyRecords(consent))).toMatchObject({
+    ok: false,
+    fault: { ...fault, writer: OPERATORS },
+  });
+  const { stdout } = await changed(admin, [[sql]], () => phdsRecords(consent, ['verify']));
+  expect(stdout).toContain(`Entry 2 of the operators' record was ${fault['kind']}: `);
 });
 
 test('checkpoints that are gone are named', async () => {

@@ -56,6 +56,7 @@ export interface Verification {
   readonly records: number;
   readonly batches: number;
   readonly writers: number;
+  readonly acts: number;
   readonly checkpoints: number;
   readonly anchors: number;
   readonly incompleteAnchors: number;

@@ -65,7 +65,7 @@ test('an app that an operator suspends is refused everywhere, and only an operat
   });
 });
 
-test('what operators do is in their record, which verifies, and the person sees what concerns them', async () => {
+test('what operators do is in their record, and the person sees what concerns them', async () => {
   const user = await signIn(stack, 'recorded-person');
   const app = await register('Recorded');
   const tokens = await app.connect(user, [HEART]);
@@ -98,7 +98,7 @@ test('what operators do is in their record, which verifies, and the person sees 
   const audit = await runAsOperator(stack, ['audit']);
   expect(audit.code).toBe(0);
   const acts = audit.lines.filter((line) => line.reason === reason && line.rpc.endsWith('/EraseUser'));
-  const erasing = { operator: 'local', user: null, command: acts[0]?.command };
+  const erasing = { operator: 'local', userId: '', requestId: acts[0]?.requestId };
   expect(acts).toMatchObject([
     { rpc: 'phds.authorization.v1.AuthorizationService/EraseUser', ...erasing },
     { rpc: 'phds.consent.v1.ConsentService/EraseUser', ...erasing },
@@ -107,10 +107,6 @@ test('what operators do is in their record, which verifies, and the person sees 
   for (const { number } of acts)
     expect(audit.lines).toContainEqual(expect.objectContaining({ ends: number, outcome: 'OK' }));
   expect(erasure.document.acts).toMatchObject(acts.map(({ rpc, number, hash }) => ({ rpc, number, hash })));
-  const [kept] = /\d+:[0-9a-f]{64}/.exec(audit.errors) ?? [''];
-  expect((await runAsOperator(stack, ['audit', '--expect', kept])).code).toBe(0);
-  const other = kept.replace(/[0-9a-f]{4}$/, (end) => (end === '0000' ? '0001' : '0000'));
-  expect(await runAsOperator(stack, ['audit', '--expect', other])).toMatchObject({ code: 1 });
 });
 
 test('an operator finds the grants of a person, ends one, and ends the sessions', async () => {

@@ -1,10 +1,11 @@
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { AppOperatorService } from '@phds/contracts/phds/authorization/v1/operator_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
-import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
+import { CompletedActSchema, PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb';
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { AppError } from '@phds/service-kit/errors';
 import type { Command } from 'commander';
+import { toDocument } from '../operator/command.ts';
 import {
   explainCall,
   type OperatedService,
@@ -105,17 +106,12 @@ export async function erasePerson(
   return EXIT_FAILED;
 }
 
-/** The entries of this command in the operators' record, by which an auditor finds them: number and SHA-256 (hex) of each act and its outcome. */
+/** The entries of this command in the operators' record, by which an auditor finds them: number and SHA-256 of each act and its outcome. */
 async function listErasures(connection: OperatorConnection) {
   const { acts } = await connection.client('consent', PersonOperatorService).listCompletedActs({});
   return acts
     .filter(({ rpc }) => rpc.endsWith('/EraseUser'))
-    .map(({ rpc, number, hash, outcomeNumber, outcomeHash }) => ({
-      rpc,
-      number: Number(number),
-      hash: Buffer.from(hash).toString('hex'),
-      outcome: { number: Number(outcomeNumber), hash: Buffer.from(outcomeHash).toString('hex') },
-    }));
+    .map((act) => toDocument(CompletedActSchema, act));
 }
 
 /** `phds erase --dry-run`: prints what an erasure would end, and removes nothing. Returns the exit code. */

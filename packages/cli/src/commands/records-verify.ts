@@ -2,10 +2,12 @@ import { toAnchor } from '@phds/record-chain/anchor';
 import { findCheckpointContent } from '@phds/record-chain/checkpoint';
 import { findCheckpointFault } from '@phds/record-chain/checkpoint-verification';
 import type { Fault } from '@phds/record-chain/fault';
+import { findOperatorFault, OPERATORS } from '@phds/record-chain/operator-act';
 import { findFault, type VerificationProgress } from '@phds/record-chain/verification';
 import {
   findNewestCheckpoint,
   findStoredHeads,
+  readActs,
   readBatches,
   readCheckpoints,
   readDropped,
@@ -23,10 +25,10 @@ export interface VerifyRecordsArguments {
   readonly expect: string | null;
 }
 
-type Progress = VerificationProgress & { checkpoints: number } & AnchorProgress;
+type Progress = VerificationProgress & { acts: number; checkpoints: number } & AnchorProgress;
 
 /**
- * `phds records verify`: recomputes every digest and hash, compares the chains with the signed checkpoints, and names the first
+ * `phds records verify`: recomputes every digest and hash, also of what operators did, compares the chains with the signed checkpoints, and names the first
  * record that differs from what was written. Returns the exit code.
  */
 export async function verifyRecords(
@@ -34,7 +36,14 @@ export async function verifyRecords(
   { output, errors, connect }: RecordsSurroundings,
 ): Promise<number> {
   const anchorProgress = { anchors: 0, incompleteAnchors: 0, anchoredUntil: null };
-  const progress: Progress = { records: 0, batches: 0, checkpoints: 0, ...anchorProgress, ends: new Map() };
+  const progress: Progress = {
+    records: 0,
+    batches: 0,
+    acts: 0,
+    checkpoints: 0,
+    ...anchorProgress,
+    ends: new Map(),
+  };
   const started = performance.now();
   let fault: Fault | null = null;
   let failure: string | null = null;
@@ -69,7 +78,8 @@ export async function verifyRecords(
 async function verify({ snapshot, keys }: RecordsConnection, progress: Progress): Promise<Fault | null> {
   const dropped = await readDropped(snapshot);
   const chains = { batches: readBatches(snapshot), records: readRecords(snapshot), dropped };
-  const fault = await findFault(chains, progress);
+  const fault =
+    (await findFault(chains, progress)) ?? (await findOperatorFault(readActs(snapshot), progress));
   if (fault !== null) return fault;
   const newest = await findNewestCheckpoint(snapshot);
   const signed = {
@@ -84,13 +94,14 @@ async function verify({ snapshot, keys }: RecordsConnection, progress: Progress)
 }
 
 function toReport(
-  { records, batches, checkpoints, anchors, incompleteAnchors, anchoredUntil, ends }: Progress,
+  { records, batches, acts, checkpoints, anchors, incompleteAnchors, anchoredUntil, ends }: Progress,
   seconds: number,
 ) {
   return {
     records,
     batches,
-    writers: ends.size,
+    writers: ends.size - (ends.has(OPERATORS) ? 1 : 0),
+    acts,
     checkpoints,
     anchors,
     incompleteAnchors,
@@ -106,6 +117,7 @@ function toText(report: ReturnType<typeof toReport>): string {
     records,
     batches,
     writers,
+    acts,
     checkpoints,
     anchors,
     incompleteAnchors,
@@ -115,13 +127,15 @@ function toText(report: ReturnType<typeof toReport>): string {
   } = report;
   return (
     `${number(records)} records in ${number(batches)} batches of ${number(writers)} writers, ` +
-    `${number(checkpoints)} checkpoints` +
+    `${number(acts)} entries of the operators' record, ${number(checkpoints)} checkpoints` +
     `${anchors === 0 ? '' : `, ${number(anchors)} anchors, the newest from ${anchoredUntil}`}` +
     `${incompleteAnchors === 0 ? '' : `, ${number(incompleteAnchors)} incomplete anchors`}; ${seconds} s, ${number(recordsPerSecond)} records a second.\n`
   );
 }
 
 function faultText({ kind, subject, recordId, writer, seq, ordinal, detail }: Fault): string {
+  if (writer === OPERATORS && seq !== null)
+    return `Entry ${seq + 1} of the operators' record was ${kind}: ${detail}.`;
   const name = recordId === null ? `A ${subject}` : `The record ${recordId}`;
   const place = [
     ...(writer === null ? [] : [`writer ${writer}`]),

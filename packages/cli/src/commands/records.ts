@@ -74,7 +74,7 @@ function addVerification(records: Command, { finish, withRecords }: Surrounded):
   records
     .command('verify')
     .description(
-      'Recomputes the chains of the access records and names the first record that was changed, removed, moved or added.',
+      'Recomputes the chains of the access records and of what operators did, and names the first record that was changed, removed, moved or added.',
     )
     .option(
       '--expect <file>',

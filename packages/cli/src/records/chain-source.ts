@@ -1,6 +1,7 @@
 import type { ChainedBatch } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
 import type { StoredCheckpoint } from '@phds/record-chain/checkpoint-verification';
+import { OPERATORS, type StoredOperatorEntry } from '@phds/record-chain/operator-act';
 import { parseUuid } from '@phds/record-chain/uuid';
 import type { DroppedPart, StoredAccessRecord } from '@phds/record-chain/verification';
 import type { RecordsSnapshot } from './connection.ts';
@@ -45,6 +46,16 @@ function toStoredAccessRecord(row: RecordRow): StoredAccessRecord {
   return { ...row, id: parseUuid(row.id), userRef: parseUuid(row.userRef), refersTo };
 }
 
+/** What operators did, ordered by number. */
+export function readActs(snapshot: RecordsSnapshot): AsyncIterable<StoredOperatorEntry[]> {
+  return snapshot.pages<StoredOperatorEntry>(
+    `SELECT number::float8, ${MILLISECONDS}, operator, rpc, coalesce(user_ref::text, '') AS "userRef", client_id AS "clientId",
+       grant_id AS "grantId", reason, request_id AS "requestId", ends::float8, outcome, hash
+     FROM consent_audit.operator_act a ORDER BY a.number`,
+    RECORDS_A_PAGE,
+  );
+}
+
 /** The latest dropped part of each chain that has one. */
 export function readDropped(snapshot: RecordsSnapshot): Promise<DroppedPart[]> {
   return snapshot.query<DroppedPart>(
@@ -87,7 +98,10 @@ export async function findStoredHeads(
 ): Promise<(string | null)[]> {
   const rows = await snapshot.query<{ hash: Buffer | null }>(
     `SELECT hash FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS head(writer, seq, ord)
-     LEFT JOIN LATERAL (SELECT hash FROM access_batch WHERE writer = head.writer AND seq = head.seq LIMIT 1) b ON true
+     LEFT JOIN LATERAL (
+       SELECT hash FROM access_batch WHERE writer = head.writer AND seq = head.seq
+       UNION ALL SELECT hash FROM consent_audit.operator_act WHERE head.writer = '${OPERATORS}' AND number = head.seq + 1
+       LIMIT 1) b ON true
      ORDER BY head.ord`,
     [heads.map((head) => head.writer), heads.map((head) => head.seq)],
   );

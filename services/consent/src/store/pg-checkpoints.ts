@@ -1,4 +1,5 @@
 import type { ChainHead } from '@phds/record-chain/checkpoint';
+import { OPERATORS } from '@phds/record-chain/operator-act';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
@@ -44,7 +45,7 @@ async function selectLast(pool: pg.Pool, intervalMs: number | null): Promise<Las
 }
 
 /**
- * The heads of chains with batches since a day before the last checkpoint (the largest ACCESS_CLOCK_TOLERANCE_MS); others are in older
+ * The heads of chains, also the operators', with batches since a day before the last checkpoint (the largest ACCESS_CLOCK_TOLERANCE_MS); others are in older
  * checkpoints. Jumps from writer to writer in the indexes of whole months, whatever the number of batches.
  */
 async function selectHeads(pool: pg.Pool, lastAt: Date | null): Promise<ChainHead[]> {
@@ -63,7 +64,11 @@ async function selectHeads(pool: pg.Pool, lastAt: Date | null): Promise<ChainHea
       SELECT writer, seq, at, hash FROM access_batch b
       WHERE b.writer = chain.writer AND b.at >= (SELECT at FROM since) ORDER BY b.seq DESC LIMIT 1) head
     WHERE head.at >= coalesce(${lastAt}::timestamptz - interval '1 day', '-infinity')
-    ORDER BY head.writer`;
+    UNION ALL
+    SELECT ${OPERATORS}, act.number - 1, act.hash
+    FROM (SELECT number, at, hash FROM consent_audit.operator_act ORDER BY number DESC LIMIT 1) act
+    WHERE act.at >= coalesce(${lastAt}::timestamptz - interval '1 day', '-infinity')
+    ORDER BY writer`;
   return rows.map(({ writer, seq, hash }) => ({
     writer,
     seq: Number(seq),

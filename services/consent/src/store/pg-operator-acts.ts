@@ -1,10 +1,5 @@
 import { offsetOf } from '@phds/catalog/pagination';
-import {
-  hashOperatorEntry,
-  OPERATOR_CHAIN_BEGINNING,
-  type OperatorChainEnd,
-  type OperatorEntry,
-} from '@phds/record-chain/operator-act';
+import { hashOperatorEntry, type OperatorEntry } from '@phds/record-chain/operator-act';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
@@ -97,17 +92,17 @@ async function findUserRef(
 /** Appends an entry to the chain. Returns its number. */
 async function append(tx: pg.ClientBase, content: Omit<OperatorEntry, 'number' | 'at'>): Promise<number> {
   await execute(tx)`SELECT pg_advisory_xact_lock(hashtextextended('operator acts', 0))`;
-  const [last = OPERATOR_CHAIN_BEGINNING] = await select<OperatorChainEnd>(tx)`
+  const [last] = await select<{ number: number; hash: Uint8Array }>(tx)`
     SELECT number::float8 AS number, hash FROM consent_audit.operator_act ORDER BY operator_act.number DESC LIMIT 1`;
   const [clock] = await select<{ at: number }>(tx)`
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at`;
   if (clock === undefined) throw new Error('a clock without a time');
-  const entry = { ...content, number: last.number + 1, at: clock.at };
+  const entry = { ...content, number: (last?.number ?? 0) + 1, at: clock.at };
   await execute(tx)`
     INSERT INTO consent_audit.operator_act (number, at, operator, rpc, user_ref, client_id, grant_id, reason, request_id, ends,
       outcome, hash)
     VALUES (${entry.number}, to_timestamp(${entry.at}::float8 / 1000), ${entry.operator}, ${entry.rpc},
       nullif(${entry.userRef}, '')::uuid, ${entry.clientId}, ${entry.grantId}, ${entry.reason}, ${entry.requestId},
-      ${entry.ends}, ${entry.outcome}, ${hashOperatorEntry(last.hash, entry)})`;
+      ${entry.ends}, ${entry.outcome}, ${hashOperatorEntry(last?.hash ?? null, entry)})`;
   return entry.number;
 }

@@ -594,8 +594,8 @@ CREATE TABLE "consent_audit"."access_dropped" (
 );
 -- Found at once by whoever reads counts: those of days before are no longer told.
 CREATE INDEX "access_dropped_kept_from_idx" ON "consent_audit"."access_dropped"("kept_from");
--- The record of what operators did: an act before it begins, or the outcome of one. Each entry has the hash of the
--- entry before it and itself (packages/record-chain). The service can only add to it.
+-- What operators did: an act before it begins, or the outcome of one. A chain among those of the access records, each entry a
+-- batch of one record (packages/record-chain). The service can only add to it.
 CREATE TABLE "consent_audit"."operator_act" (
     "number" BIGINT NOT NULL,
     "at" TIMESTAMPTZ(3) NOT NULL,
