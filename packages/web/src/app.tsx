@@ -3,10 +3,8 @@ import { lazy, Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { findPageMessage } from './api/page-message.ts';
 import { StartPage } from './pages/start-page.tsx';
-import { text } from './texts/frame.ts';
-import { ButtonLink } from './ui/button.tsx';
 import { Shell } from './ui/layout.tsx';
-import { EmptyPage, Loading } from './ui/notice.tsx';
+import { Loading, NoSuchPage } from './ui/notice.tsx';
 import { FailureBoundary } from './ui/resource.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
 
@@ -28,23 +26,8 @@ const HistoryPage = lazy(async () => ({
 const MyDataPage = lazy(async () => ({
   default: (await import('./pages/data/my-data-page.tsx')).MyDataPage,
 }));
-const ConsolePage = lazy(async () => ({
-  default: (await import('./pages/console/console-page.tsx')).ConsolePage,
-}));
-const NewAppPage = lazy(async () => ({
-  default: (await import('./pages/console/new-app-page.tsx')).NewAppPage,
-}));
-const DeveloperAppPage = lazy(async () => ({
-  default: (await import('./pages/console/developer-app-page.tsx')).DeveloperAppPage,
-}));
-const RequestLogPage = lazy(async () => ({
-  default: (await import('./pages/console/requests/request-log-page.tsx')).RequestLogPage,
-}));
-const SandboxPage = lazy(async () => ({
-  default: (await import('./pages/console/sandbox/sandbox-page.tsx')).SandboxPage,
-}));
-const WebhookPage = lazy(async () => ({
-  default: (await import('./pages/console/webhook/webhook-page.tsx')).WebhookPage,
+const Console = lazy(async () => ({
+  default: (await import('./pages/console/console.tsx')).Console,
 }));
 const MessagePage = lazy(async () => ({
   default: (await import('./pages/message/message-page.tsx')).MessagePage,
@@ -94,14 +77,7 @@ function PersonalPages() {
       <Route path="/apps/:id/receipt">{({ id }) => <ReceiptPage id={id} />}</Route>
       <Route path="/history" component={HistoryPage} />
       <Route path="/data" component={MyDataPage} />
-      <Route path="/console" component={ConsolePage} />
-      <Route path="/console/new" component={NewAppPage} />
-      <Route path="/console/:clientId">{({ clientId }) => <DeveloperAppPage clientId={clientId} />}</Route>
-      <Route path="/console/:clientId/requests">
-        {({ clientId }) => <RequestLogPage clientId={clientId} />}
-      </Route>
-      <Route path="/console/:clientId/sandbox">{({ clientId }) => <SandboxPage clientId={clientId} />}</Route>
-      <Route path="/console/:clientId/webhook">{({ clientId }) => <WebhookPage clientId={clientId} />}</Route>
+      <Route path="/console/*?" component={Console} />
       <Route component={NoSuchPage} />
     </Switch>
   );
@@ -112,13 +88,4 @@ function OtherPage() {
   const [path] = useLocation();
   const message = findPageMessage(path);
   return message === null ? <NoSuchPage /> : <MessagePage message={message} />;
-}
-
-function NoSuchPage() {
-  return (
-    <EmptyPage title={text('noSuchPage')}>
-      <p>{text('noSuchPageAdvice')}</p>
-      <ButtonLink to="/">{text('toStart')}</ButtonLink>
-    </EmptyPage>
-  );
 }

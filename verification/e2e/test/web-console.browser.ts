@@ -18,7 +18,7 @@ describeWithChromium('the developer console', () => {
     const { accessToken } = await app.connect(session, [HEART]);
     const refused = await app.read(accessToken, '/api/v1/profile');
     const { page } = await visits.open(`/console/${app.clientId}`, { session });
-    await page.getByRole('link', { name: 'Request log' }).click();
+    await page.getByRole('link', { name: 'Log', exact: true }).click();
     const table = page.getByRole('table', { name: 'Requests' });
     const findEndpoints = () => table.locator('td:nth-child(3)').allTextContents();
     await eventually(async () => {
@@ -36,7 +36,9 @@ describeWithChromium('the developer console', () => {
       return data.some(({ refusals }: { refusals: object[] }) => refusals.length > 0);
     });
     await page.reload();
-    await page.getByRole('button', { name: '403: 1' }).click();
+    await page.getByText('Show as a table').click();
+    await page.getByRole('row', { name: '/api/v1/profile 403 1' }).waitFor();
+    await page.getByLabel('Status').selectOption('403');
     await eventually(async () => expect(await findEndpoints()).toEqual(['GET /api/v1/profile']));
     await page.getByRole('link', { name: 'INSUFFICIENT_SCOPE' }).click();
     await page.getByRole('heading', { name: 'INSUFFICIENT_SCOPE' }).waitFor();

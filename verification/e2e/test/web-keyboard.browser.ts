@@ -167,6 +167,8 @@ function keyboardAlone(): void {
     await keyboard.activate(link('Register an app'));
     await keyboard.fill(page.getByLabel('Name', { exact: true }), 'Typed');
     await keyboard.fill(page.getByLabel('Redirect URIs'), REDIRECT_URI);
+    await keyboard.activate(button('Register'));
+    await keyboard.waitForFocusIn(page.getByRole('checkbox').first().locator('..'));
     await keyboard.tabTo(page.getByRole('checkbox', { name: 'read:profile' }));
     await keyboard.press('Space');
     await keyboard.activate(button('Register'));
@@ -183,14 +185,16 @@ function keyboardAlone(): void {
         .status === 200;
     expect(await works()).toBe(true);
 
+    await keyboard.activate(link('Credentials'));
     await confirm('Rotate the secret', 'Rotate');
     await page.getByText('Copy the secret now.').waitFor();
     await keyboard.waitForFocusIn(page.getByText('Copy the secret now.'));
     expect(await works()).toBe(false);
+    await keyboard.activate(link('Settings'), 'Shift+Tab');
     await keyboard.fill(page.getByLabel('Redirect URIs'), `http://localhost:9999/other\n`);
     await keyboard.activate(button('Save'));
     await page.getByText('Saved.', { exact: true }).waitFor();
-    await confirm('Suspend', 'Suspend', 'Shift+Tab');
+    await confirm('Suspend', 'Suspend');
     await page.getByText('Suspended', { exact: true }).waitFor();
     await keyboard.activate(button('Activate'));
     await page.getByText('Active', { exact: true }).waitFor();

@@ -34,6 +34,12 @@ interface ChangeOf<Change, Answer, State> {
   readonly leadsAway?: boolean;
 }
 
+/** What the page does after a change. */
+interface Then<Answer> {
+  readonly onSuccess?: (answer: Answer | null) => void;
+  readonly onError?: () => void;
+}
+
 /** A failed change with the data needed to judge it by a later state. */
 class FailedChange<Change, State> extends Error {
   readonly change: Change;
@@ -120,10 +126,10 @@ export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answe
 
   return {
     ...mutation,
-    mutate: (change: Change, then?: { onSuccess: (answer: Answer | null) => void }) => {
+    mutate: (change: Change, then: Then<Answer> = {}) => {
       if (isUnderWay.current) return;
       isUnderWay.current = true;
-      mutation.mutate(change, then ?? {});
+      mutation.mutate(change, then);
     },
     // Resetting a running change would lose its outcome.
     reset: () => {

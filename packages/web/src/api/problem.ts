@@ -1,6 +1,4 @@
-import faults from '../texts/faults.de.json' with { type: 'json' };
 import { text } from '../texts/frame.ts';
-import { currentLanguage } from '../texts/language.ts';
 
 /** One wrong parameter of a refused request. */
 export interface Violation {
@@ -32,7 +30,7 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof Problem && error.status >= 400 && error.status < 500;
 }
 
-/** What is wrong with one parameter, including members of a list, in the page's language; undefined if nothing is. */
+/** What is wrong with one parameter, including members of a list; undefined if nothing is. */
 export function violationOf(error: unknown, parameter: string): string | undefined {
   if (!(error instanceof Problem)) return undefined;
   const own = error.violations.filter(
@@ -80,18 +78,7 @@ export function problemText(error: unknown): string {
   return error.message === '' ? text('ownError') : text('problemOther', { words: error.message });
 }
 
-const GERMAN: ReadonlyMap<string, string> = new Map(Object.entries(faults));
-const OF_ENTRY = /^entry (\d+) (.+)$/;
-/** What differs in messages of the same kind: a number, a character, a host. */
-const VARIABLE = /U\+[0-9A-F]+|\d+|(?<=resolve it: ).+/g;
-
-/** What is wrong with a parameter, in the page's language; with the service's own words, which are English, if they are not known. */
+/** What is wrong with a parameter: the service's own words, which are English. The German pages say whose words they are. */
 export function faultText(message: string): string {
-  if (currentLanguage() === 'en') return message;
-  const [, entry = '', fault = ''] = OF_ENTRY.exec(message) ?? [];
-  if (entry !== '') return text('faultOfEntry', { entry, fault: faultText(fault) });
-  const variables = message.match(VARIABLE) ?? [];
-  const german = GERMAN.get(message.replace(VARIABLE, '{}'));
-  if (german === undefined) return text('faultOther', { words: message });
-  return variables.reduce((whole, variable) => whole.replace('{}', () => variable), german);
+  return text('faultOther', { words: message });
 }

@@ -32,7 +32,7 @@ function Numbers({
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={row.slice(0, 2).join(' ')}>
+          <tr key={row.slice(0, -1).join(' ')}>
             {row.map((cell, index) => (
               <td key={columns[index]}>{cell}</td>
             ))}

@@ -1,6 +1,6 @@
 import { i18n } from '@lingui/core';
 import { Trans } from '@lingui/react';
-import type { Language } from '@phds/catalog/languages';
+import { LANGUAGES } from '@phds/catalog/languages';
 import { createElement, Fragment, type ReactElement, type ReactNode } from 'react';
 import { isolated } from './isolated.ts';
 import { USUAL_LOCALES } from './language.ts';
@@ -12,7 +12,7 @@ type Values = Readonly<Record<string, string | number>>;
 const BACKSLASH = '\uE000';
 
 /**
- * Registers the messages of an area of the app, in ICU MessageFormat, and returns its texts:
+ * Registers the messages of an area of the app, in ICU MessageFormat, and returns its texts. An area without German is in English.
  *
  * - `text(id, values)`: a message as plain text in the current language. The root component renders again when that changes.
  * - `Rich`: a message with elements: `<link>…</link>` in the message becomes the element `link` of `components`. Tags in values are
@@ -24,12 +24,15 @@ const BACKSLASH = '\uE000';
  */
 export function defineTexts<const Catalog extends Readonly<Record<string, string>>>(
   area: string,
-  catalogs: Readonly<Record<Language, Catalog>>,
+  catalogs: { readonly en: Catalog; readonly de?: Catalog },
 ) {
   type Id = keyof Catalog & string;
   const toKey = (id: string) => `${area}.${id}`;
-  for (const [language, catalog] of Object.entries<Catalog>(catalogs)) {
-    const messages = Object.entries(catalog).map(([id, message]) => [toKey(id), message]);
+  for (const language of LANGUAGES) {
+    const messages = Object.entries<string>(catalogs[language] ?? catalogs.en).map(([id, message]) => [
+      toKey(id),
+      message,
+    ]);
     i18n.load(language, Object.fromEntries(messages));
   }
 

@@ -20,9 +20,17 @@ export function currentLocale(): string {
   return String(i18n.locales ?? USUAL_LOCALES.en);
 }
 
-/** Starts with the language that the person chose before, else with the first one of the browser that the pages have. */
+/** Whether a path is one of the developer console, which is in English only, as the documentation is. */
+export function isOfConsole(path: string): boolean {
+  return path === '/console' || path.startsWith('/console/');
+}
+
+/**
+ * Starts with the language that the person chose before, else with the first one of the browser that the pages have; in the console with
+ * English. Links between the console and the other pages load the document, so a page never changes between the two.
+ */
 export function startLanguage(): void {
-  const chosen = readChoice();
+  const chosen = isOfConsole(location.pathname) ? 'en' : readChoice();
   const wanted = chosen === null ? navigator.languages : [chosen, ...navigator.languages];
   activate(wanted.map(findLanguage).find((language) => language !== null) ?? 'en');
 }

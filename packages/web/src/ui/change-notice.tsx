@@ -7,6 +7,7 @@ export function ChangeNotice({
   undone,
   unknown,
   advice,
+  labels,
 }: {
   readonly failure: Failure | null;
   /** Text for: nothing has changed. */
@@ -15,9 +16,13 @@ export function ChangeNotice({
   readonly unknown: string;
   /** What to do in that case. */
   readonly advice: string;
+  /** The labels of the fields that an error can name. */
+  readonly labels?: Readonly<Record<string, string>>;
 }) {
   if (failure === null || failure.outcome === 'made') return null;
-  if (failure.outcome === 'undone') return <ErrorNotice error={failure.error} title={undone} />;
+  if (failure.outcome === 'undone') {
+    return <ErrorNotice error={failure.error} title={undone} {...(labels && { labels })} />;
+  }
   return (
     <div role="alert">
       <Notice tone="bad">

@@ -128,15 +128,23 @@ export function CheckboxGroup({ title, children }: { readonly title: string; rea
 /** A checkbox with an explanation. */
 export function Checkbox({
   isSelected,
+  isInvalid = false,
   onChange,
   children,
 }: {
   readonly isSelected: boolean;
+  readonly isInvalid?: boolean;
   readonly onChange: (isSelected: boolean) => void;
   readonly children: ReactNode;
 }) {
   return (
-    <AriaCheckbox className={style['checkbox'] ?? ''} isSelected={isSelected} onChange={onChange}>
+    <AriaCheckbox
+      className={style['checkbox'] ?? ''}
+      isSelected={isSelected}
+      isInvalid={isInvalid}
+      validationBehavior="aria"
+      onChange={onChange}
+    >
       <span className={style['box']} aria-hidden="true">
         {isSelected ? (
           <svg viewBox="0 0 24 24" aria-hidden="true">

@@ -2,30 +2,32 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import icon from '../icon.svg';
 import { text } from '../texts/frame.ts';
+import { isOfConsole } from '../texts/language.ts';
 import { Account, SwitchAccount } from './account.tsx';
+import { Tag } from './card.tsx';
 import { LanguageChoice } from './language-choice.tsx';
 import style from './layout.module.css';
 import { SignInRequest } from './sign-in-request.tsx';
-import { useTitle } from './title.ts';
+import { productName, useTitle } from './title.ts';
 
 const PLACES = [
   { path: '/apps', long: 'apps', short: 'appsShort' },
   { path: '/history', long: 'history', short: 'historyShort' },
   { path: '/data', long: 'data', short: 'dataShort' },
-  { path: '/console', long: 'developers', short: 'developers' },
 ] as const;
 
 /** The path of the approval screen, before the id. */
 const APPROVAL = '/approve/';
 
 /**
- * The frame of every page: the product, navigation, the signed-in person, the page, and the choice of language. The approval screen
- * has no navigation, so that nothing leads away from the decision.
+ * The frame of every page: the product, navigation, the signed-in person, the page, and the choice of language. The console has a
+ * navigation of its own and no choice of language. The approval screen has no navigation, so that nothing leads away from the decision.
  */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const main = useFocusOnArrival();
   const [path] = useLocation();
   const approvalId = path.startsWith(APPROVAL) ? path.slice(APPROVAL.length) : null;
+  const isConsole = isOfConsole(path);
   return (
     <div className={style['shell']}>
       <a className={style['skip']} href="#main">
@@ -33,13 +35,16 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </a>
       <header className={style['header']}>
         <div className={style['bar']}>
-          <Link href="/" className={style['brand']}>
+          <Link href={isConsole ? '/console' : '/'} className={style['brand']}>
             <img src={icon} alt="" />
-            <span>{text('product')}</span>
+            <span>{productName()}</span>
           </Link>
+          {isConsole ? <Tag>{text('developers')}</Tag> : null}
           {approvalId === null ? (
             <>
-              <Navigation />
+              <nav className={style['nav']} aria-label={text('pages')}>
+                {isConsole ? <ConsolePlaces /> : <Places />}
+              </nav>
               <Account />
             </>
           ) : (
@@ -51,7 +56,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         {children}
       </main>
       <footer className={style['footer']}>
-        <LanguageChoice />
+        {isConsole ? <a href="/">{text('product')}</a> : <LanguageChoice />}
+        {isConsole || approvalId !== null ? null : <a href="/console">{text('developers')}</a>}
       </footer>
       <SignInRequest />
     </div>
@@ -72,35 +78,47 @@ function useFocusOnArrival() {
   return main;
 }
 
-function Navigation() {
+function Places() {
   const [location] = useLocation();
+  // The start page is the list of apps.
+  const shown = location === '/' ? PLACES[0].path : location;
+  return PLACES.map(({ path, long, short }) => (
+    <Link key={path} href={path} {...here(`${shown}/`.startsWith(`${path}/`))}>
+      <span className={style['wide']}>{text(long)}</span>
+      <span className={style['small']}>{text(short)}</span>
+    </Link>
+  ));
+}
+
+function ConsolePlaces() {
   return (
-    <nav className={style['nav']} aria-label={text('pages')}>
-      {PLACES.map(({ path, long, short }) => {
-        // The start page is the list of apps.
-        const isHere = `${location === '/' ? PLACES[0].path : location}/`.startsWith(`${path}/`);
-        return (
-          <Link key={path} href={path} {...(isHere ? { 'aria-current': 'page' as const } : {})}>
-            <span className={style['wide']}>{text(long)}</span>
-            <span className={style['small']}>{text(short)}</span>
-          </Link>
-        );
-      })}
-    </nav>
+    <>
+      <Link href="/console" {...here(true)}>
+        {text('appsShort')}
+      </Link>
+      <a href="/docs">{text('documentation')}</a>
+    </>
   );
+}
+
+function here(isHere: boolean) {
+  return isHere ? { 'aria-current': 'page' as const } : {};
 }
 
 /** A page's heading, also used as its browser title. */
 export function PageHeading({
   title,
+  page,
   lead,
   actions,
 }: {
   readonly title: string;
+  /** Which of several pages with this heading it is. */
+  readonly page?: string;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
 }) {
-  useTitle(title);
+  useTitle(page === undefined ? title : `${page} · ${title}`);
   return (
     <div className={style['heading']}>
       <div>

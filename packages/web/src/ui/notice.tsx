@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { faultText, Problem, problemText } from '../api/problem.ts';
 import { isNoSession, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
-import { Button, ButtonAnchor } from './button.tsx';
+import { Button, ButtonAnchor, ButtonLink } from './button.tsx';
 import { Row } from './card.tsx';
 import style from './notice.module.css';
 import { useTitle } from './title.ts';
@@ -33,23 +33,32 @@ export function ErrorNotice({
   error,
   title,
   isOwn = true,
+  labels = {},
 }: {
   readonly error: unknown;
   readonly title: string;
   /** Whether the request used the person's session rather than an app's credentials. */
   readonly isOwn?: boolean;
+  /** The labels of the fields that the error can name. */
+  readonly labels?: Readonly<Record<string, string>>;
 }) {
   return (
     <div role="alert">
       <Notice tone="bad">
         <strong>{title}</strong>
-        {isOwn && isNoSession(error) ? <SignInAgain /> : <Cause error={error} />}
+        {isOwn && isNoSession(error) ? <SignInAgain /> : <Cause error={error} labels={labels} />}
       </Notice>
     </div>
   );
 }
 
-function Cause({ error }: { readonly error: unknown }) {
+function Cause({
+  error,
+  labels,
+}: {
+  readonly error: unknown;
+  readonly labels: Readonly<Record<string, string>>;
+}) {
   const violations = error instanceof Problem ? error.violations : [];
   if (violations.length === 0) return <span>{problemText(error)}</span>;
   return (
@@ -57,7 +66,8 @@ function Cause({ error }: { readonly error: unknown }) {
       {violations.map((violation, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: one parameter may have several faults, which never move.
         <li key={index}>
-          {fieldName(violation.parameter)} {faultText(violation.message)}
+          {labels[violation.parameter.replace(/\[.*/, '')] ?? fieldName(violation.parameter)}{' '}
+          {faultText(violation.message)}
         </li>
       ))}
     </ul>
@@ -102,6 +112,16 @@ export function EmptyPage({ title, children }: { readonly title: string; readonl
       <h1 tabIndex={-1}>{title}</h1>
       {children}
     </div>
+  );
+}
+
+/** For an address that is no page of the app. */
+export function NoSuchPage() {
+  return (
+    <EmptyPage title={text('noSuchPage')}>
+      <p>{text('noSuchPageAdvice')}</p>
+      <ButtonLink to="/">{text('toStart')}</ButtonLink>
+    </EmptyPage>
   );
 }
 

@@ -12,8 +12,8 @@ const publicJwk = { ...publicKey.export({ format: 'jwk' }), kid: 'first' };
 const KEYS = { jwks: { keys: [publicJwk] } } as never;
 const BY_KEY = { ...(KEYS as object), secretLast4: '', tokenEndpointAuthMethod: 'private_key_jwt' } as const;
 
-/** Opens the page of an app, which the service changes as it is asked to. */
-function openApp(settings: Partial<typeof app> = {}, answers: Answers = {}): Promise<Page> {
+/** Opens a tab of an app, which the service changes as it is asked to. */
+function openApp(tab: string, settings: Partial<typeof app> = {}, answers: Answers = {}): Promise<Page> {
   let data = { ...app, ...settings };
   const change = ({ body }: Sent) => {
     data = { ...data, ...(body as object) };
@@ -28,7 +28,7 @@ function openApp(settings: Partial<typeof app> = {}, answers: Answers = {}): Pro
     },
     listAppUsage: listOf(),
   };
-  return openPage(`/console/${app.clientId}`, { answers: { ...service, ...answers } });
+  return openPage(`/console/${app.clientId}${tab}`, { answers: { ...service, ...answers } });
 }
 
 const refuse = (parameter: string, message: string) =>
@@ -43,21 +43,23 @@ async function fillIn(page: Page, redirectUri: string): Promise<void> {
   await page.press(/read:mood/, 'checkbox');
 }
 
-test('a new app needs a scope, and what the service refuses is shown at its field, with the input', async () => {
+test('a new app says at each field what it lacks, then what the service refuses, and keeps the input', async () => {
   const registerApp = refuse('redirectUris[0]', 'entry 1 must be https');
   await using page = await openPage('/console/new', { answers: { registerApp } });
-  page.see('Only the port of an http loopback address');
-  expect(screen.getByRole<HTMLInputElement>('checkbox', { name: /PKCE/ }).checked).toBe(true);
-  await page.press('Register');
   page.see('Scopes that the app can request: 0 of 22');
+  await page.press('Register');
+  const [name, uris] = [fieldOf('Name'), fieldOf('Redirect URIs')];
+  page.see('Enter a name.', name.parentElement as Element);
+  page.see('Enter at least one redirect URI.', uris.parentElement as Element);
   expect([page.alerts, page.changes]).toEqual([['Choose at least one scope.'], []]);
+  expect(document.activeElement).toBe(name);
   await fillIn(page, 'http://far.example/cb');
   expect(page.alerts).toEqual([]);
   await page.press('Register');
-  expect(page.alerts).toEqual([expect.stringContaining('Nothing was saved.')]);
-  const field = fieldOf('Redirect URIs');
-  expect([field.value, field.getAttribute('aria-invalid')]).toEqual(['http://far.example/cb', 'true']);
-  page.see('entry 1 must be https', field.parentElement as Element);
+  expect(page.alerts).toEqual(['Nothing was saved.Redirect URIs entry 1 must be https']);
+  expect([uris.value, uris.getAttribute('aria-invalid')]).toEqual(['http://far.example/cb', 'true']);
+  expect(document.activeElement).toBe(uris);
+  page.see('entry 1 must be https', uris.parentElement as Element);
   expect(await page.findBarriers()).toEqual([]);
 });
 
@@ -75,19 +77,18 @@ test.each([
   await using page = await openPage('/console/new', { answers: { registerApp: { data: made } } });
   await page.press(type, 'radio');
   page.see(effect);
-  expect(has('checkbox', /PKCE/)).toBe(type === 'Server');
   await fillIn(page, 'https://app.example/cb');
   await page.press('Register');
   const [[, body] = []] = page.changes;
   const settings = { applicationType: type.toLowerCase(), scopes: ['read:mood'] };
-  expect(body).toMatchObject({ ...settings, redirectUris: ['https://app.example/cb'] });
+  expect(body).toMatchObject({ ...settings, requirePkce: true, redirectUris: ['https://app.example/cb'] });
   expectFocus(shown);
   expect([has('link', next), page.text.includes('phds_cs_1')]).toEqual([true, clientSecret !== null]);
   expect(await page.findBarriers()).toEqual([]);
 });
 
 test('a form saves changed fields only, and shows what was changed elsewhere', async () => {
-  await using page = await openApp();
+  await using page = await openApp('/settings');
   await page.fill(/^Developer name/, 'Runners Ltd');
   page.answers.getApp = { data: { ...app, name: 'Renamed', developerName: 'Runners Ltd' } };
   await page.press('Save');
@@ -103,86 +104,80 @@ test.each([
   ['no key', '{', 'This is not a public key as JSON.', 0],
   ['a key that the service refuses', JSON.stringify(publicJwk), 'key 1 is not a valid key', 1],
 ])('%s is not saved, which the field says', async (_, keys, fault, sent) => {
-  await using page = await openApp({}, { changeApp: refuse('jwks', 'key 1 is not a valid key') });
+  await using page = await openApp(
+    '/credentials',
+    {},
+    { changeApp: refuse('jwks', 'key 1 is not a valid key') },
+  );
   await page.fill(/^Public keys/, keys);
-  await page.press('Save keys and tokens');
+  await page.press('Save');
   const field = fieldOf(/^Public keys/);
   page.see(fault, field.parentElement as Element);
   expect([field.getAttribute('aria-invalid'), page.changes.length]).toEqual(['true', sent]);
-  if (sent === 0) expect(document.activeElement).toBe(field);
+  expect(document.activeElement).toBe(field);
   expect(await page.findBarriers()).toEqual([]);
 });
 
-test('a public key is saved and listed', async () => {
-  await using page = await openApp();
+test('a public key is saved; a private member is not sent', async () => {
+  await using page = await openApp('/credentials');
   await page.fill(/^Public keys/, JSON.stringify(publicJwk));
-  await page.press('Save keys and tokens');
+  await page.press('Save');
   expect(page.changes).toEqual([['changeApp', { jwks: { keys: [publicJwk] } }]]);
-  expect(has('row', 'first ES256')).toBe(true);
+  page.see('Saved.');
 });
 
-const OFFERS = ['Rotate the secret', 'End the secret', 'Allow a secret again'];
+const PUBLIC = { applicationType: 'public', tokenEndpointAuthMethod: 'none', secretLast4: '' } as const;
+const BOUND = { dpopBoundAccessTokens: true };
 
-test.each<[string, Partial<typeof app>, string[], string[], string[]]>([
+test.each<[string, Partial<typeof app>, string[], string]>([
+  ['a secret', { secretLast4: 'm5yd' }, ['Secret', 'Key', 'Key and bound'], 'Secret'],
+  ['a key', BY_KEY, ['Secret', 'Key', 'Key and bound'], 'Key'],
+  ['a key and bound tokens', { ...BY_KEY, ...BOUND }, ['Secret', 'Key', 'Key and bound'], 'Key and bound'],
   [
-    'a secret',
-    { secretLast4: 'm5yd' },
-    ['The app has no key.', '…m5yd'],
-    ['Rotate the secret'],
-    ['PKCE', 'DPoP', 'PAR'],
+    'a secret and bound tokens',
+    BOUND,
+    ['Secret', 'Secret and bound', 'Key', 'Key and bound'],
+    'Secret and bound',
   ],
-  [
-    'a secret and a key',
-    KEYS,
-    ['Secret or key: both work'],
-    ['Rotate the secret', 'End the secret'],
-    ['PKCE', 'DPoP', 'PAR'],
-  ],
-  [
-    'a key',
-    BY_KEY,
-    ['Key alone (private_key_jwt)', 'This app signs its requests with a key'],
-    ['Allow a secret again'],
-    ['PKCE', 'DPoP', 'PAR'],
-  ],
-  [
-    'no secret',
-    { applicationType: 'public', tokenEndpointAuthMethod: 'none', secretLast4: '' },
-    ['None: PKCE'],
-    [],
-    ['DPoP', 'PAR'],
-  ],
-])('an app with %s offers what it can change', async (_, settings, says, offers, checks) => {
-  await using page = await openApp(settings);
-  for (const text of says) page.see(text);
-  expect(OFFERS.filter((name) => has('button', name))).toEqual(offers);
-  expect(['PKCE', 'DPoP', 'PAR'].filter((name) => has('checkbox', new RegExp(name)))).toEqual(checks);
-  const isServer = settings.applicationType === undefined;
-  expect(screen.queryAllByLabelText(/^Public keys/)).toHaveLength(isServer ? 1 : 0);
+  ['no secret', PUBLIC, ['PKCE', 'PKCE and bound'], 'PKCE'],
+])('an app with %s shows what gets tokens, and what can', async (_, settings, offered, chosen) => {
+  await using page = await openApp('/credentials', settings);
+  const radios = screen.getAllByRole<HTMLInputElement>('radio');
+  const nameOf = (radio: Element) => textOf(radio.closest('label') as Element);
+  expect(radios.map(nameOf)).toEqual(offered);
+  expect(radios.filter(({ checked }) => checked).map(nameOf)).toEqual([chosen]);
+  expect(has('button', 'Rotate the secret')).toBe(chosen.startsWith('Secret'));
+  expect(screen.queryAllByLabelText(/^Public keys/)).toHaveLength(chosen.startsWith('PKCE') ? 0 : 1);
+  expect(await page.findBarriers()).toEqual([]);
 });
 
-test.each<[string, string | null, Partial<typeof app>, string, readonly [string, object]]>([
-  ['Suspend', 'The service refuses', {}, 'Activate', ['setAppStatus', { status: 'suspended' }]],
-  ['Activate', null, { status: 'suspended' }, 'Suspend', ['setAppStatus', { status: 'active' }]],
-  ['Revoke', 'You cannot undo it.', {}, 'Activate', ['setAppStatus', { status: 'revoked' }]],
+test.each<[string, Partial<typeof app>, string, string, object]>([
   [
-    'End the secret',
-    'if it does not sign with one yet',
+    'Key and bound',
     KEYS,
-    'Allow a secret again',
-    ['changeApp', { tokenEndpointAuthMethod: 'private_key_jwt' }],
+    'Save and end the secret',
+    'it cannot get or refresh tokens any more',
+    { tokenEndpointAuthMethod: 'private_key_jwt', dpopBoundAccessTokens: true },
   ],
-  [
-    'Allow a secret again',
-    null,
-    BY_KEY,
-    'End the secret',
-    ['changeApp', { tokenEndpointAuthMethod: 'client_secret_basic' }],
-  ],
+  ['Secret', BY_KEY, 'Save', 'replaced without a gap', { tokenEndpointAuthMethod: 'client_secret_basic' }],
+  ['PKCE and bound', PUBLIC, 'Save', 'a proof of the key', { dpopBoundAccessTokens: true }],
+])('%s is saved after its effect is shown', async (choice, settings, button, effect, sent) => {
+  await using page = await openApp('/credentials', settings);
+  await page.press(choice, 'radio');
+  page.see(effect);
+  await page.press(button);
+  expect(page.changes).toEqual([['changeApp', sent]]);
+  page.see('Saved.');
+});
+
+test.each<[string, string | null, Partial<typeof app>, string, string]>([
+  ['Suspend', 'The service refuses', {}, 'Activate', 'suspended'],
+  ['Activate', null, { status: 'suspended' }, 'Suspend', 'active'],
+  ['Revoke', 'You cannot undo it.', {}, 'Activate', 'revoked'],
 ])(
   '%s changes the app, after its effect (%s) was confirmed',
-  async (change, effect, settings, next, sent) => {
-    await using page = await openApp(settings);
+  async (change, effect, settings, next, status) => {
+    await using page = await openApp('/settings', settings);
     await page.press(change);
     if (effect !== null) {
       page.see(effect, screen.getByRole('alertdialog'));
@@ -190,7 +185,7 @@ test.each<[string, string | null, Partial<typeof app>, string, readonly [string,
       expect(page.changes).toEqual([]);
       await page.confirm(change, change === 'Revoke' ? 'Revoke permanently' : change);
     }
-    expect(page.changes).toEqual([sent]);
+    expect(page.changes).toEqual([['setAppStatus', { status }]]);
     expect([has('button', change), has('button', next)]).toEqual([false, true]);
     if (effect !== null) expectFocus('Morning Run');
   },
@@ -198,7 +193,7 @@ test.each<[string, string | null, Partial<typeof app>, string, readonly [string,
 
 test('a secret is rotated, and the old one stops at once', async () => {
   const data = { ...example('rotateSecret').data, clientSecret: 'phds_cs_new' };
-  await using page = await openApp({}, { rotateSecret: { data } });
+  await using page = await openApp('/credentials', {}, { rotateSecret: { data } });
   await page.press('Rotate the secret');
   const dialog = screen.getByRole('alertdialog');
   page.see('The old secret stops working immediately.', dialog);
@@ -214,7 +209,10 @@ test.each([
 ] as const)(
   'an app under %s says why it is not active, and cannot be activated',
   async (kind, reason, status, why) => {
-    await using page = await openApp({ status: 'suspended', lock: { kind, reason, since: after(-60) } });
+    await using page = await openApp('/settings', {
+      status: 'suspended',
+      lock: { kind, reason, since: after(-60) },
+    });
     page.see(status);
     page.see(why);
     expect(has('button', 'Activate')).toBe(false);
@@ -229,54 +227,78 @@ test.each(['/console', '/console/new'])('%s says that a person may not register 
 });
 
 test("an address of nobody's or another developer's app says so", async () => {
-  await using page = await openApp({}, { getApp: problem('NOT_FOUND') });
+  await using page = await openApp('', {}, { getApp: problem('NOT_FOUND') });
   expect(textOf(page.see('You have no such app'))).toBe('You have no such app');
 });
 
-test('usage counts refused requests by day and status, and points out requests without the key', async () => {
-  const day = (ago: number) => new Date(NOW - ago * 86_400_000).toISOString().slice(0, 10);
-  const toRow = (ago: number, endpoint: string, status: number, count: number) => ({
-    ...{ date: day(ago), endpoint, released: 1, refused: count, withoutKey: 2 },
-    refusals: [{ status, count }],
-  });
-  const rows = [
-    toRow(0, '/api/v1/health-data/heart', 403, 2),
-    toRow(0, '/fhir/R4/Observation', 403, 1),
-    toRow(6, '/api/v1/mood', 400, 5),
-    toRow(7, '/api/v1/mood', 403, 1),
-    toRow(29, '/api/v1/mood', 429, 1),
-  ];
-  await using page = await openApp({}, { listAppUsage: listOf(...rows) });
-  page.see('without your key: 6 in the last 7 days, 10 in the last 30 days');
-  const figure = page.see('Refused requests by day (UTC) and HTTP status').closest('figure') as Element;
-  const details = figure.querySelector('details') as HTMLDetailsElement;
-  await page.press(details.querySelector('summary') as Element);
+test('an app has tabs with addresses of their own, in English whatever the language of the browser', async () => {
+  await using page = await openPage(`/console/${app.clientId}`, { language: 'de' });
+  expect(document.documentElement.lang).toBe('en');
+  const tabs = () => within(screen.getByRole('navigation', { name: 'Pages of this app' }));
+  const titles = ['Overview', 'Credentials', 'Log', 'Webhook', 'Settings', 'Sandbox'];
+  expect(tabs().getAllByRole('link').map(textOf)).toEqual(titles);
+  for (const title of titles) {
+    await page.press(tabs().getByRole('link', { name: title }));
+    expect(document.title).toBe(`${title} · Morning Run · Partner Health Data`);
+    expect(page.path).toBe(
+      `/console/${app.clientId}${title === 'Overview' ? '' : `/${title.toLowerCase()}`}`,
+    );
+    expect(await page.findBarriers()).toEqual([]);
+  }
+});
+
+const day = (ago: number) => new Date(NOW - ago * 86_400_000).toISOString().slice(0, 10);
+const toRow = (ago: number, endpoint: string, status: number, count: number) => ({
+  ...{ date: day(ago), endpoint, released: 1, refused: count, withoutKey: 2 },
+  refusals: [{ status, count }],
+});
+const USAGE = listOf(
+  toRow(0, '/fhir/R4/Observation', 403, 1),
+  toRow(6, '/api/v1/mood', 400, 5),
+  toRow(29, '/api/v1/mood', 429, 1),
+);
+
+test('the overview sums requests up, and points out those without the key', async () => {
+  await using page = await openApp('', {}, { listAppUsage: USAGE });
+  page.see('3 answered with data, 7 refused.');
+  page.see('without your key: 4 in the last 7 days, 6 in the last 30 days');
+  const href = screen.getByRole('link', { name: 'What to do' }).getAttribute('href');
+  expect(href).toBe('/docs/sender-constrained#requests-without-your-key');
+});
+
+test('the log counts answers by day, endpoint and status', async () => {
+  await using page = await openApp('/log', {}, { listAppUsage: USAGE });
+  const figure = page.see('Requests in the last 30 days').closest('figure') as Element;
+  await page.press(figure.querySelector('summary') as Element);
   const cells = [...figure.querySelectorAll('tbody tr')].map((row) => [...row.children].map(textOf).slice(1));
   expect(cells).toEqual([
-    ['403', '3'],
-    ['400', '5'],
-    ['403', '1'],
-    ['429', '1'],
+    ['/fhir/R4/Observation', 'Answered', '1'],
+    ['/fhir/R4/Observation', '403', '1'],
+    ['/api/v1/mood', 'Answered', '1'],
+    ['/api/v1/mood', '400', '5'],
+    ['/api/v1/mood', 'Answered', '1'],
+    ['/api/v1/mood', '429', '1'],
   ]);
-  page.see('/fhir/R4/Observation');
-  const hrefOf = (name: string) => screen.getByRole('link', { name }).getAttribute('href');
-  expect(hrefOf('What to do')).toBe('/docs/sender-constrained#requests-without-your-key');
-  expect(hrefOf('What the errors mean')).toBe('/problems');
 });
 
 test('the commands for the first call do in a shell what they say', async () => {
   const redirectUri = "https://app.example/back?a=1&b='c'";
   const scopes = ['read:health-data:heart'] as const;
-  await using page = await openApp({ redirectUris: [redirectUri], requirePkce: true, scopes: [...scopes] });
+  await using page = await openApp('', {
+    redirectUris: [redirectUri],
+    requirePkce: true,
+    scopes: [...scopes],
+  });
   page.see('No requests yet');
   page.see('or a FHIR client at https://health.example/fhir/R4.');
-  const figure = screen.getByRole('figure', { name: 'Commands for the first call' });
-  const commands = figure.querySelector('pre')?.textContent ?? '';
-  expect(commands).toContain(`# 2: the browser returns to ${redirectUri}&code=…&state=xyz`);
+  page.see(`2. The browser returns to ${redirectUri}&code=…&state=xyz.`);
+  const steps = screen.getAllByRole('figure').map((figure) => figure.querySelector('pre')?.textContent);
   // Prints the arguments of each call that are parameters.
   const stubs = 'openssl() { echo +/=; }; curl() { printf "%s\\n" "$@" | grep =; echo; }';
   const env = { ...process.env, CLIENT_SECRET: 'secret', CODE: 'code' };
-  const calls = execFileSync('sh', ['-c', `${stubs}\n${commands}`], { env, encoding: 'utf8' }).split('\n\n');
+  const calls = execFileSync('sh', ['-c', `${stubs}\n${steps.join('\n')}`], { env, encoding: 'utf8' }).split(
+    '\n\n',
+  );
   const own = [`client_id=${app.clientId}`, 'client_secret=secret', `redirect_uri=${redirectUri}`];
   const asked = [
     ...own,

@@ -135,12 +135,12 @@ test('a registered app is found', async () => {
 });
 
 const app = { ...example('getApp').data, secretLast4: 'old1' };
-const openApp = (answers: Answers = {}) =>
-  openPage(`/console/${app.clientId}`, { answers: { getApp: { data: app }, ...answers } });
+const openApp = (tab: string, answers: Answers = {}) =>
+  openPage(`/console/${app.clientId}/${tab}`, { answers: { getApp: { data: app }, ...answers } });
 const rotate = (page: Page) => page.confirm('Rotate the secret', 'Rotate');
 
 test('a lost secret is replaced by a visible one', async () => {
-  await using page = await openApp({ rotateSecret: LOST });
+  await using page = await openApp('credentials', { rotateSecret: LOST });
   page.answers.getApp = { data: { ...app, secretLast4: 'new1' } };
   await rotate(page);
   page.see('The secret was rotated, but the new one did not reach this page.');
@@ -155,7 +155,7 @@ test('a lost secret is replaced by a visible one', async () => {
 });
 
 test('a changed status and changed settings of an app are shown as made', async () => {
-  await using page = await openApp({ setAppStatus: LOST, changeApp: LOST });
+  await using page = await openApp('settings', { setAppStatus: LOST, changeApp: LOST });
   page.answers.getApp = { data: { ...app, status: 'suspended' } };
   await page.confirm('Suspend', 'Suspend');
   page.see('Suspended');
@@ -167,7 +167,7 @@ test('a changed status and changed settings of an app are shown as made', async 
 });
 
 test('a secret that is being rotated cannot be rotated again', async () => {
-  await using page = await openApp();
+  await using page = await openApp('credentials');
   const answer = page.hold('rotateSecret');
   await page.press('Rotate the secret');
   await page.user.dblClick(within(screen.getByRole('alertdialog')).getByRole('button', { name: 'Rotate' }));

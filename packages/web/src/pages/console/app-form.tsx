@@ -3,11 +3,12 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Failure } from '../../api/change.ts';
 import type { AppSettings } from '../../api/developer-apps.ts';
 import { violationOf } from '../../api/problem.ts';
-import type { ApplicationType, DeveloperApp } from '../../api/resources.ts';
+import type { DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Checkbox, CheckboxGroup, TextField } from '../../ui/field.tsx';
+import { focusInvalidField } from '../../ui/focus.ts';
 import { groupByCategory, scopeTitle } from '../../ui/scopes.ts';
 import { toggled } from '../../ui/toggled.ts';
 import style from './app-form.module.css';
@@ -26,13 +27,36 @@ interface Draft {
 
 const NOTHING: Partial<Draft> = {};
 
+/** The labels of the fields that an error of the service can name. */
+const LABELS = {
+  name: text('name'),
+  redirectUris: text('redirectUris'),
+  developerName: text('developerName'),
+  privacyPolicyUrl: text('privacyPolicy'),
+  homepageUrl: text('homepage'),
+  description: text('description'),
+  requirePkce: text('requirePkce'),
+  scopes: text('scopes'),
+  applicationType: text('applicationType'),
+};
+
+type TextName = Exclude<keyof Draft, 'requirePkce' | 'scopes'>;
+
+/** What a draft lacks, by field. */
+function findMissing(draft: Draft): Partial<Record<keyof Draft, string>> {
+  return {
+    ...(draft.name.trim() === '' ? { name: text('nameMissing') } : {}),
+    ...(draft.redirectUris.trim() === '' ? { redirectUris: text('redirectUrisMissing') } : {}),
+    ...(draft.scopes.size === 0 ? { scopes: text('scopesMissing') } : {}),
+  };
+}
+
 /**
- * The settings of an app. Input is kept when it is refused, and each error is shown at its field. Untouched fields show the app's
- * current values.
+ * The settings of an app; of a new one, those that it needs first. Input is kept when it is refused, each error is shown at its field,
+ * and the first one has the focus. Untouched fields show the app's current values.
  */
 export function AppForm({
   app,
-  type = app?.applicationType ?? 'server',
   submit,
   onSubmit,
   isPending,
@@ -41,12 +65,10 @@ export function AppForm({
   doubt,
   children,
 }: {
-  /** Fields before those of the settings. */
+  /** Fields after the name. */
   readonly children?: ReactNode;
   /** Absent when registering a new app. */
   readonly app?: DeveloperApp;
-  /** Of a new app. */
-  readonly type?: ApplicationType;
   readonly submit: string;
   /** Receives all settings; `onSaved` is called once the app has them. */
   readonly onSubmit: (settings: AppSettings, onSaved: () => void) => void;
@@ -58,54 +80,35 @@ export function AppForm({
   readonly doubt: { readonly unknown: string; readonly advice: string };
 }) {
   const [edits, setEdits] = useState<Partial<Draft>>(NOTHING);
-  const [isScopeMissing, setScopeMissing] = useState(false);
+  const [isSubmitted, setSubmitted] = useState(false);
   const draft = { ...toDraft(app), ...edits };
+  const missing = findMissing(draft);
   const set = (part: Partial<Draft>) => setEdits({ ...edits, ...part });
-  const field = (name: Exclude<keyof Draft, 'requirePkce' | 'scopes'>) => ({
+  const errorOf = (name: keyof Draft) =>
+    (isSubmitted ? missing[name] : undefined) ?? violationOf(failure?.error, name);
+  const field = (name: TextName) => ({
+    label: LABELS[name],
     value: draft[name],
     onChange: (value: string) => set({ [name]: value }),
-    error: violationOf(failure?.error, name),
+    error: errorOf(name),
   });
   const send = (event: FormEvent) => {
     event.preventDefault();
-    setScopeMissing(draft.scopes.size === 0);
-    if (draft.scopes.size === 0) return;
+    setSubmitted(true);
+    if (Object.keys(missing).length > 0) return focusInvalidField();
     onSubmit(toSettings(draft), () => setEdits((present) => (present === edits ? NOTHING : present)));
   };
   return (
     <form onSubmit={send}>
       <Card label={text('app')}>
+        <TextField isRequired {...field('name')} hint={text('nameHint')} />
         {children}
-        <TextField label={text('name')} isRequired {...field('name')} hint={text('nameHint')} />
-        <TextField
-          label={text('redirectUris')}
-          isRequired
-          multiline
-          {...field('redirectUris')}
-          hint={text('redirectUrisHint')}
-        />
-        <TextField
-          label={text('developerName')}
-          {...field('developerName')}
-          hint={text('developerNameHint')}
-        />
-        <TextField label={text('description')} {...field('description')} />
-        <TextField label={text('homepage')} type="url" {...field('homepageUrl')} />
-        <TextField label={text('privacyPolicy')} type="url" {...field('privacyPolicyUrl')} />
-        {type === 'public' ? null : (
-          <Checkbox isSelected={draft.requirePkce} onChange={(requirePkce) => set({ requirePkce })}>
-            {text('requirePkce')}
-          </Checkbox>
-        )}
-        <ScopeBoxes isNew={app === undefined} chosen={draft.scopes} onChange={(scopes) => set({ scopes })} />
-        <ScopeError
-          error={
-            isScopeMissing && draft.scopes.size === 0
-              ? text('scopesMissing')
-              : violationOf(failure?.error, 'scopes')
-          }
-        />
-        <ChangeNotice failure={failure} undone={text('notSaved')} {...doubt} />
+        <TextField isRequired multiline {...field('redirectUris')} hint={text('redirectUrisHint')} />
+        <TextField {...field('developerName')} hint={text('developerNameHint')} />
+        <TextField type="url" {...field('privacyPolicyUrl')} />
+        {app === undefined ? null : <LaterFields app={app} field={field} draft={draft} onChange={set} />}
+        <ScopeBoxes chosen={draft.scopes} onChange={(scopes) => set({ scopes })} error={errorOf('scopes')} />
+        <ChangeNotice failure={failure} undone={text('notSaved')} labels={LABELS} {...doubt} />
         <Row>
           <Button kind="primary" type="submit" isBusy={isPending}>
             {submit}
@@ -117,19 +120,55 @@ export function AppForm({
   );
 }
 
-function ScopeBoxes({
-  isNew,
-  chosen,
+/** What an app can do without at first. */
+function LaterFields({
+  app,
+  field,
+  draft,
   onChange,
 }: {
-  readonly isNew: boolean;
-  readonly chosen: ReadonlySet<string>;
-  readonly onChange: (chosen: ReadonlySet<string>) => void;
+  readonly app: DeveloperApp;
+  readonly field: (name: TextName) => Parameters<typeof TextField>[0];
+  readonly draft: Draft;
+  readonly onChange: (part: Partial<Draft>) => void;
 }) {
   return (
-    <details className={style['scopes']} open={isNew}>
+    <>
+      <TextField type="url" {...field('homepageUrl')} />
+      <TextField {...field('description')} />
+      {app.applicationType === 'public' ? null : (
+        <Checkbox isSelected={draft.requirePkce} onChange={(requirePkce) => onChange({ requirePkce })}>
+          {text('requirePkce')}
+        </Checkbox>
+      )}
+    </>
+  );
+}
+
+/** Folded, until they have an error. */
+function ScopeBoxes({
+  chosen,
+  onChange,
+  error,
+}: {
+  readonly chosen: ReadonlySet<string>;
+  readonly onChange: (chosen: ReadonlySet<string>) => void;
+  readonly error: string | undefined;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details
+      className={style['scopes']}
+      open={isOpen || error !== undefined}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>{text('scopesOfApp', { chosen: chosen.size, all: SCOPES.length })}</summary>
       <Stack>
+        {error === undefined ? null : (
+          <p className={style['error']} role="alert">
+            {error}
+          </p>
+        )}
         <Soft>{text('scopesAdvice')}</Soft>
         {groupByCategory(SCOPES).map(({ category, items }) => (
           <CheckboxGroup key={category} title={category}>
@@ -137,6 +176,7 @@ function ScopeBoxes({
               <Checkbox
                 key={scope}
                 isSelected={chosen.has(scope)}
+                isInvalid={error !== undefined}
                 onChange={(isSelected) => onChange(toggled(chosen, scope, isSelected))}
               >
                 {scopeTitle(scope)} <code className={style['scope']}>{scope}</code>{' '}
@@ -147,16 +187,6 @@ function ScopeBoxes({
         ))}
       </Stack>
     </details>
-  );
-}
-
-/** Beside the button that was pressed, because the boxes fill more than a screen. */
-function ScopeError({ error }: { readonly error: string | undefined }) {
-  if (error === undefined) return null;
-  return (
-    <p className={style['error']} role="alert">
-      {error}
-    </p>
   );
 }
 

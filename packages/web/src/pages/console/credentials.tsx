@@ -1,105 +1,72 @@
-import { useRotation, useStatusChange } from '../../api/developer-apps.ts';
-import type { AppStatus, DeveloperApp } from '../../api/resources.ts';
-import { Button } from '../../ui/button.tsx';
-import { Row, Stack } from '../../ui/card.tsx';
+import { useRotation } from '../../api/developer-apps.ts';
+import type { DeveloperApp } from '../../api/resources.ts';
+import { Card, Facts, Row } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
-import { focusHeading } from '../../ui/focus.ts';
-import { Rotated } from './secret-rotation.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Authentication } from './authentication.tsx';
+import { SecretOnce } from './secret-once.tsx';
 import { text } from './texts.ts';
 
-/** Rotates the secret, suspends, revokes and activates; each asks for confirmation with its consequences. */
+const TYPES = { server: 'typeServer', public: 'typePublic' } as const;
+
+/** The client ID, the secret with its rotation, and how the app authenticates itself. */
 export function Credentials({ app }: { readonly app: DeveloperApp }) {
   const rotation = useRotation(app.clientId);
-  const status = useStatusChange(app.clientId);
-  const isBusy = rotation.isPending || status.isPending;
-  const rotate = () => {
-    status.reset();
-    rotation.mutate(undefined);
-  };
-  const change = (to: AppStatus) => {
-    if (rotation.failure !== null) rotation.reset();
-    // Each change removes the button that was pressed.
-    status.mutate(to, { onSuccess: focusHeading });
-  };
   return (
-    <Stack>
+    <>
       <Rotated rotation={rotation} />
-      <ChangeNotice
-        failure={status.failure}
-        undone={text('statusUnchanged')}
-        unknown={text('statusUnknown')}
-        advice={text('statusAdvice')}
-      />
-      <Row>
-        {app.tokenEndpointAuthMethod === 'client_secret_basic' ? (
-          <Confirmation
-            trigger={text('rotate')}
-            triggerKind="plain"
-            title={text('rotateTitle')}
-            confirm={text('rotateConfirm')}
-            isBusy={rotation.isPending}
-            isBlocked={isBusy}
-            onConfirm={rotate}
-          >
-            <p>{text('rotateEffect')}</p>
-          </Confirmation>
-        ) : null}
-        <StatusButtons
-          app={app}
-          isBlocked={isBusy}
-          beingSet={status.isPending ? status.variables : null}
-          onChange={change}
+      <Card label={text('credentials')}>
+        <Facts
+          facts={[
+            [text('clientId'), <code key="id">{app.clientId}</code>],
+            [
+              text('clientSecret'),
+              app.secretLast4 === '' ? null : <code key="secret">…{app.secretLast4}</code>,
+            ],
+            [text('applicationType'), text(TYPES[app.applicationType])],
+          ]}
         />
-      </Row>
-    </Stack>
+        {app.tokenEndpointAuthMethod === 'client_secret_basic' ? (
+          <Row>
+            <Confirmation
+              trigger={text('rotate')}
+              triggerKind="plain"
+              title={text('rotateTitle')}
+              confirm={text('rotateConfirm')}
+              isBusy={rotation.isPending}
+              onConfirm={() => rotation.mutate(undefined)}
+            >
+              <p>{text('rotateEffect')}</p>
+            </Confirmation>
+          </Row>
+        ) : null}
+      </Card>
+      <Authentication app={app} />
+    </>
   );
 }
 
-function StatusButtons({
-  app,
-  isBlocked,
-  beingSet,
-  onChange,
-}: {
-  readonly app: DeveloperApp;
-  readonly isBlocked: boolean;
-  /** The status that is currently being set. */
-  readonly beingSet: AppStatus | null;
-  readonly onChange: (to: AppStatus) => void;
-}) {
+/** The new secret, or its status if the response was lost. */
+function Rotated({ rotation }: { readonly rotation: ReturnType<typeof useRotation> }) {
+  const { data, failure } = rotation;
+  if (data) return <SecretOnce clientId={data.clientId} secret={data.clientSecret} />;
+  if (data === null || failure?.outcome === 'made') {
+    return (
+      <div role="alert">
+        <Notice tone="warn">
+          <strong>{text('rotatedUnseen')}</strong>
+          <span>{text('rotatedUnseenAdvice')}</span>
+        </Notice>
+      </div>
+    );
+  }
   return (
-    <>
-      {app.status === 'active' ? (
-        <Confirmation
-          trigger={text('suspend')}
-          triggerKind="plain"
-          title={text('suspendTitle', { app: app.name })}
-          confirm={text('suspend')}
-          isBusy={beingSet === 'suspended'}
-          isBlocked={isBlocked}
-          onConfirm={() => onChange('suspended')}
-        >
-          <p>{text('suspendEffect')}</p>
-        </Confirmation>
-      ) : null}
-      {app.status === 'active' || app.lock !== null ? null : (
-        <Button onPress={() => onChange('active')} isBusy={isBlocked}>
-          {text('activate')}
-        </Button>
-      )}
-      {app.status === 'revoked' ? null : (
-        <Confirmation
-          trigger={text('revoke')}
-          title={text('revokeTitle', { app: app.name })}
-          confirm={text('revokeConfirm')}
-          isBusy={beingSet === 'revoked'}
-          isBlocked={isBlocked}
-          onConfirm={() => onChange('revoked')}
-        >
-          <p>{text('revokeEffect')}</p>
-        </Confirmation>
-      )}
-    </>
+    <ChangeNotice
+      failure={failure}
+      undone={text('notRotated')}
+      unknown={text('rotationUnknown')}
+      advice={text('rotationAdvice')}
+    />
   );
 }

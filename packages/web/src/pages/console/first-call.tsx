@@ -1,6 +1,6 @@
 import { usesSecretAlone } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
-import { Card, Soft } from '../../ui/card.tsx';
+import { Card, Soft, Stack } from '../../ui/card.tsx';
 import { Code } from '../../ui/code.tsx';
 import { linkTo } from '../../ui/web-link.tsx';
 import { Rich, text } from './texts.ts';
@@ -12,6 +12,12 @@ export function FirstCall({ app }: { readonly app: DeveloperApp }) {
       <h2>{text('firstCall')}</h2>
       {usesSecretAlone(app) ? (
         <>
+          {toSteps(app, location.origin).map(({ title, command }) => (
+            <Stack key={title} tight>
+              <p>{title}</p>
+              <Code text={command} label={title} />
+            </Stack>
+          ))}
           <Soft>
             <Rich
               id="firstCallAdvice"
@@ -19,7 +25,6 @@ export function FirstCall({ app }: { readonly app: DeveloperApp }) {
               components={linkTo('/docs/fhir')}
             />
           </Soft>
-          <Code text={toFirstCall(app, location.origin)} label={text('commands')} />
         </>
       ) : (
         <Soft>
@@ -35,36 +40,39 @@ export function docsOf({ applicationType: type }: DeveloperApp): string {
   return type === 'server' ? '/docs/sender-constrained' : '/docs/public-apps';
 }
 
-const toVerifier = () => `# ${text('commandPkce')}
-CODE_VERIFIER=$(openssl rand -hex 32)
-CODE_CHALLENGE=$(printf %s "$CODE_VERIFIER" | openssl dgst -sha256 -binary | openssl base64 | tr '+/' '-_' | tr -d '=')
-
+const VERIFIER = `code_verifier=$(openssl rand -hex 32)
+code_challenge=$(printf %s "$code_verifier" | openssl dgst -sha256 -binary | openssl base64 | tr '+/' '-_' | tr -d '=')
 `;
-const CHALLENGE = ' \\\n  -d code_challenge="$CODE_CHALLENGE" -d code_challenge_method=S256';
+const CHALLENGE = ' \\\n  -d code_challenge="$code_challenge" -d code_challenge_method=S256';
 
 /**
  * Commands for a POSIX shell, from the authorization request to the first read. The secret is entered into a variable, so it is not
  * in the shell history.
  */
-function toFirstCall(app: DeveloperApp, origin: string): string {
+function toSteps(app: DeveloperApp, origin: string) {
   const redirectUri = app.redirectUris[0] ?? '';
   const scope = app.scopes.find((name) => name.startsWith('read:health-data:')) ?? app.scopes[0] ?? '';
   const credentials = `-d client_id=${app.clientId} -d client_secret="$CLIENT_SECRET"`;
   const redirection = `--data-urlencode ${quote(`redirect_uri=${redirectUri}`)}`;
   const [verifier, challenge, proof] = app.requirePkce
-    ? [toVerifier(), CHALLENGE, ' -d code_verifier="$CODE_VERIFIER"']
+    ? [VERIFIER, CHALLENGE, ' -d code_verifier="$code_verifier"']
     : ['', '', ''];
-  return `# ${text('commandSecret')}
-${verifier}# ${text('commandAsk')}
-curl -s ${origin}/oauth/authorize ${credentials} \\
-  ${redirection} -d scope=${scope} -d state=xyz${challenge}
-
-# ${text('commandCode', { callback: toCallback(redirectUri) })}
-curl -s ${origin}/oauth/token -d grant_type=authorization_code -d code="$CODE"${proof} \\
-  ${credentials} ${redirection}
-
-# ${text('commandRead')}
-curl -s ${origin}${toPath(scope)} -H "Authorization: Bearer $ACCESS_TOKEN"`;
+  return [
+    {
+      title: text('stepAsk'),
+      command: `${verifier}curl -s ${origin}/oauth/authorize ${credentials} \\
+  ${redirection} -d scope=${scope} -d state=xyz${challenge}`,
+    },
+    {
+      title: text('stepCode', { callback: toCallback(redirectUri) }),
+      command: `curl -s ${origin}/oauth/token -d grant_type=authorization_code -d code="$CODE"${proof} \\
+  ${credentials} ${redirection}`,
+    },
+    {
+      title: text('stepRead'),
+      command: `curl -s ${origin}${toPath(scope)} -H "Authorization: Bearer $ACCESS_TOKEN"`,
+    },
+  ];
 }
 
 function toPath(scope: string): string {

@@ -3,6 +3,7 @@ import { findNew, useAllApps, useApps, useRegistration } from '../../api/develop
 import type { ApplicationType, DeveloperApp, NewApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Row, Soft, Stack } from '../../ui/card.tsx';
+import { focusInvalidField } from '../../ui/focus.ts';
 import { Narrow, PageHeading } from '../../ui/layout.tsx';
 import { EmptyPage } from '../../ui/notice.tsx';
 import { RadioChoice } from '../../ui/radio-choice.tsx';
@@ -27,11 +28,10 @@ export function NewAppPage() {
     <Narrow>
       <PageHeading title={text('register')} />
       <AppForm
-        type={type}
         submit={text('registerApp')}
         onSubmit={(settings) => {
           if (!registration.isPending) setSent({ name: settings.name, before: apps ?? [] });
-          registration.mutate({ ...settings, applicationType: type });
+          registration.mutate({ ...settings, applicationType: type }, { onError: focusInvalidField });
         }}
         isPending={registration.isPending}
         failure={registration.failure}

@@ -4,9 +4,9 @@ import type { DeveloperApp } from '../../api/resources.ts';
 const PUBLIC_MEMBERS = ['kty', 'crv', 'x', 'y', 'n', 'e', 'kid', 'alg', 'use', 'key_ops'];
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
-type ReadKeys =
-  | { readonly jwks: DeveloperApp['jwks'] }
-  | { readonly fault: 'keysPrivate' | 'keysUnreadable' };
+export type KeyFault = 'keysPrivate' | 'keysUnreadable';
+
+type ReadKeys = { readonly jwks: DeveloperApp['jwks'] } | { readonly fault: KeyFault };
 
 /**
  * Reads a JSON Web Key Set or one key of it; an empty text is no keys. Only public members are kept, so that no part of a private key

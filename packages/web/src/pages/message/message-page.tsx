@@ -1,10 +1,10 @@
 import type { PageMessage, PageMessageCode, WayBack } from '@phds/catalog/page-messages';
-import { Link } from 'wouter';
 import { text as frameText } from '../../texts/frame.ts';
 import { ButtonAnchor, ButtonLink } from '../../ui/button.tsx';
 import { Soft } from '../../ui/card.tsx';
 import { Narrow } from '../../ui/layout.tsx';
 import { EmptyPage } from '../../ui/notice.tsx';
+import { linkTo } from '../../ui/web-link.tsx';
 import { Rich, text } from './texts.ts';
 
 const TEXTS = {
@@ -72,7 +72,7 @@ function LinkFaults() {
     <>
       <h2>{text('forDeveloper')}</h2>
       <p>
-        <Rich id="linkFaults" components={{ code: <code />, console: <Link href="/console" /> }} />
+        <Rich id="linkFaults" components={{ code: <code />, console: linkTo('/console').link }} />
       </p>
     </>
   );

@@ -18,8 +18,10 @@ const PAGES = [
   '/data',
   '/console',
   '/console/:clientId',
-  '/console/:clientId/requests',
+  '/console/:clientId/credentials',
+  '/console/:clientId/log',
   '/console/:clientId/sandbox',
+  '/console/:clientId/settings',
   '/console/:clientId/webhook',
   '/signed-in',
 ] as const;

@@ -6,7 +6,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
-import { text } from './texts.ts';
+import { text } from '../texts.ts';
 
 type Trigger = Triggered['trigger'];
 

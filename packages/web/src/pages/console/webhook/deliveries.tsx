@@ -11,7 +11,7 @@ import { Empty, ErrorNotice } from '../../../ui/notice.tsx';
 import { Resource } from '../../../ui/resource.tsx';
 import { type Column, Pages, Table, useFilteredPage } from '../../../ui/table.tsx';
 import { PreciseInstant } from '../../../ui/time.tsx';
-import { text } from './texts.ts';
+import { text } from '../texts.ts';
 import style from './webhook.module.css';
 
 const EVERY = '';

@@ -9,7 +9,7 @@ import { Card, Row } from '../../../ui/card.tsx';
 import { ChangeNotice } from '../../../ui/change-notice.tsx';
 import { Checkbox, CheckboxGroup, TextField } from '../../../ui/field.tsx';
 import { toggled } from '../../../ui/toggled.ts';
-import { text } from './texts.ts';
+import { text } from '../texts.ts';
 import style from './webhook.module.css';
 
 const EXPLANATIONS = {

@@ -1,4 +1,5 @@
 import type { UseMutationResult } from '@tanstack/react-query';
+import { useState } from 'react';
 import { serviceNow } from '../../../api/client.ts';
 import { isRefusal } from '../../../api/problem.ts';
 import type { Webhook } from '../../../api/resources.ts';
@@ -13,12 +14,12 @@ import { Card, Facts, Row, Soft, Stack } from '../../../ui/card.tsx';
 import { ChangeNotice } from '../../../ui/change-notice.tsx';
 import { CopyButton } from '../../../ui/code.tsx';
 import { Confirmation } from '../../../ui/confirmation.tsx';
+import { Select } from '../../../ui/field.tsx';
 import { focusHeading, useFocusOnAppearance } from '../../../ui/focus.ts';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { formatInstant } from '../../../ui/time.tsx';
-import { RotationConfirmation } from '../rotation-confirmation.tsx';
+import { text } from '../texts.ts';
 import { EndpointForm } from './endpoint-form.tsx';
-import { text } from './texts.ts';
 
 /** Sets up the endpoint, changes it, sends a test, rotates the secret and removes the endpoint. */
 export function Endpoint({
@@ -71,8 +72,7 @@ export function Endpoint({
             >
               {text('sendTest')}
             </Button>
-            <RotationConfirmation
-              text={text}
+            <Rotation
               isBusy={rotation.isPending}
               isBlocked={isBusy}
               onRotate={(seconds) => {
@@ -101,6 +101,50 @@ export function Endpoint({
   );
 }
 
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+
+/** For how long a replaced secret signs as well. The service allows seven days at most. */
+const OVERLAPS = [
+  { seconds: 0, id: 'overlapNone' },
+  { seconds: HOUR_S, id: 'overlapHour' },
+  { seconds: DAY_S, id: 'overlapDay' },
+  { seconds: 3 * DAY_S, id: 'overlapDays' },
+  { seconds: 7 * DAY_S, id: 'overlapWeek' },
+] as const;
+
+/** The button that replaces the secret, and the dialog that asks for how long the old one signs as well. */
+function Rotation({
+  isBusy,
+  isBlocked,
+  onRotate,
+}: {
+  readonly isBusy: boolean;
+  readonly isBlocked: boolean;
+  readonly onRotate: (overlapSeconds: number) => void;
+}) {
+  const [seconds, setSeconds] = useState(0);
+  return (
+    <Confirmation
+      trigger={text('hookRotate')}
+      triggerKind="plain"
+      title={text('hookRotateTitle')}
+      confirm={text('rotateConfirm')}
+      isBusy={isBusy}
+      isBlocked={isBlocked}
+      onConfirm={() => onRotate(seconds)}
+    >
+      <Select
+        label={text('overlap')}
+        value={String(seconds)}
+        onChange={(value) => setSeconds(Number(value))}
+        options={OVERLAPS.map((overlap) => ({ id: String(overlap.seconds), text: text(overlap.id) }))}
+      />
+      <p>{text(seconds === 0 ? 'hookRotateEffect' : 'rotateEffectLater')}</p>
+    </Confirmation>
+  );
+}
+
 function SecretState({ webhook: { previousSecretExpiresAt: until } }: { readonly webhook: Webhook }) {
   if (until === null || Date.parse(until) <= serviceNow()) return null;
   return <Soft>{text('bothSign', { until: formatInstant(until) })}</Soft>;
@@ -126,7 +170,7 @@ function NewSecret({
   const secret = rotation.data?.secret ?? change.data?.secret;
   if (secret !== undefined) return <SecretOnce secret={secret} />;
   if (rotation.data === null || rotation.failure?.outcome === 'made') {
-    return <Unseen title={text('rotatedUnseen')} />;
+    return <Unseen title={text('hookRotatedUnseen')} />;
   }
   if (change.data === null || change.failure?.outcome === 'made') {
     return <Unseen title={text('savedUnseen')} />;
@@ -134,9 +178,9 @@ function NewSecret({
   return (
     <ChangeNotice
       failure={rotation.failure}
-      undone={text('notRotated')}
-      unknown={text('rotationUnknown')}
-      advice={text('rotationAdvice')}
+      undone={text('hookNotRotated')}
+      unknown={text('hookRotationUnknown')}
+      advice={text('hookRotationAdvice')}
     />
   );
 }
@@ -145,14 +189,14 @@ function NewSecret({
 function SecretOnce({ secret }: { readonly secret: string }) {
   const appeared = useFocusOnAppearance();
   return (
-    <Card label={text('secret')}>
+    <Card label={text('signingSecret')}>
       <Notice tone="warn">
         <strong ref={appeared} tabIndex={-1}>
           {text('copyNow')}
         </strong>
-        <span>{text('secretAdvice')}</span>
+        <span>{text('hookSecretAdvice')}</span>
       </Notice>
-      <Facts facts={[[text('secret'), <code key="secret">{secret}</code>]]} />
+      <Facts facts={[[text('signingSecret'), <code key="secret">{secret}</code>]]} />
       <Row>
         <CopyButton value={secret}>{text('copy')}</CopyButton>
       </Row>

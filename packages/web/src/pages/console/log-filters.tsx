@@ -1,10 +1,10 @@
 import { PROBLEM_CODES } from '@phds/catalog/problems';
 import { type FormEvent, useState } from 'react';
-import type { RequestFilter } from '../../../api/developer-apps.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Fields } from '../../../ui/card.tsx';
-import { type Option, Select, TextField } from '../../../ui/field.tsx';
-import style from './filters.module.css';
+import type { RequestFilter } from '../../api/developer-apps.ts';
+import { Button } from '../../ui/button.tsx';
+import { Fields } from '../../ui/card.tsx';
+import { type Option, Select, TextField } from '../../ui/field.tsx';
+import style from './log-filters.module.css';
 import { text } from './texts.ts';
 
 const ANY = '';
@@ -94,7 +94,7 @@ function toStatuses(chosen = ANY): Option[] {
     { id: ANY, text: text('anyStatus') },
     { id: '2xx', text: text('succeeded'), group },
     { id: '3xx', text: text('unchanged'), group },
-    { id: '4xx', text: text('refused'), group },
+    { id: '4xx', text: text('refused4xx'), group },
     { id: '5xx', text: text('failed'), group },
     ...single.toSorted().map((id) => ({ id, text: id, group: text('single') })),
   ];

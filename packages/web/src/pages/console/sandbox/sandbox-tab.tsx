@@ -2,45 +2,23 @@ import { errorsOfEndpoint } from '@phds/catalog/data-errors';
 import { getEndpoint } from '@phds/catalog/endpoints';
 import { PROBLEM_CODES, type ProblemCode } from '@phds/catalog/problems';
 import { useState } from 'react';
-import { Link } from 'wouter';
-import { useApp, useApps } from '../../../api/developer-apps.ts';
-import { Card, Soft, Stack } from '../../../ui/card.tsx';
+import type { DeveloperApp } from '../../../api/resources.ts';
+import { Card, Soft } from '../../../ui/card.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { Select } from '../../../ui/field.tsx';
-import { PageHeading } from '../../../ui/layout.tsx';
-import { Resource } from '../../../ui/resource.tsx';
 import { linkTo } from '../../../ui/web-link.tsx';
-import { NoApp } from '../no-app.tsx';
-import { Rich, text } from './texts.ts';
+import { Rich, text } from '../texts.ts';
 import { Triggers } from './triggers.tsx';
 
 /** What a developer can rehearse in a sandbox deployment: its people, what happens to their connections, and errors. */
-export function SandboxPage({ clientId }: { readonly clientId: string }) {
-  const app = useApp(clientId);
-  const { data: apps } = useApps(1);
-  if (apps?.sandbox === false) return <NoApp />;
+export function Sandbox({ app: { clientId } }: { readonly app: DeveloperApp }) {
   return (
-    <Resource query={app} notFound={<NoApp />}>
-      {({ name }) => (
-        <>
-          <PageHeading
-            title={text('title')}
-            lead={
-              <Rich
-                id="lead"
-                values={{ app: name }}
-                components={{ link: <Link href={`/console/${clientId}`} /> }}
-              />
-            }
-          />
-          <Stack>
-            <People />
-            <Triggers clientId={clientId} />
-            <ForcedErrors />
-          </Stack>
-        </>
-      )}
-    </Resource>
+    <>
+      <Soft>{text('sandboxLead')}</Soft>
+      <People />
+      <Triggers clientId={clientId} />
+      <ForcedErrors />
+    </>
   );
 }
 
@@ -79,7 +57,7 @@ function ForcedErrors() {
         <Rich id="errorsText" components={{ field: <code />, ...linkTo('/problems') }} />
       </Soft>
       <Select
-        label={text('code')}
+        label={text('sandboxCode')}
         value={code}
         onChange={(id) => setCode(CODES.find((known) => known === id) ?? 'RATE_LIMITED')}
         options={CODES.map((id) => ({ id, text: id }))}

@@ -1,24 +1,25 @@
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { useApps } from '../../api/developer-apps.ts';
+import type { DeveloperApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Row, Stack } from '../../ui/card.tsx';
+import { Row, Soft, Stack } from '../../ui/card.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
-import { Pages, Table } from '../../ui/table.tsx';
+import { Chevron, RowLink, Rows, RowWords } from '../../ui/rows.tsx';
+import { Pages } from '../../ui/table.tsx';
 import { Day } from '../../ui/time.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
 import { text } from './texts.ts';
 
-export function ConsolePage() {
+/** The developer's apps. */
+export function AppsPage() {
   const [page, setPage] = useState(1);
   const apps = useApps(page);
   return (
     <>
       <PageHeading
         title={text('title')}
-        lead={text('lead')}
         actions={
           apps.data?.mayRegister === false ? null : (
             <ButtonLink to="/console/new" kind="primary">
@@ -36,31 +37,17 @@ export function ConsolePage() {
               </Empty>
             ) : (
               <div>
-                <Table
-                  caption={text('yourApps')}
-                  rows={data}
-                  keyOf={({ clientId }) => clientId}
-                  columns={[
-                    {
-                      title: text('name'),
-                      cell: ({ clientId, name }) => (
-                        <Link href={`/console/${clientId}`}>
-                          <bdi>{name}</bdi>
-                        </Link>
-                      ),
-                    },
-                    { title: text('clientId'), cell: ({ clientId }) => <code>{clientId}</code> },
-                    { title: text('status'), cell: (app) => <AppStatusTag app={app} /> },
-                    { title: text('registeredOn'), cell: ({ createdAt }) => <Day at={createdAt} /> },
-                  ]}
-                />
+                <Rows>
+                  {data.map((app) => (
+                    <AppRow key={app.clientId} app={app} />
+                  ))}
+                </Rows>
                 <Pages pagination={pagination} onChange={setPage} />
               </div>
             )
           }
         </Resource>
         <Row>
-          <a href="/docs">{text('documentation')}</a>
           <a href="/openapi.json">{text('openApi')}</a>
           <a href="/oauth/scopes">{text('scopes')}</a>
           <a href="/catalog.json">{text('catalog')}</a>
@@ -68,5 +55,25 @@ export function ConsolePage() {
         </Row>
       </Stack>
     </>
+  );
+}
+
+function AppRow({ app }: { readonly app: DeveloperApp }) {
+  return (
+    <li>
+      <RowWords>
+        <RowLink to={`/console/${app.clientId}`} describedBy={app.clientId}>
+          <bdi>{app.name}</bdi>
+        </RowLink>{' '}
+        <AppStatusTag app={app} />
+        <Soft>
+          <code id={app.clientId}>{app.clientId}</code>
+        </Soft>
+      </RowWords>
+      <Soft>
+        <Day at={app.createdAt} />
+      </Soft>
+      <Chevron />
+    </li>
   );
 }

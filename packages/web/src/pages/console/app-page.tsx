@@ -1,0 +1,108 @@
+import { Link } from 'wouter';
+import { useApp, useApps } from '../../api/developer-apps.ts';
+import type { DeveloperApp } from '../../api/resources.ts';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Row, Soft, Stack } from '../../ui/card.tsx';
+import { CopyButton } from '../../ui/code.tsx';
+import { PageHeading } from '../../ui/layout.tsx';
+import { EmptyPage, NoSuchPage, Notice } from '../../ui/notice.tsx';
+import { Resource, together } from '../../ui/resource.tsx';
+import { Instant } from '../../ui/time.tsx';
+import style from './app-page.module.css';
+import { AppStatusTag } from './app-status-tag.tsx';
+import { Credentials } from './credentials.tsx';
+import { Overview } from './overview.tsx';
+import { RequestLog } from './request-log.tsx';
+import { Sandbox } from './sandbox/sandbox-tab.tsx';
+import { Settings } from './settings.tsx';
+import { text } from './texts.ts';
+import { WebhookTab } from './webhook/webhook-tab.tsx';
+
+/** The tabs of an app, by the last part of their address. */
+const TABS = [
+  { tab: undefined, title: 'overview', Content: Overview },
+  { tab: 'credentials', title: 'credentials', Content: Credentials },
+  { tab: 'log', title: 'log', Content: RequestLog },
+  { tab: 'webhook', title: 'webhook', Content: WebhookTab },
+  { tab: 'settings', title: 'settings', Content: Settings },
+  { tab: 'sandbox', title: 'sandbox', Content: Sandbox },
+] as const;
+
+/** A tab of an app. That of the sandbox is in a sandbox deployment only. */
+export function AppPage({
+  clientId,
+  tab: opened,
+}: {
+  readonly clientId: string;
+  readonly tab: string | undefined;
+}) {
+  const query = together([useApp(clientId), useApps(1)]);
+  return (
+    <Resource query={query} notFound={<NoApp />}>
+      {([app, { sandbox }]) => {
+        const tabs = TABS.filter(({ tab }) => sandbox || tab !== 'sandbox');
+        const shown = tabs.find(({ tab }) => tab === opened);
+        if (shown === undefined) return <NoSuchPage />;
+        return (
+          <>
+            <Link href="/console" className={style['back']}>
+              {text('backToApps')}
+            </Link>
+            <PageHeading
+              title={app.name}
+              page={text(shown.title)}
+              lead={<AppStatusTag app={app} />}
+              actions={
+                <Row>
+                  <code>{clientId}</code>
+                  <CopyButton value={clientId}>{text('copyId')}</CopyButton>
+                </Row>
+              }
+            />
+            <nav className={style['tabs']} aria-label={text('pagesOfApp')}>
+              {tabs.map(({ tab, title }) => (
+                <Link
+                  key={title}
+                  href={tab === undefined ? `/console/${clientId}` : `/console/${clientId}/${tab}`}
+                  {...(tab === opened ? { 'aria-current': 'page' as const } : {})}
+                >
+                  {text(title)}
+                </Link>
+              ))}
+            </nav>
+            <Stack>
+              <Lock app={app} />
+              <shown.Content app={app} />
+            </Stack>
+          </>
+        );
+      }}
+    </Resource>
+  );
+}
+
+/** For an address that names no app of this developer. */
+function NoApp() {
+  return (
+    <EmptyPage title={text('noSuchApp')}>
+      <p>{text('noSuchAppAdvice')}</p>
+      <ButtonLink to="/console">{text('yourApps')}</ButtonLink>
+    </EmptyPage>
+  );
+}
+
+/** Why the app cannot be active. */
+function Lock({ app: { lock } }: { readonly app: DeveloperApp }) {
+  if (lock === null) return null;
+  const isWaiting = lock.kind === 'approval';
+  return (
+    <Notice tone="warn">
+      <strong>{text(isWaiting ? 'waitingTitle' : 'lockedTitle')}</strong>
+      {lock.reason === null ? null : <span>{text('lockedReason', { reason: lock.reason })}</span>}
+      <span>{text(isWaiting ? 'waitingAdvice' : 'lockedAdvice')}</span>
+      <Soft>
+        <Instant at={lock.since} />
+      </Soft>
+    </Notice>
+  );
+}

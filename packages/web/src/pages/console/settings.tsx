@@ -1,0 +1,95 @@
+import { type AppSettings, useSettingsChange, useStatusChange } from '../../api/developer-apps.ts';
+import type { AppStatus, DeveloperApp } from '../../api/resources.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card, Facts, Row } from '../../ui/card.tsx';
+import { ChangeNotice } from '../../ui/change-notice.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
+import { focusHeading, focusInvalidField } from '../../ui/focus.ts';
+import { Instant } from '../../ui/time.tsx';
+import { AppForm, settingsOf } from './app-form.tsx';
+import { text } from './texts.ts';
+
+/** What people see of an app and what it can request; last, how it is suspended and revoked. */
+export function Settings({ app }: { readonly app: DeveloperApp }) {
+  const change = useSettingsChange(app.clientId);
+  return (
+    <>
+      <AppForm
+        app={app}
+        submit={text('save')}
+        onSubmit={(settings, onSuccess) =>
+          change.mutate(findChanges(settingsOf(app), settings), { onSuccess, onError: focusInvalidField })
+        }
+        isPending={change.isPending}
+        isSaved={change.isSuccess}
+        failure={change.failure}
+        doubt={{ unknown: text('settingsUnknown'), advice: text('settingsAdvice') }}
+      />
+      <Status app={app} />
+    </>
+  );
+}
+
+/** The changed settings only, because others may be changed elsewhere at the same time. */
+function findChanges(present: AppSettings, settings: AppSettings): Partial<AppSettings> {
+  const names = Object.keys(settings) as (keyof AppSettings)[];
+  const changed = names.filter((name) => JSON.stringify(settings[name]) !== JSON.stringify(present[name]));
+  return Object.fromEntries(changed.map((name) => [name, settings[name]]));
+}
+
+/** Suspends, activates and revokes; what takes something away asks for confirmation with its consequences. */
+function Status({ app }: { readonly app: DeveloperApp }) {
+  const status = useStatusChange(app.clientId);
+  const beingSet = status.isPending ? status.variables : null;
+  // Each change removes the button that was pressed.
+  const set = (to: AppStatus) => status.mutate(to, { onSuccess: focusHeading });
+  return (
+    <Card label={text('status')}>
+      <h2>{text('status')}</h2>
+      <Facts
+        facts={[
+          [text('registeredOn'), <Instant key="created" at={app.createdAt} />],
+          [text('changedOn'), <Instant key="updated" at={app.updatedAt} />],
+        ]}
+      />
+      <ChangeNotice
+        failure={status.failure}
+        undone={text('statusUnchanged')}
+        unknown={text('statusUnknown')}
+        advice={text('statusAdvice')}
+      />
+      <Row>
+        {app.status === 'active' ? (
+          <Confirmation
+            trigger={text('suspend')}
+            triggerKind="plain"
+            title={text('suspendTitle', { app: app.name })}
+            confirm={text('suspend')}
+            isBusy={beingSet === 'suspended'}
+            isBlocked={status.isPending}
+            onConfirm={() => set('suspended')}
+          >
+            <p>{text('suspendEffect')}</p>
+          </Confirmation>
+        ) : null}
+        {app.status === 'active' || app.lock !== null ? null : (
+          <Button onPress={() => set('active')} isBusy={status.isPending}>
+            {text('activate')}
+          </Button>
+        )}
+        {app.status === 'revoked' ? null : (
+          <Confirmation
+            trigger={text('revoke')}
+            title={text('revokeTitle', { app: app.name })}
+            confirm={text('revokeConfirm')}
+            isBusy={beingSet === 'revoked'}
+            isBlocked={status.isPending}
+            onConfirm={() => set('revoked')}
+          >
+            <p>{text('revokeEffect')}</p>
+          </Confirmation>
+        )}
+      </Row>
+    </Card>
+  );
+}
