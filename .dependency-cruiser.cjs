@@ -94,7 +94,7 @@ module.exports = {
           `^services/[^/]+/src/(${layer('store')}|service\\.ts$)`,
           '^packages/service-kit/(bin|src/(postgres|restore))/',
           '^packages/local-stack/',
-          '^packages/service-kit/src/telemetry/instrumentations\\.ts$',
+          '^packages/service-kit/src/telemetry/tracing\\.ts$',
         ],
       },
       to: { path: npm('pg|pg-[^/]+|@prisma/[^/]+|@types/pg') },
@@ -102,13 +102,13 @@ module.exports = {
     {
       name: 'tracing-sdk-only-when-on',
       comment:
-        "startTracing loads OpenTelemetry's SDK when traces are on. Everything else uses the API, which does nothing without it.",
+        "OpenTelemetry's SDK is loaded, with telemetry/tracing.ts, when traces are on. Everything else uses the API, which does nothing without it.",
       severity: 'error',
-      from: { pathNot: '^packages/service-kit/src/telemetry/instrumentations\\.ts$' },
+      from: { pathNot: '^packages/service-kit/src/telemetry/tracing\\.ts$' },
       to: {
         path: [
           ...npm('@opentelemetry/(?!api(/|$))[^/]+'),
-          '^packages/service-kit/src/telemetry/instrumentations\\.ts$',
+          '^packages/service-kit/src/telemetry/tracing\\.ts$',
         ],
         dynamic: false,
         dependencyTypesNot: ['type-only'],

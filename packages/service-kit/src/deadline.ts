@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Context } from '@opentelemetry/api';
+import { type Context, context, ROOT_CONTEXT } from '@opentelemetry/api';
 
 /** Work that can be aborted. */
 export interface Ongoing {
@@ -47,7 +47,7 @@ export class Deadline {
 export interface Origin {
   /** Their ids, for the log; a function if they are worth computing only then. Set again by `nameRequests`. */
   requestIds: readonly string[] | (() => readonly string[]);
-  /** The place of the work in a trace. */
+  /** Where the work belongs in a trace. */
   readonly trace: Context | undefined;
 }
 
@@ -74,9 +74,10 @@ export function withoutDeadline<T>(work: () => T): T {
   return current.run({ deadline: undefined, origin: currentOrigin() }, work);
 }
 
-/** Runs work for another origin; undefined for none. */
+/** Runs work for another origin, in its trace; undefined for none. */
 export function withinOrigin<T>(origin: Origin | undefined, work: () => T): T {
-  return current.run({ deadline: currentDeadline(), origin }, work);
+  const inTrace = () => context.with(origin?.trace ?? ROOT_CONTEXT, work);
+  return current.run({ deadline: currentDeadline(), origin }, inTrace);
 }
 
 /**
@@ -118,11 +119,12 @@ export function currentOrigin(): Origin | undefined {
   return current.getStore()?.origin;
 }
 
-/** Binds the current deadline and origin to a callback that other code will call. */
+/** Binds the current deadline, origin and span to a callback that other code will call. */
 export function keepContext<Args extends unknown[], Result>(
   callback: (...args: Args) => Result,
 ): (...args: Args) => Result {
   const work = current.getStore();
-  if (work === undefined) return (...args) => current.exit(callback, ...args);
-  return (...args) => current.run(work, callback, ...args);
+  const bound = context.bind(context.active(), callback);
+  if (work === undefined) return (...args) => current.exit(bound, ...args);
+  return (...args) => current.run(work, bound, ...args);
 }

@@ -1,13 +1,9 @@
 import './rpc/closed-streams.ts';
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { z } from 'zod';
 import { ConfigError } from './settings/config.ts';
-import { toTracingOptions, type tracingSettings } from './settings/tracing.ts';
-import { OriginContextManager } from './telemetry/current-origin.ts';
 import { createLogger, type Logger } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
-import { startTracing } from './telemetry/tracing.ts';
 
 const SHUTDOWN_LIMIT_MS = 10_000;
 
@@ -18,7 +14,7 @@ export interface RunningService extends AsyncDisposable {
 }
 
 /** What `runService` needs of the settings of a service. */
-interface ProcessSettings extends z.infer<z.ZodObject<typeof tracingSettings>> {
+interface ProcessSettings {
   readonly LOG_LEVEL: string;
   /** How long the service still serves after SIGTERM, while it reports that it is not ready. Milliseconds. */
   readonly SHUTDOWN_DELAY_MS: number;
@@ -53,9 +49,9 @@ export async function runService<Config extends ProcessSettings>(
     shutdownDelayMs = config.SHUTDOWN_DELAY_MS;
     log = createLogger({ service: name, level: config.LOG_LEVEL });
     void warnOfUnknownHosts(config, log);
-    const tracing = toTracingOptions(config, name);
-    if (tracing !== null) {
-      spans.use(await startTracing({ ...tracing, contextManager: new OriginContextManager(), log }));
+    if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
+      const { startTracing } = await import('./telemetry/tracing.ts');
+      spans.use(startTracing({ service: name, log }));
     }
     service = await start(config, { log, metrics: new Metrics({ service: name, ofProcess: true }) });
   } catch (error) {

@@ -1,17 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { shared } from '@phds/test-kit/shared';
 import { batchingCalls } from '../src/batcher.ts';
-import { currentDeadline, Deadline, withinCall, withinOrigin, withoutDeadline } from '../src/deadline.ts';
+import { withinOrigin, withoutDeadline } from '../src/deadline.ts';
 import { AppError } from '../src/errors.ts';
 import { openRpcChannel } from '../src/rpc/client.ts';
-import {
-  nameRequests,
-  OriginContextManager,
-  toCarriedOrigin,
-  toLogFields,
-} from '../src/telemetry/current-origin.ts';
+import { nameRequests, toCarriedIds, toLogFields } from '../src/telemetry/current-origin.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 import { connection, openBatched, type Respond, serve } from './read-service.ts';
 
@@ -73,7 +67,7 @@ describe.each([
 });
 
 test('a call that is made for a call has the same request', async () => {
-  respond = async () => ({ etag: toCarriedOrigin().requestId });
+  respond = async () => ({ etag: toCarriedIds() });
   await expect(withinOrigin(OF_ADA, readInBatch)).resolves.toMatchObject({ etag: 'req_ada' });
 });
 
@@ -106,20 +100,4 @@ test('a call for several requests names all of them once, and one for a single r
 
 test('work that outlives its caller keeps the request', () => {
   expect(withinOrigin(OF_ADA, () => withoutDeadline(toLogFields))).toEqual({ requestId: 'req_ada' });
-});
-
-test('a callback bound to a trace keeps the ids and the deadline of the work that bound it, whoever calls it', () => {
-  const traces = new OriginContextManager();
-  const [ofAda, ofBert] = [new Deadline(60_000), new Deadline(60_000)];
-  const trace = ROOT_CONTEXT.setValue(Symbol('trace'), 'ada');
-  const observe = (given: string) => [given, toLogFields(), currentDeadline(), traces.active()];
-  const bound = withinCall(ofAda, OF_ADA, () => traces.bind(trace, observe));
-  const unowned = traces.bind(trace, observe);
-  withinCall(ofBert, OF_BERT, () => {
-    const [given, fields, deadline, active] = bound('given');
-    expect([given, fields]).toEqual(['given', { requestId: 'req_ada' }]);
-    expect(deadline).toBe(ofAda);
-    expect(active).toBe(trace);
-    expect(unowned('given').slice(1, 3)).toEqual([{}, undefined]);
-  });
 });

@@ -127,10 +127,10 @@ test('a data request is one trace through all four services, Postgres and Redis'
   expect(answer.text).toContain(String(VALUE));
   firstRequest = idOf(answer);
   const trace = await untilTraced(firstRequest, {
-    gateway: [ROUTE, 'Introspect', 'Read', 'redis'].toSorted(),
-    authorization: ['CheckLivenesses', 'Introspect', 'postgresql'],
+    gateway: [ROUTE, 'IntrospectTokens', 'Reads', 'redis'],
+    authorization: ['CheckLivenesses', 'IntrospectTokens', 'postgresql'],
     consent: ['CheckLivenesses', 'RecordAccess', 'postgresql'],
-    'health-data': ['Read', 'RecordAccess', 'postgresql'],
+    'health-data': ['Reads', 'RecordAccess', 'postgresql'],
   });
   const ids = new Set(trace.map(({ spanId }) => spanId));
   const roots = trace.filter(({ parentSpanId }) => !ids.has(parentSpanId));

@@ -76,25 +76,18 @@ Generated from the schemas of the settings by \`pnpm gen:settings\`; do not edit
 Settings are environment variables, read once at the start. For each \`KEY\`, \`KEY_FILE\` may name a file with the value: use it for
 secrets. An empty value counts as absent. If settings are invalid, the process names them without their values and ends with status 1
 ([the line](observability.md#start-and-readiness)). Several defaults are those of the services in the order of the heading, or gateway,
-authorization, consent, health-data. [Deploy](deploy.md) says what belongs together.
+authorization, consent, health-data. [Deploy](deploy.md) says what belongs together. \`OTEL_*\` are OpenTelemetry's own
+([traces](observability.md#traces)).
 `;
 
 const HEAD = '| Setting | Meaning | Value | Default |\n|---|---|---|---|';
 
-/** OpenTelemetry documents its own settings. */
-const OPENTELEMETRY = 'https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/';
-const OF_OPENTELEMETRY = /^OTEL_/;
-
 function toTable(rows: readonly SettingRow[]): string {
-  const own = rows.filter(({ name }) => !OF_OPENTELEMETRY.test(name));
-  const others = rows.filter(({ name }) => OF_OPENTELEMETRY.test(name)).map(({ name }) => `\`${name}\``);
-  const lines = own.map(
+  const lines = rows.map(
     ({ name, meaning, value, standard, secret }) =>
       `| \`${name}\` | ${[meaning, `${value}${describeSecret(secret)}`, standard].join(' | ')} |`,
   );
-  const table = [HEAD, ...lines].join('\n');
-  if (others.length === 0) return table;
-  return `${table}\n\nOf [OpenTelemetry's own](${OPENTELEMETRY}), for [traces](observability.md#traces): ${others.join(', ')}.`;
+  return [HEAD, ...lines].join('\n');
 }
 
 function describeSecret(secret: string): string {

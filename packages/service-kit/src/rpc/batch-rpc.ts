@@ -1,13 +1,8 @@
 import type { DescMethodUnary, Message, MessageInitShape } from '@bufbuild/protobuf';
 import type { AnswerSchema, Call } from '@phds/contracts/phds/common/v1/calls_pb';
 import { invalidRequest, toAppError } from '../errors.ts';
-import {
-  ASSERTION_METADATA,
-  REQUEST_ID_METADATA,
-  type RpcContext,
-  TRACEPARENT_METADATA,
-  type UnaryHandler,
-} from './context.ts';
+import { withinTrace } from '../telemetry/current-origin.ts';
+import { ASSERTION_METADATA, REQUEST_ID_METADATA, type RpcContext, type UnaryHandler } from './context.ts';
 import { toErrorDetail, tooLarge } from './errors.ts';
 import { decode, encode } from './messages.ts';
 
@@ -53,26 +48,22 @@ export async function answerCalls(
   return { answers: withinLimit(answers) };
 }
 
-function toContext(
-  { timeoutMs, assertion, requestId, traceparent }: Call,
-  batch: RpcContext,
-  { method }: CarriedRpc,
-) {
+function toContext({ timeoutMs, assertion, requestId }: Call, batch: RpcContext, { method }: CarriedRpc) {
   return batch.carry(method, timeoutMs, {
     [ASSERTION_METADATA]: assertion,
     [REQUEST_ID_METADATA]: requestId,
-    [TRACEPARENT_METADATA]: traceparent,
   });
 }
 
 /** Never rejects. */
 async function answer(
-  { request }: Call,
+  { request, traceparent }: Call,
   context: RpcContext,
   { method, handler, caller }: CarriedRpc,
 ): Promise<AnswerInit> {
   try {
-    const response = await handler(decode(method.input, request) as never, context, caller);
+    const message = decode(method.input, request) as never;
+    const response = await withinTrace(traceparent, () => handler(message, context, caller));
     return { result: { case: 'response', value: encode(method.output, response) } };
   } catch (error) {
     return toFailure(error);

@@ -5,16 +5,16 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from '@bufbuild/protobuf';
+import { context } from '@opentelemetry/api';
 import type { Answer, CallSchema } from '@phds/contracts/phds/common/v1/calls_pb';
 import { Batcher } from '../batcher.ts';
 import { Deadline, withinOrigin } from '../deadline.ts';
 import { AppError } from '../errors.ts';
-import { toCarriedOrigin } from '../telemetry/current-origin.ts';
+import { currentTraceparent, toCarriedIds } from '../telemetry/current-origin.ts';
 import { MAX_CALLS } from './batch-rpc.ts';
 import { toTimeLeft } from './client.ts';
 import { fromErrorDetail, isConnectionLost } from './errors.ts';
 import { encode } from './messages.ts';
-import { inCallerSpan } from './observer.ts';
 
 /** A call of an rpc that a batch rpc carries. */
 export interface CarriedCall<I extends DescMessage> {
@@ -45,7 +45,8 @@ export interface BatchedCallsOptions<I extends DescMessage, O extends DescMessag
 interface Waiting<I extends DescMessage> extends CarriedCall<I> {
   readonly bytes: Uint8Array;
   readonly deadline: Deadline;
-  readonly origin: ReturnType<typeof toCarriedOrigin>;
+  readonly requestId: string;
+  readonly traceparent: string;
 }
 
 /** After this many milliseconds, a batch without an answer no longer delays the next ones, which other replicas get. */
@@ -88,20 +89,27 @@ export function createBatchedCalls<I extends DescMessage, O extends DescMessage>
     ...(atOnce && { atOnce }),
   });
 
-  return (call) =>
-    inCallerSpan(method, async () => {
-      const deadline = new Deadline(toTimeLeft(deadlineMs));
-      const bytes = encode(method.input, call.request);
-      const waiting = { ...call, deadline, origin: toCarriedOrigin(), bytes };
-      // Each call carries its own origin, so the batch has none.
-      const answer = await withinOrigin(undefined, () => batcher.add(waiting, deadline));
-      if (answer instanceof AppError) throw answer;
-      return toResponse(method, answer);
-    });
+  return async (call) => {
+    const deadline = new Deadline(toTimeLeft(deadlineMs));
+    const bytes = encode(method.input, call.request);
+    const waiting = {
+      ...call,
+      deadline,
+      bytes,
+      requestId: toCarriedIds(),
+      traceparent: currentTraceparent(),
+    };
+    // Each call names its own requests, so the batch names none.
+    const origin = { requestIds: [], trace: context.active() };
+    const answer = await withinOrigin(origin, () => batcher.add(waiting, deadline));
+    if (answer instanceof AppError) throw answer;
+    return toResponse(method, answer);
+  };
 }
 
-function toMessage({ assertion = '', deadline, origin, bytes }: Waiting<DescMessage>) {
-  return { timeoutMs: Math.ceil(deadline.remainingMs()), assertion, request: bytes, ...origin };
+function toMessage({ assertion = '', deadline, requestId, traceparent, bytes }: Waiting<DescMessage>) {
+  const timeoutMs = Math.ceil(deadline.remainingMs());
+  return { timeoutMs, assertion, request: bytes, requestId, traceparent };
 }
 
 /** Throws the error of an answer. */

@@ -10,12 +10,12 @@ import { type Client, createClient, type Transport, type UnaryResponse } from '@
 import { Client as GrpcClient, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { currentDeadline } from '../deadline.ts';
 import { unavailable } from '../errors.ts';
-import { toCarriedOrigin } from '../telemetry/current-origin.ts';
+import { toCarriedIds } from '../telemetry/current-origin.ts';
 import type { ServiceTokenSource } from '../trust/service-token.ts';
-import { REQUEST_ID_METADATA, TRACEPARENT_METADATA } from './context.ts';
+import { REQUEST_ID_METADATA } from './context.ts';
 import { fromGrpcError, isConnectionLost } from './errors.ts';
 import { encode } from './messages.ts';
-import { inCallerSpan, type RpcObserver, toRpcCode } from './observer.ts';
+import { type RpcObserver, toRpcCode } from './observer.ts';
 import { channelCredentials, type TlsFiles } from './tls.ts';
 
 export interface RpcChannelOptions {
@@ -103,26 +103,20 @@ export function openRpcChannel(options: RpcChannelOptions): RpcChannel {
 
 function createGrpcTransport(grpc: GrpcClient, options: RpcChannelOptions): Transport {
   return {
-    unary: (method, signal, timeoutMs, header, input) =>
-      inCallerSpan(method, async () => {
-        const metadata = new Metadata();
-        for (const [name, value] of Object.entries(options.metadata ?? {})) metadata.set(name, value);
-        for (const [name, value] of toPairs(header)) metadata.set(name, value);
-        metadata.set('authorization', `Bearer ${await options.tokens(options.audience)}`);
-        setOrigin(metadata);
-        const leftMs = toTimeLeft(timeoutMs ?? options.deadlineMs);
-        return call({ grpc, method, metadata, timeoutMs: leftMs, signal, input, observer: options.observer });
-      }),
+    async unary(method, signal, timeoutMs, header, input) {
+      const metadata = new Metadata();
+      for (const [name, value] of Object.entries(options.metadata ?? {})) metadata.set(name, value);
+      for (const [name, value] of toPairs(header)) metadata.set(name, value);
+      metadata.set('authorization', `Bearer ${await options.tokens(options.audience)}`);
+      const requestIds = toCarriedIds();
+      if (requestIds !== '') metadata.set(REQUEST_ID_METADATA, requestIds);
+      const leftMs = toTimeLeft(timeoutMs ?? options.deadlineMs);
+      return call({ grpc, method, metadata, timeoutMs: leftMs, signal, input, observer: options.observer });
+    },
     stream() {
       throw new TypeError('only unary rpcs are called');
     },
   };
-}
-
-function setOrigin(metadata: Metadata): void {
-  const { requestId, traceparent } = toCarriedOrigin();
-  if (requestId !== '') metadata.set(REQUEST_ID_METADATA, requestId);
-  if (traceparent !== '') metadata.set(TRACEPARENT_METADATA, traceparent);
 }
 
 /**

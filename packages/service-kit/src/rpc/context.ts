@@ -2,7 +2,7 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import type { Metadata } from '@grpc/grpc-js';
 import { Deadline, type Origin } from '../deadline.ts';
 import { AppError, unauthorized } from '../errors.ts';
-import { fromCarriedOrigin } from '../telemetry/current-origin.ts';
+import { toOrigin } from '../telemetry/current-origin.ts';
 import type { SessionVerifier } from '../trust/session.ts';
 
 /** Carries a person's session JWT to the called service. */
@@ -10,9 +10,6 @@ export const SESSION_METADATA = 'phds-session';
 
 /** Carries the ids of the requests that a call is made for, separated by commas. */
 export const REQUEST_ID_METADATA = 'x-request-id';
-
-/** Carries the parent span of a call (W3C trace context). */
-export const TRACEPARENT_METADATA = 'traceparent';
 
 /** Carries the access assertion to health-data. */
 export const ASSERTION_METADATA = 'phds-assertion';
@@ -108,8 +105,5 @@ export function assertionOf(context: RpcContext): string {
 
 /** What the call is made for, as its caller says. */
 export function originOf(context: RpcContext): Origin {
-  return fromCarriedOrigin(
-    context.findMetadata(REQUEST_ID_METADATA),
-    context.findMetadata(TRACEPARENT_METADATA),
-  );
+  return toOrigin(context.findMetadata(REQUEST_ID_METADATA));
 }

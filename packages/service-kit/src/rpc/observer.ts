@@ -1,8 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { status } from '@grpc/grpc-js';
-import { SpanKind } from '@opentelemetry/api';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { inSpan } from '../telemetry/spans.ts';
 
 /** Name of a gRPC status code, such as `OK` or `UNAVAILABLE`. */
 export type RpcCode = keyof typeof status;
@@ -31,24 +29,6 @@ export function toRpcCode(code: number): RpcCode {
 /** Full name of an rpc, as in the log and in the label `rpc`. */
 export function toRpcName(method: DescMethod): string {
   return `${method.parent.typeName}/${method.name}`;
-}
-
-/** Runs the work of a caller of an rpc in a span, if the current trace is recorded. */
-export function inCallerSpan<T>(method: DescMethod, work: () => Promise<T>): Promise<T> {
-  return inRpcSpan(SpanKind.CLIENT, method, work);
-}
-
-/** Runs the work of the called service in a span, if the current trace is recorded. */
-export function inServerSpan<T>(method: DescMethod, work: () => Promise<T>): Promise<T> {
-  return inRpcSpan(SpanKind.SERVER, method, work);
-}
-
-function inRpcSpan<T>(kind: SpanKind, method: DescMethod, work: () => Promise<T>): Promise<T> {
-  return inSpan(toRpcName(method), () => ({ kind, attributes: toAttributes(method) }), work);
-}
-
-function toAttributes(method: DescMethod) {
-  return { 'rpc.system': 'grpc', 'rpc.service': method.parent.typeName, 'rpc.method': method.name };
 }
 
 /** Measures the rpcs that a service answers. */

@@ -2,7 +2,7 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { invalidRequest, toAppError } from '../errors.ts';
-import { toCarriedOrigin } from '../telemetry/current-origin.ts';
+import { toCarriedIds } from '../telemetry/current-origin.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { createSecurityLog } from '../telemetry/security-log.ts';
 import { isUserId } from '../user-id.ts';
@@ -108,7 +108,7 @@ function toAct({ operator, request, context }: OperatorCall): OperatorAct {
     clientId: textOf(request, 'clientId'),
     grantId: textOf(request, 'grantId'),
     reason: parseReason(context),
-    requestId: toCarriedOrigin().requestId,
+    requestId: toCarriedIds(),
     changes: !isRead(context.method),
   };
 }

@@ -16,7 +16,7 @@ import { answerCalls, type CallsMessage } from './batch-rpc.ts';
 import { originOf, type RpcContext, type UnaryHandler } from './context.ts';
 import { codeOf } from './errors.ts';
 import { UNREADABLE } from './messages.ts';
-import { inServerSpan, type RpcObserver, toRpcName } from './observer.ts';
+import { type RpcObserver, toRpcName } from './observer.ts';
 import { type OperatorRecord, runOperatorCall } from './operator-acts.ts';
 
 /** The unary rpcs that carry calls of others; see `batch-rpc.ts`. */
@@ -112,7 +112,7 @@ function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGu
       operator === null || operators === undefined
         ? work
         : () => runOperatorCall({ operator, request, context, record: operators.record, log }, work);
-    return logged(context, log, () => inServerSpan(context.method, answer));
+    return logged(context, log, answer);
   };
   const { observer } = guard;
   return observer === undefined ? answer : observed(answer, observer);

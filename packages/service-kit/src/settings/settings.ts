@@ -12,7 +12,6 @@ import {
   privateKey,
   publicKeys,
 } from './config.ts';
-import { tracingSettings } from './tracing.ts';
 
 /*
  * docs/operations/settings.md is generated from the schemas of the settings (`pnpm gen:settings`). Each setting has a description, and a
@@ -75,7 +74,6 @@ export const commonSettings = {
   SERVICE_PRIVATE_KEY: privateKey().describe('Private key for service tokens.'),
   ...callerSettings(),
   ...tlsSettings,
-  ...tracingSettings,
 } as const;
 
 /** The port of /livez, /readyz and /metrics, which every service has. */

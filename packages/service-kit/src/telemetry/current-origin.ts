@@ -1,29 +1,20 @@
-import { type Context, type ContextManager, ROOT_CONTEXT } from '@opentelemetry/api';
-import { currentOrigin, keepContext, type Origin, withinOrigin } from '../deadline.ts';
-import { continueTrace, currentTraceparent, findTraceId, inSharedSpan } from './spans.ts';
-
-/** What a call carries to the called service: metadata of a unary call, fields of a call in a batch. Empty for none. */
-export interface CarriedOrigin {
-  /** Ids of the requests, separated by commas. */
-  readonly requestId: string;
-  readonly traceparent: string;
-}
+import { type Context, context, propagation, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
+import { currentOrigin, type Origin, withinOrigin } from '../deadline.ts';
 
 /** Calls for more requests, in batches, name the first of them. */
 const MAX_CARRIED_IDS = 64;
 
-/** What the current work sends with its calls. */
-export function toCarriedOrigin(): CarriedOrigin {
+/** The ids of the requests that the current work is done for, as calls carry them: separated by commas, empty for none. */
+export function toCarriedIds(): string {
   const origin = currentOrigin();
-  const requestId = origin === undefined ? '' : requestIdsOf(origin).slice(0, MAX_CARRIED_IDS).join(',');
-  return { requestId, traceparent: currentTraceparent() };
+  return origin === undefined ? '' : requestIdsOf(origin).slice(0, MAX_CARRIED_IDS).join(',');
 }
 
-/** The origin of a call by what it carries. */
-export function fromCarriedOrigin(requestId: string | null, traceparent: string | null): Origin {
+/** The origin of a call by the ids that it carries. Its trace is the current one. */
+export function toOrigin(carriedIds: string | null): Origin {
   return {
-    requestIds: requestId === null || requestId === '' ? [] : () => parseRequestIds(requestId),
-    trace: continueTrace(traceparent),
+    requestIds: carriedIds === null || carriedIds === '' ? [] : () => parseRequestIds(carriedIds),
+    trace: context.active(),
   };
 }
 
@@ -44,7 +35,25 @@ export function nameRequests(requestIds: () => readonly string[]): void {
   if (origin !== undefined) origin.requestIds = requestIds;
 }
 
-/** Runs work that is done at once for several origins. Logs name all their requests, and a span has links with all their traces. */
+/** The `traceparent` of the current span, for a call in a batch; empty when traces are off. */
+export function currentTraceparent(): string {
+  const carrier = { traceparent: '' };
+  propagation.inject(context.active(), carrier);
+  return carrier.traceparent;
+}
+
+/** Unlike the default getter, which the instrumentation of http uses for fields from outside, this one is trusted by `startTracing`. */
+const FROM_SERVICE = {
+  get: (carrier: Readonly<Record<string, string>>, key: string) => carrier[key],
+  keys: Object.keys,
+};
+
+/** Runs the work of a call in a batch in the trace that the call carries. */
+export function withinTrace<T>(traceparent: string, work: () => T): T {
+  return context.with(propagation.extract(ROOT_CONTEXT, { traceparent }, FROM_SERVICE), work);
+}
+
+/** Runs work that is done at once for several origins. Logs name all their requests. */
 export function withinOrigins<T>(
   origins: readonly (Origin | undefined)[],
   work: () => Promise<T>,
@@ -52,9 +61,24 @@ export function withinOrigins<T>(
   const [first, ...others] = origins.filter((origin) => origin !== undefined);
   if (first === undefined || others.length === 0) return withinOrigin(first, work);
   const all = [first, ...others];
-  const shared = { requestIds: () => [...new Set(all.flatMap(requestIdsOf))], trace: undefined };
-  const traces = all.map((origin) => origin.trace);
-  return withinOrigin(shared, () => inSharedSpan(traces, work));
+  const requestIds = () => [...new Set(all.flatMap(requestIdsOf))];
+  return withinOrigin({ requestIds, trace: toSharedTrace(all) }, work);
+}
+
+/** The trace of work for several origins: that of the first that is recorded. Spans of the others get a link to it. */
+function toSharedTrace(origins: readonly Origin[]): Context | undefined {
+  const traces = new Set(origins.map((origin) => origin.trace));
+  const recorded = [...traces].filter((each) => findTraceId(each) !== undefined);
+  const [first = origins[0]?.trace, ...others] = recorded;
+  const shared = first && trace.getSpanContext(first);
+  for (const other of others) if (other && shared) trace.getSpan(other)?.addLink({ context: shared });
+  return first;
+}
+
+/** The id of a recorded trace. */
+function findTraceId(traced: Context | undefined): string | undefined {
+  const span = traced && trace.getSpanContext(traced);
+  return span !== undefined && (span.traceFlags & TraceFlags.SAMPLED) !== 0 ? span.traceId : undefined;
 }
 
 /** Fields of the current work for each line of the log. */
@@ -62,41 +86,10 @@ export function toLogFields(): { requestId?: string; requestIds?: readonly strin
   const origin = currentOrigin();
   if (origin === undefined) return {};
   const [requestId, ...others] = requestIdsOf(origin);
-  const traceId = origin.trace === undefined ? undefined : findTraceId(origin.trace);
+  const traceId = findTraceId(origin.trace);
   return {
     ...(requestId !== undefined &&
       (others.length === 0 ? { requestId } : { requestIds: [requestId, ...others] })),
     ...(traceId !== undefined && { traceId }),
   };
-}
-
-/** Keeps OpenTelemetry's context in the origin of the current work, instead of a second store. */
-export class OriginContextManager implements ContextManager {
-  active(): Context {
-    return currentOrigin()?.trace ?? ROOT_CONTEXT;
-  }
-
-  with<Args extends unknown[], Work extends (...args: Args) => ReturnType<Work>>(
-    context: Context,
-    work: Work,
-    thisArg?: ThisParameterType<Work>,
-    ...args: Args
-  ): ReturnType<Work> {
-    const requestIds = currentOrigin()?.requestIds ?? [];
-    return withinOrigin({ requestIds, trace: context }, () => work.call(thisArg, ...args));
-  }
-
-  bind<Target>(context: Context, target: Target): Target {
-    if (typeof target !== 'function') return target;
-    // Whoever calls it, for example another request's connection, it belongs to the work that binds it.
-    return this.with(context, () => keepContext(target as unknown as () => unknown)) as Target;
-  }
-
-  enable(): this {
-    return this;
-  }
-
-  disable(): this {
-    return this;
-  }
 }

@@ -1,137 +1,149 @@
-import type { Attributes, ContextManager, Link } from '@opentelemetry/api';
-import type { ReadableSpan, Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
-import { useTracer } from './spans.ts';
+import http from 'node:http';
+import https from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as grpc from '@grpc/grpc-js';
+import {
+  type Attributes,
+  type Context,
+  DiagLogLevel,
+  defaultTextMapGetter,
+  diag,
+  ROOT_CONTEXT,
+  type Span,
+  type TextMapGetter,
+  trace,
+} from '@opentelemetry/api';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { GrpcInstrumentation } from '@opentelemetry/instrumentation-grpc';
+import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
+import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
+import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
+import { envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import type { Logger } from './log.ts';
+import { sampledLogOf } from './security-log.ts';
 
-export const SAMPLERS = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
+/*
+ * Traces by OpenTelemetry's SDK and its instrumentations of http, gRPC, pg (also below Prisma) and ioredis. The SDK reads `OTEL_*`
+ * itself. This module is loaded only if traces are on. Here is what the SDK cannot know: which attributes may leave the process, and that
+ * a `traceparent` from the internet must not decide what is recorded.
+ *
+ * The instrumentations replace methods of classes. They are given the classes here, because their own way, hooks for module loading,
+ * has to be set before the first import (`node --import`).
+ *
+ * It does not trace requests of ours to other hosts, such as webhooks, and puts no header field into them.
+ */
 
-export const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
-
-export interface TracingOptions {
-  /** Base URL of an OTLP receiver; `/v1/traces` is appended. */
-  readonly endpoint: string;
-  readonly protocol: (typeof PROTOCOLS)[number];
-  /** Header fields of each export. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Maximum duration of an export, in milliseconds. */
-  readonly timeoutMs: number;
-  /** Time between exports, in milliseconds. */
-  readonly delayMs: number;
-  readonly sampler: (typeof SAMPLERS)[number];
-  /** Fraction of the traces that are recorded, for the samplers with a ratio. */
-  readonly ratio: number;
-  /** Maximum duration of the last export, in milliseconds. Default 3000. */
-  readonly lastExportMs?: number;
-  /** Attributes of the process, such as `service.name`. */
-  readonly resource: Readonly<Record<string, string>>;
-  /** Keeps the current span in the context of the current work. */
-  readonly contextManager: ContextManager;
-  readonly log: TracingLog;
-}
-
-export interface TracingLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
-
-/** Waiting spans; more are dropped. About 2 kB each. */
-const MAX_QUEUED = 4_096;
-const MAX_BATCH = 512;
 /** Long statements are cut; their spans have the name of the statement. */
 const MAX_ATTRIBUTE_LENGTH = 1_000;
-/** Spans of a batch have a link to each request. */
-const MAX_LINKS = 128;
 const LAST_EXPORT_MS = 3_000;
 
-/**
- * Starts tracing in this process. The modules of the SDK are loaded only here. Disposal exports what is left. An unreachable receiver
- * affects nothing else: spans are dropped, and each outage is logged once.
- */
-export async function startTracing(options: TracingOptions): Promise<AsyncDisposable> {
-  const [{ context, trace }, sdk, { defaultResource, resourceFromAttributes }, databases] = await Promise.all(
-    [
-      import('@opentelemetry/api'),
-      import('@opentelemetry/sdk-trace'),
-      import('@opentelemetry/resources'),
-      import('./instrumentations.ts'),
-    ],
-  );
-  const exporter = exportSafely(await createExporter(options), createOutageLog(options));
-  const provider = new sdk.TracerProvider({
-    sampler: createSampler(sdk, options),
-    resource: defaultResource().merge(resourceFromAttributes(options.resource)),
-    spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH, linkCountLimit: MAX_LINKS },
-    spanProcessors: [
-      new sdk.BatchSpanProcessor({
-        exporter,
-        maxQueueSize: MAX_QUEUED,
-        maxExportBatchSize: MAX_BATCH,
-        scheduledDelayMillis: options.delayMs,
-        exportTimeoutMillis: options.timeoutMs,
-      }),
-    ],
+export interface TracingOptions {
+  /** Name in traces, unless `OTEL_SERVICE_NAME` says another. Only the gateway's requests over HTTP are traced. */
+  readonly service: string;
+  readonly log: Logger;
+  /** Maximum duration of the last export, in milliseconds. Default 3000. */
+  readonly lastExportMs?: number;
+}
+
+/** Starts tracing in this process. Disposal exports what is left. */
+export function startTracing({ service, log, lastExportMs }: TracingOptions): AsyncDisposable {
+  const warn = (message: string) =>
+    sampledLogOf(log)('warn', 'tracing', { cause: message }, 'OpenTelemetry reports a problem');
+  const silent = () => undefined;
+  const diagnostics = { error: warn, warn, info: silent, debug: silent, verbose: silent };
+  diag.setLogger(diagnostics, DiagLogLevel.WARN);
+  // The message only: the error has the receiver's answer.
+  setGlobalErrorHandler((error) => warn(typeof error === 'string' ? error : String(error.message)));
+  const isJson = process.env['OTEL_EXPORTER_OTLP_PROTOCOL'] === 'http/json';
+  const sdk = new NodeSDK({
+    resource: resourceFromAttributes({ 'service.name': service }),
+    // The default detectors would add the command line and the host.
+    resourceDetectors: [envDetector],
+    textMapPropagator: new OwnTraceContext(),
+    traceExporter: exportSafely(isJson ? new JsonExporter() : new ProtobufExporter()),
+    spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH },
+    metricReaders: [],
+    logRecordProcessors: [],
   });
-  context.setGlobalContextManager(options.contextManager);
-  trace.setGlobalTracerProvider(provider);
-  databases.instrumentDatabases();
-  useTracer(provider.getTracer('phds'));
+  sdk.start();
+  instrument(service);
   return {
     async [Symbol.asyncDispose]() {
-      useTracer(undefined);
-      await within(provider.shutdown(), options.lastExportMs ?? LAST_EXPORT_MS);
-      trace.disable();
-      context.disable();
+      const limit = sleep(lastExportMs ?? LAST_EXPORT_MS, undefined, { ref: false });
+      await Promise.race([sdk.shutdown().catch(warn), limit]);
     },
   };
 }
 
-async function createExporter(options: TracingOptions): Promise<SpanExporter> {
-  const { OTLPTraceExporter } =
-    options.protocol === 'http/json'
-      ? await import('@opentelemetry/exporter-trace-otlp-http')
-      : await import('@opentelemetry/exporter-trace-otlp-proto');
-  return new OTLPTraceExporter({
-    url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces`,
-    headers: { ...options.headers },
-    timeoutMillis: options.timeoutMs,
+/** Ignores the trace context of requests over HTTP, which come from outside: apps would decide what is recorded. */
+class OwnTraceContext extends W3CTraceContextPropagator {
+  override extract(context: Context, carrier: unknown, getter: TextMapGetter): Context {
+    return getter === defaultTextMapGetter ? context : super.extract(context, carrier, getter);
+  }
+}
+
+const PROBES: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz', '/metrics']);
+
+function instrument(service: string): void {
+  if (service === 'gateway') {
+    const requests = new HttpInstrumentation({
+      enabled: false,
+      disableOutgoingRequestInstrumentation: true,
+      ignoreIncomingRequestHook: ({ url }) => PROBES.has(url),
+      requestHook: (span, request) => 'headers' in request && linkSender(span, request.headers),
+    });
+    patch(requests, 'http', http);
+    patch(requests, 'https', https);
+  }
+  // Checks of grpc.health.v1.
+  const calls = new GrpcInstrumentation({ enabled: false, ignoreGrpcMethods: ['Check', 'Watch'] });
+  // A copy, because the exports themselves cannot be replaced.
+  patch(calls, '@grpc/grpc-js', { ...grpc });
+  // How long work waits for a connection is a metric. A span for each would double their number.
+  const statements = new PgInstrumentation({
+    enabled: false,
+    requireParentSpan: true,
+    ignoreConnectSpans: true,
   });
+  patch(statements, 'pg', pg);
+  // Keys contain ids.
+  const dbStatementSerializer = (command: string) => command;
+  const commands = new IORedisInstrumentation({
+    enabled: false,
+    requireParentSpan: true,
+    dbStatementSerializer,
+  });
+  patch(commands, 'ioredis', Redis);
 }
 
-/** Each sampler is like its `parentbased_…`: traces of a gateway have no parent, and other services never start one. */
-function createSampler(sdk: typeof import('@opentelemetry/sdk-trace'), options: TracingOptions): Sampler {
-  const { sampler, ratio } = options;
-  if (sampler.endsWith('always_on')) return new sdk.ParentBasedSampler({ root: new sdk.AlwaysOnSampler() });
-  if (sampler.endsWith('always_off')) return new sdk.ParentBasedSampler({ root: new sdk.AlwaysOffSampler() });
-  return new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(ratio) });
+function linkSender(span: Span, headers: http.IncomingHttpHeaders): void {
+  const sent = new W3CTraceContextPropagator().extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+  const sender = trace.getSpanContext(sent);
+  if (sender !== undefined) span.addLink({ context: sender });
 }
 
-function createOutageLog({ log }: TracingOptions): (error: Error | undefined) => void {
-  let isOut = false;
-  return (error) => {
-    // The message only: the error has the receiver's answer.
-    if (error !== undefined && !isOut)
-      log.warn({ cause: error.message }, 'traces cannot be exported; dropping them');
-    if (error === undefined && isOut) log.info({}, 'traces are exported again');
-    isOut = error !== undefined;
-  };
+interface Instrumentation {
+  getModuleDefinitions(): readonly {
+    readonly name: string;
+    readonly patch?: ((module: unknown) => unknown) | undefined;
+  }[];
 }
 
-async function within(work: Promise<unknown>, limitMs: number): Promise<void> {
-  const { promise: limit, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, limitMs);
-  await Promise.race([work.catch(() => undefined), limit]);
-  clearTimeout(timer);
+function patch(instrumentation: Instrumentation, name: string, module: unknown): void {
+  const definition = instrumentation.getModuleDefinitions().find((each) => each.name === name);
+  if (definition?.patch === undefined) throw new Error(`no instrumentation of ${name}`);
+  definition.patch(module);
 }
 
 /**
- * The attributes that leave the process. Instrumentations and their updates may set others, with a value of a query, a key of Redis or
- * the message of a driver in them.
+ * The attributes that leave the process. Instrumentations and their updates may set others, with a path, a value of a query, an address
+ * of a client, a key of Redis or the message of a driver in them.
  */
 const EXPORTED: ReadonlySet<string> = new Set([
   'db.namespace',
@@ -143,26 +155,17 @@ const EXPORTED: ReadonlySet<string> = new Set([
   'http.request.method',
   'http.response.status_code',
   'http.route',
-  'phds.batch.size',
   'phds.request_id',
+  'rpc.grpc.status_code',
   'rpc.method',
   'rpc.service',
   'rpc.system',
-  'server.address',
-  'server.port',
 ]);
 
-/** Called after each export. */
-type OnExported = (error: Error | undefined) => void;
-
-/** Exports spans without anything that is not known to be harmless: other attributes, texts of errors, and names of events. */
-function exportSafely(exporter: SpanExporter, onExported: OnExported): SpanExporter {
+/** Exports spans without anything that is not known to be harmless: other attributes, texts of errors, and `tracestate`. */
+export function exportSafely(exporter: SpanExporter): SpanExporter {
   return {
-    export: (spans, done) =>
-      exporter.export(spans.map(toSafeSpan), (result) => {
-        onExported(result.code === 0 ? undefined : (result.error ?? new Error('the export failed')));
-        done(result);
-      }),
+    export: (spans, done) => exporter.export(spans.map(toSafeSpan), done),
     shutdown: () => exporter.shutdown(),
     forceFlush: async () => exporter.forceFlush?.(),
   };
@@ -170,11 +173,11 @@ function exportSafely(exporter: SpanExporter, onExported: OnExported): SpanExpor
 
 /** Inherits everything else from the span. */
 function toSafeSpan(span: ReadableSpan): ReadableSpan {
-  const events = span.events.map((event) => ({
+  const events = span.events.map(({ attributes = {}, ...event }) => ({
     ...event,
-    attributes: event.attributes && pickExported(event.attributes),
+    attributes: pickExported(attributes),
   }));
-  const links = span.links.map(({ context }): Link => ({ context }));
+  const links = span.links.map(({ context: { traceState: _, ...context } }) => ({ context }));
   return Object.create(span, {
     attributes: { value: pickExported(span.attributes) },
     events: { value: events },

@@ -4,7 +4,7 @@ import { PersonOperatorService } from '@phds/contracts/phds/consent/v1/people_pb
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc/service';
-import { toCarriedOrigin } from '@phds/service-kit/telemetry/current-origin';
+import { toCarriedIds } from '@phds/service-kit/telemetry/current-origin';
 import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { Grants } from '../app/grants.ts';
@@ -76,7 +76,7 @@ export function createPersonOperatorService({
         return {};
       },
       async listCompletedActs() {
-        const completed = await acts.listCompleted(toCarriedOrigin().requestId);
+        const completed = await acts.listCompleted(toCarriedIds());
         return { acts: completed.map(toCompletedAct) };
       },
     },

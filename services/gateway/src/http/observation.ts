@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { context, trace } from '@opentelemetry/api';
 import type { ProblemCode } from '@phds/catalog/problems';
 import { withinOrigin } from '@phds/service-kit/deadline';
 import type { AppError } from '@phds/service-kit/errors';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
-import { endRequestSpan, startRequestTrace } from '@phds/service-kit/telemetry/spans';
 import { addressOf, type Exchange } from './exchange.ts';
 import type { MeasureRequest } from './gateway.ts';
 import { findClientId } from './refusal.ts';
@@ -93,33 +93,28 @@ interface NamedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
-  /** Whether it gets a trace. Default: it does. */
-  readonly isTraced?: boolean;
   /** The pattern of the matched route, never the path; empty for none. Called at the end. */
   readonly routeOf: () => string;
 }
 
 /**
- * Handles a request so that every line of the log about it has its id, here and in the called services, and starts its trace. Nothing of
+ * Handles a request so that every line of the log about it has its id, here and in the called services, and names its span. Nothing of
  * either is sent to the client here.
  */
 export function withinRequest<T>(
-  { request, response, requestId, isTraced = true, routeOf }: NamedRequest,
+  { request, response, requestId, routeOf }: NamedRequest,
   handle: () => T,
 ): T {
-  const method = request.method ?? '';
-  const traced = isTraced ? startRequestTrace(method, findTraceparent(request)) : undefined;
-  const span = traced?.span;
-  if (span !== undefined) {
-    whenOver(request, response, () =>
-      endRequestSpan(span, { method, route: routeOf(), status: response.statusCode, requestId }),
-    );
+  const span = trace.getActiveSpan();
+  if (span?.isRecording()) {
+    // Before the listener of the instrumentation, which ends the span.
+    response.prependListener('close', () => {
+      const route = routeOf();
+      span.updateName(`${request.method} ${route}`.trimEnd());
+      span.setAttributes({ 'http.route': route, 'phds.request_id': requestId });
+    });
   }
-  return withinOrigin({ requestIds: [requestId], trace: traced?.context }, handle);
-}
-
-function findTraceparent({ headers: { traceparent } }: IncomingMessage): string | undefined {
-  return typeof traceparent === 'string' ? traceparent : undefined;
+  return withinOrigin({ requestIds: [requestId], trace: context.active() }, handle);
 }
 
 /**
