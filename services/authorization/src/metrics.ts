@@ -1,7 +1,6 @@
 import { AppError } from '@phds/service-kit/errors';
 import { type Metrics, measurePools, measureRestores } from '@phds/service-kit/telemetry/metrics';
 import type { ClientAuthentication } from './app/client-authentication.ts';
-import type { TokenGrant } from './app/token-grants.ts';
 import { isPublic } from './domain/app.ts';
 
 /** The metrics of authorization. docs/operations/observability.md describes all of them. */
@@ -9,7 +8,7 @@ export function createAuthorizationMetrics(metrics: Metrics) {
   return {
     measurePools: (pools: Parameters<typeof measurePools>[1]) => measurePools(metrics, pools),
     measureRestores: (guard: Parameters<typeof measureRestores>[1]) => measureRestores(metrics, guard),
-    measureGrants: (grants: Readonly<Record<string, TokenGrant>>) => measureGrants(metrics, grants),
+    createIssueCounter: (grantTypes: readonly string[]) => createIssueCounter(metrics, grantTypes),
     countKeyFetch: createKeyFetchCounter(metrics),
     measureClients: (clients: ClientAuthentication) => measureClients(metrics, clients),
   };
@@ -17,26 +16,14 @@ export function createAuthorizationMetrics(metrics: Metrics) {
 
 export type AuthorizationMetrics = ReturnType<typeof createAuthorizationMetrics>;
 
-/** Counts the successful calls of each grant of the token endpoint. */
-function measureGrants(
-  metrics: Metrics,
-  grants: Readonly<Record<string, TokenGrant>>,
-): Readonly<Record<string, TokenGrant>> {
+function createIssueCounter(metrics: Metrics, grantTypes: readonly string[]): (grantType: string) => void {
   const issued = metrics.counter({
     name: 'phds_tokens_issued_total',
     help: 'Answers of the token endpoint with an access token.',
     labels: ['grant_type'],
   });
-  const measured = Object.entries(grants).map(([grantType, grant]) => {
-    issued.inc({ grant_type: grantType }, 0);
-    const measuredGrant: TokenGrant = async (app, parameters) => {
-      const tokens = await grant(app, parameters);
-      issued.inc({ grant_type: grantType });
-      return tokens;
-    };
-    return [grantType, measuredGrant] as const;
-  });
-  return Object.fromEntries(measured);
+  for (const grantType of grantTypes) issued.inc({ grant_type: grantType }, 0);
+  return (grantType) => issued.inc({ grant_type: grantType });
 }
 
 function createKeyFetchCounter(metrics: Metrics): (result: 'fetched' | 'failed') => void {

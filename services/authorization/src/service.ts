@@ -27,7 +27,6 @@ import { createAppLocks } from './app/app-locks.ts';
 import { createApps } from './app/apps.ts';
 import { createAuthorizations } from './app/authorizations.ts';
 import { createClientAuthentication } from './app/client-authentication.ts';
-import { createCodeExchange } from './app/code-exchange.ts';
 import { createDecisions, createIssueCode } from './app/decisions.ts';
 import { createDevelopers } from './app/developers.ts';
 import { createErasures } from './app/erasures.ts';
@@ -36,13 +35,15 @@ import { createKeyFetching, type KeyFetching } from './app/key-fetching.ts';
 import { createOwnGrants } from './app/own-grants.ts';
 import type { KeySource } from './app/ports.ts';
 import { createPossession, type Possession } from './app/possession.ts';
-import { createRefresh } from './app/refresh.ts';
-import { createFamilyRevocation, findRefreshToken } from './app/token-family.ts';
-import { createOwnTokens, createTokenEndpoint } from './app/token-grants.ts';
-import { createTokenRevocation } from './app/token-revocation.ts';
+import { findRefreshToken } from './app/refresh-tokens.ts';
+import { createFamilyRevocation, createTokenRevocation } from './app/token-revocation.ts';
 import { connectConsent } from './clients/consent.ts';
 import { createKeySource } from './clients/key-source.ts';
 import type { Config } from './config.ts';
+import { createAuthorizationCodeGrant } from './grants/authorization-code.ts';
+import { createClientCredentialsGrant } from './grants/client-credentials.ts';
+import { createRefreshTokenGrant } from './grants/refresh-token.ts';
+import { createTokenEndpoint } from './grants/token-endpoint.ts';
 import { type AuthorizationMetrics, createAuthorizationMetrics } from './metrics.ts';
 import { createAppOperatorService, createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
@@ -259,16 +260,17 @@ function createTokenUseCases(
     proof: translatingErrors({ acknowledge: () => parts.guard.acknowledge() }),
   };
   const grants = {
-    authorization_code: createCodeExchange(dependencies),
-    refresh_token: createRefresh(dependencies),
+    authorization_code: createAuthorizationCodeGrant(dependencies),
+    refresh_token: createRefreshTokenGrant(dependencies),
     // Ends nothing: a database that lacks the token refuses it.
-    client_credentials: createOwnTokens(dependencies),
+    client_credentials: createClientCredentialsGrant(dependencies),
   };
   const sign = createAssertionSigner({ privateKeyPem: config.ASSERTION_PRIVATE_KEY, clock });
   return {
     issue: createTokenEndpoint({
       ...dependencies,
-      grants: new Map(Object.entries(parts.metrics.measureGrants(grants))),
+      grants,
+      onIssued: parts.metrics.createIssueCounter(Object.keys(grants)),
     }),
     revoke: createTokenRevocation(dependencies),
     introspectOwn: createOwnIntrospection(dependencies),

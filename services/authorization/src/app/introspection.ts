@@ -16,7 +16,7 @@ import {
 } from '../domain/token.ts';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
 import type { ConsentLedger, LivenessQuery, SignAssertion, TokenStore } from './ports.ts';
-import { findRefreshToken } from './token-family.ts';
+import { findRefreshToken } from './refresh-tokens.ts';
 
 /** The result of introspection for the gateway. */
 export type Introspected =

@@ -3,10 +3,29 @@ import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
+import { toFamilyHorizon } from '../domain/token.ts';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
 import type { ConsentLedger, TokenStore } from './ports.ts';
-import { isPastRetry } from './refresh-token.ts';
-import { type FamilyRevocation, findRefreshToken } from './token-family.ts';
+import { findRefreshToken, isPastRetry } from './refresh-tokens.ts';
+
+/**
+ * Revokes a token family, first in the ledger and then in our own tables. The ledger applies everywhere, so a crash in between
+ * cannot leave the family alive. Throws `unavailable` when the revocation may not be durable. Idempotent.
+ */
+export type FamilyRevocation = (familyId: string) => Promise<void>;
+
+export function createFamilyRevocation(dependencies: {
+  readonly ledger: ConsentLedger;
+  readonly tokens: TokenStore;
+  readonly clock: Clock;
+}): FamilyRevocation {
+  const { ledger, tokens, clock } = dependencies;
+  return async (familyId) => {
+    const now = clock.now();
+    await ledger.revokeFamily(familyId, toFamilyHorizon(now));
+    await tokens.markFamilyRevoked(familyId, now);
+  };
+}
 
 /**
  * Revokes a token (RFC 7009): a single access token, or a refresh token with its whole family. Unknown, other apps', expired and

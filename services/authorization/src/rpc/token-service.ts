@@ -19,10 +19,10 @@ import type { ClientCredentials } from '../app/client-authentication.ts';
 import type { Introspected, Introspection, LiveToken, OwnIntrospection } from '../app/introspection.ts';
 import type { OwnGrants } from '../app/own-grants.ts';
 import type { OwnGrant, OwnGrantFilter } from '../app/ports.ts';
-import type { TokenEndpoint } from '../app/token-grants.ts';
 import type { TokenRevocation } from '../app/token-revocation.ts';
 import { fromGrantStatusMessage, toGrantStatusMessage } from '../clients/consent-messages.ts';
 import type { GrantFacts } from '../domain/token.ts';
+import type { TokenEndpoint } from '../grants/token-endpoint.ts';
 
 export interface TokenUseCases {
   readonly issue: TokenEndpoint;

@@ -1,22 +1,16 @@
-import { parseScopeList, type Scope } from '@phds/catalog/scopes';
-import type { Clock } from '@phds/service-kit/clock';
-import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
-import { newSecret, sha256 } from '@phds/service-kit/secrets';
-import { type App, isPublic } from '../domain/app.ts';
-import { requireRegistered } from '../domain/authorization-request.ts';
+import type { Scope } from '@phds/catalog/scopes';
+import { AppError, unauthorized } from '@phds/service-kit/errors';
+import type { ConsentLedger, LivenessQuery } from '../app/ports.ts';
+import type { App } from '../domain/app.ts';
 import {
-  type DescribedAccess,
-  describeAccess,
   findActiveGrant,
   type GrantFacts,
   type Liveness,
   secondsLeft,
-  toAccessExpiry,
   toWorkingScopes,
 } from '../domain/token.ts';
-import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
-import type { ConsentLedger, LivenessQuery, TokenStore } from './ports.ts';
-import { missingDpopProof, type Possession } from './possession.ts';
+
+// What the handlers of grant types have in common.
 
 /** The parameters of the token endpoint; absent ones were not sent. */
 export interface TokenParameters {
@@ -52,9 +46,6 @@ export interface IssuedTokens {
   /** Identifies the person to this app only. Null also while consent does not say. */
   readonly sub: string | null;
 }
-
-/** A response of the token endpoint. */
-export type TokenAnswer = Omit<IssuedTokens, 'scopes' | 'askedWords'> & DescribedAccess;
 
 /** One grant type. `app` is authenticated. */
 export type TokenGrant = (app: App, parameters: ProvenParameters) => Promise<IssuedTokens>;
@@ -102,7 +93,7 @@ function describeEnded({ grant }: Liveness): string {
 }
 
 /** The same check for an app only. */
-async function requireLiveApp(
+export async function requireLiveApp(
   ledger: ConsentLedger,
   query: Omit<LivenessQuery, 'tokenHash'>,
 ): Promise<Liveness> {
@@ -123,76 +114,4 @@ export function requireSeconds(expiresAt: Date, now: Date): number {
   const seconds = secondsLeft(expiresAt, now);
   if (seconds < 1) throw ownInvalidGrant(GRANT_EXPIRED);
   return seconds;
-}
-
-/** The token endpoint (RFC 6749 section 3.2). Authenticates the client before it checks any parameter but the form of a proof. */
-export type TokenEndpoint = (
-  credentials: ClientCredentials,
-  parameters: TokenParameters,
-) => Promise<TokenAnswer>;
-
-export function createTokenEndpoint(dependencies: {
-  readonly clients: ClientAuthentication;
-  /** By `grant_type`. */
-  readonly grants: ReadonlyMap<string, TokenGrant>;
-  readonly possession: Possession;
-  /** Address of the FHIR interface. */
-  readonly fhirBase: string;
-}): TokenEndpoint {
-  const { clients, grants, possession, fhirBase } = dependencies;
-  return async (credentials, parameters) => {
-    const proof = possession.read(parameters.dpop, '/oauth/token');
-    const app = await clients.authenticate(credentials);
-    const { grantType } = parameters;
-    if (!grantType) throw invalidRequest('grant_type', 'is required');
-    const grant = grants.get(grantType);
-    if (grant === undefined) {
-      const known = [...grants.keys()].join(', ');
-      throw new AppError('unsupported_grant_type', `The grant_type must be one of ${known}.`);
-    }
-    const jkt = await possession.confirm(proof);
-    if (jkt === null && app.dpopBoundAccessTokens) throw missingDpopProof('the app has chosen so');
-    const { scopes, askedWords, ...issued } = await grant(app, { ...parameters, jkt });
-    return { ...issued, ...describeAccess({ scopes, askedWords, sub: issued.sub }, app, fhirBase) };
-  };
-}
-
-/**
- * The client_credentials grant (RFC 6749 section 4.4): an access token of the app itself, without a user and a refresh token. It
- * opens no data, only the list of the app's own grants.
- */
-export function createOwnTokens(dependencies: {
-  readonly tokens: TokenStore;
-  readonly ledger: ConsentLedger;
-  readonly clock: Clock;
-}): TokenGrant {
-  const { tokens, ledger, clock } = dependencies;
-  return async (app, { scope, jkt }) => {
-    if (isPublic(app))
-      throw new AppError('unauthorized_client', 'An app without a secret has no tokens of its own.');
-    // Words of SMART are for data of people.
-    const asked = { ...parseScopeList(scope ?? ''), words: [], unregistered: [] };
-    const scopes = scope ? requireRegistered(asked, app.scopes) : app.scopes;
-    const { clientId, epoch: appEpoch } = app;
-    const now = clock.now();
-    const expiresAt = toAccessExpiry(app, now, null);
-    const accessToken = newSecret('access_token');
-    const hash = sha256(accessToken);
-    // At the same time: a stored token that is not answered is of no use to anybody.
-    const [, stored] = await Promise.all([
-      requireLiveApp(ledger, { clientId, appEpoch, grantId: null, familyId: null }),
-      tokens.insertOwnToken({ hash, clientId, scopes, jkt, appEpoch, issuedAt: now, expiresAt }),
-    ]);
-    if (!stored) throw unauthorized('app no longer active');
-    return {
-      accessToken,
-      expiresInSeconds: requireSeconds(expiresAt, now),
-      refreshToken: null,
-      jkt,
-      scopes,
-      askedWords: [],
-      grantId: null,
-      sub: null,
-    };
-  };
 }

@@ -4,6 +4,17 @@ import { formatScopeList, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest, unavailable } from '@phds/service-kit/errors';
 import { sha256 } from '@phds/service-kit/secrets';
+import type { ChangeProof, ConsentLedger, TokenStore } from '../app/ports.ts';
+import { missingDpopProof } from '../app/possession.ts';
+import {
+  derivePair,
+  findRefreshToken,
+  judgeRefresh,
+  type Pair,
+  type RefreshMove,
+  type RefreshToken,
+} from '../app/refresh-tokens.ts';
+import type { FamilyRevocation } from '../app/token-revocation.ts';
 import { type App, isPublic } from '../domain/app.ts';
 import { requireKnown } from '../domain/authorization-request.ts';
 import {
@@ -15,10 +26,6 @@ import {
   toWorkingScopes,
   widenScopes,
 } from '../domain/token.ts';
-import type { ChangeProof, ConsentLedger, TokenStore } from './ports.ts';
-import { missingDpopProof } from './possession.ts';
-import { derivePair, judgeRefresh, type Pair, type RefreshToken } from './refresh-token.ts';
-import { type FamilyRevocation, findRefreshToken } from './token-family.ts';
 import {
   FAMILY_REVOKED,
   type IssuedTokens,
@@ -28,7 +35,7 @@ import {
   requireSeconds,
   requireWorkingScopes,
   type TokenGrant,
-} from './token-grants.ts';
+} from './grant.ts';
 
 export interface RefreshDependencies {
   readonly tokens: TokenStore;
@@ -45,32 +52,68 @@ export interface RefreshDependencies {
  * The refresh_token grant (RFC 6749 section 6). Every use rotates, and a use whose answer was lost can be repeated. One conditional
  * statement decides which of several uses at the same time is the first; the others then see it.
  */
-export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
-  const { clock, revokeFamily, derivationKey, fhirBase } = dependencies;
+export function createRefreshTokenGrant(dependencies: RefreshDependencies): TokenGrant {
+  const { clock, ledger, derivationKey, fhirBase } = dependencies;
 
   return async (app, { refreshToken, scope, jkt }) => {
     if (!refreshToken) throw invalidRequest('refresh_token', 'is required');
-    const known = await findOwn(dependencies, app, refreshToken, jkt);
+    const token = await findOwn(dependencies, app, refreshToken, jkt);
+    const { family } = token;
     // Final states are judged first, without the ledger.
-    const first = judgeRefresh(known, app, '', clock.now());
-    if (first === 'dead') throw ownInvalidGrant(describeDead(known));
-    if (first === 'reuse') return punishReuse(revokeFamily, known);
-    const { family } = known;
-    const grant = await requireLiveFamily(dependencies, known);
+    const move = judgeRefresh(token, app, '', clock.now());
+    await refuseEnded(dependencies, token, move);
+
+    const { clientId, appEpoch, grantId, id: familyId, userId } = family;
+    const grant = await requireLiveGrant(ledger, { clientId, appEpoch, grantId, familyId }, userId);
     const all = family.grows ? widenScopes(family.scopes, grant) : family.scopes;
     requireWorkingScopes(all, grant);
-    const wanted = {
-      pair: derivePair(derivationKey, known, jkt),
-      jkt,
-      app,
-      ...toNamed(scope, { app, askedWords: family.askedWords, fhirBase }),
-      all,
-      grant,
-    };
-    const rotated = first === 'rotate' ? await rotate(dependencies, known, wanted) : null;
+    const named = toNamed(scope, { app, askedWords: family.askedWords, fhirBase });
+    const wanted = { pair: derivePair(derivationKey, token, jkt), jkt, app, ...named, all, grant };
+    if (move === 'rotate') {
+      // Not checked for a repeat: one that names the same scopes gets its pair even if a scope has been withdrawn since.
+      const answer = await issue(dependencies, token, wanted, requireShared(wanted));
+      if (answer !== null) return answer;
+    }
     // Another use was faster, or was first: judged by the state after it.
-    return rotated ?? repeat(dependencies, await findOwn(dependencies, app, refreshToken, jkt), wanted);
+    return repeat(dependencies, await findOwn(dependencies, app, refreshToken, jkt), wanted);
   };
+}
+
+async function repeat(
+  dependencies: RefreshDependencies,
+  token: RefreshToken,
+  wanted: Wanted,
+): Promise<IssuedTokens> {
+  const { tokens, clock, proof } = dependencies;
+  const move = judgeRefresh(token, wanted.app, toRequestedScope(wanted), clock.now());
+  await refuseEnded(dependencies, token, move);
+  if (move === 'rotate') throw unavailable(new Error('the token could not be used a moment ago'));
+  if (move === 'other_scope') {
+    throw new AppError('invalid_scope', 'A repeated refresh has to ask for the same scope.');
+  }
+  const access = await tokens.findAccessToken(sha256(wanted.pair.access));
+  if (access === null) {
+    // The first use was with another key.
+    const answer = await issue(dependencies, token, wanted, wanted.named ?? wanted.all);
+    return answer ?? Promise.reject(invalidGrant('the family is another or erased meanwhile'));
+  }
+  // Another call, perhaps of another process, has committed the use, and its proof was perhaps never answered.
+  await proof.acknowledge();
+  return toAnswer(token, wanted, access, clock.now());
+}
+
+/** Reuse ends the family. */
+async function refuseEnded(
+  { revokeFamily }: RefreshDependencies,
+  token: RefreshToken,
+  move: RefreshMove,
+): Promise<void> {
+  if (move === 'dead') throw ownInvalidGrant(describeDead(token));
+  if (move !== 'reuse') return;
+  await revokeFamily(token.familyId);
+  throw ownInvalidGrant(
+    'The refresh token was used before. It and the tokens that came from it are revoked.',
+  );
 }
 
 /** Reads `scope`. Words in it are the words of the answer. */
@@ -110,36 +153,11 @@ function requireKey(family: TokenFamily, app: App, jkt: string | null): void {
   if (family.isBound && jkt === null) throw missingDpopProof('the tokens are bound to a key');
 }
 
-async function requireLiveFamily(
-  { ledger }: RefreshDependencies,
-  { family }: RefreshToken,
-): Promise<GrantFacts> {
-  const { clientId, appEpoch, grantId, id: familyId, userId } = family;
-  return requireLiveGrant(ledger, { clientId, appEpoch, grantId, familyId }, userId);
-}
-
 function describeDead({ family }: RefreshToken): string {
   if (family.revokedAt !== null) return FAMILY_REVOKED;
   return family.suspended
     ? 'The refresh token was suspended. Ask for a new authorization.'
     : 'The refresh token has expired.';
-}
-
-async function punishReuse(revokeFamily: FamilyRevocation, token: RefreshToken): Promise<never> {
-  await revokeFamily(token.familyId);
-  throw ownInvalidGrant(
-    'The refresh token was used before. It and the tokens that came from it are revoked.',
-  );
-}
-
-/** The first use. Null when the token can no longer be used for the first time. */
-async function rotate(
-  dependencies: RefreshDependencies,
-  token: RefreshToken,
-  wanted: Wanted,
-): Promise<IssuedTokens | null> {
-  // Not checked for a repeat: one that names the same scopes gets its pair even if a scope has been withdrawn since.
-  return issue(dependencies, token, wanted, requireShared(wanted));
 }
 
 /** Stores an access token of these scopes, and the generation after that of the token. Null if the family is another by now. */
@@ -178,37 +196,6 @@ function requireShared({ named, all, grant }: Wanted): readonly Scope[] {
     throw new AppError('invalid_scope', 'The scope exceeds what the tokens began with.');
   }
   return named ?? all;
-}
-
-/** A use after the first one. */
-async function repeat(
-  dependencies: RefreshDependencies,
-  token: RefreshToken,
-  wanted: Wanted,
-): Promise<IssuedTokens> {
-  const { tokens, clock, revokeFamily, proof } = dependencies;
-  const now = clock.now();
-  switch (judgeRefresh(token, wanted.app, toRequestedScope(wanted), now)) {
-    case 'rotate':
-      throw unavailable(new Error('the token could not be used a moment ago'));
-    case 'repeat': {
-      const access = await tokens.findAccessToken(sha256(wanted.pair.access));
-      if (access === null) {
-        // The first use was with another key.
-        const answer = await issue(dependencies, token, wanted, wanted.named ?? wanted.all);
-        return answer ?? Promise.reject(invalidGrant('the family is another or erased meanwhile'));
-      }
-      // Another call, perhaps of another process, has committed the use, and its proof was perhaps never answered.
-      await proof.acknowledge();
-      return toAnswer(token, wanted, access, now);
-    }
-    case 'other_scope':
-      throw new AppError('invalid_scope', 'A repeated refresh has to ask for the same scope.');
-    case 'reuse':
-      return punishReuse(revokeFamily, token);
-    case 'dead':
-      throw ownInvalidGrant(describeDead(token));
-  }
 }
 
 interface Wanted {

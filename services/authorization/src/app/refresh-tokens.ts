@@ -4,6 +4,7 @@ import { base62 } from '@phds/service-kit/ids';
 import { deriveSecret, equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
 import { type App, isPublic } from '../domain/app.ts';
 import type { TokenFamily } from '../domain/token.ts';
+import type { TokenStore } from './ports.ts';
 
 // Refresh tokens have no rows. A token is the secret of its family (256 random bits, with prefix and checksum), the number of refreshes
 // before it, and an HMAC of both with DERIVATION_KEY: `phds_rt_…_7_…`. The row of the family has a hash of the secret as its id, the number
@@ -66,6 +67,16 @@ export function verifyClaimed(
   const isPrevious = generation === family.generation - 1;
   const usedForMs = isPrevious ? family.rotatedForMs : Number.POSITIVE_INFINITY;
   return { ...claimed, family, usedForMs: isCurrent ? null : usedForMs };
+}
+
+/** Finds a refresh token, also a used one. Null for an unknown or forged one. */
+export async function findRefreshToken(
+  dependencies: { readonly tokens: Pick<TokenStore, 'findFamily'>; readonly derivationKey: KeyObject },
+  text: string,
+): Promise<RefreshToken | null> {
+  const claimed = findClaimed(text);
+  const family = claimed && (await dependencies.tokens.findFamily(claimed.familyId));
+  return claimed && family && verifyClaimed(dependencies.derivationKey, claimed, family);
 }
 
 /** The tokens that a use of a refresh token yields, however often it is repeated. */

@@ -2,6 +2,10 @@ import { createHash, type KeyObject } from 'node:crypto';
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
+import type { AuthorizationStore, ConsentLedger, TokenStore } from '../app/ports.ts';
+import { missingDpopProof } from '../app/possession.ts';
+import { newRefreshToken } from '../app/refresh-tokens.ts';
+import type { FamilyRevocation } from '../app/token-revocation.ts';
 import { type App, isPublic } from '../domain/app.ts';
 import {
   type AuthorizationCode,
@@ -11,10 +15,6 @@ import {
   isUsable,
 } from '../domain/authorization-request.ts';
 import { type GrantFacts, toAccessExpiry, toFamilyExpiry, widenScopes } from '../domain/token.ts';
-import type { AuthorizationStore, ConsentLedger, TokenStore } from './ports.ts';
-import { missingDpopProof } from './possession.ts';
-import { newRefreshToken } from './refresh-token.ts';
-import type { FamilyRevocation } from './token-family.ts';
 import {
   type IssuedTokens,
   invalidGrant,
@@ -25,9 +25,9 @@ import {
   requireWorkingScopes,
   type TokenGrant,
   type TokenParameters,
-} from './token-grants.ts';
+} from './grant.ts';
 
-export interface CodeExchangeDependencies {
+export interface CodeGrantDependencies {
   readonly authorizations: AuthorizationStore;
   readonly tokens: TokenStore;
   readonly ledger: ConsentLedger;
@@ -41,7 +41,7 @@ export interface CodeExchangeDependencies {
  * ends before anything is counted; a used code is a replay whatever else was sent; the ledger is asked before anything is consumed;
  * one conditional update decides which attempt wins.
  */
-export function createCodeExchange(dependencies: CodeExchangeDependencies): TokenGrant {
+export function createAuthorizationCodeGrant(dependencies: CodeGrantDependencies): TokenGrant {
   const { authorizations, ledger, clock } = dependencies;
 
   return async (app, parameters) => {
@@ -92,7 +92,7 @@ interface Admitted {
 }
 
 async function issue(
-  dependencies: CodeExchangeDependencies,
+  dependencies: CodeGrantDependencies,
   { code, app, grant, jkt }: Admitted,
 ): Promise<IssuedTokens> {
   const scopes = code.includeGrantedScopes ? widenScopes(code.scopes, grant) : code.scopes;
@@ -125,11 +125,7 @@ async function issue(
 }
 
 /** Something was faster: another exchange, which makes this one a replay, or the end of the code or the app. */
-async function explainLoss(
-  dependencies: CodeExchangeDependencies,
-  hash: Uint8Array,
-  app: App,
-): Promise<never> {
+async function explainLoss(dependencies: CodeGrantDependencies, hash: Uint8Array, app: App): Promise<never> {
   const code = await dependencies.authorizations.findCode(hash);
   if (code !== null && code.consumedAt !== null) return punishReplay(dependencies, code, app, null);
   if (code !== null && isUsable(code, dependencies.clock.now())) throw unauthorized('app no longer active');
@@ -141,7 +137,7 @@ async function explainLoss(
  * it takes what only the app and the first user of the code can have: the verifier, and the key if the code is bound to one.
  */
 async function punishReplay(
-  { revokeFamily }: CodeExchangeDependencies,
+  { revokeFamily }: CodeGrantDependencies,
   { familyId }: AuthorizationCode,
   app: App,
   mismatch: string | null,

@@ -1,0 +1,42 @@
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import type { ClientAuthentication, ClientCredentials } from '../app/client-authentication.ts';
+import { missingDpopProof, type Possession } from '../app/possession.ts';
+import { type DescribedAccess, describeAccess } from '../domain/token.ts';
+import type { IssuedTokens, TokenGrant, TokenParameters } from './grant.ts';
+
+/** A response of the token endpoint. */
+export type TokenAnswer = Omit<IssuedTokens, 'scopes' | 'askedWords'> & DescribedAccess;
+
+/** The token endpoint (RFC 6749 section 3.2). Authenticates the client before it checks any parameter but the form of a proof. */
+export type TokenEndpoint = (
+  credentials: ClientCredentials,
+  parameters: TokenParameters,
+) => Promise<TokenAnswer>;
+
+export function createTokenEndpoint(dependencies: {
+  readonly clients: ClientAuthentication;
+  /** By `grant_type`. */
+  readonly grants: Readonly<Record<string, TokenGrant>>;
+  readonly possession: Possession;
+  /** Address of the FHIR interface. */
+  readonly fhirBase: string;
+  readonly onIssued: (grantType: string) => void;
+}): TokenEndpoint {
+  const { clients, grants, possession, fhirBase, onIssued } = dependencies;
+  return async (credentials, parameters) => {
+    const proof = possession.read(parameters.dpop, '/oauth/token');
+    const app = await clients.authenticate(credentials);
+    const { grantType } = parameters;
+    if (!grantType) throw invalidRequest('grant_type', 'is required');
+    const grant = Object.hasOwn(grants, grantType) ? grants[grantType] : undefined;
+    if (grant === undefined) {
+      const known = Object.keys(grants).join(', ');
+      throw new AppError('unsupported_grant_type', `The grant_type must be one of ${known}.`);
+    }
+    const jkt = await possession.confirm(proof);
+    if (jkt === null && app.dpopBoundAccessTokens) throw missingDpopProof('the app has chosen so');
+    const { scopes, askedWords, ...issued } = await grant(app, { ...parameters, jkt });
+    onIssued(grantType);
+    return { ...issued, ...describeAccess({ scopes, askedWords, sub: issued.sub }, app, fhirBase) };
+  };
+}
