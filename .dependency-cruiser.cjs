@@ -22,6 +22,9 @@ const serviceKit = (names) => `^packages/service-kit/src/(${names})(\\.ts$|/)`;
  */
 const layer = (names) => `(?:webhooks/)?(?:${names})/`;
 
+/** The nouns of consent, a file each: rules, statements and what they answer in one place, without layers. */
+const NOUNS = '^services/consent/src/[^/]+\\.ts$';
+
 /** An npm package, installed in `node_modules` or only named. */
 const npm = (names) => [`(^|/)node_modules/(${names})/`, `^(${names})(/|$)`];
 
@@ -79,7 +82,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^services/([^/]+)/src/',
-        pathNot: `^services/[^/]+/src/(${layer('store')}|service\\.ts$)`,
+        pathNot: [`^services/[^/]+/src/(${layer('store')}|service\\.ts$)`, NOUNS],
       },
       to: { path: `^services/$1/src/${layer('store')}` },
     },
@@ -92,6 +95,7 @@ module.exports = {
         path: '^(services|packages)/[^/]+/(src|bin)/',
         pathNot: [
           `^services/[^/]+/src/(${layer('store')}|service\\.ts$)`,
+          NOUNS,
           '^packages/service-kit/(bin|src/(postgres|restore))/',
           '^packages/local-stack/',
           '^packages/service-kit/src/telemetry/tracing\\.ts$',

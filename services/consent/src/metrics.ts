@@ -14,8 +14,6 @@ import type { Delivery, PendingEvents } from './webhooks/app/ports.ts';
 /** What comes of a published eviction. Without a connection to Redis it is not sent. */
 export type EvictionOutcome = 'published' | 'failed' | 'not_connected';
 
-type Method = (...args: never[]) => Promise<unknown>;
-
 /** The metrics of consent. docs/operations/observability.md describes all of them. */
 export function createConsentMetrics(metrics: Metrics) {
   return {
@@ -25,7 +23,7 @@ export function createConsentMetrics(metrics: Metrics) {
     measureRecordStore: (store: AccessRecordStore) => measureRecordStore(metrics, store),
     measureRecorder: (recorder: AccessRecorder) => measureRecorder(metrics, recorder),
     measureCheckpoints: (checkpoints: Checkpoints) => measureCheckpoints(metrics, checkpoints),
-    measureRevocations: createRevocationTimer(metrics),
+    onRevocation: createRevocationTimer(metrics),
     countEviction: createEvictionCounter(metrics),
     webhooks: createWebhookMetrics(metrics),
   };
@@ -118,30 +116,30 @@ function measureCheckpoints(metrics: Metrics, checkpoints: Checkpoints): Checkpo
   };
 }
 
-/** Returns a wrapper of use cases that measures the named methods, each under its kind. Errors are not measured. */
-function createRevocationTimer(metrics: Metrics) {
+/** What a revocation ends. */
+export type RevocationKind = (typeof REVOCATION_KINDS)[number];
+
+const REVOCATION_KINDS = [
+  'grant',
+  'grant_by_app',
+  'grant_by_operator',
+  'all_grants',
+  'narrowing',
+  'erasure',
+  'app_status',
+  'family',
+  'token',
+  'session',
+] as const;
+
+function createRevocationTimer(metrics: Metrics): (kind: RevocationKind, startedAt: number) => void {
   const durations = metrics.histogram({
     name: 'phds_revocation_duration_seconds',
     help: 'Duration of revocations, from the call to the commit.',
     labels: ['kind'],
   });
-  return <UseCases extends object>(
-    useCases: UseCases,
-    kinds: { readonly [Name in keyof UseCases]?: string },
-  ): UseCases => {
-    const timed = Object.entries<string | undefined>(kinds).map(([name, kind = '']) => {
-      const method = useCases[name as keyof UseCases] as Method;
-      const child = durations.labels(kind);
-      const measured = async (...args: never[]) => {
-        const startedAt = performance.now();
-        const result = await method(...args);
-        child.observe(secondsSince(startedAt));
-        return result;
-      };
-      return [name, measured] as const;
-    });
-    return { ...useCases, ...Object.fromEntries(timed) };
-  };
+  const byKind = new Map(REVOCATION_KINDS.map((kind) => [kind, durations.labels(kind)]));
+  return (kind, startedAt) => byKind.get(kind)?.observe(secondsSince(startedAt));
 }
 
 function createEvictionCounter(metrics: Metrics): (outcome: EvictionOutcome) => void {

@@ -15,31 +15,32 @@ import type { AccessRecordStore } from './app/access-ports.ts';
 import { type AccessRecorder, createAccessRecorder } from './app/access-recorder.ts';
 import { createAccesses } from './app/accesses.ts';
 import { loggingClockDifference } from './app/clock-difference.ts';
-import { createDecisions } from './app/decisions.ts';
-import { createErasures } from './app/erasures.ts';
-import { createGrants } from './app/grants.ts';
-import { createLedger, type Ledger } from './app/ledger.ts';
 import { createOperatorActs, type OperatorActs } from './app/operator-acts.ts';
-import { createPendingApprovals } from './app/pending-approvals.ts';
-import type { EvictionPublisher } from './app/ports.ts';
-import { createReceipts } from './app/receipts.ts';
-import { createSandbox, type Sandbox } from './app/sandbox.ts';
-import { createSessions, type Sessions } from './app/sessions.ts';
-import { createSharing } from './app/sharing.ts';
+import { createApprovals } from './approvals.ts';
+import { createApps } from './apps.ts';
 import { startBackgroundTasks } from './background-tasks.ts';
+import { createChange } from './changes.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
-import { openEvictions } from './events/redis-evictions.ts';
+import { createDecisions } from './decide.ts';
+import { type EvictionPublisher, openEvictions } from './events/redis-evictions.ts';
+import { createGrants } from './grants.ts';
+import { createLivenessChecks } from './liveness.ts';
 import { type ConsentMetrics, createConsentMetrics } from './metrics.ts';
+import { createPeople } from './people.ts';
+import { createReceipts } from './receipts.ts';
+import { createRevocations } from './revocations.ts';
 import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
-import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
+import { createConsentService } from './rpc/consent-service.ts';
 import { createGrantService } from './rpc/grant-service.ts';
 import { createLedgerService } from './rpc/ledger-service.ts';
 import { createOperatorActService } from './rpc/operator-act-service.ts';
 import { createPersonOperatorService } from './rpc/person-operator-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
 import { createSessionService } from './rpc/session-service.ts';
-import { openConnectionPools } from './store/connection-pools.ts';
+import { createSandbox } from './sandbox.ts';
+import { createSessions } from './sessions.ts';
+import { type ConnectionPools, openConnectionPools } from './store/connection-pools.ts';
 import { createPgPruner } from './store/pg-pruner.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 import { createStores, type Stores } from './store/stores.ts';
@@ -90,7 +91,18 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     clockToleranceMs: config.ACCESS_CLOCK_TOLERANCE_MS,
     hostWebhooks: config.HOST_WEBHOOKS,
   });
-  const parts: Parts = { stores, config, clock, log, guard, evictions, verify, failureOf, metrics: measured };
+  const parts: Parts = {
+    pools,
+    stores,
+    config,
+    clock,
+    log,
+    guard,
+    evictions,
+    verify,
+    failureOf,
+    metrics: measured,
+  };
   await startBackgroundTasks(parts, resources);
   const pruned = createPgPruner(pools.ordinary, config);
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
@@ -114,6 +126,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 
 /** The parts that use cases and stores are built from. */
 interface Parts {
+  readonly pools: ConnectionPools;
   readonly stores: Stores;
   readonly config: Config;
   readonly clock: Clock;
@@ -167,105 +180,36 @@ async function createRpcServices(
   { recorder, operatorRecord }: { readonly recorder: AccessRecorder; readonly operatorRecord: OperatorActs },
   { webhooks, changes }: ReturnType<typeof startWebhookDelivery>,
 ) {
-  const { stores, guard, clock, verify } = parts;
+  const { config, stores, guard, clock, verify, metrics } = parts;
   const userOf = createUserOf(verify);
-  const accesses = createAccesses({ ...stores, clock });
-  const useCases = await createConsentUseCases(parts);
-  const sessions = createSessionsUseCase(parts);
+  const ledger = { ...parts, change: createChange(guard, metrics.onRevocation) };
+  const grants = createGrants(ledger);
+  const approvals = createApprovals({ ...parts, maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP });
+  const liveness = createLivenessChecks(parts);
+  const sessions = createSessions(ledger);
+  const signer = await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE);
+  const consent = {
+    approvals,
+    decisions: createDecisions(ledger),
+    grants,
+    receipts: createReceipts({ ...parts, signer }),
+    people: createPeople(ledger),
+    userOf,
+  };
   return [
-    createLedgerService(createLedgerUseCase(parts)),
-    createConsentService({ ...useCases, userOf }),
-    ...(parts.config.SANDBOX
-      ? [createSandboxService({ sandbox: createSandboxUseCase(parts, useCases), userOf })]
+    createLedgerService({ apps: createApps(ledger), revocations: createRevocations(ledger), liveness }),
+    createConsentService(consent),
+    ...(config.SANDBOX
+      ? [createSandboxService({ sandbox: createSandbox({ ...ledger, grants }), userOf })]
       : []),
-    createAccessService({ recorder, accesses, userOf }),
-    createGrantService({
-      grants: useCases.grants,
-      isShared: createSharing({ grants: stores.grants, liveness: stores.liveness }),
-    }),
+    createAccessService({ recorder, accesses: createAccesses({ ...stores, clock }), userOf }),
+    createGrantService({ grants, liveness }),
     createSessionService(sessions),
-    createPersonOperatorService({
-      ...useCases,
-      sessions,
-      acts: operatorRecord,
-      clock,
-    }),
+    createPersonOperatorService({ grants, approvals, sessions, acts: operatorRecord, clock }),
     createOperatorActService({ acts: operatorRecord, userOf }),
     createWebhookService({ webhooks, userOf }),
     createWebhookOperatorService(stores.operatedWebhooks),
     createEventService(changes),
     createRestoreService({ guard, suspensions: stores.suspensions }),
   ];
-}
-
-function createLedgerUseCase({ stores, evictions, guard, metrics }: Parts): Ledger {
-  const ledger = metrics.measureRevocations(createLedger({ ...stores, evictions }), {
-    setAppStatus: 'app_status',
-    revokeFamily: 'family',
-    revokeToken: 'token',
-  });
-  return acknowledging(guard, ledger, [
-    'putApp',
-    'setAppStatus',
-    'setAppOwner',
-    'revokeFamily',
-    'revokeToken',
-  ]);
-}
-
-function createSandboxUseCase(parts: Parts, { grants }: Pick<ConsentServiceParts, 'grants'>): Sandbox {
-  const { sandboxGrants } = parts.stores;
-  return acknowledging(parts.guard, createSandbox({ ...parts, grants, sandboxGrants }), ['change']);
-}
-
-function createSessionsUseCase({ stores, guard, metrics }: Parts): Sessions {
-  const sessions = metrics.measureRevocations(
-    createSessions({ ends: stores.sessionEnds, checks: stores.sessionChecks }),
-    { end: 'session' },
-  );
-  return acknowledging(guard, sessions, ['end']);
-}
-
-async function createConsentUseCases(parts: Parts): Promise<Omit<ConsentServiceParts, 'userOf'>> {
-  const { config, stores, evictions, clock, guard, metrics, log } = parts;
-  const decisions = createDecisions({ decisions: stores.decisions, evictions });
-  const grants = metrics.measureRevocations(
-    createGrants({
-      grants: stores.grants,
-      withdrawals: stores.withdrawals,
-      evictions,
-      onWithdrawn: (what, grantId) => log.info({ grantId }, what),
-    }),
-    {
-      revoke: 'grant',
-      revokeByApp: 'grant_by_app',
-      endByOperator: 'grant_by_operator',
-      revokeAll: 'all_grants',
-      narrow: 'narrowing',
-    },
-  );
-  const erasures = metrics.measureRevocations(createErasures({ people: stores.people, evictions }), {
-    erase: 'erasure',
-  });
-  return {
-    pendingApprovals: createPendingApprovals({
-      pendingApprovals: stores.pendingApprovals,
-      maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP,
-    }),
-    decisions: acknowledging(guard, decisions, ['approve', 'deny']),
-    grants: acknowledging(guard, grants, [
-      'narrow',
-      'revoke',
-      'revokeByApp',
-      'endByOperator',
-      'revokeAll',
-      'requestDeletion',
-    ]),
-    receipts: createReceipts({
-      receipts: stores.receipts,
-      signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE),
-      clock,
-    }),
-    erasures: acknowledging(guard, erasures, ['erase']),
-  };
 }

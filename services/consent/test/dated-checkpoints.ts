@@ -6,7 +6,7 @@ import { FakeClock } from '@phds/test-kit/fake-clock';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import type { CheckpointStore } from '../src/app/access-ports.ts';
 import { createCheckpoints } from '../src/app/checkpoints.ts';
-import type { Signer } from '../src/app/ports.ts';
+import type { Signer } from '../src/clients/jose-signer.ts';
 import { createJoseSigner } from '../src/clients/jose-signer.ts';
 import { createPgCheckpoints } from '../src/store/pg-checkpoints.ts';
 import { connectAsSuperuser } from './database-clients.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Scope } from '@phds/catalog/scopes';
-import { toRevision } from '../src/app/revisions.ts';
 import {
   type ApprovalChoice,
   type DecisionFacts,
@@ -11,6 +10,7 @@ import {
 } from '../src/domain/decision.ts';
 import { type Grant, type GrantTerms, narrowTerms, sameScopes } from '../src/domain/grant.ts';
 import type { Approval, PendingApproval, PendingStatus } from '../src/domain/pending-approval.ts';
+import { toRevision } from '../src/domain/revisions.ts';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const HEART: Scope = 'read:health-data:heart';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { LONGEST_LIST } from '@phds/catalog/pagination';
-import { latestGrants, pageOfApp } from '../src/store/grant-lists.ts';
-import { grantsWhere } from '../src/store/grant-rows.ts';
+import { latestGrants, pageOfApp } from '../src/grant-lists.ts';
+import { grantsWhere } from '../src/grant-rows.ts';
 import { renamingAt } from './renamed-apps.ts';
 import { approve, openPending, type RegisteredApp, registerApp, shareConsent } from './running-service.ts';
 

@@ -1,6 +1,7 @@
 import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { withinCall } from '../deadline.ts';
 import { AppError, invalidRequest, toAppError } from '../errors.ts';
+import { translateDatabaseError } from '../postgres/errors.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { sampledLogOf, toCauseText } from '../telemetry/security-log.ts';
 import {
@@ -223,7 +224,7 @@ function reportCaller(refusal: AppError, call: RpcContext, log: Logger): AppErro
  * If another service rejects our service token, the keys are misconfigured. Our own caller cannot fix that, so it gets `internal`.
  */
 function toOwnError(error: unknown): AppError {
-  const appError = toAppError(error);
+  const appError = translateDatabaseError(error);
   return appError.reason === 'caller_not_admitted'
     ? new AppError('internal', '', { cause: appError })
     : appError;

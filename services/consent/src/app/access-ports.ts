@@ -5,7 +5,7 @@ import type { ChainHead } from '@phds/record-chain/checkpoint';
 import type { Access, AccessDay, AccessEntry, AppUsage, Judgement, RefusalCount } from '../domain/access.ts';
 import type { LocalDays } from '../domain/local-days.ts';
 
-// As in ports.ts, every method commits before it returns and throws `unavailable` when the database is unavailable.
+// Every method commits before it returns and throws `unavailable` when the database is unavailable.
 
 /** A batch of a writer's chain with its access records, in order. */
 export interface AccessRecordBatch extends ChainedBatch {
@@ -23,21 +23,6 @@ export interface AccessRecordStore {
   insert(batch: AccessRecordBatch): Promise<void>;
   /** Judges in a snapshot taken after the call began. Returns one judgement each, in order. References are those of the records. */
   judge(accesses: readonly Access[], userRefs: readonly Uint8Array[]): Promise<Judgement[]>;
-}
-
-/** People who have ever given a consent. Access records identify them by 16 random bytes until they are erased. */
-export interface PersonStore {
-  /**
-   * Removes everything about a person: grants, decisions and the link to the records. An erased person is treated like an unknown
-   * one.
-   */
-  erase(userId: string): Promise<Erasure>;
-}
-
-/** What the erasure of a person removed. */
-export interface Erasure {
-  readonly grantIds: readonly string[];
-  readonly pendingApprovals: number;
 }
 
 export interface AccessFilter {

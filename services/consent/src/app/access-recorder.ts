@@ -83,8 +83,8 @@ export function createAccessRecorder(dependencies: Dependencies): AccessRecorder
       running.add(call);
       try {
         return await call;
-      } catch (cause) {
-        const options = { cause, retryAfterSeconds: 1 };
+      } catch (error) {
+        const options = { cause: error, retryAfterSeconds: 1 };
         throw new AppError('access_not_recorded', 'The access could not be recorded.', options);
       } finally {
         running.delete(call);

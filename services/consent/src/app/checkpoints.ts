@@ -1,7 +1,6 @@
 import type { Clock } from '@phds/service-kit/clock';
 import type { CheckpointStore } from './access-ports.ts';
 import { toNextCheckpoint } from './checkpoint-content.ts';
-import type { Signer } from './ports.ts';
 
 const ATTEMPTS = 5;
 const DAY_MS = 86_400_000;
@@ -16,7 +15,7 @@ export interface Checkpoints {
 
 export function createCheckpoints(dependencies: {
   readonly checkpoints: CheckpointStore;
-  readonly signer: Signer;
+  readonly signer: { sign(content: object, at: Date): Promise<string> };
   readonly clock: Clock;
   /** 0 keeps access records for ever. */
   readonly retentionDays: number;

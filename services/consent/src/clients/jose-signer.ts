@@ -1,7 +1,12 @@
 import { createPublicKey } from 'node:crypto';
 import { parsePrivateKey, SIGNATURE_ALGORITHM } from '@phds/service-kit/trust/keys';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
-import type { Signer } from '../app/ports.ts';
+
+/** Signs statements that can be verified later. */
+export interface Signer {
+  /** Compact JWS of the content, issued at `at`. */
+  sign(content: object, at: Date): Promise<string>;
+}
 
 /** `typ` of a receipt, which prevents confusion with tokens. */
 export const RECEIPT_TYPE = 'consent-receipt+jwt';

@@ -6,9 +6,21 @@ import { newId } from '@phds/service-kit/ids';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
 import { toRedisTls } from '@phds/service-kit/settings/service-options';
 import type { Logger } from '@phds/service-kit/telemetry/log';
-import type { EvictionPublisher } from '../app/ports.ts';
 import type { Config } from '../config.ts';
 import type { ConsentMetrics, EvictionOutcome } from '../metrics.ts';
+
+/** The subject of an eviction. */
+type EvictionSubject =
+  | { readonly case: 'tokenHash'; readonly value: Uint8Array }
+  | { readonly case: 'familyId' | 'grantId' | 'clientId'; readonly value: string };
+
+export interface EvictionPublisher {
+  /**
+   * Best effort, after the commit: returns immediately and never throws. A lost eviction delays a refusal in gateways but releases
+   * no data.
+   */
+  publish(subject: EvictionSubject): void;
+}
 
 /** The channel that gateways subscribe to. The payload is a binary `phds.events.v1.Eviction`. */
 const EVICTION_CHANNEL = 'phds.events.v1';

@@ -6,11 +6,11 @@ import type { UnaryRpcs } from '@phds/service-kit/rpc/service';
 import { implement } from '@phds/service-kit/rpc/service';
 import { OPERATORS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { Decisions } from '../app/decisions.ts';
-import type { Erasures } from '../app/erasures.ts';
-import type { Grants } from '../app/grants.ts';
-import type { PendingApprovals } from '../app/pending-approvals.ts';
-import type { Receipts } from '../app/receipts.ts';
+import type { Approvals } from '../approvals.ts';
+import type { Decisions } from '../decide.ts';
+import type { Grants } from '../grants.ts';
+import type { People } from '../people.ts';
+import type { Receipts } from '../receipts.ts';
 import {
   findGrantStatus,
   toAppGrantMessage,
@@ -26,11 +26,11 @@ const GATEWAY = ['gateway'];
 const GATEWAY_OR_AUTHORIZATION = ['gateway', 'authorization'];
 
 export interface ConsentServiceParts {
-  readonly pendingApprovals: PendingApprovals;
+  readonly approvals: Approvals;
   readonly decisions: Decisions;
   readonly grants: Grants;
   readonly receipts: Receipts;
-  readonly erasures: Erasures;
+  readonly people: People;
   readonly userOf: UserOf;
 }
 
@@ -73,21 +73,23 @@ export function createConsentService(parts: ConsentServiceParts) {
 }
 
 function approvalRpcs(parts: ConsentServiceParts) {
-  const { pendingApprovals, decisions, userOf } = parts;
+  const { approvals, decisions, userOf } = parts;
   return {
     async openPendingApproval(request) {
-      const { expiresAt, removedIds } = await pendingApprovals.open(parseOpening(request));
+      const { expiresAt, removedIds } = await approvals.open(parseOpening(request));
       return { expiresAt: timestampFromDate(expiresAt), removedIds: [...removedIds] };
     },
     async getPendingApproval(request, context) {
       const userId = await userOf(context);
       const id = parseKnownId('apr', request.id);
-      const pending = await pendingApprovals.get(id, userId, { claiming: !request.withoutClaiming });
+      const pending = await (request.withoutClaiming
+        ? approvals.get(id, userId)
+        : approvals.claim(id, userId));
       return { pendingApproval: toPendingMessage(pending) };
     },
     async listPendingApprovals(request, context) {
       const userId = await userOf(context);
-      const { items, total } = await pendingApprovals.list(
+      const { items, total } = await approvals.list(
         userId,
         findPendingStatus(request.status),
         toPage(request.page),
@@ -102,11 +104,13 @@ function approvalRpcs(parts: ConsentServiceParts) {
         days: findLife(request),
         dataFrom: findDate('dataFrom', request.dataFrom),
       };
-      const screen = {
+      const approved = await decisions.approve({
+        pendingId: id,
+        userId,
+        choice,
         language: parseLanguage('language', request.language),
         revision: parseText('revision', request.revision, 128) || null,
-      };
-      const approved = await decisions.approve(id, userId, choice, screen);
+      });
       return {
         grantId: approved.grantId,
         clientId: approved.clientId,
@@ -127,16 +131,16 @@ function approvalRpcs(parts: ConsentServiceParts) {
   >;
 }
 
-function claimRpcs({ pendingApprovals, userOf }: ConsentServiceParts) {
+function claimRpcs({ approvals, userOf }: ConsentServiceParts) {
   return {
     async extendPendingApproval(request, context) {
       const userId = await userOf(context);
-      const expiresAt = await pendingApprovals.extend(parseKnownId('apr', request.id), userId);
+      const expiresAt = await approvals.extend(parseKnownId('apr', request.id), userId);
       return { expiresAt: timestampFromDate(expiresAt) };
     },
     async releasePendingApproval(request, context) {
       const userId = await userOf(context);
-      await pendingApprovals.release(parseKnownId('apr', request.id), userId);
+      await approvals.release(parseKnownId('apr', request.id), userId);
       return {};
     },
   } satisfies Rpcs<'extendPendingApproval' | 'releasePendingApproval'>;
@@ -221,10 +225,10 @@ function withdrawalRpcs({ grants, userOf }: ConsentServiceParts) {
   } satisfies Rpcs<'narrowGrant' | 'revokeGrant' | 'revokeAllGrants'>;
 }
 
-function erasureRpcs({ erasures }: ConsentServiceParts) {
+function erasureRpcs({ people }: ConsentServiceParts) {
   return {
     async eraseUser(request) {
-      const { grantIds, pendingApprovals } = await erasures.erase(parseUserId(request.userId));
+      const { grantIds, pendingApprovals } = await people.erase(parseUserId(request.userId));
       return { grants: grantIds.length, pendingApprovals };
     },
   } satisfies Rpcs<'eraseUser'>;

@@ -6,25 +6,25 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc/service';
 import { CONSENT_ENDERS, CONSENT_READERS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { Grants } from '../app/grants.ts';
-import type { Sharing } from '../app/sharing.ts';
+import type { Grants } from '../grants.ts';
+import type { LivenessChecks } from '../liveness.ts';
 import { findGrantStatus, toGrantMessage } from './grant-messages.ts';
 import { parseKnownId, parseName } from './parameters.ts';
 
 /** phds.consent.v1.GrantService. */
 export function createGrantService({
   grants,
-  isShared,
+  liveness,
 }: {
   readonly grants: Pick<Grants, 'list' | 'getAny' | 'endByOperator'>;
-  readonly isShared: Sharing;
+  readonly liveness: Pick<LivenessChecks, 'findShared'>;
 }) {
   return implement(
     GrantService,
     {
       async checkSharing({ userId, clientId, scope }) {
         if (!isScope(scope)) throw invalidRequest('scope', 'is not a scope');
-        const shared = await isShared(parseUserId(userId), parseName('clientId', clientId), scope);
+        const shared = await liveness.findShared(parseUserId(userId), parseName('clientId', clientId), scope);
         if (shared === null) return { shared: false };
         const { grantId, expiresAt, dataFrom } = shared;
         return {

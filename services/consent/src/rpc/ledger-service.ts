@@ -8,10 +8,10 @@ import {
 import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc/service';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { Ledger } from '../app/ledger.ts';
-import type { AppCommand } from '../app/ports.ts';
+import type { AppCommand, Apps } from '../apps.ts';
 import type { AppState } from '../domain/app.ts';
-import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
+import type { Liveness, LivenessChecks, LivenessQuery } from '../liveness.ts';
+import type { Revocations } from '../revocations.ts';
 import {
   findAppLock,
   parseAppStatus,
@@ -27,37 +27,45 @@ const AUTHORIZATION = ['authorization'];
 const MAX_CHECKS = 64;
 
 /** phds.consent.v1.LedgerService. */
-export function createLedgerService(ledger: Ledger) {
+export function createLedgerService({
+  apps,
+  revocations,
+  liveness,
+}: {
+  readonly apps: Apps;
+  readonly revocations: Revocations;
+  readonly liveness: LivenessChecks;
+}) {
   const check = async (request: CheckLivenessRequest) =>
-    toLivenessMessage(await ledger.checkLiveness(parseLivenessQuery(request)));
+    toLivenessMessage(await liveness.check(parseLivenessQuery(request)));
 
   return implement(
     LedgerService,
     {
       async putApp(request) {
-        const { status, epoch, revision } = await ledger.putApp(parseReportedApp(request.app));
+        const { status, epoch, revision } = await apps.put(parseReportedApp(request.app));
         return { status: toAppStatusMessage(status), epoch, revision };
       },
       async setAppStatus(request) {
         const status = parseAppStatus(request.status);
-        return toStateMessage(await ledger.setAppStatus({ ...parseAppCommand(request), status }));
+        return toStateMessage(await apps.setStatus({ ...parseAppCommand(request), status }));
       },
       async setAppLock(request) {
         const lock = findAppLock(request.lock);
-        return toStateMessage(await ledger.setAppLock({ ...parseAppCommand(request), lock }));
+        return toStateMessage(await apps.setLock({ ...parseAppCommand(request), lock }));
       },
       async setAppOwner({ clientId, ownerId }) {
-        await ledger.setAppOwner(parseName('clientId', clientId), parseUserId(ownerId));
+        await apps.setOwner(parseName('clientId', clientId), parseUserId(ownerId));
         return {};
       },
       async revokeFamily(request) {
         const familyId = parseName('familyId', request.familyId);
-        await ledger.revokeFamily(familyId, parseMoment('expiresAt', request.expiresAt));
+        await revocations.revokeFamily(familyId, parseMoment('expiresAt', request.expiresAt));
         return {};
       },
       async revokeToken(request) {
         const tokenHash = parseHash('tokenHash', request.tokenHash);
-        await ledger.revokeToken(tokenHash, parseMoment('expiresAt', request.expiresAt));
+        await revocations.revokeToken(tokenHash, parseMoment('expiresAt', request.expiresAt));
         return {};
       },
       checkLiveness: check,

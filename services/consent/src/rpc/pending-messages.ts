@@ -10,8 +10,7 @@ import {
 } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
-import type { OpeningRequest } from '../app/ports.ts';
-import { toRevision } from '../app/revisions.ts';
+import type { OpeningRequest } from '../approvals.ts';
 import type {
   Approval,
   Connection,
@@ -19,6 +18,7 @@ import type {
   PendingApprovalView,
   PendingStatus,
 } from '../domain/pending-approval.ts';
+import { toRevision } from '../domain/revisions.ts';
 import { parseReportedApp, toAppProfileMessage } from './app-messages.ts';
 import { parseName, parseScopes, parseText } from './parameters.ts';
 

@@ -7,10 +7,10 @@ import { implement } from '@phds/service-kit/rpc/service';
 import { toCarriedIds } from '@phds/service-kit/telemetry/current-origin';
 import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { Grants } from '../app/grants.ts';
 import type { CompletedAct, OperatorActs } from '../app/operator-acts.ts';
-import type { PendingApprovals } from '../app/pending-approvals.ts';
-import type { Sessions } from '../app/sessions.ts';
+import type { Approvals } from '../approvals.ts';
+import type { Grants } from '../grants.ts';
+import type { Sessions } from '../sessions.ts';
 import { toGrantMessage } from './grant-messages.ts';
 import { parseKnownId } from './parameters.ts';
 
@@ -19,13 +19,13 @@ const PAGE_SIZE = 100;
 /** phds.consent.v1.PersonOperatorService. */
 export function createPersonOperatorService({
   grants,
-  pendingApprovals,
+  approvals,
   sessions,
   acts,
   clock,
 }: {
   readonly grants: Pick<Grants, 'list' | 'endByOperator'>;
-  readonly pendingApprovals: Pick<PendingApprovals, 'list'>;
+  readonly approvals: Pick<Approvals, 'list'>;
   readonly sessions: Pick<Sessions, 'end'>;
   readonly acts: Pick<OperatorActs, 'listCompleted'>;
   readonly clock: Clock;
@@ -50,7 +50,7 @@ export function createPersonOperatorService({
         const [{ total, last }, active, open] = await Promise.all([
           summarise(userId),
           grants.list(userId, 'active', ONE),
-          pendingApprovals.list(userId, 'pending', ONE),
+          approvals.list(userId, 'pending', ONE),
         ]);
         if (total === 0 && open.total === 0)
           throw notFound('Consent knows nothing of this person: no grant and no open request.');

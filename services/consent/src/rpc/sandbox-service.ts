@@ -2,7 +2,7 @@ import { SandboxGrantChange, SandboxService } from '@phds/contracts/phds/consent
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { UserOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
-import type { GrantTrigger, Sandbox } from '../app/sandbox.ts';
+import type { GrantTrigger, Sandbox } from '../sandbox.ts';
 import { parseKnownId } from './parameters.ts';
 
 /** phds.consent.v1.SandboxService. Registered in a sandbox deployment only. */

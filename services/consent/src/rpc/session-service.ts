@@ -2,8 +2,7 @@ import { type EndSessionsRequest, SessionService } from '@phds/contracts/phds/co
 import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc/service';
 import { MAX_SESSION_LENGTH } from '@phds/service-kit/trust/session';
-import type { Sessions } from '../app/sessions.ts';
-import type { SessionEnding } from '../domain/session.ts';
+import type { SessionEnding, Sessions } from '../sessions.ts';
 import { parseHash, parseMoment, parseName, parseText } from './parameters.ts';
 
 const GATEWAY = ['gateway'];

@@ -1,13 +1,14 @@
+import { notFound } from '@phds/service-kit/errors';
 import { select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import type { PendingApproval } from '../domain/pending-approval.ts';
 import { PENDING_COLUMNS, PENDING_FROM, type PendingRow, toPendingApproval } from './pending-rows.ts';
 
-/** Locks the pending approval and returns its app; null when unknown or another person's. */
-export async function lockPending(tx: pg.ClientBase, id: string, userId: string): Promise<string | null> {
+/** Locks the pending approval and returns its app. Throws `not_found` when it is unknown or another person's. */
+export async function lockPending(tx: pg.ClientBase, id: string, userId: string): Promise<string> {
   const [row] = await select<{ clientId: string; claimedBy: string | null }>(tx)`
     SELECT client_id AS "clientId", claimed_by AS "claimedBy" FROM pending_approval WHERE id = ${id} FOR UPDATE`;
-  if (row === undefined || (row.claimedBy !== null && row.claimedBy !== userId)) return null;
+  if (row === undefined || (row.claimedBy !== null && row.claimedBy !== userId)) throw notFound();
   return row.clientId;
 }
 

@@ -4,7 +4,7 @@ import { execute, select } from '@phds/service-kit/postgres/sql';
 import type { Part, Suspensions } from '@phds/service-kit/restore/service';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import { GRANT_FROM, LIVE, SUSPENDED } from './grant-rows.ts';
+import { GRANT_FROM, LIVE, SUSPENDED } from '../grant-rows.ts';
 
 type Item = Awaited<ReturnType<Suspensions['list']>>['items'][number];
 

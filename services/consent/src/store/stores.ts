@@ -11,20 +11,9 @@ import { createPgAccessCounts } from './pg-access-counts.ts';
 import { createPgAccessHistory } from './pg-access-history.ts';
 import { createPgAccessRecords } from './pg-access-records.ts';
 import { createPgAppUsage } from './pg-app-usage.ts';
-import { createPgApps } from './pg-apps.ts';
 import { createPgCheckpoints } from './pg-checkpoints.ts';
-import { createPgDecisions } from './pg-decisions.ts';
-import { createPgGrants } from './pg-grants.ts';
-import { createPgLiveness } from './pg-liveness.ts';
 import { createPgOperatorActs } from './pg-operator-acts.ts';
 import { createPgPartitions } from './pg-partitions.ts';
-import { createPgPendingApprovals } from './pg-pending-approvals.ts';
-import { createPgPeople } from './pg-people.ts';
-import { createPgReceipts } from './pg-receipts.ts';
-import { createPgRevocations } from './pg-revocations.ts';
-import { createPgSandboxGrants } from './pg-sandbox-grants.ts';
-import { createPgSessionChecks } from './pg-session-checks.ts';
-import { createPgSessionEnds } from './pg-session-ends.ts';
 import { createPgSuspensions } from './pg-suspensions.ts';
 
 export interface StoreOptions {
@@ -43,16 +32,10 @@ export function createStores(
   pools: ConnectionPools,
   { guard, clockToleranceMs, hostWebhooks }: StoreOptions,
 ) {
-  const { access, checks, ordinary, revocations, webhooks, months } = pools;
+  const { access, checks, ordinary, webhooks, months } = pools;
   return {
     accessRecords: createPgAccessRecords(access, { clockToleranceMs, guard }),
     counts: createPgAccessCounts(checks),
-    liveness: createPgLiveness(checks, guard),
-    sessionChecks: createPgSessionChecks(checks, guard),
-    statuses: createPgApps(revocations),
-    revocations: createPgRevocations(revocations),
-    sessionEnds: createPgSessionEnds(revocations),
-    withdrawals: createPgGrants(revocations),
     partitions: createPgPartitions(months),
     hostEndpoints: createPgHostEndpoints(webhooks, hostWebhooks),
     webhookQueue: createPgWebhookQueue(webhooks),
@@ -60,18 +43,11 @@ export function createStores(
     webhookEndpoints: createPgWebhookEndpoints(ordinary),
     operatedWebhooks: createPgOperatedWebhooks(ordinary),
     dataChanges: createPgDataChanges(ordinary),
-    apps: createPgApps(ordinary),
-    pendingApprovals: createPgPendingApprovals(ordinary),
-    decisions: createPgDecisions(ordinary, guard),
-    grants: createPgGrants(ordinary),
-    receipts: createPgReceipts(ordinary),
-    people: createPgPeople(ordinary),
     history: createPgAccessHistory(ordinary),
     appUsage: createPgAppUsage(ordinary),
     historyTurns: createTurns({ ...HISTORIES, atOnce: toHalf(ordinary) }),
     operatorActs: createPgOperatorActs(ordinary),
     checkpoints: createPgCheckpoints(ordinary),
-    sandboxGrants: createPgSandboxGrants(ordinary),
     suspensions: createPgSuspensions(ordinary),
   };
 }

@@ -4,7 +4,7 @@ import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import { GRANT_FROM, LIVE } from '../../store/grant-rows.ts';
+import { GRANT_FROM, LIVE } from '../../grant-rows.ts';
 import { toSub } from '../../store/subs.ts';
 import type { OwnedApp, WebhookEndpointStore } from '../app/ports.ts';
 import type { WebhookEndpoint } from '../domain/endpoint.ts';

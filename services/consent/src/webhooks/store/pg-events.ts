@@ -5,7 +5,7 @@ import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { Sql } from 'sql-template-tag';
 import type { GrantTerms } from '../../domain/grant.ts';
-import { IS_ENDING_EPOCH, LIVE } from '../../store/grant-rows.ts';
+import { IS_ENDING_EPOCH, LIVE } from '../../grant-rows.ts';
 import type { DataChange, DataChangeStore, DataEventTimes, WebhookCauseStore } from '../app/ports.ts';
 import type { EventContent } from '../domain/event.ts';
 

@@ -3,8 +3,8 @@ import type { GrantEnder } from '@phds/catalog/wire-names';
 import { select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import type { Grant, GrantStatus } from '../domain/grant.ts';
-import { toSub } from './subs.ts';
+import type { Grant, GrantStatus } from './domain/grant.ts';
+import { toSub } from './store/subs.ts';
 
 /** Whether the epoch `e` ended the one of the grant `g`: its start is then when the app was revoked. */
 export const IS_ENDING_EPOCH = sql`e.client_id = g.client_id AND e.epoch = g.app_epoch + 1`;

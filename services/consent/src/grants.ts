@@ -1,21 +1,22 @@
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import type { Listed, Page } from '@phds/catalog/pagination';
+import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { empty, type Sql } from 'sql-template-tag';
-import type { GrantStore } from '../app/ports.ts';
-import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
-import { listChanges, type ShownApp, toLatestChanges } from '../domain/shown-app.ts';
+import type { Change } from './changes.ts';
 import {
-  insertDeletionRequested,
-  insertRevoked,
-  NARROWED,
-  writeNarrowed,
-} from '../webhooks/store/pg-events.ts';
-import { accessCounts } from './access-counts-sql.ts';
-import { findVersions } from './app-profiles.ts';
-import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
-import { addEvent } from './consent-events.ts';
+  type ConnectedApp,
+  type Grant,
+  type GrantStatus,
+  type GrantView,
+  type Narrowing,
+  narrowTerms,
+  sameTerms,
+} from './domain/grant.ts';
+import { listChanges, type ShownApp, toLatestChanges } from './domain/shown-app.ts';
+import type { EvictionPublisher } from './events/redis-evictions.ts';
 import {
+  type AppGrantFilter,
   countGrants,
   findGrantOfApp,
   listConnectedApps,
@@ -32,45 +33,119 @@ import {
   toGrant,
   UNREVOKED,
 } from './grant-rows.ts';
-import { lockGrants } from './person-locks.ts';
+import { accessCounts } from './store/access-counts-sql.ts';
+import { findVersions } from './store/app-profiles.ts';
+import { APP_COLUMNS, type AppRow, toAppAsShown } from './store/app-rows.ts';
+import { addEvent } from './store/consent-events.ts';
+import { lockGrants } from './store/person-locks.ts';
+import {
+  insertDeletionRequested,
+  insertRevoked,
+  NARROWED,
+  writeNarrowed,
+} from './webhooks/store/pg-events.ts';
 
-/** Grants in table `consent_grant`, and what was read with them in the records. Each change locks the row and adds to the grant's history. */
-export function createPgGrants(pool: pg.Pool): GrantStore {
-  return translatingErrors({
-    async list(userId, status, page) {
-      const own = sql`g.user_id = ${userId}`;
-      const where = status === null ? own : sql`${own} AND ${GRANT_STATUS} = ${status}`;
-      const [views, total] = await Promise.all([
-        selectViews(pool, sql`${where} ${newestFirst(page)}`),
-        countGrants(pool, where),
-      ]);
-      return { items: views.map(shortenChanges), total };
-    },
-    async find(id, userId) {
-      const [view] = await selectViews(pool, sql`g.id = ${id} AND g.user_id = ${userId}`);
-      return view ?? null;
-    },
-    async findAny(id) {
-      const [view] = await selectViews(pool, sql`g.id = ${id}`);
-      return view ?? null;
-    },
-    async findOpen(userId, clientId) {
-      // Index: consent_grant_open_key.
-      const [open] = await select<{ id: string; appEpoch: number }>(pool)`
-        SELECT id, app_epoch AS "appEpoch" FROM consent_grant
-        WHERE user_id = ${userId} AND client_id = ${clientId} AND closed_at IS NULL`;
-      return open ?? null;
-    },
-    change: (id, userId, change) => transact(pool, (tx) => changeTerms(tx, id, userId, change)),
-    revoke: (id, userId) => revoke(pool, id, { userId }),
-    revokeByApp: (id, clientId) => revoke(pool, id, { clientId }),
-    revokeByOperator: (id) => revoke(pool, id, 'anybody'),
-    revokeAll: (userId) => transact(pool, (tx) => revokeAll(tx, userId)),
-    listOfApp: (clientId, filter, page) => listGrantsOfApp(pool, clientId, filter, page),
-    findOfApp: (id, clientId) => findGrantOfApp(pool, id, clientId),
-    listApps: (userId, page) => listConnectedApps(pool, userId, page),
-    requestDeletion: (id, userId) => requestDeletion(pool, id, userId),
-  });
+interface Parts {
+  readonly pools: { readonly ordinary: pg.Pool; readonly revocations: pg.Pool };
+  readonly change: Change;
+  readonly evictions: EvictionPublisher;
+  /** `phds restore replay` reads the lines of it after a restore (docs/operations/restore-and-backup.md#after-a-restore). */
+  readonly log: { info(fields: { readonly grantId: string }, text: string): void };
+}
+
+export type Grants = ReturnType<typeof createGrants>;
+
+/**
+ * What people allow apps, in table `consent_grant`, and how they withdraw it. Only the database's clock decides what has expired. Each
+ * change locks the row, adds to the grant's history, and is in effect when it returns. Reads that find nothing, or what is another
+ * person's or app's, throw `not_found`. Withdrawals have a pool of their own.
+ */
+export function createGrants({ pools: { ordinary, revocations }, change, evictions, log }: Parts) {
+  const evict = (grantId: string) => evictions.publish({ case: 'grantId', value: grantId });
+  const end = (kind: 'grant' | 'grant_by_app' | 'grant_by_operator', id: string, owner: Owner) =>
+    change(kind, async () => {
+      const revokedAt = found(await revoke(revocations, id, owner));
+      evict(id);
+      log.info({ grantId: id }, 'grant ended');
+      return revokedAt;
+    });
+  return {
+    list: (userId: string, status: GrantStatus | null, page: Page) =>
+      listGrants(ordinary, userId, status, page),
+    get: (id: string, userId: string) => getView(ordinary, sql`g.id = ${id} AND g.user_id = ${userId}`),
+    /** Of any person. */
+    getAny: (id: string) => getView(ordinary, sql`g.id = ${id}`),
+    /** `before` is the id of a grant. */
+    listOfApp: (clientId: string, filter: AppGrantFilter<string>, page: Page) =>
+      listOfApp(ordinary, clientId, filter, page),
+    getOfApp: async (id: string, clientId: string) => found(await findGrantOfApp(ordinary, id, clientId)),
+    /** The apps that have or had a grant of the person, the one with the latest grant first. */
+    listApps: (userId: string, page: Page): Promise<Listed<ConnectedApp>> =>
+      listConnectedApps(ordinary, userId, page),
+
+    /** Throws `conflict` for an ended grant, `invalid_request` for a widening. */
+    narrow: (id: string, userId: string, narrowing: Narrowing) =>
+      change('narrowing', async () => {
+        await transact(revocations, (tx) => narrow(tx, id, userId, narrowing));
+        evict(id);
+        log.info({ grantId: id }, 'grant narrowed');
+        return getView(revocations, sql`g.id = ${id} AND g.user_id = ${userId}`);
+      }),
+    /** Each returns when the grant ended; one that had ended keeps its status and time. */
+    revoke: (id: string, userId: string) => end('grant', id, { userId }),
+    revokeByApp: (id: string, clientId: string) => end('grant_by_app', id, { clientId }),
+    endByOperator: (id: string) => end('grant_by_operator', id, 'anybody'),
+    /** Returns how many were active. */
+    revokeAll: (userId: string) =>
+      change('all_grants', async () => {
+        const ended = await transact(revocations, (tx) => revokeAll(tx, userId));
+        for (const id of ended) {
+          evict(id);
+          log.info({ grantId: id }, 'grant ended');
+        }
+        return ended.length;
+      }),
+    /** Asks the app to delete what it has read; returns the time of the first request. Also for an ended grant. */
+    requestDeletion: (id: string, userId: string) =>
+      change(null, async () => found(await requestDeletion(ordinary, id, userId))),
+  };
+}
+
+function found<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw notFound();
+  return value;
+}
+
+async function getView(pool: pg.Pool, where: Sql): Promise<GrantView> {
+  const [view] = await selectViews(pool, where);
+  return found(view);
+}
+
+async function listGrants(
+  pool: pg.Pool,
+  userId: string,
+  status: GrantStatus | null,
+  page: Page,
+): Promise<Listed<GrantView>> {
+  const own = sql`g.user_id = ${userId}`;
+  const where = status === null ? own : sql`${own} AND ${GRANT_STATUS} = ${status}`;
+  const [views, total] = await Promise.all([
+    selectViews(pool, sql`${where} ${newestFirst(page)}`),
+    countGrants(pool, where),
+  ]);
+  return { items: views.map(shortenChanges), total };
+}
+
+async function listOfApp(
+  pool: pg.Pool,
+  clientId: string,
+  filter: AppGrantFilter<string>,
+  page: Page,
+): Promise<Listed<Grant>> {
+  const before = filter.before === null ? null : await findGrantOfApp(pool, filter.before, clientId);
+  if (filter.before !== null && before === null)
+    throw invalidRequest('before', 'must be the id of a grant of this app');
+  return listGrantsOfApp(pool, clientId, { ...filter, before }, page);
 }
 
 /** Limits the changes, so that a page of grants fits into one message: all changes of twenty versions can have 70 KB. */
@@ -146,33 +221,18 @@ function selectAccessCounts(
     LEFT JOIN latest ON latest.grant_id = total.grant_id`;
 }
 
-interface LockedGrant {
-  readonly grant: Grant;
-  readonly now: Date;
-}
-
-/** Read by a separate statement after the lock, in a fresh snapshot with the current clock. */
-async function lockGrant(tx: pg.ClientBase, id: string, userId: string): Promise<LockedGrant | null> {
+/** The grant is read by a separate statement after the lock, in a fresh snapshot with the current clock. */
+async function narrow(tx: pg.ClientBase, id: string, userId: string, narrowing: Narrowing): Promise<void> {
   await execute(tx)`SELECT 1 FROM consent_grant WHERE id = ${id} AND user_id = ${userId} FOR UPDATE`;
   const [row] = await select<GrantRow & { now: Date }>(tx)`
     SELECT ${GRANT_COLUMNS}, statement_timestamp() AS now
     FROM ${GRANT_FROM} WHERE g.id = ${id} AND g.user_id = ${userId}`;
-  return row === undefined ? null : { grant: toGrant(row), now: row.now };
-}
-
-async function changeTerms(
-  tx: pg.ClientBase,
-  id: string,
-  userId: string,
-  change: (grant: Grant, now: Date) => GrantTerms | null,
-): Promise<boolean> {
-  const locked = await lockGrant(tx, id, userId);
-  if (locked === null) return false;
-  const terms = change(locked.grant, locked.now);
-  if (terms === null) return true;
+  const { now, ...grant } = found(row);
+  if (grant.status !== 'active') throw new AppError('conflict', `The grant is ${grant.status}.`);
+  const terms = narrowTerms(grant, narrowing, now);
+  if (sameTerms(grant, terms)) return;
   await writeNarrowed(tx, id, terms, NARROWED);
-  await addEvent(tx, { kind: 'narrowed', grantId: id, at: locked.now, terms });
-  return true;
+  await addEvent(tx, { kind: 'narrowed', grantId: id, at: now, terms });
 }
 
 /** Adds the end of the grants `ended` to their history. One that had expired before ended then. */

@@ -1,15 +1,40 @@
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
-import type { Erasure, PersonStore } from '../app/access-ports.ts';
-import { ENDED, insertEvents } from '../webhooks/store/pg-events.ts';
+import type { Change } from './changes.ts';
+import type { EvictionPublisher } from './events/redis-evictions.ts';
 import { LIVE } from './grant-rows.ts';
-import { lockGrants, lockPerson } from './person-locks.ts';
+import { lockGrants, lockPerson } from './store/person-locks.ts';
+import { ENDED, insertEvents } from './webhooks/store/pg-events.ts';
 
-/** People in table `person`. A row is created with a person's first grant and deleted with the person. */
-export function createPgPeople(pool: pg.Pool): PersonStore {
-  return translatingErrors({ erase: (userId) => transact(pool, (tx) => erase(tx, userId)) });
+interface Parts {
+  readonly pools: { readonly ordinary: pg.Pool };
+  readonly change: Change;
+  readonly evictions: EvictionPublisher;
+}
+
+/** What the erasure of a person removed. */
+interface Erasure {
+  readonly grantIds: readonly string[];
+  readonly pendingApprovals: number;
+}
+
+export type People = ReturnType<typeof createPeople>;
+
+/**
+ * People in table `person`. A row is created with a person's first grant and deleted with the person; access records identify them by 16
+ * random bytes until then.
+ */
+export function createPeople({ pools: { ordinary }, change, evictions }: Parts) {
+  return {
+    /** Removes grants, decisions and the link to the records. An unknown or erased person has nothing to remove. In effect when it returns. */
+    erase: (userId: string) =>
+      change('erasure', async () => {
+        const erasure = await transact(ordinary, (tx) => erase(tx, userId));
+        for (const grantId of erasure.grantIds) evictions.publish({ case: 'grantId', value: grantId });
+        return erasure;
+      }),
+  };
 }
 
 /** The judgement of an access needs the grant, so from the commit on every access to the person's data is refused. */

@@ -2,10 +2,20 @@ import { type Listed, LONGEST_LIST, offsetOf, type Page } from '@phds/catalog/pa
 import { select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { join, type Sql } from 'sql-template-tag';
-import type { AppGrantFilter } from '../app/ports.ts';
-import type { ConnectedApp, Grant } from '../domain/grant.ts';
+import type { ConnectedApp, Grant, GrantStatus } from './domain/grant.ts';
 import { GRANT_FROM, GRANT_STATUS, selectGrants } from './grant-rows.ts';
-import { findSubHash } from './subs.ts';
+import { findSubHash } from './store/subs.ts';
+
+/** Which grants of an app are listed; null for all. `Place` names a grant. */
+export interface AppGrantFilter<Place> {
+  readonly status: GrantStatus | null;
+  /** Of one person. Anything that is no `sub` of the app is found in no grant. */
+  readonly sub: string | null;
+  /** Only those that come after this one in the list. */
+  readonly before: Place | null;
+  /** Only those whose person asked for deletion. */
+  readonly deletionRequested: boolean;
+}
 
 /** Order and limits of a page of grants `g`, none of which is further from the newest than LONGEST_LIST. */
 export function newestFirst(page: Page): Sql {

@@ -1,16 +1,23 @@
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import type { Language } from '@phds/catalog/languages';
+import { type Scope, scopeTexts } from '@phds/catalog/scopes';
+import { newId } from '@phds/service-kit/ids';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
-import type { ApprovalCommand, Approved, DecisionStore } from '../app/ports.ts';
-import type { AppStatus } from '../domain/app.ts';
-import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
-import { type Grant, sameTerms } from '../domain/grant.ts';
-import type { PendingApproval } from '../domain/pending-approval.ts';
-import { sharesLess } from '../webhooks/domain/event.ts';
-import { insertEvents, toTermsContent, writeNarrowed } from '../webhooks/store/pg-events.ts';
-import { addEvent } from './consent-events.ts';
+import type { Change } from './changes.ts';
+import type { AppStatus } from './domain/app.ts';
+import {
+  type ApprovalChoice,
+  type ApprovalOutcome,
+  type DecisionFacts,
+  decideApproval,
+  decideDenial,
+} from './domain/decision.ts';
+import { type Grant, sameTerms } from './domain/grant.ts';
+import type { ShownScope } from './domain/receipt.ts';
+import { toRevision } from './domain/revisions.ts';
+import type { EvictionPublisher } from './events/redis-evictions.ts';
 import {
   GRANT_COLUMNS,
   GRANT_FROM,
@@ -19,57 +26,103 @@ import {
   SUSPENDED,
   toGrant,
 } from './grant-rows.ts';
-import { lockPending, readPending } from './pending-locks.ts';
-import { keepPerson } from './person-locks.ts';
-import { requireVerified } from './restore-guard.ts';
+import { addEvent } from './store/consent-events.ts';
+import { lockPending, readPending } from './store/pending-locks.ts';
+import { keepPerson } from './store/person-locks.ts';
+import { requireVerified } from './store/restore-guard.ts';
+import { sharesLess } from './webhooks/domain/event.ts';
+import { insertEvents, toTermsContent, writeNarrowed } from './webhooks/store/pg-events.ts';
+
+/** An approval on the approval screen, by the person who claimed the request. */
+interface ApproveCommand {
+  readonly pendingId: string;
+  readonly userId: string;
+  readonly choice: ApprovalChoice;
+  readonly language: Language;
+  /** The revision of the live grant that the screen showed; null when the caller does not say. */
+  readonly revision: string | null;
+}
+
+/** An approval, decided now or earlier. */
+interface Approved {
+  readonly grantId: string;
+  readonly clientId: string;
+  readonly appEpoch: number;
+  readonly scopes: readonly string[];
+  readonly grantExpiresAt: Date;
+  readonly decidedAt: Date;
+  readonly repeated: boolean;
+  /** Whether an existing live grant was changed. */
+  readonly joined: boolean;
+}
+
+interface Parts {
+  readonly pools: { readonly ordinary: pg.Pool };
+  readonly guard: RestoreGuard;
+  readonly change: Change;
+  readonly evictions: EvictionPublisher;
+}
 
 interface LockedFacts extends DecisionFacts {
   /** The one row that the unique index allows: live, or ended but not yet closed. */
   readonly openGrant: Grant | null;
 }
 
-/** Decisions, each in one transaction. Lock order: person, pending approval, user and app, app, grant. */
-export function createPgDecisions(pool: pg.Pool, guard: RestoreGuard): DecisionStore {
-  return translatingErrors({
-    approve: (command, decide) =>
-      guard.verified(() =>
-        transact(pool, async (tx) => {
-          // Required to distinguish the joined grant from one that a restore brought back.
-          await requireVerified(tx, guard);
-          return approve(tx, command, decide);
-        }),
-      ),
-    deny: (pendingId, userId, decide) => transact(pool, (tx) => deny(tx, pendingId, userId, decide)),
-  });
+export type Decisions = ReturnType<typeof createDecisions>;
+
+/**
+ * Decisions on the approval screen, each in one transaction with facts that cannot change until it is committed. Lock order: person,
+ * pending approval, user and app, app, grant. What is unknown, or claimed by another person, is `not_found`.
+ */
+export function createDecisions({ pools: { ordinary: pool }, guard, change, evictions }: Parts) {
+  return {
+    /**
+     * Creates the grant or joins the live one. Repeating the same decision returns the same result. Throws as documented for the rpc
+     * Approve.
+     */
+    approve: (command: ApproveCommand) =>
+      change(null, async () => {
+        const approved = await guard.verified(() =>
+          transact(pool, async (tx) => {
+            // Required to distinguish the joined grant from one that a restore brought back.
+            await requireVerified(tx, guard);
+            return approve(tx, command);
+          }),
+        );
+        // The joined grant may have lost scopes or have another data window.
+        if (approved.joined) evictions.publish({ case: 'grantId', value: approved.grantId });
+        return approved;
+      }),
+    /** Returns the time of the denial. Throws `already_decided`, `pending_expired`. */
+    deny: (pendingId: string, userId: string) =>
+      change(null, () => transact(pool, (tx) => deny(tx, pendingId, userId))),
+  };
 }
 
-async function approve(
-  tx: pg.ClientBase,
-  command: ApprovalCommand,
-  decide: (facts: DecisionFacts) => ApprovalOutcome,
-): Promise<Approved | null> {
-  await keepPerson(tx, command.userId);
-  const clientId = await lockPending(tx, command.pendingId, command.userId);
-  if (clientId === null) return null;
+async function approve(tx: pg.ClientBase, command: ApproveCommand): Promise<Approved> {
+  const { pendingId, userId, choice, language, revision } = command;
+  await keepPerson(tx, userId);
+  const clientId = await lockPending(tx, pendingId, userId);
   const facts = await lockFacts(tx, command, clientId);
   const { appEpoch } = facts.pending;
-  const outcome = decide(facts);
+  const isOutdated = revision !== null && revision !== revisionOf(facts.liveGrant);
+  const outcome = decideApproval(facts, choice, isOutdated);
   if (outcome.kind === 'repeated') {
     const { approval, decidedAt } = outcome;
     const { grantId, scopes, grantExpiresAt } = approval;
     return { grantId, clientId, appEpoch, scopes, grantExpiresAt, decidedAt, repeated: true, joined: false };
   }
-  const grantId = outcome.joins ?? command.newGrantId;
-  await writeGrant(tx, { ...command, clientId, appEpoch, grantId }, outcome, facts);
+  const grantId = outcome.joins ?? newId('grt');
+  await writeGrant(tx, { userId, clientId, appEpoch, grantId }, outcome, facts);
   await addEvent(tx, {
     kind: 'granted',
     grantId,
     at: facts.now,
     terms: outcome.terms,
-    pendingId: command.pendingId,
+    pendingId,
     purpose: facts.pending.purpose,
-    language: command.language,
-    shown: command.describe(outcome.scopes),
+    language,
+    shown: toShownScopes(outcome.scopes, language),
     shownApp: facts.pending.shownApp,
   });
   await markApproved(tx, command, grantId, outcome, facts.now);
@@ -84,6 +137,20 @@ async function approve(
     repeated: false,
     joined: outcome.joins !== null,
   };
+}
+
+function revisionOf(live: Grant | null): string {
+  return toRevision(live === null ? null : { ...live, grantId: live.id });
+}
+
+/** The texts of the approval screen, stored with the decision because the catalog may change. */
+function toShownScopes(scopes: readonly Scope[], language: Language): ShownScope[] {
+  const texts = scopeTexts(language);
+  return scopes.map((scope) => {
+    // A request may be older than this release, and ask for a scope that it does not have.
+    const { title, description } = texts[scope] ?? { title: scope, description: '' };
+    return { scope, title, description };
+  });
 }
 
 /** For the deployment: the connection began, or other terms than before were approved. */
@@ -102,16 +169,10 @@ async function addConnectionEvent(
   }
 }
 
-async function deny(
-  tx: pg.ClientBase,
-  pendingId: string,
-  userId: string,
-  decide: (pending: PendingApproval) => Date | null,
-): Promise<Date | null> {
-  const clientId = await lockPending(tx, pendingId, userId);
-  if (clientId === null) return null;
+async function deny(tx: pg.ClientBase, pendingId: string, userId: string): Promise<Date> {
+  await lockPending(tx, pendingId, userId);
   const { pending, now } = await readPending(tx, pendingId);
-  const deniedBefore = decide(pending);
+  const deniedBefore = decideDenial(pending);
   if (deniedBefore !== null) return deniedBefore;
   await execute(tx)`
     UPDATE pending_approval SET decision = 'denied', decided_at = ${now}, claimed_by = ${userId} WHERE id = ${pendingId}`;
@@ -119,11 +180,7 @@ async function deny(
 }
 
 /** Facts are read by separate statements after the locks, in a fresh snapshot with the current clock. */
-async function lockFacts(
-  tx: pg.ClientBase,
-  command: ApprovalCommand,
-  clientId: string,
-): Promise<LockedFacts> {
+async function lockFacts(tx: pg.ClientBase, command: ApproveCommand, clientId: string): Promise<LockedFacts> {
   const { userId, pendingId } = command;
   // While there is no grant yet, a row lock could not prevent a second one.
   const pair = JSON.stringify([userId, clientId]);
@@ -184,7 +241,7 @@ async function writeGrant(
 
 async function markApproved(
   tx: pg.ClientBase,
-  { pendingId, userId }: ApprovalCommand,
+  { pendingId, userId }: ApproveCommand,
   grantId: string,
   { scopes, days, terms }: Approval,
   now: Date,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { GrantTerms } from '../domain/grant.ts';
+import type { GrantTerms } from './grant.ts';
 
 /** 128 bits, so that two terms never have the same revision by chance. */
 const CHARACTERS = 22;

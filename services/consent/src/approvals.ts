@@ -1,0 +1,265 @@
+import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
+import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
+import type { Scope } from '@phds/catalog/scopes';
+import { AppError, notFound } from '@phds/service-kit/errors';
+import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import sql, { empty, type Sql } from 'sql-template-tag';
+import type { ReportedApp } from './domain/app.ts';
+import { refuseExtension, refuseFinal } from './domain/decision.ts';
+import type {
+  Connection,
+  ConsentRequest,
+  PendingApprovalView,
+  PendingStatus,
+} from './domain/pending-approval.ts';
+import type { ShownApp } from './domain/shown-app.ts';
+import { JOIN_MARGIN_SECONDS, SUSPENDED } from './grant-rows.ts';
+import { takeProfile } from './store/app-profiles.ts';
+import { APP_COLUMNS, type AppRow, toAppAsShown } from './store/app-rows.ts';
+import { lockPending, readPending } from './store/pending-locks.ts';
+import {
+  PENDING_COLUMNS,
+  PENDING_FROM,
+  PENDING_STATUS,
+  type PendingRow,
+  toApproval,
+} from './store/pending-rows.ts';
+
+/** With the grant that an approval would join; its fields are null when there is none. */
+interface ViewRow extends PendingRow, AppRow {
+  readonly liveGrantId: string | null;
+  readonly liveScopes: Scope[];
+  readonly liveExpiresAt: Date;
+  readonly liveDataFrom: string | null;
+  readonly liveAppName: string;
+}
+
+export interface OpeningRequest extends ConsentRequest {
+  readonly app: ReportedApp;
+  readonly appEpoch: number;
+  /** A keyed hash of the client's network; empty when unknown, and when the app was authenticated. */
+  readonly network: string;
+}
+
+/** An opened pending approval, and the ids of those that were removed for it. */
+interface Opened {
+  readonly expiresAt: Date;
+  readonly removedIds: readonly string[];
+}
+
+interface Parts {
+  readonly pools: { readonly ordinary: pg.Pool };
+  readonly maxLivePerApp: number;
+}
+
+export type Approvals = ReturnType<typeof createApprovals>;
+
+/**
+ * Requests for a person's approval, in table `pending_approval`. The first person who reads one claims it. What is unknown, or claimed by
+ * another person, is `not_found`.
+ */
+export function createApprovals({ pools: { ordinary: pool }, maxLivePerApp }: Parts) {
+  const find = async (id: string, userId: string, where: Sql): Promise<PendingApprovalView> => {
+    const [view] = await selectViews(pool, userId, sql`p.id = ${id} AND ${where}`, empty);
+    if (view === undefined) throw notFound();
+    return view;
+  };
+  return {
+    /**
+     * Even concurrent calls never exceed `maxLivePerApp` undecided, unexpired requests that an app authenticated. Extended and
+     * unauthenticated ones do not count; of the unauthenticated ones that are unclaimed, as many are kept: the newest of each network,
+     * then the second newest of each, and so on. Repeating an id returns the same result. Throws `app_not_active`, `rate_limited`;
+     * `conflict` when another app's request has the id.
+     */
+    open: (request: OpeningRequest) => transact(pool, (tx) => open(tx, request, maxLivePerApp)),
+    async claim(id: string, userId: string): Promise<PendingApprovalView> {
+      await execute(pool)`
+        UPDATE pending_approval p SET claimed_by = ${userId}
+        WHERE p.id = ${id} AND p.claimed_by IS NULL`;
+      return find(id, userId, sql`p.claimed_by = ${userId}`);
+    },
+    /** Does not claim it. */
+    get: (id: string, userId: string) =>
+      find(id, userId, sql`(p.claimed_by = ${userId} OR p.claimed_by IS NULL)`),
+    /** Gives the claimant more time to decide; returns the new end. Throws as documented for the rpc ExtendPendingApproval. */
+    extend: (id: string, userId: string) => transact(pool, (tx) => extend(tx, id, userId)),
+    /** The next person who reads it claims it. Throws `already_decided`, `pending_expired`. */
+    release: (id: string, userId: string) => transact(pool, (tx) => release(tx, id, userId)),
+    /** Those claimed by the user, and unclaimed ones of the user's apps. */
+    list: (userId: string, status: PendingStatus | null, page: Page) => list(pool, userId, status, page),
+  };
+}
+
+async function extend(tx: pg.ClientBase, id: string, userId: string): Promise<Date> {
+  await lockPending(tx, id, userId);
+  const { pending } = await readPending(tx, id);
+  if (pending.claimedBy === null) throw notFound();
+  refuseExtension(pending);
+  const [extended] = await select<{ expiresAt: Date }>(tx)`
+    UPDATE pending_approval
+    SET expires_at = statement_timestamp() + make_interval(secs => ${PENDING_APPROVAL_SECONDS}::int), extensions = extensions + 1
+    WHERE id = ${id} RETURNING expires_at AS "expiresAt"`;
+  if (extended === undefined) throw notFound();
+  return extended.expiresAt;
+}
+
+async function release(tx: pg.ClientBase, id: string, userId: string): Promise<void> {
+  await lockPending(tx, id, userId);
+  const { pending } = await readPending(tx, id);
+  refuseFinal(pending);
+  await execute(tx)`UPDATE pending_approval SET claimed_by = NULL WHERE id = ${id}`;
+}
+
+async function list(
+  pool: pg.Pool,
+  userId: string,
+  status: PendingStatus | null,
+  page: Page,
+): Promise<Listed<PendingApprovalView>> {
+  const own = sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL
+    AND p.client_id IN (SELECT client_id FROM app WHERE owner_id = ${userId})))`;
+  const where = status === null ? own : sql`${own} AND ${PENDING_STATUS} = ${status}`;
+  const paging = sql`ORDER BY p.created_at DESC, p.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`;
+  const [items, counted] = await Promise.all([
+    selectViews(pool, userId, where, paging),
+    select<{ total: number }>(pool)`SELECT count(*)::int AS total FROM ${PENDING_FROM} WHERE ${where}`,
+  ]);
+  return { items, total: counted[0]?.total ?? 0 };
+}
+
+/** Maximum number removed by one opening; more exist only after the limit was lowered. */
+const MAX_REMOVED = 100;
+
+/** Locks the app's row, so that openings and status changes of one app happen in sequence. */
+async function open(tx: pg.ClientBase, request: OpeningRequest, maxLive: number): Promise<Opened> {
+  const { clientId } = request.app;
+  const [app] = await select<{ status: string; epoch: number }>(tx)`
+    SELECT status, epoch FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
+  if (app?.status !== 'active' || app.epoch !== request.appEpoch) {
+    throw new AppError('app_not_active', 'The app is not active.');
+  }
+  const [known] = await select<{ clientId: string; expiresAt: Date }>(
+    tx,
+  )`SELECT client_id AS "clientId", expires_at AS "expiresAt" FROM pending_approval WHERE id = ${request.id}`;
+  if (known !== undefined && known.clientId !== clientId) throw idTaken();
+  if (known !== undefined) return { expiresAt: known.expiresAt, removedIds: [] };
+  if (request.clientAuthenticated) await refuseTooMany(tx, request, maxLive);
+  // Also repairs a profile whose own report was lost.
+  const shownApp = { ...(await takeProfile(tx, request.app)), redirectHost: request.redirectHost };
+  const number = request.clientAuthenticated ? null : await countAnonymous(tx, clientId);
+  const expiresAt = await insert(tx, { ...request, shownApp }, number);
+  const removedIds = number === null ? [] : await removeAnonymous(tx, clientId, maxLive);
+  return { expiresAt, removedIds };
+}
+
+function idTaken(): AppError {
+  return new AppError('conflict', 'The id belongs to another request.');
+}
+
+/**
+ * Throws `rate_limited` until the app may open another one with its secret. Extended ones do not count: otherwise a person could keep
+ * the app from opening more for hours.
+ */
+async function refuseTooMany(
+  tx: pg.ClientBase,
+  { app: { clientId }, appEpoch }: OpeningRequest,
+  maxLive: number,
+): Promise<void> {
+  const [live] = await select<{ count: number; wait: number | null }>(tx)`
+    SELECT count(*)::int AS count, ceil(extract(epoch FROM min(expires_at) - statement_timestamp()))::int AS wait
+    FROM pending_approval
+    WHERE client_id = ${clientId} AND expires_at > statement_timestamp() AND decision IS NULL
+      AND client_authenticated AND app_epoch = ${appEpoch} AND extensions = 0`;
+  if (live === undefined || live.count < maxLive) return;
+  throw new AppError('rate_limited', 'Too many requests of this app wait for a decision.', {
+    retryAfterSeconds: Math.max(1, live.wait ?? 1),
+  });
+}
+
+async function countAnonymous(tx: pg.ClientBase, clientId: string): Promise<string> {
+  const [app] = await select<{ number: string }>(tx)`
+    UPDATE app SET anonymous_openings = anonymous_openings + 1 WHERE client_id = ${clientId}
+    RETURNING anonymous_openings AS number`;
+  if (app === undefined) throw new Error(`app ${clientId} is gone although its row is locked`);
+  return app.number;
+}
+
+async function insert(
+  tx: pg.ClientBase,
+  request: OpeningRequest & { readonly shownApp: ShownApp },
+  anonymousNumber: string | null,
+): Promise<Date> {
+  const [opened] = await select<{ expiresAt: Date }>(tx)`
+    INSERT INTO pending_approval (id, client_id, app_epoch, redirect_host, scopes, purpose, client_authenticated,
+      anonymous_number, network, shown_app, created_at, expires_at)
+    VALUES (${request.id}, ${request.app.clientId}, ${request.appEpoch}, ${request.redirectHost},
+      ${request.scopes}::text[], ${request.purpose}, ${request.clientAuthenticated}, ${anonymousNumber}::bigint,
+      ${request.network}, ${JSON.stringify(request.shownApp)}::jsonb, statement_timestamp(), statement_timestamp() + make_interval(secs => ${PENDING_APPROVAL_SECONDS}::int))
+    ON CONFLICT (id) DO NOTHING
+    RETURNING expires_at AS "expiresAt"`;
+  if (opened === undefined) throw idTaken();
+  return opened.expiresAt;
+}
+
+/**
+ * Removes unclaimed anonymous approvals above a number. The newest of each network is kept first, then the second newest of each, and so on, so
+ * that a network loses its newest only when `maxLive` others have one. Those locked by a claim or decision are kept. The keys are arrays,
+ * so that Postgres evaluates the subqueries once.
+ */
+async function removeAnonymous(tx: pg.ClientBase, clientId: string, maxLive: number): Promise<string[]> {
+  const removed = await select<{ id: string }>(tx)`
+    DELETE FROM pending_approval WHERE id = ANY(ARRAY(
+      SELECT id FROM pending_approval WHERE claimed_by IS NULL AND id = ANY(ARRAY(
+        SELECT id FROM (
+          SELECT id, anonymous_number, expires_at <= statement_timestamp() AS ended,
+            row_number() OVER (PARTITION BY network ORDER BY anonymous_number DESC) AS place
+          FROM pending_approval
+          WHERE client_id = ${clientId} AND claimed_by IS NULL AND anonymous_number IS NOT NULL) unclaimed
+        ORDER BY ended, place, anonymous_number DESC OFFSET ${maxLive} LIMIT ${MAX_REMOVED}))
+      FOR UPDATE SKIP LOCKED))
+    RETURNING id`;
+  return removed.map(({ id }) => id);
+}
+
+async function selectViews(
+  pool: pg.Pool,
+  userId: string,
+  where: Sql,
+  paging: Sql,
+): Promise<PendingApprovalView[]> {
+  const rows = await select<ViewRow>(pool)`
+    SELECT ${PENDING_COLUMNS}, ${APP_COLUMNS}, g.id AS "liveGrantId", g.scopes AS "liveScopes",
+      g.expires_at AS "liveExpiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "liveDataFrom",
+      shown_app_of(g.id, 'infinity')->>'name' AS "liveAppName"
+    FROM ${PENDING_FROM}
+    LEFT JOIN consent_grant g ON g.user_id = ${userId} AND g.client_id = p.client_id AND g.closed_at IS NULL
+      AND g.app_epoch = a.epoch AND NOT ${SUSPENDED}
+      AND g.expires_at > statement_timestamp() + make_interval(secs => ${JOIN_MARGIN_SECONDS}::int)
+    WHERE ${where} ${paging}`;
+  return rows.map((row) => ({
+    id: row.id,
+    app: toAppAsShown(row, row.shownApp),
+    redirectHost: row.redirectHost,
+    scopes: row.scopes,
+    purpose: row.purpose,
+    clientAuthenticated: row.clientAuthenticated,
+    status: row.status,
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    connection: toConnection(row),
+    approval: toApproval(row),
+  }));
+}
+
+function toConnection(row: ViewRow): Connection | null {
+  const { liveGrantId, liveScopes, liveExpiresAt, liveDataFrom, liveAppName } = row;
+  if (liveGrantId === null) return null;
+  return {
+    grantId: liveGrantId,
+    appName: liveAppName,
+    scopes: liveScopes,
+    expiresAt: liveExpiresAt,
+    dataFrom: liveDataFrom,
+  };
+}

@@ -1,0 +1,82 @@
+import { AppError, notFound } from '@phds/service-kit/errors';
+import { execute } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+import type { Change } from './changes.ts';
+import type { Grant } from './domain/grant.ts';
+import type { EvictionPublisher } from './events/redis-evictions.ts';
+import { findGrantOfApp } from './grant-lists.ts';
+import type { Grants } from './grants.ts';
+
+/** What a developer can let happen to a grant. */
+export type GrantTrigger = 'narrow' | 'revoke' | 'expire';
+
+/** A grant as a developer names it. */
+interface NamedGrant {
+  readonly ownerId: string;
+  readonly clientId: string;
+  readonly grantId: string;
+}
+
+interface Parts {
+  readonly pools: { readonly ordinary: pg.Pool };
+  readonly grants: Pick<Grants, 'narrow' | 'revoke'>;
+  readonly change: Change;
+  readonly evictions: EvictionPublisher;
+}
+
+export type Sandbox = ReturnType<typeof createSandbox>;
+
+/** What a developer does to a grant of an own app, in a sandbox deployment. */
+export function createSandbox({ pools: { ordinary }, grants, change, evictions }: Parts) {
+  async function getGrant({ ownerId, clientId, grantId }: NamedGrant): Promise<Grant> {
+    const owned = await execute(
+      ordinary,
+    )`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
+    const grant = owned === 1 ? await findGrantOfApp(ordinary, grantId, clientId) : null;
+    if (grant === null) throw notFound();
+    return grant;
+  }
+  return {
+    /** A live grant. Throws as documented for the rpc FindSandboxGrant. */
+    async find(named: NamedGrant): Promise<Grant> {
+      const grant = await getGrant(named);
+      refuseEnded(grant);
+      return grant;
+    },
+
+    /** Returns whether anything changed, and the withdrawn scope. Throws as documented for the rpc ChangeSandboxGrant. */
+    async change(named: NamedGrant, trigger: GrantTrigger): Promise<{ changed: boolean; scope?: string }> {
+      const grant = await getGrant(named);
+      if (trigger === 'narrow') {
+        refuseEnded(grant);
+        await grants.narrow(grant.id, grant.userId, toNarrowing(grant));
+        return { changed: true, scope: grant.scopes.at(-1) ?? '' };
+      }
+      if (grant.status !== 'active') return { changed: false };
+      if (trigger === 'revoke') {
+        await grants.revoke(grant.id, grant.userId);
+        return { changed: true };
+      }
+      const changed = await change(null, () => expire(ordinary, grant.id));
+      evictions.publish({ case: 'grantId', value: grant.id });
+      return { changed };
+    },
+  };
+}
+
+/** Ends the time of an active grant now, as if it had run out, which adds no event either. Returns false when it had ended. */
+async function expire(pool: pg.Pool, id: string): Promise<boolean> {
+  const ended = await execute(pool)`
+    UPDATE consent_grant SET expires_at = date_trunc('milliseconds', clock_timestamp())
+    WHERE id = ${id} AND closed_at IS NULL AND expires_at > clock_timestamp()`;
+  return ended === 1;
+}
+
+function refuseEnded({ status }: Grant): void {
+  if (status !== 'active') throw new AppError('conflict', `The grant is ${status}.`);
+}
+
+function toNarrowing({ scopes }: Grant) {
+  if (scopes.length > 1) return { scopes: scopes.slice(0, -1), expiresAt: null, dataFrom: null };
+  throw new AppError('conflict', 'The grant has one scope only; revoke it to withdraw that one.');
+}

@@ -1,0 +1,69 @@
+import { execute } from '@phds/service-kit/postgres/sql';
+import { readStatement } from '@phds/service-kit/postgres/statement';
+import type { RestoreGuard } from '@phds/service-kit/restore/guard';
+import { queryVerified } from '@phds/service-kit/restore/verified-query';
+import { sha256 } from '@phds/service-kit/secrets';
+import type pg from 'pg';
+import type { Change } from './changes.ts';
+
+const CHECK = readStatement(new URL('store/sql/check-session.sql', import.meta.url));
+
+/** A person's session, as its token describes it. */
+interface IssuedSession {
+  /** SHA-256 of the token without its signature. */
+  readonly tokenHash: Uint8Array;
+  /** The session at the identity provider; null when the token names none. */
+  readonly sid: string | null;
+  readonly subject: string;
+  readonly issuedAt: Date;
+}
+
+/** Which sessions end. Null names none. */
+export interface SessionEnding {
+  readonly tokenHash: Uint8Array | null;
+  readonly sid: string | null;
+  /** Together with a sid: the subject's sessions without a sid. Alone: all of the subject. */
+  readonly subject: string | null;
+  /** Sessions of the sid or the subject that were issued in a later second go on. */
+  readonly endedAt: Date;
+}
+
+interface Parts {
+  readonly pools: { readonly checks: pg.Pool; readonly revocations: pg.Pool };
+  readonly guard: RestoreGuard;
+  readonly change: Change;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+/** The sessions that ended before they expire, in table `session_end`, in which the service can only insert. Only hashes are stored. */
+export function createSessions({ pools: { checks, revocations }, guard, change }: Parts) {
+  return {
+    /** In effect when it returns; doing it twice has no further effect. */
+    end: (ending: SessionEnding) => change('session', () => insertEnds(revocations, ending)),
+    /** Sees every end that was added before the call. Used by every request of a person: one prepared statement, one snapshot. */
+    async isEnded({ tokenHash, sid, subject, issuedAt }: IssuedSession): Promise<boolean> {
+      const values = [Buffer.from(tokenHash), sid === null ? null : sha256(sid), sha256(subject), issuedAt];
+      const rows = await guard.verified(() =>
+        queryVerified<{ readonly ended: boolean }>(checks, guard, CHECK, values),
+      );
+      if (rows[0] === undefined) throw new Error('the check of a session returned no row');
+      return rows[0].ended;
+    },
+  };
+}
+
+/** At most one of each kind, always in the same order, so that concurrent calls cannot deadlock. */
+async function insertEnds(pool: pg.Pool, { tokenHash, sid, subject, endedAt }: SessionEnding): Promise<void> {
+  const ends: [kind: string, hash: Uint8Array][] = [];
+  if (tokenHash !== null) ends.push(['token', Buffer.from(tokenHash)]);
+  if (sid !== null) ends.push(['sid', sha256(sid)]);
+  if (subject !== null) ends.push([sid === null ? 'subject' : 'subject_without_sid', sha256(subject)]);
+  await execute(pool)`
+    INSERT INTO session_end (kind, value_hash, ended_at)
+    SELECT kind, value_hash, ${endedAt}
+    FROM unnest(${ends.map(([kind]) => kind)}::text[], ${ends.map(([, hash]) => hash)}::bytea[])
+      WITH ORDINALITY AS named(kind, value_hash, ordinal)
+    ORDER BY ordinal
+    ON CONFLICT DO NOTHING`;
+}
