@@ -193,28 +193,34 @@ function reportImport(fake: FakeIngestion, { userId, format, digest, ...progress
 
 function putReadings(fake: FakeIngestion, { userId, readings }: PutReadingsRequest) {
   fake.batchSizes.push(readings.length);
-  const counts = { inserted: 0, updated: 0, unchanged: 0 };
   const refusals: { index: number; reason: string }[] = [];
+  const accepted: [key: string, reading: (typeof readings)[number]][] = [];
   for (const [index, reading] of readings.entries()) {
     if (reading.value === fake.refusedValue)
       refusals.push({ index, reason: 'value is outside the plausible range' });
     else {
       const { type, start, end, source } = reading;
       const key = createMessageText([userId, type, start, end ?? start, source]);
-      counts[store(fake.readings, key, reading)] += 1;
+      accepted.push([key, reading]);
     }
   }
-  return { result: { ...counts, refusals } };
+  return { result: { ...storeAll(fake.readings, accepted), refusals } };
 }
 
 function putHealthRecords(fake: FakeIngestion, { userId, records }: PutHealthRecordsRequest) {
   fake.batchSizes.push(records.length);
-  const counts = { inserted: 0, updated: 0, unchanged: 0 };
-  for (const record of records) {
-    const key = createMessageText([userId, record.record.case, record.source, record.key]);
-    counts[store(fake.records, key, record)] += 1;
-  }
-  return { result: { ...counts, refusals: [] } };
+  const keyed = records.map((record): [string, typeof record] => {
+    return [createMessageText([userId, record.record.case, record.source, record.key]), record];
+  });
+  return { result: { ...storeAll(fake.records, keyed), refusals: [] } };
+}
+
+/** Stores the last item of each key; the ones before it count as unchanged. */
+function storeAll<Item>(items: Map<string, Item>, batch: readonly (readonly [string, Item])[]) {
+  const latest = new Map(batch);
+  const counts = { inserted: 0, updated: 0, unchanged: batch.length - latest.size };
+  for (const [key, item] of latest) counts[store(items, key, item)] += 1;
+  return counts;
 }
 
 function store<Item>(items: Map<string, Item>, key: string, item: Item) {

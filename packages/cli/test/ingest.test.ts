@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { openIngestion } from '../src/connection.ts';
-import { FirstStatements } from '../src/importers/fhir/resources.ts';
 import { ImportRun, type ImportRunOptions } from '../src/importers/ingest/import-run.ts';
 import type { ImportedHealthRecord, ImportedReading } from '../src/importers/ingest/importer.ts';
 import { ImportReport, parseReportData } from '../src/importers/ingest/report.ts';
@@ -248,24 +247,5 @@ describe('a report', () => {
       leftOutCount: 10_000,
       refusedCount: 10_000,
     });
-  });
-});
-
-describe('repeated statements in a file', () => {
-  test('a reading with the same value is a repetition, with another value a contradiction', () => {
-    const statements = new FirstStatements();
-    expect(statements.repetitionOfReading(reading(1))).toBe('first');
-    expect(statements.repetitionOfReading(reading(1))).toBe('repeated');
-    expect(statements.repetitionOfReading(reading(1, { value: 61 }))).toBe('contradicted');
-    expect(statements.repetitionOfReading(reading(1, { end: Date.UTC(2019, 0, 1, 0, 2) }))).toBe('first');
-  });
-
-  test('a record is recognised by its key, or by its content if it has no key', () => {
-    const statements = new FirstStatements();
-    expect(statements.repetitionOfRecord(condition('c1'))).toBe('first');
-    expect(statements.repetitionOfRecord(condition('c1', 'Other'))).toBe('repeated');
-    expect(statements.repetitionOfRecord(condition('', 'Asthma'))).toBe('first');
-    expect(statements.repetitionOfRecord(condition('', 'Asthma'))).toBe('repeated');
-    expect(statements.repetitionOfRecord(condition('', 'Migraine'))).toBe('first');
   });
 });

@@ -4,9 +4,7 @@ import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test'
 import { toQuotingZip, toZip, type ZipMember } from '@phds/test-kit/zip-files';
 import { openExport } from '../../src/importers/apple/export-source.ts';
 import { appleImporter } from '../../src/importers/apple/importer.ts';
-import { RepeatedReadings } from '../../src/importers/apple/repeated-readings.ts';
 import { ARCHIVE_LIMITS } from '../../src/importers/archive/zip-archive.ts';
-import type { ImportedReading } from '../../src/importers/ingest/importer.ts';
 import { collect, expectResumable } from './collected-items.ts';
 
 const XML = exportXml(recordXml());
@@ -328,11 +326,10 @@ describe('clinical records', () => {
     expect(records).toHaveLength(1);
   });
 
-  test('that are repeated are stored once, even when the import resumes between them', async () => {
+  test('that are repeated have one key, under which the last is stored, also when the import resumes', async () => {
     const archive = toArchive([json('a', condition), json('b', condition), json('c', pulse)]);
     const whole = await expectResumable(appleImporter, [archive]);
-    expect(whole.leftOut).toContain('condition: stated twice in the file');
-    expect(whole.records).toHaveLength(1);
+    expect(new Set(whole.records.map(({ key }) => key))).toEqual(new Set(['Condition/c1']));
   });
 });
 
@@ -405,51 +402,4 @@ test('the time zone is that of the newest sample that is not from the future', a
   };
   expect(await zoneOf(xml)).toBe('America/New_York');
   expect(await zoneOf(exportXml())).toBeNull();
-});
-
-describe('repeated readings in a file', () => {
-  const reading = (change: Partial<ImportedReading> = {}): ImportedReading => ({
-    type: 'Steps',
-    start: Date.UTC(2024, 0, 1),
-    end: Date.UTC(2024, 0, 1, 0, 1),
-    value: 1,
-    unit: 'count',
-    source: 'iphone',
-    ...change,
-  });
-
-  test('are detected by type, times and source', () => {
-    const repeated = new RepeatedReadings();
-    expect(repeated.repetitionOf('StepCount', reading())).toBe('first');
-    for (const change of [
-      { source: 'ipad' },
-      { start: 0 },
-      { end: Date.UTC(2024, 0, 2) },
-      { type: 'Flights' } as const,
-    ]) {
-      expect(repeated.repetitionOf('StepCount', reading(change))).toBe('first');
-    }
-    expect(repeated.repetitionOf('StepCount', reading())).toBe('repeated');
-    expect(repeated.repetitionOf('StepCount', reading({ value: 2 }))).toBe('contradicted');
-    expect(repeated.repetitionOf('StepCount', reading({ start: -1e15 }))).toBe('first');
-  });
-
-  test('are detected among many', () => {
-    const repeated = new RepeatedReadings();
-    const at = (index: number, value = index) =>
-      reading({ start: index * 1000, end: index * 1000 + (index % 7) * 1000, value });
-    const standings = (value?: number) =>
-      new Set(Array.from({ length: 100_000 }, (_, index) => repeated.repetitionOf('a', at(index, value))));
-    expect(standings()).toEqual(new Set(['first']));
-    expect(standings()).toEqual(new Set(['repeated']));
-    expect(standings(-1)).toEqual(new Set(['contradicted']));
-  });
-
-  test('are remembered up to a limit, and for one type at a time', () => {
-    const repeated = new RepeatedReadings(2);
-    expect(repeated.repetitionOf('a', reading())).toBe('first');
-    expect(repeated.repetitionOf('a', reading({ start: 0, end: 0 }))).toBe('first');
-    expect(repeated.repetitionOf('a', reading())).toBe('first');
-    expect(repeated.repetitionOf('b', reading())).toBe('first');
-  });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { device, element, metadata, recordXml } from '@phds/test-kit/apple-exports';
-import { parseExportDate } from '../../src/importers/apple/export-dates.ts';
 import { ExportParser } from '../../src/importers/apple/export-parser.ts';
 import { mapEcg, mapElement, type Outcome } from '../../src/importers/apple/records.ts';
 import { SourceLabels } from '../../src/importers/apple/source-labels.ts';
+import { findInstant } from '../../src/importers/ingest/dates.ts';
 
 /** The outcomes of one element. */
 function map(xml: string): readonly Outcome[] {
@@ -96,7 +96,7 @@ describe('the time of a sample', () => {
   test.each([
     [{ startDate: null }, 'startDate is missing'],
     [{ endDate: null }, 'endDate is missing'],
-    [{ startDate: '2024-01-05T10:00:00Z' }, 'startDate is not a date'],
+    [{ startDate: '2024-01-05T10:00:00' }, 'startDate is not a date'],
     [{ startDate: '2024-02-30 10:00:00 +0100' }, 'startDate is not a date'],
     [{ endDate: 'tomorrow' }, 'endDate is not a date'],
     [{ startDate: '2024-01-05 11:00:00 +0100' }, 'end is before start'],
@@ -314,7 +314,7 @@ describe('a time of the export', () => {
     ['1869-12-31 23:30:00 -0100', '1870-01-01T00:30:00.000Z'],
     ['9999-12-31 23:59:59 +0000', '9999-12-31T23:59:59.000Z'],
   ])('%s is %s', (text, instant) => {
-    expect(new Date(parseExportDate(text)).toISOString()).toBe(instant);
+    expect(new Date(findInstant(text)).toISOString()).toBe(instant);
   });
 
   test.each([
@@ -329,6 +329,6 @@ describe('a time of the export', () => {
     '2024-01-01 1:07:11 PM -0400',
     '',
   ])('%j is none', (text) => {
-    expect(parseExportDate(text)).toBeNaN();
+    expect(findInstant(text)).toBeNaN();
   });
 });

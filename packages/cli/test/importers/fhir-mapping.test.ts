@@ -215,8 +215,8 @@ describe('an appointment', () => {
     ['was cancelled', { status: 'cancelled' }],
     ['appointment was cancelled or missed', { status: 'noshow' }],
     ['date is missing', { start: undefined }],
-    ['start is not an instant', { start: '2026-05-04' }],
-    ['time has no offset', { start: '2026-05-04T10:00:00' }],
+    ['start has no time of day', { start: '2026-05-04' }],
+    ['start has no offset such as Z or +02:00', { start: '2026-05-04T10:00:00' }],
   ])('is refused: %s', (reason, change) => {
     expect(reasonOf(appointment(change))).toBe(reason);
   });
@@ -460,10 +460,10 @@ describe('an observation with a code of the metric table', () => {
     ['entered in error', { status: 'entered-in-error' }],
     ['was cancelled', { status: 'cancelled' }],
     ['date is missing', { effectiveDateTime: undefined }],
-    ['date is too coarse for a reading', { effectiveDateTime: '2019-05' }],
-    ['date is not a FHIR date', { effectiveDateTime: 'last May' }],
+    ['date is only a month', { effectiveDateTime: '2019-05' }],
+    ['date is not a time such as 2024-05-04T08:00:00Z', { effectiveDateTime: 'last May' }],
     ['date is not in the calendar', { effectiveDateTime: '2019-02-30' }],
-    ['time has no offset', { effectiveDateTime: '2019-05-04T10:00:00' }],
+    ['date has no offset such as Z or +02:00', { effectiveDateTime: '2019-05-04T10:00:00' }],
     ['value is not a quantity', { valueQuantity: undefined, valueString: 'high' }],
     ['value is only a bound, such as <5', { valueQuantity: { value: 10, comparator: '<', code: 'kg' } }],
     ['value has no unit', { valueQuantity: { value: 10 } }],

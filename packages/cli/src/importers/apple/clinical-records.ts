@@ -1,6 +1,6 @@
 import { type JsonObject, parseResource, textAt } from '../fhir/json-values.ts';
 import { idOf, References, subjectsOf } from '../fhir/references.ts';
-import { FirstStatements, ResourceImport, typeOf } from '../fhir/resources.ts';
+import { ResourceImport, typeOf } from '../fhir/resources.ts';
 import { type ImportSink, UnusableFile } from '../ingest/importer.ts';
 import type { ByteSource } from '../tables/lines.ts';
 import type { ExportElement } from './export-parser.ts';
@@ -67,12 +67,7 @@ export class ClinicalRecords {
     timeZone: string,
   ): Promise<void> {
     // The other patients in these files are the same person, with different ids in each clinic.
-    const resources = new ResourceImport({
-      references: this.#references,
-      patient: null,
-      timeZone,
-      statements: new FirstStatements(),
-    });
+    const resources = new ResourceImport({ references: this.#references, patient: null, timeZone });
     for (const [index, file] of this.#files.entries()) {
       this.#take(await this.#read(file), toOrigin(file.name), resources, sinkOf(index));
       await onRead(index);

@@ -3,13 +3,13 @@ import {
   type ImportRequest,
   type ImportSink,
   type ImportSource,
+  type Origin,
   UnusableFile,
   withoutItems,
 } from '../ingest/importer.ts';
 import type { ByteSource } from '../tables/lines.ts';
 import { ClinicalRecords } from './clinical-records.ts';
-import { NewestTimeZone } from './export-dates.ts';
-import { type ExportElement, ExportParser } from './export-parser.ts';
+import { ExportParser } from './export-parser.ts';
 import {
   type ExportSource,
   openExport,
@@ -19,8 +19,8 @@ import {
   type UnreadKind,
 } from './export-source.ts';
 import { ECG_HEADER_BYTES, mapEcg, mapElement, type Outcome, refused } from './records.ts';
-import { handOver, handOverReading, RepeatedReadings } from './repeated-readings.ts';
 import { SourceLabels } from './source-labels.ts';
+import { NewestTimeZone } from './time-zone.ts';
 
 /** What the check of an export finds out for the import. */
 interface Findings {
@@ -109,30 +109,16 @@ class AppleSource implements ImportSource {
     this.#source[Symbol.dispose]();
   }
 
-  /** Elements before `from` are read too, because later ones may repeat them. */
   async #readXml(sink: ImportSink, from: number): Promise<void> {
-    const [parser, repeated, earlier] = [new ExportParser(), new RepeatedReadings(), withoutItems(sink)];
+    const [parser, earlier] = [new ExportParser(), withoutItems(sink)];
     for await (const chunk of this.#source.xml.read()) {
       for (const element of parser.write(chunk)) {
-        this.#take(element, repeated, element.end > from ? sink : earlier);
+        for (const outcome of mapElement(element, this.#findings.labels))
+          handOver(outcome, element.end > from ? sink : earlier, element.line);
       }
       if (parser.position > from) await sink.reached(parser.position);
     }
     parser.end();
-  }
-
-  #take(element: ExportElement, repeated: RepeatedReadings, sink: ImportSink): void {
-    const { line, attributes } = element;
-    for (const outcome of mapElement(element, this.#findings.labels)) {
-      if (outcome.kind !== 'reading') handOver(outcome, sink, line);
-      else
-        handOverReading(
-          outcome.reading,
-          repeated.repetitionOf(attributes['type'] ?? '', outcome.reading),
-          sink,
-          line,
-        );
-    }
   }
 
   async #readEcgs(sink: ImportSink, from: number): Promise<void> {
@@ -145,7 +131,7 @@ class AppleSource implements ImportSource {
     }
   }
 
-  /** Records before `from` are read too, because later ones may repeat them. */
+  /** Records before `from` are read too, because the blood type is known only from all of them. */
   async #readClinicalRecords(sink: ImportSink, from: number, timeZone: string): Promise<void> {
     const { xml, ecgs } = this.#source;
     const earlier = withoutItems(sink);
@@ -158,6 +144,15 @@ class AppleSource implements ImportSource {
       timeZone,
     );
   }
+}
+
+/** Passes the outcome of an element to the sink. */
+function handOver(outcome: Outcome, sink: ImportSink, origin: Origin): void {
+  if (outcome.kind === 'reading') sink.reading(outcome.reading, origin);
+  else if (outcome.kind === 'record') sink.record(outcome.record, origin);
+  else if (outcome.kind === 'profile') sink.profile(outcome.facts);
+  else if (outcome.kind === 'left-out') sink.leftOut(outcome.type, outcome.reason);
+  else sink.refused(outcome.type, outcome.reason, origin);
 }
 
 async function readEcg(ecg: ByteSource): Promise<Outcome> {

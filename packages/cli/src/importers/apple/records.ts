@@ -1,8 +1,8 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { MetricName } from '@phds/catalog/metrics';
 import type { BloodType, Gender, Severity } from '@phds/catalog/wire-names';
+import { findInstant, isCalendarDate } from '../ingest/dates.ts';
 import type { ImportedHealthRecord, ImportedProfile, ImportedReading } from '../ingest/importer.ts';
-import { isCalendarDate, parseExportDate } from './export-dates.ts';
 import type { ExportElement } from './export-parser.ts';
 import { APPLE_HEALTH, APPLE_WATCH, MANUAL, type SourceLabels } from './source-labels.ts';
 
@@ -241,9 +241,9 @@ interface Interval {
 /** Start and end of a sample, or why they are invalid. */
 function parseInterval({ attributes }: ExportElement): Interval | string {
   const { startDate = '', endDate = '' } = attributes;
-  const start = parseExportDate(startDate);
+  const start = findInstant(startDate);
   if (Number.isNaN(start)) return startDate === '' ? 'startDate is missing' : 'startDate is not a date';
-  const end = endDate === startDate ? start : parseExportDate(endDate);
+  const end = endDate === startDate ? start : findInstant(endDate);
   if (Number.isNaN(end)) return endDate === '' ? 'endDate is missing' : 'endDate is not a date';
   return end < start ? 'end is before start' : { start, end };
 }
@@ -323,7 +323,7 @@ const WATCH = /^(?:apple )?watch/i;
  */
 export function mapEcg(head: string): Outcome {
   const values = headerValues(head);
-  const start = values.map(parseExportDate).find((moment) => !Number.isNaN(moment));
+  const start = values.map(findInstant).find((moment) => !Number.isNaN(moment));
   if (start === undefined) return refused(TYPE, 'no date of recording');
   const rate = values.map((value) => HEART_RATE.exec(value)?.[1]).find((text) => text !== undefined);
   const reading: ImportedReading = {

@@ -1,9 +1,10 @@
 import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
 import { statesAbsence } from '../fhir/concepts.ts';
+import { parseTime, parseZonedTime } from '../ingest/dates.ts';
 import { type ImportedHealthRecord, type ImportedProfile, Refused } from '../ingest/importer.ts';
 import { type Columns, normalise } from '../tables/rows.ts';
-import { parseText, parseTime, parseZonedTime } from './values.ts';
+import { parseText } from './values.ts';
 
 /** The columns of a file with records, named as in the public interface. Each kind uses some of them; the others stay empty. */
 export const HEALTH_RECORD_COLUMNS = [

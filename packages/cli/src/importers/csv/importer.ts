@@ -1,5 +1,6 @@
 import { findMetricByName } from '@phds/catalog/metrics';
 import { NOTHING } from '../fhir/resources.ts';
+import { parseTime } from '../ingest/dates.ts';
 import {
   type ImportedReading,
   type Importer,
@@ -20,7 +21,7 @@ import {
   readRows,
 } from '../tables/rows.ts';
 import { createHealthRecordParser, HEALTH_RECORD_COLUMNS } from './health-records.ts';
-import { parseNumber, parseText, parseTime } from './values.ts';
+import { parseNumber, parseText } from './values.ts';
 
 /** The columns of a file with readings. */
 const READING_COLUMNS = ['type', 'start', 'end', 'value', 'unit', 'source'] as const;

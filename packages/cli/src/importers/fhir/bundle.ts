@@ -10,7 +10,7 @@ import {
 import { JsonAssembler } from './json-assembler.ts';
 import { isObject, type JsonObject, memberOf } from './json-values.ts';
 import { choosePatient, idOf, References } from './references.ts';
-import { FirstStatements, ResourceImport } from './resources.ts';
+import { ResourceImport } from './resources.ts';
 
 /** One element of `Bundle.entry`. */
 export interface BundleEntry {
@@ -197,13 +197,7 @@ function toSource(file: string, size: number, references: References, patient: s
     size,
     describe: (index) => `entry[${index}]`,
     async read(sink, from, timeZone) {
-      // If the bundle repeats a statement, the first one counts.
-      const resources = new ResourceImport({
-        references,
-        patient,
-        timeZone,
-        statements: new FirstStatements(),
-      });
+      const resources = new ResourceImport({ references, patient, timeZone });
       await takeFrom(from, readBundle(file), sink, (entry, to) => takeEntry(entry, resources, to));
       resources.finish(sink);
     },

@@ -1,8 +1,8 @@
 import { SEVERITY_CODES } from '@phds/catalog/fhir/code-systems';
 import { GENDERS, SEVERITIES, type Severity } from '@phds/catalog/wire-names';
+import { isCalendarDate, parseStatedTime, parseZonedTime } from '../ingest/dates.ts';
 import { Refused } from '../ingest/importer.ts';
 import { codesOf, conceptText, SNOMED } from './concepts.ts';
-import { parseFhirTime, parsePartialDate, parseZonedInstant } from './dates.ts';
 import { at, type JsonObject, listAt, shorten, textAt } from './json-values.ts';
 import { type MappingContext, type Outcome, type ProfileFacts, toHealthRecord } from './outcome.ts';
 import type { References } from './references.ts';
@@ -19,7 +19,7 @@ export function mapPatient({ resource }: MappingContext): readonly Outcome[] {
   if (GENDERS.some((known) => known === gender)) facts.gender = gender;
   else if (gender !== '')
     outcomes.push({ kind: 'refused', reason: 'gender is not an administrative gender' });
-  if (isFullDate(birth)) facts.dateOfBirth = birth;
+  if (isCalendarDate(birth)) facts.dateOfBirth = birth;
   else if (birth !== '') outcomes.push({ kind: 'refused', reason: 'date of birth is not a full date' });
   return [{ kind: 'profile', facts }, ...outcomes];
 }
@@ -35,15 +35,6 @@ function nameOf(patient: JsonObject): string {
     textAt(best, 'family'),
   ];
   return shorten(textAt(best, 'text') || parts.filter((part) => part !== '').join(' '), NAME_LENGTH);
-}
-
-function isFullDate(text: string): boolean {
-  try {
-    return text !== '' && parseFhirTime(text).precision === 'day';
-  } catch (error) {
-    if (error instanceof Refused) return false;
-    throw error;
-  }
 }
 
 /** The severity stated by a CodeableConcept, by SNOMED code or else by word; empty if unknown. */
@@ -82,7 +73,9 @@ function sinceDateOf(resource: JsonObject): string {
     textAt(resource, 'onsetDateTime') ||
     textAt(resource, 'onsetPeriod', 'start') ||
     textAt(resource, 'recordedDate');
-  return text === '' ? '' : parsePartialDate(text);
+  if (text !== '') parseStatedTime('date', text);
+  // As it is stated: `2019`, `2019-05` or `2019-05-04`.
+  return text.slice(0, 10);
 }
 
 /**
@@ -111,7 +104,7 @@ export function mapAppointment(context: MappingContext): readonly Outcome[] {
   if (start === '') throw new Refused('date is missing');
   const value = {
     title: titleOf(resource),
-    dateTime: parseZonedInstant(start),
+    dateTime: parseZonedTime('start', start),
     specialty: conceptText(at(resource, 'specialty', 0)),
     location: locationOf(resource, references),
   };

@@ -1,7 +1,7 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { parseStatedTime } from '../ingest/dates.ts';
 import { Refused } from '../ingest/importer.ts';
 import { conceptText, conceptTexts, numberText, quantityText, valueText } from './concepts.ts';
-import { parseFhirTime } from './dates.ts';
 import { at, type JsonObject, listAt, numberAt, shorten, textAt } from './json-values.ts';
 import { isTrue } from './modifiers.ts';
 import { type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
@@ -253,13 +253,13 @@ export function mapEhrRecord(context: MappingContext): readonly Outcome[] {
   if (rule === undefined) throw new Refused('resource type is unknown');
   const summary = shorten(rule.describe(resource, context.references), SUMMARY_LENGTH);
   if (summary === '') throw new Refused('contains nothing to summarise');
-  const value = { resourceType, summary, timestamp: timestampFromDate(momentOf(context, rule)) };
+  const value = { resourceType, summary, timestamp: timestampFromMs(momentOf(context, rule)) };
   return [toHealthRecord(context, `ehr-record ${resourceType}`, { case: 'ehrRecord', value })];
 }
 
 /** The first available date according to the rule; a year alone means its first day. */
-function momentOf({ resource, timeZone }: MappingContext, { dates }: SummaryRule): Date {
+function momentOf({ resource, timeZone }: MappingContext, { dates }: SummaryRule): number {
   const found = dates.map((path) => textAt(resource, ...path.split('.'))).find((text) => text !== '');
   if (found === undefined) throw new Refused('date is missing');
-  return parseFhirTime(found, timeZone).at;
+  return parseStatedTime('date', found, timeZone).at;
 }

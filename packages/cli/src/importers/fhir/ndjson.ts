@@ -42,8 +42,7 @@ const LINES_OF_A_FILE = 2 ** 40;
 
 /**
  * Opens the files of a bulk data export, one resource a line. They are read twice: first to learn patients and references, also
- * across files, then to map and send them. A broken line is refused and the rest is imported. Of repeated statements the last one
- * counts, because there may be too many to remember.
+ * across files, then to map and send them. A broken line is refused and the rest is imported.
  */
 export async function openNdjson(
   paths: readonly string[],

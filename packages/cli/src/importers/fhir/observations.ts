@@ -5,9 +5,9 @@ import {
 } from '@phds/catalog/fhir/observation-kinds';
 import { METRICS, type MetricName } from '@phds/catalog/metrics';
 import { BLOOD_TYPES, type BloodType } from '@phds/catalog/wire-names';
+import { parseTime } from '../ingest/dates.ts';
 import { Refused } from '../ingest/importer.ts';
 import { codesOf, conceptText, LOINC, ucumCodeOf, valueText } from './concepts.ts';
-import { parseMoment } from './dates.ts';
 import { mapEhrRecord } from './ehr-summaries.ts';
 import { at, isObject, type JsonObject, listAt, numberAt, textAt } from './json-values.ts';
 import type { BloodFacts, MappingContext, Outcome } from './outcome.ts';
@@ -136,7 +136,7 @@ function isRmssd(holder: JsonObject): boolean {
 }
 
 function parseInterval({ resource, timeZone }: MappingContext): Interval {
-  const toMs = (moment: string) => parseMoment(moment, timeZone).getTime();
+  const toMs = (moment: string) => parseTime('date', moment, timeZone);
   const period = at(resource, 'effectivePeriod');
   if (period !== undefined) {
     const [start, end] = [textAt(period, 'start'), textAt(period, 'end')];

@@ -1,11 +1,4 @@
-import { toHealthRecordKey } from '../ingest/batcher.ts';
-import {
-  type ImportedHealthRecord,
-  type ImportedReading,
-  type ImportSink,
-  type Origin,
-  Refused,
-} from '../ingest/importer.ts';
+import { type ImportSink, type Origin, Refused } from '../ingest/importer.ts';
 import { mapAllergy, mapAppointment, mapCondition, mapPatient } from './clinical-resources.ts';
 import { statesAbsence } from './concepts.ts';
 import { hasEhrSummary, mapEhrRecord } from './ehr-summaries.ts';
@@ -163,8 +156,6 @@ interface ResourceImportOptions {
   readonly patient: string | null;
   /** IANA zone of dates without a time. */
   readonly timeZone: string;
-  /** Given if a second statement is a mistake; otherwise the last statement counts. */
-  readonly statements?: FirstStatements;
 }
 
 /** A resource with its position. */
@@ -200,52 +191,11 @@ export class ResourceImport {
   }
 
   #takeOutcome(outcome: Outcome, type: string, origin: Origin, sink: ImportSink): void {
-    if (outcome.kind === 'reading') this.#takeReading(outcome.reading, origin, sink);
-    else if (outcome.kind === 'record') this.#takeRecord(outcome.record, origin, sink);
+    if (outcome.kind === 'reading') sink.reading(outcome.reading, origin);
+    else if (outcome.kind === 'record') sink.record(outcome.record, origin);
     else if (outcome.kind === 'profile') sink.profile(outcome.facts);
     else if (outcome.kind === 'blood') this.#blood.push(outcome.facts);
     else if (outcome.kind === 'left-out') sink.leftOut(type, outcome.reason);
     else sink.refused(type, outcome.reason, origin);
-  }
-
-  #takeReading(reading: ImportedReading, origin: Origin, sink: ImportSink): void {
-    const repetition = this.#options.statements?.repetitionOfReading(reading) ?? 'first';
-    if (repetition === 'first') sink.reading(reading, origin);
-    else if (repetition === 'repeated') sink.leftOut(reading.type, 'stated twice in the file');
-    else
-      sink.refused(reading.type, 'an earlier item in the file has another value for the same time', origin);
-  }
-
-  #takeRecord(record: ImportedHealthRecord, origin: Origin, sink: ImportSink): void {
-    const repetition = this.#options.statements?.repetitionOfRecord(record) ?? 'first';
-    if (repetition === 'first') sink.record(record, origin);
-    else sink.leftOut(record.label, 'stated twice in the file');
-  }
-}
-
-/** Whether an item is the first with its natural key, or how it compares with the first. */
-export type Repetition = 'first' | 'repeated' | 'contradicted';
-
-/**
- * Remembers every natural key of a file, for formats in which a second statement is a mistake and not a correction. Stores one text
- * for each item, so it is not suitable for files with millions of items.
- */
-export class FirstStatements {
-  readonly #readings = new Map<string, string>();
-  readonly #records = new Set<string>();
-
-  repetitionOfReading({ type, start, end, value, unit, source }: ImportedReading): Repetition {
-    const key = `${type}|${start}|${end}|${source}`;
-    const stated = this.#readings.get(key);
-    if (stated === undefined) this.#readings.set(key, `${value} ${unit}`);
-    if (stated === undefined) return 'first';
-    return stated === `${value} ${unit}` ? 'repeated' : 'contradicted';
-  }
-
-  repetitionOfRecord({ key, source, record }: ImportedHealthRecord): Repetition {
-    const naturalKey = `${record.case}|${source}|${toHealthRecordKey(key, record)}`;
-    if (this.#records.has(naturalKey)) return 'repeated';
-    this.#records.add(naturalKey);
-    return 'first';
   }
 }
