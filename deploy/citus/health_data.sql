@@ -21,9 +21,7 @@ BEGIN
     'health_data.reading_count',
     'health_data.reading_change',
     'health_data.deleted_reading',
-    'health_data.hour_rollup',
-    'health_data.day_rollup',
-    'health_data.rollup_state',
+    'health_data.reading_quarter',
     'health_data.symptom',
     'health_data.medication',
     'health_data.adherence_entry',
@@ -39,8 +37,5 @@ BEGIN
       PERFORM create_distributed_table(name::regclass, 'user_id', colocate_with => 'health_data.profile');
     END IF;
   END LOOP;
-
-  -- Each server finds its people here, with a few entries for each (services/health-data/src/store/sql/stale-rollups-of-all.sql).
-  CREATE INDEX IF NOT EXISTS reading_count_people_idx ON health_data.reading_count (user_id) WHERE span = 'all';
 END
 $distribute$;

@@ -52,9 +52,6 @@ const settings = z.object({
   SUMMARY_SCAN_TIMEOUT_MS: durationMs(2_000).describe(
     "Statement timeout of a summary of all readings; 1.25 times it must be below the gateway's `HEALTH_DATA_DEADLINE_MS`.",
   ),
-  ROLLUP_CHECK_INTERVAL_MS: integer(3_600_000, { min: 1_000, max: 86_400_000, unit: 'ms' }).describe(
-    'Interval of the search for people whose rollups have to be rebuilt.',
-  ),
 });
 
 /** The settings of health-data. `KEY_FILE` names a file with the value of KEY. */

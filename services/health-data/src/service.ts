@@ -21,7 +21,6 @@ import type { IngestionPorts } from './app/ingestion.ts';
 import { startMeasurements } from './app/measurements.ts';
 import type { AccessRecorder, ChangePruning, ImportStore } from './app/ports.ts';
 import { createPublicIds, type PublicIds } from './app/public-ids.ts';
-import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
 import { connectConsent, openAccessRecorder } from './clients/consent-connection.ts';
 import type { SendAccesses } from './clients/rpc-access-log.ts';
 import { makeUpLife } from './clients/synthetic-lives.ts';
@@ -42,7 +41,6 @@ import { createPgReadingChanges } from './store/pg-reading-changes.ts';
 import { createPgReadingSpans } from './store/pg-reading-spans.ts';
 import { createPgReadingWriter } from './store/pg-reading-writer.ts';
 import { createPgReadings } from './store/pg-readings.ts';
-import { createPgRollupStore } from './store/pg-rollup-store.ts';
 import { createPgSandboxPeople } from './store/pg-sandbox-people.ts';
 import { createPgSummaries, type ScanLimits } from './store/pg-summaries.ts';
 import { createPgUserEraser } from './store/pg-user-eraser.ts';
@@ -86,12 +84,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   resources.use(startChangeReports({ outbox, report: consent.report, intervalMs, log, failureOf }));
   const imports = createPgImports(postgres.pool);
   resources.use(startMeasurements({ outbox, imports, clock, ...measured, failureOf }));
-  const rollups = createPgRollupStore(postgres.pool, undefined, placement);
-  const rebuilds = resources.use(
-    startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log, failureOf }),
-  );
   const verification = resources.use(openSessionVerification(config, { clock, failureOf }));
-  const ingestion = createIngestionPorts({ clock, pool: postgres.pool, rebuilds, placement });
+  const ingestion = createIngestionPorts({ clock, pool: postgres.pool, placement });
   const forget = forgetChanges(createPgChangePruning(postgres.pool, placement), config, clock);
   resources.use(startPruning({ reading_change: forget }, { intervalMs: DAY_MS, failureOf }));
   const server = resources.use(
@@ -214,20 +208,14 @@ function createSandbox({ ingestion, pool }: Parts, publicIds: PublicIds) {
 function createIngestionPorts({
   clock,
   pool,
-  rebuilds,
   placement,
-}: Pick<Parts, 'clock' | 'pool'> & {
-  readonly rebuilds: RollupRebuilds;
-  readonly placement: Placement;
-}): IngestionPorts {
-  // Continues after the call that requested it.
-  const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
+}: Pick<Parts, 'clock' | 'pool'> & { readonly placement: Placement }): IngestionPorts {
   const eraser = createPgUserEraser(pool, undefined, placement);
   return {
-    readingWriter: createPgReadingWriter(pool, rebuild),
+    readingWriter: createPgReadingWriter(pool),
     healthRecordWriter: createPgHealthRecordWriter(pool),
-    profiles: createPgProfileWriter(pool, rebuild),
-    // Erasures continue too, because an operator's timeout may be shorter.
+    profiles: createPgProfileWriter(pool),
+    // Continues after the call that requested it, because an operator's timeout may be shorter.
     eraser: { erase: (userId) => withoutDeadline(() => eraser.erase(userId)) },
     clock,
   };

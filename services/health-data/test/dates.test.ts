@@ -2,7 +2,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { findTimeBound } from '@phds/catalog/instants';
 import { offsetMsAt } from '@phds/catalog/local-time';
 import { findFirstDay } from '../src/domain/dates.ts';
-import { formatWithOffset, haveSameHours, offsetMinutesAt } from '../src/domain/time-zone.ts';
+import { formatWithOffset, offsetMinutesAt } from '../src/domain/time-zone.ts';
 import { toDates } from '../src/domain/window.ts';
 
 describe('dates', () => {
@@ -33,18 +33,6 @@ test('an instant is written in local time with its offset, and with milliseconds
   expect(formatWithOffset(new Date('2026-01-02T03:04:05Z'), 0)).toBe('2026-01-02T03:04:05+00:00');
 });
 
-test.each([
-  ['Europe/Berlin', 'America/New_York', true],
-  ['Asia/Kolkata', 'Asia/Kolkata', true],
-  ['Asia/Kolkata', 'UTC', false],
-  // Half an hour apart in winter only.
-  ['Australia/Lord_Howe', 'Australia/Sydney', false],
-  ['Asia/Kathmandu', 'Asia/Kolkata', false],
-])('whether hours start at the same time in %s and %s: %s', (one, other, same) => {
-  expect(haveSameHours(one, other)).toBe(same);
-  expect(haveSameHours(other, one)).toBe(same);
-});
-
 afterEach(() => void jest.restoreAllMocks());
 
 /** Capitalises letters of the name according to the bits of `n`. */
@@ -57,13 +45,11 @@ function spell(name: string, n: number): string {
 test('a zone is resolved once, however often and in whatever case it is named', () => {
   const created = jest.spyOn(Intl, 'DateTimeFormat');
   const at = Date.UTC(2026, 0, 1);
-  expect(haveSameHours('America/Argentina/Buenos_Aires', 'Asia/Kolkata')).toBe(false);
   expect(offsetMsAt(at, 'America/Argentina/Buenos_Aires')).toBe(-3 * 3_600_000);
   const atFirst = created.mock.calls.length;
   expect(atFirst).toBeGreaterThan(0);
   for (let n = 1; n <= 2_000; n += 1) {
     const spelling = spell('America/Argentina/Buenos_Aires', n);
-    expect(haveSameHours(spelling, 'Asia/Kolkata')).toBe(false);
     expect(offsetMsAt(at, spelling)).toBe(-3 * 3_600_000);
   }
   expect(created.mock.calls.length).toBe(atFirst);

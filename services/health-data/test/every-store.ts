@@ -12,7 +12,6 @@ import { createPgReadingChanges } from '../src/store/pg-reading-changes.ts';
 import { createPgReadingSpans } from '../src/store/pg-reading-spans.ts';
 import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
 import { createPgReadings } from '../src/store/pg-readings.ts';
-import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
 import { createPgSandboxPeople } from '../src/store/pg-sandbox-people.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
@@ -26,12 +25,8 @@ const PAGE = { limit: 20, offset: 0 };
 
 export type Stores = ReturnType<typeof createStores>;
 
-/** Every store of the service; `later` is told whose rollups have to be rebuilt. */
-export function createStores(
-  pool: pg.Pool,
-  later: (userId: string) => void = () => undefined,
-  placement?: Placement,
-) {
+/** Every store of the service. */
+export function createStores(pool: pg.Pool, placement?: Placement) {
   return {
     readings: createPgReadings(pool, undefined, placement),
     readingSpans: createPgReadingSpans(pool),
@@ -41,10 +36,9 @@ export function createStores(
     weights: createPgWeights(pool),
     healthRecords: createPgHealthRecords(pool),
     profiles: createPgProfiles(pool),
-    profileWriter: createPgProfileWriter(pool, later),
-    readingWriter: createPgReadingWriter(pool, later),
+    profileWriter: createPgProfileWriter(pool),
+    readingWriter: createPgReadingWriter(pool),
     recordWriter: createPgHealthRecordWriter(pool),
-    rollups: createPgRollupStore(pool, undefined, placement),
     imports: createPgImports(pool),
     outbox: createPgChangeOutbox(pool, placement),
     people: createPgSandboxPeople(pool),
@@ -91,7 +85,6 @@ export async function writeAll({
   await profileWriter.put(USER, { name: 'Ada', defaultTimeZone: 'Europe/Berlin' }, importKey);
   const readings = [reading, sleep, steps].map((one) => ({ ...one, value: 60 }));
   await readingWriter.put(USER, readings, importKey);
-  // The rollups are valid from the first write on, so this one refreshes them.
   await readingWriter.put(
     USER,
     readings.map((one) => ({ ...one, value: 61 })),
@@ -118,11 +111,11 @@ export async function writeAll({
 
 /** Calls the methods that read. */
 export async function readAll(stores: Stores): Promise<void> {
-  const { readings, readingChanges, summaries, weights, healthRecords, profiles, rollups } = stores;
+  const { readings, readingChanges, summaries, weights, healthRecords, profiles } = stores;
   const { imports, outbox, people } = stores;
   const list = { userId: USER, category: 'heart', metric: null, range: ALWAYS, ...PAGE } as const;
   for (const metric of [null, 'heart-rate'] as const)
-    for (const offset of [0, 1, 501]) await readings.list({ ...list, metric, offset });
+    for (const offset of [0, 1, 5_001]) await readings.list({ ...list, metric, offset });
   const when = { startFrom: 0, startBefore: 1, endFrom: 0, endBefore: 1 };
   for (const by of ['category', 'type'] as const) {
     const subjects = [{ key: 'glucose' as const, avoidedSource: null }];
@@ -164,7 +157,6 @@ export async function readAll(stores: Stores): Promise<void> {
   await healthRecords.hasMedication(USER, randomUUID());
   await profiles.find(USER);
   await profiles.findTimeZone(USER);
-  await rollups.findStale('', 10);
   await imports.list(USER, 10);
   await imports.countRunning(AT);
   await outbox.measure();

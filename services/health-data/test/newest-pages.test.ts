@@ -94,6 +94,9 @@ describe('newest pages that are read together', () => {
          LATERAL (SELECT timestamptz '2026-01-02T03:04:05Z' + n * interval '12.345 s' AS at)`,
       [sources, values],
     );
+    await admin.query(
+      `INSERT INTO reading_count SELECT 'odd', 'heart-rate', 'day', '2026-01-02', count(*) FROM reading WHERE user_id = 'odd'`,
+    );
     const { items } = await list({ userId: 'odd', limit: 100 });
     const { items: one } = await list({ userId: 'odd', limit: 100, range: { from: new Date(0), to: null } });
     expect(items).toEqual(one);

@@ -10,7 +10,7 @@ export const MEDICATION = '00000000-0000-4000-8000-000000000000';
 // By default three years, two devices; the others have the same types, but fewer readings.
 const READINGS_A_DAY = { 'heart-rate': 110, hrv: 20, ecg: 1, steps: 40, 'sleep-core': 8, weight: 2 };
 
-/** Inserts readings with their counts, profiles and records of people. */
+/** Inserts readings with their counts and quarter hours, profiles and records of people. */
 export async function fillPeople(admin: pg.ClientBase, days = 1095): Promise<void> {
   await admin.query("SET timezone = 'UTC'");
   for (const [type, perDay] of Object.entries(READINGS_A_DAY)) {
@@ -28,9 +28,12 @@ export async function fillPeople(admin: pg.ClientBase, days = 1095): Promise<voi
   await admin.query(`
     INSERT INTO reading_count (user_id, type, span, start_at, count)
     SELECT user_id, type, span, start, count(*) FROM reading, LATERAL (VALUES
-      ('hour', date_trunc('hour', start_at)), ('day', date_trunc('day', start_at)), ('month', date_trunc('month', start_at)),
-      ('year', date_trunc('year', start_at)), ('all', '-infinity')) AS counted(span, start)
+      ('day', date_trunc('day', start_at)), ('all', '-infinity')) AS counted(span, start)
     GROUP BY 1, 2, 3, 4;
+    INSERT INTO reading_quarter (user_id, type, at, source, count, sum, min, max, below, above)
+    SELECT user_id, type, date_bin('15 minutes', CASE category WHEN 'sleep' THEN end_at ELSE start_at END, '2000-01-01Z'), source,
+      count(*), sum(value), min(value), max(value), 0, 0
+    FROM reading GROUP BY 1, 2, 3, 4;
     INSERT INTO profile (user_id, time_zone) SELECT DISTINCT user_id, '${ZONE}' FROM reading;
     ${fillRecords()}`);
 }

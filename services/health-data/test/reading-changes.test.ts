@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { AppError } from '@phds/service-kit/errors';
 import { eventually } from '@phds/test-kit/conditions';
 import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
-import { row, shareRollupHarness } from './rollup-harness.ts';
+import { row, shareWritingHarness } from './writing-harness.ts';
 
-const harness = await shareRollupHarness();
+const harness = await shareWritingHarness();
 
 const heart = (minute: number, value = 60) =>
   row('heart-rate', new Date(Date.UTC(2025, 5, 1, 0, minute)).toISOString(), value);

@@ -51,25 +51,10 @@ test('records of every kind are written by one statement, of which table and col
 // reads rows of several people, or writes in several parts one of which is an insert, fails here until the page names it.
 
 /** Statement files that address rows of several people, or find rows by their place in the table. */
-const BEYOND_ONE_PERSON = [
-  'prune-changes-of-range.sql',
-  'prune-changes.sql',
-  'readings-newest.sql',
-  'stale-rollups-of-all.sql',
-  'stale-rollups.sql',
-];
+const BEYOND_ONE_PERSON = ['prune-changes-of-range.sql', 'prune-changes.sql', 'readings-newest.sql'];
 
 /** Statement files that Citus would not hand to one server as a whole. */
-const SPLIT = [
-  'delete-readings.sql',
-  'delete-window.sql',
-  'put-readings.sql',
-  'refresh-days.sql',
-  'refresh-hours-average.sql',
-  'refresh-hours-by-start.sql',
-  'refresh-months.sql',
-  'refresh-years.sql',
-];
+const SPLIT = ['delete-readings.sql', 'delete-window.sql', 'put-readings.sql', 'refresh-quarters.sql'];
 
 /** The same for statements in the code of the stores, by their beginnings. */
 const INLINE_BEYOND = [
@@ -114,8 +99,6 @@ test('every other statement of the stores does so too, except those that are nam
   const asked = await capture(async () => {
     await writeAll(stores);
     await readAll(stores);
-    await store.pool.query('DELETE FROM rollup_state WHERE user_id = $1', [USER]);
-    await stores.rollups.rebuild(USER, new AbortController().signal);
     await stores.eraser.erase(USER);
   });
   // All methods of all stores.

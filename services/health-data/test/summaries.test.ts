@@ -14,9 +14,7 @@ import { toStatistics } from '../src/domain/summary.ts';
 import { createPgSummaries, type ScanLimits } from '../src/store/pg-summaries.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 
-// Asia/Kolkata's hours differ from those of all rollups, so its summaries are computed from readings.
-
-/** A pool whose scans of readings end when the test says so. */
+/** A pool with more readings than a summary may have, whose summaries end when the test says so. */
 function createSlowPool(max: number) {
   const scans: { readonly userId: string; readonly end: () => void }[] = [];
   const client = {
@@ -29,7 +27,7 @@ function createSlowPool(max: number) {
     release: () => undefined,
   };
   const pool = {
-    query: () => Promise.resolve({ rows: [{ usable: false, time_zone: 'Europe/Berlin' }] }),
+    query: () => Promise.resolve({ rows: [{ total: 1e6 }] }),
     connect: () => Promise.resolve(client),
     options: { max },
   };
@@ -44,7 +42,7 @@ function open(limits: Partial<ScanLimits> = {}, poolSize = 10) {
       askedBy,
       userId,
       metrics: ['steps' as const],
-      timeZone: 'Asia/Kolkata',
+      timeZone: 'UTC',
       range: { from: null, to: null },
       since: null,
     };
@@ -60,7 +58,7 @@ const settled = async () => {
 
 const namesOf = (scans: readonly { readonly userId: string }[]) => scans.map(({ userId }) => userId);
 
-describe('summaries computed from readings', () => {
+describe('large summaries', () => {
   test('two endless scans of one app do not delay another app', async () => {
     const { ask, scans } = open({ maxWaitMs: 50 });
     const held = ['ada', 'bob'].map((user) => ask('heavy', user));

@@ -251,7 +251,7 @@ const FURTHER_DAYS: readonly DayCase[] = [
 ];
 
 test.each<DayCase>([...DAYS, ...(process.env['SUMMARY_HISTORIES'] === undefined ? [] : FURTHER_DAYS)])(
-  'in %s, the day %s has %d hours, and every read of it is correct, from rollups of the zone and of another',
+  'in %s, the day %s has %d hours, and every read of it is correct, in the own zone and in another',
   async (zone, date, hours) => {
     const { start, end } = dayOf(date, zone);
     expect((end - start) / HOUR).toBe(hours);
@@ -282,12 +282,11 @@ test.each<DayCase>([...DAYS, ...(process.env['SUMMARY_HISTORIES'] === undefined 
   },
 );
 
-test('of a day or hour that a window or a grant cuts, the part inside counts, whatever rollups there are for the zone', async () => {
+test('of a day or hour that a window or a grant cuts, the part inside counts', async () => {
   const compared = new ComparedPerson(ports, 'cut');
   await compared.move('Europe/Berlin');
   await compared.put(measure(Date.parse('2025-03-28T12:00:00Z'), Date.parse('2025-03-31T06:00:00Z')));
   const whole = questionnaire({
-    // Its own rollups, hourly rollups, and the readings.
     zones: [null, 'America/New_York', 'Asia/Kathmandu'],
     types: ['steps', 'sleep'],
     // A midnight, within an hour, a full hour, beside the change of the clock, and within a second.

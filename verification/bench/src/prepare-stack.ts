@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { openClient } from '@phds/guarantees/open-client';
 import { defaultDataDirectory } from '@phds/local-stack/data-directory';
 import { type Stack, type StackOptions, startStack } from '@phds/local-stack/stack';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { ProofKey } from '@phds/test-kit/dpop-proofs';
-import type pg from 'pg';
 import type { Side } from './measure.ts';
 import type { Options } from './options.ts';
 import { findProcesses } from './processes.ts';
@@ -20,8 +18,7 @@ const PARALLEL = 4;
 export const LARGE_USER = 'bench-large';
 const LARGE_READINGS = 100_000;
 
-const TABLES = ['reading', 'reading_count', 'hour_rollup', 'day_rollup', 'rollup_state'];
-const POLL_MS = 500;
+const TABLES = ['reading', 'reading_count', 'reading_quarter'];
 
 /** A stack with readings and connected users, ready for load. */
 export interface PreparedStack extends AsyncDisposable {
@@ -67,8 +64,8 @@ export function userName(n: number): string {
 }
 
 /**
- * Inserts heart readings of all users and the large one, seven minutes apart, a fifth of them HRV, and waits until the service has
- * computed their rollups. Does nothing if they exist.
+ * Inserts heart readings of all users and the large one, seven minutes apart, a fifth of them HRV, with their counts and quarter hours. Does
+ * nothing if they exist.
  */
 async function fillReadings(stack: Stack, users: number, perUser: number): Promise<void> {
   await using client = await openClient(stack.databases['health-data'].ownerUrl);
@@ -78,14 +75,10 @@ async function fillReadings(stack: Stack, users: number, perUser: number): Promi
     ['bench-%'],
   );
   if (rows[0].n === (users + 1) * 2) return;
-  const service = stack.processes.get('health-data');
-  await service?.stop();
   await client.query(`TRUNCATE ${TABLES.join(', ')}`);
   await client.query(INSERT, [users, perUser, LARGE_USER, LARGE_READINGS]);
   await client.query(COUNT);
-  // It computes all rollups when it starts.
-  await service?.start();
-  while ((await countRolledUp(client)) <= users) await delay(POLL_MS);
+  await client.query(SUM_UP);
   for (const table of TABLES) await client.query(`VACUUM ANALYZE ${table}`);
 }
 
@@ -126,18 +119,15 @@ async function connect(stack: Stack, app: PartnerApp, user: string): Promise<str
   return accessToken;
 }
 
-async function countRolledUp(client: pg.Client): Promise<number> {
-  const { rows } = await client.query('SELECT count(*)::int AS done FROM rollup_state');
-  return rows[0].done;
-}
-
 const COUNT = `
   INSERT INTO reading_count (user_id, type, span, start_at, count)
-  SELECT user_id, type, span, start, sum(number)
-  FROM (
-    SELECT user_id, type, date_trunc('hour', start_at) AS hour, count(*) AS number FROM reading GROUP BY 1, 2, 3
-  ) AS hourly, LATERAL (VALUES
-    ('hour', hour), ('day', date_trunc('day', hour)), ('month', date_trunc('month', hour)),
-    ('year', date_trunc('year', hour)), ('all', '-infinity')
-  ) AS covering(span, start)
+  SELECT user_id, type, span, start, count(*)
+  FROM reading, LATERAL (VALUES ('day', date_trunc('day', start_at)), ('all', '-infinity')) AS covering(span, start)
+  GROUP BY 1, 2, 3, 4`;
+
+// Heart rates outside the reference range are not counted: no benchmark reads their number.
+const SUM_UP = `
+  INSERT INTO reading_quarter (user_id, type, at, source, count, sum, min, max, below, above)
+  SELECT user_id, type, date_bin('15 minutes', start_at, '2000-01-01Z'), source, count(*), sum(value), min(value), max(value), 0, 0
+  FROM reading
   GROUP BY 1, 2, 3, 4`;

@@ -82,7 +82,7 @@ export interface SummaryQuery {
 }
 
 /**
- * Summaries computed from the readings. For additive types, duplicates are removed first: in each local hour the source with the
+ * Summaries of the readings. For additive types, duplicates are removed first: in each local hour the source with the
  * largest sum counts; for sleep in each local date of waking up, because one interval spans many hours.
  */
 export interface SummaryReader {
@@ -185,20 +185,6 @@ export interface ProfileStore {
 export interface ProfileWriter {
   /** Sets the present fields and keeps the rest. Throws INVALID_REQUEST for a zone that the database does not know. */
   put(userId: string, changes: ProfileChanges, during?: ImportKey | null): Promise<void>;
-}
-
-/** The rollups from which summaries are computed. They are updated with every write, and rebuilt when that was not possible. */
-export interface RollupStore {
-  /**
-   * Walks the users with readings, `limit` at a time in id order after `after`. Returns those whose rollups must be rebuilt, and
-   * where to continue; `last` is null at the end.
-   */
-  findStale(
-    after: string,
-    limit: number,
-  ): Promise<{ readonly userIds: readonly string[]; readonly last: string | null }>;
-  /** Rebuilds the rollups unless that is no longer necessary; returns whether it did. Rejects soon after the signal. */
-  rebuild(userId: string, signal: AbortSignal): Promise<boolean>;
 }
 
 /** Counts of the accepted items of a batch. */

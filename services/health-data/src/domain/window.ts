@@ -15,6 +15,27 @@ export function notBefore(range: Range, since: Date | null): Range {
   return { from: range.to !== null && range.to < since ? range.to : since, to: range.to };
 }
 
+/** A range of instants split at whole units of UTC. */
+export interface Split {
+  /** What begins and ends with a unit; null if there is none. */
+  readonly whole: Range | null;
+  /** The parts of units at the ends. */
+  readonly edges: readonly Range[];
+}
+
+/** Splits a range at the multiples of a unit in milliseconds. */
+export function splitRange({ from, to }: Range, unitMs: number): Split {
+  if (from !== null && to !== null && from >= to) return { whole: null, edges: [] };
+  const first = from === null ? null : new Date(Math.ceil(from.getTime() / unitMs) * unitMs);
+  const end = to === null ? null : new Date(Math.floor(to.getTime() / unitMs) * unitMs);
+  if (first !== null && end !== null && first >= end) return { whole: null, edges: [{ from, to }] };
+  const edges = [
+    { from, to: first },
+    { from: end, to },
+  ].filter((edge) => edge.from !== null && edge.to !== null && edge.from < edge.to);
+  return { whole: { from: first, to: end }, edges };
+}
+
 export const EVERYTHING: TimeWindow = { from: null, to: null };
 
 /** A window that ends before it starts. */

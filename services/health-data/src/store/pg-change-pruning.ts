@@ -9,7 +9,7 @@ const PRUNE_RANGE = readStatement(new URL('sql/prune-changes-of-range.sql', impo
 
 const END_OF_RANGE = `
   SELECT max(user_id) AS last
-  FROM (SELECT user_id FROM rollup_state WHERE user_id > $1 ORDER BY user_id LIMIT $2) AS page`;
+  FROM (SELECT DISTINCT user_id FROM reading_change WHERE user_id > $1 ORDER BY user_id LIMIT $2) AS page`;
 
 const USERS_AT_ONCE = 1_000;
 
@@ -26,7 +26,6 @@ export function createPgChangePruning(pool: pg.Pool, { distributed } = ONE_SERVE
   });
 }
 
-/** Of people whose rollups have a state, as all have who write. */
 async function pruneRange(pool: pg.Pool, after: string, before: Date): Promise<string | null> {
   const { rows } = await pool.query<{ last: string | null }>(END_OF_RANGE, [after, USERS_AT_ONCE]);
   const last = rows[0]?.last ?? null;

@@ -5,7 +5,6 @@ import type pg from 'pg';
 import type { ProfileWriter } from '../app/ports.ts';
 import type { ProfileChanges } from '../domain/profile.ts';
 import { writeForUser } from './database.ts';
-import { findRollupState, rebuildSmall } from './pg-rollups.ts';
 
 type Columns = Omit<ProfileChanges, 'defaultTimeZone'>;
 
@@ -21,11 +20,8 @@ const COLUMNS: { readonly [Field in keyof Columns]-?: string } = {
 };
 const FIELDS = Object.keys(COLUMNS) as (keyof Columns)[];
 
-/**
- * Writes profiles. Rollups depend on the user's zone, so a new zone rebuilds them in the same transaction; `onDeferred` is called
- * for a user with too many readings for that.
- */
-export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string) => void): ProfileWriter {
+/** Writes profiles. */
+export function createPgProfileWriter(pool: pg.Pool): ProfileWriter {
   return translatingErrors({
     async put(userId, { defaultTimeZone, ...given }, during = null) {
       const write = async (client: pg.PoolClient) => {
@@ -33,12 +29,8 @@ export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string
         const changes = { ...(await toDefault(client, userId, defaultTimeZone)), ...given };
         const columns = FIELDS.filter((field) => field in changes).map((field) => COLUMNS[field]);
         await client.query({ ...PUT, values: [userId, ...FIELDS.map((field) => changes[field]), columns] });
-        if (changes.timeZone === undefined) return false;
-        const state = await findRollupState(client, userId);
-        return !state.valid && !(await rebuildSmall(client, userId, state));
       };
-      const deferred = await writeForUser(pool, userId, write, { during });
-      if (deferred) onDeferred(userId);
+      await writeForUser(pool, userId, write, { during });
     },
   });
 }

@@ -2,12 +2,9 @@ import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import type { Identified, ReadingWindow, ReadingWriter } from '../app/ports.ts';
-import type { ImportKey } from '../domain/import-progress.ts';
 import type { NewReading, ReadingKey } from '../domain/reading.ts';
 import { lowerBound, upperBound, writeForUser } from './database.ts';
-import { findRollupState, rebuildSmall, refreshRollups, type TouchedHours } from './pg-rollups.ts';
-import { TYPES } from './rollup-types.ts';
-import { ROLLUP_VERSIONS } from './rollup-version.ts';
+import { refreshQuarters, TYPES_BY_END, type Written } from './pg-quarters.ts';
 
 const PUT = readStatement(new URL('sql/put-readings.sql', import.meta.url));
 const DELETE_BY_KEY = readStatement(new URL('sql/delete-readings.sql', import.meta.url));
@@ -26,88 +23,58 @@ interface Place {
   readonly id: string;
 }
 
-/** Readings changed by a statement, of types with the same gathering, and the hours in which they count. */
-interface Written extends TouchedHours {
-  readonly number: number;
-  readonly inserted: number;
-}
+/** Runs a statement that answers what it wrote, and refreshes the touched quarter hours. */
+type Run = (statement: Statement, values: readonly unknown[]) => Promise<Written>;
 
-interface ReadingWrite {
-  readonly client: pg.ClientBase;
-  /** Runs a statement that returns what it wrote, and refreshes the rollups of the touched hours. */
-  run(statement: Statement, values: readonly unknown[]): Promise<readonly Written[]>;
-}
-
-/**
- * Writes readings, and in the same transaction updates their counts and rollups. `onDeferred` is called for a user whose rollups
- * have to be rebuilt and who has too many readings to do that immediately.
- */
-export function createPgReadingWriter(
-  pool: pg.Pool,
-  onDeferred: (userId: string) => void,
-  pieceReadings = PIECE_READINGS,
-  versions = ROLLUP_VERSIONS,
-): ReadingWriter {
+/** Writes readings, and in the same transaction updates their counts and quarter hours. */
+export function createPgReadingWriter(pool: pg.Pool, pieceReadings = PIECE_READINGS): ReadingWriter {
   return translatingErrors({
-    async put(userId, readings, during) {
+    async put(userId, readings, during = null) {
       if (readings.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
-      const put = ({ run }: ReadingWrite) => run(PUT, toColumns(readings));
-      const { result: rows, deferred } = await writeReadings(pool, userId, put, during, versions);
-      if (deferred) onDeferred(userId);
-      const written = total(rows, 'number');
-      const inserted = total(rows, 'inserted');
-      return { inserted, updated: written - inserted, unchanged: readings.length - written };
+      const write = (client: pg.PoolClient) => runIn(client, userId)(PUT, toColumns(readings));
+      const { number, inserted } = await writeForUser(pool, userId, write, { during });
+      return { inserted, updated: number - inserted, unchanged: readings.length - number };
     },
     async delete(userId, keys, windows) {
       let deleted = 0;
-      let rebuildDue = false;
-      try {
-        for await (const { rows, deferred } of deletePieces(pool, userId, keys, windows, pieceReadings)) {
-          deleted += total(rows, 'number');
-          rebuildDue = deferred;
+      if (keys.length > 0) {
+        const write = (client: pg.PoolClient) => runIn(client, userId)(DELETE_BY_KEY, toKeyColumns(keys));
+        deleted += (await writeForUser(pool, userId, write)).number;
+      }
+      for (const window of windows) {
+        let from: Place | null = { startAt: lowerBound(window.range.from), id: FIRST_ID };
+        while (from !== null) {
+          const place: Place = from;
+          const piece = await writeForUser(pool, userId, (client) =>
+            deletePiece(client, userId, window, place, pieceReadings),
+          );
+          deleted += piece.number;
+          from = piece.next;
         }
-      } finally {
-        // Not before the last piece, because a rebuild would delay the next one.
-        if (rebuildDue) onDeferred(userId);
       }
       return deleted;
     },
   });
 }
 
-/** Deletes in separate transactions, with interruptions possible in between. Yields what each of them wrote. */
-async function* deletePieces(
-  pool: pg.Pool,
-  userId: string,
-  keys: readonly Identified<ReadingKey>[],
-  windows: readonly ReadingWindow[],
-  limit: number,
-): AsyncGenerator<{ rows: readonly Written[]; deferred: boolean }> {
-  if (keys.length > 0) {
-    const deleteKeys = ({ run }: ReadingWrite) => run(DELETE_BY_KEY, toKeyColumns(keys));
-    const { result, deferred } = await writeReadings(pool, userId, deleteKeys);
-    yield { rows: result, deferred };
-  }
-  for (const window of windows) {
-    let from: Place | null = { startAt: lowerBound(window.range.from), id: FIRST_ID };
-    while (from !== null) {
-      const place: Place = from;
-      const deletePiece = (write: ReadingWrite) => deletePieceFrom(place, write, userId, window, limit);
-      const { result, deferred } = await writeReadings(pool, userId, deletePiece);
-      yield { rows: result.rows, deferred };
-      from = result.next;
-    }
-  }
+function runIn(client: pg.PoolClient, userId: string): Run {
+  return async (statement, values) => {
+    const { rows } = await client.query<Written>({ ...statement, values: [userId, TYPES_BY_END, ...values] });
+    const [written] = rows;
+    if (written === undefined) throw new Error('the statement returned no row');
+    await refreshQuarters(client, userId, written);
+    return written;
+  };
 }
 
-/** Deletes the readings of a window within one piece. Returns where the next piece starts; null at the end. */
-async function deletePieceFrom(
-  from: Place,
-  { client, run }: ReadingWrite,
+/** Deletes the readings of a window within one piece. Returns their number, and where the next piece starts; null at the end. */
+async function deletePiece(
+  client: pg.PoolClient,
   userId: string,
   { metric, source, range }: ReadingWindow,
+  from: Place,
   limit: number,
-): Promise<{ rows: readonly Written[]; next: Place | null }> {
+): Promise<{ number: number; next: Place | null }> {
   const end = upperBound(range.to);
   const found = await client.query<Place>({
     ...FIND_NEXT_PIECE,
@@ -116,30 +83,8 @@ async function deletePieceFrom(
   const next = found.rows[0] ?? null;
   const to = next ?? { startAt: end, id: FIRST_ID };
   const values = [metric, source, from.startAt, from.id, to.startAt, to.id];
-  return { rows: await run(DELETE_PIECE, values), next };
-}
-
-/** Runs a write in a transaction; `deferred` tells whether the rollups have to be rebuilt in the background. */
-async function writeReadings<T>(
-  pool: pg.Pool,
-  userId: string,
-  change: (write: ReadingWrite) => Promise<T>,
-  during: ImportKey | null = null,
-  versions = ROLLUP_VERSIONS,
-): Promise<{ result: T; deferred: boolean }> {
-  const write = async (client: pg.PoolClient) => {
-    const state = await findRollupState(client, userId, versions);
-    const { timeZone, valid } = state;
-    const run: ReadingWrite['run'] = async (statement, written) => {
-      const values = [userId, timeZone, TYPES['by-end'], TYPES['by-start'], ...written];
-      const { rows } = await client.query<Written>({ ...statement, values });
-      if (valid) await refreshRollups(client, userId, timeZone, rows);
-      return rows;
-    };
-    const result = await change({ client, run });
-    return { result, deferred: !valid && !(await rebuildSmall(client, userId, state, versions)) };
-  };
-  return writeForUser(pool, userId, write, { during });
+  const { number } = await runIn(client, userId)(DELETE_PIECE, values);
+  return { number, next };
 }
 
 function toColumns(readings: readonly Identified<NewReading>[]): unknown[] {
@@ -168,8 +113,4 @@ function toKeyColumns(keys: readonly Identified<ReadingKey>[]): unknown[] {
     keys.map(({ startAt }) => startAt.toISOString()),
     keys.map(({ id }) => id),
   ];
-}
-
-function total(rows: readonly Written[], column: 'number' | 'inserted'): number {
-  return rows.reduce((sum, row) => sum + row[column], 0);
 }

@@ -8,15 +8,16 @@ import { readStatement, type Statement } from '@phds/service-kit/postgres/statem
 import type pg from 'pg';
 import type { Page, ReadingQuery, ReadingReader } from '../app/ports.ts';
 import type { Reading } from '../domain/reading.ts';
-import { coverHours } from '../domain/span-cover.ts';
+import { splitRange } from '../domain/window.ts';
 import { lowerBound, ONE_SERVER, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
 
 const NEWEST = byCategoryOrType(readStatement(new URL('sql/readings-newest.sql', import.meta.url)));
-const BY_OFFSET = byCategoryOrType(readStatement(new URL('sql/readings-by-offset.sql', import.meta.url)));
-const BY_COUNTS = byCategoryOrType(readStatement(new URL('sql/readings-by-counts.sql', import.meta.url)));
+const PAGE = byCategoryOrType(readStatement(new URL('sql/readings-page.sql', import.meta.url)));
 
-/** Up to this offset, skipping rows costs less than finding the hour in which the page starts. */
-const MAX_SKIPPED = 500;
+/** Up to this offset, skipping rows costs less than finding the day in which the page starts. */
+const MAX_SKIPPED = 5_000;
+
+const DAY_MS = 86_400_000;
 
 /** A statement answers at most 64 queries of the newest page, and fewer if their pages are larger than the default. */
 const MAX_MERGED_ROWS = 64 * PAGE_SIZE_DEFAULT;
@@ -117,9 +118,10 @@ async function list(pool: pg.Pool, query: ReadingQuery): Promise<Page<Reading>> 
 
 function toStatement(query: ReadingQuery): Statement & { readonly values: unknown[] } {
   const { userId, category, metric, range, limit, offset } = query;
-  const { edges, spans } = coverHours(range);
+  const { whole, edges } = splitRange(range, DAY_MS);
+  const isOfAll = range.from === null && range.to === null && offset <= MAX_SKIPPED;
   return {
-    ...(offset > MAX_SKIPPED ? BY_COUNTS : BY_OFFSET)[columnOf(query)],
+    ...PAGE[columnOf(query)],
     values: [
       userId,
       metric ?? category,
@@ -128,9 +130,9 @@ function toStatement(query: ReadingQuery): Statement & { readonly values: unknow
       offset,
       lowerBound(range.from),
       upperBound(range.to),
-      spans.map(({ span }) => span),
-      spans.map(({ from }) => lowerBound(from)),
-      spans.map(({ to }) => upperBound(to)),
+      isOfAll ? 'all' : 'day',
+      whole === null ? 'infinity' : lowerBound(whole.from),
+      whole === null ? 'infinity' : upperBound(whole.to),
       edges.map(({ from }) => lowerBound(from)),
       edges.map(({ to }) => upperBound(to)),
     ],

@@ -1,5 +1,4 @@
 import type { MetricKey } from '@phds/catalog/metrics';
-import { getMetric } from '@phds/catalog/metrics';
 import { createTurns, type TurnLimits, type Turns } from '@phds/service-kit/batcher';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
@@ -7,19 +6,11 @@ import { toHalf } from '@phds/service-kit/postgres/postgres';
 import type pg from 'pg';
 import type { SummaryQuery, SummaryReader } from '../app/ports.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
-import { coverByHours, coverByReadings, coverByRollups, type SummaryCover } from '../domain/summary-cover.ts';
-import { haveSameHours } from '../domain/time-zone.ts';
-import { readWithin } from './database.ts';
+import { notBefore } from '../domain/window.ts';
+import { lowerBound, readWithin } from './database.ts';
 import { type SummaryStatement, toAggregation, toTrend } from './summary-statements.ts';
 
-interface AnyRow {
-  /** Whether the required rollups exist. */
-  readonly usable: boolean;
-  /** The zone of the existing rollups; null for none. */
-  readonly time_zone: string | null;
-}
-
-/** Limits of the summaries computed from readings. */
+/** Limits of large summaries. */
 export interface ScanLimits extends Pick<TurnLimits, 'maxQueued' | 'maxWaitMs'> {
   /** Milliseconds. */
   readonly statementTimeoutMs: number;
@@ -28,57 +19,49 @@ export interface ScanLimits extends Pick<TurnLimits, 'maxQueued' | 'maxWaitMs'> 
 /** Maximum number of these at once, if the pool has twice as many connections; one app uses at most half of the slots. */
 const SCANS = 4;
 
+/** Summaries of longer periods of more readings than this are large: they take up to a second. */
+const LARGE_MS = 2 * 366 * 86_400_000;
+const LARGE_READINGS = 300_000;
+
+const COUNT = `
+  SELECT coalesce(sum(count), 0)::float8 AS total FROM reading_count
+  WHERE user_id = $1 AND type = ANY($2::text[]) AND span = $3 AND start_at >= $4::timestamptz`;
+
 /**
- * Computes summaries from rollups, and from readings where a window cuts an hour. For a zone other than that of the rollups it uses
- * hours if these are the same, else the readings, as it does without rollups. The duration then grows with the number of readings,
- * so only a few run at once, shared fairly between apps, and other work finds connections. Other statements take turns in `reads`.
+ * Computes summaries from quarter hours, and from readings where a window cuts one. The duration grows with the number of
+ * quarter hours, so only a few large ones run at once, shared fairly between apps, and other work finds connections. Other statements
+ * take turns in `reads`.
  */
 export function createPgSummaries(pool: pg.Pool, limits: ScanLimits, reads?: Turns): SummaryReader {
   const atOnce = Math.min(SCANS, toHalf(pool));
   const turns = createTurns({ ...limits, atOnce, perKey: Math.ceil(atOnce / 2) });
-  const ask = async <Row extends AnyRow>(
-    query: SummaryQuery,
-    toStatement: (cover: SummaryCover) => SummaryStatement,
-  ): Promise<Row[]> => {
-    const { timeZone, metrics } = query;
-    const ways = [...new Set(metrics.map((metric) => getMetric(metric).bucketBy))];
-    const run = async (cover: SummaryCover) => {
-      const ask = () => asked(pool.query<Row>(toStatement(cover)));
-      return (await (reads?.(query.askedBy, ask) ?? ask())).rows;
-    };
-    const rows = await run(coverByRollups(query, timeZone, ways));
-    if (rows[0]?.usable === true) return rows;
-    const other = rows[0]?.time_zone ?? null;
-    if (other !== null && haveSameHours(other, timeZone)) {
-      const rowsOfHours = await run(coverByHours(query, timeZone, other, ways));
-      if (rowsOfHours[0]?.usable === true) return rowsOfHours;
+  const isLarge = async ({ userId, metrics, range, since }: SummaryQuery) => {
+    const { from, to } = notBefore(range, since);
+    if (from !== null && to !== null && to.getTime() - from.getTime() <= LARGE_MS) return false;
+    const values = [userId, metrics, from === null ? 'all' : 'day', lowerBound(from)];
+    const { rows } = await pool.query<{ total: number }>({ name: 'count-summarised', text: COUNT, values });
+    return (rows[0]?.total ?? 0) > LARGE_READINGS;
+  };
+  const ask = async <Row extends pg.QueryResultRow>(query: SummaryQuery, statement: SummaryStatement) => {
+    const { askedBy } = query;
+    if (await isLarge(query)) {
+      const scan = (client: pg.ClientBase) => asked(client.query<Row>(statement));
+      return (await turns(askedBy, () => readWithin(pool, limits.statementTimeoutMs, scan))).rows;
     }
-    const statement = toStatement(coverByReadings(query, ways));
-    const scan = (client: pg.ClientBase) => asked(client.query<Row>(statement));
-    const result = await turns(query.askedBy, () => readWithin(pool, limits.statementTimeoutMs, scan));
-    return result.rows;
+    const ask = () => asked(pool.query<Row>(statement));
+    return (await (reads?.(askedBy, ask) ?? ask())).rows;
   };
   return translatingErrors({
     async summarise(query) {
-      const rows = await ask<SummaryRow | NoRow>(query, (cover) => toAggregation(query, cover));
-      const byType = new Map(rows.filter(isRow).map((row) => [row.type, toSummary(row)]));
+      const rows = await ask<SummaryRow>(query, toAggregation(query));
+      const byType = new Map(rows.map((row) => [row.type, toSummary(row)]));
       return query.metrics.flatMap((metric) => byType.get(metric) ?? []);
     },
     async trend(query) {
-      const rows = await ask<PointRow | (NoRow & { total: number })>(query, (cover) => toTrend(query, cover));
-      return { items: rows.filter(isRow).map(toPoint), total: rows[0]?.total ?? 0 };
+      const rows = await ask<PointRow | NoPoint>(query, toTrend(query));
+      return { items: rows.filter(isPoint).map(toPoint), total: rows[0]?.total ?? 0 };
     },
   });
-}
-
-interface NoRow extends AnyRow {
-  readonly type: null;
-}
-
-function isRow<Row extends { readonly type: MetricKey | null }>(
-  row: Row,
-): row is Exclude<Row, { readonly type: null }> {
-  return row.type !== null;
 }
 
 const UNKNOWN_ZONE = '22023';
@@ -93,7 +76,7 @@ async function asked<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-interface SummaryRow extends AnyRow {
+interface SummaryRow {
   type: MetricKey;
   count: number;
   sum: number;
@@ -110,7 +93,7 @@ function toSummary(row: SummaryRow): MetricSummary {
   return { metric, count, sum, min, max, below, above, latest: { value: row.latest, at: row.at } };
 }
 
-interface PointRow extends AnyRow {
+interface PointRow {
   total: number;
   type: MetricKey;
   start: Date;
@@ -121,6 +104,15 @@ interface PointRow extends AnyRow {
   max: number;
   start_offset: number;
   end_offset: number;
+}
+
+interface NoPoint {
+  total: number;
+  type: null;
+}
+
+function isPoint(row: PointRow | NoPoint): row is PointRow {
+  return row.type !== null;
 }
 
 function toPoint(row: PointRow): TrendPoint {

@@ -5,17 +5,16 @@ import { readStatement } from '@phds/service-kit/postgres/statement';
 import type pg from 'pg';
 import type { UserEraser } from '../app/ports.ts';
 import { ONE_SERVER, writeForUser } from './database.ts';
+import { refreshQuarters, TYPES_BY_END, type Written } from './pg-quarters.ts';
 
 const ERASE_READINGS = readStatement(new URL('sql/erase-readings.sql', import.meta.url));
 
 /**
  * Every table with rows of a person, in deletion order; a test compares it with the schema. Imports come first, so that running
- * ones cannot restore anything, then the state of the rollups, which invalidates the rest of them. Changes come after what they are
- * about, so that a cursor of an app expires when nothing is left.
+ * ones cannot restore anything. Changes come after what they are about, so that a cursor of an app expires when nothing is left.
  */
 export const USER_TABLES = [
   'import',
-  'rollup_state',
   'profile',
   'symptom',
   'adherence_entry',
@@ -26,9 +25,8 @@ export const USER_TABLES = [
   'mood_entry',
   'report',
   'ehr_record',
-  'hour_rollup',
-  'day_rollup',
   'reading',
+  'reading_quarter',
   'deleted_reading',
   'reading_change',
   'reading_count',
@@ -39,7 +37,7 @@ const PIECE_ROWS = 20_000;
 
 /**
  * Erases a person in pieces, each in its own transaction, until nothing is left. The state after each piece is consistent: readings
- * are deleted with their counts, and no summary uses rollups. A repeat therefore continues where the last one stopped.
+ * are deleted with their counts and quarter hours. A repeat therefore continues where the last one stopped.
  */
 export function createPgUserEraser(
   pool: pg.Pool,
@@ -104,7 +102,9 @@ async function eraseRows(
   limit: number,
 ): Promise<number> {
   if (table === 'reading') {
-    const { rows } = await client.query<{ number: number }>({ ...ERASE_READINGS, values: [userId, limit] });
+    const values = [userId, TYPES_BY_END, limit];
+    const { rows } = await client.query<Written>({ ...ERASE_READINGS, values });
+    for (const written of rows) await refreshQuarters(client, userId, written);
     return rows[0]?.number ?? 0;
   }
   const { rowCount } =

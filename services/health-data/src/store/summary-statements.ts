@@ -2,10 +2,8 @@ import { getMetric } from '@phds/catalog/metrics';
 import type { TrendBucket } from '@phds/catalog/wire-names';
 import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
 import type { Slice, SummaryQuery } from '../app/ports.ts';
-import type { SummaryCover } from '../domain/summary-cover.ts';
-import { notBefore } from '../domain/window.ts';
+import { notBefore, type Range, splitRange } from '../domain/window.ts';
 import { lowerBound, upperBound } from './database.ts';
-import { ROLLUP_VERSION } from './rollup-version.ts';
 
 const AGGREGATION = readStatement(new URL('sql/aggregation.sql', import.meta.url));
 
@@ -19,36 +17,24 @@ export interface SummaryStatement extends Statement {
   readonly values: unknown[];
 }
 
-export function toAggregation(query: SummaryQuery, cover: SummaryCover): SummaryStatement {
+export function toAggregation(query: SummaryQuery): SummaryStatement {
   const { from, to } = notBefore(query.range, query.since);
-  const spans = cover.spans.map((run) =>
-    run.from === null && run.to === null ? { ...run, span: 'all' } : run,
-  );
-  const values = [...toSharedValues(query, cover, spans), lowerBound(from), upperBound(to)];
-  return { ...AGGREGATION, values };
+  return { ...AGGREGATION, values: [...toSharedValues(query), lowerBound(from), upperBound(to)] };
 }
 
-export function toTrend(
-  query: SummaryQuery & Slice & { readonly bucket: TrendBucket },
-  cover: SummaryCover,
-): SummaryStatement {
-  const values = [...toSharedValues(query, cover, cover.spans), query.limit, query.offset];
-  return { ...TRENDS[query.bucket], values };
+export function toTrend(query: SummaryQuery & Slice & { readonly bucket: TrendBucket }): SummaryStatement {
+  return { ...TRENDS[query.bucket], values: [...toSharedValues(query), query.limit, query.offset] };
 }
 
-type SpanRuns = readonly (Omit<SummaryCover['spans'][number], 'span'> & { readonly span: string })[];
-
-/** Values $1 to $20, shared by the statements. */
-function toSharedValues(
-  { userId, timeZone, metrics, since }: SummaryQuery,
-  { readings, hours, rollupZone }: SummaryCover,
-  spans: SpanRuns,
-): unknown[] {
+/** Values $1 to $14, shared by the statements. */
+function toSharedValues({ userId, timeZone, metrics, since, range }: SummaryQuery): unknown[] {
   const types = metrics.map(getMetric);
+  const parts = [...new Set(types.map(({ bucketBy }) => bucketBy))].map((by) => toParts(by, range, since));
+  const readings = parts.flatMap((part) => part.readings);
+  const quarters = parts.flatMap((part) => part.quarters);
   return [
     userId,
     timeZone,
-    ROLLUP_VERSION,
     metrics,
     types.map(({ kind }) => kind),
     types.map(({ bucketBy }) => bucketBy),
@@ -58,13 +44,29 @@ function toSharedValues(
     readings.map(({ by }) => by),
     readings.map(({ from }) => lowerBound(from)),
     readings.map(({ to }) => upperBound(to)),
-    spans.map(({ by }) => by),
-    spans.map(({ span }) => span),
-    spans.map(({ from }) => lowerBound(from)),
-    spans.map(({ to }) => upperBound(to)),
-    hours.map(({ by }) => by),
-    hours.map(({ from }) => lowerBound(from)),
-    hours.map(({ to }) => upperBound(to)),
-    rollupZone,
+    quarters.map(({ by }) => by),
+    quarters.map(({ from }) => lowerBound(from)),
+    quarters.map(({ to }) => upperBound(to)),
   ];
+}
+
+type KeyedBy = 'start' | 'end';
+
+const QUARTER_MS = 900_000;
+
+// No interval that is keyed by its end is longer (reading.ts).
+const LONGEST_MS = 86_400_000;
+
+/**
+ * The parts of a summary, which do not overlap: the quarter hours, and what is summed up from readings, where the range cuts a quarter hour and
+ * where an interval may end in the range that starts before `since`.
+ */
+function toParts(by: KeyedBy, range: Range, since: Date | null) {
+  const within = notBefore(range, since);
+  const settled = by === 'start' || since === null ? null : new Date(since.getTime() + LONGEST_MS);
+  const later = notBefore(within, settled);
+  const unsettled = later === within ? [] : [{ from: within.from, to: later.from }];
+  const { whole, edges } = splitRange(later, QUARTER_MS);
+  const keyed = (ranges: readonly Range[]) => ranges.map((one) => ({ ...one, by }));
+  return { readings: keyed([...unsettled, ...edges]), quarters: keyed(whole === null ? [] : [whole]) };
 }

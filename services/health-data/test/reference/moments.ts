@@ -7,7 +7,7 @@ const DAY = 24 * HOUR;
 
 /**
  * Zones with unusual clocks: changes at midnight, by half an hour, by two hours, or during Ramadan; offsets with quarters of an
- * hour; a skipped day; no changes.
+ * hour; a skipped day; no changes. Their offsets were whole quarter hours since 1967; that of Kiritimati was not until 1979.
  */
 export const ZONES = [
   'UTC',
@@ -26,7 +26,7 @@ export const ZONES = [
   'America/Sao_Paulo',
   'Asia/Tehran',
   'Antarctica/Troll',
-  'Pacific/Kiritimati',
+  'Pacific/Tongatapu',
   'Pacific/Pago_Pago',
 ] as const;
 

@@ -1,24 +1,18 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { openPostgres } from '@phds/service-kit/postgres/postgres';
-import { createLogger } from '@phds/service-kit/telemetry/log';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { shared } from '@phds/test-kit/shared';
 import type { IngestionPorts } from '../../src/app/ingestion.ts';
 import type { DataPorts } from '../../src/app/resources.ts';
-import { startRollupRebuilds } from '../../src/app/rollup-rebuilds.ts';
 import { toPoolSettings } from '../../src/store/database.ts';
 import { createPgReadingChanges } from '../../src/store/pg-reading-changes.ts';
-import { createPgRollupStore } from '../../src/store/pg-rollup-store.ts';
 import { createStores } from '../every-store.ts';
 
 const POOL_SIZE = 8;
-const REBUILD_INTERVAL_MS = 3_600_000;
 
 /** Changes that the second instance searches for a page: few, so that searches often end before a page is full. */
 const SEARCHED = 2;
-
-const log = createLogger({ service: 'health-data', level: 'silent' });
 
 /** The dependencies of the use cases in one running service, without the wire. */
 export interface Instance {
@@ -51,16 +45,7 @@ function openInstance(database: TestDatabase, clock: Clock, changesSearched?: nu
       settings: toPoolSettings(database),
     }),
   );
-  const rollups = createPgRollupStore(pool, undefined, database);
-  const failureOf = () => () => undefined;
-  const rebuilds = shared.use(
-    startRollupRebuilds({ rollups, intervalMs: REBUILD_INTERVAL_MS, log, failureOf }),
-  );
-  const { readingWriter, recordWriter, profileWriter, eraser, ...stores } = createStores(
-    pool,
-    rebuilds.request,
-    database,
-  );
+  const { readingWriter, recordWriter, profileWriter, eraser, ...stores } = createStores(pool, database);
   const readingChanges = createPgReadingChanges(pool, changesSearched);
   return {
     data: { ...stores, readingChanges, changeDays: 400, clock },

@@ -53,10 +53,11 @@ CREATE TABLE "reading_count" (
 );
 
 -- CreateTable
-CREATE TABLE "hour_rollup" (
+CREATE TABLE "reading_quarter" (
     "user_id" TEXT COLLATE "C" NOT NULL,
     "type" TEXT COLLATE "C" NOT NULL,
-    "hour" TIMESTAMPTZ(3) NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    "source" TEXT COLLATE "C" NOT NULL,
     "count" INTEGER NOT NULL,
     "sum" DOUBLE PRECISION NOT NULL,
     "min" DOUBLE PRECISION NOT NULL,
@@ -64,34 +65,7 @@ CREATE TABLE "hour_rollup" (
     "below" INTEGER NOT NULL,
     "above" INTEGER NOT NULL,
 
-    CONSTRAINT "hour_rollup_pkey" PRIMARY KEY ("user_id","type","hour")
-);
-
--- CreateTable
-CREATE TABLE "day_rollup" (
-    "user_id" TEXT COLLATE "C" NOT NULL,
-    "type" TEXT COLLATE "C" NOT NULL,
-    "span" TEXT COLLATE "C" NOT NULL,
-    "start_on" DATE NOT NULL,
-    "count" INTEGER NOT NULL,
-    "sum" DOUBLE PRECISION NOT NULL,
-    "min" DOUBLE PRECISION NOT NULL,
-    "max" DOUBLE PRECISION NOT NULL,
-    "below" INTEGER NOT NULL,
-    "above" INTEGER NOT NULL,
-    "hours" INTEGER NOT NULL,
-    "days" INTEGER NOT NULL,
-
-    CONSTRAINT "day_rollup_pkey" PRIMARY KEY ("user_id","type","span","start_on")
-);
-
--- CreateTable
-CREATE TABLE "rollup_state" (
-    "user_id" TEXT COLLATE "C" NOT NULL,
-    "time_zone" TEXT COLLATE "C" NOT NULL,
-    "version" TEXT COLLATE "C" NOT NULL,
-
-    CONSTRAINT "rollup_state_pkey" PRIMARY KEY ("user_id")
+    CONSTRAINT "reading_quarter_pkey" PRIMARY KEY ("user_id","type","at","source")
 );
 
 -- CreateTable

@@ -1,23 +1,26 @@
--- A summary for each metric type with readings; a single row without a type when there are none or rollups are
--- unusable.
+-- A summary for each metric type with readings.
 --
--- Readings, hours and spans of the cover (domain/summary-cover.ts) are disjoint, so each is summed up for itself and
--- the sums are added. MATERIALIZED and OFFSET 0 keep the lookups apart, so that each range finds its rows by its own
--- bounds, however many rows the planner expects.
+-- The ranges of quarter hours and of readings are disjoint (summary-statements.ts), so each is summed up for itself and the sums
+-- are added. MATERIALIZED and OFFSET 0 keep the lookups apart, so that each range finds its rows by its own bounds, however
+-- many rows the planner expects.
 --
--- Indexes: reading_pkey, hour_rollup_pkey, day_rollup_pkey, rollup_state_pkey.
--- Values:  $1 user, $2 zone, $3 version of the rollups,
---          $4 to $8 metric types: key, kind, what counts (start or end), reference range,
---          $9 no reading that starts earlier counts, $10 to $12 ranges of readings,
---          $13 to $16 ranges of whole days, months and years in rollups, $17 to $19 ranges of whole hours in rollups,
---          $20 zone that the rollups must be of,
---          $21 and $22 bounds between which the newest reading is searched.
+-- Indexes: reading_pkey, reading_quarter_pkey.
+-- Values:  $1 user, $2 zone,
+--          $3 to $7 metric types: key, kind, what counts (start or end), reference range,
+--          $8 no reading that starts earlier counts, $9 to $11 ranges of readings, $12 to $14 ranges of quarter hours,
+--          $15 and $16 bounds between which the newest reading is searched.
 WITH
--- include: parts/summary-rows.sql
+-- include: parts/summary-ranges.sql
+hourly_metric AS (
+  SELECT *
+  FROM metric
+  WHERE kind = 'additive'
+),
+-- include: parts/counted-hours.sql
 -- The sum of a day is rounded before it is compared: binary noise must not put a total below a limit that it meets.
 additive_day AS (
   SELECT type, low, high, timezone($2, hour)::date AS day, round(sum(sum)::numeric, 3)::float8 AS value
-  FROM additive_hour
+  FROM counted_hour
   JOIN metric USING (type)
   GROUP BY 1, 2, 3, 4
 ),
@@ -36,34 +39,22 @@ part AS (
   WHERE kind = 'average'
   GROUP BY type
   UNION ALL
-  SELECT type, rollup.*
+  SELECT type, quarters.*
   FROM metric
-  JOIN hour_range USING (keyed_by)
+  JOIN quarter_range USING (keyed_by)
   CROSS JOIN LATERAL (
     SELECT sum(count), sum(sum), min(min), max(max), sum(below), sum(above)
-    FROM hour_rollup
-    WHERE user_id = $1 AND type = metric.type AND hour >= lower AND hour < upper
+    FROM reading_quarter
+    WHERE user_id = $1 AND type = metric.type AND at >= lower AND at < upper
     HAVING count(*) > 0
     OFFSET 0
-  ) AS rollup
+  ) AS quarters
   WHERE kind = 'average'
   UNION ALL
-  SELECT type, 1, value, value, value, coalesce((value < low)::int, 0), coalesce((value > high)::int, 0)
+  SELECT type, count(*), sum(value), min(value), max(value), count(*) FILTER (WHERE value < low),
+    count(*) FILTER (WHERE value > high)
   FROM additive_day
-  UNION ALL
-  -- A month and longer describe an additive type by its days; a day is described by its sum.
-  SELECT type, rollup.*
-  FROM metric
-  JOIN span_range USING (keyed_by)
-  CROSS JOIN LATERAL (
-    SELECT sum(CASE kind WHEN 'additive' THEN days ELSE count END), sum(sum),
-      min(CASE WHEN kind = 'additive' AND span_range.span = 'day' THEN sum ELSE min END),
-      max(CASE WHEN kind = 'additive' AND span_range.span = 'day' THEN sum ELSE max END), sum(below), sum(above)
-    FROM day_rollup
-    WHERE user_id = $1 AND type = metric.type AND span = span_range.span AND start_on >= lower AND start_on < upper
-    HAVING count(*) > 0
-    OFFSET 0
-  ) AS rollup
+  GROUP BY type
 ),
 summary AS (
   SELECT type, sum(count)::int AS count, sum(sum) AS sum, min(min) AS min, max(max) AS max, sum(below)::int AS below,
@@ -71,29 +62,14 @@ summary AS (
   FROM part
   GROUP BY type
 ),
-day_total AS (
-  SELECT type, day, value
-  FROM additive_day
-  UNION ALL
-  SELECT type, start_on, sum
-  FROM metric
-  JOIN whole_days USING (keyed_by)
-  CROSS JOIN LATERAL (
-    SELECT start_on, sum
-    FROM day_rollup
-    WHERE user_id = $1 AND type = metric.type AND span = 'day' AND start_on >= lower AND start_on < upper
-    ORDER BY start_on DESC
-    LIMIT 1
-  ) AS rollup
-  WHERE kind = 'additive'
-),
+-- timezone() means the second of two midnights that an autumn night calls by the same name; the CASE goes back to the first.
 newest_day AS (
   SELECT DISTINCT ON (type) type,
     timezone($2, day::timestamp)
       - CASE WHEN timezone($2, timezone($2, day::timestamp) - interval '1 hour') = day::timestamp
           THEN interval '1 hour' ELSE interval '0' END AS at,
     value
-  FROM day_total
+  FROM additive_day
   ORDER BY type, day DESC
 ),
 newest_reading AS (
@@ -104,7 +80,7 @@ newest_reading AS (
     FROM (
       SELECT id, type, value, source, start_at, end_at
       FROM reading
-      WHERE user_id = $1 AND type = metric.type AND value IS NOT NULL AND start_at >= $21 AND start_at < $22
+      WHERE user_id = $1 AND type = metric.type AND value IS NOT NULL AND start_at >= $15 AND start_at < $16
       ORDER BY start_at DESC
       FETCH FIRST 1 ROWS WITH TIES
     ) AS tied
@@ -118,6 +94,6 @@ newest AS (
   UNION ALL
   SELECT * FROM newest_reading
 )
-SELECT usable, time_zone, summary.*, newest.at, newest.value AS latest
-FROM rollups
-LEFT JOIN (summary JOIN newest USING (type)) ON true;
+SELECT summary.*, newest.at, newest.value AS latest
+FROM summary
+JOIN newest USING (type);

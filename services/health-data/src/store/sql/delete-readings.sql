@@ -2,12 +2,12 @@
 -- put-readings.sql; none is inserted. The change is numbered as there, and each reading moves to deleted_reading.
 --
 -- Indexes: reading_pkey, reading_count_pkey, reading_change_pkey.
--- Values:  $1 user, $2 zone, $3 and $4 types gathered by end and by start, $5 to $7 keys: type, start and id.
+-- Values:  $1 user, $2 types that count by their end, $3 to $5 keys: type, start and id.
 WITH
 -- include: parts/next-change.sql
 written AS (
   DELETE FROM reading
-  WHERE user_id = $1 AND (type, start_at, id) IN (SELECT * FROM unnest($5::text[], $6::timestamptz[], $7::uuid[]))
+  WHERE user_id = $1 AND (type, start_at, id) IN (SELECT * FROM unnest($3::text[], $4::timestamptz[], $5::uuid[]))
   RETURNING id, type, category, start_at, end_at, source, false AS inserted
 ),
 -- include: parts/deleted-readings.sql

@@ -1,6 +1,5 @@
--- Adds readings or changes their values, and adds the new ones to reading_count. Answers which hours of the user's zone
--- changed (as two arrays in pairs, for each way of gathering, rollup-types.ts), and how many readings were written and
--- inserted.
+-- Adds readings or changes their values, and adds the new ones to reading_count. Answers which quarter hours changed, and
+-- how many readings were written and inserted.
 --
 -- The change gets the next number of the user. The snapshot is taken under the user's lock, so changes commit in the
 -- order of their numbers. A reading that was deleted and is stored again leaves deleted_reading.
@@ -9,20 +8,19 @@
 -- xmax is 0 in rows that this statement inserted.
 --
 -- Indexes: reading_pkey, reading_count_pkey, reading_change_pkey, deleted_reading_pkey, deleted_reading_changes_idx.
--- Values:  $1 user, $2 zone, $3 and $4 types gathered by end and by start, $5 to $11 columns of
---          the readings.
+-- Values:  $1 user, $2 types that count by their end, $3 to $9 columns of the readings.
 WITH
 -- include: parts/next-change.sql
 written AS (
   INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
   SELECT $1, put.*, number
-  FROM unnest($5::uuid[], $6::text[], $7::text[], $8::timestamptz[], $9::timestamptz[], $10::float8[], $11::text[])
+  FROM unnest($3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[], $8::float8[], $9::text[])
     AS put
   CROSS JOIN change
   ON CONFLICT (user_id, type, start_at, id) DO UPDATE
     SET value = excluded.value, change_number = excluded.change_number
     WHERE reading.value IS DISTINCT FROM excluded.value
-  RETURNING id, type, category, start_at, end_at, xmax = 0 AS inserted
+  RETURNING id, type, category, start_at, end_at, source, xmax = 0 AS inserted
 ),
 -- include: parts/recorded-change.sql
 stored_again AS (
@@ -42,8 +40,8 @@ restored AS (
   WHERE user_id = $1 AND type = ANY (ARRAY(SELECT type FROM stored_again))
     AND start_at = ANY (ARRAY(SELECT start_at FROM stored_again)) AND id = ANY (ARRAY(SELECT id FROM stored_again))
 ),
-hours AS (
-  SELECT type, date_trunc('hour', start_at, 'UTC') AS hour, count(*) AS number
+days AS (
+  SELECT type, date_trunc('day', start_at, 'UTC') AS day, count(*) AS number
   FROM written
   WHERE inserted
   GROUP BY 1, 2
@@ -55,4 +53,4 @@ counted AS (
   FROM covering
   ON CONFLICT (user_id, type, span, start_at) DO UPDATE SET count = reading_count.count + excluded.count
 ),
--- include: parts/touched-hours.sql
+-- include: parts/touched-quarters.sql

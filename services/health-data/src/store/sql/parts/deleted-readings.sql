@@ -7,4 +7,4 @@ buried AS (
   CROSS JOIN change
 ),
 -- include: lowered-counts.sql
--- include: touched-hours.sql
+-- include: touched-quarters.sql

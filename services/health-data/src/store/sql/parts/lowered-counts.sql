@@ -1,6 +1,6 @@
 -- Takes the readings that were deleted (`written`) off reading_count.
-hours AS (
-  SELECT type, date_trunc('hour', start_at, 'UTC') AS hour, count(*) AS number
+days AS (
+  SELECT type, date_trunc('day', start_at, 'UTC') AS day, count(*) AS number
   FROM written
   GROUP BY 1, 2
 ),

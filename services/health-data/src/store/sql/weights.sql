@@ -1,4 +1,5 @@
--- As weights-by-rollups.sql, from the readings: for a zone that the rollups are not of.
+-- A page of weight entries: of each local day with Weight readings the newest one, newest day first, each with the number
+-- of such days. A single row without an id when the page is empty. A person has a few hundred a year, so all are read.
 --
 -- The bounds of dates are midnights UTC; sessions are in UTC, so the cast to a date gives that very date.
 --
@@ -26,7 +27,7 @@ page AS (
   ORDER BY day DESC
   LIMIT $6 OFFSET $7
 )
-SELECT id, value, day, total, true AS usable, start_at
+SELECT id, value, start_at, day, total
 FROM total
 LEFT JOIN page ON true
 ORDER BY day DESC;

@@ -6,38 +6,28 @@ import { toReadingId } from '../src/app/row-ids.ts';
 import type { ImportKey } from '../src/domain/import-progress.ts';
 import { createPgProfileWriter } from '../src/store/pg-profile-writer.ts';
 import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
-import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
-import { computeKept, type ReadingRow } from './rollup-reference.ts';
+import { computeDerived, type ReadingRow } from './derived-rows.ts';
 import { shareStorePool } from './store-pool.ts';
 
 /** The stores that write readings and derived tables, on a database of their own, for all tests of the file. */
-export async function shareRollupHarness(poolSize = 8) {
-  const { database, pool } = await shareStorePool('rollups', poolSize);
-  const deferred: string[] = [];
-  const readings = createPgReadingWriter(pool, (userId) => deferred.push(userId));
-  const keptOf = (userId: string) => readKept(pool, userId);
+export async function shareWritingHarness(poolSize = 8) {
+  const { database, pool } = await shareStorePool('writing', poolSize);
+  const readings = createPgReadingWriter(pool);
+  const derivedOf = (userId: string) => readDerived(pool, userId);
   const storedOf = (userId: string) => readStored(pool, userId);
   return {
     database,
     pool,
-    readings,
-    profiles: createPgProfileWriter(pool, (userId) => deferred.push(userId)),
-    rollups: createPgRollupStore(pool, undefined, database),
-    /** Users whose rebuild was deferred to the background. */
-    deferred,
+    profiles: createPgProfileWriter(pool),
     put: (userId: string, rows: readonly ReadingRow[], during?: ImportKey) =>
       readings.put(userId, rows.map(identify(userId)), during),
     remove: (userId: string, rows: readonly ReadingRow[], windows: readonly ReadingWindow[] = []) =>
       readings.delete(userId, rows.map(identify(userId)), windows),
     storedOf,
-    keptOf,
+    derivedOf,
     /** Checks that the derived tables equal those computed from the stored readings, row by row. */
-    expectKept: async (userId: string, zone = 'UTC') => {
-      expect(await keptOf(userId)).toEqual(computeKept(await storedOf(userId), zone));
-    },
-    /** Marks the rollups as invalid. */
-    invalidate: async (userId: string) => {
-      await pool.query('DELETE FROM rollup_state WHERE user_id = $1', [userId]);
+    expectDerived: async (userId: string) => {
+      expect(await derivedOf(userId)).toEqual(computeDerived(await storedOf(userId)));
     },
   };
 }
@@ -60,19 +50,15 @@ export function row(
   return { type, start: Date.parse(start), end: Date.parse(end), value, source };
 }
 
-const KEPT = `
-  SELECT concat_ws(' ', 'reading_count', type, span, CASE WHEN isfinite(start_at) THEN to_char(start_at, 'YYYY-MM-DD"T"HH24:MI')
-    ELSE '-infinity' END, count) AS text FROM reading_count WHERE user_id = $1
+const DERIVED = `
+  SELECT concat_ws(' ', 'reading_count', type, span, start_at::date, count) AS text FROM reading_count WHERE user_id = $1
   UNION ALL
-  SELECT concat_ws(' ', 'hour_rollup', type, to_char(hour, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), count, sum, min, max, below, above)
-  FROM hour_rollup WHERE user_id = $1
-  UNION ALL
-  SELECT concat_ws(' ', 'day_rollup', type, span, start_on, count, sum, min, max, below, above, hours, days)
-  FROM day_rollup WHERE user_id = $1`;
+  SELECT concat_ws(' ', 'reading_quarter', type, to_char(at, 'YYYY-MM-DD"T"HH24:MI'), source, count, sum, min, max, below, above)
+  FROM reading_quarter WHERE user_id = $1`;
 
-/** The rows of all derived tables as texts like those of computeKept. The session uses UTC. */
-export async function readKept(client: Pick<pg.Pool, 'query'>, userId: string): Promise<string[]> {
-  const { rows } = await client.query<{ text: string }>(KEPT, [userId]);
+/** The rows of all derived tables as texts like those of computeDerived. The session uses UTC. */
+async function readDerived(pool: pg.Pool, userId: string): Promise<string[]> {
+  const { rows } = await pool.query<{ text: string }>(DERIVED, [userId]);
   return rows.map(({ text }) => text).sort();
 }
 
