@@ -29,7 +29,10 @@ import { createReadiness, type Readiness } from './http/public/readiness.ts';
 import { startHttpServer } from './http/server.ts';
 import { createAttemptCookie } from './http/sign-in/attempt-cookie.ts';
 import { loadWebPage } from './http/web/web-page.ts';
-import { createLimits } from './limits/limits.ts';
+import { createNetworkNames } from './limits/addresses.ts';
+import { KnownClients } from './limits/known-clients.ts';
+import { Limits } from './limits/limits.ts';
+import { UsedProofs } from './limits/used-proofs.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { RefusalCounts } from './usage/refusal-counts.ts';
 import { createRedisRequestLog, RequestLog } from './usage/request-log.ts';
@@ -53,11 +56,8 @@ export interface Service extends RunningService {
 
 /** Starts the gateway. It starts even when Redis or other services are down. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
-  const {
-    clock = systemClock,
-    pause = pauseForReal,
-    metrics = new Metrics({ service: 'gateway' }),
-  } = overrides;
+  const { clock = systemClock, pause = pauseForReal } = overrides;
+  const { metrics = new Metrics({ service: 'gateway' }) } = overrides;
   const log = overrides.log ?? createLogger({ service: 'gateway', level: config.LOG_LEVEL });
   const measured = createGatewayMetrics(metrics);
   const failureOf = reportFailures(metrics, log);
@@ -84,7 +84,10 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     pause: async (milliseconds) => void (await pause(milliseconds)),
     backends,
     accessTokens,
-    ...createLimits(config, { redis, onRefused: measured.onRateLimited }),
+    knownClients: new KnownClients(),
+    networkOf: createNetworkNames(config.SERVICE_PRIVATE_KEY),
+    usedProofs: new UsedProofs(redis),
+    limits: new Limits(config, redis, measured.onRateLimited),
     refusals,
     requests,
     readSession: createSessionReader({

@@ -153,18 +153,14 @@ const limits = {
   ),
   LIMIT_APP_PER_MINUTE: limit(6_000).describe('Requests of one app.'),
   LIMIT_CLIENT_PER_MINUTE: limit(6_000).describe('Authenticated requests of one app under `/oauth`.'),
-  LIMIT_USER_PER_MINUTE: limit(600).describe("A person's requests that change nothing."),
-  LIMIT_USER_CHANGES_PER_MINUTE: limit(120).describe("A person's requests that change something."),
+  LIMIT_USER_PER_MINUTE: limit(600).describe(
+    "A person's requests that change nothing ([what costs more](../partners/limits.md#what-costs-more)).",
+  ),
+  LIMIT_USER_CHANGES_PER_MINUTE: limit(120).describe(
+    "A person's requests that change something (registering an app or replacing a secret counts as six).",
+  ),
   LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: limit(60).describe('Tokens of one app by client credentials.'),
-  LIMIT_REGISTRATIONS_PER_MINUTE: limit(20).describe(
-    'Registrations of apps and new secrets of one developer.',
-  ),
-  LIMIT_PREVIEWS_PER_MINUTE: limit(60).describe("A person's previews of their own data."),
-  LIMIT_SUMMARIES_PER_MINUTE: limit(120).describe(
-    "Pages of summaries of a person's accesses by day of a time zone.",
-  ),
   LIMIT_GRANT_LISTS_PER_MINUTE: limit(300).describe("Lists of one app's grants (`GET /oauth/grants`)."),
-  LIMIT_USAGE_PER_MINUTE: limit(120).describe("Pages of the usage of one developer's apps."),
   LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: limit(60).describe(
     "Authorization requests without the app's secret, by address.",
   ),

@@ -271,7 +271,7 @@ describe('errors are OperationOutcomes:', () => {
     expect(await left('/Observation/rdg-1')).toEqual([200, 'r=11']);
     expect(await left('/Observation')).toEqual([200, 'r=9']);
     expect(await left('/Observation?_count=200&_total=accurate')).toEqual([200, 'r=2']);
-    expect(await left('/Observation?_count=0')).toEqual([429, 'r=0']);
+    expect(await left('/Observation?_count=0')).toEqual([429, 'r=1']);
   });
 
   const huge = 'x'.repeat(9_000);

@@ -1,31 +1,37 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '@phds/service-kit/errors';
-import type { Allowance, CostlyRequest } from '../limits/limits.ts';
-import type { Exchange } from './exchange.ts';
+import { type Allowance, type LimitName, limitFields } from '../limits/limits.ts';
+import { isSafeMethod } from './credentials.ts';
+import { type Exchange, userOf } from './exchange.ts';
 
-/** Adds the rate limit header fields to the response. Not used for the uniform 401. Throws `rate_limited` beyond the limit. */
-export function applyAllowance(response: ServerResponse, allowance: Allowance): void {
-  response.setHeader('RateLimit-Policy', allowance.policy);
-  response.setHeader('RateLimit', allowance.state);
-  if (!allowance.allowed) {
-    throw new AppError('rate_limited', '', { retryAfterSeconds: allowance.retryAfterSeconds });
-  }
+/**
+ * Counts a request, or what a counted one costs beyond one point, and adds the fields of the limit to the response. Throws `rate_limited`
+ * beyond the limit.
+ */
+export async function takeFromLimit(
+  { gateway, response }: Exchange,
+  name: LimitName,
+  key: string,
+  further?: number,
+): Promise<void> {
+  const allowance = await gateway.limits.take(name, key, further);
+  response.setHeaders(new Map(Object.entries(limitFields(allowance))));
+  requireAllowance(allowance);
 }
 
-/** Removes the fields set by `applyAllowance`, for answers that must be identical with and without it. */
+/** The same for a request of a session. Reads and changes have separate limits. */
+export function takeFromPerson(exchange: Exchange, further?: number): Promise<void> {
+  const name = isSafeMethod(exchange.request.method) ? 'user' : 'user-changes';
+  return takeFromLimit(exchange, name, userOf(exchange), further);
+}
+
+/** Throws `rate_limited` beyond the limit. */
+export function requireAllowance({ allowed, resetSeconds }: Allowance): void {
+  if (!allowed) throw new AppError('rate_limited', '', { retryAfterSeconds: resetSeconds });
+}
+
+/** Removes the fields of the limit, for answers that must be identical with and without them. */
 export function withdrawAllowance(response: ServerResponse): void {
   response.removeHeader('RateLimit-Policy');
   response.removeHeader('RateLimit');
-}
-
-/**
- * Counts a costly request against its own limit, after the limit of its surface. The header fields describe the costly limit.
- * Throws `rate_limited` beyond it.
- */
-export async function limitCostly(
-  { gateway, response }: Exchange,
-  request: CostlyRequest,
-  key: string,
-): Promise<void> {
-  applyAllowance(response, await gateway.surfaceLimits.takeForCostly(request, key));
 }

@@ -4,7 +4,7 @@ import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/err
 import { withoutRedaction } from '@phds/service-kit/telemetry/log';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { UnprovenToken } from '../cache/access-tokens.ts';
-import { applyAllowance } from './allowance.ts';
+import { takeFromPerson } from './allowance.ts';
 import { createApiSurface } from './api/requests.ts';
 import { answerVersions, asksForVersions } from './api/versions.ts';
 import { createPreflight, openToPages } from './cors.ts';
@@ -64,10 +64,10 @@ export function createApp(gateway: Gateway): Express {
 
 /** A person's session. Without one every path of a surface is answered alike, so that not even the routes are disclosed. */
 function requireSession(gateway: Gateway): RequestHandler {
-  return async (request, response, next) => {
-    const session = await gateway.readSession(request);
-    exchangeOf(request).session = session;
-    applyAllowance(response, await gateway.surfaceLimits.takeForUser(session.userId, request.method));
+  return async (request, _response, next) => {
+    const exchange = exchangeOf(request);
+    exchange.session = await gateway.readSession(request);
+    await takeFromPerson(exchange);
     next();
   };
 }

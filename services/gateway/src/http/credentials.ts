@@ -3,7 +3,13 @@ import { type AppError, unauthorized } from '@phds/service-kit/errors';
 import { isSecret } from '@phds/service-kit/secrets';
 import type { Session, SessionVerifier } from '@phds/service-kit/trust/session';
 import type { EndedSessions } from '../clients/ended-sessions.ts';
-import { isSafeMethod } from '../domain/safe-methods.ts';
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Whether this HTTP method is not intended to change anything (RFC 9110 section 9.2.1). */
+export function isSafeMethod(method: string): boolean {
+  return SAFE_METHODS.has(method);
+}
 
 const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 const DPOP = /^DPoP +([A-Za-z0-9\-._~+/]+=*)$/i;

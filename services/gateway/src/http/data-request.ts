@@ -11,7 +11,8 @@ import { AppError, toAppError } from '@phds/service-kit/errors';
 import type { Request, Response } from 'express';
 import { type Authenticated, type Principal, UnprovenToken } from '../cache/access-tokens.ts';
 import { ClientGone, type Read } from '../clients/batched-reads.ts';
-import type { Allowance } from '../limits/limits.ts';
+import { type Allowance, type Limits, limitFields } from '../limits/limits.ts';
+import { requireAllowance } from './allowance.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { type ForcedRoute, throwForcedData } from './forced-errors.ts';
 import type { Gateway } from './gateway.ts';
@@ -133,12 +134,11 @@ async function answer<Route extends DataRoute>(
   const { limits, config } = gateway;
 
   const who = await authenticate(exchange);
-  const { clientId, userId } = who.principal;
 
   // Every authenticated request counts. That it exceeds the limit is said after what is wrong with version, path and method.
-  const allowance = await limits.take(clientId, userId);
+  const allowance = await take(limits, who.principal);
   const { before, after } = surface.headers;
-  exchange.headers = { ...before, ...fieldsOf(allowance), 'X-Request-Id': requestId, ...after };
+  exchange.headers = { ...before, ...limitFields(allowance), 'X-Request-Id': requestId, ...after };
 
   const requireRoute = (): Route => {
     if (call.url.length > config.MAX_URL_BYTES) throw urlTooLong(config.MAX_URL_BYTES);
@@ -152,8 +152,8 @@ async function answer<Route extends DataRoute>(
 
   const asked = await surface.ask(exchange, call, route);
   if (asked.cost > 1) {
-    const further = await limits.take(clientId, userId, asked.cost - 1);
-    exchange.headers = { ...exchange.headers, ...fieldsOf(further) };
+    const further = await take(limits, who.principal, asked.cost - 1);
+    exchange.headers = { ...exchange.headers, ...limitFields(further) };
     requireAllowance(further);
   }
 
@@ -190,12 +190,20 @@ async function refuseData(exchange: Exchange, caught: unknown): Promise<void> {
   if (code !== null) addToRequestLog(exchange, code);
 }
 
-function fieldsOf({ policy, state }: Allowance): Headers {
-  return { 'RateLimit-Policy': policy, RateLimit: state };
-}
-
-function requireAllowance({ allowed, retryAfterSeconds }: Allowance): void {
-  if (!allowed) throw new AppError('rate_limited', '', { retryAfterSeconds });
+/**
+ * Takes from the limit of the app and the person, then from the person's over all apps, then from the app's. A limit that refuses stops the
+ * sequence: one app cannot use up a person's limit over all apps, and one person or leaked token cannot use up the app's limit. Returns the
+ * state of the first limit, or of the one that refused. A userless token has no limit over all apps.
+ */
+async function take(limits: Limits, { clientId, userId }: Principal, further?: number): Promise<Allowance> {
+  const appUser = await limits.take('app-user', `${clientId}:${userId}`, further);
+  if (!appUser.allowed) return appUser;
+  if (userId !== '') {
+    const allApps = await limits.take('user-all-apps', userId, further);
+    if (!allApps.allowed) return allApps;
+  }
+  const app = await limits.take('app', clientId, further);
+  return app.allowed ? appUser : app;
 }
 
 /** The facts by which a request was admitted, and the scope or scopes that open it, separated by spaces. */

@@ -8,9 +8,8 @@ import type { Backends } from '../clients/backends.ts';
 import type { LogoutTokenVerifier } from '../clients/ended-sessions.ts';
 import type { OpenidProvider } from '../clients/openid-provider.ts';
 import type { Config } from '../config.ts';
-import type { FailedAuthentications } from '../limits/failed-authentications.ts';
 import type { KnownClients } from '../limits/known-clients.ts';
-import type { RequestLimits, SurfaceLimits } from '../limits/limits.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { UsedProofs } from '../limits/used-proofs.ts';
 import type { RefusalCounts } from '../usage/refusal-counts.ts';
 import type { RequestLog } from '../usage/request-log.ts';
@@ -53,12 +52,10 @@ export interface Gateway {
   readonly backends: Backends;
   readonly accessTokens: AccessTokens;
   readonly usedProofs: UsedProofs;
-  readonly limits: Pick<RequestLimits, 'take'>;
-  readonly surfaceLimits: SurfaceLimits;
+  readonly limits: Limits;
   /** Names a client's network without its address. */
   readonly networkOf: (address: string) => string;
   readonly knownClients: KnownClients;
-  readonly failures: FailedAuthentications;
   readonly refusals: Pick<RefusalCounts, 'add'>;
   readonly requests: Pick<RequestLog, 'add' | 'find'>;
   readonly readSession: SessionReader;

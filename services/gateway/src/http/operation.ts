@@ -5,10 +5,9 @@ import type { SecurityEvent } from '@phds/service-kit/telemetry/security-log';
 import { Router } from 'express';
 import type { z } from 'zod';
 import type { Backends } from '../clients/backends.ts';
-import type { CostlyRequest } from '../limits/limits.ts';
-import { limitCostly } from './allowance.ts';
+import { takeFromPerson } from './allowance.ts';
 import { readJsonBody } from './body.ts';
-import { type Exchange, exchangeOf, onBehalf, pathParameter, userOf } from './exchange.ts';
+import { type Exchange, exchangeOf, onBehalf, pathParameter } from './exchange.ts';
 import { findForced } from './forced-errors.ts';
 import type { Gateway } from './gateway.ts';
 import { methodNotAllowed } from './http-error.ts';
@@ -198,8 +197,8 @@ type JsonOperation<Body extends z.ZodObject, Result> = Omit<OfASession, 'body' |
   /** The status of the answer; 200 if absent. */
   readonly status?: 201 | 202;
   readonly answer: Answer & { readonly body: z.ZodType<Result> };
-  /** The limit of its own that a change takes from before its body is read. */
-  readonly costly?: CostlyRequest;
+  /** In points of the limit of the person; 1 if absent. Counted before the body is read. */
+  readonly cost?: number;
   readonly handle: (call: Call<z.infer<Body>>) => Promise<Result> | Result;
 };
 
@@ -207,13 +206,13 @@ type JsonOperation<Body extends z.ZodObject, Result> = Omit<OfASession, 'body' |
 export function jsonOperation<Body extends z.ZodObject, Result>(
   given: JsonOperation<Body, Result>,
 ): MountedOperation {
-  const { answer, status = 200, costly, handle, ...described } = given;
+  const { answer, status = 200, cost = 1, handle, ...described } = given;
   const { body, query = {} } = described;
   return sessionOperation({
     ...described,
     answers: { [status]: answer },
     handle: async (exchange) => {
-      if (costly !== undefined) await limitCostly(exchange, costly, userOf(exchange));
+      if (cost > 1) await takeFromPerson(exchange, cost - 1);
       const parsed = body === undefined ? {} : await readJsonBody(exchange, body);
       const result = await handle(toCall(exchange, parsed as z.infer<Body>, query));
       sendJson(exchange.response, status, result);

@@ -4,6 +4,8 @@ import type { ProblemCode } from '@phds/catalog/problems';
 import { AppError } from '@phds/service-kit/errors';
 import { sampledLogOf, toCauseText } from '@phds/service-kit/telemetry/security-log';
 import { RefusedToken } from '../cache/access-tokens.ts';
+import { countFailure } from '../limits/failed-authentications.ts';
+import { limitFields } from '../limits/limits.ts';
 import { corsForUniform } from './cors.ts';
 import { addressOf, credentialOf, type Exchange } from './exchange.ts';
 import { sendOutcome } from './fhir/outcome.ts';
@@ -55,26 +57,23 @@ async function refuseAuthentication(
   error: AppError,
 ): Promise<ProblemCode> {
   const { gateway, response, startedAt } = exchange;
-  const { failures, config, pause } = gateway;
+  const { limits, config, pause } = gateway;
   // Under /oauth an app authenticates itself again with each call, so the credential of the call decides.
   const clientId = surface === 'oauth' ? undefined : exchange.clientId;
   const issued = clientId !== undefined || error instanceof RefusedToken || error.reason === 'token_expired';
   const failure = { address: addressOf(exchange), credential: credentialOf(exchange), issued };
   const forced = isForced(error);
-  const retryAfterSeconds = forced ? null : await failures.count(failure);
-  if (!forced) noteRefused(exchange, error, clientId, retryAfterSeconds === null ? 401 : 429);
+  const refusal = forced ? null : await countFailure(limits, failure);
+  if (!forced) noteRefused(exchange, error, clientId, refusal === null ? 401 : 429);
   const early = config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
   if (early > 0) await pause(early);
-  if (retryAfterSeconds === null) {
+  if (refusal === null) {
     const cors = corsForUniform(exchange.request);
     sendUniform401(response, surface, [...Object.entries(transportHeaders(config)).flat(), ...cors]);
     return 'UNAUTHORIZED';
   }
-  const limited = new AppError('rate_limited', '', { retryAfterSeconds });
-  sendRefusal(exchange, surface, limited, {
-    'RateLimit-Policy': `"failed-authentications";q=${config.LIMIT_AUTH_FAILURES_PER_MINUTE};w=60`,
-    RateLimit: `"failed-authentications";r=0;t=${retryAfterSeconds}`,
-  });
+  const limited = new AppError('rate_limited', '', { retryAfterSeconds: refusal.resetSeconds });
+  sendRefusal(exchange, surface, limited, limitFields(refusal));
   return 'RATE_LIMITED';
 }
 

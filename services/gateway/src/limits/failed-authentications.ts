@@ -1,9 +1,6 @@
 import { sha256 } from '@phds/service-kit/secrets';
 import { toAddressKey } from './addresses.ts';
-import { type BucketOptions, type CountingBucket, createBucket } from './bucket.ts';
-
-const BY_ADDRESS = 'failed-address';
-const BY_CREDENTIAL = 'failed-credential';
+import type { Allowance, Limits } from './limits.ts';
 
 interface FailedAuthentication {
   readonly address: string;
@@ -14,41 +11,29 @@ interface FailedAuthentication {
 }
 
 /**
- * Limits failed authentications. Successful ones are never counted or refused. Each credential and each
- * address has a bucket. One credential counts against its address at most once a minute, so one misconfigured secret cannot block a
- * partner's address. Failures without a credential always count against the address. Tokens that were issued but have ended never
- * do: they are not guesses.
+ * Counts a failed authentication. Returns null, or the refusal when a limit is used up. Successful ones are never counted or refused. One
+ * credential counts against its address at most once a minute, so one misconfigured secret cannot block a partner's address. Failures
+ * without a credential always count against the address. Tokens that were issued but have ended never do: they are not guesses.
  */
-export class FailedAuthentications {
-  readonly #byAddress: CountingBucket;
-  readonly #byCredential: CountingBucket;
-  readonly #onRefused: BucketOptions['onRefused'];
-
-  constructor(options: Omit<BucketOptions, 'name'>) {
-    this.#byAddress = createBucket({ ...options, name: BY_ADDRESS });
-    this.#byCredential = createBucket({ ...options, name: BY_CREDENTIAL });
-    this.#onRefused = options.onRefused;
+export async function countFailure(
+  limits: Limits,
+  { address, credential, issued }: FailedAuthentication,
+): Promise<Allowance | null> {
+  const addressKey = toAddressKey(address);
+  // Checked first, so that an address over its limit cannot create a key for each further guess.
+  const empty = issued ? null : limits.findRefusal('failed-address', addressKey);
+  if (empty !== null) return toPublic(empty);
+  if (credential !== undefined) {
+    // Hashed because a credential may have any length.
+    const own = await limits.take('failed-credential', sha256(credential).toString('base64url'));
+    if (!own.allowed) return toPublic(own);
+    const isFirst = own.remaining === own.perMinute - 1;
+    if (issued || !isFirst) return null;
   }
+  const byAddress = await limits.take('failed-address', addressKey);
+  return byAddress.allowed ? null : toPublic(byAddress);
+}
 
-  /** Counts one failure. Returns null, or the seconds to wait when a bucket is empty. */
-  async count({ address, credential, issued }: FailedAuthentication): Promise<number | null> {
-    const addressKey = toAddressKey(address);
-    // Checked first, so that an address over its limit cannot create a bucket for each further guess.
-    const empty = issued ? null : this.#byAddress.findEmptyFor(addressKey);
-    if (empty !== null) return this.#refuse(BY_ADDRESS, empty);
-    if (credential !== undefined) {
-      // Hashed because a credential may have any length.
-      const own = await this.#byCredential.take(sha256(credential).toString('base64url'));
-      if (!own.allowed) return this.#refuse(BY_CREDENTIAL, own.resetSeconds);
-      const isFirst = own.remaining === this.#byCredential.perMinute - 1;
-      if (issued || !isFirst) return null;
-    }
-    const byAddress = await this.#byAddress.take(addressKey);
-    return byAddress.allowed ? null : this.#refuse(BY_ADDRESS, byAddress.resetSeconds);
-  }
-
-  #refuse(limit: string, seconds: number): number {
-    this.#onRefused?.(limit);
-    return seconds;
-  }
+function toPublic(refusal: Allowance): Allowance {
+  return { ...refusal, name: 'failed-authentications', remaining: 0 };
 }

@@ -1,138 +1,189 @@
-import type { Config } from '../config.ts';
-import { isSafeMethod } from '../domain/safe-methods.ts';
-import { createNetworkNames, toAddressKey } from './addresses.ts';
-import { type Bucket, type BucketOptions, createLeasingBucket } from './bucket.ts';
-import { FailedAuthentications } from './failed-authentications.ts';
-import { KnownClients } from './known-clients.ts';
-import { UsedProofs } from './used-proofs.ts';
-
-type Limited = Pick<BucketOptions, 'redis' | 'onRefused'>;
-
-/** All limits of the gateway, by its settings. */
-export function createLimits(config: Config, limited: Limited) {
-  return {
-    knownClients: new KnownClients(),
-    failures: new FailedAuthentications({ ...limited, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
-    networkOf: createNetworkNames(config.SERVICE_PRIVATE_KEY),
-    usedProofs: new UsedProofs(limited.redis),
-    limits: createRequestLimits(config, limited),
-    surfaceLimits: createSurfaceLimits(config, limited),
-  };
-}
-
-/** The state of a limit, formatted for the header fields of the IETF draft. */
-export interface Allowance {
-  readonly allowed: boolean;
-  /** Value of `RateLimit-Policy`. */
-  readonly policy: string;
-  /** Value of `RateLimit`. */
-  readonly state: string;
-  readonly retryAfterSeconds: number;
-}
-
-/** A limit with its public name. */
-class Limit {
-  readonly #bucket: Bucket;
-  readonly #name: string;
-  readonly #policy: string;
-  readonly #onRefused: BucketOptions['onRefused'];
-
-  constructor(options: BucketOptions) {
-    this.#bucket = createLeasingBucket(options);
-    this.#name = options.name;
-    this.#onRefused = options.onRefused;
-    this.#policy = `"${options.name}";q=${options.perMinute};w=60`;
-  }
-
-  /** Counts one request for the key, or what a counted one costs beyond one: at most what it leaves of a full bucket. */
-  async take(key: string, further?: number): Promise<Allowance> {
-    const points = further === undefined ? 1 : Math.min(further, this.#bucket.perMinute - 1);
-    const { allowed, remaining, resetSeconds } = await this.#bucket.take(key, points);
-    if (!allowed) this.#onRefused?.(this.#name);
-    return {
-      allowed,
-      policy: this.#policy,
-      state: `"${this.#name}";r=${remaining};t=${resetSeconds}`,
-      retryAfterSeconds: resetSeconds,
-    };
-  }
-}
-
-/** Limits of authenticated data requests. Never by address. */
-export interface RequestLimits {
-  /**
-   * Counts one request against the limit of the app and user, then the user's over all apps, then the app's. A limit that refuses stops
-   * the sequence: one app cannot use up a user's limit over all apps, and one user or leaked token cannot use up the app's limit. Returns
-   * the state of the first limit, or of the limit that refused. `userId` is empty for a userless token, which skips the user's limit. `further`
-   * is what a counted request costs beyond one.
-   */
-  take(clientId: string, userId: string, further?: number): Promise<Allowance>;
-}
-
-function createRequestLimits(config: Config, limited: Limited): RequestLimits {
-  const create = (name: string, perMinute: number) => new Limit({ name, perMinute, ...limited });
-  const ofAppUser = create('app-user', config.LIMIT_APP_USER_PER_MINUTE);
-  // Keeps one person with many apps from using up the service.
-  const ofUser = create('user-all-apps', config.LIMIT_USER_ALL_APPS_PER_MINUTE);
-  const ofApp = create('app', config.LIMIT_APP_PER_MINUTE);
-  return {
-    async take(clientId, userId, further) {
-      const appUser = await ofAppUser.take(`${clientId}:${userId}`, further);
-      if (!appUser.allowed) return appUser;
-      if (userId !== '') {
-        const userAllApps = await ofUser.take(userId, further);
-        if (!userAllApps.allowed) return userAllApps;
-      }
-      const app = await ofApp.take(clientId, further);
-      return app.allowed ? appUser : app;
-    },
-  };
-}
-
-/** Expensive requests, which have a limit of their own besides that of their surface. */
-export type CostlyRequest =
-  | 'client-credentials'
-  | 'registrations'
-  | 'previews'
-  | 'summaries'
-  | 'grant-lists'
-  | 'usage';
-
 /**
- * Limits of `/oauth`, `/developer`, `/partner` and `/sign-in`. Limits of an app or a person are counted only after authentication, so that
- * nobody else can use them up.
+ * The limits of the public interface: so many points a minute for each key. A request takes one point of the limit of its surface, and
+ * further ones if its work costs more. What an app's jobs do has limits of its own, so that a job cannot use up what the app's people need.
+ *
+ * How: rate-limiter-flexible counts in Redis for all gateways, and in this process when Redis does not answer. A gateway takes a lease of
+ * 1 % of a limit at once, so most requests need no call, and a key that is used up is refused here until its window ends. All gateways
+ * together never allow more than the limit; what one leases and does not use within the window, at most that 1 %, is lost.
+ *
+ * Not: requests do not wait, and windows are fixed: around the end of one, twice the limit can pass.
  */
-export type SurfaceLimits = ReturnType<typeof createSurfaceLimits>;
+import type { RedisConnection } from '@phds/service-kit/redis';
+import { LRUCache } from 'lru-cache';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Config } from '../config.ts';
 
-function createSurfaceLimits(config: Config, limited: Limited) {
-  const create = (name: string, perMinute: number) => new Limit({ name, perMinute, ...limited });
-  const client = create('client', config.LIMIT_CLIENT_PER_MINUTE);
-  const user = create('user', config.LIMIT_USER_PER_MINUTE);
-  const userChanges = create('user-changes', config.LIMIT_USER_CHANGES_PER_MINUTE);
-  const costly: Readonly<Record<CostlyRequest, Limit>> = {
-    'client-credentials': create('client-credentials', config.LIMIT_CLIENT_CREDENTIALS_PER_MINUTE),
-    registrations: create('registrations', config.LIMIT_REGISTRATIONS_PER_MINUTE),
-    previews: create('previews', config.LIMIT_PREVIEWS_PER_MINUTE),
-    summaries: create('summaries', config.LIMIT_SUMMARIES_PER_MINUTE),
-    'grant-lists': create('grant-lists', config.LIMIT_GRANT_LISTS_PER_MINUTE),
-    usage: create('usage', config.LIMIT_USAGE_PER_MINUTE),
-  };
-  const anonymous = create('anonymous-authorizations', config.LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE);
-  const publicClients = create('public-clients', config.LIMIT_PUBLIC_CLIENT_PER_MINUTE);
-  const signIns = create('sign-ins', config.LIMIT_SIGN_INS_PER_MINUTE);
+const WINDOW_SECONDS = 60;
+
+/** The name of each limit in header fields and metrics, what its keys are, and its setting. */
+const SETTINGS = {
+  // Requests for data, by app and person.
+  'app-user': 'LIMIT_APP_USER_PER_MINUTE',
+  // By person: keeps one with many apps from using up the service.
+  'user-all-apps': 'LIMIT_USER_ALL_APPS_PER_MINUTE',
+  // By app.
+  app: 'LIMIT_APP_PER_MINUTE',
+  // Requests under /oauth, by authenticated app.
+  client: 'LIMIT_CLIENT_PER_MINUTE',
+  'client-credentials': 'LIMIT_CLIENT_CREDENTIALS_PER_MINUTE',
+  'grant-lists': 'LIMIT_GRANT_LISTS_PER_MINUTE',
+  // By app and address: everybody can call in the name of an app without a secret.
+  'public-clients': 'LIMIT_PUBLIC_CLIENT_PER_MINUTE',
+  // By address: a request without a secret may name any app.
+  'anonymous-authorizations': 'LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE',
+  // By step and address: beginning many sign-ins does not prevent finishing one.
+  'sign-ins': 'LIMIT_SIGN_INS_PER_MINUTE',
+  // Requests of a session, by person: reading lists cannot prevent a revocation.
+  user: 'LIMIT_USER_PER_MINUTE',
+  'user-changes': 'LIMIT_USER_CHANGES_PER_MINUTE',
+  // Failed authentications, both with the public name `failed-authentications`.
+  'failed-address': 'LIMIT_AUTH_FAILURES_PER_MINUTE',
+  'failed-credential': 'LIMIT_AUTH_FAILURES_PER_MINUTE',
+} as const satisfies Record<string, keyof Config>;
+
+export type LimitName = keyof typeof SETTINGS;
+
+/** The state of a limit for a key. */
+export interface Allowance {
+  readonly name: string;
+  readonly perMinute: number;
+  /** Whether so many points were left. */
+  readonly allowed: boolean;
+  readonly remaining: number;
+  /** Seconds until the limit is full again; at least 1. */
+  readonly resetSeconds: number;
+}
+
+/** Header fields of the IETF draft. */
+export function limitFields({ name, perMinute, remaining, resetSeconds }: Allowance) {
   return {
-    takeForClient: (clientId: string) => client.take(clientId),
-    /** Reads and changes have separate limits, so that reading lists cannot prevent a revocation. */
-    takeForUser: (userId: string, method: string) => (isSafeMethod(method) ? user : userChanges).take(userId),
-    /** `key` is the authenticated app or person. */
-    takeForCostly: (request: CostlyRequest, key: string) => costly[request].take(key),
-    /** For authorization requests without the app's secret. They may name any app, so only the address can be limited. */
-    takeForAddress: (address: string) => anonymous.take(toAddressKey(address)),
-    /** For an app without a secret. Everybody can call in its name, so one address cannot use up what others need. */
-    takeForPublicClient: (clientId: string, address: string) =>
-      publicClients.take(`${clientId}:${toAddressKey(address)}`),
-    /** For sign-ins, whose two steps have separate buckets: beginning many does not prevent finishing one. */
-    takeForSignIn: (step: 'begin' | 'finish', address: string) =>
-      signIns.take(`${step}:${toAddressKey(address)}`),
+    'RateLimit-Policy': `"${name}";q=${perMinute};w=${WINDOW_SECONDS}`,
+    RateLimit: `"${name}";r=${remaining};t=${resetSeconds}`,
   };
+}
+
+export class Limits {
+  readonly #limits: ReadonlyMap<LimitName, Limit>;
+  readonly #onRefused: (name: LimitName) => void;
+
+  /** Without Redis (null), this process counts by itself. `onRefused` receives the name for each refused request. */
+  constructor(config: Config, redis: RedisConnection | null, onRefused: (name: LimitName) => void) {
+    const names = Object.keys(SETTINGS) as LimitName[];
+    this.#limits = new Map(names.map((name) => [name, new Limit(name, config[SETTINGS[name]], redis)]));
+    this.#onRefused = onRefused;
+  }
+
+  /** Counts a request, or what a counted one costs beyond one point: at most what it leaves of a full limit. */
+  async take(name: LimitName, key: string, further?: number): Promise<Allowance> {
+    const limit = this.#get(name);
+    const points = further === undefined ? 1 : Math.min(further, limit.perMinute - 1);
+    const allowance = await limit.take(key, points);
+    if (!allowance.allowed) this.#onRefused(name);
+    return allowance;
+  }
+
+  /** The refusal of a key that this process knows to be used up, else null. Takes nothing. */
+  findRefusal(name: LimitName, key: string): Allowance | null {
+    const refusal = this.#get(name).findRefusal(key);
+    if (refusal !== null) this.#onRefused(name);
+    return refusal;
+  }
+
+  #get(name: LimitName): Limit {
+    const limit = this.#limits.get(name);
+    if (limit === undefined) throw new RangeError(`There is no limit '${name}'.`);
+    return limit;
+  }
+}
+
+/** Points of a key that are counted already and not yet used. */
+interface Lease {
+  left: number;
+  /** Points left for other leases. */
+  readonly beyond: number;
+  /** `performance.now()` at the end of the window. */
+  readonly endsAt: number;
+}
+
+export class Limit {
+  readonly perMinute: number;
+  readonly #name: string;
+  readonly #share: number;
+  readonly #limiter: RateLimiterMemory | RateLimiterRedis;
+  // As a size, because a maximum number allocates the memory for all of them at once.
+  readonly #leases = new LRUCache<string, Lease>({ maxSize: 100_000, sizeCalculation: () => 1 });
+  /** Concurrent requests for a key share one call to Redis. */
+  readonly #asking = new Map<string, Promise<void>>();
+
+  constructor(name: string, perMinute: number, redis: RedisConnection | null) {
+    this.perMinute = perMinute;
+    this.#name = name;
+    this.#share = Math.floor(perMinute / 100);
+    this.#limiter = createLimiter(name, perMinute, redis);
+  }
+
+  async take(key: string, points = 1): Promise<Allowance> {
+    for (;;) {
+      const lease = this.#find(key);
+      if (lease !== undefined && lease.left >= points) {
+        lease.left -= points;
+        return this.#toAllowance(true, lease);
+      }
+      if (lease?.beyond === 0) return this.#toAllowance(false, lease);
+      await (this.#asking.get(key) ?? this.#ask(key, points));
+    }
+  }
+
+  findRefusal(key: string): Allowance | null {
+    const lease = this.#find(key);
+    return lease?.beyond === 0 && lease.left === 0 ? this.#toAllowance(false, lease) : null;
+  }
+
+  #find(key: string): Lease | undefined {
+    const lease = this.#leases.get(key);
+    return lease !== undefined && performance.now() < lease.endsAt ? lease : undefined;
+  }
+
+  #ask(key: string, points: number): Promise<void> {
+    const asked = this.#lease(key, Math.max(this.#share, points)).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, asked);
+    return asked;
+  }
+
+  /** Adds what is granted of so many points to the lease of a key. */
+  async #lease(key: string, points: number): Promise<void> {
+    const { consumedPoints, remainingPoints: beyond, msBeforeNext } = await this.#consume(key, points);
+    // The points are counted even if fewer were left.
+    const granted = Math.max(0, Math.min(points, this.perMinute - (consumedPoints - points)));
+    const left = (this.#find(key)?.left ?? 0) + granted;
+    this.#leases.set(key, { left, beyond, endsAt: performance.now() + msBeforeNext });
+  }
+
+  /** The state after counting. The library throws it when there were not enough points. */
+  async #consume(key: string, points: number): Promise<RateLimiterRes> {
+    try {
+      return await this.#limiter.consume(key, points);
+    } catch (state) {
+      if (state instanceof RateLimiterRes) return state;
+      throw state;
+    }
+  }
+
+  #toAllowance(allowed: boolean, { left, beyond, endsAt }: Lease): Allowance {
+    const resetSeconds = Math.max(1, Math.ceil((endsAt - performance.now()) / 1000));
+    return { name: this.#name, perMinute: this.perMinute, allowed, remaining: left + beyond, resetSeconds };
+  }
+}
+
+function createLimiter(name: string, points: number, redis: RedisConnection | null) {
+  const local = new RateLimiterMemory({ keyPrefix: name, points, duration: WINDOW_SECONDS });
+  if (redis === null) return local;
+  return new RateLimiterRedis({
+    storeClient: redis.client,
+    keyPrefix: `phds:limit:${name}`,
+    points,
+    duration: WINDOW_SECONDS,
+    rejectIfRedisNotReady: true,
+    insuranceLimiter: local,
+  });
 }

@@ -2,8 +2,6 @@ import { PROBLEM_CODES } from '@phds/catalog/problems';
 import { isId } from '@phds/service-kit/ids';
 import { z } from 'zod';
 import type { LoggedRequest } from '../../usage/request-log.ts';
-import { limitCostly } from '../allowance.ts';
-import { userOf } from '../exchange.ts';
 import { count, date, instant, listOf, PAGE_QUERY, text } from '../openapi/fields.ts';
 import { jsonOperation, type MountedOperation } from '../operation.ts';
 import { DAY_RANGE_QUERY, findChoice, type ListQuery, readDayRange, sliceOf, toList } from '../query.ts';
@@ -75,11 +73,11 @@ export const ACTIVITY_OPERATIONS: readonly MountedOperation[] = [
     operationId: 'listAppUsage',
     summary: 'Count accesses and refused requests',
     query: { ...PAGE_QUERY, ...DAY_RANGE_QUERY },
+    cost: 5,
     answer: { description: 'By day and endpoint, newest day first.', body: listOf(usageJson) },
-    handle: async ({ exchange, backends, caller, query, clientId }) => {
+    handle: async ({ backends, caller, query, clientId }) => {
       const { from, to } = readDayRange(query);
       query.check();
-      await limitCostly(exchange, 'usage', userOf(exchange));
       const { usage } = await backends.accesses.getAppUsage({ clientId, from, to }, caller);
       const data = sliceOf(usage, query.page).map((row) => ({
         date: row.date,

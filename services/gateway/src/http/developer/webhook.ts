@@ -249,7 +249,7 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     summary: 'Replace the secret of the webhook endpoint',
     description: 'During the overlap every event has the signatures of both secrets.',
     securityEvent: 'rotation',
-    costly: 'registrations',
+    cost: 6,
     body: { schema: rotationBody, optional: true },
     answer: { description: 'The endpoint with the new secret.', body: dataOf(newWebhookJson) },
     handle: async ({ backends, caller, body: { overlapSeconds = 0 }, clientId }) => {
@@ -294,7 +294,7 @@ export const WEBHOOK_OPERATIONS: readonly MountedOperation[] = [
     operationId: 'redeliverEvent',
     summary: 'Deliver an event again',
     description: 'With the same id, after the pending events of its grant. A pending event is due at once.',
-    costly: 'registrations',
+    cost: 6,
     status: 202,
     answer: { description: 'The id of the event.', body: dataOf(sentEventJson) },
     handle: async ({ backends, caller, clientId, id }) => {

@@ -1,7 +1,8 @@
 import type { OpenAuthorizationResponse } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { toAppError } from '@phds/service-kit/errors';
 import { z } from 'zod';
-import { applyAllowance } from '../allowance.ts';
+import { toAddressKey } from '../../limits/addresses.ts';
+import { takeFromLimit } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
 import { OAUTH_HEADERS } from '../http-error.ts';
 import { count, LIMITED, text } from '../openapi/fields.ts';
@@ -225,8 +226,8 @@ async function openFromBrowser(exchange: Exchange, parameters: OauthParameters):
   });
 }
 
-async function limitAddress({ gateway, request, response }: Exchange): Promise<void> {
-  applyAllowance(response, await gateway.surfaceLimits.takeForAddress(request.ip ?? ''));
+function limitAddress(exchange: Exchange): Promise<void> {
+  return takeFromLimit(exchange, 'anonymous-authorizations', toAddressKey(exchange.request.ip ?? ''));
 }
 
 /** Consent shares the places of requests without a secret among networks. */

@@ -3,6 +3,7 @@ import { PAGE_SIZE_MAX } from '@phds/catalog/pagination';
 import type { OpenAuthorizationResponse } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, toAppError, unavailable } from '@phds/service-kit/errors';
+import { countFailure } from '../../limits/failed-authentications.ts';
 import { withdrawAllowance } from '../allowance.ts';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import { HttpError, meaningOf, OAUTH_HEADERS } from '../http-error.ts';
@@ -82,11 +83,11 @@ export async function refuseBrowser(exchange: Exchange, error: AppError): Promis
   if (error.reason === 'unauthorized') {
     const credential = exchange.presentedClientId;
     const failure = { address: request.ip ?? '', credential, issued: false };
-    const retryAfterSeconds = await gateway.failures.count(failure);
+    const refusal = await countFailure(gateway.limits, failure);
     const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
     if (early > 0) await gateway.pause(early);
-    if (retryAfterSeconds !== null) {
-      const limited = new AppError('rate_limited', '', { retryAfterSeconds });
+    if (refusal !== null) {
+      const limited = new AppError('rate_limited', '', { retryAfterSeconds: refusal.resetSeconds });
       return showMessage(exchange, limited, { code: 'AUTHORIZATION_UNAVAILABLE' });
     }
   }

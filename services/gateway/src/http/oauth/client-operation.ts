@@ -3,7 +3,8 @@ import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors
 import { isId } from '@phds/service-kit/ids';
 import { CLIENT_ASSERTION_TYPE, readSubject } from '@phds/service-kit/trust/client-assertion';
 import { z } from 'zod';
-import { applyAllowance } from '../allowance.ts';
+import { toAddressKey } from '../../limits/addresses.ts';
+import { takeFromLimit } from '../allowance.ts';
 import { FORM_TYPE, JSON_TYPE, parseJsonObject, readBody } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
@@ -137,8 +138,8 @@ export async function callAsClient<T>(
   call: (clientId: string) => Promise<T>,
   refreshToken?: string,
 ): Promise<T> {
-  const { gateway, response } = exchange;
-  const { knownClients, surfaceLimits } = gateway;
+  const { gateway } = exchange;
+  const { knownClients } = gateway;
   if (client.clientSecret === undefined && client.clientAssertion === undefined) {
     return callAsPublic(exchange, client, call, refreshToken);
   }
@@ -146,7 +147,7 @@ export async function callAsClient<T>(
   const known = exchange.force === undefined ? findKnown(gateway, client) : undefined;
   const clientId = known ?? (await authenticate(gateway, client));
   exchange.clientId = clientId;
-  applyAllowance(response, await surfaceLimits.takeForClient(clientId));
+  await takeFromLimit(exchange, 'client', clientId);
   try {
     exchange.force?.();
     return await call(clientId);
@@ -169,10 +170,10 @@ async function callAsPublic<T>(
   call: (clientId: string) => Promise<T>,
   refreshToken = '',
 ): Promise<T> {
-  const { gateway, request, response } = exchange;
+  const { gateway, request } = exchange;
   const named = client.clientId === undefined ? { refreshToken } : { client };
   const { clientId } = await gateway.backends.authorization.authenticateClient(named);
-  applyAllowance(response, await gateway.surfaceLimits.takeForPublicClient(clientId, request.ip ?? ''));
+  await takeFromLimit(exchange, 'public-clients', `${clientId}:${toAddressKey(request.ip ?? '')}`);
   // Not before: the latest requests of the app are shown to its developer.
   exchange.clientId = clientId;
   exchange.isPublicCall = true;

@@ -2,7 +2,7 @@ import { GRANT_STATUSES } from '@phds/catalog/wire-names';
 import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { unavailable } from '@phds/service-kit/errors';
 import { z } from 'zod';
-import { applyAllowance, limitCostly } from '../allowance.ts';
+import { takeFromLimit } from '../allowance.ts';
 import { type Exchange, pathParameter } from '../exchange.ts';
 import { OAUTH_HEADERS, tokenOfPerson } from '../http-error.ts';
 import { grantStatusName, required, toGrantStatus, toInstant, toNullable } from '../messages.ts';
@@ -110,7 +110,7 @@ async function listOwnGrants(exchange: Exchange): Promise<void> {
   const before = query.find('before');
   const deletionRequested = findChoice(query, 'deletion_requested', ['true']) !== undefined;
   await checkForApp(exchange, tokenHash, query);
-  await limitCostly(exchange, 'grant-lists', exchange.clientId ?? '');
+  await takeFromLimit(exchange, 'grant-lists', exchange.clientId ?? '');
   const { grants, total } = await exchange.gateway.backends.tokens.listOwnGrants({
     tokenHash,
     page: query.page,
@@ -143,10 +143,10 @@ async function endOwnGrant(exchange: Exchange): Promise<void> {
  * The hash of the presented userless token, after its app's limit was counted. authorization judges the token itself with every call.
  */
 async function authenticateApp(exchange: Exchange): Promise<Uint8Array> {
-  const { gateway, response } = exchange;
+  const { gateway } = exchange;
   const who = await authenticate(exchange);
   const { clientId, userId } = who.principal;
-  applyAllowance(response, await gateway.surfaceLimits.takeForClient(clientId));
+  await takeFromLimit(exchange, 'client', clientId);
   if (userId !== '') {
     // Asks again when the facts are cached, so that a token revoked in the meantime gets the uniform 401 instead of a 403.
     const { principal } = who.fromCache ? await gateway.accessTokens.renew(who) : who;

@@ -4,7 +4,7 @@ import type {
   IssueTokenResponse,
 } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { z } from 'zod';
-import { limitCostly } from '../allowance.ts';
+import { takeFromLimit } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
 import { OAUTH_HEADERS } from '../http-error.ts';
 import { count, sub, text } from '../openapi/fields.ts';
@@ -142,7 +142,7 @@ async function issueToken(exchange: Exchange): Promise<void> {
   const answer = await callForClient(exchange, async ({ clientId, client, parameters }) => {
     // The number of tokens by code or refresh is bounded by the people who approved; client-credentials tokens have no such bound.
     if (parameters.get('grant_type') === 'client_credentials') {
-      await limitCostly(exchange, 'client-credentials', clientId);
+      await takeFromLimit(exchange, 'client-credentials', clientId);
     }
     const request = { client, ...pick(parameters, TOKEN_FIELDS), ...(dpop !== undefined && { dpop }) };
     return exchange.gateway.backends.tokenCalls.issueToken({ request, key: clientId });

@@ -4,7 +4,8 @@ import { type AppError, toAppError, unavailable } from '@phds/service-kit/errors
 import { MAX_SESSION_SECONDS } from '@phds/service-kit/trust/session';
 import { SignInFailure, type SignInFailureKind } from '../../clients/openid-provider.ts';
 import { type SignInAttempt, toReturnPath } from '../../domain/sign-in-attempt.ts';
-import { applyAllowance } from '../allowance.ts';
+import { toAddressKey } from '../../limits/addresses.ts';
+import { takeFromLimit } from '../allowance.ts';
 import { sessionCookieName, toSetCookie } from '../credentials.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway, SignIn } from '../gateway.ts';
@@ -152,9 +153,8 @@ function toDetail(cause: unknown): string {
 
 /** Counts a step of a sign-in by address. Beyond the limit refuses it and returns false. */
 async function limitSignIns(exchange: Exchange, step: 'begin' | 'finish'): Promise<boolean> {
-  const { gateway, request, response } = exchange;
   try {
-    applyAllowance(response, await gateway.surfaceLimits.takeForSignIn(step, request.ip ?? ''));
+    await takeFromLimit(exchange, 'sign-ins', `${step}:${toAddressKey(exchange.request.ip ?? '')}`);
     return true;
   } catch (caught) {
     const error = toAppError(caught);

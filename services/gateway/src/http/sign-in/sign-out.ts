@@ -1,8 +1,10 @@
-import { AppError, invalidRequest, notFound, toAppError, unauthorized } from '@phds/service-kit/errors';
+import { type AppError, invalidRequest, notFound, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { SESSION_TOKEN_TYPE, toMediaType } from '@phds/service-kit/trust/session';
 import { decodeProtectedHeader } from 'jose';
 import { z } from 'zod';
 import { SignInFailure } from '../../clients/openid-provider.ts';
+import { countFailure } from '../../limits/failed-authentications.ts';
+import { requireAllowance } from '../allowance.ts';
 import { FORM_TYPE, readBody } from '../body.ts';
 import { findCookie, isSameOrigin, sessionCookieName, toClearCookie } from '../credentials.ts';
 import type { Exchange } from '../exchange.ts';
@@ -157,8 +159,8 @@ async function endByProvider(exchange: Exchange): Promise<void> {
     const error = toAppError(caught);
     if (error.reason !== 'invalid_request') throw error;
     const failure = { address: request.ip ?? '', credential: undefined, issued: false };
-    const retryAfterSeconds = await gateway.failures.count(failure);
-    if (retryAfterSeconds !== null) throw new AppError('rate_limited', '', { retryAfterSeconds });
+    const refusal = await countFailure(gateway.limits, failure);
+    if (refusal !== null) requireAllowance(refusal);
     const reason = toReason(error);
     gateway.log.warn({ requestId, route, reason }, 'a logout of the provider was refused');
     const status = error instanceof HttpError ? error.status : 400;
