@@ -17,9 +17,6 @@ const ConnectedAppsPage = lazy(async () => ({
 const ConnectedAppPage = lazy(async () => ({
   default: (await import('./pages/apps/connected-app-page.tsx')).ConnectedAppPage,
 }));
-const ReceiptPage = lazy(async () => ({
-  default: (await import('./pages/apps/receipt-page.tsx')).ReceiptPage,
-}));
 const HistoryPage = lazy(async () => ({
   default: (await import('./pages/history/history-page.tsx')).HistoryPage,
 }));
@@ -74,7 +71,6 @@ function PersonalPages() {
     <Switch>
       <Route path="/apps" component={ConnectedAppsPage} />
       <Route path="/apps/:id">{({ id }) => <ConnectedAppPage id={id} />}</Route>
-      <Route path="/apps/:id/receipt">{({ id }) => <ReceiptPage id={id} />}</Route>
       <Route path="/history" component={HistoryPage} />
       <Route path="/data" component={MyDataPage} />
       <Route path="/console/*?" component={Console} />

@@ -22,7 +22,6 @@ const PAGES = [
   '/apps',
   '/apps/:grant',
   '/apps/:ended',
-  '/apps/:grant/receipt',
   '/data',
   '/data?scope=read:aggregations',
   '/data?scope=read:medications',

@@ -58,19 +58,21 @@ function keyboardAlone(): void {
     visitor.complaints.length = 0;
   });
 
-  test('a connected app gets less, and then nothing; the receipt tells it, and can be saved and printed', async () => {
+  test('a connected app gets less, and then nothing; the receipt tells it, and can be saved', async () => {
     const session = await signIn(visits.stack, 'web-keyboard-owner');
     const tokens = await app.connect(session, [HEART, 'read:weight']);
     const read = async () => (await app.read(tokens.accessToken, '/api/v1/health-data/heart')).status;
     const { page, visitor, keyboard, button, link } = await open('/apps', { session });
     await keyboard.activate(link('Morning Run'));
 
+    const fold = (title: string) => page.locator('summary', { hasText: title });
+    await keyboard.activate(fold('Change sharing'));
     await keyboard.tabTo(page.getByRole('checkbox', { name: 'Heart' }));
     await keyboard.press('Space');
     const [year, month, day] = dayOfBrowser(Date.now() + 3 * DAY_MS).split('-');
     await keyboard.fill(page.getByLabel('Last day of sharing'), `${month}${day}${year}`);
     await keyboard.activate(button('Save changes'));
-    await page.getByText('Saved.', { exact: true }).waitFor();
+    await page.getByText('Saved. Morning Run can no longer read Heart.').waitFor();
     await keyboard.waitForFocusIn(button('Save changes'));
     expect(await read()).toBe(403);
 
@@ -94,7 +96,7 @@ function keyboardAlone(): void {
     await page.locator('h1:focus').waitFor();
     expect(await read()).toBe(401);
 
-    await keyboard.activate(link('View receipt'));
+    await keyboard.activate(fold('What you agreed to'));
     const events = page
       .getByRole('region', { name: 'What happened' })
       .getByRole('listitem')
@@ -109,9 +111,6 @@ function keyboardAlone(): void {
     await keyboard.activate(button('Download receipt'));
     const receipt = expect.stringMatching(/^[\w-]+(\.[\w-]+){2}$/);
     expect(JSON.parse(await readDownload(download))).toEqual({ grantId: tokens.grantId, receipt });
-    await page.emulateMedia({ media: 'print' });
-    await page.getByRole('heading', { name: 'What happened' }).waitFor();
-    expect([await page.getByRole('button').count(), await page.getByRole('banner').count()]).toEqual([0, 0]);
   });
 
   test('the access history is paged, filtered and exported', async () => {
@@ -126,7 +125,7 @@ function keyboardAlone(): void {
     await keyboard.fill(page.getByLabel('Data', { exact: true }), 'Mood', 'Shift+Tab');
     await line.filter({ hasText: '1 read of Mood' }).waitFor();
     await page.getByText(/^Page /).waitFor({ state: 'detached' });
-    expect(await page.getByRole('row').count()).toBe(2);
+    await page.getByText(/^1 read · /).waitFor();
     await keyboard.fill(page.getByLabel('To', { exact: true }), '01012026');
     await page.getByRole('heading', { name: 'No reads match' }).waitFor();
     await keyboard.activate(button('Show all'));

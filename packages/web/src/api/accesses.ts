@@ -16,6 +16,7 @@ export interface AccessFilter {
 export interface DayFilter {
   readonly clientId?: string;
   readonly scope?: Scope;
+  readonly grantId?: string;
   readonly from: string;
   readonly to: string;
 }

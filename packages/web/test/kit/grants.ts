@@ -29,5 +29,6 @@ export function answersOf(...grants: readonly Shown[]): Answers {
     listPendingApprovals: listOf(),
     getGrant: { data: grants[0] ?? grantOf() },
     listAccesses: listOf(),
+    summarizeAccesses: listOf(),
   };
 }

@@ -34,7 +34,7 @@ const rowsOf = (title: string) =>
 const openApp = (changes: GrantChanges = {}, answers: Answers = {}) =>
   openPage(PAGE, { answers: { ...answersOf(grantOf(changes)), ...answers } });
 
-test.each(['/apps', '/apps/grt_1', '/apps/grt_1/receipt', '/history', '/data', '/console'])(
+test.each(['/apps', '/apps/grt_1', '/history', '/data', '/console'])(
   'a signed-out person is asked to sign in at %s, and nothing is loaded',
   async (path) => {
     await using page = await openPage(path, { isSignedIn: false });
@@ -88,16 +88,12 @@ test('the apps are shown once it is known whether requests wait, so that nothing
   expect(page.path).toBe(`/approve/${asked.id}`);
 });
 
-test.each([PAGE, `${PAGE}/receipt`])(
-  'at %s a connection that is not the person’s is missing, with a way on',
-  async (path) => {
-    const missing = { getGrant: problem('NOT_FOUND'), getReceipt: problem('NOT_FOUND') };
-    await using page = await openPage(path, { answers: { ...answersOf(), ...missing } });
-    screen.getByRole('heading', { level: 1, name: 'There is no such connection' });
-    await page.press(within(screen.getByRole('main')).getByRole('link', { name: 'Connected apps' }));
-    expect(page.path).toBe('/apps');
-  },
-);
+test('a connection that is not the person’s is missing, with a way on', async () => {
+  await using page = await openApp({}, { getGrant: problem('NOT_FOUND') });
+  screen.getByRole('heading', { level: 1, name: 'There is no such connection' });
+  await page.press(within(screen.getByRole('main')).getByRole('link', { name: 'Connected apps' }));
+  expect(page.path).toBe('/apps');
+});
 
 test('apps of the same name are told apart, and each row says what the app reads and until when', async () => {
   const grants = [
@@ -152,31 +148,62 @@ test('neither is pointed out of a connection that is fresh and goes on', async (
   expect([page.find('Ends'), page.find('you can stop sharing')]).toEqual([null, null]);
 });
 
-test('the page of an app shows its purpose, domain and links, and what is shared', async () => {
+test('the page of an app says what is shared, and unfolds its purpose, domain and links', async () => {
   const app = {
     developerName: 'Run Labs GmbH',
     homepageUrl: 'https://run.example/',
     privacyPolicyUrl: 'https://run.example/privacy',
   };
   const grant = { app, purpose: 'Your heart rate shows how hard you train.', dataFrom: '2026-01-01' };
-  await using page = await openApp(grant);
-  const about = screen.getByRole('region', { name: 'About Morning Run' });
-  for (const text of ['app.example', 'Run Labs GmbH', 'Shows your heart rate', grant.purpose])
-    page.see(text, about);
-  const links = within(about)
-    .getAllByRole('link')
-    .map((link) => [link.textContent, link.getAttribute('href')]);
-  expect(links).toEqual([
+  await using page = await openApp({ ...grant, ...read });
+  page.see('Can read 2 types of data until 5 Feb 2027. Read 3 times, last 25 Nov 2026, 12:00.');
+  page.see('Since 7 Nov 2026. Data shared: from 1 Jan 2026.');
+  await page.press(screen.getByText('About Morning Run'));
+  for (const text of ['app.example', 'Run Labs GmbH', 'Shows your heart rate', grant.purpose]) page.see(text);
+  for (const [name, url] of [
     ['Website', app.homepageUrl],
     ['Privacy policy', app.privacyPolicyUrl],
+  ] as const)
+    expect(screen.getByRole('link', { name }).getAttribute('href')).toBe(url);
+  await page.press(screen.getByText('See what Morning Run sees'));
+  await page.press('Preview Mood');
+  const { query } = page.requests.at(-1) ?? {};
+  expect(query).toEqual({ scope: 'read:mood', dataFrom: '2026-01-01' });
+});
+
+test('each type of data has its last read in one of two groups, and each day its reads', async () => {
+  const day = {
+    ...{
+      date: '2026-11-26',
+      app: { clientId: recordedGrant.app.clientId, name: 'Morning Run' },
+      released: 2,
+      refused: 0,
+      attempts: 0,
+    },
+    scopes: [{ scope: `${HEART} read:weight`, released: 2, refused: 0 }],
+  } as const;
+  await using page = await openApp(
+    { ...read, scopes: [HEART, 'read:weight', 'read:mood'] },
+    {
+      summarizeAccesses: listOf(day),
+    },
+  );
+  expect(rowsOf('Very personal')).toEqual(['Moodnot read yet']);
+  expect(rowsOf('Other types of data')).toEqual([
+    'Heartlast read 26 Nov 2026',
+    'Weight by daylast read 26 Nov 2026',
   ]);
-  const sharing = screen.getByRole('region', { name: 'Sharing' });
-  for (const text of ['Heart and Mood', 'from 1 Jan 2026']) page.see(text, sharing);
+  await page.press(screen.getByText('26 Nov 2026', { selector: 'strong' }));
+  const { query } = page.requests.findLast(({ operation }) => operation === 'listAccesses') ?? {};
+  expect(query).toMatchObject({ grantId: recordedGrant.id, from: new Date(2026, 10, 26).toISOString() });
+  page.answers.getGrant = { data: grantOf({ ...read, scopes: recordedGrant.scopes }) };
+  await page.comeBack();
+  expect(rowsOf('Very personal').at(-1)).toBe('5 more types');
 });
 
 test('in German, sharing without a first day has no bound, rather than all of the data', async () => {
   await using page = await openPage(PAGE, { language: 'de', answers: answersOf(grantOf()) });
-  page.see('Zeitraumunbegrenzt', screen.getByRole('region', { name: 'Freigabe' }));
+  page.see('Zeitraum der Daten: unbegrenzt.');
 });
 
 test('sharing stops only after confirmation, and its button waits for the answer', async () => {
@@ -254,7 +281,7 @@ test('a change sends what was changed, and the form is empty again', async () =>
   await page.fill('Last day of sharing', '2026-11-27');
   await page.fill('Earliest data shared', '2026-11-27');
   await page.press('Save changes');
-  page.see('Saved.', screen.getByRole('region', { name: 'Change sharing' }));
+  page.see('Saved. Morning Run can no longer read Mood.');
   const expiresAt = new Date(2026, 10, 28).toISOString();
   expect(page.changes).toEqual([['narrowGrant', { scopes: [HEART], expiresAt, dataFrom: '2026-11-27' }]]);
   expect(screen.getByLabelText<HTMLInputElement>('Last day of sharing').value).toBe('');
@@ -265,13 +292,13 @@ test('a type that summaries still cover is said to be so, before and after it is
   const scopes = [HEART, kept[0], 'read:weight', 'read:mood', kept[1]] as const;
   await using page = await openApp({ scopes });
   for (const title of ['Mood', 'Heart', 'Weight by day']) await page.press(title, 'checkbox');
-  const form = screen.getByRole('region', { name: 'Change sharing' });
+  const form = screen.getByRole('main');
   const goesOn =
     'Morning Run still gets heart and weight by day through Body measurements and Trends of all health data.';
   page.see(goesOn, form);
   page.answers.getGrant = { data: grantOf({ scopes: kept }) };
   await page.press('Save changes');
-  page.see('Saved.', form);
+  page.see('Saved. Morning Run can no longer read Mood.', form);
   page.see('Morning Run can no longer read your heart one by one.', form);
   page.see(goesOn, form);
   page.answers.getGrant = { data: grantOf({ scopes: [...kept, 'read:mood'] }) };
@@ -319,7 +346,7 @@ test('an app whose access has stopped is asked to delete what it has read, once'
 
 test('an app that has read nothing is not asked to delete anything', async () => {
   await using page = await openApp(stopped);
-  screen.getByRole('heading', { name: 'It read none of your data.' });
+  page.see('It read none of your data.');
   expect([page.find("Hasn't read anything yet"), screen.queryByRole('button', { name: /delete/ })]).toEqual([
     null,
     null,
@@ -333,7 +360,7 @@ test.each([
   ['person', 'by you'],
 ])('sharing that ended by the %s says so', async (endedBy, words) => {
   await using page = await openApp({ ...stopped, endedBy: endedBy as 'app' });
-  page.see(`26 Nov 2026, 12:00, ${words}`);
+  page.see(`Stopped on 26 Nov 2026, 12:00, ${words}.`);
 });
 
 test('an app that changed its name and links has both names, with each change and its day', async () => {
@@ -344,12 +371,13 @@ test('an app that changed its name and links has both names, with each change an
     screen
       .getAllByRole('listitem')
       .map(textOf)
-      .filter((text) => text.startsWith('It changed')),
+      .filter((text) => text.startsWith('On ')),
   ).toEqual([
-    'It changed its name on 24 Nov 2026 from “Diabetes Diary” to “Data Broker”.',
-    'It changed the link to its privacy policy on 25 Nov 2026 from https://diary.example/privacy to none.',
-    'It changed its description on 26 Nov 2026 from none to “We sell.”.',
+    'On 24 Nov 2026 it changed its name from “Diabetes Diary” to “Data Broker”.',
+    'On 25 Nov 2026 it removed a link to its privacy policy: https://diary.example/privacy',
+    'On 26 Nov 2026 it added a description: “We sell.”',
   ]);
+  await page.press(screen.getByText(`About ${NOW_CALLED}`));
   const policy = screen.getByRole('link', { name: 'Privacy policy when you agreed' });
   expect(policy.getAttribute('href')).toBe('https://diary.example/privacy');
 });

@@ -90,13 +90,13 @@ test('edits made during a change are kept, and the outcome of the change is show
   expect(save.getAttribute('aria-disabled')).toBe('true');
   page.answers.getGrant = narrowed;
   await answer();
-  page.see('Saved. Your later changes are not saved yet.');
+  page.see('Saved. Morning Run can no longer read Heart. Your later changes are not saved yet.');
   const firstDay = screen.getByLabelText<HTMLInputElement>('Earliest data shared');
   expect([screen.getAllByRole('checkbox').length, firstDay.value]).toEqual([1, '2026-01-01']);
   const limited = grantWith({ scopes: [WEIGHT], dataFrom: '2026-01-01' });
   Object.assign(page.answers, { narrowGrant: limited, getGrant: limited });
   await page.press(save);
-  page.see(/^Saved\.$/);
+  page.see(/^Saved\. Morning Run can no longer read Heart\.$/);
   page.see('from 1 Jan 2026');
   expect(firstDay.value).toBe('');
   expect(page.changes).toEqual([

@@ -4,12 +4,12 @@ import { Day } from '../../ui/time.tsx';
 import { WebLink } from '../../ui/web-link.tsx';
 import { Rich, text } from './texts.ts';
 
-const TEXTS = {
-  name: 'changeOfName',
-  description: 'changeOfDescription',
-  developerName: 'changeOfDeveloperName',
-  homepageUrl: 'changeOfHomepageUrl',
-  privacyPolicyUrl: 'changeOfPrivacyPolicyUrl',
+const FIELDS = {
+  name: ['partName', 'partName'],
+  description: ['partDescription', 'aDescription'],
+  developerName: ['partDeveloper', 'aDeveloper'],
+  homepageUrl: ['partWebsite', 'aWebsite'],
+  privacyPolicyUrl: ['partPrivacy', 'aPrivacy'],
 } as const;
 
 /** The changes of an app since the approval, each with its day. */
@@ -36,19 +36,21 @@ export function AppChanges({
 }
 
 function Change({ change: { field, from, to, at } }: { readonly change: AppChange }) {
+  const [part, aPart] = FIELDS[field as keyof typeof FIELDS];
   const Value = field.endsWith('Url') ? Address : Words;
-  return (
-    <Rich
-      id={TEXTS[field as keyof typeof TEXTS]}
-      values={{ day: <Day at={at} />, from: <Value value={from} />, to: <Value value={to} /> }}
-    />
-  );
+  const day = <Day at={at} />;
+  if (from !== null && to !== null) {
+    const values = { day, part: text(part), from: <Value value={from} />, to: <Value value={to} /> };
+    return <Rich id="changeOf" values={values} />;
+  }
+  const values = { day, part: text(aPart), value: <Value value={to ?? from ?? ''} /> };
+  return <Rich id={from === null ? 'additionOf' : 'removalOf'} values={values} />;
 }
 
-function Words({ value }: { readonly value: string | null }) {
-  return value === null ? text('none') : text('quoted', { words: value });
+function Words({ value }: { readonly value: string }) {
+  return text('quoted', { words: value });
 }
 
-function Address({ value }: { readonly value: string | null }) {
-  return value === null ? text('none') : <WebLink url={value}>{value}</WebLink>;
+function Address({ value }: { readonly value: string }) {
+  return <WebLink url={value}>{value}</WebLink>;
 }

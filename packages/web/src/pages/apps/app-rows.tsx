@@ -1,4 +1,3 @@
-import { SCOPES } from '@phds/catalog/scopes';
 import { type ReactNode, useId } from 'react';
 import type { Grant, PendingApproval } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
@@ -13,12 +12,11 @@ import style from './apps.module.css';
 import { changesText } from './changes-text.ts';
 import { findDomain } from './domains.ts';
 import { endsInText, lastReadText, unusedText } from './grant-hints.tsx';
-import { findDaysLeft, isUnused, lastDayOf } from './grant-rules.ts';
+import { findDaysLeft, isSensitive, isUnused, lastDayOf } from './grant-rules.ts';
 import { text } from './texts.ts';
 
 /** With more scopes, a row counts them. */
 const NAMED_SCOPES = 3;
-const SENSITIVE = new Set<string>(SCOPES.filter(({ sensitive }) => sensitive).map(({ scope }) => scope));
 
 function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
@@ -139,9 +137,9 @@ function sharingOf(grant: Grant): string {
 }
 
 /** The names of a few types of data, the number of many. */
-export function typesText(scopes: readonly string[]): string {
+function typesText(scopes: readonly string[]): string {
   if (scopes.length <= NAMED_SCOPES) return formatList(scopes.map(scopeTitle));
-  const personal = scopes.filter((scope) => SENSITIVE.has(scope)).length;
+  const personal = scopes.filter(isSensitive).length;
   const others = scopes.length - personal;
   if (personal === 0) return text('typesPlain', { others });
   return others === 0 ? text('typesPersonal', { personal }) : text('typesBoth', { personal, others });

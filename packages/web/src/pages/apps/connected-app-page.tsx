@@ -1,37 +1,47 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useAccessDays } from '../../api/accesses.ts';
 import { useGrant, useRevocation } from '../../api/grants.ts';
-import type { Grant, GrantStatus } from '../../api/resources.ts';
+import type { Grant } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Card, Facts, Grid, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
+import { Facts, Row, Soft, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
-import { PageHeading } from '../../ui/layout.tsx';
-import { Empty, EmptyPage } from '../../ui/notice.tsx';
+import { Folded } from '../../ui/folded.tsx';
+import { Narrow, PageHeading } from '../../ui/layout.tsx';
+import { EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
+import { Rows, RowWords } from '../../ui/rows.tsx';
+import { formatDate, formatDay, formatRecent, Instant } from '../../ui/time.tsx';
 import { WebLink } from '../../ui/web-link.tsx';
-import { AccessTable } from '../history/access-table.tsx';
+import { ReadsByDay } from '../history/day-list.tsx';
 import { AfterSharing } from './after-sharing.tsx';
 import { AppChanges } from './app-changes.tsx';
 import style from './apps.module.css';
 import { findDomain } from './domains.ts';
 import { EndsSoon, UnusedHint } from './grant-hints.tsx';
+import { lastDayOf } from './grant-rules.ts';
 import { NarrowingForm } from './narrowing-form.tsx';
-import { SharingCard } from './sharing-card.tsx';
+import { datesText, Receipt } from './receipt.tsx';
+import { SHOWN_DAYS, SharedPreviews, SharedTypes, toDaysOf } from './shared-types.tsx';
 import { Rich, text } from './texts.ts';
 
 /** One connected app: what it may read, what it has read, and how to narrow or end that. */
 export function ConnectedAppPage({ id }: { readonly id: string }) {
   const grant = useGrant(id);
   return (
-    <Resource query={grant} notFound={<NoSuchConnection />}>
-      {(found) => <ConnectedApp grant={found} />}
-    </Resource>
+    <Narrow>
+      <Resource query={grant} notFound={<NoSuchConnection />}>
+        {(found) => <ConnectedApp grant={found} />}
+      </Resource>
+    </Narrow>
   );
 }
 
 /** Shown instead of a connection that is not the person's. */
-export function NoSuchConnection() {
+function NoSuchConnection() {
   return (
     <EmptyPage title={text('notFound')}>
       <p>{text('notFoundText')}</p>
@@ -42,27 +52,15 @@ export function NoSuchConnection() {
 
 function ConnectedApp({ grant }: { readonly grant: Grant }) {
   const revocation = useRevocation(grant.id);
+  const days = useAccessDays(toDaysOf(grant));
   const isActive = grant.status === 'active';
   const app = appTitle(grant.app);
   return (
     <>
-      <PageHeading
-        title={app}
-        lead={
-          <>
-            <GrantStatusTag status={grant.status} /> {findDomain(grant.app, [])}
-          </>
-        }
-        actions={
-          isActive ? (
-            <StopSharing
-              app={app}
-              isBusy={revocation.isPending}
-              onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
-            />
-          ) : undefined
-        }
-      />
+      <p className={style['target']}>
+        <Link href="/apps">‹ {text('title')}</Link>
+      </p>
+      <PageHeading title={app} lead={findDomain(grant.app, [])} />
       <Stack>
         <ChangeNotice
           failure={revocation.failure}
@@ -71,39 +69,92 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
           advice={text('stopAdvice')}
         />
         {isActive ? null : <AfterSharing grant={grant} />}
+        <Lead grant={grant} />
         <EndsSoon grant={grant} app={app} />
         {grant.appChanges === undefined ? null : (
           <AppChanges changes={grant.appChanges} isActive={isActive} />
         )}
         <UnusedHint grant={grant} />
-        <Grid>
-          <SharingCard grant={grant} />
-          <AboutApp grant={grant} />
-        </Grid>
+        {isActive ? (
+          <Row>
+            <StopSharing
+              app={app}
+              isBusy={revocation.isPending}
+              onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
+            />
+          </Row>
+        ) : null}
+        <SharedTypes grant={grant} days={days.data ?? null} />
         {isActive ? <NarrowingForm grant={grant} /> : null}
         <section aria-label={text('reads')}>
-          <Stack>
+          <Stack tight>
             <h2>{text('reads')}</h2>
-            <AccessTable
-              filter={{ grantId: grant.id }}
-              showApp={false}
-              empty={<NothingRead isActive={isActive} />}
-            />
+            <Resource query={days}>
+              {(found) => (
+                <ReadsByDay days={found} grantId={grant.id} empty={<NothingRead grant={grant} />} />
+              )}
+            </Resource>
           </Stack>
         </section>
+        <Rows>
+          {isActive ? (
+            <Part title={text('preview', { app })}>{() => <SharedPreviews grant={grant} />}</Part>
+          ) : null}
+          <Part title={text('receipt')}>{() => <Receipt id={grant.id} />}</Part>
+          <Part title={text('about', { app })}>{() => <AboutApp grant={grant} />}</Part>
+        </Rows>
         <Support clientId={grant.app.clientId} />
       </Stack>
     </>
   );
 }
 
-function NothingRead({ isActive }: { readonly isActive: boolean }) {
-  if (!isActive) return <Empty title={text('readNothing')} />;
+/** A folded row. */
+function Part({ title, children }: { readonly title: string; readonly children: () => ReactNode }) {
   return (
-    <Empty title={text('nothingRead')}>
-      <p>{text('readsEmpty')}</p>
-    </Empty>
+    <li>
+      <RowWords>
+        <Folded title={<strong>{title}</strong>}>{children}</Folded>
+      </RowWords>
+    </li>
   );
+}
+
+const ENDERS = new Map<string | null, 'byApp' | 'byDeveloper' | 'byOperator'>([
+  ['app', 'byApp'],
+  ['operator', 'byOperator'],
+  ['developer', 'byDeveloper'],
+]);
+
+/** The connection in two sentences: what, until when or how it ended, and how often the app has read. */
+function Lead({ grant }: { readonly grant: Grant }) {
+  const { status, scopes, grantedAt, expiresAt, revokedAt, endedBy, dataFrom } = grant;
+  const count = scopes.length;
+  const end = <Instant at={revokedAt ?? expiresAt} />;
+  return (
+    <div>
+      <p className={style['big']}>
+        {status === 'active' ? text('canReadUntil', { count, day: formatDate(lastDayOf(expiresAt)) }) : null}
+        {status === 'expired' ? <Rich id="couldReadUntil" values={{ count, end }} /> : null}
+        {status === 'revoked' ? (
+          <Rich id="endedBy" values={{ count, end, by: text(ENDERS.get(endedBy) ?? 'byYou') }} />
+        ) : null}{' '}
+        {readsText(grant)}
+      </p>
+      <Soft>{text('termsSince', { day: formatDay(grantedAt), dates: datesText(dataFrom) })}</Soft>
+    </div>
+  );
+}
+
+function readsText({ status, lastAccessAt, accessCount }: Grant): string {
+  if (lastAccessAt !== null)
+    return text('readTimes', { count: accessCount, when: formatRecent(lastAccessAt) });
+  return status === 'active' ? text('nothingRead') : '';
+}
+
+function NothingRead({ grant: { status, lastAccessAt } }: { readonly grant: Grant }) {
+  if (lastAccessAt !== null) return <Soft>{text('nothingLately', { days: SHOWN_DAYS })}</Soft>;
+  return <Soft>{text(status === 'active' ? 'readsEmpty' : 'readNothing')}</Soft>;
 }
 
 /** The deployment's address for people who need help with an app, with the app's id in it; nothing if there is none. */
@@ -145,39 +196,26 @@ function StopSharing({
   );
 }
 
-const TAGS = {
-  active: { tone: 'good', id: 'active' },
-  expired: { tone: 'neutral', id: 'expired' },
-  revoked: { tone: 'bad', id: 'stopped' },
-} as const;
-
-function GrantStatusTag({ status }: { readonly status: GrantStatus }) {
-  const { tone, id } = TAGS[status];
-  return <Tag tone={tone}>{text(id)}</Tag>;
-}
-
 /** The app as the person was shown it: its own words, its developer, its domain and its links. */
 function AboutApp({ grant: { app, purpose, appChanges } }: { readonly grant: Grant }) {
-  const title = text('about', { app: appTitle(app) });
   const { description } = app;
-  const hasWords = [description, purpose].some((words) => typeof words === 'string');
+  const hasWords = description !== null || purpose !== null;
   const [website, privacyPolicy] =
     appChanges === undefined
       ? (['website', 'privacyPolicy'] as const)
       : (['websiteThen', 'privacyPolicyThen'] as const);
   return (
-    <Card label={title}>
-      <h2>{title}</h2>
-      {typeof description === 'string' ? (
+    <Stack>
+      {description === null ? null : (
         <p className={style['words']}>
           <Rich id="quoted" values={{ words: description }} />
         </p>
-      ) : null}
-      {typeof purpose === 'string' ? (
+      )}
+      {purpose === null ? null : (
         <p>
           <Rich id="why" values={{ app: app.name, purpose }} components={{ q: <q /> }} />
         </p>
-      ) : null}
+      )}
       {hasWords ? <Soft>{text('ownWords')}</Soft> : null}
       <Facts
         facts={[
@@ -185,18 +223,16 @@ function AboutApp({ grant: { app, purpose, appChanges } }: { readonly grant: Gra
             text('developer'),
             app.developerName === null ? null : <bdi key="developer">{app.developerName}</bdi>,
           ],
-          [text('domain'), app.redirectHost ?? null],
+          [text('domain'), app.redirectHost],
           [text('clientId'), <code key="id">{app.clientId}</code>],
         ]}
       />
-      {app.homepageUrl === null && app.privacyPolicyUrl === null ? null : (
-        <div className={style['target']}>
-          <Row>
-            <WebLink url={app.homepageUrl}>{text(website)}</WebLink>
-            <WebLink url={app.privacyPolicyUrl}>{text(privacyPolicy)}</WebLink>
-          </Row>
-        </div>
-      )}
-    </Card>
+      <div className={style['target']}>
+        <Row>
+          <WebLink url={app.homepageUrl}>{text(website)}</WebLink>
+          <WebLink url={app.privacyPolicyUrl}>{text(privacyPolicy)}</WebLink>
+        </Row>
+      </div>
+    </Stack>
   );
 }

@@ -5,15 +5,17 @@ import type { Grant } from '../../api/resources.ts';
 import { text as frameText } from '../../texts/frame.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Button } from '../../ui/button.tsx';
-import { Card, Fields, Row, Soft, Stack } from '../../ui/card.tsx';
+import { Fields, Row, Soft, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { focusInvalidField } from '../../ui/focus.ts';
+import { formatList } from '../../ui/formats.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { scopeTitle } from '../../ui/scopes.ts';
+import { scopeDescription, scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, formatInstant } from '../../ui/time.tsx';
 import { toggled } from '../../ui/toggled.ts';
 import { describeWithdrawal } from '../../ui/withdrawal.ts';
+import style from './apps.module.css';
 import {
   type Draft,
   type Fault,
@@ -49,56 +51,89 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
     narrowing.mutate(toNarrowing(grant, sent), { onSuccess });
   };
   const isSaved = fault === null && narrowing.isSuccess;
-  const saved = text(draft === NOTHING ? 'saved' : 'savedPartly');
-  const title = text('changeSharing');
+  const app = appTitle(grant.app);
   return (
-    <Card label={title}>
-      <h2>{title}</h2>
-      <Soft>{text('changeHint', { app: appTitle(grant.app) })}</Soft>
-      <Stack tight>
-        {grant.scopes.map((scope) => (
+    <details className={style['form']}>
+      <summary>
+        <strong>{text('changeSharing')}</strong>
+      </summary>
+      <Stack>
+        <Soft>{text('changeHint', { app })}</Soft>
+        <TypeFields
+          scopes={grant.scopes}
+          withdrawn={draft.withdrawn}
+          onChange={(withdrawn) => set({ withdrawn })}
+        />
+        <DayFields
+          grant={grant}
+          draft={draft}
+          onChange={set}
+          fault={fault}
+          error={narrowing.failure?.error}
+        />
+        <ChangeNotice
+          failure={narrowing.failure}
+          undone={text('notSaved')}
+          unknown={text('saveUnknown')}
+          advice={text('saveAdvice')}
+        />
+        <Row>
+          <Button kind="primary" isBusy={narrowing.isPending} onPress={() => submit(draft)}>
+            {text('save')}
+          </Button>
+          <span role="status">
+            {fault?.field === null ? text(fault.id) : null}
+            {isSaved ? savedText(app, grant.scopes, withdrawn) : null}
+            {isSaved && draft !== NOTHING ? ` ${text('savedPartly')}` : null}
+          </span>
+        </Row>
+        <StillCovered
+          grant={grant}
+          withdrawn={isSaved ? withdrawn : [...draft.withdrawn]}
+          isSaved={isSaved}
+          onStop={(through) => {
+            const more = { withdrawn: new Set([...draft.withdrawn, ...through]) };
+            if (isSaved) submit({ ...draft, ...more });
+            else set(more);
+          }}
+        />
+      </Stack>
+    </details>
+  );
+}
+
+function TypeFields({
+  scopes,
+  withdrawn,
+  onChange,
+}: {
+  readonly scopes: readonly string[];
+  readonly withdrawn: ReadonlySet<string>;
+  readonly onChange: (withdrawn: ReadonlySet<string>) => void;
+}) {
+  return (
+    <Stack tight>
+      {scopes.map((scope) => (
+        <div key={scope}>
           <Checkbox
-            key={scope}
-            isSelected={!draft.withdrawn.has(scope)}
-            onChange={(isSelected) => set({ withdrawn: toggled(draft.withdrawn, scope, !isSelected) })}
+            isSelected={!withdrawn.has(scope)}
+            onChange={(isSelected) => onChange(toggled(withdrawn, scope, !isSelected))}
           >
             {scopeTitle(scope)}
           </Checkbox>
-        ))}
-      </Stack>
-      <DayFields grant={grant} draft={draft} onChange={set} fault={fault} error={narrowing.failure?.error} />
-      <ChangeNotice
-        failure={narrowing.failure}
-        undone={text('notSaved')}
-        unknown={text('saveUnknown')}
-        advice={text('saveAdvice')}
-      />
-      <Row>
-        <Button kind="primary" isBusy={narrowing.isPending} onPress={() => submit(draft)}>
-          {text('save')}
-        </Button>
-        <span role="status">
-          {fault?.field === null ? text(fault.id) : null}
-          {isSaved ? saved : null}
-        </span>
-      </Row>
-      {isSaved ? (
-        <StillCovered
-          grant={grant}
-          withdrawn={withdrawn}
-          isSaved
-          onStop={(through) => submit({ ...draft, withdrawn: new Set([...draft.withdrawn, ...through]) })}
-        />
-      ) : (
-        <StillCovered
-          grant={grant}
-          withdrawn={[...draft.withdrawn]}
-          isSaved={false}
-          onStop={(through) => set({ withdrawn: new Set([...draft.withdrawn, ...through]) })}
-        />
-      )}
-    </Card>
+          <div className={style['described']}>{scopeDescription(scope)}</div>
+        </div>
+      ))}
+    </Stack>
   );
+}
+
+/** What the app can no longer read after the change; just that it was saved if only days changed. */
+function savedText(app: string, scopes: readonly string[], withdrawn: readonly string[]): string {
+  const { gone } = describeWithdrawal(app, scopes, withdrawn);
+  return gone.length === 0
+    ? text('saved')
+    : text('savedWithout', { app, types: formatList(gone.map(scopeTitle)) });
 }
 
 /** Tells which withdrawn data the app gets through what it keeps, and stops that too. */

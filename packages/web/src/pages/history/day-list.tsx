@@ -1,17 +1,21 @@
-import { useId, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
+import type { AccessFilter } from '../../api/accesses.ts';
 import type { AccessDay } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
-import { Soft, Tag } from '../../ui/card.tsx';
+import { Tag } from '../../ui/card.tsx';
 import { dateFormat, formatList } from '../../ui/formats.ts';
 import { recordedTitles } from '../../ui/scopes.ts';
 import { Pages, useFilteredPage } from '../../ui/table.tsx';
+import { formatDate } from '../../ui/time.tsx';
 import { toggled } from '../../ui/toggled.ts';
-import { AccessTable } from './access-table.tsx';
+import { AccessList } from './access-list.tsx';
 import style from './day-list.module.css';
-import { type Selection, toFilterOfDay } from './selection.ts';
+import { EVERYTHING, type Selection, toFilter, toFilterOfDay } from './selection.ts';
 import { text } from './texts.ts';
 
 const DAYS_A_PAGE = 10;
+/** Of a single connection. */
+const FEW_DAYS_A_PAGE = 3;
 const NAMED_SCOPES = 3;
 
 const dayFormat = dateFormat({
@@ -31,14 +35,11 @@ interface Shown {
 
 /** The days with reads, newest first, in pages: a heading for each day, and for each app a line that opens to the single reads. */
 export function DayList({ days, ...shown }: Shown & { readonly days: readonly AccessDay[] }) {
-  const [wanted, setPage] = useFilteredPage(shown.selection);
   const byDay = [...Map.groupBy(days, ({ date }) => date)];
-  const totalPages = Math.ceil(byDay.length / DAYS_A_PAGE);
-  const page = Math.min(wanted, totalPages);
-  const pagination = { page, pageSize: DAYS_A_PAGE, total: byDay.length, totalPages };
+  const [onPage, pagination, setPage] = useDaysInPages(byDay, shown.selection, DAYS_A_PAGE);
   return (
     <>
-      {byDay.slice((page - 1) * DAYS_A_PAGE, page * DAYS_A_PAGE).map(([date, ofDay]) => (
+      {onPage.map(([date, ofDay]) => (
         <Day key={date} date={date} apps={ofDay} {...shown} />
       ))}
       <Pages pagination={pagination} onChange={setPage} />
@@ -46,26 +47,53 @@ export function DayList({ days, ...shown }: Shown & { readonly days: readonly Ac
   );
 }
 
+/** The days of one page out of all; another filter starts at the first page. */
+function useDaysInPages<OneDay>(days: readonly OneDay[], filter: unknown, pageSize: number) {
+  const [wanted, setPage] = useFilteredPage(filter);
+  const totalPages = Math.ceil(days.length / pageSize);
+  const page = Math.min(wanted, totalPages);
+  const pagination = { page, pageSize, total: days.length, totalPages };
+  return [days.slice((page - 1) * pageSize, page * pageSize), pagination, setPage] as const;
+}
+
 function Day({
   date,
   apps,
-  ...shown
+  appNames,
+  selection,
+  openLines,
 }: Shown & { readonly date: string; readonly apps: readonly AccessDay[] }) {
   const heading = useId();
   return (
     <section aria-labelledby={heading} className={style['day']}>
       <h2 id={heading}>{dayFormat().format(new Date(`${date}T00:00:00Z`))}</h2>
       {apps.map((day) => (
-        <AppOfDay key={day.app.clientId} day={day} {...shown} />
+        <ReadsOfDay
+          key={day.app.clientId}
+          day={day}
+          title={appNames.get(day.app.clientId) ?? appTitle(day.app)}
+          filter={toFilterOfDay(selection, date, day.app.clientId)}
+          openLines={openLines}
+        />
       ))}
     </section>
   );
 }
 
-/** What one app read on one day; its single reads are loaded when it is opened. */
-function AppOfDay({ day, appNames, selection, openLines }: Shown & { readonly day: AccessDay }) {
+/** What one app read on one day under a title; the single reads are loaded when it is opened. */
+function ReadsOfDay({
+  day,
+  title,
+  filter,
+  openLines,
+}: {
+  readonly day: AccessDay;
+  readonly title: string;
+  readonly filter: AccessFilter;
+  readonly openLines: OpenLines;
+}) {
   const isOpen = openLines.has(day);
-  const { app, date, released, refused, attempts } = day;
+  const { released, refused, attempts } = day;
   return (
     <details
       className={style['app']}
@@ -73,7 +101,7 @@ function AppOfDay({ day, appNames, selection, openLines }: Shown & { readonly da
       onToggle={({ currentTarget }) => openLines.set(day, currentTarget.open)}
     >
       <summary>
-        <strong>{appNames.get(app.clientId) ?? appTitle(app)}</strong> <span>{readsText(day)}</span>
+        <strong>{title}</strong> <span>{readsText(day)}</span>
         {released > 0 && refused > 0 ? (
           <>
             {' · '}
@@ -82,15 +110,38 @@ function AppOfDay({ day, appNames, selection, openLines }: Shown & { readonly da
         ) : null}
         {released + refused > 0 && attempts > 0 ? ` · ${text('tried', { count: attempts })}` : null}
       </summary>
-      {isOpen ? (
-        <AccessTable
-          filter={toFilterOfDay(selection, date, app.clientId)}
-          showApp={false}
-          showDay={false}
-          empty={<Soft>{text('noneChosenText')}</Soft>}
-        />
-      ) : null}
+      {isOpen ? <AccessList filter={filter} /> : null}
     </details>
+  );
+}
+
+/** The days on which a connection was read through, newest first, in pages: a line for each day. */
+export function ReadsByDay({
+  days,
+  grantId,
+  empty,
+}: {
+  readonly days: readonly AccessDay[];
+  readonly grantId: string;
+  /** Shown instead of an empty list. */
+  readonly empty: ReactNode;
+}) {
+  const openLines = useOpenLines();
+  const [shown, pagination, setPage] = useDaysInPages(days, grantId, FEW_DAYS_A_PAGE);
+  if (days.length === 0) return empty;
+  return (
+    <>
+      {shown.map((day) => (
+        <ReadsOfDay
+          key={day.date}
+          day={day}
+          title={formatDate(day.date)}
+          filter={{ ...toFilter({ ...EVERYTHING, from: day.date, to: day.date }), grantId }}
+          openLines={openLines}
+        />
+      ))}
+      <Pages pagination={pagination} onChange={setPage} />
+    </>
   );
 }
 

@@ -16,7 +16,7 @@ import { PageHeading } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { formatDay, TIME_ZONE } from '../../ui/time.tsx';
-import { NoReads } from './access-table.tsx';
+import { NoReads } from './access-list.tsx';
 import { nameApps } from './app-names.ts';
 import { DayChart } from './day-chart.tsx';
 import { DayList, type OpenLines, useOpenLines } from './day-list.tsx';

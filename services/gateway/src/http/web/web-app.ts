@@ -13,7 +13,6 @@ const PAGES = [
   '/approve/:id',
   '/apps',
   '/apps/:id',
-  '/apps/:id/receipt',
   '/history',
   '/data',
   '/console',
