@@ -119,7 +119,13 @@ function Trend({ points, width }: { readonly points: readonly TrendPoint[]; read
             <SinglePoint key={point.start} point={point} x={at(point)} y={y(point.value)} width={width} />
           ))}
       {x.ticks(Math.max(3, Math.floor(width / LABEL_WIDTH) - 1)).map((tick) => (
-        <text key={tick.getTime()} className={style['label']} x={x(tick)} y={HEIGHT - 5} textAnchor="middle">
+        <text
+          key={tick.getTime()}
+          className={style['label']}
+          x={x(tick)}
+          y={HEIGHT - 5}
+          textAnchor={x(tick) > width - LABEL_WIDTH / 2 ? 'end' : 'middle'}
+        >
           {formatDayOfMonth(toDay(tick.getTime()))}
         </text>
       ))}
