@@ -3,6 +3,7 @@ import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { empty, type Sql } from 'sql-template-tag';
+import { accessCounts } from './access/counts-sql.ts';
 import type { Change } from './changes.ts';
 import {
   type ConnectedApp,
@@ -33,7 +34,6 @@ import {
   toGrant,
   UNREVOKED,
 } from './grant-rows.ts';
-import { accessCounts } from './store/access-counts-sql.ts';
 import { findVersions } from './store/app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './store/app-rows.ts';
 import { addEvent } from './store/consent-events.ts';

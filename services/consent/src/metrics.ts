@@ -5,9 +5,9 @@ import {
   measureRestores,
   SIZE_BUCKETS,
 } from '@phds/service-kit/telemetry/metrics';
-import type { AccessRecordStore } from './app/access-ports.ts';
-import type { AccessRecorder } from './app/access-recorder.ts';
-import type { Checkpoints } from './app/checkpoints.ts';
+import type { Checkpoints } from './access/checkpoints.ts';
+import type { AccessRecorder } from './access/record.ts';
+import type { AccessStatements } from './access/statements.ts';
 import { VERDICTS, type Verdict } from './domain/access.ts';
 import type { Delivery, PendingEvents } from './webhooks/app/ports.ts';
 
@@ -20,7 +20,7 @@ export function createConsentMetrics(metrics: Metrics) {
     measurePools: (pools: Parameters<typeof measurePools>[1]) => measurePools(metrics, pools),
     measureRedis: (redis: Parameters<typeof measureRedis>[1]) => measureRedis(metrics, redis),
     measureRestores: (guard: Parameters<typeof measureRestores>[1]) => measureRestores(metrics, guard),
-    measureRecordStore: (store: AccessRecordStore) => measureRecordStore(metrics, store),
+    measureStatements: (statements: AccessStatements) => measureStatements(metrics, statements),
     measureRecorder: (recorder: AccessRecorder) => measureRecorder(metrics, recorder),
     measureCheckpoints: (checkpoints: Checkpoints) => measureCheckpoints(metrics, checkpoints),
     onRevocation: createRevocationTimer(metrics),
@@ -31,7 +31,7 @@ export function createConsentMetrics(metrics: Metrics) {
 
 export type ConsentMetrics = ReturnType<typeof createConsentMetrics>;
 
-function measureRecordStore(metrics: Metrics, store: AccessRecordStore): AccessRecordStore {
+function measureStatements(metrics: Metrics, statements: AccessStatements): AccessStatements {
   const sizes = metrics.histogram(
     { name: 'phds_access_batch_records', help: 'Access records written by one statement.' },
     SIZE_BUCKETS,
@@ -48,16 +48,16 @@ function measureRecordStore(metrics: Metrics, store: AccessRecordStore): AccessR
     () => [...verdicts].map(([verdict, count]) => [{ verdict }, count]),
   );
   return {
-    ...store,
+    ...statements,
     async insert(batch) {
       const startedAt = performance.now();
-      await store.insert(batch);
+      await statements.insert(batch);
       insert.observe(secondsSince(startedAt));
       sizes.observe(batch.accessRecords.length);
     },
     async judge(accesses, userRefs) {
       const startedAt = performance.now();
-      const judgements = await store.judge(accesses, userRefs);
+      const judgements = await statements.judge(accesses, userRefs);
       judge.observe(secondsSince(startedAt));
       for (const judgement of judgements) {
         if (judgement !== 'reference_differs') verdicts.set(judgement, (verdicts.get(judgement) ?? 0) + 1);

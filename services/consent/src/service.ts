@@ -11,14 +11,15 @@ import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
 import type pg from 'pg';
-import type { AccessRecordStore } from './app/access-ports.ts';
-import { type AccessRecorder, createAccessRecorder } from './app/access-recorder.ts';
-import { createAccesses } from './app/accesses.ts';
-import { loggingClockDifference } from './app/clock-difference.ts';
+import { startBackgroundTasks } from './access/background.ts';
+import { loggingClockDifference } from './access/clock-difference.ts';
+import { createAccessHistory } from './access/history.ts';
+import { type AccessRecorder, createAccessRecorder } from './access/record.ts';
+import { type AccessStatements, createAccessStatements } from './access/statements.ts';
+import { createUsage } from './access/usage.ts';
 import { createOperatorActs, type OperatorActs } from './app/operator-acts.ts';
 import { createApprovals } from './approvals.ts';
 import { createApps } from './apps.ts';
-import { startBackgroundTasks } from './background-tasks.ts';
 import { createChange } from './changes.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
@@ -28,6 +29,7 @@ import { createGrants } from './grants.ts';
 import { createLivenessChecks } from './liveness.ts';
 import { type ConsentMetrics, createConsentMetrics } from './metrics.ts';
 import { createPeople } from './people.ts';
+import { createPruning } from './pruning.ts';
 import { createReceipts } from './receipts.ts';
 import { createRevocations } from './revocations.ts';
 import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
@@ -41,9 +43,9 @@ import { createSessionService } from './rpc/session-service.ts';
 import { createSandbox } from './sandbox.ts';
 import { createSessions } from './sessions.ts';
 import { type ConnectionPools, openConnectionPools } from './store/connection-pools.ts';
-import { createPgPruner } from './store/pg-pruner.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 import { createStores, type Stores } from './store/stores.ts';
+import { createSuspensions } from './suspensions.ts';
 import { startWebhookDelivery } from './webhooks/delivery.ts';
 import {
   createEventService,
@@ -62,7 +64,7 @@ export interface Overrides {
   readonly log?: Logger;
   readonly metrics?: Metrics;
   readonly evictions?: EvictionPublisher;
-  readonly accessRecords?: (store: AccessRecordStore) => AccessRecordStore;
+  readonly accessStatements?: (statements: AccessStatements) => AccessStatements;
 }
 
 /** The running service and its ports. Disposal waits for calls in progress. */
@@ -86,11 +88,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const evictions =
     overrides.evictions ?? openEvictions(config, { clock, log, metrics: measured }, resources);
   const { verify } = resources.use(openSessionVerification(config, { clock, failureOf }));
-  const stores = createStores(pools, {
-    guard,
-    clockToleranceMs: config.ACCESS_CLOCK_TOLERANCE_MS,
-    hostWebhooks: config.HOST_WEBHOOKS,
-  });
+  const stores = createStores(pools, config.HOST_WEBHOOKS);
   const parts: Parts = {
     pools,
     stores,
@@ -104,7 +102,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     metrics: measured,
   };
   await startBackgroundTasks(parts, resources);
-  const pruned = createPgPruner(pools.ordinary, config);
+  const pruned = createPruning(pools.ordinary, config);
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, failureOf }));
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
@@ -159,13 +157,14 @@ async function watchRestores(
 }
 
 function createRecorder(
-  { config, clock, stores, log, metrics }: Parts,
+  { pools, guard, config, clock, log, metrics }: Parts,
   overrides: Overrides,
 ): AccessRecorder {
-  const measured = metrics.measureRecordStore(stores.accessRecords);
-  const store = loggingClockDifference(measured, log);
+  const options = { clockToleranceMs: config.ACCESS_CLOCK_TOLERANCE_MS, guard };
+  const measured = metrics.measureStatements(createAccessStatements(pools.access, options));
+  const statements = loggingClockDifference(measured, log);
   const recorder = createAccessRecorder({
-    store: overrides.accessRecords?.(store) ?? store,
+    statements: overrides.accessStatements?.(statements) ?? statements,
     clock,
     maxBatch: LARGEST_BATCH,
     maxQueued: config.ACCESS_QUEUE_LIMIT,
@@ -202,7 +201,7 @@ async function createRpcServices(
     ...(config.SANDBOX
       ? [createSandboxService({ sandbox: createSandbox({ ...ledger, grants }), userOf })]
       : []),
-    createAccessService({ recorder, accesses: createAccesses({ ...stores, clock }), userOf }),
+    createAccessService({ recorder, history: createAccessHistory(parts), usage: createUsage(parts), userOf }),
     createGrantService({ grants, liveness }),
     createSessionService(sessions),
     createPersonOperatorService({ grants, approvals, sessions, acts: operatorRecord, clock }),
@@ -210,6 +209,6 @@ async function createRpcServices(
     createWebhookService({ webhooks, userOf }),
     createWebhookOperatorService(stores.operatedWebhooks),
     createEventService(changes),
-    createRestoreService({ guard, suspensions: stores.suspensions }),
+    createRestoreService({ guard, suspensions: createSuspensions(parts.pools.ordinary) }),
   ];
 }

@@ -5,8 +5,8 @@ import { startPeriodic } from '@phds/service-kit/periodic';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
-import { createAccessCounting } from '../src/app/access-counting.ts';
-import { toLocalDays } from '../src/domain/local-days.ts';
+import { createCounting } from '../src/access/counts.ts';
+import { toLocalDays } from '../src/access/local-days.ts';
 import { expectAppDays } from './app-days.ts';
 import { type DatedRecorder, startDatedRecorder } from './dated-recorder.ts';
 import { accessOf, approve, MOOD, record, registerApp, shareConsent } from './running-service.ts';
@@ -290,7 +290,7 @@ describe('counting in the background', () => {
   test('counting ends with the service, whatever is left to count', async () => {
     const counter = createCounter('all that fit');
     {
-      await using _counting = startPeriodic(createAccessCounting(counter), {
+      await using _counting = startPeriodic(createCounting(counter.countNext), {
         intervalMs: 3_600_000,
         atOnce: true,
         onFailure: () => undefined,
@@ -303,14 +303,12 @@ describe('counting in the background', () => {
   test('batches that are too large for the time of one statement are counted in smaller portions', async () => {
     const portions: number[] = [];
     let left = 40;
-    const counting = createAccessCounting({
-      async countNext(atMost) {
-        portions.push(atMost);
-        if (atMost > 30) throw new Error('canceling statement due to statement timeout');
-        const taken = Math.min(atMost, left);
-        left -= taken;
-        return taken;
-      },
+    const counting = createCounting(async (atMost) => {
+      portions.push(atMost);
+      if (atMost > 30) throw new Error('canceling statement due to statement timeout');
+      const taken = Math.min(atMost, left);
+      left -= taken;
+      return taken;
     });
     const { signal } = new AbortController();
     for (let run = 0; run < 10; run += 1) await counting(signal).catch(() => undefined);

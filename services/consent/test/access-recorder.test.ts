@@ -5,16 +5,16 @@ import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import { timeOfUuid, toUuidText } from '@phds/record-chain/uuid';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import type { AccessRecordBatch, AccessRecordStore } from '../src/app/access-ports.ts';
-import { createAccessRecordStamps } from '../src/app/access-record-stamps.ts';
-import { type AccessRecorder, createAccessRecorder } from '../src/app/access-recorder.ts';
+import { type AccessRecorder, createAccessRecorder } from '../src/access/record.ts';
+import { createAccessRecordStamps } from '../src/access/stamps.ts';
+import type { AccessRecordBatch, AccessStatements } from '../src/access/statements.ts';
 import type { Access, Judgement, Verdict } from '../src/domain/access.ts';
 import { accessOf } from './running-service.ts';
 
 const GRANT = { grantId: 'grt_1', clientId: 'app_1', userId: 'ada' };
 
 /** A store of access records that a test can block, fail and inspect. */
-class FakeStore implements AccessRecordStore {
+class FakeStore implements AccessStatements {
   readonly refs = new Map<string, Uint8Array>([['grt_1', randomBytes(16)]]);
   readonly askedFor: string[][] = [];
   readonly batches: AccessRecordBatch[] = [];
@@ -65,7 +65,7 @@ function startRecorder(
 ): [AccessRecorder, FakeStore, FakeClock] {
   const [store, clock] = [new FakeStore(), new FakeClock()];
   const options = { maxBatch: 10, maxQueued: 100, maxWaitMs: 60_000, maxGrants: 4, ...limits };
-  return [createAccessRecorder({ store, clock, ...options }), store, clock];
+  return [createAccessRecorder({ statements: store, clock, ...options }), store, clock];
 }
 
 /** With a call of one access, whose insert is held until `release`. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
-import { selectUsage } from '../src/store/pg-app-usage.ts';
+import { selectUsage } from '../src/access/usage.ts';
 import { expectAppDays } from './app-days.ts';
 import {
   accessOf,

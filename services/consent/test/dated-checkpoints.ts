@@ -4,11 +4,9 @@ import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { createTestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { openTestPool } from '@phds/test-kit/test-pool';
-import type { CheckpointStore } from '../src/app/access-ports.ts';
-import { createCheckpoints } from '../src/app/checkpoints.ts';
+import { type CheckpointTable, createCheckpoints, createCheckpointTable } from '../src/access/checkpoints.ts';
 import type { Signer } from '../src/clients/jose-signer.ts';
 import { createJoseSigner } from '../src/clients/jose-signer.ts';
-import { createPgCheckpoints } from '../src/store/pg-checkpoints.ts';
 import { connectAsSuperuser } from './database-clients.ts';
 import { startDatedRecorder } from './dated-recorder.ts';
 import { accessOf } from './running-service.ts';
@@ -43,8 +41,8 @@ export async function startDatedRecords(start: string, retentionDays = 90) {
     privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     CHECKPOINT_TYPE,
   );
-  const stored = createPgCheckpoints(opened.pool);
-  const store: CheckpointStore = {
+  const stored = createCheckpointTable(opened.pool);
+  const table: CheckpointTable = {
     ...stored,
     async add(number, jws) {
       const isAdded = await stored.add(number, jws);
@@ -53,9 +51,9 @@ export async function startDatedRecords(start: string, retentionDays = 90) {
       return isAdded;
     },
   };
-  const createInstance = (parts: { signer?: Signer; store?: CheckpointStore } = {}) =>
+  const createInstance = (parts: { signer?: Signer; table?: CheckpointTable } = {}) =>
     createCheckpoints({
-      checkpoints: parts.store ?? store,
+      table: parts.table ?? table,
       signer: parts.signer ?? signer,
       clock,
       retentionDays,
@@ -74,7 +72,7 @@ export async function startDatedRecords(start: string, retentionDays = 90) {
     receiptPublicKey: createPublicKey(privateKey),
     clock,
     signer,
-    store,
+    table,
     /** A superuser, not limited by triggers or privileges. */
     admin,
     owner,

@@ -1,8 +1,8 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { KEY_LOOK_UPS, openPostgres } from '@phds/service-kit/postgres/postgres';
-import { type AccessRecorder, createAccessRecorder } from '../src/app/access-recorder.ts';
-import { createPgAccessCounts } from '../src/store/pg-access-counts.ts';
-import { createPgAccessRecords } from '../src/store/pg-access-records.ts';
+import { countNext } from '../src/access/counts.ts';
+import { type AccessRecorder, createAccessRecorder } from '../src/access/record.ts';
+import { createAccessStatements } from '../src/access/statements.ts';
 
 /** The hot path without the service, so that a test can set its clock. */
 export interface DatedRecorder extends AsyncDisposable {
@@ -34,17 +34,16 @@ export function startDatedRecorder(
   });
   const { pool } = database;
   const recorder = createAccessRecorder({
-    store: createPgAccessRecords(pool, { clockToleranceMs, guard }),
+    statements: createAccessStatements(pool, { clockToleranceMs, guard }),
     clock,
     maxBatch: 500,
     maxQueued: 10_000,
     maxWaitMs: 30_000,
     maxGrants: 100,
   });
-  const counter = createPgAccessCounts(pool);
   return {
     recorder,
-    count: () => counter.countNext(200),
+    count: () => countNext(pool, 200),
     async [Symbol.asyncDispose]() {
       await recorder[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();

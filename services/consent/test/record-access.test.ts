@@ -11,7 +11,7 @@ import { readStatement } from '@phds/service-kit/postgres/statement';
 import { createLogger } from '@phds/service-kit/telemetry/log';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
-import type { AccessRecordStore } from '../src/app/access-ports.ts';
+import type { AccessStatements } from '../src/access/statements.ts';
 import { connect } from './database-clients.ts';
 import { startDatedRecorder } from './dated-recorder.ts';
 import {
@@ -29,7 +29,7 @@ import { verifyRecords } from './verify-command.ts';
 
 let between: () => Promise<unknown> = async () => undefined;
 
-const consent = await shareConsent({ overrides: { accessRecords: interrupted } });
+const consent = await shareConsent({ overrides: { accessStatements: interrupted } });
 const app = await registerApp(consent);
 
 const anHourFromNow = () => timestampFromMs(Date.now() + 3_600_000);
@@ -199,7 +199,7 @@ describe('a suspended app', () => {
 });
 
 /** The real store, with a moment for the test before its judgement. */
-function interrupted(store: AccessRecordStore): AccessRecordStore {
+function interrupted(store: AccessStatements): AccessStatements {
   return {
     ...store,
     judge: async (...judged) => {

@@ -15,9 +15,10 @@ import { implement } from '@phds/service-kit/rpc/service';
 import { nameRequests } from '@phds/service-kit/telemetry/current-origin';
 import { RECORD_WRITERS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { DayFilter, DayRange } from '../app/access-ports.ts';
-import type { AccessRecorder } from '../app/access-recorder.ts';
-import type { Accesses } from '../app/accesses.ts';
+import type { DayRange } from '../access/counts-sql.ts';
+import type { AccessHistory, DayFilter } from '../access/history.ts';
+import type { AccessRecorder } from '../access/record.ts';
+import type { Usage } from '../access/usage.ts';
 import {
   type Access,
   type AccessEntry,
@@ -51,11 +52,13 @@ const VERDICTS = {
 /** phds.consent.v1.AccessService. */
 export function createAccessService({
   recorder,
-  accesses,
+  history,
+  usage,
   userOf,
 }: {
   readonly recorder: Pick<AccessRecorder, 'record'>;
-  readonly accesses: Accesses;
+  readonly history: AccessHistory;
+  readonly usage: Usage;
   readonly userOf: UserOf;
 }) {
   return implement(
@@ -75,32 +78,32 @@ export function createAccessService({
       async listAccesses(request, context) {
         const userId = await userOf(context);
         const filter = { ...findFilter(request), ...findPeriod(request) };
-        const { items, total } = await accesses.list(userId, filter, toPage(request.page));
+        const { items, total } = await history.list(userId, filter, toPage(request.page));
         return { accesses: items.map(toAccessRecordMessage), total };
       },
       async exportAccesses(request, context) {
         const userId = await userOf(context);
         const filter = { ...findFilter(request), ...findPeriod(request) };
-        const piece = await accesses.exportPiece(userId, filter, findPlace(request.afterId));
+        const piece = await history.exportPiece(userId, filter, findPlace(request.afterId));
         return { accesses: piece.map(toAccessRecordMessage) };
       },
       async listAccessDays(request, context) {
         const userId = await userOf(context);
         const [filter, range] = [findFilter(request), findDays(request)];
-        const days = await accesses.days(userId, filter, range, parseTimeZone(request.timeZone));
+        const days = await history.days(userId, filter, range, parseTimeZone(request.timeZone));
         return { days: days.map((day) => ({ ...day, scopes: [...day.scopes] })) };
       },
       async getAppUsage(request, context) {
         const userId = await userOf(context);
         const clientId = parseName('clientId', request.clientId);
-        const usage = await accesses.usage(clientId, userId, findDays(request));
-        return { usage: usage.map((row) => ({ ...row, refusals: [...row.refusals] })) };
+        const rows = await usage.ofApp(clientId, userId, findDays(request));
+        return { usage: rows.map((row) => ({ ...row, refusals: [...row.refusals] })) };
       },
       async countRefusals({ refusals }) {
         if (refusals.length < 1 || refusals.length > LARGEST_BATCH) {
           throw invalidRequest('refusals', `must be 1 to ${LARGEST_BATCH}`);
         }
-        await accesses.addRefusals(refusals.map(parseRefusal));
+        await usage.addRefusals(refusals.map(parseRefusal));
         return {};
       },
     },

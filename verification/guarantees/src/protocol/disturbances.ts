@@ -1,5 +1,5 @@
 import { unavailable } from '@phds/service-kit/errors';
-import type { AccessRecordStore } from '../../../../services/consent/src/app/access-ports.ts';
+import type { AccessStatements } from '../../../../services/consent/src/access/statements.ts';
 import type { Link, NetworkFault, Position, Stop } from './history.ts';
 
 /** Disturbs the first batch that reaches one position: it fails, loses its connection or a verdict, or waits until released. */
@@ -47,10 +47,10 @@ export class Stopped {
 
 /** Reports every position of a batch to `pass`, and to `onInsert` the ids of the records that are sent to the database. */
 export function withPositions(
-  real: AccessRecordStore,
+  real: AccessStatements,
   pass: (position: Position) => Promise<void> | undefined,
   onInsert: (ids: readonly Uint8Array[]) => void,
-): AccessRecordStore {
+): AccessStatements {
   return {
     findRefs: (grantIds) => real.findRefs(grantIds),
     async insert(batch) {

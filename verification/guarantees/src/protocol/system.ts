@@ -204,7 +204,7 @@ function startConsent(
   return createConsent(readConsentConfig(settings), {
     clock: control.clock,
     log: createLogger({ service: 'consent', level: 'silent' }),
-    accessRecords: (real) => {
+    accessStatements: (real) => {
       const noteInsert = (ids: readonly Uint8Array[]) => {
         const at = control.tick();
         for (const id of ids) control.insertedAt.set(Buffer.from(id).toString('hex'), at);

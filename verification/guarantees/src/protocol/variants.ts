@@ -3,8 +3,8 @@ import type pg from 'pg';
 import type { ConsentLedger } from '../../../../services/authorization/src/app/ports.ts';
 import type {
   AccessRecordBatch,
-  AccessRecordStore,
-} from '../../../../services/consent/src/app/access-ports.ts';
+  AccessStatements,
+} from '../../../../services/consent/src/access/statements.ts';
 import type { Judgement, Verdict } from '../../../../services/consent/src/domain/access.ts';
 import type { ReadRpcs } from '../../../../services/gateway/src/clients/batched-reads.ts';
 import type { Verdict as ReleaseVerdict } from '../../../../services/health-data/src/app/ports.ts';
@@ -61,7 +61,7 @@ export interface BrokenVariant {
   readonly breaks: Rule;
   /** A short history in which the mistake breaks a promise. */
   readonly shownBy: History;
-  readonly accessRecords?: (real: AccessRecordStore) => Partial<AccessRecordStore>;
+  readonly accessRecords?: (real: AccessStatements) => Partial<AccessStatements>;
   /** How health-data has a batch recorded and judged. */
   readonly accessLog?: (real: SendAccesses) => SendAccesses;
   /** How the gateway sends a batch of reads. */

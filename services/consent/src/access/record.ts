@@ -2,12 +2,11 @@ import type { AccessRecord } from '@phds/record-chain/access-record';
 import { Batcher } from '@phds/service-kit/batcher';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
+import { LRUCache } from 'lru-cache';
 import type { Access, Judgement, Verdict } from '../domain/access.ts';
-import type { AccessRecordStore } from './access-ports.ts';
-import { createAccessRecordStamps } from './access-record-stamps.ts';
-import { type Refusal, toAccessRecord, toRefusalRecord } from './access-records.ts';
 import { createChainEnd } from './chain-end.ts';
-import { createGrantRefs } from './grant-refs.ts';
+import { createAccessRecordStamps } from './stamps.ts';
+import type { AccessStatements } from './statements.ts';
 
 // An access is recorded in three steps: its record is inserted and committed, it is judged by a statement that begins after that commit,
 // and a refusal is inserted as a record of its own. Each step is shared by the calls that arrive while the one before is in flight. One
@@ -15,7 +14,7 @@ import { createGrantRefs } from './grant-refs.ts';
 // insert may have been committed, so the next one begins another chain. Nothing is repeated: a call whose step fails is not released.
 
 interface Dependencies {
-  readonly store: AccessRecordStore;
+  readonly statements: AccessStatements;
   readonly clock: Clock;
   /** Maximum number of waiting accesses; further calls are refused immediately. */
   readonly maxQueued: number;
@@ -41,6 +40,12 @@ export interface AccessRecorder extends AsyncDisposable {
   readonly waiting: number;
 }
 
+/** Why a recorded response was not released. */
+interface Refusal {
+  readonly accessRecord: AccessRecord;
+  readonly verdict: Verdict;
+}
+
 /** What a call has inserted together: its accesses or, later, its refusals. */
 interface Entry {
   readonly accesses: readonly Access[];
@@ -54,7 +59,7 @@ interface Recorded {
 }
 
 export function createAccessRecorder(dependencies: Dependencies): AccessRecorder {
-  const { store, maxBatch, maxQueued, maxWaitMs } = dependencies;
+  const { statements, maxBatch, maxQueued, maxWaitMs } = dependencies;
   const chain = createChain(dependencies);
   const limits = { maxQueued, maxWaitMs, maxCost: maxBatch };
   const inserts = new Batcher(chain.insert, {
@@ -63,7 +68,7 @@ export function createAccessRecorder(dependencies: Dependencies): AccessRecorder
     // Refusals and accesses take turns.
     keyOf: ({ refusals }: Entry) => (refusals.length > 0 ? 'refusals' : 'accesses'),
   });
-  const judgements = new Batcher((calls: readonly Recorded[]) => judge(store, calls), {
+  const judgements = new Batcher((calls: readonly Recorded[]) => judge(statements, calls), {
     ...limits,
     costOf: ({ accesses }: Recorded) => accesses.length,
   });
@@ -101,9 +106,9 @@ export function createAccessRecorder(dependencies: Dependencies): AccessRecorder
 }
 
 /** The chain of this process. Only one insert may be in progress. */
-function createChain({ store, clock, maxGrants }: Dependencies) {
+function createChain({ statements, clock, maxGrants }: Dependencies) {
   const stamps = createAccessRecordStamps(clock);
-  const refs = createGrantRefs(store, maxGrants);
+  const refs = createGrantRefs(statements, maxGrants);
   const chain = createChainEnd();
   let isOver = false;
   return {
@@ -113,7 +118,7 @@ function createChain({ store, clock, maxGrants }: Dependencies) {
     },
     /** Commits the records of all entries as one batch, and returns those of each. */
     async insert(entries: readonly Entry[]): Promise<AccessRecord[][]> {
-      const userRefs = await refs.resolve(
+      const userRefs = await refs(
         entries.flatMap(({ accesses }) => accesses.map((access) => access.grantId)),
       );
       const referred = entries.flatMap(({ refusals }) => refusals.map(({ accessRecord }) => accessRecord.at));
@@ -125,14 +130,17 @@ function createChain({ store, clock, maxGrants }: Dependencies) {
       const { at, ids } = stamps.next(userRefs.length + referred.length, Math.max(0, ...referred));
       const [nextId, nextRef] = [takingFrom(ids), takingFrom(userRefs)];
       const records = entries.map(({ accesses, refusals }) => [
-        ...refusals.map((refusal) => toRefusalRecord(refusal, nextId(), at)),
+        // A record of its own, which repeats the fields of the refused one so that it can be counted by itself.
+        ...refusals.map(({ accessRecord, verdict }) => {
+          return { ...accessRecord, id: nextId(), at, refersTo: accessRecord.id, verdict };
+        }),
         ...accesses.map((access) => toAccessRecord(access, nextRef(), nextId(), at)),
       ]);
       if (isOver) chain.restart();
       isOver = false;
       const batch = chain.next(at, records.flat());
       try {
-        await store.insert(batch);
+        await statements.insert(batch);
       } catch (error) {
         isOver = true;
         throw error;
@@ -149,10 +157,10 @@ function takingFrom(values: readonly Uint8Array[]): () => Uint8Array {
 }
 
 /** Returns the judgements of each call. */
-async function judge(store: AccessRecordStore, calls: readonly Recorded[]): Promise<Judgement[][]> {
+async function judge(statements: AccessStatements, calls: readonly Recorded[]): Promise<Judgement[][]> {
   const accesses = calls.flatMap((call) => call.accesses);
   const userRefs = calls.flatMap(({ records }) => records.map(({ userRef }) => userRef));
-  const judgements = await store.judge(accesses, userRefs);
+  const judgements = await statements.judge(accesses, userRefs);
   // A missing verdict must never count as released.
   if (judgements.length !== accesses.length) throw new Error('the number of judgements is wrong');
   const next = judgements.values();
@@ -168,4 +176,31 @@ function toRefusals(records: readonly AccessRecord[], judgements: readonly Judge
       throw new Error('the record lacks the reference of its grant');
     return verdict === 'released' ? [] : [{ accessRecord, verdict }];
   });
+}
+
+/** The reference for grants that do not exist or no longer exist. Such accesses are refused and belong to nobody's history. */
+const NOBODY = new Uint8Array(16);
+
+/**
+ * Returns the reference of each grant's person, in order, with a cache of the `limit` most recently used ones, so that most batches need no
+ * look-up. A cached reference never becomes wrong, because that of a grant never changes: a person who consents again after an erasure gets
+ * new grant ids and a new reference. `NOBODY` is not cached, because the grant may be created a moment later.
+ */
+function createGrantRefs(statements: Pick<AccessStatements, 'findRefs'>, limit: number) {
+  const kept = new LRUCache<string, Uint8Array>({ max: limit });
+  return async (grantIds: readonly string[]): Promise<Uint8Array[]> => {
+    const refs = grantIds.map((grantId) => kept.get(grantId));
+    const missing = new Set(grantIds.filter((_, index) => refs[index] === undefined));
+    if (missing.size === 0) return refs as Uint8Array[];
+    const found = await statements.findRefs([...missing]);
+    for (const [grantId, ref] of found) kept.set(grantId, ref);
+    return grantIds.map((grantId, index) => refs[index] ?? found.get(grantId) ?? NOBODY);
+  };
+}
+
+/** The recorded part of an access: no values, no tokens. */
+function toAccessRecord(access: Access, userRef: Uint8Array, id: Uint8Array, at: number): AccessRecord {
+  const { clientId, grantId, scope, endpoint, from, to, page, recordCount, requestId } = access;
+  const recorded = { clientId, grantId, scope, endpoint, from, to, page, recordCount, requestId };
+  return { id, at, userRef, ...recorded, refersTo: null, verdict: '' };
 }

@@ -1,27 +1,32 @@
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { notFound } from '@phds/service-kit/errors';
 import { execute, select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import type { AppUsageStore, DayRange } from '../app/access-ports.ts';
 import type { AppUsage, RefusalCount } from '../domain/access.ts';
-import { appCounts, within } from './access-counts-sql.ts';
+import { appCounts, type DayRange, within } from './counts-sql.ts';
 
 const COUNT_MAX = 0x7fff_ffff;
 
-/** The usage of apps: counts of access records, and of refusals reported by gateways. */
-export function createPgAppUsage(pool: pg.Pool): AppUsageStore {
-  return translatingErrors({
-    async usage(clientId, ownerId, range) {
-      const owned = await select(
+export type Usage = ReturnType<typeof createUsage>;
+
+/** The usage of apps, for their developers: counts of access records, and of refusals reported by gateways. */
+export function createUsage({
+  pools: { ordinary: pool },
+}: {
+  readonly pools: { readonly ordinary: pg.Pool };
+}) {
+  return {
+    /** A null range means the last 30 days. Throws `not_found` unless the user owns the app. */
+    async ofApp(clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[]> {
+      const owned = await execute(
         pool,
       )`SELECT FROM app WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
-      if (owned.length === 0) return null;
+      if (owned === 0) throw notFound();
       return select<AppUsage>(pool)`${selectUsage(clientId, range)}`;
     },
-    async addRefusals(refusals) {
-      await addRefusals(pool, refusals);
-    },
-  });
+    /** Adds a gateway's counts, ignoring those of unknown apps; all or nothing. */
+    addRefusals: (refusals: readonly RefusalCount[]) => addRefusals(pool, refusals),
+  };
 }
 
 /**

@@ -1,21 +1,20 @@
 import { offsetOf } from '@phds/catalog/pagination';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select } from '@phds/service-kit/postgres/sql';
 import type { Part, Suspensions } from '@phds/service-kit/restore/service';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import { GRANT_FROM, LIVE, SUSPENDED } from '../grant-rows.ts';
+import { GRANT_FROM, LIVE, SUSPENDED } from './grant-rows.ts';
 
 type Item = Awaited<ReturnType<Suspensions['list']>>['items'][number];
 
 /** The grants that would be active but are suspended by an unconfirmed restore. */
-export function createPgSuspensions(pool: pg.Pool): Suspensions {
+export function createSuspensions(pool: pg.Pool): Suspensions {
   const count = async (where: Sql) => {
     const [row] = await select<{ count: number }>(pool)`
       SELECT count(*)::int AS count FROM ${GRANT_FROM} WHERE ${SUSPENDED} AND ${LIVE} AND ${where}`;
     return row?.count ?? 0;
   };
-  return translatingErrors({
+  return {
     count: () => count(sql`true`),
     async list(part, page) {
       const [items, total] = await Promise.all([
@@ -30,7 +29,7 @@ export function createPgSuspensions(pool: pg.Pool): Suspensions {
     confirm: (number, part) => execute(pool)`
       UPDATE consent_grant g SET restore_number = ${number}::int FROM consent_audit.suspension s
       WHERE s.identified AND s.below = ${number}::int AND g.restore_number < s.below AND ${isOf(part)}`,
-  });
+  };
 }
 
 function isOf({ clientId, userId }: Part): Sql {

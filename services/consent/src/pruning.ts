@@ -1,4 +1,3 @@
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select } from '@phds/service-kit/postgres/sql';
 import type { PrunedTables } from '@phds/service-kit/pruning';
 import type pg from 'pg';
@@ -18,7 +17,7 @@ export interface KeptDays {
  * functions of the schema's owner, which limit what the service can delete. The keys are an array, so that Postgres evaluates the subquery
  * once; otherwise it could run it again and lock other rows.
  */
-export function createPgPruner(pool: pg.Pool, days: KeptDays) {
+export function createPruning(pool: pg.Pool, days: KeptDays) {
   const call =
     (name: Sql, ...keptDays: number[]) =>
     async (limit: number) => {
@@ -42,7 +41,7 @@ export function createPgPruner(pool: pg.Pool, days: KeptDays) {
         ORDER BY day LIMIT ${limit} FOR UPDATE SKIP LOCKED))`;
   const delivered = sql`type = 'data.updated' AND state = 'delivered'`;
   const [events, createdAt] = [sql`webhook_event`, sql`created_at`];
-  return translatingErrors({
+  return {
     revoked_family: call(sql`prune_revoked_family`, days.PRUNE_REVOCATIONS_AFTER_DAYS),
     revoked_token: call(sql`prune_revoked_token`, days.PRUNE_REVOCATIONS_AFTER_DAYS),
     session_end: call(sql`prune_session_end`),
@@ -51,5 +50,5 @@ export function createPgPruner(pool: pg.Pool, days: KeptDays) {
     refused_read: removeDays(sql`refused_read`),
     webhook_event: remove(events, createdAt, days.PRUNE_WEBHOOK_EVENTS_AFTER_DAYS),
     webhook_event_data: remove(events, createdAt, days.PRUNE_WEBHOOK_DATA_EVENTS_AFTER_DAYS, delivered),
-  } satisfies PrunedTables);
+  } satisfies PrunedTables;
 }

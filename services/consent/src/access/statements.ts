@@ -1,19 +1,43 @@
+import type { AccessRecord } from '@phds/record-chain/access-record';
+import type { ChainedBatch } from '@phds/record-chain/chain';
 import { parseUuid } from '@phds/record-chain/uuid';
+import { AppError } from '@phds/service-kit/errors';
 import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import type { RestoreGuard } from '@phds/service-kit/restore/guard';
 import { Unverified } from '@phds/service-kit/restore/verified-query';
 import type pg from 'pg';
-import type { AccessRecordBatch, AccessRecordStore } from '../app/access-ports.ts';
-import { ClocksDiffer } from '../app/clock-difference.ts';
 import type { Access, Judgement } from '../domain/access.ts';
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
 
-const FIND_REFS = readStatement(new URL('sql/find-refs.sql', import.meta.url));
-const INSERT = readStatement(new URL('sql/insert-access-records.sql', import.meta.url));
-const JUDGE = readStatement(new URL('sql/judge-accesses.sql', import.meta.url));
+/** The hot path of every data request. Recording and judging are separate steps on purpose. */
+export type AccessStatements = ReturnType<typeof createAccessStatements>;
 
-interface RecorderOptions {
+const FIND_REFS = readStatement(new URL('../store/sql/find-refs.sql', import.meta.url));
+const INSERT = readStatement(new URL('../store/sql/insert-access-records.sql', import.meta.url));
+const JUDGE = readStatement(new URL('../store/sql/judge-accesses.sql', import.meta.url));
+
+/** Thrown when nothing was recorded because the clocks of this process and the database differ by more than allowed. */
+export class ClocksDiffer extends AppError {
+  readonly processClock: Date;
+  readonly databaseClock: Date;
+
+  constructor(processClock: Date, databaseClock: Date) {
+    const cause = new Error(
+      `the clock of this process shows ${processClock.toISOString()}, that of the database ${databaseClock.toISOString()}`,
+    );
+    super('access_not_recorded', 'The access could not be recorded.', { cause, retryAfterSeconds: 1 });
+    this.processClock = processClock;
+    this.databaseClock = databaseClock;
+  }
+}
+
+/** A batch of a writer's chain with its access records, in order. */
+export interface AccessRecordBatch extends ChainedBatch {
+  readonly accessRecords: readonly AccessRecord[];
+}
+
+interface Options {
   /** Maximum difference between the clocks of this process and the database. */
   readonly clockToleranceMs: number;
   readonly guard: Pick<RestoreGuard, 'remembered' | 'verified'>;
@@ -23,12 +47,13 @@ interface RecorderOptions {
  * The hot path of every data request, with statements prepared once for each connection. Each method is one statement and therefore
  * one transaction: what `insert` wrote is committed when it returns, and `judge` sees everything committed before it began.
  */
-export function createPgAccessRecords(
-  pool: pg.Pool,
-  { clockToleranceMs, guard }: RecorderOptions,
-): AccessRecordStore {
+export function createAccessStatements(pool: pg.Pool, { clockToleranceMs, guard }: Options) {
   return translatingErrors({
-    async findRefs(grantIds) {
+    /**
+     * The references by which the records of each grant identify its person, fixed when the grant is created. Unknown grants are
+     * omitted.
+     */
+    async findRefs(grantIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
       const { rows } = await pool.query<[string, string]>({
         ...FIND_REFS,
         values: [grantIds],
@@ -36,7 +61,8 @@ export function createPgAccessRecords(
       });
       return new Map(rows.map(([grantId, userRef]) => [grantId, parseUuid(userRef)]));
     },
-    async insert(batch) {
+    /** Durable and committed when it returns; all or nothing. */
+    async insert(batch: AccessRecordBatch): Promise<void> {
       const { rows } = await pool.query<[Date]>({
         ...INSERT,
         values: [...toInsertValues(batch), clockToleranceMs],
@@ -45,7 +71,9 @@ export function createPgAccessRecords(
       const [differing] = rows;
       if (differing !== undefined) throw new ClocksDiffer(new Date(batch.at), differing[0]);
     },
-    judge: (accesses, userRefs) => guard.verified(() => judge(pool, guard, accesses, userRefs)),
+    /** Judges in a snapshot taken after the call began. Returns one judgement each, in order. References are those of the records. */
+    judge: (accesses: readonly Access[], userRefs: readonly Uint8Array[]): Promise<Judgement[]> =>
+      guard.verified(() => judge(pool, guard, accesses, userRefs)),
   });
 }
 

@@ -1,20 +1,4 @@
-import { AppError } from '@phds/service-kit/errors';
-import type { AccessRecordStore } from './access-ports.ts';
-
-/** Thrown when nothing was recorded because the clocks of this process and the database differ by more than allowed. */
-export class ClocksDiffer extends AppError {
-  readonly processClock: Date;
-  readonly databaseClock: Date;
-
-  constructor(processClock: Date, databaseClock: Date) {
-    const cause = new Error(
-      `the clock of this process shows ${processClock.toISOString()}, that of the database ${databaseClock.toISOString()}`,
-    );
-    super('access_not_recorded', 'The access could not be recorded.', { cause, retryAfterSeconds: 1 });
-    this.processClock = processClock;
-    this.databaseClock = databaseClock;
-  }
-}
+import { type AccessStatements, ClocksDiffer } from './statements.ts';
 
 type Say = (details: object, text: string) => void;
 
@@ -23,9 +7,9 @@ const SAID_EVERY_MS = 60_000;
 
 /** Wraps the store to log that clocks differ, once a minute, and when they agree again. */
 export function loggingClockDifference(
-  store: AccessRecordStore,
+  store: AccessStatements,
   log: { readonly error: Say; readonly info: Say },
-): AccessRecordStore {
+): AccessStatements {
   /** Monotonic milliseconds; null while clocks agree. */
   let saidAt: number | null = null;
   return {

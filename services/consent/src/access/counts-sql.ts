@@ -1,6 +1,11 @@
 import sql, { type Sql } from 'sql-template-tag';
-import type { DayRange } from '../app/access-ports.ts';
-import type { LocalDays } from '../domain/local-days.ts';
+import type { LocalDays } from './local-days.ts';
+
+/** UTC dates, inclusive. */
+export interface DayRange {
+  readonly from: string;
+  readonly to: string;
+}
 
 const DEFAULT_DAYS_BACK = 29;
 

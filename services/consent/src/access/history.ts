@@ -1,61 +1,102 @@
-import { offsetOf, type Page } from '@phds/catalog/pagination';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
+import { createTurns } from '@phds/service-kit/batcher';
+import type { Clock } from '@phds/service-kit/clock';
+import { notFound } from '@phds/service-kit/errors';
+import { toHalf } from '@phds/service-kit/postgres/postgres';
 import { select } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { join, type Sql } from 'sql-template-tag';
-import type { AccessFilter, AccessHistoryStore, DayFilter, DayRange } from '../app/access-ports.ts';
 import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
-import { accessCounts, localAccessCounts, within } from './access-counts-sql.ts';
+import { accessCounts, type DayRange, localAccessCounts, within } from './counts-sql.ts';
+import { type LocalDays, latestDays, toLocalDays } from './local-days.ts';
 
 const DAY_MS = 86_400_000;
+
+/** Number of accesses in one piece of an export; with the longest texts they fit into one message. */
+const EXPORT_PIECE = 500;
+const USUAL_DAYS = 30;
+/** One who reads a long history leaves connections to others. */
+const TURNS = { perKey: 2, maxQueued: 100, maxWaitMs: 2_000 };
+
+export interface AccessFilter {
+  readonly grantId: string | null;
+  readonly clientId: string | null;
+  /** Name of a scope, which a record may name among others. */
+  readonly scope: string | null;
+  /** `from` is inclusive, `to` exclusive. */
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
+
+/** The filters of daily counts. */
+export type DayFilter = Pick<AccessFilter, 'grantId' | 'clientId' | 'scope'>;
 
 type UnnamedDay = Omit<AccessDay, 'appName' | 'currentAppName'>;
 type CountedDay = Omit<UnnamedDay, 'attempts'>;
 
-/** The access history: entries from the records, and totals from the counts. */
-export function createPgAccessHistory(pool: pg.Pool): AccessHistoryStore {
-  return translatingErrors({
-    async list(userId, filter, page) {
-      const where = await findCondition(pool, userId, filter);
-      if (where === null) return null;
-      const [items, total] = await Promise.all([
-        selectEntries(pool, inPeriod(where, filter), page),
-        countEntries(pool, where, filter),
-      ]);
-      return { items, total };
-    },
-    async listBefore(userId, filter, uuid, limit) {
-      const condition = await findCondition(pool, userId, filter);
-      if (condition === null) return null;
-      const where = inPeriod(condition, filter);
-      const older = uuid === null ? where : sql`${where} AND r.id < ${uuid}::uuid`;
-      return selectEntries(pool, older, { page: 1, pageSize: limit });
-    },
-    async days(userId, filter, range) {
-      const where = await findCondition(pool, userId, filter);
-      if (where === null) return null;
-      const days = await selectDays(pool, sql`${accessCounts(where)} c WHERE ${within(range)}`);
-      const attempts = await selectAttempts(pool, userId, filter, range);
-      return addNames(pool, userId, filter, addAttempts(days, attempts));
-    },
-    async localDays(userId, filter, range) {
-      const where = await findCondition(pool, userId, filter);
-      if (where === null) return null;
-      const days = await selectDays(pool, sql`${localAccessCounts(where, range)} c`);
-      const attempts = await selectAttempts(pool, userId, filter, range);
-      return addNames(pool, userId, filter, addAttempts(days, attempts));
-    },
-  });
+interface Parts {
+  readonly pools: { readonly ordinary: pg.Pool };
+  readonly clock: Clock;
 }
 
-/** The condition of a filter except for its times: on records `r` and their counts. Null when it names a grant of another user. */
-async function findCondition(pool: pg.Pool, userId: string, filter: DayFilter): Promise<Sql | null> {
+export type AccessHistory = ReturnType<typeof createAccessHistory>;
+
+/** Who read a person's data: entries from the records, and totals from the counts. Throws `not_found` for another user's grant. */
+export function createAccessHistory({ pools: { ordinary: pool }, clock }: Parts) {
+  const turns = createTurns({ ...TURNS, atOnce: toHalf(pool) });
+  return {
+    list: (userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry>> =>
+      turns(userId, async () => {
+        const where = await findCondition(pool, userId, filter);
+        const [items, total] = await Promise.all([
+          selectEntries(pool, inPeriod(where, filter), page),
+          countEntries(pool, where, filter),
+        ]);
+        return { items, total };
+      }),
+    /** One piece for an export, older than the record with that UUID; empty at the end. */
+    exportPiece: (userId: string, filter: AccessFilter, afterUuid: string | null): Promise<AccessEntry[]> =>
+      turns(userId, async () => {
+        const where = inPeriod(await findCondition(pool, userId, filter), filter);
+        const older = afterUuid === null ? where : sql`${where} AND r.id < ${afterUuid}::uuid`;
+        return selectEntries(pool, older, { page: 1, pageSize: EXPORT_PIECE });
+      }),
+    /**
+     * By day of a time zone, of UTC if it is null, newest first, then by app. A null range means the last 30 days.
+     */
+    days: (
+      userId: string,
+      filter: DayFilter,
+      range: DayRange | null,
+      timeZone: string | null,
+    ): Promise<AccessDay[]> =>
+      turns(userId, async () => {
+        const where = await findCondition(pool, userId, filter);
+        const local = timeZone === null || timeZone === 'UTC' ? null : toLocal(range, clock.now(), timeZone);
+        const counts =
+          local === null
+            ? sql`${accessCounts(where)} c WHERE ${within(range)}`
+            : sql`${localAccessCounts(where, local)} c`;
+        const days = await selectDays(pool, counts);
+        const attempts = await selectAttempts(pool, userId, filter, local ?? range);
+        return addNames(pool, userId, filter, addAttempts(days, attempts));
+      }),
+  };
+}
+
+function toLocal(range: DayRange | null, now: Date, timeZone: string): LocalDays {
+  return range === null ? latestDays(USUAL_DAYS, now, timeZone) : toLocalDays(range.from, range.to, timeZone);
+}
+
+/** The condition of a filter except for its times: on records `r` and their counts. Throws `not_found` when it names a grant of another user. */
+async function findCondition(pool: pg.Pool, userId: string, filter: DayFilter): Promise<Sql> {
   const { grantId } = filter;
   const [known] = await select<{ ref: string | null; isForeign: boolean }>(pool)`
     SELECT (SELECT user_ref::text FROM person WHERE user_id = ${userId}) AS ref,
       ${grantId}::text IS NOT NULL
         AND NOT EXISTS (SELECT FROM consent_grant WHERE id = ${grantId} AND user_id = ${userId}) AS "isForeign"`;
-  return known === undefined || known.isForeign ? null : ofPerson(known.ref, filter);
+  if (known === undefined || known.isForeign) throw notFound();
+  return ofPerson(known.ref, filter);
 }
 
 /** Selects the page first, so that refusals are looked up only for its records; each is later than the record it refers to. */

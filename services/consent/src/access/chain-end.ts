@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AccessRecord, DIGEST_BYTES, digestAccessRecord } from '@phds/record-chain/access-record';
 import { type ChainedBatch, hashBatch, hashBeginning } from '@phds/record-chain/chain';
-import type { AccessRecordBatch } from './access-ports.ts';
+import type { AccessRecordBatch } from './statements.ts';
 
 /** The end of the chain written by this process. */
 export interface ChainEnd {

@@ -1,0 +1,65 @@
+import { toAnchor } from '@phds/record-chain/anchor';
+import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
+import type { FailureReports } from '@phds/service-kit/background-failures';
+import type { Clock } from '@phds/service-kit/clock';
+import { startPeriodic } from '@phds/service-kit/periodic';
+import type { Logger } from '@phds/service-kit/telemetry/log';
+import { createJoseSigner } from '../clients/jose-signer.ts';
+import type { Config } from '../config.ts';
+import type { ConsentMetrics } from '../metrics.ts';
+import type { ConnectionPools } from '../store/connection-pools.ts';
+import { createCheckpoints, createCheckpointTable } from './checkpoints.ts';
+import { countNext, createCounting } from './counts.ts';
+import { deleteDroppedCounts, moveMonths } from './months.ts';
+
+interface Parts {
+  readonly pools: Pick<ConnectionPools, 'checks' | 'months' | 'ordinary'>;
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly failureOf: FailureReports;
+  readonly metrics: Pick<ConsentMetrics, 'measureCheckpoints'>;
+}
+
+/** Starts counting, checkpoints and retention. Disposal waits for them, then signs a last checkpoint. */
+export async function startBackgroundTasks(parts: Parts, resources: AsyncDisposableStack): Promise<void> {
+  const { pools, config, clock, log, failureOf, metrics } = parts;
+  const retentionDays = config.RECORD_RETENTION_DAYS;
+  const checkpoints = metrics.measureCheckpoints(
+    createCheckpoints({
+      table: createCheckpointTable(pools.ordinary),
+      signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, CHECKPOINT_TYPE),
+      clock,
+      retentionDays,
+      intervalMs: config.CHECKPOINT_INTERVAL_MS,
+      // Log stores only append, so the database cannot take this line back.
+      onSigned: (jws) => log.info(toAnchor(jws), 'checkpoint of the access records'),
+    }),
+  );
+  const repeat = (
+    what: string,
+    intervalMs: number,
+    turn: (signal: AbortSignal) => Promise<unknown>,
+    atOnce = false,
+  ) => resources.use(startPeriodic(turn, { intervalMs, atOnce, onFailure: failureOf(what) }));
+
+  const checkpointing = 'the checkpoint of the access records';
+  resources.defer(async () => {
+    await checkpoints.take().catch(failureOf(checkpointing));
+  });
+  repeat(
+    'counting',
+    config.COUNT_INTERVAL_MS,
+    createCounting((atMost) => countNext(pools.checks, atMost)),
+  );
+  repeat(checkpointing, config.CHECKPOINT_INTERVAL_MS, () => checkpoints.takeDue());
+  const move = async (signal: AbortSignal) => {
+    const months = await moveMonths(pools.months, retentionDays, signal);
+    if (months.length > 0) {
+      log.info({ months }, 'months of access records dropped');
+      await checkpoints.take();
+    }
+    await deleteDroppedCounts(pools.months, signal);
+  };
+  repeat('moving the months of access records', config.PRUNE_INTERVAL_MS, move, true);
+}

@@ -1,0 +1,48 @@
+import { select } from '@phds/service-kit/postgres/sql';
+import type pg from 'pg';
+
+// The monthly partitions of access records. Functions of the schema's owner add and drop them, because the service itself cannot change
+// tables. Safe for concurrent instances.
+
+/** Number of months prepared ahead of the current one. */
+const MONTHS_AHEAD = 3;
+
+/**
+ * Creates missing partitions: of this month, of the next ones, and of older months with records in the default partition. Then drops those
+ * that ended before the retention period, whose counts are hidden from then on; 0 days keep records for ever. Ends when aborted. Returns
+ * the names of the dropped ones.
+ */
+export async function moveMonths(
+  pool: pg.Pool,
+  retentionDays: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  let made = 1;
+  while (made > 0 && !signal.aborted) {
+    const [row] = await select<{ made: number }>(pool)`
+      SELECT ensure_access_partitions(${MONTHS_AHEAD}::int) AS made`;
+    made = row?.made ?? 0;
+  }
+  const dropped: string[] = [];
+  while (retentionDays !== 0 && !signal.aborted) {
+    const [row] = await select<{ name: string | null }>(pool)`
+      SELECT name FROM drop_access_partitions(${retentionDays}::int) AS dropped(name)`;
+    if (row === undefined || row.name === null) break;
+    dropped.push(row.name);
+  }
+  return dropped;
+}
+
+/** Deletes the counts of all dropped months, some in each statement, until aborted. */
+export async function deleteDroppedCounts(pool: pg.Pool, signal: AbortSignal): Promise<void> {
+  let place: { readonly clientId: string; readonly day: string } | undefined = {
+    clientId: '',
+    day: '-infinity',
+  };
+  while (place !== undefined && !signal.aborted) {
+    const next: { clientId: string; day: string }[] = await select<{ clientId: string; day: string }>(pool)`
+      SELECT app AS "clientId", of_day::text AS day FROM delete_dropped_counts(${place.clientId}, ${place.day}::date)
+      WHERE app IS NOT NULL`;
+    place = next[0];
+  }
+}
