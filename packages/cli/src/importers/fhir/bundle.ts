@@ -1,5 +1,5 @@
 import { createReadStream, statSync } from 'node:fs';
-import { type ParsedTokenInfo, Tokenizer } from '@streamparser/json';
+import { JSONParser, type ParsedTokenInfo, TokenType } from '@streamparser/json';
 import {
   type ImportRequest,
   type ImportSink,
@@ -7,7 +7,6 @@ import {
   takeFrom,
   UnusableFile,
 } from '../ingest/importer.ts';
-import { JsonAssembler } from './json-assembler.ts';
 import { isObject, type JsonObject, memberOf } from './json-values.ts';
 import { choosePatient, idOf, References } from './references.ts';
 import { ResourceImport } from './resources.ts';
@@ -35,8 +34,12 @@ export interface BundleReaderOptions {
 
 const CHUNK_BYTES = 256 * 1024;
 const MAX_ENTRY_BYTES = 8 * 1024 * 1024;
-// The tokenizer holds one string at a time.
-const MAX_TOKEN_BYTES = 64 * 1024 * 1024;
+// The parser holds one entry, or one text between entries, at a time.
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
+// FHIR resources nest about 20 levels deep. Deeper nesting is an attempt to exhaust memory.
+const MAX_DEPTH = 100;
+/** The entries are in a list of the bundle. */
+const ENTRY_DEPTH = 2;
 
 /**
  * Reads the entries of an R4 bundle one after the other. Memory depends on the largest entry, not on the file. Throws UnusableFile,
@@ -64,40 +67,42 @@ export async function* readBundle(
 class BundleParser {
   /** Number of bytes read so far. */
   bytes = 0;
-  readonly #tokenizer = new Tokenizer({ stringBufferSize: 64 * 1024, numberBufferSize: 64 * 1024 });
-  readonly #assembler: JsonAssembler;
+  // Values that no path selects, and entries that were reported, are dropped at once.
+  readonly #parser = new JSONParser({
+    paths: ['$.resourceType', '$.entry.*'],
+    keepStack: false,
+    stringBufferSize: 64 * 1024,
+    numberBufferSize: 64 * 1024,
+  });
+  readonly #maxEntryBytes: number;
   #entries: BundleEntry[] = [];
   #count = 0;
   #resourceType: unknown;
-  #lastToken = 0;
+  #depth = 0;
+  /** Position of the last token, and of the last one outside of entries. */
+  #token = 0;
+  #outside = 0;
 
   constructor(maxEntryBytes: number) {
-    this.#assembler = new JsonAssembler({
-      list: 'entry',
-      maxElementBytes: maxEntryBytes,
-      onProperty: (name, value) => {
-        if (name === 'resourceType') this.#setResourceType(value);
-      },
-      onElement: (value, tooLarge, offset) => {
-        this.#entries.push(toEntry({ index: this.#count, end: offset + 1 }, value, tooLarge));
-        this.#count += 1;
-      },
-    });
-    this.#tokenizer.onToken = (token) => this.#acceptToken(token);
-    this.#tokenizer.onError = (error) => {
-      throw error instanceof UnusableFile ? error : notJson(error);
+    this.#maxEntryBytes = maxEntryBytes;
+    this.#parser.onToken = (token) => this.#notice(token);
+    this.#parser.onValue = ({ value, key, stack }) => {
+      if (stack.length === 1) this.#setResourceType(value);
+      else if (typeof key === 'number') this.#addEntry(value);
+    };
+    this.#parser.onError = (error) => {
+      throw error instanceof UnusableFile ? error : notJson(error, this.#token);
     };
   }
 
   write(chunk: Buffer): BundleEntry[] {
     if (this.bytes === 0) checkFirstBytes(chunk);
-    this.#tokenizer.write(chunk);
+    const wasComplete = this.#parser.isEnded;
+    this.#parser.write(chunk);
     this.bytes += chunk.length;
-    if (this.bytes - this.#lastToken > MAX_TOKEN_BYTES) {
-      throw new UnusableFile(
-        `A single text is larger than ${MAX_TOKEN_BYTES / 1024 / 1024} MB`,
-        this.#lastToken,
-      );
+    if (!wasComplete && this.bytes - this.#outside > MAX_HELD_BYTES) {
+      const size = `${MAX_HELD_BYTES / 1024 / 1024} MB`;
+      throw new UnusableFile(`A single entry or text is larger than ${size}`, this.#outside);
     }
     const entries = this.#entries;
     this.#entries = [];
@@ -106,18 +111,25 @@ class BundleParser {
 
   end(): void {
     if (this.bytes === 0) throw new UnusableFile('The file is empty');
-    if (!this.#assembler.isComplete) {
+    if (!this.#parser.isEnded) {
       throw new UnusableFile('The file ends in the middle of the bundle: it is cut off', this.bytes);
     }
     if (this.#resourceType !== 'Bundle') throw notABundle(this.#resourceType);
   }
 
-  #acceptToken(token: ParsedTokenInfo): void {
-    this.#lastToken = token.offset;
-    if (this.#assembler.isComplete) {
-      throw new UnusableFile('More follows after the end of the bundle', token.offset);
-    }
-    this.#assembler.accept(token);
+  #notice({ token, offset }: ParsedTokenInfo): void {
+    this.#token = offset;
+    if (this.#depth <= ENTRY_DEPTH) this.#outside = offset;
+    if (token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET) this.#depth += 1;
+    else if (token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET) this.#depth -= 1;
+    if (this.#depth > MAX_DEPTH)
+      throw new UnusableFile(`The file nests deeper than ${MAX_DEPTH} levels`, offset);
+  }
+
+  #addEntry(value: unknown): void {
+    const tooLarge = this.#token - this.#outside > this.#maxEntryBytes;
+    this.#entries.push(toEntry({ index: this.#count, end: this.#token + 1 }, value, tooLarge));
+    this.#count += 1;
   }
 
   #setResourceType(value: unknown): void {
@@ -158,9 +170,10 @@ function notABundle(resourceType: unknown): UnusableFile {
   );
 }
 
-function notJson(error: Error): UnusableFile {
+/** A character that is no JSON has its position in the message; a token that may not be there is the last one. */
+function notJson(error: Error, token: number): UnusableFile {
   const position = /absolute position "(\d+)"/.exec(error.message)?.[1];
-  return new UnusableFile('The file is not valid JSON', position === undefined ? null : Number(position));
+  return new UnusableFile('The file is not valid JSON', position === undefined ? token : Number(position));
 }
 
 function unreadable(error: unknown): unknown {
