@@ -92,81 +92,6 @@ export class Stretches {
   }
 }
 
-/** Something to send, with its ordering constraints. */
-interface Sendable {
-  /** Items with different order keys are independent. */
-  readonly orderKey: string;
-  /** Items with the same order key and overlapping spans (both ends inclusive) are sent in order; others may be sent concurrently. */
-  readonly first: number;
-  readonly last: number;
-}
-
-/** Sends items concurrently, up to a limit, but never together with an earlier item of the same order key whose span overlaps. */
-class OrderedSender<Item extends Sendable> {
-  readonly #send: (item: Item) => Promise<void>;
-  readonly #inFlight: number;
-  readonly #running = new Map<Item, Promise<void>>();
-  #waiting: Item[] = [];
-  #failure: { readonly error: unknown } | undefined;
-
-  /** `inFlight` is the maximum number of concurrent items. */
-  constructor(inFlight: number, send: (item: Item) => Promise<void>) {
-    this.#inFlight = inFlight;
-    this.#send = send;
-  }
-
-  add(item: Item): void {
-    this.#waiting.push(item);
-    this.#start();
-  }
-
-  /** Resolves when every item has been started. Rejects with the first failure, after which nothing is sent. */
-  async started(): Promise<void> {
-    while (this.#waiting.length > 0 && this.#failure === undefined)
-      await Promise.race(this.#running.values());
-    this.#throwFailure();
-  }
-
-  /** Resolves when every item is done. Rejects like `started`, after running items have ended. */
-  async done(): Promise<void> {
-    while (this.#running.size > 0) await Promise.race(this.#running.values());
-    this.#throwFailure();
-  }
-
-  #start(): void {
-    for (const item of [...this.#waiting]) {
-      if (this.#running.size >= this.#inFlight || this.#failure !== undefined) return;
-      if (this.#mustWait(item)) continue;
-      this.#waiting = this.#waiting.filter((other) => other !== item);
-      this.#running.set(item, this.#run(item));
-    }
-  }
-
-  async #run(item: Item): Promise<void> {
-    try {
-      await this.#send(item);
-    } catch (error) {
-      this.#failure ??= { error };
-    } finally {
-      this.#running.delete(item);
-      this.#start();
-    }
-  }
-
-  #mustWait(item: Item): boolean {
-    const earlier = this.#waiting.slice(0, this.#waiting.indexOf(item));
-    return [...this.#running.keys(), ...earlier].some((other) => overlaps(item, other));
-  }
-
-  #throwFailure(): void {
-    if (this.#failure !== undefined) throw this.#failure.error;
-  }
-}
-
-function overlaps(one: Sendable, other: Sendable): boolean {
-  return one.orderKey === other.orderKey && one.first <= other.last && other.first <= one.last;
-}
-
 export interface BatcherOptions {
   readonly client: Client<typeof IngestionService>;
   readonly userId: string;
@@ -182,27 +107,24 @@ export interface BatcherOptions {
   readonly sleep?: Sleep;
 }
 
-interface AnyBatch extends Sendable {
+/** Items of one lane; those with the same natural key are in the same lane. */
+interface Batch {
+  readonly lane: string;
   readonly type: string;
   readonly stretch: Stretch;
+  readonly readings: ImportedReading[];
+  readonly records: HealthRecordInit[];
   readonly origins: Origin[];
   /** Size of the items' texts in bytes. */
   bytes: number;
-}
-
-interface ReadingBatch extends AnyBatch {
-  readonly kind: 'readings';
-  readonly items: ImportedReading[];
+  /** The earliest and the latest start of the readings. */
   first: number;
   last: number;
 }
 
-interface HealthRecordBatch extends AnyBatch {
-  readonly kind: 'records';
-  readonly items: HealthRecordInit[];
+function overlaps(one: Batch, other: Batch): boolean {
+  return one.lane === other.lane && one.first <= other.last && other.first <= one.last;
 }
-
-type Batch = ReadingBatch | HealthRecordBatch;
 
 // The rpc accepts 5,000 at the same cost for each, but other requests wait while health-data processes a batch.
 const READING_BATCH = 2_000;
@@ -214,122 +136,115 @@ const TOO_LONG = 'has more than 1 MiB of text';
 const IN_FLIGHT = 3;
 
 /**
- * Sends readings and records in batches of one type (and source), so that counts are known by type. Batches that could contain the
- * same natural key are sent in input order; others concurrently.
+ * Sends readings and records in batches of one type and source, so that counts are known by type. A batch waits for earlier ones of its lane
+ * that could contain the same natural key, and for one of `inFlight` places; others are sent meanwhile. After the first failure nothing is
+ * sent.
  */
 export class Batcher {
-  readonly #options: BatcherOptions;
+  readonly #options: BatcherOptions & Required<Pick<BatcherOptions, 'inFlight'>>;
   readonly #limits: { readonly readings: number; readonly records: number };
-  readonly #sender: OrderedSender<Batch>;
-  readonly #readings = new Map<string, ReadingBatch>();
-  readonly #records = new Map<string, HealthRecordBatch>();
+  readonly #open = new Map<string, Batch>();
+  /** Closed batches that are not answered, with what ends at their answer. */
+  readonly #closed = new Map<Batch, Promise<void>>();
+  /** The last batch of each place. */
+  readonly #places: Promise<void>[] = [];
+  #count = 0;
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(options: BatcherOptions) {
     const { readingBatch = READING_BATCH, recordBatch = RECORD_BATCH, inFlight = IN_FLIGHT } = options;
-    this.#options = options;
+    this.#options = { ...options, inFlight };
     this.#limits = { readings: readingBatch, records: recordBatch };
-    this.#sender = new OrderedSender(inFlight, (batch) => this.#put(batch));
   }
 
   addReading(reading: ImportedReading, origin: Origin): void {
     const { type, source, unit, start } = reading;
-    const bytes = countTextBytes(type) + countTextBytes(source) + countTextBytes(unit);
-    if (bytes > TEXT_BYTES) {
-      this.#refuse(type, origin);
-      return;
-    }
-    const orderKey = `${type}|${source}`;
-    const batch = this.#withRoom(this.#readings, orderKey, bytes) ?? this.#openReadings(orderKey, type);
-    batch.items.push(reading);
-    batch.origins.push(origin);
-    batch.bytes += bytes;
-    if (start < batch.first) batch.first = start;
-    if (start > batch.last) batch.last = start;
-    if (batch.items.length >= this.#limits.readings) this.#close(this.#readings, batch);
+    const bytes = countTextBytes([type, source, unit]);
+    const batch = this.#batchFor({ lane: `${type}|${source}`, type, bytes, origin });
+    if (batch === null) return;
+    batch.readings.push(reading);
+    batch.first = Math.min(batch.first, start);
+    batch.last = Math.max(batch.last, start);
+    if (batch.readings.length >= this.#limits.readings) this.#close(batch);
   }
 
   addHealthRecord({ label, key, source, record }: ImportedHealthRecord, origin: Origin): void {
     const item = { key: toHealthRecordKey(key, record), source, record };
-    const bytes = countTextBytes(item);
-    if (bytes > TEXT_BYTES) {
-      this.#refuse(label, origin);
-      return;
-    }
     // Kind and source are part of the natural key; the label need not be.
-    const orderKey = `${record.case}|${source}|${label}`;
-    const batch = this.#withRoom(this.#records, orderKey, bytes) ?? this.#openRecords(orderKey, label);
-    batch.items.push(item);
-    batch.origins.push(origin);
-    batch.bytes += bytes;
-    if (batch.items.length >= this.#limits.records) this.#close(this.#records, batch);
+    const lane = `record|${record.case}|${source}|${label}`;
+    const batch = this.#batchFor({ lane, type: label, bytes: countTextBytes(item), origin });
+    if (batch === null) return;
+    batch.records.push(item);
+    batch.first = batch.last = 0;
+    if (batch.records.length >= this.#limits.records) this.#close(batch);
   }
 
   /** Sends the added items, even if they do not fill a batch. */
   cut(): void {
-    for (const batch of this.#readings.values()) this.#close(this.#readings, batch);
-    for (const batch of this.#records.values()) this.#close(this.#records, batch);
+    for (const batch of this.#open.values()) this.#close(batch);
   }
 
   /** Resolves when more items can be added. Rejects if a batch could not be sent. */
-  ready(): Promise<void> {
-    return this.#sender.started();
+  async ready(): Promise<void> {
+    while (this.#closed.size > this.#options.inFlight && this.#failure === undefined)
+      await Promise.race(this.#closed.values());
+    this.#throwFailure();
   }
 
   /** Resolves when every closed batch has been answered. Rejects if one could not be sent. */
   async done(): Promise<void> {
-    await this.#sender.started();
-    await this.#sender.done();
+    await Promise.all(this.#closed.values());
+    this.#throwFailure();
   }
 
-  #openReadings(orderKey: string, type: string): ReadingBatch {
-    const stretch = this.#options.stretches.current;
-    const span = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-    const empty = { items: [], origins: [], bytes: 0 };
-    const batch: ReadingBatch = { kind: 'readings', orderKey, type, stretch, ...empty, ...span };
-    this.#readings.set(orderKey, batch);
-    stretch.outstanding += 1;
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** The open batch of the lane, which has room for `bytes` more; null for an item that no batch has room for. */
+  #batchFor(item: { lane: string; type: string; bytes: number; origin: Origin }): Batch | null {
+    const { lane, type, bytes, origin } = item;
+    const { current } = this.#options.stretches;
+    if (bytes > TEXT_BYTES) {
+      current.report.addRefused(type, TOO_LONG, origin);
+      return null;
+    }
+    let batch = this.#open.get(lane);
+    if (batch !== undefined && batch.bytes + bytes > TEXT_BYTES) {
+      this.#close(batch);
+      batch = undefined;
+    }
+    if (batch === undefined) {
+      const span = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+      batch = { lane, type, stretch: current, readings: [], records: [], origins: [], bytes: 0, ...span };
+      this.#open.set(lane, batch);
+      current.outstanding += 1;
+    }
+    batch.origins.push(origin);
+    batch.bytes += bytes;
     return batch;
   }
 
-  #openRecords(orderKey: string, type: string): HealthRecordBatch {
-    const stretch = this.#options.stretches.current;
-    const empty = { items: [], origins: [], bytes: 0 };
-    const batch: HealthRecordBatch = {
-      kind: 'records',
-      orderKey,
-      type,
-      stretch,
-      ...empty,
-      first: 0,
-      last: 0,
-    };
-    this.#records.set(orderKey, batch);
-    stretch.outstanding += 1;
-    return batch;
-  }
-
-  /** The open batch of the order key. If it has no room for `bytes` more, it is closed first. */
-  #withRoom<Some extends Batch>(open: Map<string, Some>, orderKey: string, bytes: number): Some | undefined {
-    const batch = open.get(orderKey);
-    if (batch === undefined || batch.bytes + bytes <= TEXT_BYTES) return batch;
-    this.#close(open, batch);
-    return undefined;
-  }
-
-  #refuse(type: string, origin: Origin): void {
-    this.#options.stretches.current.report.addRefused(type, TOO_LONG, origin);
-  }
-
-  #close<Some extends Batch>(open: Map<string, Some>, batch: Some): void {
-    open.delete(batch.orderKey);
-    this.#sender.add(batch);
+  #close(batch: Batch): void {
+    this.#open.delete(batch.lane);
+    const earlier = [...this.#closed].filter(([other]) => overlaps(batch, other));
+    const place = this.#count % this.#options.inFlight;
+    this.#count += 1;
+    const done = Promise.all([this.#places[place], ...earlier.map(([, answered]) => answered)])
+      .then(() => (this.#failure === undefined ? this.#put(batch) : undefined))
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => this.#closed.delete(batch));
+    this.#closed.set(batch, done);
+    this.#places[place] = done;
   }
 
   async #put(batch: Batch): Promise<void> {
-    const { type, kind, stretch, origins } = batch;
+    const { type, stretch, origins, readings } = batch;
     const result = await retryWhenUnavailable(this.#toCall(batch), this.#options.sleep);
     if (result !== undefined) {
-      stretch.report.addStored(kind, type, result);
+      stretch.report.addStored(readings.length > 0 ? 'readings' : 'records', type, result);
       for (const { index, reason } of result.refusals)
         stretch.report.addRefused(type, reason, origins[index] ?? '?');
     }
@@ -337,13 +252,13 @@ export class Batcher {
     this.#options.stretches.settle();
   }
 
-  #toCall(batch: Batch): () => Promise<PutResult | undefined> {
+  #toCall({ records, readings }: Batch): () => Promise<PutResult | undefined> {
     const { client, userId, importName } = this.#options;
     const request = { userId, ...(importName === undefined ? {} : { import: importName }) };
-    if (batch.kind === 'records')
-      return async () => (await client.putHealthRecords({ ...request, records: batch.items })).result;
-    const readings = batch.items.map(toReadingInit);
-    return async () => (await client.putReadings({ ...request, readings })).result;
+    if (records.length > 0)
+      return async () => (await client.putHealthRecords({ ...request, records })).result;
+    const sent = readings.map(toReadingInit);
+    return async () => (await client.putReadings({ ...request, readings: sent })).result;
   }
 }
 
