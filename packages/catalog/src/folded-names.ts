@@ -20,9 +20,7 @@ export function foldName(name: string): string {
 }
 
 /** What the pages call this service in each language, and its own name. */
-const SERVICE_NAMES = ['Your health data', 'Ihre Gesundheitsdaten', 'Partner Health Data Service'].map(
-  foldName,
-);
+const SERVICE_NAMES = ['Your health data', 'Ihre Gesundheitsdaten', 'Partner Health Data'].map(foldName);
 
 /** Whether a name has a name of this service in it, or is its abbreviation. */
 export function isServiceName(name: string): boolean {

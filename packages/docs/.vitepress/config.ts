@@ -18,7 +18,7 @@ export default defineConfig({
   srcDir: 'pages',
   cleanUrls: true,
   lang: 'en',
-  title: 'Partner Health Data Service',
+  title: 'Partner Health Data',
   description: 'How partner apps read the health data of people who have consented.',
   // The gateway replaces it by what its settings state about the deployment.
   head: [['meta', { name: 'deployment', content: '{{deployment}}' }]],
@@ -29,9 +29,8 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   themeConfig: {
-    siteTitle: 'Health data API',
     search: { provider: 'local' },
-    nav: [reference],
+    nav: [reference, { text: 'Console', link: '/console', target: '_self' }],
     sidebar: [...sidebar, { text: '', items: [reference] }],
     outline: [2, 3],
   },

@@ -217,6 +217,7 @@ describe('authorization requests', () => {
       expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
       expect(messageIn(await response.text())).toEqual({
         code: 'AUTHORIZATION_UNAVAILABLE',
+        requestId: expect.stringMatching(/^req_\w+$/) as unknown,
         wayBack: { url: away, host: 'a.test', isStranger: false },
       });
       expect(gateway.backends.callsOf('listGrants')).toEqual([]);

@@ -110,7 +110,7 @@ describe('documentation', () => {
     const response = await early.fetch('/docs/tokens', { headers: VISIT });
     expect([response.status, messageIn(await response.text())]).toEqual([
       503,
-      { code: 'DOCUMENTATION_NOT_READY' },
+      { code: 'DOCUMENTATION_NOT_READY', requestId: expect.stringMatching(/^req_\w+$/) as unknown },
     ]);
     expect([response.headers.get('retry-after'), response.headers.get('refresh')]).toEqual(['5', '5']);
     expect((await early.fetch('/docs/tokens')).status).toBe(503);

@@ -133,7 +133,7 @@ describe('signing in', () => {
       const response = await newBrowser().open(bare, path);
       expect([response.status, messageIn(await response.text())]).toEqual([
         503,
-        { code: 'SIGN_IN_NOT_SET_UP' },
+        { code: 'SIGN_IN_NOT_SET_UP', requestId: expect.stringMatching(/^req_\w+$/) as unknown },
       ]);
       const ofProgram = await bare.fetch(path);
       expect([ofProgram.status, await ofProgram.json()]).toMatchObject([503, { code: 'INTERNAL_ERROR' }]);

@@ -3,11 +3,12 @@ import type { User } from './users.ts';
 const SHOWN_USERS = 50;
 
 const STYLE = `
-:root { color-scheme: light dark; --ground: #f6f7f9; --card: #fff; --line: #dfe3e8; --text: #1b2430; --soft: #5c6b7c; --accent: #0b6bcb; }
-@media (prefers-color-scheme: dark) { :root { --ground: #12161c; --card: #1b2129; --line: #313a46; --text: #e7ecf2; --soft: #9dabba; --accent: #6cb2ff; } }
+:root { color-scheme: light dark; --ground: #f5f7f6; --card: #fff; --line: #d6dedb; --text: #14211e; --soft: #4d5f5a; --accent: #0f766e; }
+@media (prefers-color-scheme: dark) { :root { --ground: #10171a; --card: #182124; --line: #2c393d; --text: #e6efec; --soft: #a3b4b0; --accent: #5ad1c4; } }
 * { box-sizing: border-box; }
 body { margin: 0; min-height: 100vh; display: grid; place-items: start center; padding: 8vh 16px; background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
 main { width: 100%; max-width: 440px; }
+header { display: flex; align-items: center; gap: 10px; margin: 0 0 24px; font-weight: 700; }
 h1 { font-size: 22px; margin: 0 0 4px; }
 p { margin: 0 0 20px; color: var(--soft); }
 form { margin: 0 0 8px; }
@@ -22,6 +23,11 @@ input { width: 100%; font: inherit; color: inherit; padding: 8px 12px; border-ra
 .now { padding: 12px 16px; border: 1px solid var(--line); border-radius: 10px; }
 [role=alert] { border-left: 4px solid #c62828; padding: 8px 12px; background: var(--card); color: var(--text); }
 `;
+
+/** The mark of the web app. */
+const MARK =
+  '<svg width="28" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#0f766e"/>' +
+  '<path d="M5 17h6l3-8 5 14 3-6h5" fill="none" stroke="#fff" stroke-width="2.6"/></svg>';
 
 /** The page to choose a user. Its forms are sent to `action`. */
 export function renderSignInPage(options: {
@@ -84,6 +90,7 @@ function page(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title><style>${STYLE}</style></head><body><main>
+<header>${MARK} Partner Health Data</header>
 ${body}
 </main></body></html>
 `;

@@ -12,13 +12,22 @@ export class Problem extends Error {
   readonly code: string;
   readonly status: number;
   readonly violations: readonly Violation[];
+  /** Leads the operator to the reason in the log. */
+  readonly requestId: string | undefined;
 
-  constructor(code: string, status: number, detail: string, violations: readonly Violation[] = []) {
+  constructor(
+    code: string,
+    status: number,
+    detail: string,
+    violations: readonly Violation[] = [],
+    requestId?: string,
+  ) {
     super(detail);
     this.name = 'Problem';
     this.code = code;
     this.status = status;
     this.violations = violations;
+    this.requestId = requestId;
   }
 }
 
@@ -41,7 +50,7 @@ export function violationOf(error: unknown, parameter: string): string | undefin
 
 /** Parses the body of an error; accepts any body. */
 export function toProblem(status: number, body: unknown): Problem {
-  const { code, detail, error_description, errors } = (
+  const { code, detail, error_description, errors, requestId } = (
     typeof body === 'object' && body !== null ? body : {}
   ) as Record<string, unknown>;
   const text = typeof detail === 'string' ? detail : error_description;
@@ -50,6 +59,7 @@ export function toProblem(status: number, body: unknown): Problem {
     status,
     typeof text === 'string' ? text : '',
     Array.isArray(errors) ? (errors as Violation[]) : [],
+    typeof requestId === 'string' ? requestId : undefined,
   );
 }
 

@@ -49,16 +49,33 @@ export function useSignOut() {
 /** The start page after a sign-out that ended the session in this browser, and maybe not elsewhere. */
 const SIGNED_OUT_HERE = '/?signed-out=here';
 
+/** Where the tab keeps that its person signed out. The identity provider's page may come between. */
+const SIGNED_OUT = 'signed-out';
+
 /**
  * Leaves the page after signing out: to the identity provider's page, where the person signs out too, if there is one. `answer` is
  * null if it was lost or the service could not store the end of the session.
  */
 export function leaveSignedOut(answer: EndedSession | null): void {
   noteSignOut();
+  try {
+    sessionStorage.setItem(SIGNED_OUT, 'yes');
+  } catch {
+    // Storage is blocked. The start page does not mention the sign-out.
+  }
   location.assign(answer === null ? SIGNED_OUT_HERE : (answer.continueTo ?? '/'));
 }
 
-/** Whether this page was opened by such a sign-out. */
+/** Whether the person has signed out in this tab. */
+export function hasSignedOut(): boolean {
+  try {
+    return sessionStorage.getItem(SIGNED_OUT) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether this page was opened by a sign-out that may not have ended the session elsewhere. */
 export function isSignedOutHereOnly(): boolean {
   return location.pathname + location.search === SIGNED_OUT_HERE;
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { isSignedOutHereOnly, useSession } from '../api/session.ts';
+import { hasSignedOut, isSignedOutHereOnly, useSession } from '../api/session.ts';
 import { signInUrl } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
 import { ButtonAnchor } from '../ui/button.tsx';
@@ -24,7 +24,7 @@ export function StartPage({ children }: { readonly children: ReactNode }) {
                 </ButtonAnchor>
               }
             />
-            {isSignedOutHereOnly() ? <SignedOutHere /> : null}
+            <SignedOut />
           </>
         ) : (
           children
@@ -34,7 +34,18 @@ export function StartPage({ children }: { readonly children: ReactNode }) {
   );
 }
 
-function SignedOutHere() {
+/** After a sign-out in this tab. */
+function SignedOut() {
+  if (!isSignedOutHereOnly()) {
+    if (!hasSignedOut()) return null;
+    return (
+      <div role="status">
+        <Notice>
+          <strong>{text('signedOut')}</strong>
+        </Notice>
+      </div>
+    );
+  }
   return (
     <div role="alert">
       <Notice tone="warn">

@@ -39,7 +39,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
             <img src={icon} alt="" />
             <span>{productName()}</span>
           </Link>
-          {isConsole ? <Tag>{text('developers')}</Tag> : null}
+          {isConsole ? (
+            <span className={style['wide']}>
+              <Tag>{text('developers')}</Tag>
+            </span>
+          ) : null}
           {approvalId === null ? (
             <>
               <nav className={style['nav']} aria-label={text('pages')}>

@@ -52,6 +52,8 @@ export function ErrorNotice({
   );
 }
 
+const NO_PROBLEM = new Problem('', 0, '');
+
 function Cause({
   error,
   labels,
@@ -59,8 +61,17 @@ function Cause({
   readonly error: unknown;
   readonly labels: Readonly<Record<string, string>>;
 }) {
-  const violations = error instanceof Problem ? error.violations : [];
-  if (violations.length === 0) return <span>{problemText(error)}</span>;
+  const { violations, status, requestId } = error instanceof Problem ? error : NO_PROBLEM;
+  if (violations.length === 0) {
+    return (
+      <>
+        <span>{problemText(error)}</span>
+        {status >= 500 && requestId !== undefined ? (
+          <span>{text('tellOperator', { request: requestId })}</span>
+        ) : null}
+      </>
+    );
+  }
   return (
     <ul>
       {violations.map((violation, index) => (

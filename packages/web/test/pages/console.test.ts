@@ -64,14 +64,8 @@ test('a new app says at each field what it lacks, then what the service refuses,
 });
 
 test.each([
-  ['Server', 'The app has a server', 'phds_cs_1', 'Copy the secret now.', 'I have saved the secret'],
-  [
-    'Public',
-    'The app runs on a phone, on a computer or in a page',
-    null,
-    'This app has no secret.',
-    'Open Hasty',
-  ],
+  ['Server', 'It has a server', 'phds_cs_1', 'Copy the secret now.', 'I have saved the secret'],
+  ['Public', 'It runs on a phone, on a computer or in a page', null, 'This app has no secret.', 'Open Hasty'],
 ])('an app of the type %s is registered', async (type, effect, clientSecret, shown, next) => {
   const made = { ...example('registerApp').data, name: 'Hasty', clientSecret };
   await using page = await openPage('/console/new', { answers: { registerApp: { data: made } } });

@@ -192,6 +192,12 @@ test('a request that takes too long is aborted with an explanation', async () =>
   page.see('The service did not answer within 20 seconds.', screen.getByRole('alert'));
 });
 
+test('an error of the service names its request for the operator', async () => {
+  await using page = await openGrant({ getGrant: problem('INTERNAL_ERROR') });
+  await page.pass(DOUBT_MS);
+  page.see(/give the operator this code: req_\w+$/, screen.getByRole('alert'));
+});
+
 test('a response that is not JSON counts as no response', async () => {
   await using page = await openGrant({ revokeGrant: PORTAL });
   await stop(page);

@@ -107,6 +107,16 @@ test('a page opened after the session has ended asks for a sign-in that returns 
 const leaveTo = (continueTo: string | null): BodyOf<'signOut'> => ({ data: { continueTo, signedOut: true } });
 
 test.each([
+  ['en', 'Go to the start page', 'You are signed out.'],
+  ['de', 'Zur Startseite', 'Sie sind abgemeldet.'],
+] as const)('the start page confirms a sign-out of its tab (%s)', async (language, link, words) => {
+  await using page = await openPage('/histroy', { isSignedIn: false, language });
+  sessionStorage.setItem('signed-out', 'yes');
+  await page.press(link, 'link');
+  page.see(words, screen.getByRole('status'));
+});
+
+test.each([
   ['the page of the provider', leaveTo('https://idp.example/end'), 'https://idp.example/end'],
   ['the start page', leaveTo(null), '/'],
   [
@@ -120,6 +130,7 @@ test.each([
   await page.press('Sign out');
   expect(page.leavings).toEqual([{ how: 'assign', url }]);
   expect(page.told.at(-1)).toEqual({ kind: 'signed-out' });
+  expect(sessionStorage.getItem('signed-out')).toBe('yes');
   await page[Symbol.asyncDispose]();
   const path = url.startsWith('/') ? url : '/';
   await using opened = await openPage(path, { isSignedIn: false });

@@ -5,7 +5,7 @@ import type { AppSettings } from '../../api/developer-apps.ts';
 import { violationOf } from '../../api/problem.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
-import { Card, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
+import { Card, Grid, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Checkbox, CheckboxGroup, TextField } from '../../ui/field.tsx';
 import { focusInvalidField } from '../../ui/focus.ts';
@@ -101,12 +101,14 @@ export function AppForm({
   return (
     <form onSubmit={send}>
       <Card label={text('app')}>
-        <TextField isRequired {...field('name')} hint={text('nameHint')} />
-        {children}
-        <TextField isRequired multiline {...field('redirectUris')} hint={text('redirectUrisHint')} />
-        <TextField {...field('developerName')} hint={text('developerNameHint')} />
-        <TextField type="url" {...field('privacyPolicyUrl')} />
-        {app === undefined ? null : <LaterFields app={app} field={field} draft={draft} onChange={set} />}
+        <Grid>
+          <TextField isRequired {...field('name')} hint={text('nameHint')} />
+          {children}
+          <TextField isRequired multiline {...field('redirectUris')} hint={text('redirectUrisHint')} />
+          <TextField {...field('developerName')} hint={text('developerNameHint')} />
+          <TextField type="url" {...field('privacyPolicyUrl')} />
+          {app === undefined ? null : <LaterFields app={app} field={field} draft={draft} onChange={set} />}
+        </Grid>
         <ScopeBoxes chosen={draft.scopes} onChange={(scopes) => set({ scopes })} error={errorOf('scopes')} />
         <ChangeNotice failure={failure} undone={text('notSaved')} labels={LABELS} {...doubt} />
         <Row>

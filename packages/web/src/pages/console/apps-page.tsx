@@ -63,7 +63,9 @@ function AppRow({ app }: { readonly app: DeveloperApp }) {
     <li>
       <RowWords>
         <RowLink to={`/console/${app.clientId}`} describedBy={app.clientId}>
-          <bdi>{app.name}</bdi>
+          <strong>
+            <bdi>{app.name}</bdi>
+          </strong>
         </RowLink>{' '}
         <AppStatusTag app={app} />
         <Soft>

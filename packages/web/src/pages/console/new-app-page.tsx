@@ -25,7 +25,7 @@ export function NewAppPage() {
     return <AnswerLost type={type} app={findNew(apps ?? [], sent.before, sent.name)} />;
   if (firstPage?.mayRegister === false) return <NotDeveloper />;
   return (
-    <Narrow>
+    <>
       <PageHeading title={text('register')} />
       <AppForm
         submit={text('registerApp')}
@@ -39,7 +39,7 @@ export function NewAppPage() {
       >
         <TypeChoice value={type} onChange={setType} />
       </AppForm>
-    </Narrow>
+    </>
   );
 }
 

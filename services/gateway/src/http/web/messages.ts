@@ -28,7 +28,10 @@ export function sendWebPage(
   send(response, status, { ...toPageHeaders(nonce), ...headers }, gateway.webPage(nonce, message));
 }
 
-/** Refuses a request: shows a browser the message with the status of the error, and throws the error for programs. */
+/**
+ * Refuses a request: shows a browser the message with the status of the error, and throws the error for programs. A message about an
+ * error of the service names the request.
+ */
 export function showMessage(
   exchange: Exchange,
   error: AppError,
@@ -38,7 +41,8 @@ export function showMessage(
   if (!wantsHtml(exchange.request) || exchange.gateway.webPage === null) throw error;
   logRefusal(exchange, error);
   const { status } = meaningOf(error);
-  sendWebPage(exchange, { status, message, headers: { ...errorHeaders(error), ...headers } });
+  const shown = status >= 500 ? { requestId: exchange.requestId, ...message } : message;
+  sendWebPage(exchange, { status, message: shown, headers: { ...errorHeaders(error), ...headers } });
 }
 
 /** Whether the client prefers HTML over JSON, as browsers do. Without a preference it gets JSON. */
