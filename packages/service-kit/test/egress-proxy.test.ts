@@ -105,7 +105,7 @@ describeWithCertificates('requests through a proxy', () => {
       failure: 'connection_failed',
     });
     expect(failures).toEqual([
-      expect.objectContaining({ message: 'the proxy answered 407' }),
+      expect.objectContaining({ code: 'ERR_PROXY_TUNNEL', statusCode: 407 }),
       expect.objectContaining({ code: 'ECONNREFUSED' }),
     ]);
     const told = failures.map((error) => JSON.stringify(error, Object.getOwnPropertyNames(error))).join();

@@ -1,15 +1,20 @@
 import { Resolver } from 'node:dns/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
 import ipaddr from 'ipaddr.js';
-import { connectThrough, type EgressProxy } from './connect-proxy.ts';
 
 /** For name, connection, TLS, request and answer together. */
 const ATTEMPT_MS = 10_000;
 /** More of an answer is not read where only its status counts. */
 const MAX_IGNORED_BYTES = 1_024;
+
+/** An HTTP proxy, with its user name and password in the URL if it asks for them. */
+export interface EgressProxy {
+  readonly url: URL;
+  /** Receives why the proxy serves nobody: it cannot be reached, or refuses the credentials. Contains no credentials. */
+  readonly onFailure: (error: unknown) => void;
+}
 
 export interface PublicClientOptions {
   /** Default: by DNS. */
@@ -74,8 +79,8 @@ export function createPublicClient(options: PublicClientOptions): PublicClient {
     allowPrivate || isPublicAddress(address) || (allowLoopback && isLoopbackAddress(address));
   async function call(request: Outgoing, signal: AbortSignal): Promise<EgressContent> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
-    const answer = await attempt(request, options, isAllowed, limit).catch((error: unknown) =>
-      unanswered(limit.aborted ? 'timed_out' : toFailure(error)),
+    const answer = await untilAborted(attempt(request, options, isAllowed, limit), limit).catch(
+      (error: unknown) => unanswered(limit.aborted ? 'timed_out' : toFailure(error)),
     );
     signal.throwIfAborted();
     return answer;
@@ -107,23 +112,29 @@ function unanswered(failure: EgressFailure): EgressContent {
 
 async function attempt(
   request: Outgoing,
-  { resolve = resolveByDns, allowLoopback = false, allowPrivate = false, proxy }: PublicClientOptions,
+  {
+    resolve = resolveByDns,
+    allowLoopback = false,
+    allowPrivate = false,
+    attemptMs = ATTEMPT_MS,
+    proxy,
+  }: PublicClientOptions,
   isAllowed: (address: string) => boolean,
   limit: AbortSignal,
 ): Promise<EgressContent> {
   const url = new URL(request.url);
-  const addresses = await untilAborted(addressesOf(hostOf(url), resolve, allowLoopback), limit);
+  const addresses = await addressesOf(hostOf(url), resolve, allowLoopback);
   if (addresses.length === 0) return unanswered('name_not_resolved');
   if (!addresses.every(isAllowed)) return unanswered('address_not_allowed');
   // Without TLS nobody would know who is asked.
   if (url.protocol !== 'https:' && !allowPrivate && !addresses.every(isLoopbackAddress)) {
     return unanswered('address_not_allowed');
   }
-  const socket =
-    proxy !== undefined && url.protocol === 'https:'
-      ? await secureThrough(proxy, url, addresses, limit)
-      : undefined;
-  return send(url, request, { addresses, socket, signal: limit });
+  if (proxy !== undefined && url.protocol === 'https:') {
+    // The timeout limits the proxy's answer, which the signal does not end.
+    return sendThrough(proxy, url, request, addresses, { timeout: attemptMs, signal: limit });
+  }
+  return send(url, request, { lookup: checkedLookup(addresses), agent: false, signal: limit });
 }
 
 /** Without the brackets of an IPv6 address. */
@@ -150,40 +161,47 @@ function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Prom
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort));
 }
 
-/** A connection to one of the addresses through the proxy, with TLS to the host, whose certificate is checked for the name. */
-async function secureThrough(
+/** Codes of a proxy that cannot be reached. Every other error comes from the destination, through the open tunnel. */
+const UNREACHABLE = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
+
+/**
+ * Has the proxy connect to one of the addresses; the certificate is checked for the name. A refusal is about the destination, so the
+ * next address is tried, except for 407, which refuses the credentials.
+ */
+async function sendThrough(
   proxy: EgressProxy,
   url: URL,
+  request: Outgoing,
   addresses: readonly string[],
-  signal: AbortSignal,
-): Promise<TLSSocket> {
-  const host = hostOf(url);
-  const socket = await connectThrough(proxy, { addresses, port: Number(url.port || 443), signal });
-  return connectTls({ socket, host, ...(isIP(host) === 0 && { servername: host }) });
-}
-
-interface Way {
-  readonly addresses: readonly string[];
-  /** The connection to use. Undefined: a new one to one of the addresses. */
-  readonly socket: TLSSocket | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** Connects to one of the addresses, whatever the name resolves to by now; certificates are checked for the name. */
-function send(
-  url: URL,
-  { headers, body, maxBytes }: Outgoing,
-  { addresses, socket, signal }: Way,
+  limits: { readonly timeout: number; readonly signal: AbortSignal },
 ): Promise<EgressContent> {
+  const name = isIP(hostOf(url)) === 0 ? { servername: url.hostname } : {};
+  const agent = new Agent({ proxyEnv: { HTTPS_PROXY: proxy.url.href } });
+  let last: unknown;
+  for (const hostname of addresses) {
+    try {
+      return await send(url, request, { hostname, ...name, agent, ...limits });
+    } catch (error) {
+      last = error;
+      if (limits.signal.aborted) break;
+      const { code = '', statusCode } = error as { readonly code?: string; readonly statusCode?: number };
+      if (statusCode !== undefined && statusCode !== 407) continue;
+      if (statusCode === 407 || UNREACHABLE.test(code)) proxy.onFailure(error);
+      break;
+    }
+  }
+  throw last;
+}
+
+type Way = Pick<RequestOptions, 'hostname' | 'servername' | 'lookup' | 'agent' | 'timeout' | 'signal'>;
+
+function send(url: URL, { headers, body, maxBytes }: Outgoing, way: Way): Promise<EgressContent> {
   const { promise, resolve, reject } = Promise.withResolvers<EgressContent>();
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const sending = request(url, {
     method: body === null ? 'GET' : 'POST',
-    headers: { ...headers, connection: 'close' },
-    ...(socket === undefined
-      ? { lookup: checkedLookup(addresses), agent: false }
-      : { createConnection: () => socket, defaultPort: 443 }),
-    signal,
+    headers: { ...headers, host: url.host, connection: 'close' },
+    ...way,
   });
   sending.on('error', reject);
   sending.once('response', (answer) => {
@@ -220,6 +238,7 @@ async function readSome(answer: IncomingMessage, maxBytes: number): Promise<stri
   return Buffer.concat(chunks).toString();
 }
 
+/** Connects to one of the addresses, whatever the name resolves to by now. */
 function checkedLookup(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_name, options, callback) => {
