@@ -27,7 +27,7 @@ export class ApprovalScreen {
     });
     this.deny = page.getByRole('button', { name: /^(Don't share|Change nothing)$/ });
     this.summary = page.getByRole('region', { name: 'In short' }).getByRole('status');
-    this.changes = page.getByRole('region', { name: 'What changes' });
+    this.changes = this.summary.getByRole('list');
     this.life = page.getByRole('radiogroup', { name: /^How long/ });
     this.lookBack = page.getByRole('radiogroup', { name: /^How far back/ });
     this.firstDay = page.getByLabel('First day that the app can see');

@@ -30,16 +30,19 @@ export function Resource<T>({
   query,
   children,
   notFound,
+  whySignIn = text('whySignIn'),
 }: {
   readonly query: Read<T>;
   readonly children: (data: T) => ReactNode;
   /** Shown instead of a 404. */
   readonly notFound?: ReactNode;
+  /** Shown to a person who is signed out. */
+  readonly whySignIn?: string;
 }) {
   const { status } = query.error instanceof Problem ? query.error : { status: 0 };
   // Also after the session has ended: what the person entered stays, and the dialog asks them to sign in.
   if (query.data !== undefined) return children(query.data);
-  if (status === 401) return <SignedOut why={text('whySignIn')} />;
+  if (status === 401) return <SignedOut why={whySignIn} />;
   if (query.error === null) return <Loading />;
   if (status === 404 && notFound !== undefined) return notFound;
   return (

@@ -3,6 +3,11 @@ import { text } from '../texts/frame.ts';
 import { currentLanguage } from '../texts/language.ts';
 import { formatList } from './formats.ts';
 
+/** The scopes of very personal data. */
+export const SENSITIVE_SCOPES: ReadonlySet<string> = new Set(
+  SCOPES.filter(({ sensitive }) => sensitive).map(({ scope }) => scope),
+);
+
 /** A scope's title in the page's language; the name of an unknown scope. */
 export function scopeTitle(scope: string): string {
   return findTexts(scope)?.title ?? scope;

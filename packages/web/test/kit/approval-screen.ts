@@ -58,7 +58,7 @@ export class ApprovalScreen {
 
   /** What would change for an existing connection, one text for each change. */
   get changes(): string[] {
-    return within(screen.getByRole('region', { name: 'What changes' }))
+    return within(screen.getByRole('region', { name: 'In short' }))
       .queryAllByRole('listitem')
       .map(textOf);
   }

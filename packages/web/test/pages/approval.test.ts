@@ -44,7 +44,7 @@ test('the screen says who requests what and why, with nothing chosen', async () 
   );
   const what = within(screen.getByRole('region', { name: 'What to share' }));
   const legends = what.getAllByRole('group').map((group) => group.querySelector('legend')?.textContent);
-  expect(legends).toEqual(['Vital signs', 'About you', 'Very personal']);
+  expect(legends).toEqual(['Types of data', 'Very personal']);
   expect(approvals.chosen).toEqual([]);
 });
 
@@ -67,12 +67,12 @@ test('many scopes start folded, each group with its names, and show how many are
   await using opened = await openApproval(approvalOf(SCOPE_NAMES));
   const { page } = opened;
   expect(screen.queryByRole('checkbox')).toBeNull();
-  const group = screen.getByRole('button', { name: /^About you/ });
+  const group = screen.getByRole('button', { name: /^Other types of data/ });
   expect(group.getAttribute('aria-expanded')).toBe('false');
   await page.press(group);
   expect(group.getAttribute('aria-expanded')).toBe('true');
   await page.press(/^Profile/, 'checkbox');
-  page.see('1 of 1 selected', group);
+  page.see('1 of 3 selected', group);
   page.see(`1 of ${SCOPE_NAMES.length} selected`);
 });
 
@@ -158,6 +158,7 @@ test('a signed-out person is asked to sign in, sees nothing of the request, and 
   const answers = { getPendingApproval: problem('UNAUTHORIZED') };
   await using page = await openPage(`/approve/${ID}`, { isSignedIn: false, answers });
   page.see('Please sign in');
+  page.see('An app asks to read your health data. Sign in to see which one, and to decide.');
   expect(page.find('Morning Run')).toBeNull();
   const links = screen.getAllByRole('link', { name: 'Sign in' }).map((link) => link.getAttribute('href'));
   expect(links).toEqual(links.map(() => `/sign-in?return_to=${encodeURIComponent(`/approve/${ID}`)}`));

@@ -9,7 +9,6 @@ import { Notice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, formatDay } from '../../ui/time.tsx';
 import style from './approval-form.module.css';
-import { ConnectionChanges } from './connection-changes.tsx';
 import { DecisionCard } from './decision-card.tsx';
 import { LimitsChoice } from './limits-choice.tsx';
 import { RequestEnd } from './request-end.tsx';
@@ -34,7 +33,6 @@ export function ApprovalForm({
   readonly isRefetching: boolean;
   readonly onRefetch: () => void;
 }) {
-  const { connection } = approval;
   const [seen] = useState(approval);
   const [choices, setChoices] = useState(NO_CHOICES);
   const terms = toTerms(approval, choices, serviceNow());
@@ -67,9 +65,6 @@ export function ApprovalForm({
             dayField={dayField}
           />
           <ChangedMeanwhile seen={seen} approval={approval} />
-          {connection === null ? null : (
-            <ConnectionChanges approval={approval} connection={connection} terms={terms} />
-          )}
           <DecisionCard
             approval={approval}
             terms={terms}

@@ -17,7 +17,7 @@ export function ApprovalPage({ id }: { readonly id: string }) {
   // Waits for a read that is under way: cancelling it would lose its answer.
   const onRefetch = useCallback(() => void refetch({ cancelRefetch: false }), [refetch]);
   return (
-    <Resource query={pending} notFound={<NoRequest />}>
+    <Resource query={pending} notFound={<NoRequest />} whySignIn={text('whySignIn')}>
       {(approval) =>
         approval.status === 'pending' ? (
           <ApprovalForm approval={approval} isRefetching={pending.isFetching} onRefetch={onRefetch} />

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import type { Connection, PendingApproval } from '../../api/resources.ts';
-import { Card } from '../../ui/card.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { scopesInSentence, scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, formatDay } from '../../ui/time.tsx';
@@ -15,18 +14,17 @@ interface ChangesProps {
   readonly terms: Terms;
 }
 
-/** What is shared with the app now, and beside it what an approval with these terms would change. */
+/** What is shared with the app now, and what an approval with these terms would change. */
 export function ConnectionChanges(props: ChangesProps) {
   const { approval, connection, terms } = props;
   const { appName, scopes, expiresAt, dataFrom } = connection;
   const now = { items: toList(scopes), until: formatDay(expiresAt), range: rangeText(dataFrom) };
   return (
-    <Card label={text('whatChanges')}>
-      <h2>{text('whatChanges')}</h2>
+    <div className={style['differences']}>
+      {terms.chosen.length === 0 ? null : <Changes {...props} />}
       <p>{text('sharedNow', now)}</p>
       {appName === approval.app.name ? null : <p>{text('calledBefore', { name: appName })}</p>}
-      {terms.chosen.length === 0 ? null : <Changes {...props} />}
-    </Card>
+    </div>
   );
 }
 

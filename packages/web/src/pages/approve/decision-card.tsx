@@ -9,13 +9,16 @@ import { Card, Row, Soft } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { scopesInSentence, scopeTitle } from '../../ui/scopes.ts';
+import { SENSITIVE_SCOPES, scopesInSentence, scopeTitle } from '../../ui/scopes.ts';
 import { Clock, formatDate, formatDay, formatInstant } from '../../ui/time.tsx';
 import { describeWithdrawal } from '../../ui/withdrawal.ts';
 import style from './approval-form.module.css';
-import { ConnectionLink, findChanges, goesOnText } from './connection-changes.tsx';
+import { ConnectionChanges, ConnectionLink, findChanges, goesOnText } from './connection-changes.tsx';
 import type { Terms } from './terms.ts';
 import { Rich, text } from './texts.ts';
+
+/** With more types of data, the sentence counts them, and their names follow in groups. */
+const MOST_NAMED = 6;
 
 interface DecisionProps {
   readonly approval: PendingApproval;
@@ -25,7 +28,7 @@ interface DecisionProps {
   readonly isRefetching: boolean;
 }
 
-/** The sentence that says what an approval would allow, and after it the two buttons. */
+/** The sentence that says what an approval would allow, what it would change, and after both the two buttons. */
 export function DecisionCard({
   summary,
   onShare,
@@ -45,11 +48,14 @@ export function DecisionCard({
   const isBusy = decision.isPending || decision.isSuccess;
   return (
     <Card label={text('inShort')}>
-      <h2>{text('inShort')}</h2>
+      <h2>{text(connection === null ? 'inShort' : 'whatChanges')}</h2>
       <div ref={summary} tabIndex={-1} role="status" className={style['summary']}>
         {toSummary(approval, terms).map((sentence) => (
           <p key={sentence}>{sentence}</p>
         ))}
+        {connection === null ? null : (
+          <ConnectionChanges approval={approval} connection={connection} terms={terms} />
+        )}
       </div>
       <StopThoseToo approval={approval} terms={terms} onStop={onStop} />
       <p>
@@ -135,21 +141,18 @@ function FailureNotice({ approval, decision, isRefetching }: DecisionProps): Rea
 }
 
 /**
- * Says what an approval with these terms would allow: one sentence with every item, the end and the first day, then what it would end,
- * and what the sentence does not tell about some items. Without a choice, it says what to do.
+ * Says what an approval with these terms would allow: one sentence with the types of data, the end and the first day, and what it does
+ * not tell about some types. Many types follow the sentence in groups. Without a choice, it says what to do.
  */
 function toSummary({ app, connection }: PendingApproval, terms: Terms): string[] {
-  const { chosen, scopes, stopped, firstDay, dayFault } = terms;
+  const { chosen, scopes, firstDay, dayFault } = terms;
   if (chosen.length === 0) return [text(connection === null ? 'nothing' : 'nothingKept', { app: app.name })];
   if (dayFault !== null) return [text(dayFault === 'missing' ? 'dayMissing' : 'dayFuture')];
   const summaries = SUMMARY_SCOPES.filter((scope) => scopes.includes(scope));
   const undated = firstDay === null ? [] : UNDATED_SCOPES.filter((scope) => scopes.includes(scope));
-  const { gone, coarser, goesOn } = describeWithdrawal(app.name, scopes, stopped);
   return [
     toSentence(app.name, terms),
-    gone.length === 0 ? null : text('noLonger', { app: app.name, items: scopesInSentence(gone) }),
-    ...coarser,
-    goesOn,
+    ...(scopes.length > MOST_NAMED ? toGroups(scopes) : []),
     summaries.length === 0
       ? null
       : text('coversEverything', { items: formatList(summaries.map(scopeTitle)), count: summaries.length }),
@@ -159,10 +162,23 @@ function toSummary({ app, connection }: PendingApproval, terms: Terms): string[]
   ].filter((sentence) => sentence !== null);
 }
 
+/** “Very personal: Mood and Symptoms.”, then the others. */
+function toGroups(scopes: readonly string[]): string[] {
+  const groups = Map.groupBy(scopes, (scope) => SENSITIVE_SCOPES.has(scope));
+  return ([true, false] as const).flatMap((isPersonal) => {
+    const titles = groups.get(isPersonal)?.map(scopeTitle) ?? [];
+    if (titles.length === 0) return [];
+    const group = text(isPersonal ? 'veryPersonal' : 'otherTypes');
+    return [text('groupOfTypes', { group, items: formatList(titles) })];
+  });
+}
+
 function toSentence(app: string, { scopes, firstDay, lookBack, life, end }: Terms): string {
   // The end of a single day is within a day that the person knows.
   const until = life === '1' ? formatInstant(new Date(end).toISOString()) : formatDay(end);
-  const values = { app, items: scopesInSentence(scopes), until };
+  const items =
+    scopes.length > MOST_NAMED ? text('manyTypes', { count: scopes.length }) : scopesInSentence(scopes);
+  const values = { app, items, until };
   if (firstDay === null) return text('sentenceEverything', values);
   return text(lookBack === 'today' ? 'sentenceToday' : 'sentence', { ...values, day: formatDate(firstDay) });
 }

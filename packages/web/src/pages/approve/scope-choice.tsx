@@ -34,7 +34,7 @@ export function ScopeChoice({ scopes, ...choice }: Choice & { readonly scopes: r
           isLong ? (
             <Foldable key={group.id} group={group} {...choice} />
           ) : (
-            <fieldset key={group.id} className={style['group']}>
+            <fieldset key={group.id} className={classOf(group)}>
               <legend>{group.title}</legend>
               {group.note === null ? null : <Soft>{group.note}</Soft>}
               <Rows items={group.items} {...choice} />
@@ -46,6 +46,10 @@ export function ScopeChoice({ scopes, ...choice }: Choice & { readonly scopes: r
   );
 }
 
+function classOf({ isPersonal }: ScopeGroup): string {
+  return isPersonal ? `${style['group']} ${style['personal']}` : `${style['group']}`;
+}
+
 /** How much is selected; before the person has changed anything, why it is or is not selected. */
 function selectionText(scopes: readonly RequestedScope[], chosen: readonly string[]): string {
   const isUntouched = scopes.every(({ scope, alreadyShared }) => alreadyShared === chosen.includes(scope));
@@ -54,13 +58,14 @@ function selectionText(scopes: readonly RequestedScope[], chosen: readonly strin
 }
 
 /** A group that starts collapsed unless some of it is shared already. */
-function Foldable({ group: { title, note, items }, ...choice }: Choice & { readonly group: ScopeGroup }) {
+function Foldable({ group, ...choice }: Choice & { readonly group: ScopeGroup }) {
+  const { title, note, items } = group;
   const [isOpen, setOpen] = useState(() => items.some(({ alreadyShared }) => alreadyShared));
   const panel = useId();
   const count = items.filter(({ scope }) => choice.chosen.includes(scope)).length;
   const names = formatList(items.map(({ scope }) => scopeTitle(scope)));
   return (
-    <div className={style['group']}>
+    <div className={classOf(group)}>
       <h3 className={style['foldable']}>
         <AriaButton
           className={style['fold'] ?? ''}

@@ -10,24 +10,24 @@ export interface ScopeGroup {
   /** What they have in common; null if the heading says enough. */
   readonly note: string | null;
   readonly items: readonly RequestedScope[];
+  readonly isPersonal: boolean;
 }
 
-/** Groups requested scopes by category; then the very personal ones. */
+/** Groups requested scopes by category, those that are alone in theirs together; then the very personal ones. */
 export function toScopeGroups(scopes: readonly RequestedScope[]): ScopeGroup[] {
-  const groups: Omit<ScopeGroup, 'id'>[] = [
-    ...groupByCategory(scopes.filter(({ sensitive }) => !sensitive)).map(({ category, items }) => ({
-      title: category,
-      note: null,
-      items,
-    })),
-    {
-      title: text('veryPersonal'),
-      note: text('veryPersonalNote'),
-      items: scopes.filter(({ sensitive }) => sensitive),
-    },
-  ];
-  return groups.flatMap((group) => {
-    const [first] = group.items;
-    return first === undefined ? [] : [{ ...group, id: first.scope }];
-  });
+  const categories = groupByCategory(scopes.filter(({ sensitive }) => !sensitive));
+  const groups = categories
+    .filter(({ items }) => items.length > 1)
+    .map(({ category, items }) => toGroup(category, items));
+  const alone = categories.filter(({ items }) => items.length === 1).flatMap(({ items }) => items);
+  const personal = scopes.filter(({ sensitive }) => sensitive);
+  return [
+    ...groups,
+    toGroup(text(groups.length === 0 ? 'types' : 'otherTypes'), alone),
+    { ...toGroup(text('veryPersonal'), personal), note: text('veryPersonalNote'), isPersonal: true },
+  ].filter(({ items }) => items.length > 0);
+}
+
+function toGroup(title: string, items: readonly RequestedScope[]): ScopeGroup {
+  return { id: items[0]?.scope ?? '', title, note: null, items, isPersonal: false };
 }

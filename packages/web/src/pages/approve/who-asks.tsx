@@ -10,8 +10,9 @@ import { Rich, text } from './texts.ts';
 
 /** The page's heading: the app, who makes it, where the answer goes, why it asks, and whether it proved who it is. */
 export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
-  const { app, purpose, clientAuthenticated } = approval;
-  const title = text('title', { app: app.name });
+  const { app, purpose, clientAuthenticated, connection, requestedScopes } = approval;
+  const asksForMore = connection !== null && requestedScopes.some(({ alreadyShared }) => !alreadyShared);
+  const title = text(asksForMore ? 'titleMore' : 'title', { app: app.name });
   useTitle(title);
   return (
     <section className={style['who']} aria-label={text('whoAsks')}>

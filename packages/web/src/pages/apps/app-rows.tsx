@@ -6,13 +6,13 @@ import { Monogram, Stack } from '../../ui/card.tsx';
 import { Folded } from '../../ui/folded.tsx';
 import { formatList } from '../../ui/formats.ts';
 import { Chevron, RowLink, Rows, RowWords } from '../../ui/rows.tsx';
-import { scopeTitle } from '../../ui/scopes.ts';
+import { SENSITIVE_SCOPES, scopeTitle } from '../../ui/scopes.ts';
 import { formatClock, formatDate, formatDay } from '../../ui/time.tsx';
 import style from './apps.module.css';
 import { changesText } from './changes-text.ts';
 import { findDomain } from './domains.ts';
 import { endsInText, lastReadText, unusedText } from './grant-hints.tsx';
-import { findDaysLeft, isSensitive, isUnused, lastDayOf } from './grant-rules.ts';
+import { findDaysLeft, isUnused, lastDayOf } from './grant-rules.ts';
 import { text } from './texts.ts';
 
 /** With more scopes, a row counts them. */
@@ -139,7 +139,7 @@ function sharingOf(grant: Grant): string {
 /** The names of a few types of data, the number of many. */
 function typesText(scopes: readonly string[]): string {
   if (scopes.length <= NAMED_SCOPES) return formatList(scopes.map(scopeTitle));
-  const personal = scopes.filter(isSensitive).length;
+  const personal = scopes.filter((scope) => SENSITIVE_SCOPES.has(scope)).length;
   const others = scopes.length - personal;
   if (personal === 0) return text('typesPlain', { others });
   return others === 0 ? text('typesPersonal', { personal }) : text('typesBoth', { personal, others });

@@ -1,4 +1,3 @@
-import { SCOPES } from '@phds/catalog/scopes';
 import type { Grant } from '../../api/resources.ts';
 import { localDay } from '../../ui/days.ts';
 
@@ -45,11 +44,4 @@ export function sortByAttention<Connection extends Grant>(grants: readonly Conne
     notable: grants.filter(isNotable).toSorted((one, other) => rankOf(one) - rankOf(other)),
     others: grants.filter((grant) => !isNotable(grant)),
   };
-}
-
-const SENSITIVE = new Set<string>(SCOPES.filter(({ sensitive }) => sensitive).map(({ scope }) => scope));
-
-/** Whether a type of data is very personal. */
-export function isSensitive(scope: string): boolean {
-  return SENSITIVE.has(scope);
 }

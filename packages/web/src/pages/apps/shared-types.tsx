@@ -2,11 +2,10 @@ import type { AccessDay, Grant } from '../../api/resources.ts';
 import { addDays, localDay } from '../../ui/days.ts';
 import { Folded } from '../../ui/folded.tsx';
 import { Rows, RowWords } from '../../ui/rows.tsx';
-import { scopeTitle } from '../../ui/scopes.ts';
+import { SENSITIVE_SCOPES, scopeTitle } from '../../ui/scopes.ts';
 import { formatDate } from '../../ui/time.tsx';
 import { PreviewSheet } from '../approve/preview-sheet.tsx';
 import style from './apps.module.css';
-import { isSensitive } from './grant-rules.ts';
 import { text } from './texts.ts';
 
 /** How far back the reads of a connection are looked through. */
@@ -29,11 +28,15 @@ export function SharedTypes({
   readonly days: readonly AccessDay[] | null;
 }) {
   const groups = [
-    { title: text('veryPersonal'), isMarked: true, scopes: grant.scopes.filter(isSensitive) },
+    {
+      title: text('veryPersonal'),
+      isMarked: true,
+      scopes: grant.scopes.filter((scope) => SENSITIVE_SCOPES.has(scope)),
+    },
     {
       title: text('otherTypes'),
       isMarked: false,
-      scopes: grant.scopes.filter((scope) => !isSensitive(scope)),
+      scopes: grant.scopes.filter((scope) => !SENSITIVE_SCOPES.has(scope)),
     },
   ];
   return groups.map(({ title, isMarked, scopes }) => {
