@@ -8,7 +8,6 @@ import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Chevron, RowLink, Rows, RowWords } from '../../ui/rows.tsx';
 import { Pages } from '../../ui/table.tsx';
-import { Day } from '../../ui/time.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
 import { text } from './texts.ts';
 
@@ -72,9 +71,6 @@ function AppRow({ app }: { readonly app: DeveloperApp }) {
           <code id={app.clientId}>{app.clientId}</code>
         </Soft>
       </RowWords>
-      <Soft>
-        <Day at={app.createdAt} />
-      </Soft>
       <Chevron />
     </li>
   );
