@@ -14,8 +14,14 @@ import {
   PAGE_SIZE,
   reportFailedCall,
 } from '../operator/connection.ts';
-import type { ChosenUser } from '../options.ts';
-import { addUserOptions, chooseUser, jsonOption, parseNotEmpty, type UserOptions } from '../options.ts';
+import {
+  addUserOptions,
+  type ChosenUser,
+  chooseUser,
+  jsonOption,
+  parseNotEmpty,
+  type UserOptions,
+} from '../options.ts';
 import type { Surrounded } from '../shell.ts';
 import { EXIT_DONE, EXIT_FAILED, toJson } from './command.ts';
 
@@ -90,10 +96,17 @@ export async function erasePerson(
   let service: OperatedService = 'authorization';
   try {
     using connection = connect();
-    for (const step of STEPS) {
-      service = step.service;
-      await step.erase(connection, { userId, revokeApps }, removed);
-    }
+    const authorization = connection.client(service, AuthorizationService);
+    const { codes, families, apps } = await authorization.eraseUser({ userId, revokeApps });
+    removed.authorization = { codes, families, apps };
+    service = 'consent';
+    const { grants, pendingApprovals } = await connection
+      .client(service, ConsentService)
+      .eraseUser({ userId });
+    removed.consent = { grants, pendingApprovals };
+    service = 'health-data';
+    const { rows } = await connection.client(service, IngestionService).eraseUser({ userId });
+    removed['health-data'] = { rows: Number(rows) };
     service = 'consent';
     if (json) acts = await listErasures(connection);
   } catch (error) {
@@ -125,26 +138,21 @@ export async function previewErasure(
     using connection = connect();
     const person = await findPerson(connection, userId);
     service = 'authorization';
+    const page = { page: 1, pageSize: PAGE_SIZE };
     const operated = connection.client(service, AppOperatorService);
-    const { apps, total } = await operated.listAllApps({
-      ownerId: userId,
-      page: { page: 1, pageSize: PAGE_SIZE },
-    });
+    const { apps, total } = await operated.listAllApps({ ownerId: userId, page });
     const ownApps = apps.map(({ app }) => ({ clientId: app?.clientId ?? '', name: app?.name ?? '' }));
-    const found = {
-      grants: person.activeGrants,
-      endedGrants: person.endedGrants,
-      openRequests: person.openRequests,
-    };
-    if (json)
-      output.write(toJson({ user: hidesUser ? null : userId, ...found, ownApps, ownAppsTotal: total }));
-    else {
-      output.write(
-        `consent: ${found.grants} active grants would end, ${found.endedGrants} ended ones and ${found.openRequests} requests would go\n` +
-          `authorization: ${total} apps would lose their owner\n${ownApps.map(({ clientId, name }) => `  ${clientId}  ${name}\n`).join('')}` +
-          'health-data: everything of the person, if there is any\nNothing was removed.\n',
-      );
-    }
+    const { activeGrants: grants, endedGrants, openRequests } = person;
+    const found = { grants, endedGrants, openRequests, ownApps, ownAppsTotal: total };
+    output.write(
+      json
+        ? toJson({ user: hidesUser ? null : userId, ...found })
+        : `consent: ${grants} active grants would end, ${endedGrants} ended ones and ${openRequests} requests would go
+authorization: ${total} apps would lose their owner
+${ownApps.map(({ clientId, name }) => `  ${clientId}  ${name}\n`).join('')}health-data: everything of the person, if there is any
+Nothing was removed.
+`,
+    );
     return EXIT_DONE;
   } catch (error) {
     return reportFailedCall(error, service, json, surroundings);
@@ -162,43 +170,6 @@ async function findPerson(connection: OperatorConnection, userId: string) {
     throw error;
   }
 }
-
-interface Step {
-  readonly service: OperatedService;
-  erase(
-    connection: OperatorConnection,
-    person: { readonly userId: string; readonly revokeApps: boolean },
-    removed: Removed,
-  ): Promise<void>;
-}
-
-const STEPS: readonly Step[] = [
-  {
-    service: 'authorization',
-    async erase(connection, person, removed) {
-      const { codes, families, apps } = await connection
-        .client('authorization', AuthorizationService)
-        .eraseUser(person);
-      removed.authorization = { codes, families, apps };
-    },
-  },
-  {
-    service: 'consent',
-    async erase(connection, { userId }, removed) {
-      const { grants, pendingApprovals } = await connection
-        .client('consent', ConsentService)
-        .eraseUser({ userId });
-      removed.consent = { grants, pendingApprovals };
-    },
-  },
-  {
-    service: 'health-data',
-    async erase(connection, { userId }, removed) {
-      const { rows } = await connection.client('health-data', IngestionService).eraseUser({ userId });
-      removed['health-data'] = { rows: Number(rows) };
-    },
-  },
-];
 
 function explain(error: unknown, service: OperatedService): string {
   if (error instanceof AppError && error.reason === 'conflict') {

@@ -20,6 +20,7 @@ import {
 } from '../options.ts';
 import { createProgress, megabytes, type ProgressStream } from '../progress.ts';
 import type { Surrounded } from '../shell.ts';
+import { toTable } from '../table.ts';
 import { writeWholeFile } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED, type Surroundings, toJson } from './command.ts';
 
@@ -227,7 +228,7 @@ interface ListImportsArguments {
   readonly json: boolean;
 }
 
-const HEADINGS = ['new', 'updated', 'unchanged', 'left out', 'refused'];
+const HEADINGS = 'started,state,format,size,new,updated,unchanged,left out,refused'.split(',');
 
 const STATES: Readonly<Record<ImportState, string>> = {
   [ImportState.UNSPECIFIED]: 'unknown',
@@ -279,9 +280,7 @@ export function toRow({ format, digest, size, state, report, startedAt, reported
 function toText(rows: readonly ReturnType<typeof toRow>[]): string {
   if (rows.length === 0) return 'No imports.\n';
   const lines = rows.map(({ startedAt, format, bytes, state, counts }) => {
-    const about = [startedAt.slice(0, 16).replace('T', ' '), state.padEnd(11), format.padEnd(6)];
-    return `${about.join('  ')}${megabytes(bytes).padStart(11)}${counts.map((count) => String(count).padStart(11)).join('')}`;
+    return [startedAt, state, format, megabytes(bytes), ...counts.map(String)];
   });
-  const head = `${'started (UTC)'.padEnd(18)}${'state'.padEnd(13)}${'format'.padEnd(6)}${'size'.padStart(11)}`;
-  return `${[head + HEADINGS.map((heading) => heading.padStart(11)).join(''), ...lines].join('\n')}\n`;
+  return toTable([HEADINGS, ...lines]);
 }

@@ -93,44 +93,29 @@ async function verify({ snapshot, keys }: RecordsConnection, progress: Progress)
   );
 }
 
-function toReport(
-  { records, batches, acts, checkpoints, anchors, incompleteAnchors, anchoredUntil, ends }: Progress,
-  seconds: number,
-) {
+function toReport({ ends, ...counted }: Progress, seconds: number) {
   return {
-    records,
-    batches,
+    ...counted,
     writers: ends.size - (ends.has(OPERATORS) ? 1 : 0),
-    acts,
-    checkpoints,
-    anchors,
-    incompleteAnchors,
-    anchoredUntil,
     seconds: Math.round(seconds * 100) / 100,
-    recordsPerSecond: Math.round(records / seconds),
+    recordsPerSecond: Math.round(counted.records / seconds),
   };
 }
 
-function toText(report: ReturnType<typeof toReport>): string {
-  const number = (value: number) => value.toLocaleString('en');
-  const {
-    records,
-    batches,
-    writers,
-    acts,
-    checkpoints,
-    anchors,
-    incompleteAnchors,
-    anchoredUntil,
-    seconds,
-    recordsPerSecond,
-  } = report;
-  return (
-    `${number(records)} records in ${number(batches)} batches of ${number(writers)} writers, ` +
-    `${number(acts)} entries of the operators' record, ${number(checkpoints)} checkpoints` +
-    `${anchors === 0 ? '' : `, ${number(anchors)} anchors, the newest from ${anchoredUntil}`}` +
-    `${incompleteAnchors === 0 ? '' : `, ${number(incompleteAnchors)} incomplete anchors`}; ${seconds} s, ${number(recordsPerSecond)} records a second.\n`
-  );
+function toText({ anchoredUntil, seconds, ...counts }: ReturnType<typeof toReport>): string {
+  const [records, batches, writers, acts, checkpoints, anchors, incomplete, rate] = [
+    counts.records,
+    counts.batches,
+    counts.writers,
+    counts.acts,
+    counts.checkpoints,
+    counts.anchors,
+    counts.incompleteAnchors,
+    counts.recordsPerSecond,
+  ].map((value) => value.toLocaleString('en'));
+  const anchored = anchors === '0' ? '' : `, ${anchors} anchors, the newest from ${anchoredUntil}`;
+  const cut = incomplete === '0' ? '' : `, ${incomplete} incomplete anchors`;
+  return `${records} records in ${batches} batches of ${writers} writers, ${acts} entries of the operators' record, ${checkpoints} checkpoints${anchored}${cut}; ${seconds} s, ${rate} records a second.\n`;
 }
 
 function faultText({ kind, subject, recordId, writer, seq, ordinal, detail }: Fault): string {

@@ -18,6 +18,7 @@ import {
   type UserOptions,
 } from '../options.ts';
 import type { Surrounded } from '../shell.ts';
+import { toTable } from '../table.ts';
 import { type Columns, GROUPS, OPERATOR_COMMANDS, type OperatorCommand } from './commands.ts';
 import { callAsOperator, type OperatedService, PAGE_SIZE, toInstant } from './connection.ts';
 
@@ -122,12 +123,6 @@ export function toText(
 function toList(message: ReflectMessage, columns: Columns): string {
   const cells = Object.entries(columns).map(([heading, path]) => [heading, toCell(message, path)]);
   return toTable(cells.filter(([, text]) => text !== ''));
-}
-
-function toTable(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0))) ?? [];
-  const lines = rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '));
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
 /** The text of a field, which may be in a message of the message: `app.lock.kind`. Empty when it is absent. */

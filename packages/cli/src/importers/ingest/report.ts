@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toTable } from '../../table.ts';
 import type { Origin } from './importer.ts';
 
 /** The results of the items of one type. */
@@ -199,16 +200,12 @@ export function parseReportData(text: string): ReportData | null {
   }
 }
 
-const HEADINGS = ['new', 'updated', 'unchanged'];
-const COLUMN = 11;
-
 /** Formats the report for a terminal. */
 export function reportText(report: ReportData): string {
-  const width = Math.max(12, ...typesOf(report).map((type) => type.length + 2)) + 2;
   const total = report.stored;
   const blocks = [
-    table('Readings', report.readings, width),
-    table('Records', report.records, width),
+    table('Readings', report.readings),
+    table('Records', report.records),
     report.profile.length === 0 ? '' : `Profile: ${report.profile.join(', ')}`,
     leftOutText(report),
     refusedText(report),
@@ -217,19 +214,11 @@ export function reportText(report: ReportData): string {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-function typesOf({ readings, records }: ReportData): string[] {
-  return [...Object.keys(readings), ...Object.keys(records)];
-}
-
-function table(title: string, types: Readonly<Record<string, TypeCounts>>, width: number): string {
-  const rows = Object.entries(types);
-  if (rows.length === 0) return '';
-  const head = title.padEnd(width) + HEADINGS.map((heading) => heading.padStart(COLUMN)).join('');
-  const lines = rows.map(([type, { inserted, updated, unchanged }]) => {
-    const counts = [inserted, updated, unchanged].map((count) => String(count).padStart(COLUMN));
-    return `  ${type}`.padEnd(width) + counts.join('');
+function table(title: string, types: Readonly<Record<string, TypeCounts>>): string {
+  const rows = Object.entries(types).map(([type, { inserted, updated, unchanged }]) => {
+    return [type, ...[inserted, updated, unchanged].map(String)];
   });
-  return [head, ...lines].join('\n');
+  return rows.length === 0 ? '' : toTable([[title, 'new', 'updated', 'unchanged'], ...rows]).trimEnd();
 }
 
 function leftOutText({ leftOut }: ReportData): string {
