@@ -17,13 +17,12 @@ Visitor.prototype.visitStatement = function visitStatementOrUsing(statement) {
 const serviceKit = (names) => `^packages/service-kit/src/(${names})(\\.ts$|/)`;
 
 /**
- * A layer of a service. consent's webhooks have a folder of their own with the same layers inside, because they are many files that are
- * read together; the rules hold there, too.
+ * A layer of a service. consent's webhooks have a folder of their own with rules and rpcs inside.
  */
 const layer = (names) => `(?:webhooks/)?(?:${names})/`;
 
 /** The nouns of consent, a file each: rules, statements and what they answer in one place, without layers. */
-const NOUNS = '^services/consent/src/(access/)?[^/]+\\.ts$';
+const NOUNS = '^services/consent/src/((access|webhooks)/)?[^/]+\\.ts$';
 
 /** An npm package, installed in `node_modules` or only named. */
 const npm = (names) => [`(^|/)node_modules/(${names})/`, `^(${names})(/|$)`];

@@ -6,7 +6,7 @@ import type { Change } from './changes.ts';
 import type { AppLock, AppState, AppStatus, ReportedApp } from './domain/app.ts';
 import type { EvictionPublisher } from './events/redis-evictions.ts';
 import { takeProfile } from './store/app-profiles.ts';
-import { ENDED, wanting } from './webhooks/store/pg-events.ts';
+import { ENDED, wanting } from './webhooks/events.ts';
 
 /** A change of an app that is at a certain revision. */
 export interface AppCommand {

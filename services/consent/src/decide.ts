@@ -31,7 +31,7 @@ import { lockPending, readPending } from './store/pending-locks.ts';
 import { keepPerson } from './store/person-locks.ts';
 import { requireVerified } from './store/restore-guard.ts';
 import { sharesLess } from './webhooks/domain/event.ts';
-import { insertEvents, toTermsContent, writeNarrowed } from './webhooks/store/pg-events.ts';
+import { insertEvents, toTermsContent, writeNarrowed } from './webhooks/events.ts';
 
 /** An approval on the approval screen, by the person who claimed the request. */
 interface ApproveCommand {

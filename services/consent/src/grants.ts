@@ -38,12 +38,7 @@ import { findVersions } from './store/app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './store/app-rows.ts';
 import { addEvent } from './store/consent-events.ts';
 import { lockGrants } from './store/person-locks.ts';
-import {
-  insertDeletionRequested,
-  insertRevoked,
-  NARROWED,
-  writeNarrowed,
-} from './webhooks/store/pg-events.ts';
+import { insertDeletionRequested, insertRevoked, NARROWED, writeNarrowed } from './webhooks/events.ts';
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool; readonly revocations: pg.Pool };

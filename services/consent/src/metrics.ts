@@ -9,7 +9,8 @@ import type { Checkpoints } from './access/checkpoints.ts';
 import type { AccessRecorder } from './access/record.ts';
 import type { AccessStatements } from './access/statements.ts';
 import { VERDICTS, type Verdict } from './domain/access.ts';
-import type { Delivery, PendingEvents } from './webhooks/app/ports.ts';
+import type { PendingEvents } from './webhooks/queue.ts';
+import type { Delivery } from './webhooks/sender.ts';
 
 /** What comes of a published eviction. Without a connection to Redis it is not sent. */
 export type EvictionOutcome = 'published' | 'failed' | 'not_connected';

@@ -5,7 +5,7 @@ import type { Change } from './changes.ts';
 import type { EvictionPublisher } from './events/redis-evictions.ts';
 import { LIVE } from './grant-rows.ts';
 import { lockGrants, lockPerson } from './store/person-locks.ts';
-import { ENDED, insertEvents } from './webhooks/store/pg-events.ts';
+import { ENDED, insertEvents } from './webhooks/events.ts';
 
 interface Parts {
   readonly pools: { readonly ordinary: pg.Pool };

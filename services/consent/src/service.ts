@@ -43,10 +43,13 @@ import { createSessionService } from './rpc/session-service.ts';
 import { createSandbox } from './sandbox.ts';
 import { createSessions } from './sessions.ts';
 import { type ConnectionPools, openConnectionPools } from './store/connection-pools.ts';
+import { createPgOperatorActs } from './store/pg-operator-acts.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
-import { createStores, type Stores } from './store/stores.ts';
 import { createSuspensions } from './suspensions.ts';
 import { startWebhookDelivery } from './webhooks/delivery.ts';
+import type { Webhooks } from './webhooks/endpoints.ts';
+import { addDataChanges } from './webhooks/events.ts';
+import { createOperatedWebhooks } from './webhooks/operated.ts';
 import {
   createEventService,
   createWebhookOperatorService,
@@ -88,10 +91,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const evictions =
     overrides.evictions ?? openEvictions(config, { clock, log, metrics: measured }, resources);
   const { verify } = resources.use(openSessionVerification(config, { clock, failureOf }));
-  const stores = createStores(pools, config.HOST_WEBHOOKS);
   const parts: Parts = {
     pools,
-    stores,
     config,
     clock,
     log,
@@ -107,7 +108,10 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
   recorder = resources.use(createRecorder(parts, overrides));
-  const operatorRecord = acknowledging(guard, createOperatorActs(stores.operatorActs), ['begin', 'end']);
+  const operatorRecord = acknowledging(guard, createOperatorActs(createPgOperatorActs(pools.ordinary)), [
+    'begin',
+    'end',
+  ]);
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock, operatorRecord, reloads }),
@@ -125,7 +129,6 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 /** The parts that use cases and stores are built from. */
 interface Parts {
   readonly pools: ConnectionPools;
-  readonly stores: Stores;
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
@@ -177,10 +180,11 @@ function createRecorder(
 async function createRpcServices(
   parts: Parts,
   { recorder, operatorRecord }: { readonly recorder: AccessRecorder; readonly operatorRecord: OperatorActs },
-  { webhooks, changes }: ReturnType<typeof startWebhookDelivery>,
+  webhooks: Webhooks,
 ) {
-  const { config, stores, guard, clock, verify, metrics } = parts;
+  const { pools, config, guard, clock, verify, metrics } = parts;
   const userOf = createUserOf(verify);
+  const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
   const ledger = { ...parts, change: createChange(guard, metrics.onRevocation) };
   const grants = createGrants(ledger);
   const approvals = createApprovals({ ...parts, maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP });
@@ -207,8 +211,8 @@ async function createRpcServices(
     createPersonOperatorService({ grants, approvals, sessions, acts: operatorRecord, clock }),
     createOperatorActService({ acts: operatorRecord, userOf }),
     createWebhookService({ webhooks, userOf }),
-    createWebhookOperatorService(stores.operatedWebhooks),
-    createEventService(changes),
-    createRestoreService({ guard, suspensions: createSuspensions(parts.pools.ordinary) }),
+    createWebhookOperatorService(createOperatedWebhooks(pools.ordinary)),
+    createEventService((changes) => addDataChanges(pools.ordinary, changes, times)),
+    createRestoreService({ guard, suspensions: createSuspensions(pools.ordinary) }),
   ];
 }

@@ -13,9 +13,8 @@ import { leasePort } from '@phds/local-stack/servers/leased-ports';
 import { eventually } from '@phds/test-kit/conditions';
 import { shared } from '@phds/test-kit/shared';
 import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
-import { addDueEvents } from '../src/webhooks/app/background.ts';
+import { addDueEvents } from '../src/webhooks/events.ts';
 import { hostWebhooks } from '../src/webhooks/host-webhooks.ts';
-import { createPgWebhookCauses } from '../src/webhooks/store/pg-events.ts';
 import { openSmallPools } from './database-clients.ts';
 import { approve, GLUCOSE, HEART, MOOD, openPending, registerApp, shareConsent } from './running-service.ts';
 import { letExpire } from './webhook-harness.ts';
@@ -171,8 +170,7 @@ describe('the deployment is told', () => {
     };
     const search = async () => {
       const searches = others.flatMap(({ webhooks }) => {
-        const causes = createPgWebhookCauses(webhooks);
-        return [1, 2, 3].map(() => addDueEvents(causes, new AbortController().signal));
+        return [1, 2, 3].map(() => addDueEvents(webhooks, new AbortController().signal));
       });
       await Promise.all(searches);
       const rows = await consent.rows(

@@ -1,7 +1,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
-import type { WebhookQueue } from '../src/webhooks/app/ports.ts';
+import type { WebhookQueue } from '../src/webhooks/queue.ts';
 import { registerApp } from './running-service.ts';
 import { ALL_EVENTS, setUpWebhook, shareWebhooks, THREE, typesOf } from './webhook-harness.ts';
 

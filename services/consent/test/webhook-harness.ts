@@ -10,16 +10,15 @@ import { systemClock } from '@phds/service-kit/clock';
 import { createPublicClient } from '@phds/service-kit/egress/public-client';
 import { shared } from '@phds/test-kit/shared';
 import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
-import { addDueEvents } from '../src/webhooks/app/background.ts';
-import type { ClaimedEvent, EventPoster, WebhookQueue, WebhookSecrets } from '../src/webhooks/app/ports.ts';
+import { addDueEvents } from '../src/webhooks/events.ts';
+import { type ClaimedEvent, createWebhookQueue, type WebhookQueue } from '../src/webhooks/queue.ts';
+import { createWebhookSecrets, type WebhookSecrets } from '../src/webhooks/secrets.ts';
 import {
   createWebhookSender,
+  type EventPoster,
   type WebhookSender,
   type WebhookSenderDependencies,
-} from '../src/webhooks/app/sender.ts';
-import { createWebhookSecrets } from '../src/webhooks/clients/secrets.ts';
-import { createPgWebhookCauses } from '../src/webhooks/store/pg-events.ts';
-import { createPgWebhookQueue } from '../src/webhooks/store/pg-queue.ts';
+} from '../src/webhooks/sender.ts';
 import { openSmallPools } from './database-clients.ts';
 import {
   approve,
@@ -63,8 +62,7 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
   const webhooks = channel('gateway').client(WebhookService);
   const operators = channel('operator:on-call').client(WebhookOperatorService);
   const events = channel('health-data').client(EventService);
-  const queue = createPgWebhookQueue(pools.webhooks);
-  const causes = createPgWebhookCauses(pools.webhooks);
+  const queue = createWebhookQueue(pools.webhooks);
   const secrets = createWebhookSecrets(Buffer.from(WEBHOOK_KEY, 'base64'));
   const poster = createPublicClient({ resolve: async () => [], allowLoopback: true });
   const running = resources.move();
@@ -98,7 +96,7 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
     poster,
     addSender,
     async deliver() {
-      await addDueEvents(causes, new AbortController().signal);
+      await addDueEvents(pools.webhooks, new AbortController().signal);
       await sender.claimDue();
       await sender.idle();
       if (failures.length > 0) throw failures[0];

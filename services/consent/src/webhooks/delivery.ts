@@ -2,34 +2,28 @@ import { lookup } from 'node:dns/promises';
 import type { FailureReports } from '@phds/service-kit/background-failures';
 import type { Clock } from '@phds/service-kit/clock';
 import { createPublicClient } from '@phds/service-kit/egress/public-client';
+import { startPeriodic } from '@phds/service-kit/periodic';
 import type { Logger } from '@phds/service-kit/telemetry/log';
 import type { Config } from '../config.ts';
 import type { ConsentMetrics } from '../metrics.ts';
-import { startWebhooks } from './app/background.ts';
-import {
-  createDataChanges,
-  type DataChangeStore,
-  type EventPoster,
-  type HostEndpoints,
-  type PendingEvents,
-  type WebhookCauseStore,
-  type WebhookEndpointStore,
-  type WebhookQueue,
-} from './app/ports.ts';
-import { createWebhooks } from './app/webhooks.ts';
-import { createWebhookSecrets } from './clients/secrets.ts';
+import type { ConnectionPools } from '../store/connection-pools.ts';
+import { createWebhooks } from './endpoints.ts';
+import { addDueEvents } from './events.ts';
 import { isHostId } from './host-webhooks.ts';
+import { storeHostEndpoints } from './operated.ts';
+import { createWebhookQueue, type PendingEvents } from './queue.ts';
+import { createWebhookSecrets, type WebhookSecrets } from './secrets.ts';
+import { createWebhookSender, type EventPoster } from './sender.ts';
 
+const MEASURE_INTERVAL_MS = 15_000;
+/** One turn in so many checks all endpoints, and so finds retries and `data.updated`, which become due some time after they were added. */
+const TURNS_UNTIL_ALL = 5;
+/** Longer than a transaction that adds an event usually takes. */
+const COMMITTED_MS = 1_000;
 const SAID_EVERY_MS = 60_000;
 
 export interface WebhookParts {
-  readonly stores: {
-    readonly hostEndpoints: HostEndpoints;
-    readonly webhookQueue: WebhookQueue;
-    readonly webhookCauses: WebhookCauseStore;
-    readonly webhookEndpoints: WebhookEndpointStore;
-    readonly dataChanges: DataChangeStore;
-  };
+  readonly pools: Pick<ConnectionPools, 'ordinary' | 'webhooks'>;
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,46 +31,66 @@ export interface WebhookParts {
   readonly metrics: Pick<ConsentMetrics, 'webhooks'>;
 }
 
-/** Delivers events in the background. Returns what developers and health-data use. */
-export function startWebhookDelivery(
-  { stores, config, clock, log, failureOf, metrics }: WebhookParts,
-  resources: AsyncDisposableStack,
-) {
-  const allowLoopback = config.WEBHOOK_ALLOW_LOOPBACK;
-  const secrets = createWebhookSecrets(config.WEBHOOK_KEY, config.HOST_WEBHOOKS);
-  const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
-  const { WEBHOOK_PROXY: url } = config;
+/** Adds and delivers events in the background; disposal ends attempts in progress. Returns what developers use. */
+export function startWebhookDelivery(parts: WebhookParts, resources: AsyncDisposableStack) {
+  const { pools, config, failureOf } = parts;
+  const {
+    WEBHOOK_ALLOW_LOOPBACK: allowLoopback,
+    WEBHOOK_INTERVAL_MS: intervalMs,
+    HOST_WEBHOOKS: hosts,
+  } = config;
+  const secrets = createWebhookSecrets(config.WEBHOOK_KEY, hosts);
+  const poster = createPoster(parts);
+  let isStored = false;
+  const add = async (signal: AbortSignal) => {
+    if (!isStored) await storeHostEndpoints(pools.webhooks, hosts);
+    isStored = true;
+    await addDueEvents(pools.webhooks, signal);
+  };
+  const onFailure = failureOf('adding the events of ended grants');
+  resources.use(startPeriodic(add, { intervalMs, onFailure }));
+  if (config.WEBHOOK_CONCURRENCY > 0) startSender(parts, { secrets, poster }, resources);
+  return createWebhooks({ pool: pools.ordinary, secrets, poster, allowLoopback });
+}
+
+function createPoster({ config, failureOf }: WebhookParts): EventPoster {
+  const { WEBHOOK_PROXY: url, WEBHOOK_ALLOW_LOOPBACK: allowLoopback } = config;
   const onFailure = failureOf('connecting to the proxy of webhooks');
   const proxy = url === undefined ? undefined : { url: new URL(url), onFailure };
   const toApps = createPublicClient({ allowLoopback, proxy });
   const toHosts = createPublicClient({ allowPrivate: true, resolve: resolveBySystem });
-  const poster: EventPoster = {
+  return {
     mayRequest: toApps.mayRequest,
     post: (request, signal) => (isHostId(request.endpointId) ? toHosts : toApps).post(request, signal),
   };
-  const say = sayingPending(log);
-  resources.use(
-    startWebhooks({
-      hosts: stores.hostEndpoints,
-      queue: stores.webhookQueue,
-      causes: stores.webhookCauses,
-      poster,
-      secrets,
-      clock,
-      concurrency: config.WEBHOOK_CONCURRENCY,
-      intervalMs: config.WEBHOOK_INTERVAL_MS,
-      failureOf,
-      onMeasured: (pending) => {
-        metrics.webhooks.onMeasured(pending);
-        say(pending);
-      },
-      onDelivery: metrics.webhooks.onDelivery,
-    }),
+}
+
+function startSender(
+  { pools, config, clock, log, failureOf, metrics }: WebhookParts,
+  using: { readonly secrets: WebhookSecrets; readonly poster: EventPoster },
+  resources: AsyncDisposableStack,
+): void {
+  const queue = createWebhookQueue(pools.webhooks);
+  const onFailure = failureOf('delivering events');
+  const { WEBHOOK_CONCURRENCY: concurrency, WEBHOOK_INTERVAL_MS: intervalMs } = config;
+  const { onDelivery, onMeasured } = metrics.webhooks;
+  const sender = resources.use(
+    createWebhookSender({ ...using, queue, clock, random: Math.random, concurrency, onFailure, onDelivery }),
   );
-  return {
-    webhooks: createWebhooks({ endpoints: stores.webhookEndpoints, secrets, poster, allowLoopback }),
-    changes: createDataChanges({ changes: stores.dataChanges, times }),
+  let turns = 0;
+  const look = () => {
+    turns += 1;
+    return turns % TURNS_UNTIL_ALL === 0 ? sender.claimDue() : sender.claimNew(2 * intervalMs + COMMITTED_MS);
   };
+  resources.use(startPeriodic(look, { intervalMs, onFailure }));
+  const say = sayingPending(log);
+  const measure = async () => {
+    const pending = await queue.measure();
+    onMeasured(pending);
+    say(pending);
+  };
+  const onMeasureFailure = failureOf('measuring the delivery of events');
+  resources.use(startPeriodic(measure, { intervalMs: MEASURE_INTERVAL_MS, onFailure: onMeasureFailure }));
 }
 
 /** Unlike DNS alone, this knows the hosts file and the search list, by which a network names its own services. */

@@ -19,10 +19,11 @@ import { implement } from '@phds/service-kit/rpc/service';
 import { OPERATORS, VIEWERS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
 import { parseKnownId, parseMoment, parseName, parseText } from '../../rpc/parameters.ts';
-import type { DataChange, DataChanges, OperatedWebhookStore } from '../app/ports.ts';
-import { refuseMissing, type Webhooks } from '../app/webhooks.ts';
 import type { WebhookEndpoint } from '../domain/endpoint.ts';
 import { toEventBody, type WebhookDelivery } from '../domain/event.ts';
+import type { Webhooks } from '../endpoints.ts';
+import type { DataChange } from '../events.ts';
+import type { OperatedWebhooks } from '../operated.ts';
 
 const LONGEST_URL = 2_048;
 const MAX_EVENTS = 32;
@@ -85,7 +86,7 @@ export function createWebhookService({ webhooks, userOf }: { webhooks: Webhooks;
 }
 
 /** phds.consent.v1.WebhookOperatorService. */
-export function createWebhookOperatorService(operated: OperatedWebhookStore) {
+export function createWebhookOperatorService(operated: OperatedWebhooks) {
   return implement(
     WebhookOperatorService,
     {
@@ -101,18 +102,17 @@ export function createWebhookOperatorService(operated: OperatedWebhookStore) {
         return { webhooks, total };
       },
       async pauseWebhook({ clientId }) {
-        (await operated.pause(parseName('clientId', clientId), true)) ?? refuseMissing();
+        await operated.pause(parseName('clientId', clientId), true);
         return {};
       },
       async resumeWebhook({ clientId }) {
-        (await operated.pause(parseName('clientId', clientId), false)) ?? refuseMissing();
+        await operated.pause(parseName('clientId', clientId), false);
         return {};
       },
       async redeliverEvents({ clientId, since, deliveredToo }) {
         const states = deliveredToo ? (['failed', 'delivered'] as const) : (['failed'] as const);
         const from = parseMoment('since', since);
-        const events = await operated.redeliverSince(parseName('clientId', clientId), from, states);
-        return { events: events ?? refuseMissing() };
+        return { events: await operated.redeliverSince(parseName('clientId', clientId), from, states) };
       },
     },
     { listWebhooks: VIEWERS, pauseWebhook: OPERATORS, resumeWebhook: OPERATORS, redeliverEvents: OPERATORS },
@@ -163,7 +163,7 @@ function findState(text: string): WebhookState | null {
 const LARGEST_REPORT = 1_000;
 
 /** phds.consent.v1.EventService. */
-export function createEventService(changes: DataChanges) {
+export function createEventService(addChanges: (changes: readonly DataChange[]) => Promise<void>) {
   return implement(
     EventService,
     {
@@ -171,7 +171,7 @@ export function createEventService(changes: DataChanges) {
         if (request.changes.length > LARGEST_REPORT) {
           throw invalidRequest('changes', `at most ${LARGEST_REPORT} at once`);
         }
-        await changes.report(request.changes.map(parseChange));
+        await addChanges(request.changes.map(parseChange));
         return {};
       },
     },

@@ -1,14 +1,30 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { limitToShared, toEventBody, type WebhookEvent, waitAfter } from '../domain/event.ts';
-import type {
-  ClaimedEvent,
-  ClaimLimits,
-  Delivery,
-  EventPoster,
-  Outcome,
-  WebhookQueue,
-  WebhookSecrets,
-} from './ports.ts';
+import {
+  limitToShared,
+  toEventBody,
+  type WebhookAttempt,
+  type WebhookEvent,
+  waitAfter,
+} from './domain/event.ts';
+import type { ClaimedEvent, ClaimLimits, Outcome, WebhookQueue } from './queue.ts';
+import type { WebhookSecrets } from './secrets.ts';
+
+/** What an attempt came to: the event was delivered, will be sent again, or never will; or its endpoint may no longer have it. */
+export type Delivery = 'delivered' | 'retried' | 'failed' | 'grant_ended';
+
+export interface EventRequest {
+  readonly endpointId: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface EventPoster {
+  /** Sends one request and waits for the answer, for a limited time. The endpoints of apps must have public addresses. Never rejects, unless the signal is aborted. */
+  post(request: EventRequest, signal: AbortSignal): Promise<Pick<WebhookAttempt, 'status' | 'failure'>>;
+  /** Whether a host may be requested, as far as its name tells: an address must be public. */
+  mayRequest(url: string): boolean;
+}
 
 /** Longer than an attempt and the storing of its outcome take. */
 const LEASE_MS = 60_000;

@@ -1,13 +1,12 @@
+import type { Category } from '@phds/catalog/categories';
 import { scopeOfCategory } from '@phds/catalog/endpoints';
 import type { WebhookEvent as ChosenEvent, HostEvent } from '@phds/catalog/webhooks';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { Sql } from 'sql-template-tag';
-import type { GrantTerms } from '../../domain/grant.ts';
-import { IS_ENDING_EPOCH, LIVE } from '../../grant-rows.ts';
-import type { DataChange, DataChangeStore, DataEventTimes, WebhookCauseStore } from '../app/ports.ts';
-import type { EventContent } from '../domain/event.ts';
+import type { GrantTerms } from '../domain/grant.ts';
+import { IS_ENDING_EPOCH, LIVE } from '../grant-rows.ts';
+import type { EventContent } from './domain/event.ts';
 
 /** The types of the events that one cause makes: for the app of the grant, and for the deployment. */
 export interface EventTypes {
@@ -91,17 +90,35 @@ export async function writeNarrowed(
     ${insertEvents(types, sql`narrowed`, toTermsContent(terms))}`;
 }
 
-/** Events of changed readings, in table `webhook_event`. */
-export function createPgDataChanges(pool: pg.Pool): DataChangeStore {
-  return translatingErrors({ add: (changes, times) => add(pool, changes, times) });
+/** A change of a person's readings of one category. */
+export interface DataChange {
+  readonly userId: string;
+  readonly category: Category;
+  readonly at: Date;
+  /** The latest time of the changed readings, new or removed. */
+  readonly latestReadingAt: Date;
+}
+
+export interface DataEventTimes {
+  /** How long an event collects changes. */
+  readonly delayMs: number;
+  /** The shortest time from one event of a grant to the next. */
+  readonly spacingMs: number;
 }
 
 /**
- * One statement, which finds the people's grants by index. The lock keeps a grant from being erased until the commit.
- * Postgres checks the unique index of unsent events again after it has waited for a sender, so a change is never added to an event that
- * is being sent.
+ * Adds `data.updated` for the live grants that share the category and, with a day's margin for time zones, the time of a changed reading.
+ * It is due after `delayMs`, and `spacingMs` after the one before was due, and takes up the changes reported until it is sent. An app
+ * without an endpoint gets none. Reporting a change twice makes at most one event more.
+ *
+ * One statement, which finds the people's grants by index. The lock keeps a grant from being erased until the commit. Postgres checks the
+ * unique index of unsent events again after it has waited for a sender, so a change is never added to an event that is being sent.
  */
-async function add(pool: pg.Pool, changes: readonly DataChange[], times: DataEventTimes): Promise<void> {
+export async function addDataChanges(
+  pool: pg.Pool,
+  changes: readonly DataChange[],
+  times: DataEventTimes,
+): Promise<void> {
   if (changes.length === 0) return;
   await execute(pool)`
     INSERT INTO webhook_event AS e (endpoint_id, grant_id, sub_hash, type, content, next_attempt_at, started_at)
@@ -141,45 +158,51 @@ async function add(pool: pg.Pool, changes: readonly DataChange[], times: DataEve
  */
 const MARGIN_SECONDS = 15;
 
-/** Events of grants that no statement changes when they end, and of coming ends. Row locks keep several instances from doing the same work. */
-export function createPgWebhookCauses(pool: pg.Pool): WebhookCauseStore {
-  return translatingErrors({
-    addExpired: (size) =>
-      transact(pool, (tx) =>
-        searchEnds(
-          tx,
-          0,
-          size,
-          ({ ids }) => execute(tx)`
-        WITH expired AS (
-          SELECT g.* FROM consent_grant g
-          LEFT JOIN app_epoch e ON ${IS_ENDING_EPOCH}
-          WHERE g.id = ANY(${ids}::text[])
-            AND g.expires_at <= coalesce(g.revoked_at, 'infinity') AND g.expires_at <= coalesce(e.started_at, 'infinity')
-          ORDER BY g.id FOR KEY SHARE OF g
-        )
-        ${insertEvents({ app: 'grant.expired', host: 'connection.ended' }, sql`expired`, { endedBy: 'expiry' })}`,
-        ),
-      ),
-    addEnding: (daysLeft, size) =>
-      transact(pool, (tx) =>
-        searchEnds(
-          tx,
-          daysLeft,
-          size,
-          ({ ids }) => execute(tx)`
-        WITH ending AS (
-          SELECT g.* FROM consent_grant g JOIN app a ON a.client_id = g.client_id
-          WHERE g.id = ANY(${ids}::text[]) AND ${LIVE}
-            AND g.expires_at - make_interval(hours => ${2 * 24 * daysLeft}::int) > coalesce(
-              (SELECT min(v.at) FROM consent_event v WHERE v.grant_id = g.id AND v.expires_at = g.expires_at), g.granted_at)
-          ORDER BY g.id FOR KEY SHARE OF g
-        )
-        ${insertEvents({ host: 'connection.ending' }, sql`ending`, sql`jsonb_build_object('expiresAt', ${toIsoText(sql`g.expires_at`)}, 'daysLeft', ${daysLeft}::int)`)}`,
-        ),
-      ),
-    addRevokedWithApp: (size) => transact(pool, (tx) => addRevokedWithApp(tx, size)),
-  });
+/** Grants in one transaction, which lasts some milliseconds. */
+const GRANTS_AT_ONCE = 1_000;
+
+/** How many days before its end the deployment is told of it. */
+const WARNED_DAYS = [7, 1];
+
+/**
+ * Adds the events of grants that no statement changes when they end: of those that ended with their app, of those that expired, and
+ * `connection.ending` for those that are about to end. Row locks keep several instances from doing the same work. Ends when aborted; a later
+ * run goes on where this one ended.
+ */
+export async function addDueEvents(pool: pg.Pool, signal: AbortSignal): Promise<void> {
+  const addAll = async (add: (tx: pg.ClientBase) => Promise<boolean>) => {
+    while (!signal.aborted && (await transact(pool, add)));
+  };
+  await addAll((tx) => addRevokedWithApp(tx, GRANTS_AT_ONCE));
+  await addAll((tx) => searchEnds(tx, 0, GRANTS_AT_ONCE, (ids) => addExpired(tx, ids)));
+  for (const daysLeft of WARNED_DAYS) {
+    await addAll((tx) => searchEnds(tx, daysLeft, GRANTS_AT_ONCE, (ids) => addEnding(tx, ids, daysLeft)));
+  }
+}
+
+function addExpired(tx: pg.ClientBase, ids: readonly string[]): Promise<number> {
+  return execute(tx)`
+    WITH expired AS (
+      SELECT g.* FROM consent_grant g
+      LEFT JOIN app_epoch e ON ${IS_ENDING_EPOCH}
+      WHERE g.id = ANY(${ids}::text[])
+        AND g.expires_at <= coalesce(g.revoked_at, 'infinity') AND g.expires_at <= coalesce(e.started_at, 'infinity')
+      ORDER BY g.id FOR KEY SHARE OF g
+    )
+    ${insertEvents({ app: 'grant.expired', host: 'connection.ended' }, sql`expired`, { endedBy: 'expiry' })}`;
+}
+
+/** Not for an end that was set less than twice as long ahead: its person chose it recently. */
+function addEnding(tx: pg.ClientBase, ids: readonly string[], daysLeft: number): Promise<number> {
+  return execute(tx)`
+    WITH ending AS (
+      SELECT g.* FROM consent_grant g JOIN app a ON a.client_id = g.client_id
+      WHERE g.id = ANY(${ids}::text[]) AND ${LIVE}
+        AND g.expires_at - make_interval(hours => ${2 * 24 * daysLeft}::int) > coalesce(
+          (SELECT min(v.at) FROM consent_event v WHERE v.grant_id = g.id AND v.expires_at = g.expires_at), g.granted_at)
+      ORDER BY g.id FOR KEY SHARE OF g
+    )
+    ${insertEvents({ host: 'connection.ending' }, sql`ending`, sql`jsonb_build_object('expiresAt', ${toIsoText(sql`g.expires_at`)}, 'daysLeft', ${daysLeft}::int)`)}`;
 }
 
 /** How far a search over grants has got: the time by which they are ordered, and the id, of the last grant that was checked. */
@@ -198,7 +221,7 @@ async function searchEnds(
   tx: pg.ClientBase,
   daysLeft: number,
   size: number,
-  add: (found: { readonly ids: readonly string[] }) => Promise<unknown>,
+  add: (ids: readonly string[]) => Promise<unknown>,
 ): Promise<boolean> {
   const [place] = await select<Place>(tx)`
     SELECT ${PLACE_COLUMNS} FROM webhook_scan WHERE days_left = ${daysLeft} FOR UPDATE SKIP LOCKED`;
@@ -210,7 +233,7 @@ async function searchEnds(
     ORDER BY expires_at, id LIMIT ${size}`;
   const last = grants.at(-1);
   if (last === undefined) return false;
-  await add({ ids: grants.map(({ id }) => id) });
+  await add(grants.map(({ id }) => id));
   await execute(tx)`
     UPDATE webhook_scan SET place_at = ${last.expiresAt}, place_id = ${last.id} WHERE days_left = ${daysLeft}`;
   return grants.length === size;

@@ -1,11 +1,60 @@
 import type { Scope } from '@phds/catalog/scopes';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import type { ClaimedEvent, ClaimLimits, Outcome, WebhookQueue } from '../app/ports.ts';
-import type { WebhookAttempt } from '../domain/event.ts';
-import { EVENT_COLUMNS, type EventRow, LIVE_SCOPES, toEvent } from './pg-endpoints.ts';
+import type { WebhookEndpoint } from './domain/endpoint.ts';
+import type { LiveScopes, WebhookAttempt, WebhookEvent } from './domain/event.ts';
+import { EVENT_COLUMNS, type EventRow, LIVE_SCOPES, toEvent } from './event-rows.ts';
+
+/** An event that one sender is to deliver now. */
+export interface ClaimedEvent {
+  readonly event: WebhookEvent;
+  readonly endpoint: Pick<WebhookEndpoint, 'id' | 'url' | 'secretVersion'> & {
+    /** Whether the secret before signs as well. */
+    readonly isOverlapping: boolean;
+    readonly isFailing: boolean;
+  };
+  /** Identifies this claim. */
+  readonly lease: string;
+  /** Including this one. */
+  readonly attempts: number;
+  /** Milliseconds since the first attempt was due. */
+  readonly ageMs: number;
+  /** Of the grant of a `data.updated`. */
+  readonly liveScopes: LiveScopes;
+}
+
+/** What follows an attempt. */
+export type Outcome =
+  | { readonly state: 'delivered' }
+  /** `isGone`: nothing is sent to the endpoint any more. */
+  | { readonly state: 'failed'; readonly isGone: boolean }
+  | { readonly state: 'pending'; readonly waitMs: number };
+
+/** Pending events, and for how long the oldest of them has been due, at an endpoint of an app that does not fail, or of the deployment; null when none is. */
+export interface PendingEvents {
+  readonly pending: number;
+  readonly oldestDueMs: number | null;
+}
+
+export interface ClaimLimits {
+  /** The endpoints that are checked. */
+  readonly endpoints: Iterable<string>;
+  readonly events: number;
+  /** How many of these may be `data.updated`. */
+  readonly lateEvents: number;
+  /** Endpoints that take long to answer, and how many events more may be claimed of these. */
+  readonly slow: ReadonlySet<string>;
+  readonly slowEvents: number;
+  /** Events in delivery at once to one endpoint; one to an endpoint that is failing. */
+  readonly perEndpoint: number;
+  /** Events in delivery at once to the fast endpoints of one owner, to its slow ones, and to those of one host in the same way. */
+  readonly perShare: number;
+  /** Events that this sender is delivering now, by endpoint. */
+  readonly busy: ReadonlyMap<string, number>;
+  /** How long nobody else may claim them. */
+  readonly leaseMs: number;
+}
 
 /** The longest pause of a failing endpoint between two attempts, whatever the number of its events. */
 const LONGEST_PAUSE_SECONDS = 60;
@@ -15,23 +64,36 @@ const OUTAGE_SECONDS = 60;
 const RESUMED_AT_ONCE = 1_000;
 const MOST_RESUMES = 200;
 
-/** Events in `webhook_event`. A claim is a lease: when it ends without an outcome, any sender takes the event over. */
-export function createPgWebhookQueue(pool: pg.Pool): WebhookQueue {
-  return translatingErrors({
-    findDue: (size, newWithinMs) => findDue(pool, size, newWithinMs),
-    findDueAmong: (endpoints) => findDueAmong(pool, endpoints),
-    claim: (limits) => claim(pool, limits),
-    async recordOutcome(claimed, attempt, outcome) {
+export type WebhookQueue = ReturnType<typeof createWebhookQueue>;
+
+/**
+ * The events in `webhook_event` that are to be delivered, shared by all senders. A claim is a lease: when it ends without an outcome, any
+ * sender takes the event over.
+ */
+export function createWebhookQueue(pool: pg.Pool) {
+  return {
+    /**
+     * Endpoints with due events, at most `size`. Those with others than `data.updated` come first, else at random. With `newWithinMs` only
+     * those with events of the last milliseconds, at a cost that does not grow with the number of endpoints.
+     */
+    findDue: (size: number, newWithinMs?: number) => findDue(pool, size, newWithinMs),
+    /** Those of the endpoints that have due events. */
+    findDueAmong: (endpoints: readonly string[]) => findDueAmong(pool, endpoints),
+    /** Claims due events, at most one of a grant: the oldest that is pending. */
+    claim: (limits: ClaimLimits) => claim(pool, limits),
+    /** Stores what came of a claim. Does nothing if the event was claimed again or removed meanwhile. */
+    async recordOutcome(claimed: ClaimedEvent, attempt: WebhookAttempt, outcome: Outcome): Promise<void> {
       await recordOutcome(pool, claimed, attempt, outcome);
       if (outcome.state === 'delivered' && claimed.endpoint.isFailing)
         await endOutage(pool, claimed.endpoint.id);
     },
-    async release({ event, lease }) {
+    /** Gives a claim back: the event is due now. */
+    async release({ event, lease }: ClaimedEvent): Promise<void> {
       await execute(pool)`
         UPDATE webhook_event SET lease = NULL, attempts = greatest(1, attempts - 1), next_attempt_at = statement_timestamp()
         WHERE id = ${event.id} AND lease = ${lease}::uuid`;
     },
-    async measure() {
+    async measure(): Promise<PendingEvents> {
       const [row] = await select<{ pending: number; oldestDueMs: number | null }>(pool)`
         SELECT count(*)::int AS pending,
           (extract(epoch FROM statement_timestamp() - min(CASE WHEN w.client_id IS NULL THEN e.started_at ELSE e.next_attempt_at END)
@@ -41,7 +103,7 @@ export function createPgWebhookQueue(pool: pg.Pool): WebhookQueue {
         WHERE e.state = 'pending' AND w.disabled_reason IS NULL AND w.paused_at IS NULL`;
       return row ?? { pending: 0, oldestDueMs: null };
     },
-  });
+  };
 }
 
 /**
@@ -134,7 +196,7 @@ interface ClaimedRow extends EventRow {
   readonly liveScopes: Scope[] | null;
 }
 
-/** See WebhookQueue.claim. Events that are read and cannot be claimed are postponed, so that the next claim finds others. */
+/** Events that are read and cannot be claimed are postponed, so that the next claim finds others. */
 async function claim(pool: pg.Pool, limits: ClaimLimits): Promise<ClaimedEvent[]> {
   for (;;) {
     const claimed = await transact(pool, async (tx) => {
@@ -146,7 +208,6 @@ async function claim(pool: pg.Pool, limits: ClaimLimits): Promise<ClaimedEvent[]
   }
 }
 
-/** See WebhookQueue.findDue. */
 async function findDue(pool: pg.Pool, size: number, newWithinMs?: number): Promise<string[]> {
   const rows =
     newWithinMs === undefined

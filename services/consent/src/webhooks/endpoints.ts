@@ -1,21 +1,33 @@
 import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
 import type { WebhookState } from '@phds/catalog/webhooks';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
+import { newId } from '@phds/service-kit/ids';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type pg from 'pg';
 import sql, { type Sql } from 'sql-template-tag';
-import { GRANT_FROM, LIVE } from '../../grant-rows.ts';
-import { toSub } from '../../store/subs.ts';
-import type { OwnedApp, WebhookEndpointStore } from '../app/ports.ts';
-import type { WebhookEndpoint } from '../domain/endpoint.ts';
 import {
-  type EventContent,
+  parseEndpointEvents,
+  parseEndpointUrl,
+  parseOverlap,
+  type WebhookEndpoint,
+} from './domain/endpoint.ts';
+import {
   type LiveScopes,
   limitUndelivered,
   type WebhookAttempt,
   type WebhookDelivery,
-  type WebhookEvent,
-} from '../domain/event.ts';
+} from './domain/event.ts';
+import { EVENT_COLUMNS, type EventRow, LIVE_SCOPES, toEvent } from './event-rows.ts';
+import type { WebhookSecrets } from './secrets.ts';
+import type { EventPoster } from './sender.ts';
+
+const TESTS_PER_MINUTE = 10;
+
+/** An app and the developer who asks. Somebody else's app is treated as unknown. */
+export interface OwnedApp {
+  readonly clientId: string;
+  readonly ownerId: string;
+}
 
 /** The columns of a WebhookEndpoint, of `webhook_endpoint` w. */
 export const COLUMNS = sql`w.id, coalesce(w.client_id, w.id) AS "clientId", w.url, w.events, w.secret_version AS "secretVersion",
@@ -23,83 +35,116 @@ export const COLUMNS = sql`w.id, coalesce(w.client_id, w.id) AS "clientId", w.ur
   coalesce(w.disabled_reason, CASE WHEN w.paused_at IS NOT NULL THEN 'paused' END) AS "disabledReason", w.failing_since AS "failingSince", w.created_at AS "createdAt",
   w.updated_at AS "updatedAt"`;
 
-/** Endpoints in table `webhook_endpoint`, events in `webhook_event`. Each method checks the owner of the app itself. */
-export function createPgWebhookEndpoints(pool: pg.Pool): WebhookEndpointStore {
-  const findEndpoint = async (app: OwnedApp): Promise<WebhookEndpoint | null> => {
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+/**
+ * The webhooks of an app, for its developer: endpoints in table `webhook_endpoint`, events in `webhook_event`. An unknown app, somebody
+ * else's and one without an endpoint are `not_found`.
+ */
+export function createWebhooks(parts: {
+  readonly pool: pg.Pool;
+  readonly secrets: Pick<WebhookSecrets, 'secretOf'>;
+  readonly poster: Pick<EventPoster, 'mayRequest'>;
+  /** For the local stack: http and loopback addresses. */
+  readonly allowLoopback: boolean;
+}) {
+  const { pool, secrets, poster, allowLoopback } = parts;
+  const get = async (app: OwnedApp): Promise<WebhookEndpoint> => {
     const [endpoint] = await select<WebhookEndpoint>(pool)`
       SELECT ${COLUMNS} FROM webhook_endpoint w JOIN app a ON a.client_id = w.client_id WHERE ${isOwn(app)}`;
-    return endpoint ?? null;
+    if (endpoint !== undefined) return endpoint;
+    await requireKnown(pool, app);
+    return refuseMissing();
   };
-  return translatingErrors({
-    async find(app) {
-      const endpoint = await findEndpoint(app);
-      return endpoint === null && !(await isKnown(pool, app)) ? 'unknown' : endpoint;
-    },
-    async put(app, { url, events, newId }) {
+  return {
+    get,
+    /**
+     * Creates the endpoint, and returns the secret that signs what is sent to it; or changes and enables the existing one, which keeps id and
+     * secret. Throws `invalid_request` for a URL that is never requested, or unknown events.
+     */
+    async put(app: OwnedApp, settings: { url: string; events: readonly string[] }) {
+      const url = parseEndpointUrl(settings.url, { allowLoopback });
+      if (!poster.mayRequest(url)) throw invalidRequest('url', 'must not name a private or reserved address');
+      const [events, id] = [parseEndpointEvents(settings.events), newId('whe')];
       const [endpoint] = await select<WebhookEndpoint>(pool)`
         INSERT INTO webhook_endpoint AS w (id, client_id, url, events)
-        SELECT ${newId}, a.client_id, ${url}, ${events}::text[] FROM app a WHERE ${isOwn(app)}
+        SELECT ${id}, a.client_id, ${url}, ${events}::text[] FROM app a WHERE ${isOwn(app)}
         ON CONFLICT (client_id) DO UPDATE SET url = excluded.url, events = excluded.events, disabled_reason = NULL,
           failures = 0, failing_since = NULL, retry_at = NULL, updated_at = statement_timestamp()
         RETURNING ${COLUMNS}`;
-      return endpoint === undefined ? null : { endpoint, isNew: endpoint.id === newId };
+      if (endpoint === undefined) throw notFound();
+      return { endpoint, secret: endpoint.id === id ? secrets.secretOf(id, endpoint.secretVersion) : null };
     },
-    async remove(app) {
-      if (!(await isKnown(pool, app))) return null;
+    /** Nothing more is sent once an attempt in progress has ended. Also without an endpoint. */
+    async remove(app: OwnedApp): Promise<void> {
+      await requireKnown(pool, app);
       // Its events are not sent any more, because no endpoint has their id. They are pruned by their age.
       await execute(pool)`DELETE FROM webhook_endpoint WHERE client_id = ${app.clientId}`;
-      return true;
     },
-    async rotate(app, overlapSeconds) {
+    /** Makes the next secret the current one; the one before signs as well for so many seconds. */
+    async rotate(app: OwnedApp, overlap: number) {
+      const overlapSeconds = parseOverlap(overlap);
       const [endpoint] = await select<WebhookEndpoint>(pool)`
         UPDATE webhook_endpoint w SET secret_version = w.secret_version + 1, updated_at = statement_timestamp(),
           previous_secret_until = CASE WHEN ${overlapSeconds}::int > 0
             THEN statement_timestamp() + make_interval(secs => ${overlapSeconds}::int) END
         FROM app a WHERE a.client_id = w.client_id AND ${isOwn(app)}
         RETURNING ${COLUMNS}`;
-      return endpoint ?? null;
+      if (endpoint === undefined) return refuseMissing();
+      return { endpoint, secret: secrets.secretOf(endpoint.id, endpoint.secretVersion) };
     },
-    addTest: (app, decide) => transact(pool, (tx) => addTest(tx, app, decide)),
-    async listDeliveries(app, state, page) {
-      const endpoint = await findEndpoint(app);
-      return endpoint === null ? null : listDeliveries(pool, endpoint.id, state, page);
+    /** Sends a test; returns its id. Throws `rate_limited`. */
+    sendTest: (app: OwnedApp) => transact(pool, (tx) => addTest(tx, app)),
+    /** Newest first, of every state when `state` is null. */
+    async listDeliveries(
+      app: OwnedApp,
+      state: WebhookState | null,
+      page: Page,
+    ): Promise<Listed<WebhookDelivery>> {
+      return listDeliveries(pool, (await get(app)).id, state, page);
     },
-    redeliver: (app, eventId) => redeliver(pool, app, eventId),
-  });
+    /** Makes an event of the app due now, as the last one of its grant. */
+    redeliver: (app: OwnedApp, eventId: string) => redeliver(pool, app, eventId),
+  };
+}
+
+/** Throws `not_found`. */
+export function refuseMissing(): never {
+  throw notFound('The app has no webhook endpoint.');
 }
 
 function isOwn({ clientId, ownerId }: OwnedApp): Sql {
   return sql`a.client_id = ${clientId} AND a.owner_id = ${ownerId}`;
 }
 
-async function isKnown(pool: pg.Pool, app: OwnedApp): Promise<boolean> {
-  return (await execute(pool)`SELECT FROM app a WHERE ${isOwn(app)}`) > 0;
+async function requireKnown(pool: pg.Pool, app: OwnedApp): Promise<void> {
+  if ((await execute(pool)`SELECT FROM app a WHERE ${isOwn(app)}`) === 0) throw notFound();
 }
 
-async function addTest(
-  tx: pg.ClientBase,
-  app: OwnedApp,
-  decide: (testsInLastMinute: number) => void,
-): Promise<string | null> {
+async function addTest(tx: pg.ClientBase, app: OwnedApp): Promise<string> {
   // The lock serialises the tests of an endpoint, so that their number is exact.
   const [endpoint] = await select<{ id: string }>(tx)`
     SELECT w.id FROM webhook_endpoint w JOIN app a ON a.client_id = w.client_id WHERE ${isOwn(app)}
     FOR NO KEY UPDATE OF w`;
-  if (endpoint === undefined) return null;
+  if (endpoint === undefined) return refuseMissing();
   const [counted] = await select<{ tests: number }>(tx)`
     SELECT count(*)::int AS tests FROM webhook_event
     WHERE endpoint_id = ${endpoint.id} AND type = 'test' AND created_at > statement_timestamp() - interval '1 minute'`;
-  decide(counted?.tests ?? 0);
+  if (counted === undefined || counted.tests >= TESTS_PER_MINUTE) {
+    throw new AppError('rate_limited', `At most ${TESTS_PER_MINUTE} tests a minute are sent.`, {
+      retryAfterSeconds: 60,
+    });
+  }
   const [added] = await select<{ id: string }>(tx)`
     INSERT INTO webhook_event (endpoint_id, type) VALUES (${endpoint.id}, 'test') RETURNING id`;
-  return added?.id ?? null;
+  return added?.id ?? refuseMissing();
 }
 
 /**
  * With a new number, so that it neither overtakes nor delays the pending events of its grant. It counts as sent before, so that no change
  * is added to it: the receiver may know its id already. An attempt in progress goes on.
  */
-async function redeliver(pool: pg.Pool, app: OwnedApp, eventId: string): Promise<boolean> {
+async function redeliver(pool: pg.Pool, app: OwnedApp, eventId: string): Promise<void> {
   const redelivered = await execute(pool)`
     UPDATE webhook_event e SET
       number = CASE WHEN e.state = 'pending' THEN e.number ELSE nextval(pg_get_serial_sequence('webhook_event', 'number')) END,
@@ -108,24 +153,7 @@ async function redeliver(pool: pg.Pool, app: OwnedApp, eventId: string): Promise
       started_at = CASE WHEN e.state = 'pending' THEN e.started_at ELSE statement_timestamp() END
     FROM webhook_endpoint w JOIN app a ON a.client_id = w.client_id
     WHERE e.id = ${eventId} AND e.endpoint_id = w.id AND ${isOwn(app)}`;
-  return redelivered > 0;
-}
-
-/** The columns of an EventRow, of `webhook_event` v. */
-export const EVENT_COLUMNS = sql`v.id, v.type, v.created_at AS "createdAt", v.grant_id AS "grantId",
-  v.sub_hash AS "subHash", v.content`;
-
-/** The scopes of the live grant of a `data.updated` v; null when it has ended. */
-export const LIVE_SCOPES = sql`CASE WHEN v.type = 'data.updated' THEN (
-  SELECT g.scopes FROM ${GRANT_FROM} WHERE g.id = v.grant_id AND ${LIVE}) END`;
-
-export interface EventRow extends Omit<WebhookEvent, 'sub'> {
-  readonly subHash: Uint8Array | null;
-  readonly content: EventContent;
-}
-
-export function toEvent({ id, type, createdAt, grantId, subHash, content }: EventRow): WebhookEvent {
-  return { id, type, createdAt, grantId, sub: subHash === null ? null : toSub(subHash), content };
+  if (redelivered === 0) throw notFound();
 }
 
 type DeliveryRow = EventRow &
