@@ -34,7 +34,7 @@ describe('a limit', () => {
     return Number(/total_commands_processed:(\d+)/.exec(await client.info('stats'))?.[1]);
   }
 
-  test.each([1, 3, 99, 250, 1_050])('allows exactly so many points: %i', async (perMinute) => {
+  test.each([1, 3, 99, 255, 1_050])('allows exactly so many points: %i', async (perMinute) => {
     expect(await countAllowed(new Limit('l', perMinute, null), perMinute + 50)).toBe(perMinute);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { toReturnPath } from '../src/domain/sign-in-attempt.ts';
+import { toReturnPath } from '../src/http/sign-in/return-path.ts';
 import { PUBLIC_URL } from './fake-openid-provider.ts';
 import {
   ATTEMPT,

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { AppError } from '@phds/service-kit/errors';
-import { type Allowance, type LimitName, limitFields } from '../limits/limits.ts';
+import { type LimitName, limitFields, requireAllowance } from '../limits/limits.ts';
 import { isSafeMethod } from './credentials.ts';
 import { type Exchange, userOf } from './exchange.ts';
 
@@ -23,11 +22,6 @@ export async function takeFromLimit(
 export function takeFromPerson(exchange: Exchange, further?: number): Promise<void> {
   const name = isSafeMethod(exchange.request.method) ? 'user' : 'user-changes';
   return takeFromLimit(exchange, name, userOf(exchange), further);
-}
-
-/** Throws `rate_limited` beyond the limit. */
-export function requireAllowance({ allowed, resetSeconds }: Allowance): void {
-  if (!allowed) throw new AppError('rate_limited', '', { retryAfterSeconds: resetSeconds });
 }
 
 /** Removes the fields of the limit, for answers that must be identical with and without them. */

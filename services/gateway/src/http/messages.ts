@@ -1,4 +1,5 @@
-import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
+import { isMessage } from '@bufbuild/protobuf';
+import { type Timestamp, TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
 import {
   APP_LOCK_KINDS,
   APP_STATUSES,
@@ -11,6 +12,44 @@ import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppLockKind, AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
+import { z } from 'zod';
+
+/**
+ * An object of an answer: what its schema has of a message, or of values with the same names. Instants become RFC 3339 in UTC with
+ * milliseconds. An empty text is null where the schema allows it, and what is absent is null unless it is optional. Enums are not
+ * converted: `{ ...app, status: appStatusName(app.status) }`.
+ */
+export function toJson<Schema extends z.ZodObject, Values extends object>(
+  schema: Schema,
+  // Nothing that the schema names may be missing.
+  values: Values & Record<Exclude<keyof z.infer<Schema>, keyof Values>, never>,
+): z.infer<Schema> {
+  return toJsonObject(schema, values) as z.infer<Schema>;
+}
+
+function toJsonObject(schema: z.ZodObject, values: object): object {
+  const fields = Object.entries<z.ZodType>(schema.shape);
+  const json = fields.map(([name, field]) => [name, toJsonField(field, Reflect.get(values, name))] as const);
+  return Object.fromEntries(json.filter(([, value]) => value !== undefined));
+}
+
+function toJsonField(field: z.ZodType, value: unknown): unknown {
+  if (value === undefined) return field.isOptional() ? undefined : null;
+  if (value === '') return field.isNullable() ? null : '';
+  if (isMessage(value, TimestampSchema)) return toInstant(value);
+  const inner = withoutAbsence(field);
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((item) => toJsonField(inner.element as z.ZodType, item));
+  }
+  // An object with members that the schema does not name is written as it is.
+  const isClosed = inner instanceof z.ZodObject && inner.def.catchall === undefined;
+  return isClosed && typeof value === 'object' && value !== null ? toJsonObject(inner, value) : value;
+}
+
+function withoutAbsence(field: z.ZodType): z.ZodType {
+  const mayBeAbsent = field instanceof z.ZodOptional || field instanceof z.ZodNullable;
+  return mayBeAbsent ? withoutAbsence(field.unwrap() as z.ZodType) : field;
+}
 
 /** Formats an instant as RFC 3339 in UTC with milliseconds; null when absent. */
 export function toInstant(time: Timestamp | undefined): string | null {

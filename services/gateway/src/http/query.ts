@@ -1,8 +1,8 @@
 import { isDate } from '@phds/catalog/instants';
 import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, toPagination } from '@phds/catalog/pagination';
 import { type AppError, invalidRequest, MAX_VIOLATIONS, type Violation } from '@phds/service-kit/errors';
-import { findSuggestion } from '../domain/suggestion.ts';
 import { date, type Fields } from './openapi/fields.ts';
+import { findSuggestion } from './suggestion.ts';
 
 /** A parsed query string. */
 export interface Query {

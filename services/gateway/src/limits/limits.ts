@@ -8,6 +8,7 @@
  *
  * Not: requests do not wait, and windows are fixed: around the end of one, twice the limit can pass.
  */
+import { AppError } from '@phds/service-kit/errors';
 import type { RedisConnection } from '@phds/service-kit/redis';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
@@ -60,6 +61,11 @@ export function limitFields({ name, perMinute, remaining, resetSeconds }: Allowa
     'RateLimit-Policy': `"${name}";q=${perMinute};w=${WINDOW_SECONDS}`,
     RateLimit: `"${name}";r=${remaining};t=${resetSeconds}`,
   };
+}
+
+/** Throws `rate_limited` beyond the limit. */
+export function requireAllowance({ allowed, resetSeconds }: Allowance): void {
+  if (!allowed) throw new AppError('rate_limited', '', { retryAfterSeconds: resetSeconds });
 }
 
 export class Limits {

@@ -4,11 +4,11 @@ import { API_PREFIX, DATA_PATHS, type Endpoint, getEndpoint } from '@phds/catalo
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { toReadEndpoint } from '@phds/service-kit/wire-enums';
 import type { Config } from '../../config.ts';
-import { describeUnknownCategory } from '../../domain/suggestion.ts';
 import type { Asked, DataCall, DataRoute, DataSurface } from '../data-request.ts';
 import type { Exchange } from '../exchange.ts';
 import { methodNotAllowed, unsupportedVersion } from '../http-error.ts';
 import { decode, parseQuery } from '../query.ts';
+import { describeUnknownCategory } from '../suggestion.ts';
 import { parseQueryParameters } from './query-parameters.ts';
 import { lifecycleHeaders, VERSIONS_METHODS, VERSIONS_PATH } from './versions.ts';
 

@@ -1,9 +1,16 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { APP_LOCK_KINDS, APP_STATUSES } from '@phds/catalog/wire-names';
 import type { App, AppSettingsSchema } from '@phds/contracts/phds/authorization/v1/apps_pb';
-import type { AppLock } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { z } from 'zod';
-import { appLockKindName, appStatusName, required, toAppStatus, toInstant, toNullable } from '../messages.ts';
+import {
+  appLockKindName,
+  appStatusName,
+  required,
+  toAppStatus,
+  toInstant,
+  toJson,
+  toNullable,
+} from '../messages.ts';
 import {
   dataOf,
   instant,
@@ -175,34 +182,15 @@ function findOf<Choice extends string>(choices: readonly [Choice, ...Choice[]], 
 
 /** An app as its developer sees it, without the secret. */
 function toAppJson(app: App): z.infer<typeof appJson> {
-  return {
-    clientId: app.clientId,
-    secretLast4: app.secretLast4,
-    name: app.name,
-    redirectUris: app.redirectUris,
-    scopes: app.scopes,
-    description: toNullable(app.description),
-    developerName: toNullable(app.developerName),
-    homepageUrl: toNullable(app.homepageUrl),
-    privacyPolicyUrl: toNullable(app.privacyPolicyUrl),
-    requirePkce: app.requirePkce,
+  const { jwks, status, lock } = app;
+  return toJson(appJson, {
+    ...app,
     tokenEndpointAuthMethod: findOf(AUTH_METHODS, app.tokenEndpointAuthMethod),
     applicationType: findOf(TYPES, app.applicationType),
-    jwks: app.jwks === '' ? null : JSON.parse(app.jwks),
-    jwksUri: toNullable(app.jwksUri),
-    jwksFetchedAt: toInstant(app.jwksFetchedAt),
-    jwksFailure: toNullable(app.jwksFailure),
-    dpopBoundAccessTokens: app.dpopBoundAccessTokens,
-    requirePushedAuthorizationRequests: app.requirePushedAuthorizationRequests,
-    status: appStatusName(app.status),
-    lock: app.lock === undefined ? null : toLockJson(app.lock),
-    createdAt: toInstant(app.createdAt),
-    updatedAt: toInstant(app.updatedAt),
-  };
-}
-
-function toLockJson({ kind, reason, since }: AppLock): z.infer<typeof lockJson> {
-  return { kind: appLockKindName(kind), reason: toNullable(reason), since: toInstant(since) };
+    jwks: jwks === '' ? null : JSON.parse(jwks),
+    status: appStatusName(status),
+    lock: lock && { ...lock, kind: appLockKindName(lock.kind) },
+  });
 }
 
 const APPS = '/developer/apps';

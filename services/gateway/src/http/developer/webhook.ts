@@ -10,7 +10,7 @@ import type { Delivery, Webhook } from '@phds/contracts/phds/consent/v1/webhooks
 import { z } from 'zod';
 import { readJsonBody } from '../body.ts';
 import { type Exchange, onBehalf, pathParameter } from '../exchange.ts';
-import { required, toInstant, toNullable } from '../messages.ts';
+import { required, toJson } from '../messages.ts';
 import {
   category,
   count,
@@ -170,33 +170,12 @@ const deliveryJson = z
   .meta({ id: 'WebhookDelivery' });
 
 function toWebhookJson(webhook: Webhook): z.infer<typeof webhookJson> {
-  return {
-    url: webhook.url,
-    events: webhook.events,
-    previousSecretExpiresAt: toInstant(webhook.previousSecretExpiresAt),
-    disabledReason: toNullable(webhook.disabledReason),
-    failingSince: toInstant(webhook.failingSince),
-    createdAt: toInstant(webhook.createdAt),
-    updatedAt: toInstant(webhook.updatedAt),
-  };
+  return toJson(webhookJson, webhook);
 }
 
 function toDeliveryJson(delivery: Delivery): z.infer<typeof deliveryJson> {
-  return {
-    id: delivery.id,
-    type: delivery.type,
-    grantId: toNullable(delivery.grantId),
-    state: delivery.state,
-    createdAt: toInstant(delivery.createdAt),
-    attempts: delivery.attempts.map(({ at, status, failure, ms }) => ({
-      at: toInstant(at),
-      status: status === 0 ? null : status,
-      failure: toNullable(failure),
-      ms,
-    })),
-    nextAttemptAt: toInstant(delivery.nextAttemptAt),
-    body: JSON.parse(delivery.body),
-  };
+  const attempts = delivery.attempts.map((attempt) => ({ ...attempt, status: attempt.status || null }));
+  return toJson(deliveryJson, { ...delivery, attempts, body: JSON.parse(delivery.body) });
 }
 
 const webhooksOf = ({ gateway }: Exchange) => gateway.backends.webhooks;

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { takeFromPerson } from '../allowance.ts';
 import { DATA_ITEMS } from '../api/data-items.ts';
 import { type Exchange, onBehalf, requireSession, userOf } from '../exchange.ts';
-import { refusalReason, toInstant, toNullable } from '../messages.ts';
+import { refusalReason, toJson } from '../messages.ts';
 import {
   count,
   dataOf,
@@ -91,30 +91,22 @@ const previewJson = z.object({
 });
 /** One access as the user sees it: what was read or refused, without values. */
 function toAccessJson(record: AccessRecord): z.infer<typeof accessJson> {
-  return {
-    id: record.id,
-    at: toInstant(record.at),
-    app: toNamedAppJson(record),
-    grantId: record.grantId,
-    scope: record.scope,
-    endpoint: record.endpoint,
-    from: toNullable(record.from),
-    to: toNullable(record.to),
-    recordCount: record.recordCount,
-    outcome: record.verdict === Verdict.RELEASED ? 'released' : 'refused',
+  const outcome = record.verdict === Verdict.RELEASED ? 'released' : 'refused';
+  return toJson(accessJson, {
+    ...record,
+    app: toNamedApp(record),
+    outcome,
     reason: refusalReason(record.verdict),
-  };
+  });
 }
 
 /** The accesses of one app on one day as the user sees them. */
 function toAccessDayJson(day: AccessDay): z.infer<typeof accessDayJson> {
-  const scopes = day.scopes.map(({ scope, released, refused }) => ({ scope, released, refused }));
-  const { date, released, refused, attempts } = day;
-  return { date, app: toNamedAppJson(day), released, refused, scopes, attempts };
+  return toJson(accessDayJson, { ...day, app: toNamedApp(day) });
 }
 
-function toNamedAppJson({ clientId, appName, currentAppName }: AccessRecord | AccessDay) {
-  return { clientId, name: appName, ...findCurrentName(appName, currentAppName) };
+function toNamedApp({ clientId, appName, currentAppName }: AccessRecord | AccessDay) {
+  return { clientId, name: appName, currentName: findCurrentName(appName, currentAppName) };
 }
 
 const bound = text.meta({ description: 'A date (2026-03-01) or an RFC 3339 instant.' });

@@ -1,6 +1,4 @@
-import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { z } from 'zod';
-import { required, toNullable } from '../messages.ts';
 import { text, textOrNull } from '../openapi/fields.ts';
 
 export const currentName = text
@@ -17,19 +15,7 @@ export const appProfile = z.object({
   privacyPolicyUrl: textOrNull,
 });
 
-export function toAppProfileJson(profile: AppProfile | undefined) {
-  const app = required(profile);
-  return {
-    clientId: app.clientId,
-    name: app.name,
-    description: toNullable(app.description),
-    developerName: toNullable(app.developerName),
-    homepageUrl: toNullable(app.homepageUrl),
-    privacyPolicyUrl: toNullable(app.privacyPolicyUrl),
-  };
-}
-
-/** The app's current name if it differs from the approved one, else null. */
-export function findCurrentName(name: string, currentName: string): { currentName?: string } {
-  return currentName === '' || currentName === name ? {} : { currentName };
+/** The present name of an app if it is not the approved one. */
+export function findCurrentName(name: string, currentName: string): string | undefined {
+  return currentName === '' || currentName === name ? undefined : currentName;
 }

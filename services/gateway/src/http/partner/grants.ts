@@ -1,10 +1,10 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { findTimeBound, isDate } from '@phds/catalog/instants';
 import { GRANT_STATUSES } from '@phds/catalog/wire-names';
-import type { AppChange, ConnectedApp, ConsentGrant } from '@phds/contracts/phds/consent/v1/consent_pb';
+import type { ConnectedApp, ConsentGrant } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { z } from 'zod';
-import { grantStatusName, required, toGrantStatus, toInstant, toNullable } from '../messages.ts';
+import { grantStatusName, required, toGrantStatus, toInstant, toJson } from '../messages.ts';
 import {
   count,
   dataFrom,
@@ -20,7 +20,7 @@ import {
 } from '../openapi/fields.ts';
 import { jsonOperation, type MountedOperation } from '../operation.ts';
 import { findChoice, toList } from '../query.ts';
-import { appProfile, currentName, findCurrentName, toAppProfileJson } from './apps.ts';
+import { appProfile, currentName, findCurrentName } from './apps.ts';
 
 const appChange = z
   .object({ field: text, from: textOrNull, to: textOrNull, at: instant })
@@ -83,48 +83,19 @@ const narrowingBody = z.strictObject({
  * fields.
  */
 function toGrantJson(grant: ConsentGrant): z.infer<typeof grantJson> {
-  return {
-    id: grant.id,
-    app: {
-      ...toAppProfileJson(grant.app),
-      redirectHost: grant.redirectHost,
-      ...findCurrentName(grant.app?.name ?? '', grant.currentAppName),
-    },
-    ...(grant.appChanges.length === 0 ? {} : { appChanges: grant.appChanges.map(toAppChangeJson) }),
-    purpose: toNullable(grant.purpose),
-    scopes: grant.scopes,
+  const app = required(grant.app);
+  const currentName = findCurrentName(app.name, grant.currentAppName);
+  return toJson(grantJson, {
+    ...grant,
+    app: { ...app, redirectHost: grant.redirectHost, currentName },
+    appChanges: grant.appChanges.length === 0 ? undefined : grant.appChanges,
     status: grantStatusName(grant.status),
-    grantedAt: toInstant(grant.grantedAt),
-    expiresAt: toInstant(grant.expiresAt),
-    revokedAt: toInstant(grant.revokedAt),
-    revokedBy: toNullable(grant.revokedBy),
-    endedBy: toNullable(grant.endedBy),
-    lastAccessAt: toInstant(grant.lastAccessAt),
-    accessCount: grant.accessCount,
-    dataFrom: toNullable(grant.dataFrom),
-    deletionRequestedAt: toInstant(grant.deletionRequestedAt),
-  };
+  });
 }
 
 /** An app that the person has or had a grant for. */
-function toConnectedAppJson({
-  clientId,
-  name,
-  currentName,
-  redirectHost,
-  developerName,
-}: ConnectedApp): z.infer<typeof connectedAppJson> {
-  return {
-    clientId,
-    name,
-    ...findCurrentName(name, currentName),
-    redirectHost,
-    developerName: toNullable(developerName),
-  };
-}
-
-function toAppChangeJson({ field, from, to, at }: AppChange) {
-  return { field, from: toNullable(from), to: toNullable(to), at: toInstant(at) };
+function toConnectedAppJson(app: ConnectedApp): z.infer<typeof connectedAppJson> {
+  return toJson(connectedAppJson, { ...app, currentName: findCurrentName(app.name, app.currentName) });
 }
 
 const GRANTS = '/partner/consent/grants';

@@ -1,7 +1,7 @@
 import { OPERATOR_ACTS, type OperatorActName } from '@phds/catalog/wire-names';
 import type { OwnAct } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { z } from 'zod';
-import { toInstant, toNullable } from '../messages.ts';
+import { toJson } from '../messages.ts';
 import { instant, listOf, PAGE_QUERY, text, textOrNull } from '../openapi/fields.ts';
 import { jsonOperation, type MountedOperation } from '../operation.ts';
 import { toList } from '../query.ts';
@@ -47,12 +47,6 @@ export const OPERATOR_ACT_OPERATIONS: readonly MountedOperation[] = [
   }),
 ];
 
-function toActJson({ number, at, rpc, clientId, appName }: OwnAct): z.infer<typeof operatorActJson> {
-  return {
-    id: String(number),
-    at: toInstant(at),
-    act: ACTS[rpc] ?? 'other',
-    clientId: toNullable(clientId ?? ''),
-    appName: toNullable(appName),
-  };
+function toActJson(act: OwnAct): z.infer<typeof operatorActJson> {
+  return toJson(operatorActJson, { ...act, id: String(act.number), act: ACTS[act.rpc] ?? 'other' });
 }

@@ -5,14 +5,13 @@ import { findScope } from '@phds/catalog/scopes';
 import { PENDING_STATUSES } from '@phds/catalog/wire-names';
 import type {
   ApprovedTerms,
-  Connection,
   PendingApproval,
   RequestedScope,
 } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { z } from 'zod';
 import { requireChange } from '../credentials.ts';
-import { pendingStatusName, required, toInstant, toNullable, toPendingStatus } from '../messages.ts';
+import { pendingStatusName, required, toInstant, toJson, toNullable, toPendingStatus } from '../messages.ts';
 import {
   count,
   dataFrom,
@@ -26,7 +25,7 @@ import {
 } from '../openapi/fields.ts';
 import { type Call, type ErrorCode, jsonOperation, type MountedOperation } from '../operation.ts';
 import { findChoice, toList } from '../query.ts';
-import { appProfile, toAppProfileJson } from './apps.ts';
+import { appProfile } from './apps.ts';
 
 const requestedScope = z
   .object({
@@ -122,34 +121,19 @@ const PENDING_QUERY = {
 
 /** A pending approval for the approval screen, with scope texts from the catalog. */
 function toPendingJson(pending: PendingApproval): z.infer<typeof pendingJson> {
-  return {
-    id: pending.id,
+  const { redirectHost, approved } = pending;
+  return toJson(pendingJson, {
+    ...pending,
     status: pendingStatusName(pending.status),
-    app: { ...toAppProfileJson(pending.app), redirectHost: pending.redirectHost },
+    app: { ...required(pending.app), redirectHost },
     requestedScopes: pending.requestedScopes.map(toRequestedScopeJson),
-    purpose: toNullable(pending.purpose),
-    clientAuthenticated: pending.clientAuthenticated,
-    createdAt: toInstant(pending.createdAt),
-    expiresAt: toInstant(pending.expiresAt),
-    // Empty from a consent service of the release before.
-    revision: toNullable(pending.revision),
-    connection: pending.connection === undefined ? null : toConnectionJson(pending.connection),
-    ...(pending.approved === undefined ? {} : { approved: toApprovedJson(pending.approved) }),
-  };
-}
-
-/** What the person shares with the app now. A decision with `revision` is refused when this has changed. */
-function toConnectionJson({ grantId, appName, scopes, expiresAt, dataFrom }: Connection) {
-  return { grantId, appName, scopes, expiresAt: toInstant(expiresAt), dataFrom: toNullable(dataFrom) };
+    approved: approved && toApprovedJson(approved),
+  });
 }
 
 /** The body of `…/approve` that repeats an approval. A page that lost the response sends it to get the code. */
 function toApprovedJson({ scopes, expiresInDays, keepExpiry, dataFrom }: ApprovedTerms) {
-  return {
-    scopes,
-    ...(keepExpiry ? { keepExpiry: true as const } : { expiresInDays }),
-    dataFrom: toNullable(dataFrom),
-  };
+  return { scopes, dataFrom, ...(keepExpiry ? { keepExpiry } : { expiresInDays }) };
 }
 
 function toRequestedScopeJson({ scope, alreadyShared }: RequestedScope) {

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@phds/service-kit/clock';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import { z } from 'zod';
-import type { SignInAttempt } from '../../domain/sign-in-attempt.ts';
 import { findCookie, toClearCookie, toCookieName, toSetCookie } from '../credentials.ts';
 
 const LIFE_SECONDS = 10 * 60;
@@ -12,12 +11,18 @@ const ALGORITHM = 'dir';
 const ENCRYPTION = 'A256GCM';
 
 const attemptShape = z.object({
+  /** With `nonce` and `codeVerifier`, random values that tie the provider's answer to this attempt. */
   state: z.string(),
   nonce: z.string(),
   codeVerifier: z.string(),
+  /** Path of the page to return to. */
   returnTo: z.string(),
+  /** Whether the provider must let the person choose an account. */
   switchAccount: z.boolean(),
 });
+
+/** The sign-in that was begun in a browser and has not come back yet. */
+export type SignInAttempt = Readonly<z.infer<typeof attemptShape>>;
 
 /**
  * The sign-in in progress, kept in the browser, so that any gateway with the key can finish it: encrypted and authenticated in one

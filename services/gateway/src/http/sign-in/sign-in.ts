@@ -3,7 +3,6 @@ import type { PageMessageCode } from '@phds/catalog/page-messages';
 import { type AppError, toAppError, unavailable } from '@phds/service-kit/errors';
 import { MAX_SESSION_SECONDS } from '@phds/service-kit/trust/session';
 import { SignInFailure, type SignInFailureKind } from '../../clients/openid-provider.ts';
-import { type SignInAttempt, toReturnPath } from '../../domain/sign-in-attempt.ts';
 import { toAddressKey } from '../../limits/addresses.ts';
 import { takeFromLimit } from '../allowance.ts';
 import { sessionCookieName, toSetCookie } from '../credentials.ts';
@@ -14,6 +13,8 @@ import type { Route } from '../operation.ts';
 import { splitUrl } from '../query.ts';
 import { redirect } from '../respond.ts';
 import { showMessage } from '../web/messages.ts';
+import type { SignInAttempt } from './attempt-cookie.ts';
+import { toReturnPath } from './return-path.ts';
 
 /** A browser that cannot be sent on is shown a message. */
 export const SIGN_IN_ROUTES: readonly Route[] = [

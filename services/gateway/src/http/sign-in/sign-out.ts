@@ -4,7 +4,7 @@ import { decodeProtectedHeader } from 'jose';
 import { z } from 'zod';
 import { SignInFailure } from '../../clients/openid-provider.ts';
 import { countFailure } from '../../limits/failed-authentications.ts';
-import { requireAllowance } from '../allowance.ts';
+import { requireAllowance } from '../../limits/limits.ts';
 import { FORM_TYPE, readBody } from '../body.ts';
 import { findCookie, isSameOrigin, sessionCookieName, toClearCookie } from '../credentials.ts';
 import type { Exchange } from '../exchange.ts';

@@ -1,15 +1,3 @@
-/** The sign-in that was begun in a browser and has not come back yet. */
-export interface SignInAttempt {
-  /** Random values that tie the provider's answer to this attempt. */
-  readonly state: string;
-  readonly nonce: string;
-  readonly codeVerifier: string;
-  /** Path of the page to return to. */
-  readonly returnTo: string;
-  /** Whether the provider must let the person choose an account. */
-  readonly switchAccount: boolean;
-}
-
 const LONGEST = 1_000;
 const ORIGIN = 'https://own.invalid';
 /** A path in printable ASCII without backslashes, which browsers read as slashes. */
