@@ -45,6 +45,8 @@ export class AppError extends Error {
   readonly violations: readonly Violation[];
   readonly requiredScope: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** The app that had authenticated itself at authorization when it refused the call. */
+  clientId: string | undefined;
 
   constructor(reason: Reason, message = '', options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

@@ -66,6 +66,5 @@ function measureClients(metrics: Metrics, clients: ClientAuthentication): Client
     },
     authenticate: counting(clients.authenticate),
     authenticateConfidential: counting(clients.authenticateConfidential),
-    check: counting(clients.check),
   };
 }

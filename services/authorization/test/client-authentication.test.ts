@@ -40,7 +40,7 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
   const dependencies = {
     apps: { findCredential },
     clock,
-    usedJwts: { use: unused, isUsed: unused },
+    usedJwts: { use: unused },
     verifyAssertion: unused,
     keyFetching: { want: unused },
     publicApps: 'allowed' as const,

@@ -1,6 +1,9 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
-import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import {
+  AuthorizationService,
+  type ClientCredentials,
+} from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { type IntrospectRequest, TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
@@ -10,6 +13,7 @@ import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxService as SandboxDataService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
+import { toAppError } from '@phds/service-kit/errors';
 import { ASSERTION_METADATA, type RpcContext, SESSION_METADATA } from '@phds/service-kit/rpc/context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
 import { implement, type UnaryRpcs } from '@phds/service-kit/rpc/service';
@@ -71,6 +75,32 @@ function isProbe(rpc: string, request: unknown): boolean {
   return (request as IntrospectRequest).tokenHash.every((byte) => byte === 0);
 }
 
+type Answer = (...args: unknown[]) => unknown;
+
+interface ClientRequest {
+  readonly client?: ClientCredentials;
+  readonly requireAuthentication?: boolean;
+}
+
+/** Whether authorization authenticates the app before it answers. */
+function isOfClient(rpc: string, { client, requireAuthentication = false }: ClientRequest): boolean {
+  if (rpc === 'openAuthorization') return requireAuthentication || client?.clientSecret !== undefined;
+  return ['issueToken', 'revokeToken', 'introspectOwnToken'].includes(rpc);
+}
+
+/** Authenticates the app as `authenticateClient` does, and names it in the answer or the refusal. */
+async function answerClient({ authenticateClient }: Answers, request: ClientRequest, answer: () => unknown) {
+  const judged = await (authenticateClient as Answer | undefined)?.(request);
+  const { clientId = 'app_1' } = (judged ?? request.client ?? {}) as { readonly clientId?: string };
+  try {
+    return { clientId, ...((await answer()) as object) };
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    if (error.reason !== 'unauthorized') error.clientId = clientId;
+    throw error;
+  }
+}
+
 export async function startFakeBackends(): Promise<FakeBackends> {
   const keys = createServiceKeys(['gateway']);
   const calls: Call[] = [];
@@ -85,8 +115,10 @@ export async function startFakeBackends(): Promise<FakeBackends> {
         assertion: context.findMetadata(ASSERTION_METADATA),
       });
     }
-    const answer = (answers as Record<string, ((...args: unknown[]) => unknown) | undefined>)[rpc];
-    return answer === undefined ? {} : answer(request, context);
+    const answer = (answers as Record<string, Answer | undefined>)[rpc] ?? (() => ({}));
+    return isOfClient(rpc, request as ClientRequest)
+      ? answerClient(answers, request as ClientRequest, () => answer(request, context))
+      : answer(request, context);
   };
   const start = (name: keyof typeof SERVICES) =>
     startRpcServer({

@@ -6,6 +6,7 @@ import { unauthorized } from '@phds/service-kit/errors';
 import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import { createLogger } from '@phds/service-kit/telemetry/log';
+import { CLIENT_ASSERTION_TYPE } from '@phds/service-kit/trust/client-assertion';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
 import { Redis } from 'ioredis';
@@ -18,6 +19,7 @@ import {
   shareTestGateway,
   startTestGateway,
   type TestGateway,
+  throwing,
 } from './test-gateway.ts';
 
 describe('a limit', () => {
@@ -255,9 +257,6 @@ describe('known clients', () => {
     };
     gateway.backends.answer({
       authenticateClient: ({ client }) => judge(client),
-      issueToken: ({ client }) => judge(client) && { accessToken: 'x' },
-      introspectOwnToken: ({ client }) => judge(client) && { active: false },
-      openAuthorization: ({ client }) => judge(client) && { pendingId: 'apr_1' },
     });
   });
 
@@ -268,11 +267,11 @@ describe('known clients', () => {
 
   const remaining = (answer: Response) => /r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1];
 
-  test('credentials that were right before are counted without being authenticated twice', async () => {
+  test('credentials are authenticated once a request', async () => {
     const answers = [await send('app_1', 'first'), await send('app_1', 'first', 'introspect')];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers.map(remaining)).toEqual(['4', '3']);
-    expect(gateway.backends.callsOf('authenticateClient')).toHaveLength(1);
+    expect(gateway.backends.callsOf('authenticateClient')).toEqual([]);
   });
 
   test.each(['token', 'introspect', 'par'])(
@@ -290,9 +289,27 @@ describe('known clients', () => {
     },
   );
 
-  test('other credentials of a known app are authenticated first and take nothing from its limit', async () => {
+  test('other credentials of a known app take nothing from its limit', async () => {
     expect(remaining(await send('app_3', 'first'))).toBe('4');
     for (const wrong of ['', 'second', 'first ']) expect((await send('app_3', wrong)).status).toBe(401);
     expect(remaining(await send('app_3', 'first'))).toBe('3');
+  });
+
+  test('an app with a key is refused beyond its limit, by a used-up assertion without any effect', async () => {
+    gateway.backends.answer({ authenticateClient: ({ client }) => ({ clientId: client?.clientId ?? '' }) });
+    const subject = Buffer.from('{"sub":"app_4"}').toString('base64url');
+    const assert = () => {
+      const body = { client_assertion: `e30.${subject}.x`, client_assertion_type: CLIENT_ASSERTION_TYPE };
+      return gateway.fetch('/oauth/token', { method: 'POST', body: new URLSearchParams(body) });
+    };
+    const answers: Response[] = [];
+    for (let i = 0; i < 6; i += 1) answers.push(await assert());
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(answers.map(remaining)).toEqual(['4', '3', '2', '1', '0', '0']);
+    expect(Number(answers[5]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(gateway.backends.callsOf('issueToken')).toHaveLength(5);
+    gateway.backends.answer({ authenticateClient: throwing(unauthorized()) });
+    const forged = await assert();
+    expect([forged.status, forged.headers.get('ratelimit')]).toEqual([401, null]);
   });
 });

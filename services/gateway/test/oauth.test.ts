@@ -26,26 +26,22 @@ describe('tokens', () => {
       return { jwt, answer: post('token', FORM_TYPE, body) };
     };
 
-    test('is verified before each call, and names its app', async () => {
-      gateway.backends.answer({
-        authenticateClient: ({ client }) => ({ clientId: client?.clientId ?? '' }),
-        issueToken: () => ({ accessToken: 'a', expiresInSeconds: 60 }),
-      });
+    test('is verified by the call itself, and names its app', async () => {
+      gateway.backends.answer({ issueToken: () => ({ accessToken: 'a', expiresInSeconds: 60 }) });
       const { jwt, answer } = send('app_asserted');
       await answer;
       await send('app_asserted').answer;
       const client = { clientId: 'app_asserted', clientAssertion: jwt };
-      for (const rpc of ['authenticateClient', 'issueToken'] as const) {
-        const calls = gateway.backends.callsOf(rpc);
-        expect(calls.map(({ request }) => request['client'])).toMatchObject([client, client]);
-      }
+      const calls = gateway.backends.callsOf('issueToken');
+      expect(calls.map(({ request }) => request['client'])).toMatchObject([client, client]);
+      expect(gateway.backends.callsOf('authenticateClient')).toEqual([]);
     });
 
     test('names no app by a text that is no client id, and does not overrule client_id', async () => {
       gateway.backends.answer({ authenticateClient: throwing(unauthorized()) });
       for (const subject of ["x'", 1, undefined]) expect((await send(subject).answer).status).toBe(401);
       expect((await send('app_1', '&client_id=app_2').answer).status).toBe(401);
-      const calls = gateway.backends.callsOf('authenticateClient');
+      const calls = gateway.backends.callsOf('issueToken');
       const ids = calls.map(({ request }) => (request['client'] as { clientId?: string }).clientId);
       expect(ids).toEqual([undefined, undefined, undefined, 'app_2']);
     });

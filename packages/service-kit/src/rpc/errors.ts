@@ -69,6 +69,7 @@ export function toErrorDetail(error: AppError): ErrorDetail {
     requiredScope: error.requiredScope ?? '',
     retryAfterSeconds: error.retryAfterSeconds ?? 0,
     cause: error.reason === 'unauthorized' ? toCauseText(error.cause, '') : '',
+    clientId: error.clientId ?? '',
   });
 }
 
@@ -79,12 +80,14 @@ function clip(text: string, length: number): string {
 
 /** The error that another service sent. */
 export function fromErrorDetail(detail: ErrorDetail): AppError {
-  return new AppError(REASON_OF.get(detail.reason) ?? 'internal', detail.message, {
+  const error = new AppError(REASON_OF.get(detail.reason) ?? 'internal', detail.message, {
     violations: detail.violations.map(({ parameter, message }) => ({ parameter, message })),
     ...(detail.requiredScope === '' ? {} : { requiredScope: detail.requiredScope }),
     ...(detail.retryAfterSeconds === 0 ? {} : { retryAfterSeconds: detail.retryAfterSeconds }),
     ...(detail.cause === '' ? {} : { cause: detail.cause }),
   });
+  if (detail.clientId !== '') error.clientId = detail.clientId;
+  return error;
 }
 
 /** Encodes the error for gRPC: status and `grpc-status-details-bin`. */

@@ -14,10 +14,11 @@ import { addSeconds } from '../domain/token.ts';
 import {
   type ClientAuthentication,
   type ClientCredentials,
+  inNameOf,
   type PresentedClient,
   refusalOf,
 } from './client-authentication.ts';
-import type { AppStore, AuthorizationStore, ConsentApprovals } from './ports.ts';
+import type { AppStore, AuthorizationStore, ConsentApprovals, UnverifiedProof } from './ports.ts';
 import type { Possession } from './possession.ts';
 
 /** Prefix of every `request_uri` (RFC 9126 section 2.2). */
@@ -52,7 +53,7 @@ export type Opened =
 
 export interface Authorizations {
   /** Opens a pending approval (POST and GET /oauth/authorize, POST /oauth/par). */
-  open(request: OpenRequest): Promise<Opened>;
+  open(request: OpenRequest): Promise<Opened & Pick<App, 'clientId'>>;
   /**
    * The pending approval of a `request_uri`. Throws `unauthorized` unless it belongs to this client, is still open, and is allowed
    * by the app's settings.
@@ -80,30 +81,47 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
       const proof = readProofOf(request, dependencies);
       const client = await dependencies.clients.identify(request.client);
       const app = admitClient(client, request);
-      const redirectUri = admitRedirectUri(app, client, request);
-      try {
-        // Without authentication, anybody could have written these. They are not stored, so they are not validated.
-        const unproven = { ...request, purpose: undefined };
-        const parameters = client.authenticated ? request : unproven;
-        requirePushed(app, request);
-        const accepted = bindTo(
-          await dependencies.possession.confirm(proof),
-          parseRequestParameters(parameters, app, dependencies.fhirBase),
-        );
-        const { network } = request;
-        return await openPending(dependencies, { app, redirectUri, accepted, client, network });
-      } catch (error) {
-        const refusal = toAppError(error);
-        if (refusal.reason === 'app_not_active') throw unauthorized(refusal);
-        const fault = request.frontChannel ? toRedirectError(refusal, request) : null;
-        if (fault === null) throw error;
-        const { issuer: iss } = dependencies;
-        const errorRedirect = addQuery(redirectUri, { ...fault, state: request.state || null, iss });
-        return { errorRedirect, errorRedirectHost: toRedirectHost(redirectUri) };
-      }
+      return inNameOf(app, async () => ({
+        clientId: app.clientId,
+        ...(await openFor(dependencies, { app, client, proof, request })),
+      }));
     },
     resolve: (clientId, requestUri) => resolveRequestUri(dependencies, clientId, requestUri),
   };
+}
+
+interface Identified {
+  readonly app: App;
+  readonly client: PresentedClient;
+  readonly proof: UnverifiedProof | null;
+  readonly request: OpenRequest;
+}
+
+async function openFor(
+  dependencies: AuthorizationsDependencies,
+  { app, client, proof, request }: Identified,
+): Promise<Opened> {
+  const redirectUri = admitRedirectUri(app, client, request);
+  try {
+    // Without authentication, anybody could have written these. They are not stored, so they are not validated.
+    const unproven = { ...request, purpose: undefined };
+    const parameters = client.authenticated ? request : unproven;
+    requirePushed(app, request);
+    const accepted = bindTo(
+      await dependencies.possession.confirm(proof),
+      parseRequestParameters(parameters, app, dependencies.fhirBase),
+    );
+    const { network } = request;
+    return await openPending(dependencies, { app, redirectUri, accepted, client, network });
+  } catch (error) {
+    const refusal = toAppError(error);
+    if (refusal.reason === 'app_not_active') throw unauthorized(refusal);
+    const fault = request.frontChannel ? toRedirectError(refusal, request) : null;
+    if (fault === null) throw error;
+    const { issuer: iss } = dependencies;
+    const errorRedirect = addQuery(redirectUri, { ...fault, state: request.state || null, iss });
+    return { errorRedirect, errorRedirectHost: toRedirectHost(redirectUri) };
+  }
 }
 
 function readProofOf(

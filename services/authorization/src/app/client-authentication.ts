@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@phds/service-kit/clock';
-import { unauthorized } from '@phds/service-kit/errors';
+import { toAppError, unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
 import { type App, isPublic, type PublicApps, usableKeysOf } from '../domain/app.ts';
@@ -39,8 +39,6 @@ export interface ClientAuthentication {
   authenticateConfidential(credentials: ClientCredentials): Promise<App>;
   /** Identifies the client, for requests that may omit the credential. */
   identify(credentials: ClientCredentials): Promise<PresentedClient>;
-  /** As authenticate, but an assertion is not used up by it: for a check before the call itself. */
-  check(credentials: ClientCredentials): Promise<App>;
 }
 
 /**
@@ -51,6 +49,17 @@ export function refusalOf({ app, fault }: PresentedClient): string {
   if (app === null) return 'unknown client';
   if (app.status !== 'active') return `client ${app.status}`;
   return fault;
+}
+
+/** Names the app in what is thrown after its authentication, except in `unauthorized`: for the limits of the gateway. */
+export async function inNameOf<T>({ clientId }: Pick<App, 'clientId'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    if (error.reason !== 'unauthorized') error.clientId = clientId;
+    throw error;
+  }
 }
 
 /** A well-formed id of no app, looked up in place of malformed client ids. */
@@ -80,13 +89,13 @@ export function createClientAuthentication(dependencies: {
     return isEqual ? '' : 'wrong secret';
   }
 
-  async function identify(credentials: ClientCredentials, use: boolean): Promise<PresentedClient> {
+  async function identify(credentials: ClientCredentials): Promise<PresentedClient> {
     const { clientId = '', clientSecret, clientAssertion } = credentials;
     const found = await apps.findCredential(isId('app', clientId) ? clientId : NOBODY);
     const fault =
       clientAssertion === undefined
         ? findSecretFault(found, clientSecret)
-        : await findAssertionFault(dependencies, found, { clientId, clientAssertion, use });
+        : await findAssertionFault(dependencies, found, { clientId, clientAssertion });
     const app = found === null ? null : judgeType(found.app, publicApps);
     const credentialSent = clientSecret !== undefined || clientAssertion !== undefined;
     const isDoubled = clientAssertion !== undefined && clientSecret !== undefined;
@@ -101,10 +110,9 @@ export function createClientAuthentication(dependencies: {
   }
 
   return {
-    identify: (credentials) => identify(credentials, true),
-    authenticate: async (credentials) => admit(await identify(credentials, true), 'named'),
-    authenticateConfidential: async (credentials) => admit(await identify(credentials, true), 'proven'),
-    check: async (credentials) => admit(await identify(credentials, false), 'named'),
+    identify,
+    authenticate: async (credentials) => admit(await identify(credentials), 'named'),
+    authenticateConfidential: async (credentials) => admit(await identify(credentials), 'proven'),
   };
 }
 
@@ -120,18 +128,11 @@ function admit(client: PresentedClient, least: 'named' | 'proven'): App {
   return client.app;
 }
 
-interface PresentedAssertion {
-  readonly clientId: string;
-  readonly clientAssertion: string;
-  /** Whether this is the one use. */
-  readonly use: boolean;
-}
-
 /** Empty for a right one. */
 async function findAssertionFault(
   { verifyAssertion, usedJwts, keyFetching, clock }: Parameters<typeof createClientAuthentication>[0],
   found: Credential | null,
-  { clientId, clientAssertion, use }: PresentedAssertion,
+  { clientId, clientAssertion }: { readonly clientId: string; readonly clientAssertion: string },
 ): Promise<string> {
   const jwks = found === null ? '' : usableKeysOf(found.app, clock.now());
   const judged = await verifyAssertion(clientAssertion, { clientId, jwks });
@@ -141,6 +142,5 @@ async function findAssertionFault(
   }
   if (found?.app.status !== 'active') return '';
   const hash = sha256(`client assertion\0${clientId}\0${judged.jti}`);
-  const isNew = use ? await usedJwts.use(hash, judged.memorableUntil) : !(await usedJwts.isUsed(hash));
-  return isNew ? '' : 'assertion: it was used before';
+  return (await usedJwts.use(hash, judged.memorableUntil)) ? '' : 'assertion: it was used before';
 }

@@ -14,7 +14,7 @@ import {
   type Liveness,
   toWorkingScopes,
 } from '../domain/token.ts';
-import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
+import { type ClientAuthentication, type ClientCredentials, inNameOf } from './client-authentication.ts';
 import type { ConsentLedger, LivenessQuery, SignAssertion, TokenStore } from './ports.ts';
 import { findRefreshToken } from './refresh-tokens.ts';
 
@@ -133,7 +133,7 @@ type Held = Pick<AccessToken, 'userId' | 'scopes'>;
 export type OwnIntrospection = (
   credentials: ClientCredentials,
   token: string | undefined,
-) => Promise<(OwnToken & DescribedAccess) | null>;
+) => Promise<{ readonly clientId: string; readonly token: (OwnToken & DescribedAccess) | null }>;
 
 export function createOwnIntrospection(dependencies: {
   readonly clients: ClientAuthentication;
@@ -187,10 +187,13 @@ export function createOwnIntrospection(dependencies: {
 
   return async (credentials, token) => {
     const app = await clients.authenticateConfidential(credentials);
-    if (!token) throw invalidRequest('token', 'is required');
-    const own = isSecret('access_token', token)
-      ? await findAccess(app, sha256(token))
-      : await findRefresh(app, token);
-    return own && { ...own, ...describeAccess(own, app, fhirBase) };
+    const { clientId } = app;
+    return inNameOf(app, async () => {
+      if (!token) throw invalidRequest('token', 'is required');
+      const own = isSecret('access_token', token)
+        ? await findAccess(app, sha256(token))
+        : await findRefresh(app, token);
+      return { clientId, token: own && { ...own, ...describeAccess(own, app, fhirBase) } };
+    });
   };
 }

@@ -72,7 +72,6 @@ export interface UsedJwts {
    * gets true, also of those of other processes.
    */
   use(hash: Uint8Array, expiresAt: Date): Promise<boolean>;
-  isUsed(hash: Uint8Array): Promise<boolean>;
 }
 
 /** A DPoP proof whose form and claims are right, and whose signature has not been verified. */

@@ -4,7 +4,7 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
 import { toFamilyHorizon } from '../domain/token.ts';
-import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
+import { type ClientAuthentication, type ClientCredentials, inNameOf } from './client-authentication.ts';
 import type { ConsentLedger, TokenStore } from './ports.ts';
 import { findRefreshToken, isPastRetry } from './refresh-tokens.ts';
 
@@ -31,9 +31,12 @@ export function createFamilyRevocation(dependencies: {
  * Revokes a token (RFC 7009): a single access token, or a refresh token with its whole family. Unknown, other apps', expired and
  * dead tokens get the same response. Tokens that only our own clock considers expired are still revoked, because the ledger's clock
  * decides about accesses and may differ. Throws `unavailable` when the ledger did not confirm; the outcome is then unknown and the
- * caller should repeat.
+ * caller should repeat. Returns the app.
  */
-export type TokenRevocation = (credentials: ClientCredentials, token: string | undefined) => Promise<void>;
+export type TokenRevocation = (
+  credentials: ClientCredentials,
+  token: string | undefined,
+) => Promise<Pick<App, 'clientId'>>;
 
 export function createTokenRevocation(dependencies: {
   readonly clients: ClientAuthentication;
@@ -62,8 +65,12 @@ export function createTokenRevocation(dependencies: {
 
   return async (credentials, token) => {
     const app = await clients.authenticate(credentials);
-    if (!token) throw invalidRequest('token', 'is required');
-    if (isSecret('access_token', token)) await revokeAccess(app.clientId, sha256(token));
-    else await revokeRefresh(app, token);
+    const { clientId } = app;
+    await inNameOf(app, async () => {
+      if (!token) throw invalidRequest('token', 'is required');
+      if (isSecret('access_token', token)) await revokeAccess(clientId, sha256(token));
+      else await revokeRefresh(app, token);
+    });
+    return { clientId };
   };
 }

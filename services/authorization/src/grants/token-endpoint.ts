@@ -1,11 +1,15 @@
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
-import type { ClientAuthentication, ClientCredentials } from '../app/client-authentication.ts';
+import { type ClientAuthentication, type ClientCredentials, inNameOf } from '../app/client-authentication.ts';
+import type { UnverifiedProof } from '../app/ports.ts';
 import { missingDpopProof, type Possession } from '../app/possession.ts';
+import type { App } from '../domain/app.ts';
 import { type DescribedAccess, describeAccess } from '../domain/token.ts';
 import type { IssuedTokens, TokenGrant, TokenParameters } from './grant.ts';
 
 /** A response of the token endpoint. */
-export type TokenAnswer = Omit<IssuedTokens, 'scopes' | 'askedWords'> & DescribedAccess;
+export type TokenAnswer = Omit<IssuedTokens, 'scopes' | 'askedWords'> &
+  DescribedAccess &
+  Pick<App, 'clientId'>;
 
 /** The token endpoint (RFC 6749 section 3.2). Authenticates the client before it checks any parameter but the form of a proof. */
 export type TokenEndpoint = (
@@ -26,6 +30,10 @@ export function createTokenEndpoint(dependencies: {
   return async (credentials, parameters) => {
     const proof = possession.read(parameters.dpop, '/oauth/token');
     const app = await clients.authenticate(credentials);
+    return inNameOf(app, () => issue(app, proof, parameters));
+  };
+
+  async function issue(app: App, proof: UnverifiedProof | null, parameters: TokenParameters) {
     const { grantType } = parameters;
     if (!grantType) throw invalidRequest('grant_type', 'is required');
     const grant = Object.hasOwn(grants, grantType) ? grants[grantType] : undefined;
@@ -37,6 +45,7 @@ export function createTokenEndpoint(dependencies: {
     if (jkt === null && app.dpopBoundAccessTokens) throw missingDpopProof('the app has chosen so');
     const { scopes, askedWords, ...issued } = await grant(app, { ...parameters, jkt });
     onIssued(grantType);
-    return { ...issued, ...describeAccess({ scopes, askedWords, sub: issued.sub }, app, fhirBase) };
-  };
+    const described = describeAccess({ scopes, askedWords, sub: issued.sub }, app, fhirBase);
+    return { ...issued, ...described, clientId: app.clientId };
+  }
 }

@@ -38,7 +38,7 @@ export function createAuthorizationService(dependencies: {
     async authenticateClient({ client, refreshToken }) {
       const credentials =
         refreshToken === '' ? toClientCredentials(client) : { clientId: await findClientOf(refreshToken) };
-      const { clientId } = await clients.check(credentials);
+      const { clientId } = await clients.authenticate(credentials);
       return { clientId };
     },
     async resolveRequestUri({ clientId, requestUri }) {

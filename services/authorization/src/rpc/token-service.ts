@@ -70,16 +70,15 @@ export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
       };
     },
     async revokeToken({ client, token }) {
-      await useCases.revoke(toClientCredentials(client), token);
-      return {};
+      return useCases.revoke(toClientCredentials(client), token);
     },
     async introspectOwnToken({ client, token }) {
-      const own = await useCases.introspectOwn(toClientCredentials(client), token);
-      if (own === null) return { active: false };
+      const { clientId, token: own } = await useCases.introspectOwn(toClientCredentials(client), token);
+      if (own === null) return { active: false, clientId };
       return {
         active: true,
         scope: own.scope,
-        clientId: own.clientId,
+        clientId,
         tokenType: own.tokenType,
         issuedAt: timestampFromDate(own.issuedAt),
         expiresAt: timestampFromDate(own.expiresAt),

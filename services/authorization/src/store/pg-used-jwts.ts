@@ -7,16 +7,11 @@ const USE = {
   text: 'INSERT INTO used_jwt (hash, expires_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
 };
 
-const IS_USED = { name: 'is-jwt-used', text: 'SELECT FROM used_jwt WHERE hash = $1' };
-
 /** Used client assertions and DPoP proofs in Postgres. */
 export function createPgUsedJwts(pool: pg.Pool): UsedJwts {
   return translatingErrors({
     async use(hash, expiresAt) {
       return (await pool.query({ ...USE, values: [hash, expiresAt] })).rowCount === 1;
-    },
-    async isUsed(hash) {
-      return (await pool.query({ ...IS_USED, values: [hash] })).rowCount === 1;
     },
   });
 }

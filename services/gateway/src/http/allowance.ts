@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type LimitName, limitFields, requireAllowance } from '../limits/limits.ts';
+import { type Allowance, type LimitName, limitFields, requireAllowance } from '../limits/limits.ts';
 import { isSafeMethod } from './credentials.ts';
 import { type Exchange, userOf } from './exchange.ts';
 
@@ -14,8 +14,13 @@ export async function takeFromLimit(
   further?: number,
 ): Promise<void> {
   const allowance = await gateway.limits.take(name, key, further);
-  response.setHeaders(new Map(Object.entries(limitFields(allowance))));
+  showAllowance(response, allowance);
   requireAllowance(allowance);
+}
+
+/** Adds the fields of a limit to the response. Not used for the uniform 401. */
+export function showAllowance(response: ServerResponse, allowance: Allowance): void {
+  response.setHeaders(new Map(Object.entries(limitFields(allowance))));
 }
 
 /** The same for a request of a session. Reads and changes have separate limits. */

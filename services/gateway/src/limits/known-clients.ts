@@ -2,22 +2,24 @@ import { randomBytes } from 'node:crypto';
 import { sha256 } from '@phds/service-kit/secrets';
 import { LRUCache } from 'lru-cache';
 
+/** A secret with its client id, or the client id of an app without a secret and the address that named it. */
 interface Presented {
   readonly clientId?: string;
   readonly clientSecret?: string;
+  readonly address?: string;
 }
 
 const MAX_CLIENTS = 10_000;
 
 /**
- * Credentials that authorization has accepted at this gateway, so that the limit of their app can be counted without asking it
- * first. They open nothing: authorization authenticates every request itself. Holds no secret, only its salted hash.
+ * Which app presents what, so that a request can be counted, and refused beyond the limit, before authorization is called. Opens
+ * nothing: authorization authenticates every request. Holds no secret, only its salted hash.
  */
 export class KnownClients {
   readonly #salt = randomBytes(32).toString('base64');
   readonly #clientIds = new LRUCache<string, string>({ max: MAX_CLIENTS });
 
-  /** The client id of these credentials; undefined when they are not known. */
+  /** The client id of what authorization has accepted at this gateway; undefined when it is not known. */
   find(presented: Presented): string | undefined {
     return this.#clientIds.get(this.#hash(presented));
   }
@@ -26,12 +28,12 @@ export class KnownClients {
     this.#clientIds.set(this.#hash(presented), clientId);
   }
 
-  /** Called when authorization has refused them. */
+  /** Called when authorization has refused it. */
   forget(presented: Presented): void {
     this.#clientIds.delete(this.#hash(presented));
   }
 
-  #hash({ clientId = '', clientSecret = '' }: Presented): string {
-    return sha256(JSON.stringify([this.#salt, clientId, clientSecret])).toString('base64');
+  #hash({ clientId = '', clientSecret = '', address = '' }: Presented): string {
+    return sha256(JSON.stringify([this.#salt, clientId, clientSecret, address])).toString('base64');
   }
 }

@@ -162,7 +162,7 @@ async function pushAuthorization(exchange: Exchange, requireAuthentication: bool
   const dpop = findProof(exchange);
   const parameters = await readOauthParameters(exchange);
   const client = readCredentials(exchange, parameters);
-  const open = () =>
+  const send = () =>
     gateway.backends.authorization.openAuthorization({
       ...pick(parameters, FIELDS),
       client,
@@ -174,7 +174,7 @@ async function pushAuthorization(exchange: Exchange, requireAuthentication: bool
   const isClient = requireAuthentication || hasCredential;
   if (!hasCredential) await limitAddress(exchange);
   if (!isClient) exchange.force?.();
-  const opened = await (isClient ? callAsClient(exchange, client, open) : open());
+  const opened = await (isClient ? callAsClient(exchange, { client, send }) : send());
   const { pendingId, requestUri, expiresInSeconds } = opened;
   const location = toScreenUrl(exchange, pendingId);
   if (!requireAuthentication && wantsHtml(request)) return redirect(response, location, OAUTH_HEADERS);

@@ -4,7 +4,8 @@ import { isId } from '@phds/service-kit/ids';
 import { CLIENT_ASSERTION_TYPE, readSubject } from '@phds/service-kit/trust/client-assertion';
 import { z } from 'zod';
 import { toAddressKey } from '../../limits/addresses.ts';
-import { takeFromLimit } from '../allowance.ts';
+import { type Allowance, requireAllowance } from '../../limits/limits.ts';
+import { showAllowance } from '../allowance.ts';
 import { FORM_TYPE, JSON_TYPE, parseJsonObject, readBody } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
@@ -126,70 +127,116 @@ export interface Credentials {
   readonly clientAssertion?: string;
 }
 
+/** A request of an app under `/oauth`. */
+export interface ClientCall<T> {
+  readonly client: Credentials;
+  /** Of a request that may name the app by it alone (RFC 6749 section 6), as `fhirclient` does. */
+  readonly refreshToken?: string | undefined;
+  /** Whether it counts against the limit of tokens by client credentials too. */
+  readonly isCostly?: boolean;
+  /** Sends the credentials to authorization, whose answer names the app. `turn` is whose turn the call takes. */
+  send(client: Credentials, turn: string): Promise<T>;
+}
+
 /**
- * Counts a request against the limit of its app, then runs `call`, which sends the credentials to authorization. Throws
- * `unauthorized` before anything is counted, then `rate_limited`. Credentials that were right before are counted without asking
- * authorization first; when `call` finds that they no longer are, they are forgotten. So a replaced secret can use up one request
- * of the limit at each gateway.
+ * Sends a request to authorization, which authenticates the app, and counts it against the limit of the app. What was accepted before is
+ * counted before it is sent, and refused with `rate_limited` beyond the limit. Everything else is counted afterwards, by the app that
+ * the answer or the refusal names, so the last request before the end of a limit may exceed it. An app is asked for by a call of
+ * its own only where the request goes no further: for a forced error, for an assertion of an app that has used up its limit, and for a
+ * refresh that only its token names.
  */
-export async function callAsClient<T>(
+export async function callAsClient<T extends { readonly clientId: string }>(
   exchange: Exchange,
-  client: Credentials,
-  call: (clientId: string) => Promise<T>,
-  refreshToken?: string,
+  call: ClientCall<T>,
 ): Promise<T> {
-  const { gateway } = exchange;
+  const { gateway, request } = exchange;
+  const { client } = call;
   const { knownClients } = gateway;
-  if (client.clientSecret === undefined && client.clientAssertion === undefined) {
-    return callAsPublic(exchange, client, call, refreshToken);
-  }
-  // An error is forced only for credentials that are right now.
-  const known = exchange.force === undefined ? findKnown(gateway, client) : undefined;
-  const clientId = known ?? (await authenticate(gateway, client));
-  exchange.clientId = clientId;
-  await takeFromLimit(exchange, 'client', clientId);
+  exchange.isPublicCall = client.clientSecret === undefined && client.clientAssertion === undefined;
+  const presented = exchange.isPublicCall ? { ...client, address: request.ip ?? '' } : client;
+  const refusal = findRefusal(gateway, call);
+  const known =
+    refusal !== null || exchange.force !== undefined || isNamedByToken(call)
+      ? await authenticate(exchange, call)
+      : findKnown(gateway, presented);
+  if (known === undefined) return countAfterwards(exchange, call, presented);
+  exchange.clientId = known;
+  const allowance = refusal ?? (await take(exchange, call, known));
+  showAllowance(exchange.response, allowance);
+  requireAllowance(allowance);
+  exchange.force?.();
   try {
-    exchange.force?.();
-    return await call(clientId);
+    return await call.send({ ...client, clientId: client.clientId ?? known }, known);
   } catch (error) {
     if (error instanceof AppError && error.reason === 'unauthorized') {
-      knownClients.forget(client);
+      knownClients.forget(presented);
       exchange.clientId = undefined;
     }
     throw error;
   }
 }
 
-/**
- * The same for a request that names an app and proves nothing, which only an app without a secret may send. It is counted by address. A
- * refresh may name the app by its token alone (RFC 6749 section 6), as `fhirclient` does.
- */
-async function callAsPublic<T>(
-  exchange: Exchange,
-  client: Credentials,
-  call: (clientId: string) => Promise<T>,
-  refreshToken = '',
-): Promise<T> {
-  const { gateway, request } = exchange;
-  const named = client.clientId === undefined ? { refreshToken } : { client };
-  const { clientId } = await gateway.backends.authorization.authenticateClient(named);
-  await takeFromLimit(exchange, 'public-clients', `${clientId}:${toAddressKey(request.ip ?? '')}`);
-  // Not before: the latest requests of the app are shown to its developer.
-  exchange.clientId = clientId;
-  exchange.isPublicCall = true;
-  exchange.force?.();
-  return call(clientId);
-}
+type Presented = Credentials & { readonly address?: string };
 
 /** An assertion works once, so that it was right before says nothing. */
-function findKnown({ knownClients }: Gateway, client: Credentials): string | undefined {
-  return client.clientAssertion === undefined ? knownClients.find(client) : undefined;
+function findKnown({ knownClients }: Gateway, presented: Presented): string | undefined {
+  return presented.clientAssertion === undefined ? knownClients.find(presented) : undefined;
 }
 
-async function authenticate({ backends, knownClients }: Gateway, client: Credentials): Promise<string> {
-  const { clientId } = await backends.authorization.authenticateClient({ client });
-  if (client.clientAssertion === undefined) knownClients.add(client, clientId);
-  return clientId;
+/** The refusal of an assertion whose app this gateway knows to have used up its limit. */
+function findRefusal(
+  { limits }: Gateway,
+  { client, isCostly = false }: ClientCall<unknown>,
+): Allowance | null {
+  const { clientAssertion, clientId } = client;
+  if (clientAssertion === undefined || clientId === undefined) return null;
+  const refusal = limits.findRefusal('client', clientId);
+  return refusal ?? (isCostly ? limits.findRefusal('client-credentials', clientId) : null);
+}
+
+function isNamedByToken({ client, refreshToken = '' }: ClientCall<unknown>): boolean {
+  return Object.keys(client).length === 0 && refreshToken !== '';
+}
+
+async function authenticate({ gateway }: Exchange, call: ClientCall<unknown>): Promise<string> {
+  const { client, refreshToken = '' } = call;
+  const named = isNamedByToken(call) ? { refreshToken } : { client };
+  return (await gateway.backends.authorization.authenticateClient(named)).clientId;
+}
+
+async function countAfterwards<T extends { readonly clientId: string }>(
+  exchange: Exchange,
+  call: ClientCall<T>,
+  presented: Presented,
+): Promise<T> {
+  const { gateway, request, response } = exchange;
+  const count = async (clientId: string) => {
+    exchange.clientId = clientId;
+    const allowance = await take(exchange, call, clientId);
+    showAllowance(response, allowance);
+    if (presented.clientAssertion === undefined) gateway.knownClients.add(presented, clientId);
+  };
+  try {
+    // Not the turn of the app that it claims to be.
+    const answer = await call.send(call.client, request.ip ?? '');
+    await count(answer.clientId);
+    return answer;
+  } catch (error) {
+    if (error instanceof AppError && error.clientId !== undefined) await count(error.clientId);
+    throw error;
+  }
+}
+
+async function take(
+  { gateway, request, isPublicCall }: Exchange,
+  { isCostly = false }: Pick<ClientCall<unknown>, 'isCostly'>,
+  clientId: string,
+): Promise<Allowance> {
+  const { limits } = gateway;
+  const allowance = await (isPublicCall
+    ? limits.take('public-clients', `${clientId}:${toAddressKey(request.ip ?? '')}`)
+    : limits.take('client', clientId));
+  return allowance.allowed && isCostly ? limits.take('client-credentials', clientId) : allowance;
 }
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+=*)$/i;

@@ -4,7 +4,6 @@ import type {
   IssueTokenResponse,
 } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { z } from 'zod';
-import { takeFromLimit } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
 import { OAUTH_HEADERS } from '../http-error.ts';
 import { count, sub, text } from '../openapi/fields.ts';
@@ -13,10 +12,8 @@ import { sendJson } from '../respond.ts';
 import {
   BOTH_TYPES,
   CREDENTIALS,
-  type Credentials,
   callAsClient,
   clientOperation,
-  type OauthParameters,
   pick,
   readCredentials,
   readOauthParameters,
@@ -139,50 +136,42 @@ export const TOKEN_OPERATIONS: readonly MountedOperation[] = [
 /** `POST /oauth/token` (RFC 6749 3.2). */
 async function issueToken(exchange: Exchange): Promise<void> {
   const dpop = findProof(exchange);
-  const answer = await callForClient(exchange, async ({ clientId, client, parameters }) => {
+  const parameters = await readOauthParameters(exchange);
+  const answer = await callAsClient(exchange, {
+    client: readCredentials(exchange, parameters),
+    refreshToken: parameters.get('refresh_token'),
     // The number of tokens by code or refresh is bounded by the people who approved; client-credentials tokens have no such bound.
-    if (parameters.get('grant_type') === 'client_credentials') {
-      await takeFromLimit(exchange, 'client-credentials', clientId);
-    }
-    const request = { client, ...pick(parameters, TOKEN_FIELDS), ...(dpop !== undefined && { dpop }) };
-    return exchange.gateway.backends.tokenCalls.issueToken({ request, key: clientId });
+    isCostly: parameters.get('grant_type') === 'client_credentials',
+    send(client, key) {
+      const request = { client, ...pick(parameters, TOKEN_FIELDS), ...(dpop !== undefined && { dpop }) };
+      return exchange.gateway.backends.tokenCalls.issueToken({ request, key });
+    },
   });
   sendJson(exchange.response, 200, toTokenAnswer(answer), OAUTH_HEADERS);
 }
 
 /** `POST /oauth/revoke` (RFC 7009): takes effect everywhere before the response is sent. */
 async function revokeToken(exchange: Exchange): Promise<void> {
-  await callForClient(exchange, ({ client, parameters }) =>
-    exchange.gateway.backends.tokens.revokeToken({ client, ...pick(parameters, OWN_TOKEN_FIELDS) }),
-  );
+  const parameters = await readOauthParameters(exchange);
+  await callAsClient(exchange, {
+    client: readCredentials(exchange, parameters),
+    send: (client) =>
+      exchange.gateway.backends.tokens.revokeToken({ client, ...pick(parameters, OWN_TOKEN_FIELDS) }),
+  });
   sendJson(exchange.response, 200, {}, OAUTH_HEADERS);
 }
 
 /** `POST /oauth/introspect` (RFC 7662) for the app's own tokens. */
 async function introspectToken(exchange: Exchange): Promise<void> {
-  const answer = await callForClient(exchange, ({ clientId, client, parameters }) => {
-    const request = { client, ...pick(parameters, OWN_TOKEN_FIELDS) };
-    return exchange.gateway.backends.tokenCalls.introspectOwnToken({ request, key: clientId });
+  const parameters = await readOauthParameters(exchange);
+  const answer = await callAsClient(exchange, {
+    client: readCredentials(exchange, parameters),
+    send(client, key) {
+      const request = { client, ...pick(parameters, OWN_TOKEN_FIELDS) };
+      return exchange.gateway.backends.tokenCalls.introspectOwnToken({ request, key });
+    },
   });
   sendJson(exchange.response, 200, toIntrospection(answer), OAUTH_HEADERS);
-}
-
-interface ClientRequest {
-  readonly clientId: string;
-  readonly client: Credentials;
-  readonly parameters: OauthParameters;
-}
-
-/** Reads a request and runs `call` within the limit of its app. */
-async function callForClient<T>(
-  exchange: Exchange,
-  call: (request: ClientRequest) => Promise<T>,
-): Promise<T> {
-  const parameters = await readOauthParameters(exchange);
-  const client = readCredentials(exchange, parameters);
-  const run = (clientId: string) =>
-    call({ clientId, client: client.clientId === undefined ? { ...client, clientId } : client, parameters });
-  return callAsClient(exchange, client, run, parameters.get('refresh_token'));
 }
 
 function toTokenAnswer(answer: IssueTokenResponse): z.infer<typeof tokenJson> {
