@@ -38,7 +38,7 @@ describeWithChromium('the developer console', () => {
     await page.reload();
     await page.getByText('Show as a table').click();
     await page.getByRole('row', { name: '/api/v1/profile 403 1' }).waitFor();
-    await page.getByLabel('Status').selectOption('403');
+    await page.getByLabel('Status').selectOption('4xx');
     await eventually(async () => expect(await findEndpoints()).toEqual(['GET /api/v1/profile']));
     await page.getByRole('link', { name: 'INSUFFICIENT_SCOPE' }).click();
     await page.getByRole('heading', { name: 'INSUFFICIENT_SCOPE' }).waitFor();

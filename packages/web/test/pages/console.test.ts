@@ -56,7 +56,7 @@ test('a new app says at each field what it lacks, then what the service refuses,
   await fillIn(page, 'http://far.example/cb');
   expect(page.alerts).toEqual([]);
   await page.press('Register');
-  expect(page.alerts).toEqual(['Nothing was saved.Redirect URIs entry 1 must be https']);
+  expect(page.alerts).toEqual(['Nothing was changed.Redirect URIs entry 1 must be https']);
   expect([uris.value, uris.getAttribute('aria-invalid')]).toEqual(['http://far.example/cb', 'true']);
   expect(document.activeElement).toBe(uris);
   page.see('entry 1 must be https', uris.parentElement as Element);

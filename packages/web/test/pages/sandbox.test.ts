@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { type Answers, example, LOST, problem } from '../kit/answers.ts';
-import { openPage, screen } from '../kit/page.ts';
+import { openPage } from '../kit/page.ts';
 
 const { data: app } = example('getApp');
 const CLIENT = app.clientId;
@@ -60,17 +60,4 @@ test.each([
   expect(page.changes).toEqual([['pullSandboxTrigger', { trigger: 'grant.revoke', grantId: 'grt_1' }]]);
   await page.fill('Grant ID', 'grt_2');
   expect(page.find(text)).toBeNull();
-});
-
-test('the command for an error names its endpoint and header field', async () => {
-  await using page = await openPage(`/console/${CLIENT}/sandbox`, {
-    answers: inMode(true),
-  });
-  for (const [code, path] of [
-    ['INVALID_GRANT', '/oauth/token'],
-    ['CONSENT_REQUIRED', '/api/v1/health-data/heart'],
-  ]) {
-    await page.fill('Error', String(code));
-    page.see(`${path} -H "Sandbox-Force: ${code}"`, screen.getByRole('figure'));
-  }
 });

@@ -23,7 +23,7 @@ test('a webhook needs a valid URL and an event; its secret is shown once', async
   expect([page.alerts, page.changes]).toEqual([['Choose at least one event.'], []]);
   await page.press(/^grant\.revoked/, 'checkbox');
   await page.press('Set up the webhook');
-  expect(page.alerts).toEqual([expect.stringContaining('Nothing was saved.')]);
+  expect(page.alerts).toEqual([expect.stringContaining('Nothing was changed.')]);
   expect(screen.getByLabelText('URL').getAttribute('aria-invalid')).toBe('true');
   expect(await page.findBarriers()).toEqual([]);
   await page.fill('URL', webhook.url);

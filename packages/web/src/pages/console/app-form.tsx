@@ -12,6 +12,7 @@ import { focusInvalidField } from '../../ui/focus.ts';
 import { groupByCategory, scopeTitle } from '../../ui/scopes.ts';
 import { toggled } from '../../ui/toggled.ts';
 import style from './app-form.module.css';
+import { NotChanged } from './not-changed.tsx';
 import { text } from './texts.ts';
 
 interface Draft {
@@ -76,8 +77,8 @@ export function AppForm({
   readonly isSaved?: boolean;
   /** Result of the last submit. */
   readonly failure: Failure | null;
-  /** The message when it is unknown whether the settings were saved, and the advice. */
-  readonly doubt: { readonly unknown: string; readonly advice: string };
+  /** The message when it is unknown whether a new app was registered, and the advice. */
+  readonly doubt?: { readonly unknown: string; readonly advice: string };
 }) {
   const [edits, setEdits] = useState<Partial<Draft>>(NOTHING);
   const [isSubmitted, setSubmitted] = useState(false);
@@ -110,7 +111,11 @@ export function AppForm({
           {app === undefined ? null : <LaterFields app={app} field={field} draft={draft} onChange={set} />}
         </Grid>
         <ScopeBoxes chosen={draft.scopes} onChange={(scopes) => set({ scopes })} error={errorOf('scopes')} />
-        <ChangeNotice failure={failure} undone={text('notSaved')} labels={LABELS} {...doubt} />
+        {doubt === undefined ? (
+          <NotChanged failure={failure} labels={LABELS} />
+        ) : (
+          <ChangeNotice failure={failure} undone={text('notChanged')} labels={LABELS} {...doubt} />
+        )}
         <Row>
           <Button kind="primary" type="submit" isBusy={isPending}>
             {submit}

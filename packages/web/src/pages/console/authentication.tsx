@@ -4,13 +4,13 @@ import { violationOf } from '../../api/problem.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { Button, ButtonAnchor } from '../../ui/button.tsx';
 import { Card, Row, Soft } from '../../ui/card.tsx';
-import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { focusInvalidField } from '../../ui/focus.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { RadioChoice } from '../../ui/radio-choice.tsx';
 import { formatInstant } from '../../ui/time.tsx';
 import { docsOf } from './first-call.tsx';
+import { NotChanged } from './not-changed.tsx';
 import { type KeyFault, readPublicKeys } from './public-keys.ts';
 import { text } from './texts.ts';
 
@@ -112,12 +112,7 @@ export function Authentication({ app }: { readonly app: DeveloperApp }) {
         >
           {text('requirePushedAuthorizationRequests')}
         </Checkbox>
-        <ChangeNotice
-          failure={change.failure}
-          undone={text('notSaved')}
-          unknown={text('settingsUnknown')}
-          advice={text('settingsAdvice')}
-        />
+        <NotChanged failure={change.failure} />
         {endsSecret ? (
           <Notice tone="warn">
             <span>{text('endSecretEffect')}</span>

@@ -3,9 +3,8 @@ import type { DeveloperApp } from '../../api/resources.ts';
 import { Card, Facts, Row } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
-import { Notice } from '../../ui/notice.tsx';
 import { Authentication } from './authentication.tsx';
-import { SecretOnce } from './secret-once.tsx';
+import { SecretOnce, Unseen } from './secret-once.tsx';
 import { text } from './texts.ts';
 
 const TYPES = { server: 'typeServer', public: 'typePublic' } as const;
@@ -52,14 +51,7 @@ function Rotated({ rotation }: { readonly rotation: ReturnType<typeof useRotatio
   const { data, failure } = rotation;
   if (data) return <SecretOnce clientId={data.clientId} secret={data.clientSecret} />;
   if (data === null || failure?.outcome === 'made') {
-    return (
-      <div role="alert">
-        <Notice tone="warn">
-          <strong>{text('rotatedUnseen')}</strong>
-          <span>{text('rotatedUnseenAdvice')}</span>
-        </Notice>
-      </div>
-    );
+    return <Unseen title={text('rotatedUnseen')} advice={text('rotatedUnseenAdvice')} />;
   }
   return (
     <ChangeNotice

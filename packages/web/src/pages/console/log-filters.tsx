@@ -3,12 +3,18 @@ import { type FormEvent, useState } from 'react';
 import type { RequestFilter } from '../../api/developer-apps.ts';
 import { Button } from '../../ui/button.tsx';
 import { Fields } from '../../ui/card.tsx';
-import { type Option, Select, TextField } from '../../ui/field.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
 import style from './log-filters.module.css';
 import { text } from './texts.ts';
 
 const ANY = '';
-const SINGLE_STATUSES = ['200', '304', '400', '401', '403', '404', '405', '409', '410', '429', '500', '503'];
+const STATUSES = {
+  [ANY]: 'anyStatus',
+  '2xx': 'succeeded',
+  '3xx': 'unchanged',
+  '4xx': 'refused4xx',
+  '5xx': 'failed',
+} as const;
 const REQUEST_ID = /^req_[A-Za-z0-9]{1,60}$/;
 
 /** Chooses a request by its id, or requests by status and code. */
@@ -31,7 +37,7 @@ export function Filters({
           label={text('status')}
           value={filter.status ?? ANY}
           onChange={(status) => onChange(toFilter({ ...others, status }))}
-          options={toStatuses(filter.status)}
+          options={Object.entries(STATUSES).map(([id, name]) => ({ id, text: text(name) }))}
         />
         <Select
           label={text('code')}
@@ -85,17 +91,4 @@ function IdField({
 function toFilter({ status = ANY, code = ANY }: { status?: string; code?: string }): RequestFilter {
   const known = PROBLEM_CODES.find((one) => one === code);
   return { ...(status === ANY ? {} : { status }), ...(known === undefined ? {} : { code: known }) };
-}
-
-function toStatuses(chosen = ANY): Option[] {
-  const single = [...new Set([...SINGLE_STATUSES, ...(/^\d+$/.test(chosen) ? [chosen] : [])])];
-  const group = text('groups');
-  return [
-    { id: ANY, text: text('anyStatus') },
-    { id: '2xx', text: text('succeeded'), group },
-    { id: '3xx', text: text('unchanged'), group },
-    { id: '4xx', text: text('refused4xx'), group },
-    { id: '5xx', text: text('failed'), group },
-    ...single.toSorted().map((id) => ({ id, text: id, group: text('single') })),
-  ];
 }

@@ -118,7 +118,7 @@ function toColumns(): readonly Column<LoggedRequest>[] {
       ),
     },
     { title: text('duration'), cell: ({ ms }) => text('milliseconds', { ms }), isNumber: true },
-    { title: text('id'), cell: ({ requestId }) => <code>{requestId}</code> },
+    { title: text('requestId'), cell: ({ requestId }) => <code>{requestId}</code> },
   ];
 }
 

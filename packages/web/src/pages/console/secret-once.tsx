@@ -4,35 +4,70 @@ import { useFocusOnAppearance } from '../../ui/focus.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { text } from './texts.ts';
 
-/** A new secret, kept only in this page's memory; null for an app that has none. */
+/** The secret of an app, kept only in this page's memory; null for an app that has none. */
 export function SecretOnce({
   clientId,
   secret,
-  advice = text(secret === null ? 'noSecretAdvice' : 'secretAdvice'),
 }: {
   readonly clientId: string;
   readonly secret: string | null;
-  readonly advice?: string;
+}) {
+  return (
+    <ShownOnce
+      label={text(secret === null ? 'clientId' : 'clientSecret')}
+      title={text(secret === null ? 'noSecret' : 'copySecretNow')}
+      advice={text(secret === null ? 'noSecretAdvice' : 'secretAdvice')}
+      values={[
+        { name: text('clientSecret'), value: secret, copy: text('copySecret') },
+        { name: text('clientId'), value: clientId, copy: text('copyId') },
+      ]}
+    />
+  );
+}
+
+/** What is shown once, with buttons that copy it. It takes the focus. */
+export function ShownOnce({
+  label,
+  title,
+  advice,
+  values,
+}: {
+  readonly label: string;
+  readonly title: string;
+  readonly advice: string;
+  readonly values: readonly { readonly name: string; readonly value: string | null; readonly copy: string }[];
 }) {
   const appeared = useFocusOnAppearance();
   return (
-    <Card label={text(secret === null ? 'clientId' : 'clientSecret')}>
-      <Notice tone={secret === null ? 'plain' : 'warn'}>
+    <Card label={label}>
+      <Notice tone="warn">
         <strong ref={appeared} tabIndex={-1}>
-          {text(secret === null ? 'noSecret' : 'copySecretNow')}
+          {title}
         </strong>
         <span>{advice}</span>
       </Notice>
-      <Facts
-        facts={[
-          [text('clientId'), <code key="id">{clientId}</code>],
-          [text('clientSecret'), secret && <code key="secret">{secret}</code>],
-        ]}
-      />
+      <Facts facts={values.map(({ name, value }) => [name, value && <code key={name}>{value}</code>])} />
       <Row>
-        {secret === null ? null : <CopyButton value={secret}>{text('copySecret')}</CopyButton>}
-        <CopyButton value={clientId}>{text('copyId')}</CopyButton>
+        {values.map(({ copy, value }) =>
+          value === null ? null : (
+            <CopyButton key={copy} value={value}>
+              {copy}
+            </CopyButton>
+          ),
+        )}
       </Row>
     </Card>
+  );
+}
+
+/** That a secret was made whose answer was lost. */
+export function Unseen({ title, advice }: { readonly title: string; readonly advice: string }) {
+  return (
+    <div role="alert">
+      <Notice tone="warn">
+        <strong>{title}</strong>
+        <span>{advice}</span>
+      </Notice>
+    </div>
   );
 }

@@ -2,11 +2,11 @@ import { type AppSettings, useSettingsChange, useStatusChange } from '../../api/
 import type { AppStatus, DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Facts, Row } from '../../ui/card.tsx';
-import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading, focusInvalidField } from '../../ui/focus.ts';
 import { Instant } from '../../ui/time.tsx';
 import { AppForm, settingsOf } from './app-form.tsx';
+import { NotChanged } from './not-changed.tsx';
 import { text } from './texts.ts';
 
 /** What people see of an app and what it can request; last, how it is suspended and revoked. */
@@ -23,7 +23,6 @@ export function Settings({ app }: { readonly app: DeveloperApp }) {
         isPending={change.isPending}
         isSaved={change.isSuccess}
         failure={change.failure}
-        doubt={{ unknown: text('settingsUnknown'), advice: text('settingsAdvice') }}
       />
       <Status app={app} />
     </>
@@ -52,12 +51,7 @@ function Status({ app }: { readonly app: DeveloperApp }) {
           [text('changedOn'), <Instant key="updated" at={app.updatedAt} />],
         ]}
       />
-      <ChangeNotice
-        failure={status.failure}
-        undone={text('statusUnchanged')}
-        unknown={text('statusUnknown')}
-        advice={text('statusAdvice')}
-      />
+      <NotChanged failure={status.failure} />
       <Row>
         {app.status === 'active' ? (
           <Confirmation

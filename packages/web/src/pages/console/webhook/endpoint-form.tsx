@@ -6,9 +6,9 @@ import type { Webhook } from '../../../api/resources.ts';
 import type { WebhookSettings } from '../../../api/webhooks.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row } from '../../../ui/card.tsx';
-import { ChangeNotice } from '../../../ui/change-notice.tsx';
 import { Checkbox, CheckboxGroup, TextField } from '../../../ui/field.tsx';
 import { toggled } from '../../../ui/toggled.ts';
+import { NotChanged } from '../not-changed.tsx';
 import { text } from '../texts.ts';
 import style from './webhook.module.css';
 
@@ -83,12 +83,7 @@ export function EndpointForm({
             {eventsError}
           </p>
         )}
-        <ChangeNotice
-          failure={failure}
-          undone={text('notSaved')}
-          unknown={text('savingUnknown')}
-          advice={text('savingAdvice')}
-        />
+        <NotChanged failure={failure} />
         <Row>
           <Button kind={webhook === null ? 'primary' : 'plain'} type="submit" isBusy={isPending}>
             {text(webhook === null ? 'setUp' : 'save')}

@@ -10,14 +10,15 @@ import {
   useWebhookRotation,
 } from '../../../api/webhooks.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Card, Facts, Row, Soft, Stack } from '../../../ui/card.tsx';
+import { Card, Row, Soft, Stack } from '../../../ui/card.tsx';
 import { ChangeNotice } from '../../../ui/change-notice.tsx';
-import { CopyButton } from '../../../ui/code.tsx';
 import { Confirmation } from '../../../ui/confirmation.tsx';
 import { Select } from '../../../ui/field.tsx';
-import { focusHeading, useFocusOnAppearance } from '../../../ui/focus.ts';
-import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
+import { focusHeading } from '../../../ui/focus.ts';
+import { ErrorNotice } from '../../../ui/notice.tsx';
 import { formatInstant } from '../../../ui/time.tsx';
+import { NotChanged } from '../not-changed.tsx';
+import { ShownOnce, Unseen } from '../secret-once.tsx';
 import { text } from '../texts.ts';
 import { EndpointForm } from './endpoint-form.tsx';
 
@@ -57,12 +58,7 @@ export function Endpoint({
           <Soft>{text('testText')}</Soft>
           <SecretState webhook={webhook} />
           <TestResult test={test} />
-          <ChangeNotice
-            failure={removal.failure}
-            undone={text('notRemoved')}
-            unknown={text('removalUnknown')}
-            advice={text('removalAdvice')}
-          />
+          <NotChanged failure={removal.failure} />
           <Row>
             <Button
               isBusy={test.isPending}
@@ -168,12 +164,21 @@ function NewSecret({
   readonly rotation: ReturnType<typeof useWebhookRotation>;
 }) {
   const secret = rotation.data?.secret ?? change.data?.secret;
-  if (secret !== undefined) return <SecretOnce secret={secret} />;
+  if (secret !== undefined) {
+    return (
+      <ShownOnce
+        label={text('signingSecret')}
+        title={text('copyNow')}
+        advice={text('hookSecretAdvice')}
+        values={[{ name: text('signingSecret'), value: secret, copy: text('copy') }]}
+      />
+    );
+  }
   if (rotation.data === null || rotation.failure?.outcome === 'made') {
-    return <Unseen title={text('hookRotatedUnseen')} />;
+    return <Unseen title={text('hookRotatedUnseen')} advice={text('unseenAdvice')} />;
   }
   if (change.data === null || change.failure?.outcome === 'made') {
-    return <Unseen title={text('savedUnseen')} />;
+    return <Unseen title={text('savedUnseen')} advice={text('unseenAdvice')} />;
   }
   return (
     <ChangeNotice
@@ -182,35 +187,5 @@ function NewSecret({
       unknown={text('hookRotationUnknown')}
       advice={text('hookRotationAdvice')}
     />
-  );
-}
-
-/** A new secret, kept only in this page's memory. */
-function SecretOnce({ secret }: { readonly secret: string }) {
-  const appeared = useFocusOnAppearance();
-  return (
-    <Card label={text('signingSecret')}>
-      <Notice tone="warn">
-        <strong ref={appeared} tabIndex={-1}>
-          {text('copyNow')}
-        </strong>
-        <span>{text('hookSecretAdvice')}</span>
-      </Notice>
-      <Facts facts={[[text('signingSecret'), <code key="secret">{secret}</code>]]} />
-      <Row>
-        <CopyButton value={secret}>{text('copy')}</CopyButton>
-      </Row>
-    </Card>
-  );
-}
-
-function Unseen({ title }: { readonly title: string }) {
-  return (
-    <div role="alert">
-      <Notice tone="warn">
-        <strong>{title}</strong>
-        <span>{text('unseenAdvice')}</span>
-      </Notice>
-    </div>
   );
 }
