@@ -122,7 +122,8 @@ function keyboardAlone(): void {
     await page.getByText('Page 2 of 2').waitFor();
     await page.locator('button:focus', { hasText: 'Newer' }).waitFor();
 
-    await keyboard.fill(page.getByLabel('Data', { exact: true }), 'Mood', 'Shift+Tab');
+    await keyboard.activate(page.getByText('App, type of data, other days'), 'Shift+Tab');
+    await keyboard.fill(page.getByLabel('Type of data'), 'Mood');
     await line.filter({ hasText: '1 read of Mood' }).waitFor();
     await page.getByText(/^Page /).waitFor({ state: 'detached' });
     await page.getByText(/^1 read · /).waitFor();

@@ -27,7 +27,9 @@ const openHistory = (days: readonly Day[] = [dayOf()], answers: object = {}): Pr
 };
 /** The lines of the history, and the part that opens one. */
 const lines = () =>
-  [...document.querySelectorAll('summary')].map(textOf).filter((text) => text !== 'Show as a table');
+  [...document.querySelectorAll('summary')]
+    .map(textOf)
+    .filter((text) => !/^(Show as a table|App, type of data, other days)$/.test(text));
 const line = () => screen.getByText('Morning Run', { selector: 'strong' });
 const lastQuery = (page: Page, wanted: string) =>
   page.requests.findLast(({ operation }) => operation === wanted)?.query;
@@ -113,9 +115,9 @@ test('a filter selects what is shown and exported, and a line stays open, or clo
   await using page = await openHistory([], { summarizeAccesses, listAccesses });
   const chooseAfterMindfulness = async (label: string) => {
     // As typing “Mood” does, whose first letter selects Mindfulness.
-    await page.fill('Data', 'Mindfulness');
+    await page.fill('Type of data', 'Mindfulness');
     page.see('No reads match');
-    await page.fill('Data', label);
+    await page.fill('Type of data', label);
   };
   await page.press(line());
   await chooseAfterMindfulness('Mood');
@@ -125,9 +127,9 @@ test('a filter selects what is shown and exported, and a line stays open, or clo
   expect(link.getAttribute('href')).toBe('/partner/consent/accesses.csv?scope=read%3Amood');
   expect(link.getAttribute('download')).toBe('access-history.csv');
   await page.press(line());
-  await chooseAfterMindfulness('All data');
+  await chooseAfterMindfulness('All types of data');
   expect(page.find(/^1 read · /)).toBeNull();
-  await page.fill('Data', 'Mindfulness');
+  await page.fill('Type of data', 'Mindfulness');
   await page.press('Show all');
   expect(lines()).toHaveLength(1);
 });
@@ -213,5 +215,17 @@ test.each([
 test('days that cannot be loaded are explained, and the filters stay', async () => {
   await using page = await openHistory([], { summarizeAccesses: problem('RATE_LIMITED') });
   page.see('That was too often.', screen.getByRole('alert'));
-  screen.getByLabelText('Data');
+  screen.getByLabelText('Type of data');
+});
+
+test('the page shows 30 days, or 7 or 90, and a bar opens its day', async () => {
+  await using page = await openHistory();
+  await page.press('7 days', 'radio');
+  expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({ from: '2026-11-21', to: '2026-11-27' });
+  await page.press('90 days', 'radio');
+  expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({ from: '2026-08-30', to: '2026-11-27' });
+  page.see('Today', screen.getByRole('figure'));
+  await page.press(screen.getByRole('figure').querySelector('g rect') as Element);
+  expect(lastQuery(page, 'summarizeAccesses')).toMatchObject({ from: '2026-11-27', to: '2026-11-27' });
+  expect(screen.queryByRole('radio', { checked: true })).toBeNull();
 });

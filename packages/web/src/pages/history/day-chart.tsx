@@ -3,6 +3,7 @@ import type { AccessDay } from '../../api/resources.ts';
 import { DataTable } from '../../charts/data-table.tsx';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { Card, Soft } from '../../ui/card.tsx';
+import { localDay } from '../../ui/days.ts';
 import { formatNumber } from '../../ui/formats.ts';
 import { formatDate } from '../../ui/time.tsx';
 import { text } from './texts.ts';
@@ -14,9 +15,11 @@ const BLOCKED = 'blocked';
 export function DayChart({
   days,
   period,
+  onOpen,
 }: {
   readonly days: readonly AccessDay[];
   readonly period: DayFilter;
+  readonly onOpen: (day: string) => void;
 }) {
   const totals = [...Map.groupBy(days, ({ date }) => date)].map(([date, ofDay]) => ({
     date,
@@ -38,6 +41,8 @@ export function DayChart({
         ]}
         from={period.from}
         to={period.to}
+        today={localDay(Date.now())}
+        onOpen={onOpen}
       >
         <DataTable
           columns={[text('day'), text('shared'), text('blocked')]}

@@ -13,7 +13,7 @@ import style from './day-list.module.css';
 import { EVERYTHING, type Selection, toFilter, toFilterOfDay } from './selection.ts';
 import { text } from './texts.ts';
 
-const DAYS_A_PAGE = 10;
+const DAYS_A_PAGE = 7;
 /** Of a single connection. */
 const FEW_DAYS_A_PAGE = 3;
 const NAMED_SCOPES = 3;
@@ -101,7 +101,12 @@ function ReadsOfDay({
       onToggle={({ currentTarget }) => openLines.set(day, currentTarget.open)}
     >
       <summary>
-        <strong>{title}</strong> <span>{readsText(day)}</span>
+        <strong>{title}</strong>{' '}
+        {released === 0 && refused > 0 ? (
+          <Tag tone="bad">{readsText(day)}</Tag>
+        ) : (
+          <span>{readsText(day)}</span>
+        )}
         {released > 0 && refused > 0 ? (
           <>
             {' · '}

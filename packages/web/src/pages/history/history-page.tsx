@@ -94,7 +94,11 @@ function Found({
 }) {
   return (
     <>
-      <DayChart days={days} period={shown.period} />
+      <DayChart
+        days={days}
+        period={shown.period}
+        onOpen={(day) => shown.onSelect({ ...shown.selection, from: day, to: day })}
+      />
       <DayList days={days} appNames={appNames} openLines={openLines} selection={shown.selection} />
       <Earlier {...shown} />
     </>

@@ -18,6 +18,23 @@ export interface Selection {
 
 export const EVERYTHING: Selection = { clientId: ALL, scope: ALL, from: '', to: '' };
 
+/** The numbers of days that the page offers. */
+export const PERIODS = [7, USUAL_DAYS, 90] as const;
+
+/** The same filters for so many days until today. */
+export function toPeriod(selection: Selection, days: number): Selection {
+  const from = days === USUAL_DAYS ? '' : addDays(localDay(Date.now()), 1 - days);
+  return { ...selection, from, to: '' };
+}
+
+/** The offered number of days that is selected; undefined for other days. */
+export function findPeriod({ from, to }: Selection): number | undefined {
+  return PERIODS.find((days) => {
+    const period = toPeriod(EVERYTHING, days);
+    return period.from === from && period.to === to;
+  });
+}
+
 /** The filter for the list, from midnight to midnight. */
 export function toFilter(selection: Selection): AccessFilter {
   const [from, to] = [findDay(selection.from), findDay(selection.to)];
