@@ -17,7 +17,6 @@ import { createAccessHistory } from './access/history.ts';
 import { type AccessRecorder, createAccessRecorder } from './access/record.ts';
 import { type AccessStatements, createAccessStatements } from './access/statements.ts';
 import { createUsage } from './access/usage.ts';
-import { createOperatorActs, type OperatorActs } from './app/operator-acts.ts';
 import { createApprovals } from './approvals.ts';
 import { createApps } from './apps.ts';
 import { createChange } from './changes.ts';
@@ -28,6 +27,7 @@ import { type EvictionPublisher, openEvictions } from './events/redis-evictions.
 import { createGrants } from './grants.ts';
 import { createLivenessChecks } from './liveness.ts';
 import { type ConsentMetrics, createConsentMetrics } from './metrics.ts';
+import { createOperatorActs, type OperatorActs } from './operator-acts.ts';
 import { createPeople } from './people.ts';
 import { createPruning } from './pruning.ts';
 import { createReceipts } from './receipts.ts';
@@ -43,7 +43,6 @@ import { createSessionService } from './rpc/session-service.ts';
 import { createSandbox } from './sandbox.ts';
 import { createSessions } from './sessions.ts';
 import { type ConnectionPools, openConnectionPools } from './store/connection-pools.ts';
-import { createPgOperatorActs } from './store/pg-operator-acts.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 import { createSuspensions } from './suspensions.ts';
 import { startWebhookDelivery } from './webhooks/delivery.ts';
@@ -108,10 +107,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
   recorder = resources.use(createRecorder(parts, overrides));
-  const operatorRecord = acknowledging(guard, createOperatorActs(createPgOperatorActs(pools.ordinary)), [
-    'begin',
-    'end',
-  ]);
+  const operatorRecord = acknowledging(guard, createOperatorActs(pools.ordinary), ['begin', 'end']);
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock, operatorRecord, reloads }),

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { capture, explain } from '@phds/test-kit/plans';
-import { createPgOperatorActs } from '../src/store/pg-operator-acts.ts';
+import { createOperatorActs } from '../src/operator-acts.ts';
 import { createOperatedWebhooks } from '../src/webhooks/operated.ts';
 import { shareConsent } from './running-service.ts';
 
@@ -20,7 +20,7 @@ test.each<[string, () => Promise<unknown>, ...string[]]>([
   ],
   [
     'the acts of a request',
-    () => createPgOperatorActs(owner).listCompleted('req_7'),
+    () => createOperatorActs(owner).listCompleted('req_7'),
     `INSERT INTO consent_audit.operator_act
      SELECT n, now(), 'operator:on-call', 'rpc', NULL, '', '', 'reason', 'req_' || n, 0, '', '' FROM generate_series(1, ${ROWS}) n`,
   ],

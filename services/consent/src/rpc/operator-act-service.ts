@@ -1,4 +1,3 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
@@ -6,7 +5,7 @@ import type { UserOf } from '@phds/service-kit/rpc/context';
 import { MAX_REASON_LENGTH } from '@phds/service-kit/rpc/operator-acts';
 import { implement } from '@phds/service-kit/rpc/service';
 import { AUDITORS } from '@phds/service-kit/trust/callers';
-import type { OperatorActs, StoredEntry } from '../app/operator-acts.ts';
+import type { OperatorActs } from '../operator-acts.ts';
 import { parseName, parseText } from './parameters.ts';
 
 const RECORDING = ['authorization', 'health-data'];
@@ -38,27 +37,10 @@ export function createOperatorActService({ acts, userOf }: { acts: OperatorActs;
       async listActs({ afterNumber, limit }) {
         if (limit > LARGEST_LIMIT) throw invalidRequest('limit', `must be at most ${LARGEST_LIMIT}`);
         if (afterNumber > Number.MAX_SAFE_INTEGER) return { acts: [] };
-        const found = await acts.list(Number(afterNumber), limit === 0 ? LARGEST_LIMIT : limit);
-        return { acts: found.map(toActMessage) };
+        return { acts: await acts.list(Number(afterNumber), limit === 0 ? LARGEST_LIMIT : limit) };
       },
-      async listOwnActs({ page }, context) {
-        const { items, total } = await acts.listOfPerson(await userOf(context), toPage(page));
-        return {
-          total,
-          acts: items.map(({ number, at, rpc, clientId, appName }) => ({
-            number: BigInt(number),
-            at: timestampFromDate(at),
-            rpc,
-            appName,
-            ...(clientId !== null && { clientId }),
-          })),
-        };
-      },
+      listOwnActs: async ({ page }, context) => acts.listOfPerson(await userOf(context), toPage(page)),
     },
     { beginAct: RECORDING, endAct: RECORDING, listActs: AUDITORS, listOwnActs: ['gateway'] },
   );
-}
-
-function toActMessage({ number, at, ends, ...act }: StoredEntry) {
-  return { ...act, number: BigInt(number), ends: BigInt(ends), at: timestampFromDate(new Date(at)) };
 }

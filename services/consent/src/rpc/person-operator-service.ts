@@ -7,9 +7,9 @@ import { implement } from '@phds/service-kit/rpc/service';
 import { toCarriedIds } from '@phds/service-kit/telemetry/current-origin';
 import { AUDITORS, OPERATORS, SUPPORTERS } from '@phds/service-kit/trust/callers';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { CompletedAct, OperatorActs } from '../app/operator-acts.ts';
 import type { Approvals } from '../approvals.ts';
 import type { Grants } from '../grants.ts';
+import type { OperatorActs } from '../operator-acts.ts';
 import type { Sessions } from '../sessions.ts';
 import { toGrantMessage } from './grant-messages.ts';
 import { parseKnownId } from './parameters.ts';
@@ -76,8 +76,7 @@ export function createPersonOperatorService({
         return {};
       },
       async listCompletedActs() {
-        const completed = await acts.listCompleted(toCarriedIds());
-        return { acts: completed.map(toCompletedAct) };
+        return { acts: await acts.listCompleted(toCarriedIds()) };
       },
     },
     {
@@ -89,8 +88,4 @@ export function createPersonOperatorService({
       listCompletedActs: OPERATORS,
     },
   );
-}
-
-function toCompletedAct({ number, outcomeNumber, ...act }: CompletedAct) {
-  return { ...act, number: BigInt(number), outcomeNumber: BigInt(outcomeNumber) };
 }

@@ -1,0 +1,133 @@
+import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { offsetOf, type Page } from '@phds/catalog/pagination';
+import { hashOperatorEntry, type OperatorEntry } from '@phds/record-chain/operator-act';
+import { notFound } from '@phds/service-kit/errors';
+import { translatingErrors } from '@phds/service-kit/postgres/errors';
+import { execute, select, transact } from '@phds/service-kit/postgres/sql';
+import type { OperatorAct } from '@phds/service-kit/rpc/operator-acts';
+import type pg from 'pg';
+import sql from 'sql-template-tag';
+import { keepPerson } from './store/person-locks.ts';
+
+export type OperatorActs = ReturnType<typeof createOperatorActs>;
+
+/**
+ * The record of what operators do, in table `operator_act`, to which the service can only add. An entry is an act before it begins, or the
+ * outcome of one; `packages/record-chain` links them. Lists answer messages.
+ */
+export function createOperatorActs(pool: pg.Pool) {
+  return translatingErrors({
+    /** The act may begin when it returns. Answers the number of its entry. */
+    begin: (act: OperatorAct) =>
+      transact(pool, async (tx) => {
+        const userRef = await findUserRef(tx, act);
+        const { operator, rpc, clientId, grantId, reason, requestId } = act;
+        const entry = { operator, rpc, userRef, clientId, grantId, reason, requestId, ends: 0, outcome: '' };
+        return append(tx, entry);
+      }),
+    /** Throws `not_found` for an unknown act and for one with another outcome. */
+    end: (number: bigint, outcome: string) =>
+      transact(pool, async (tx) => {
+        if (number > Number.MAX_SAFE_INTEGER) throw notFound();
+        const ends = Number(number);
+        const [act] = await select<{ known: string | null }>(tx)`
+          SELECT o.outcome AS known FROM consent_audit.operator_act a
+            LEFT JOIN consent_audit.operator_act o ON o.ends = a.number AND o.ends <> 0
+          WHERE a.number = ${ends} AND a.ends = 0`;
+        if (act === undefined || (act.known !== null && act.known !== outcome)) throw notFound();
+        if (act.known === null) await append(tx, { ...NOTHING, ends, outcome });
+      }),
+    /** The entries after this number, ascending, with the people who are not erased. */
+    async list(afterNumber: number, limit: number) {
+      const entries = await select<OperatorEntry & { readonly userId: string; readonly hash: Uint8Array }>(
+        pool,
+      )`
+        SELECT a.number::float8 AS number, (extract(epoch FROM a.at) * 1000)::float8 AS at, a.operator, a.rpc,
+          coalesce(a.user_ref::text, '') AS "userRef", coalesce(p.user_id, '') AS "userId", a.client_id AS "clientId",
+          a.grant_id AS "grantId", a.reason, a.request_id AS "requestId", a.ends::float8 AS ends, a.outcome, a.hash
+        FROM consent_audit.operator_act a LEFT JOIN person p ON p.user_ref = a.user_ref
+        WHERE a.number > ${afterNumber} ORDER BY a.number LIMIT ${limit}::int`;
+      return entries.map(({ number, at, ends, ...entry }) => {
+        return { ...entry, number: BigInt(number), at: timestampFromMs(at), ends: BigInt(ends) };
+      });
+    },
+    /** The acts on a person, their grants or data, newest first. */
+    async listOfPerson(userId: string, page: Page) {
+      const acts = sql`
+        FROM consent_audit.operator_act a JOIN person p ON p.user_ref = a.user_ref WHERE p.user_id = ${userId}`;
+      const [items, counted] = await Promise.all([
+        select<{ number: number; at: Date; rpc: string; clientId: string | null; appName: string }>(pool)`
+          SELECT own.number::float8 AS number, own.at, own.rpc, app.client_id AS "clientId", coalesce(app.name, '') AS "appName"
+          FROM (SELECT a.* ${acts} ORDER BY a.number DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}) own
+            LEFT JOIN consent_grant g ON g.id = own.grant_id LEFT JOIN app ON app.client_id = g.client_id
+          ORDER BY own.number DESC`,
+        select<{ total: number }>(pool)`SELECT count(*)::int AS total ${acts}`,
+      ]);
+      const own = items.map(({ number, at, clientId, ...act }) => {
+        return {
+          ...act,
+          number: BigInt(number),
+          at: timestampFromDate(at),
+          ...(clientId !== null && { clientId }),
+        };
+      });
+      return { acts: own, total: counted[0]?.total ?? 0 };
+    },
+    /** The acts with this request id that succeeded, with the entries of their outcomes, in the order in which they began. */
+    async listCompleted(requestId: string) {
+      const acts = await select<{
+        rpc: string;
+        number: number;
+        hash: Uint8Array;
+        outcomeNumber: number;
+        outcomeHash: Uint8Array;
+      }>(pool)`
+        SELECT a.rpc, a.number::float8 AS number, a.hash, o.number::float8 AS "outcomeNumber", o.hash AS "outcomeHash"
+        FROM consent_audit.operator_act a JOIN consent_audit.operator_act o ON o.ends = a.number AND o.ends <> 0 AND o.outcome = 'OK'
+        WHERE a.request_id = ${requestId} AND a.ends = 0 ORDER BY a.number`;
+      return acts.map((act) => {
+        return { ...act, number: BigInt(act.number), outcomeNumber: BigInt(act.outcomeNumber) };
+      });
+    },
+  });
+}
+
+const NOTHING = { operator: '', rpc: '', userRef: '', clientId: '', grantId: '', reason: '', requestId: '' };
+
+const ERASURE = '/EraseUser';
+
+/** The pseudonym of the person whom an act is about, also by a grant; empty for none. */
+async function findUserRef(
+  tx: pg.ClientBase,
+  { rpc, userId, grantId, changes }: OperatorAct,
+): Promise<string> {
+  if (userId !== '') {
+    await keepPerson(tx, userId);
+    // An erasure must not leave the link that it removes, and health-data erases after consent. A read of an unknown person leaves none.
+    if (changes && !rpc.endsWith(ERASURE)) {
+      await execute(tx)`INSERT INTO person (user_id) VALUES (${userId}) ON CONFLICT DO NOTHING`;
+    }
+  }
+  const [found] = await select<{ userRef: string }>(tx)`
+    SELECT user_ref::text AS "userRef" FROM person WHERE user_id = ${userId}
+    UNION ALL SELECT user_ref::text FROM consent_grant WHERE id = ${grantId} LIMIT 1`;
+  return found?.userRef ?? '';
+}
+
+/** Appends an entry to the chain. Returns its number. */
+async function append(tx: pg.ClientBase, content: Omit<OperatorEntry, 'number' | 'at'>): Promise<bigint> {
+  await execute(tx)`SELECT pg_advisory_xact_lock(hashtextextended('operator acts', 0))`;
+  const [last] = await select<{ number: number; hash: Uint8Array }>(tx)`
+    SELECT number::float8 AS number, hash FROM consent_audit.operator_act ORDER BY operator_act.number DESC LIMIT 1`;
+  const [clock] = await select<{ at: number }>(tx)`
+    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at`;
+  if (clock === undefined) throw new Error('a clock without a time');
+  const entry = { ...content, number: (last?.number ?? 0) + 1, at: clock.at };
+  await execute(tx)`
+    INSERT INTO consent_audit.operator_act (number, at, operator, rpc, user_ref, client_id, grant_id, reason, request_id, ends,
+      outcome, hash)
+    VALUES (${entry.number}, to_timestamp(${entry.at}::float8 / 1000), ${entry.operator}, ${entry.rpc},
+      nullif(${entry.userRef}, '')::uuid, ${entry.clientId}, ${entry.grantId}, ${entry.reason}, ${entry.requestId},
+      ${entry.ends}, ${entry.outcome}, ${hashOperatorEntry(last?.hash ?? null, entry)})`;
+  return BigInt(entry.number);
+}
