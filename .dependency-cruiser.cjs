@@ -21,8 +21,8 @@ const serviceKit = (names) => `^packages/service-kit/src/(${names})(\\.ts$|/)`;
  */
 const layer = (names) => `(?:webhooks/)?(?:${names})/`;
 
-/** The nouns of consent, a file each: rules, statements and what they answer in one place, without layers. */
-const NOUNS = '^services/consent/src/((access|webhooks)/)?[^/]+\\.ts$';
+/** The nouns of consent and health-data, a file each: rules, statements and what they answer in one place, without layers. */
+const NOUNS = '^services/(consent/src/((access|webhooks)/)?|health-data/src/(fhir/)?)[^/]+\\.ts$';
 
 /** An npm package, installed in `node_modules` or only named. */
 const npm = (names) => [`(^|/)node_modules/(${names})/`, `^(${names})(/|$)`];

@@ -1,5 +1,5 @@
 import { type Metrics, measurePools, SIZE_BUCKETS } from '@phds/service-kit/telemetry/metrics';
-import type { OutboxState } from './app/change-reports.ts';
+import type { OutboxState } from './change-reports.ts';
 
 /** The metrics of health-data. docs/operations/observability.md describes all of them. */
 export function createHealthDataMetrics(metrics: Metrics) {

@@ -16,35 +16,33 @@ import {
 import { createLogger, type Logger } from '@phds/service-kit/telemetry/log';
 import { Metrics } from '@phds/service-kit/telemetry/metrics';
 import { createAssertionVerifier } from '@phds/service-kit/trust/access-assertion';
-import { startChangeReports } from './app/change-reports.ts';
-import type { IngestionPorts } from './app/ingestion.ts';
-import { startMeasurements } from './app/measurements.ts';
-import type { AccessRecorder, ChangePruning, ImportStore } from './app/ports.ts';
-import { createPublicIds, type PublicIds } from './app/public-ids.ts';
+import { type ChangePruning, createChangePruning } from './change-pruning.ts';
+import { createChangeOutbox, startChangeReports } from './change-reports.ts';
 import { connectConsent, openAccessRecorder } from './clients/consent-connection.ts';
 import type { SendAccesses } from './clients/rpc-access-log.ts';
 import { makeUpLife } from './clients/synthetic-lives.ts';
 import type { Config } from './config.ts';
+import { type Placement, toPoolSettings } from './database.ts';
+import { createUserEraser } from './erasure.ts';
+import { createReadingSpans } from './fhir/reading-spans.ts';
+import { createImports, type Imports } from './imports.ts';
+import { createReadingWriter } from './ingest-readings.ts';
+import { createRecordWriter } from './ingest-records.ts';
+import { startMeasurements } from './measurements.ts';
 import { createHealthDataMetrics, type HealthDataMetrics } from './metrics.ts';
+import { createProfiles } from './profiles.ts';
+import { createPublicIds, type PublicIds } from './public-ids.ts';
+import { createReadingChanges } from './reading-changes.ts';
+import { createReadings } from './readings.ts';
+import { createHealthRecords } from './records.ts';
+import type { AccessRecorder } from './release.ts';
 import { createHealthDataService } from './rpc/health-data-service.ts';
-import { createIngestionService } from './rpc/ingestion-service.ts';
+import { createIngestionService, type IngestionParts } from './rpc/ingestion-service.ts';
 import { createPreviewService } from './rpc/preview-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
-import { type Placement, toPoolSettings } from './store/database.ts';
-import { createPgChangeOutbox } from './store/pg-change-outbox.ts';
-import { createPgChangePruning } from './store/pg-change-pruning.ts';
-import { createPgHealthRecords, createPgHealthRecordWriter } from './store/pg-health-records.ts';
-import { createPgImports } from './store/pg-imports.ts';
-import { createPgProfileWriter } from './store/pg-profile-writer.ts';
-import { createPgProfiles } from './store/pg-profiles.ts';
-import { createPgReadingChanges } from './store/pg-reading-changes.ts';
-import { createPgReadingSpans } from './store/pg-reading-spans.ts';
-import { createPgReadingWriter } from './store/pg-reading-writer.ts';
-import { createPgReadings } from './store/pg-readings.ts';
-import { createPgSandboxPeople } from './store/pg-sandbox-people.ts';
-import { createPgSummaries, type ScanLimits } from './store/pg-summaries.ts';
-import { createPgUserEraser } from './store/pg-user-eraser.ts';
-import { createPgWeights } from './store/pg-weights.ts';
+import { createSandboxPeople } from './sandbox.ts';
+import { createSummaries, type ScanLimits } from './summaries.ts';
+import { createWeights } from './weights.ts';
 
 const SERVICE = 'health-data';
 
@@ -63,7 +61,7 @@ export interface Overrides {
   readonly accessLog?: SendAccesses;
 }
 
-/** The running service and its ports. Disposal waits for calls in progress. */
+/** The running service and its parts. Disposal waits for calls in progress. */
 export type Service = RpcServer;
 
 /** Builds and starts the service. */
@@ -79,14 +77,14 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const consent = resources.use(connectConsent(config, { service: SERVICE, clock, metrics, reloads }));
   const recorder = openAccessRecorder(config, overrides.accessLog ?? consent.accessLog);
   const placement = toPlacement(config);
-  const outbox = createPgChangeOutbox(postgres.pool, placement);
+  const outbox = createChangeOutbox(postgres.pool, placement);
   const intervalMs = config.CHANGE_REPORT_INTERVAL_MS;
   resources.use(startChangeReports({ outbox, report: consent.report, intervalMs, log, failureOf }));
-  const imports = createPgImports(postgres.pool);
+  const imports = createImports(postgres.pool);
   resources.use(startMeasurements({ outbox, imports, clock, ...measured, failureOf }));
   const verification = resources.use(openSessionVerification(config, { clock, failureOf }));
   const ingestion = createIngestionPorts({ clock, pool: postgres.pool, placement });
-  const forget = forgetChanges(createPgChangePruning(postgres.pool, placement), config, clock);
+  const forget = forgetChanges(createChangePruning(postgres.pool, placement), config, clock);
   resources.use(startPruning({ reading_change: forget }, { intervalMs: DAY_MS, failureOf }));
   const server = resources.use(
     await startRpcServer({
@@ -132,8 +130,8 @@ interface Parts {
   readonly verification: SessionVerification;
   readonly pool: Postgres['pool'];
   readonly recorder: AccessRecorder;
-  readonly ingestion: IngestionPorts;
-  readonly imports: ImportStore;
+  readonly ingestion: IngestionParts;
+  readonly imports: Imports;
   readonly metrics: HealthDataMetrics;
 }
 
@@ -173,16 +171,16 @@ function createReadTurns(pool: Postgres['pool']): Turns {
 
 function createRpcServices(parts: Parts) {
   const { config, clock, verification, pool, recorder, ingestion, imports, metrics } = parts;
-  const profiles = createPgProfiles(pool);
+  const profiles = createProfiles(pool);
   const turns = createReadTurns(pool);
   const data = {
-    readings: createPgReadings(pool, metrics.onReadBatch, toPlacement(config)),
-    readingSpans: createPgReadingSpans(pool),
-    readingChanges: createPgReadingChanges(pool),
+    readings: createReadings(pool, metrics.onReadBatch, toPlacement(config)),
+    readingSpans: createReadingSpans(pool),
+    readingChanges: createReadingChanges(pool),
     changeDays: config.READING_CHANGE_DAYS,
-    summaries: createPgSummaries(pool, toScanLimits(config), turns),
-    weights: createPgWeights(pool),
-    healthRecords: createPgHealthRecords(pool),
+    summaries: createSummaries(pool, toScanLimits(config), turns),
+    weights: createWeights(pool),
+    healthRecords: createHealthRecords(pool),
     profiles,
     clock,
   };
@@ -197,7 +195,7 @@ function createRpcServices(parts: Parts) {
 }
 
 function createSandbox({ ingestion, pool }: Parts, publicIds: PublicIds) {
-  const people = createPgSandboxPeople(pool);
+  const people = createSandboxPeople(pool);
   const inTurn = createTurns(MAKING_PEOPLE);
   // Several calls wait for the same data, so it is made even if the first of them gives up.
   const turns: Turns = (key, work) => withoutDeadline(() => inTurn(key, work));
@@ -209,12 +207,12 @@ function createIngestionPorts({
   clock,
   pool,
   placement,
-}: Pick<Parts, 'clock' | 'pool'> & { readonly placement: Placement }): IngestionPorts {
-  const eraser = createPgUserEraser(pool, undefined, placement);
+}: Pick<Parts, 'clock' | 'pool'> & { readonly placement: Placement }): IngestionParts {
+  const eraser = createUserEraser(pool, undefined, placement);
   return {
-    readingWriter: createPgReadingWriter(pool),
-    healthRecordWriter: createPgHealthRecordWriter(pool),
-    profiles: createPgProfileWriter(pool),
+    readingWriter: createReadingWriter(pool),
+    healthRecordWriter: createRecordWriter(pool),
+    profiles: createProfiles(pool),
     // Continues after the call that requested it, because an operator's timeout may be shorter.
     eraser: { erase: (userId) => withoutDeadline(() => eraser.erase(userId)) },
     clock,

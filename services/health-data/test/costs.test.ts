@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type Asked, capture, explain } from '@phds/test-kit/plans';
-import type { ChangePlace, ReadingChangeQuery } from '../src/app/ports.ts';
-import { createPgReadingChanges } from '../src/store/pg-reading-changes.ts';
+import type { ChangePlace } from '../src/change-cursors.ts';
+import { createReadingChanges, type ReadingChangeQuery } from '../src/reading-changes.ts';
 import { row, shareWritingHarness } from './writing-harness.ts';
 
 const READINGS = 20_000;
@@ -60,7 +60,7 @@ describe.each(['without statistics', 'with statistics'])('a page of changes plan
     ['the end', placeAfter(CHANGES), null],
     ['the middle of a data window', placeAfter(CHANGES / 2), new Date('2025-01-04')],
   ])('reads from %s about as many rows as it has, by indexes', async (_, from, since) => {
-    const changes = createPgReadingChanges(harness.pool);
+    const changes = createReadingChanges(harness.pool);
     const list = () => changes.list({ ...WHOLE, userId: 'many', since, from });
     const [asked] = (await capture(list)) as [Asked];
     const { walked, touched } = await planOf(asked);
@@ -84,7 +84,7 @@ describe('changes that are few among many', () => {
   ])(
     'changes of %s are read in pages that each search a limited number of rows, without losing any',
     async (_, wanted, expected, userId) => {
-      const changes = createPgReadingChanges(harness.pool, SEARCHED);
+      const changes = createReadingChanges(harness.pool, SEARCHED);
       const found = new Set<string>();
       let pages = 0;
       let from = BEGINNING;

@@ -3,12 +3,11 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { findCitusNodes } from '@phds/test-kit/citus';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
-import type { ReadingWindow } from '../src/app/ports.ts';
-import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
-import { createPgImports } from '../src/store/pg-imports.ts';
-import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
-import { createPgSummaries } from '../src/store/pg-summaries.ts';
-import { createPgUserEraser, USER_TABLES } from '../src/store/pg-user-eraser.ts';
+import { createChangeOutbox } from '../src/change-reports.ts';
+import { createUserEraser, USER_TABLES } from '../src/erasure.ts';
+import { createImports } from '../src/imports.ts';
+import { createReadingWriter, type ReadingWindow } from '../src/ingest-readings.ts';
+import { createSummaries } from '../src/summaries.ts';
 import type { ReadingRow } from './derived-rows.ts';
 import { openInterrupter } from './interrupted-deletions.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
@@ -29,7 +28,7 @@ const times = (number: number, toRow: (index: number) => ReadingRow) =>
 describe('an erasure', () => {
   const weight = (day: number) => row('weight', new Date(Date.UTC(2025, 5, day)).toISOString(), 70);
 
-  const erase = (userId: string) => createPgUserEraser(harness.pool, PIECE, harness.database).erase(userId);
+  const erase = (userId: string) => createUserEraser(harness.pool, PIECE, harness.database).erase(userId);
 
   /** Number of rows of the person, by table. */
   async function listLeft(userId: string) {
@@ -44,7 +43,7 @@ describe('an erasure', () => {
   async function expectAgreement(userId: string): Promise<number> {
     const stored = await harness.storedOf(userId);
     await harness.expectDerived(userId);
-    const summaries = await createPgSummaries(harness.pool, PATIENT_SCANS).summarise({
+    const summaries = await createSummaries(harness.pool, PATIENT_SCANS).summarise({
       askedBy: 'app_erasure',
       userId,
       metrics: ['heart-rate', 'weight'],
@@ -69,10 +68,10 @@ describe('an erasure', () => {
 
   test('an interrupted erasure leaves consistent data, and a repeat continues it', async () => {
     const name = { userId: 'broken-off', format: 'fhir', digest: 'a1'.repeat(32) };
-    await createPgImports(harness.pool).start(name, 1, false, new Date());
+    await createImports(harness.pool).start(name, 1, false, new Date());
     await harness.put('broken-off', [...times(3 * PIECE, heart), ...times(2 * PIECE, weight)]);
     await deletions.cancelWhen(`(SELECT count(*) FROM reading WHERE user_id = 'broken-off') < ${2 * PIECE}`);
-    await expect(erase('broken-off')).rejects.toMatchObject({ reason: 'unavailable' });
+    await expect(erase('broken-off')).rejects.toMatchObject({ code: '57014' });
     const left = await expectAgreement('broken-off');
     expect(left).toBeGreaterThanOrEqual(2 * PIECE);
     expect(left).toBeLessThan(3 * PIECE);
@@ -81,7 +80,7 @@ describe('an erasure', () => {
     // A new import starts beside the remaining readings.
     await harness.put('broken-off', times(PIECE, heart));
     await harness.expectDerived('broken-off');
-    await expect(erase('broken-off')).rejects.toMatchObject({ reason: 'unavailable' });
+    await expect(erase('broken-off')).rejects.toMatchObject({ code: '57014' });
     expect(await expectAgreement('broken-off')).toBeLessThan(3 * PIECE);
 
     await deletions.cancelNothing();
@@ -101,7 +100,7 @@ describe('an erasure', () => {
       taken.resolve();
       return released.promise;
     };
-    const reporting = createPgChangeOutbox(harness.pool, harness.database).reportNext(10_000, report, fail);
+    const reporting = createChangeOutbox(harness.pool, harness.database).reportNext(10_000, report, fail);
     await taken.promise;
     await erase('reported');
     released.resolve();
@@ -156,7 +155,7 @@ describe('the deletion of a window', () => {
   }
 
   const remove = (userId: string, ...windows: ReadingWindow[]) =>
-    createPgReadingWriter(harness.pool, PIECE).delete(userId, [], windows);
+    createReadingWriter(harness.pool, PIECE).delete(userId, [], windows);
 
   async function countStored(userId: string): Promise<number> {
     return (await harness.storedOf(userId)).length;
@@ -198,7 +197,7 @@ describe('the deletion of a window', () => {
       `(SELECT count(*) FROM reading WHERE user_id = 'interrupted-in-a-window') < ${2 * PIECE}`,
     );
     await expect(remove('interrupted-in-a-window', windowOf())).rejects.toMatchObject({
-      reason: 'unavailable',
+      code: '57014',
     });
     expect(await countStored('interrupted-in-a-window')).toBe(2 * PIECE);
     await harness.expectDerived('interrupted-in-a-window');

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { getMetric } from '@phds/catalog/metrics';
 import type pg from 'pg';
-import type { Placement } from '../src/store/database.ts';
-import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
-import { createPgChangePruning } from '../src/store/pg-change-pruning.ts';
-import { createPgHealthRecords, createPgHealthRecordWriter } from '../src/store/pg-health-records.ts';
-import { createPgImports } from '../src/store/pg-imports.ts';
-import { createPgProfileWriter } from '../src/store/pg-profile-writer.ts';
-import { createPgProfiles } from '../src/store/pg-profiles.ts';
-import { createPgReadingChanges } from '../src/store/pg-reading-changes.ts';
-import { createPgReadingSpans } from '../src/store/pg-reading-spans.ts';
-import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
-import { createPgReadings } from '../src/store/pg-readings.ts';
-import { createPgSandboxPeople } from '../src/store/pg-sandbox-people.ts';
-import { createPgSummaries } from '../src/store/pg-summaries.ts';
-import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
-import { createPgWeights } from '../src/store/pg-weights.ts';
+import { createChangePruning } from '../src/change-pruning.ts';
+import { createChangeOutbox } from '../src/change-reports.ts';
+import type { Placement } from '../src/database.ts';
+import { createUserEraser } from '../src/erasure.ts';
+import { createReadingSpans } from '../src/fhir/reading-spans.ts';
+import { createImports } from '../src/imports.ts';
+import { createReadingWriter } from '../src/ingest-readings.ts';
+import { createRecordWriter } from '../src/ingest-records.ts';
+import { createProfiles } from '../src/profiles.ts';
+import { createReadingChanges } from '../src/reading-changes.ts';
+import { createReadings } from '../src/readings.ts';
+import { createHealthRecords } from '../src/records.ts';
+import { createSandboxPeople } from '../src/sandbox.ts';
+import { createSummaries } from '../src/summaries.ts';
+import { createWeights } from '../src/weights.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 
 export const USER = 'ada';
@@ -28,21 +28,20 @@ export type Stores = ReturnType<typeof createStores>;
 /** Every store of the service. */
 export function createStores(pool: pg.Pool, placement?: Placement) {
   return {
-    readings: createPgReadings(pool, undefined, placement),
-    readingSpans: createPgReadingSpans(pool),
-    readingChanges: createPgReadingChanges(pool),
-    changePruning: createPgChangePruning(pool, placement),
-    summaries: createPgSummaries(pool, PATIENT_SCANS),
-    weights: createPgWeights(pool),
-    healthRecords: createPgHealthRecords(pool),
-    profiles: createPgProfiles(pool),
-    profileWriter: createPgProfileWriter(pool),
-    readingWriter: createPgReadingWriter(pool),
-    recordWriter: createPgHealthRecordWriter(pool),
-    imports: createPgImports(pool),
-    outbox: createPgChangeOutbox(pool, placement),
-    people: createPgSandboxPeople(pool),
-    eraser: createPgUserEraser(pool, undefined, placement),
+    readings: createReadings(pool, undefined, placement),
+    readingSpans: createReadingSpans(pool),
+    readingChanges: createReadingChanges(pool),
+    changePruning: createChangePruning(pool, placement),
+    summaries: createSummaries(pool, PATIENT_SCANS),
+    weights: createWeights(pool),
+    healthRecords: createHealthRecords(pool),
+    profiles: createProfiles(pool),
+    readingWriter: createReadingWriter(pool),
+    recordWriter: createRecordWriter(pool),
+    imports: createImports(pool),
+    outbox: createChangeOutbox(pool, placement),
+    people: createSandboxPeople(pool),
+    eraser: createUserEraser(pool, undefined, placement),
   };
 }
 
@@ -62,7 +61,7 @@ export function observe(stores: Stores): { stores: Stores; uncalled: Set<string>
 
 /** Calls the methods that write, except those of erasures. */
 export async function writeAll({
-  profileWriter,
+  profiles,
   readingWriter,
   recordWriter,
   imports,
@@ -82,7 +81,7 @@ export async function writeAll({
   await people.hasProfile(USER);
   await imports.start(importKey, 1, false, AT);
   await imports.report(importKey, { run: 1, position: 0, report: '{}' }, 'running', AT);
-  await profileWriter.put(USER, { name: 'Ada', defaultTimeZone: 'Europe/Berlin' }, importKey);
+  await profiles.put(USER, { name: 'Ada', defaultTimeZone: 'Europe/Berlin' }, importKey);
   const readings = [reading, sleep, steps].map((one) => ({ ...one, value: 60 }));
   await readingWriter.put(USER, readings, importKey);
   await readingWriter.put(

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createObservationTexts } from '../src/app/fhir/observations.ts';
-import { toAppointment } from '../src/app/fhir/resources.ts';
+import { createObservationTexts } from '../src/fhir/observations.ts';
+import { toAppointment } from '../src/fhir/resources.ts';
 
 const IDENTITY = { id: 'rdg-1', patientId: 'pat-1' };
 const occurredAt = new Date('2026-01-02T10:00:00Z');

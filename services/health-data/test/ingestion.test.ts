@@ -4,7 +4,7 @@ import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { HealthRecordKind, type HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { eventually } from '@phds/test-kit/conditions';
 import { BAD_USER_IDS, GOOD_USER_IDS } from '@phds/test-kit/user-ids';
-import { USER_TABLES } from '../src/store/pg-user-eraser.ts';
+import { USER_TABLES } from '../src/erasure.ts';
 import { at, bodyOf, reading, reasonOf, refusalOf, shareHarness, startHarness } from './harness.ts';
 import { recordsOf } from './one-of-each.ts';
 

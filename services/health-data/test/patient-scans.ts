@@ -1,4 +1,4 @@
-import type { ScanLimits } from '../src/store/pg-summaries.ts';
+import type { ScanLimits } from '../src/summaries.ts';
 
 /** Limits that only a defect reaches: a busy machine must not appear overloaded. */
 export const PATIENT_SCANS: ScanLimits = {

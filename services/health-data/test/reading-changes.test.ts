@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { AppError } from '@phds/service-kit/errors';
 import { eventually } from '@phds/test-kit/conditions';
-import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
+import { createChangeOutbox } from '../src/change-reports.ts';
 import { row, shareWritingHarness } from './writing-harness.ts';
 
 const harness = await shareWritingHarness();
@@ -108,7 +108,7 @@ test('a write that waits for another one gets its number after it, and so commit
   expect(changes.at(-1)?.at).toEqual(new Date('2100-01-01'));
 });
 
-const outbox = createPgChangeOutbox(harness.pool, harness.database);
+const outbox = createChangeOutbox(harness.pool, harness.database);
 
 async function takeNext(limit: number): Promise<string[]> {
   const told: string[] = [];

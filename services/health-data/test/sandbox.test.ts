@@ -7,7 +7,7 @@ import { createTurns } from '@phds/service-kit/batcher';
 import { unavailable } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { createPreparation, type SandboxPorts } from '../src/app/sandbox.ts';
+import { createPreparation, type SandboxParts } from '../src/sandbox.ts';
 import { NOW, reasonOf, shareHarness, startHarness } from './harness.ts';
 
 const { ARRIVE, CORRECT, DELETE } = SandboxDataChange;
@@ -148,17 +148,17 @@ describe('the preparation of a person', () => {
   function start() {
     const begun: string[] = [];
     const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
-    const ports: Partial<SandboxPorts> = {
+    const ports: Partial<SandboxParts> = {
       clock: new FakeClock(),
       people: { hasProfile: async () => false, findNewest: async () => null },
-      profiles: { put: () => finished } as unknown as SandboxPorts['profiles'],
+      profiles: { put: () => finished } as unknown as SandboxParts['profiles'],
       makeUp: (userId) => {
         begun.push(userId);
         return { profile: { name: userId }, readings: [], records: [] };
       },
     };
     const turns = createTurns({ atOnce: 2, perKey: 1 });
-    return { ports, prepare: createPreparation(ports as SandboxPorts, turns), begun, finish };
+    return { ports, prepare: createPreparation(ports as SandboxParts, turns), begun, finish };
   }
 
   test('of one name happens once for parallel calls, and those of other names wait for their turn', async () => {

@@ -3,13 +3,13 @@ import { expect, test } from '@jest/globals';
 import { readStatement } from '@phds/service-kit/postgres/statement';
 import { capture } from '@phds/test-kit/plans';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
-import { POOL_SETTINGS } from '../src/store/database.ts';
-import { toUpsert } from '../src/store/pg-health-records.ts';
+import { POOL_SETTINGS } from '../src/database.ts';
+import { toUpsert } from '../src/ingest-records.ts';
 import { createStores, observe, readAll, USER, writeAll } from './every-store.ts';
 import { findReach, type Reach } from './shards.ts';
 import { shareStorePool } from './store-pool.ts';
 
-const FILES = readSqlFiles(new URL('../src/store/sql/', import.meta.url), readStatement);
+const FILES = readSqlFiles(new URL('../src/sql/', import.meta.url), readStatement);
 
 const store = await shareStorePool('statements', 4);
 

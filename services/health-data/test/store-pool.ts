@@ -2,7 +2,7 @@ import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { createTestDatabase } from '@phds/test-kit/databases';
 import { shared } from '@phds/test-kit/shared';
 import pg from 'pg';
-import { toPoolSettings } from '../src/store/database.ts';
+import { toPoolSettings } from '../src/database.ts';
 
 /** A database of the service's schema, and a pool with the settings of the service, for all tests of the file. */
 export async function shareStorePool(applicationName: string, poolSize: number, timeoutMs = 20_000) {

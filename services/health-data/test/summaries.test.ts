@@ -4,14 +4,14 @@ import { getMetric } from '@phds/catalog/metrics';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import type pg from 'pg';
-import type { Caller } from '../src/app/caller.ts';
-import { askForResource, releaseData } from '../src/app/data-release.ts';
-import type { SummaryQuery } from '../src/app/ports.ts';
-import { preview } from '../src/app/preview.ts';
-import { createPublicIds } from '../src/app/public-ids.ts';
-import type { DataPorts } from '../src/app/resources.ts';
+import type { Caller } from '../src/caller.ts';
 import { toStatistics } from '../src/domain/summary.ts';
-import { createPgSummaries, type ScanLimits } from '../src/store/pg-summaries.ts';
+import { preview } from '../src/preview.ts';
+import { createPublicIds } from '../src/public-ids.ts';
+import { askForResource, releaseData } from '../src/release.ts';
+import type { DataParts } from '../src/resources.ts';
+import { createSummaries, type ScanLimits } from '../src/summaries.ts';
+import type { SummaryQuery } from '../src/summary-statements.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 
 /** A pool with more readings than a summary may have, whose summaries end when the test says so. */
@@ -36,7 +36,7 @@ function createSlowPool(max: number) {
 
 function open(limits: Partial<ScanLimits> = {}, poolSize = 10) {
   const { pool, scans } = createSlowPool(poolSize);
-  const summaries = createPgSummaries(pool, { ...PATIENT_SCANS, ...limits });
+  const summaries = createSummaries(pool, { ...PATIENT_SCANS, ...limits });
   const ask = (askedBy: string, userId: string) => {
     const query = {
       askedBy,
@@ -131,7 +131,7 @@ test('a summary counts for the app of the token, and a preview for the person', 
         Promise.resolve(askers.push(askedBy)).then(() => ({ items: [], total: 0 })),
     },
     clock: new FakeClock(),
-  } as unknown as DataPorts;
+  } as unknown as DataParts;
   const caller = {
     clientId: 'app_one',
     userId: 'ada',

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { startOfDay } from '@phds/catalog/local-time';
-import { deleteReadings, putReadings } from '../src/app/ingest-readings.ts';
-import { eraseUser } from '../src/app/ingestion.ts';
-import { putProfile } from '../src/app/profile.ts';
+import { deleteReadings, putReadings } from '../src/ingest-readings.ts';
+import { putProfile } from '../src/profiles.ts';
 import { type Instance, sharePorts } from './reference/ports.ts';
 import { SyncingApp } from './reference/syncing-app.ts';
 import { makeNetworkUneven } from './uneven-network.ts';
@@ -71,7 +70,7 @@ function toWrite(random: Random, userId: string): ({ ingestion }: Instance) => P
   }
   const zone = pick(random, ['UTC', 'Pacific/Auckland', 'America/New_York']);
   if (random(3) > 0) return ({ ingestion }) => putProfile(ingestion.profiles, userId, { timeZone: zone });
-  return ({ ingestion }) => eraseUser(ingestion, userId);
+  return ({ ingestion }) => ingestion.eraser.erase(userId);
 }
 
 const DAYS = [null, '2025-06-05', '2025-06-10', '2025-06-15'] as const;

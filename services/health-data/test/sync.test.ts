@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { findCursor, formatCursor } from '../src/app/change-cursors.ts';
-import { createPublicIds } from '../src/app/public-ids.ts';
-import { createPgChangePruning } from '../src/store/pg-change-pruning.ts';
+import { findCursor, formatCursor } from '../src/change-cursors.ts';
+import { createChangePruning } from '../src/change-pruning.ts';
+import { createPublicIds } from '../src/public-ids.ts';
 import { at, type Harness, reading, reasonOf, refusalOf, shareHarness, textOf } from './harness.ts';
 
 const harness = await shareHarness();
@@ -390,7 +390,7 @@ describe('the forgetting of old changes', () => {
 
   /** Forgets what is older than half a year, one change at a time. */
   async function prune(): Promise<number> {
-    const pruning = createPgChangePruning(harness.owner, harness.database);
+    const pruning = createChangePruning(harness.owner, harness.database);
     const before = new Date(Date.now() - 183 * 86_400_000);
     let steps = 0;
     for (let after: string | null = ''; after !== null; steps += 1)

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { MetricKey } from '@phds/catalog/metrics';
-import { getMetric, METRICS, roundToDecimals } from '@phds/catalog/metrics';
+import { getMetric, METRICS, type MetricKey, roundToDecimals } from '@phds/catalog/metrics';
 import { convertToMetricUnit } from '../src/domain/units.ts';
 
 describe('convertToMetricUnit', () => {

@@ -1,24 +1,23 @@
 import { expect } from '@jest/globals';
 import { getMetric, type MetricKey } from '@phds/catalog/metrics';
 import type pg from 'pg';
-import type { ReadingWindow } from '../src/app/ports.ts';
-import { toReadingId } from '../src/app/row-ids.ts';
 import type { ImportKey } from '../src/domain/import-progress.ts';
-import { createPgProfileWriter } from '../src/store/pg-profile-writer.ts';
-import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
+import { createReadingWriter, type ReadingWindow } from '../src/ingest-readings.ts';
+import { createProfiles } from '../src/profiles.ts';
+import { toReadingId } from '../src/row-ids.ts';
 import { computeDerived, type ReadingRow } from './derived-rows.ts';
 import { shareStorePool } from './store-pool.ts';
 
 /** The stores that write readings and derived tables, on a database of their own, for all tests of the file. */
 export async function shareWritingHarness(poolSize = 8) {
   const { database, pool } = await shareStorePool('writing', poolSize);
-  const readings = createPgReadingWriter(pool);
+  const readings = createReadingWriter(pool);
   const derivedOf = (userId: string) => readDerived(pool, userId);
   const storedOf = (userId: string) => readStored(pool, userId);
   return {
     database,
     pool,
-    profiles: createPgProfileWriter(pool),
+    profiles: createProfiles(pool),
     put: (userId: string, rows: readonly ReadingRow[], during?: ImportKey) =>
       readings.put(userId, rows.map(identify(userId)), during),
     remove: (userId: string, rows: readonly ReadingRow[], windows: readonly ReadingWindow[] = []) =>

@@ -77,12 +77,13 @@ describe('services', () => {
   });
 
   test('use every statement that they keep in a .sql file', () => {
-    const stores = files.filter((file) => /^services\/[^/]+\/src\/store\//.test(file));
-    const statements = files.filter((file) => /^services\/[^/]+\/src\/store\/sql\//.test(file));
+    const sources = files.filter((file) => /^services\/[^/]+\/src\/.*\.(ts|sql)$/.test(file));
+    const statements = files.filter((file) => /^services\/[^/]+\/src\/(.+\/)?sql\//.test(file));
     const isUsed = (statement: string) => {
-      const [store = '', name] = statement.split('/sql/');
-      const use = name?.startsWith('parts/') ? `-- include: ${name}\n` : `'sql/${name}'`;
-      return stores.some((file) => file.startsWith(store) && findText(file)?.includes(use));
+      const [folder = '', name] = statement.split('/sql/');
+      const service = folder.split('/').slice(0, 2).join('/');
+      const use = name?.startsWith('parts/') ? `-- include: ${name}\n` : `sql/${name}'`;
+      return sources.some((file) => file.startsWith(`${service}/`) && findText(file)?.includes(use));
     };
     expect(statements.length).toBeGreaterThan(0);
     expect(statements.filter((statement) => !isUsed(statement))).toEqual([]);

@@ -8,8 +8,8 @@ import { createOperatorRecordClient } from '@phds/service-kit/rpc/operator-acts'
 import type { Reloads } from '@phds/service-kit/settings/reload';
 import { toRpcChannelOptions } from '@phds/service-kit/settings/service-options';
 import type { Metrics } from '@phds/service-kit/telemetry/metrics';
-import type { AccessRecorder } from '../app/ports.ts';
 import type { Config } from '../config.ts';
+import type { AccessRecorder } from '../release.ts';
 import { createRpcAccessLog, type SendAccesses } from './rpc-access-log.ts';
 import { createRpcChangeReports } from './rpc-change-reports.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@connectrpc/connect';
 import { type AccessService, Verdict as VerdictMessage } from '@phds/contracts/phds/consent/v1/access_pb';
-import type { Access, Verdict } from '../app/ports.ts';
+import type { Access, Verdict } from '../release.ts';
 
 const VERDICTS: ReadonlyMap<VerdictMessage, Verdict> = new Map([
   [VerdictMessage.RELEASED, 'released'],

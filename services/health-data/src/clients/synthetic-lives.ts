@@ -7,10 +7,10 @@ import type { Person } from '@phds/synthetic/person';
 import type { SyntheticReading } from '@phds/synthetic/reading';
 import { recordsIn, type SyntheticHealthRecord } from '@phds/synthetic/records';
 import { openTimeline, readingsIn } from '@phds/synthetic/timeline';
-import type { Life } from '../app/ports.ts';
 import type { HealthRecordDraft } from '../domain/health-records.ts';
 import type { ReadingDraft } from '../domain/reading.ts';
 import { toHealthRecordDraft } from '../rpc/ingestion-messages.ts';
+import type { Life } from '../sandbox.ts';
 
 /** Enough for a month of trends and a report; twice as much would keep the first approval waiting twice as long. */
 const DAYS = 45;

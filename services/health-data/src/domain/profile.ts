@@ -1,7 +1,6 @@
 import { isDate } from '@phds/catalog/instants';
 import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
-import type { BloodType, Gender } from '@phds/catalog/wire-names';
-import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
+import { BLOOD_TYPES, type BloodType, GENDERS, type Gender } from '@phds/catalog/wire-names';
 import type { Violation } from '@phds/service-kit/errors';
 
 /** The known facts about a person; null for unknown. */

@@ -1,5 +1,4 @@
-import type { Metric, MetricKey } from '@phds/catalog/metrics';
-import { findMetricByName, roundToDecimals } from '@phds/catalog/metrics';
+import { findMetricByName, type Metric, type MetricKey, roundToDecimals } from '@phds/catalog/metrics';
 import { checkMoment, checkSource, RefusedItem } from './refusal.ts';
 import { convertToMetricUnit } from './units.ts';
 

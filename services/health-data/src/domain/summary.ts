@@ -1,5 +1,4 @@
-import type { Metric, MetricKey } from '@phds/catalog/metrics';
-import { roundToDecimals } from '@phds/catalog/metrics';
+import { type Metric, type MetricKey, roundToDecimals } from '@phds/catalog/metrics';
 import { offsetMinutesAt } from './time-zone.ts';
 import type { Range } from './window.ts';
 

@@ -12,16 +12,16 @@ import { assertionOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { AssertionVerifier } from '@phds/service-kit/trust/access-assertion';
 import { findEndpointId } from '@phds/service-kit/wire-enums';
-import { type AskedData, askForResource, type ReleasePorts, releaseData } from '../app/data-release.ts';
-import type { SentParameters } from '../app/data-request.ts';
-import { askFhir } from '../app/fhir/request.ts';
-import { getDataPath } from '../app/resources.ts';
+import { askFhir } from '../fhir/request.ts';
+import { type AskedData, askForResource, type ReleaseParts, releaseData } from '../release.ts';
+import type { SentParameters } from '../request.ts';
+import { getDataPath } from '../resources.ts';
 
 /** Data for apps. The required scope is derived from the endpoint and the category, never from the caller's input. */
 export function createHealthDataService({
   verifyAssertion,
-  ...ports
-}: ReleasePorts & { readonly verifyAssertion: AssertionVerifier }) {
+  ...parts
+}: ReleaseParts & { readonly verifyAssertion: AssertionVerifier }) {
   return implement(
     HealthDataService,
     {
@@ -30,7 +30,7 @@ export function createHealthDataService({
         // The gateway has checked it. Here a gateway that forgets to gets no data.
         if ((caller.jkt ?? '') !== request.jkt)
           throw unauthorized('the token is bound to another key than was proved');
-        return releaseData(ports, caller, toAsked(request));
+        return releaseData(parts, caller, toAsked(request));
       },
     },
     { read: ['gateway'] },

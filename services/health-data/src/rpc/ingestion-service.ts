@@ -10,49 +10,61 @@ import {
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { implement } from '@phds/service-kit/rpc/service';
 import { INGESTERS, OPERATORS } from '@phds/service-kit/trust/callers';
-import { type ImportPorts, listImports, reportImport, startImport } from '../app/imports.ts';
-import { deleteHealthRecords, putHealthRecords } from '../app/ingest-health-records.ts';
-import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ingest-readings.ts';
-import { eraseUser, type IngestionPorts, type PutResult } from '../app/ingestion.ts';
-import { putProfile } from '../app/profile.ts';
+import { parseUserId } from '@phds/service-kit/user-id';
+import type { PutResult } from '../batches.ts';
 import type { HealthRecordKind } from '../domain/health-records.ts';
 import type { ImportKey, ImportState, ImportStatus } from '../domain/import-progress.ts';
 import type { ReadingDraft, ReadingKeyDraft } from '../domain/reading.ts';
+import type { UserEraser } from '../erasure.ts';
+import { type ImportParts, listImports, reportImport, startImport } from '../imports.ts';
+import {
+  deleteReadings,
+  putReadings,
+  type ReadingIngestion,
+  type ReadingWindowDraft,
+} from '../ingest-readings.ts';
+import { deleteHealthRecords, putHealthRecords, type RecordIngestion } from '../ingest-records.ts';
+import { type Profiles, putProfile } from '../profiles.ts';
 import { toDate, toHealthRecordDraft } from './ingestion-messages.ts';
 
+export interface IngestionParts extends ReadingIngestion, RecordIngestion {
+  readonly profiles: Profiles;
+  readonly eraser: UserEraser;
+}
+
 /** Stores data from importers and other services. */
-export function createIngestionService(ports: IngestionPorts & ImportPorts) {
+export function createIngestionService(parts: IngestionParts & ImportParts) {
   return implement(
     IngestionService,
     {
       putReadings: async ({ userId, readings, import: name }) =>
-        toResponse(await putReadings(ports, userId, readings.map(toReadingDraft), toImportKey(userId, name))),
+        toResponse(await putReadings(parts, userId, readings.map(toReadingDraft), toImportKey(userId, name))),
       putHealthRecords: async ({ userId, records, import: name }) =>
         toResponse(
-          await putHealthRecords(ports, userId, records.map(toHealthRecordDraft), toImportKey(userId, name)),
+          await putHealthRecords(parts, userId, records.map(toHealthRecordDraft), toImportKey(userId, name)),
         ),
       deleteReadings: async ({ userId, keys, windows }) => ({
-        deleted: await deleteReadings(ports, userId, keys.map(toKeyDraft), windows.map(toWindowDraft)),
+        deleted: await deleteReadings(parts, userId, keys.map(toKeyDraft), windows.map(toWindowDraft)),
       }),
       deleteHealthRecords: async ({ userId, keys }) => {
         const drafts = keys.map(({ kind, ...key }) => ({ ...key, kind: KINDS[kind] ?? null }));
-        return { deleted: await deleteHealthRecords(ports, userId, drafts) };
+        return { deleted: await deleteHealthRecords(parts, userId, drafts) };
       },
       putProfile: async ({ userId, import: name, ...profile }) => {
-        await putProfile(ports.profiles, userId, profile, toImportKey(userId, name));
+        await putProfile(parts.profiles, userId, profile, toImportKey(userId, name));
         return {};
       },
-      eraseUser: async ({ userId }) => ({ rows: BigInt(await eraseUser(ports, userId)) }),
+      eraseUser: async ({ userId }) => ({ rows: BigInt(await parts.eraser.erase(parseUserId(userId))) }),
       startImport: async ({ size, ...draft }) => {
-        const { position, ...progress } = await startImport(ports, { ...draft, size: Number(size) });
+        const { position, ...progress } = await startImport(parts, { ...draft, size: Number(size) });
         return { ...progress, position: BigInt(position) };
       },
       reportImport: async ({ position, state, ...draft }) => {
-        await reportImport(ports, { ...draft, position: Number(position), state: STATES[state] ?? null });
+        await reportImport(parts, { ...draft, position: Number(position), state: STATES[state] ?? null });
         return {};
       },
       listImports: async ({ userId }) => {
-        const { imports, timeZone } = await listImports(ports, userId);
+        const { imports, timeZone } = await listImports(parts, userId);
         return { imports: imports.map(toImport), timeZone };
       },
     },

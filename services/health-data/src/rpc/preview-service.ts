@@ -4,9 +4,9 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc/context';
 import { implement } from '@phds/service-kit/rpc/service';
 import type { SessionVerifier } from '@phds/service-kit/trust/session';
-import { preview } from '../app/preview.ts';
-import type { PublicIds } from '../app/public-ids.ts';
-import type { DataPorts } from '../app/resources.ts';
+import { preview } from '../preview.ts';
+import type { PublicIds } from '../public-ids.ts';
+import type { DataParts } from '../resources.ts';
 
 function findDataFrom({ dataFrom }: PreviewRequest): string | null {
   if (dataFrom === '') return null;
@@ -16,7 +16,7 @@ function findDataFrom({ dataFrom }: PreviewRequest): string | null {
 
 /** The person's own view of their data. The session is verified here again, whatever the caller did. */
 export function createPreviewService(dependencies: {
-  readonly data: DataPorts;
+  readonly data: DataParts;
   readonly publicIds: PublicIds;
   readonly verifySession: SessionVerifier;
 }) {

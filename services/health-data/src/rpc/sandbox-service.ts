@@ -4,11 +4,11 @@ import type { Turns } from '@phds/service-kit/batcher';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { implement } from '@phds/service-kit/rpc/service';
-import { changeData, createPreparation, type DataTrigger, type SandboxPorts } from '../app/sandbox.ts';
+import { changeData, createPreparation, type DataTrigger, type SandboxParts } from '../sandbox.ts';
 
 /** phds.healthdata.v1.SandboxService. Registered in a sandbox deployment only. */
-export function createSandboxService(ports: SandboxPorts, turns: Turns) {
-  const prepare = createPreparation(ports, turns);
+export function createSandboxService(parts: SandboxParts, turns: Turns) {
+  const prepare = createPreparation(parts, turns);
   return implement(
     SandboxService,
     {
@@ -22,7 +22,7 @@ export function createSandboxService(ports: SandboxPorts, turns: Turns) {
         if (trigger === null) throw invalidRequest('change', 'is missing or unknown');
         if (userId === '' || !isId('app', clientId)) throw invalidRequest('clientId', 'must be an app');
         const who = { userId, clientId };
-        return (await changeData(ports, who, trigger, parseCategories(categories))) ?? {};
+        return (await changeData(parts, who, trigger, parseCategories(categories))) ?? {};
       },
     },
     { preparePerson: ['gateway'], changeData: ['gateway'] },

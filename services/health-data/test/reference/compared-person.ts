@@ -1,11 +1,10 @@
 import { getMetric } from '@phds/catalog/metrics';
 import { AppError, toAppError } from '@phds/service-kit/errors';
-import { resolveParameters } from '../../src/app/data-request.ts';
-import type { Answer } from '../../src/app/document.ts';
-import { deleteReadings, putReadings } from '../../src/app/ingest-readings.ts';
-import { eraseUser } from '../../src/app/ingestion.ts';
-import { putProfile } from '../../src/app/profile.ts';
-import { getDataPath, readResource } from '../../src/app/resources.ts';
+import type { Answer } from '../../src/document.ts';
+import { deleteReadings, putReadings } from '../../src/ingest-readings.ts';
+import { putProfile } from '../../src/profiles.ts';
+import { resolveParameters } from '../../src/request.ts';
+import { getDataPath, readResource } from '../../src/resources.ts';
 import { listReadings, listWeight } from './lists.ts';
 import { Person, type Sent, type Span } from './person.ts';
 import type { Instance, Ports } from './ports.ts';
@@ -67,7 +66,7 @@ export class ComparedPerson {
 
   async erase(): Promise<void> {
     this.person.erase();
-    await eraseUser(this.#next().ingestion, this.person.userId);
+    await this.#next().ingestion.eraser.erase(this.person.userId);
   }
 
   /** Reads as an app does, without the wire and the record, and compares the two responses. */

@@ -1,5 +1,4 @@
-import type { Metric } from '@phds/catalog/metrics';
-import { METRICS } from '@phds/catalog/metrics';
+import { METRICS, type Metric } from '@phds/catalog/metrics';
 import fc from 'fast-check';
 import { fromUnits, toUnits } from './exact.ts';
 import { distance, landmarks, NOW, ZONES } from './moments.ts';

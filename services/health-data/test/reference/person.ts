@@ -1,5 +1,5 @@
 import { getMetric, type Metric, type MetricKey } from '@phds/catalog/metrics';
-import { toReadingId } from '../../src/app/row-ids.ts';
+import { toReadingId } from '../../src/row-ids.ts';
 
 /** A valid reading as an importer sends it, in the type's own unit and decimals. Unix milliseconds. */
 export interface Sent {

@@ -3,10 +3,10 @@ import { openPostgres } from '@phds/service-kit/postgres/postgres';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { shared } from '@phds/test-kit/shared';
-import type { IngestionPorts } from '../../src/app/ingestion.ts';
-import type { DataPorts } from '../../src/app/resources.ts';
-import { toPoolSettings } from '../../src/store/database.ts';
-import { createPgReadingChanges } from '../../src/store/pg-reading-changes.ts';
+import { toPoolSettings } from '../../src/database.ts';
+import { createReadingChanges } from '../../src/reading-changes.ts';
+import type { DataParts } from '../../src/resources.ts';
+import type { IngestionParts } from '../../src/rpc/ingestion-service.ts';
 import { createStores } from '../every-store.ts';
 
 const POOL_SIZE = 8;
@@ -16,8 +16,8 @@ const SEARCHED = 2;
 
 /** The dependencies of the use cases in one running service, without the wire. */
 export interface Instance {
-  readonly data: DataPorts;
-  readonly ingestion: IngestionPorts;
+  readonly data: DataParts;
+  readonly ingestion: IngestionParts;
 }
 
 /** Two instances of the service on one database. */
@@ -45,14 +45,14 @@ function openInstance(database: TestDatabase, clock: Clock, changesSearched?: nu
       settings: toPoolSettings(database),
     }),
   );
-  const { readingWriter, recordWriter, profileWriter, eraser, ...stores } = createStores(pool, database);
-  const readingChanges = createPgReadingChanges(pool, changesSearched);
+  const { readingWriter, recordWriter, eraser, ...stores } = createStores(pool, database);
+  const readingChanges = createReadingChanges(pool, changesSearched);
   return {
     data: { ...stores, readingChanges, changeDays: 400, clock },
     ingestion: {
       readingWriter,
       healthRecordWriter: recordWriter,
-      profiles: profileWriter,
+      profiles: stores.profiles,
       eraser,
       clock,
     },

@@ -1,7 +1,7 @@
 import { AppError } from '@phds/service-kit/errors';
-import { resolveParameters } from '../../src/app/data-request.ts';
-import { createPublicIds } from '../../src/app/public-ids.ts';
-import { getDataPath, readResource } from '../../src/app/resources.ts';
+import { createPublicIds } from '../../src/public-ids.ts';
+import { resolveParameters } from '../../src/request.ts';
+import { getDataPath, readResource } from '../../src/resources.ts';
 import type { Instance } from './ports.ts';
 
 const EVERYTHING = '1970-01-01T00:00:00Z';

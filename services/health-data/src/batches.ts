@@ -1,0 +1,70 @@
+import { invalidRequest, type Violation } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/user-id';
+import { RefusedItem } from './domain/refusal.ts';
+
+/** Counts of the accepted items of a batch. */
+export interface WriteCounts {
+  readonly inserted: number;
+  readonly updated: number;
+  /** Already stored with the same value. */
+  readonly unchanged: number;
+}
+
+/** Why one item of a batch was not stored. */
+export interface Refusal {
+  /** Position in the batch, from 0. */
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** The result of a batch; counts and refusals add up to its items. */
+export interface PutResult extends WriteCounts {
+  readonly refusals: readonly Refusal[];
+}
+
+/** Validates the user and the size of a batch. Throws INVALID_REQUEST. */
+export function checkBatch(userId: string, parameter: string, size: number, max: number): void {
+  parseUserId(userId);
+  if (size < 1 || size > max)
+    throw invalidRequest(parameter, `must hold 1 to ${max.toLocaleString('en')} items`);
+}
+
+/** Splits a batch into rows to store (the last of each id) and refusals with a reason. */
+export function parseBatch<Draft, Row extends { readonly id: string }>(
+  drafts: readonly Draft[],
+  parse: (draft: Draft) => Row,
+): { rows: Row[]; superseded: number; refusals: Refusal[] } {
+  const rows = new Map<string, Row>();
+  const refusals: Refusal[] = [];
+  for (const [index, draft] of drafts.entries()) {
+    try {
+      const row = parse(draft);
+      rows.set(row.id, row);
+    } catch (error) {
+      if (!(error instanceof RefusedItem)) throw error;
+      refusals.push({ index, reason: error.message });
+    }
+  }
+  const superseded = drafts.length - refusals.length - rows.size;
+  return { rows: [...rows.values()], superseded, refusals };
+}
+
+/** Parses all keys of a deletion. Throws INVALID_REQUEST naming the invalid ones, before anything is deleted. */
+export function parseAll<Draft, Key>(
+  parameter: string,
+  drafts: readonly Draft[],
+  parse: (draft: Draft) => Key,
+): Key[] {
+  const keys: Key[] = [];
+  const violations: Violation[] = [];
+  for (const [index, draft] of drafts.entries()) {
+    try {
+      keys.push(parse(draft));
+    } catch (error) {
+      if (!(error instanceof RefusedItem)) throw error;
+      violations.push({ parameter: `${parameter}[${index}]`, message: error.message });
+    }
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
+  return keys;
+}

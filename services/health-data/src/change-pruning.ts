@@ -1,0 +1,38 @@
+import { readStatement } from '@phds/service-kit/postgres/statement';
+import type pg from 'pg';
+import { ONE_SERVER } from './database.ts';
+
+const PRUNE = readStatement(new URL('sql/prune-changes.sql', import.meta.url));
+const PRUNE_RANGE = readStatement(new URL('sql/prune-changes-of-range.sql', import.meta.url));
+
+const END_OF_RANGE = `
+  SELECT max(user_id) AS last
+  FROM (SELECT DISTINCT user_id FROM reading_change WHERE user_id > $1 ORDER BY user_id LIMIT $2) AS page`;
+
+const USERS_AT_ONCE = 1_000;
+
+export type ChangePruning = ReturnType<typeof createChangePruning>;
+
+/** Deletes old changes. */
+export function createChangePruning(pool: pg.Pool, { distributed } = ONE_SERVER) {
+  return {
+    /**
+     * Deletes reported changes before a time: in the order of users, those of the next ones behind `after`, at most `limit` changes.
+     * The latest of each user before that time stays. Returns the user behind whom the next call goes on; null at the end.
+     */
+    async prune(after: string, before: Date, limit: number): Promise<string | null> {
+      if (distributed) return pruneRange(pool, after, before);
+      const values = [after, before, limit, USERS_AT_ONCE];
+      const { rows } = await pool.query<{ last: string | null; deleted: number }>({ ...PRUNE, values });
+      const { last, deleted } = rows[0] ?? { last: null, deleted: 0 };
+      return deleted < limit ? last : after;
+    },
+  };
+}
+
+async function pruneRange(pool: pg.Pool, after: string, before: Date): Promise<string | null> {
+  const { rows } = await pool.query<{ last: string | null }>(END_OF_RANGE, [after, USERS_AT_ONCE]);
+  const last = rows[0]?.last ?? null;
+  if (last !== null) await pool.query({ ...PRUNE_RANGE, values: [after, last, before] });
+  return last;
+}

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unavailable } from '@phds/service-kit/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
+import type pg from 'pg';
+import { ONE_SERVER, writeForUser } from './database.ts';
+import { refreshQuarters, TYPES_BY_END, type Written } from './quarters.ts';
+
+const ERASE_READINGS = readStatement(new URL('sql/erase-readings.sql', import.meta.url));
+
+/**
+ * Every table with rows of a person, in deletion order; a test compares it with the schema. Imports come first, so that running
+ * ones cannot restore anything. Changes come after what they are about, so that a cursor of an app expires when nothing is left.
+ */
+export const USER_TABLES = [
+  'import',
+  'profile',
+  'symptom',
+  'adherence_entry',
+  'medication',
+  'condition',
+  'allergy',
+  'appointment',
+  'mood_entry',
+  'report',
+  'ehr_record',
+  'reading',
+  'reading_quarter',
+  'deleted_reading',
+  'reading_change',
+  'reading_count',
+] as const;
+
+// Takes a fraction of a second; a statement may take ten.
+const PIECE_ROWS = 20_000;
+
+export type UserEraser = ReturnType<typeof createUserEraser>;
+
+/**
+ * Erases a person in pieces, each in its own transaction, until nothing is left. The state after each piece is consistent: readings
+ * are deleted with their counts and quarter hours. A repeat therefore continues where the last one stopped.
+ */
+export function createUserEraser(pool: pg.Pool, pieceRows = PIECE_ROWS, { distributed } = ONE_SERVER) {
+  // A piece that is not full is the last one.
+  return {
+    /** Continues if the caller disconnects. Returns the number of rows. */
+    async erase(userId: string): Promise<number> {
+      let [rows, piece] = [0, pieceRows];
+      while (piece >= pieceRows) {
+        piece = await writeForUser(pool, userId, async (client) => {
+          if (distributed) await untilDecided(client);
+          return erasePiece(client, userId, pieceRows);
+        });
+        rows += piece;
+      }
+      return rows;
+    },
+  };
+}
+
+// A server that is away has no rows that could be deleted now.
+const UNDECIDED = `
+  SELECT string_to_array(result, ' ') AS ids
+  FROM run_command_on_workers($$SELECT string_agg(gid, ' ') FROM pg_prepared_xacts WHERE database = current_database()$$)
+  WHERE success AND result <> ''`;
+
+const DECISION_LIMIT_MS = 5_000;
+const DECISION_POLL_MS = 50;
+
+/**
+ * Waits for commits that have begun. After a crash, a server may not know for a while that a write was committed, and nobody sees its rows
+ * before it does; it would restore what is erased now. Throws UNAVAILABLE if that takes long.
+ */
+async function untilDecided(client: pg.ClientBase): Promise<void> {
+  const list = async () => (await client.query<{ ids: string[] }>(UNDECIDED)).rows.flatMap(({ ids }) => ids);
+  const begun = await list();
+  const deadline = performance.now() + DECISION_LIMIT_MS;
+  for (let left = begun; left.some((id) => begun.includes(id)); left = await list()) {
+    if (performance.now() > deadline)
+      throw unavailable(new Error('a server does not know the end of a commit'));
+    await sleep(DECISION_POLL_MS);
+  }
+}
+
+/** Returns the number of rows: fewer than the limit when nothing is left. */
+async function erasePiece(client: pg.ClientBase, userId: string, limit: number): Promise<number> {
+  let rows = 0;
+  for (const table of USER_TABLES) {
+    rows += await eraseRows(client, table, userId, limit - rows);
+    if (rows >= limit) break;
+  }
+  return rows;
+}
+
+/** Erases up to a number of rows of a table and returns how many. */
+async function eraseRows(
+  client: pg.ClientBase,
+  table: (typeof USER_TABLES)[number],
+  userId: string,
+  limit: number,
+): Promise<number> {
+  if (table === 'reading') {
+    const values = [userId, TYPES_BY_END, limit];
+    const { rows } = await client.query<Written>({ ...ERASE_READINGS, values });
+    for (const written of rows) await refreshQuarters(client, userId, written);
+    return rows[0]?.number ?? 0;
+  }
+  const { rowCount } =
+    table === 'import'
+      ? await client.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId])
+      : await client.query(toPieceDeletion(table), [userId, limit]);
+  return rowCount ?? 0;
+}
+
+/**
+ * Rows are found by ctid, because the lock of the user keeps them where they are. Rows of `reading_change` and `import` are also updated
+ * without that lock. An update moves a row, and a deletion by ctid that waited for it skips the row, so these are deleted by key.
+ */
+function toPieceDeletion(table: (typeof USER_TABLES)[number]): string {
+  const some = (column: string) =>
+    `${column} = ANY (ARRAY(SELECT ${column} FROM ${table} WHERE user_id = $1 LIMIT $2))`;
+  return `DELETE FROM ${table} WHERE user_id = $1 AND ${some(table === 'reading_change' ? 'number' : 'ctid')}`;
+}

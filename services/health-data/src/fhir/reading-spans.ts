@@ -1,0 +1,138 @@
+import type { Category } from '@phds/catalog/categories';
+import type { TimeBounds } from '@phds/catalog/fhir/dates';
+import { COUNTED_MAX } from '@phds/catalog/fhir/search';
+import { type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
+import { readStatement, type Statement } from '@phds/service-kit/postgres/statement';
+import type pg from 'pg';
+import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from '../database.ts';
+import { BLOOD_PRESSURE, type ReadingSpan } from '../domain/reading.ts';
+import { byCategoryOrType } from '../readings.ts';
+
+/** Readings of several categories, or of several metric types, by both of their times. */
+export interface ReadingSpanQuery {
+  readonly userId: string;
+  readonly by: 'category' | 'type';
+  readonly subjects: readonly {
+    readonly key: Category | MetricKey;
+    /** Readings of this source are left out; null for none. */
+    readonly avoidedSource: string | null;
+  }[];
+  /** Starts (Unix milliseconds) of the readings that are looked for; null for any. */
+  readonly starts: readonly number[] | null;
+  readonly when: TimeBounds;
+}
+
+const NEWEST = byCategoryOrType(readStatement(new URL('../sql/readings-newest-spans.sql', import.meta.url)));
+const COUNT = byCategoryOrType(readStatement(new URL('../sql/readings-count-spans.sql', import.meta.url)));
+
+/**
+ * No index has the ends of readings. A search for those that end after a time also goes through the ones that start so long before; a
+ * reading that lasts longer is found by its start.
+ */
+const LONGEST_MS = 31 * 86_400_000;
+
+const TOO_MANY = COUNTED_MAX + 1;
+
+const KEPT_COUNT = `
+  SELECT coalesce(sum(count), 0)::float8 AS total FROM reading_count
+  WHERE user_id = $1 AND type = ANY($2::text[]) AND span = 'all' AND start_at = '-infinity'`;
+
+export type ReadingSpans = ReturnType<typeof createReadingSpans>;
+
+/** Readings with their ends, of several categories or types at once. */
+export function createReadingSpans(pool: pg.Pool) {
+  const ask = async (statement: Statement, values: unknown[]) => {
+    const result = await pool.query({ ...TEXT_ROWS, ...statement, values });
+    const [row] = result.rows as unknown as [string | null][];
+    return row?.[0] ?? null;
+  };
+  return {
+    /** The newest by start, in no order: at least `limit` if there are, and all that start together with the last one. */
+    async listNewest(query: ReadingSpanQuery & { readonly limit: number }): Promise<readonly ReadingSpan[]> {
+      const page = await ask(NEWEST[query.by], [...toValues(query), query.limit]);
+      return page === null ? [] : (JSON.parse(page) as string[]).map(parseReading);
+    },
+    /** The two halves of a blood pressure count once; null for more than `COUNTED_MAX` readings, because each takes some microseconds. */
+    async count(query: ReadingSpanQuery): Promise<number | null> {
+      const types = findWholeTypes(query);
+      const paired = types?.filter(isPaired) ?? [];
+      // The kept counts tell how many readings there are, not how many are halves of the same blood pressure.
+      const rest =
+        types === null ? query : { ...query, by: 'type' as const, subjects: paired.map(toSubject) };
+      const counted = await ask(COUNT[rest.by], [...toValues(rest), BLOOD_PRESSURE, TOO_MANY]);
+      if (counted === null || types === null) return counted === null ? null : Number(counted);
+      const single = types.filter((type) => !isPaired(type));
+      const { rows } = await pool.query<{ total: number }>(KEPT_COUNT, [query.userId, single]);
+      return Number(counted) + (rows[0]?.total ?? 0);
+    },
+  };
+}
+
+/** The types of a query for all of their readings, whenever and by whichever source; null for another query. */
+function findWholeTypes({ by, subjects, starts, when }: ReadingSpanQuery): readonly MetricKey[] | null {
+  const isWhole = starts === null && subjects.every(({ avoidedSource }) => avoidedSource === null);
+  if (!isWhole || Object.values(when).some((bound) => bound !== null)) return null;
+  return subjects.flatMap(({ key }) =>
+    by === 'type' ? (key as MetricKey) : metricsOfCategory(key as Category).map((metric) => metric.key),
+  );
+}
+
+function isPaired(type: MetricKey): boolean {
+  return (BLOOD_PRESSURE as readonly MetricKey[]).includes(type);
+}
+
+function toSubject(key: MetricKey) {
+  return { key, avoidedSource: null };
+}
+
+function toValues({ userId, subjects, starts, when }: ReadingSpanQuery): unknown[] {
+  const { lower, upper } = toStartBounds(when);
+  const parts = (starts ?? [null]).flatMap((start) =>
+    subjects.map(({ key, avoidedSource }) => ({
+      key,
+      avoidedSource,
+      lower: start === null ? lower : Math.max(start, lower ?? start),
+      upper: start === null ? upper : Math.min(start + 1, upper ?? start + 1),
+    })),
+  );
+  return [
+    userId,
+    parts.map(({ key }) => key),
+    parts.map(({ avoidedSource }) => avoidedSource),
+    parts.map((part) => lowerBound(toDate(part.lower))),
+    parts.map((part) => upperBound(toDate(part.upper))),
+    lowerBound(toDate(when.endFrom)),
+    upperBound(toDate(when.endBefore)),
+  ];
+}
+
+/** The bounds of the start that all bounds imply: a reading does not end before it starts. */
+function toStartBounds({ startFrom, startBefore, endFrom, endBefore }: TimeBounds) {
+  const lower = [startFrom ?? [], endFrom === null ? [] : endFrom - LONGEST_MS].flat();
+  const upper = [startBefore ?? [], endBefore ?? []].flat();
+  return {
+    lower: lower.length === 0 ? null : Math.max(...lower),
+    upper: upper.length === 0 ? null : Math.min(...upper),
+  };
+}
+
+function toDate(time: number | null): Date | null {
+  return time === null ? null : new Date(time);
+}
+
+/** `id|type|value|start|end|source`; the last field may contain anything. */
+const READING = /^([^|]+)\|([^|]+)\|([^|]*)\|([^|]+)\|([^|]+)\|(.*)$/s;
+
+function parseReading(text: string): ReadingSpan {
+  const fields = READING.exec(text);
+  if (fields === null) throw new Error('a reading does not have the six fields of its statement');
+  const [, id = '', metric, value, start = '', end = '', source = ''] = fields;
+  return {
+    id,
+    metric: metric as MetricKey,
+    value: value ? Number(value) : null,
+    timestamp: toTimestamp(start),
+    endTimestamp: end === start ? null : toTimestamp(end),
+    source,
+  };
+}

@@ -1,0 +1,92 @@
+import type { EndpointScope } from '@phds/catalog/endpoints';
+import { type FhirType, fhirPathOf, toPatientId } from '@phds/catalog/fhir/resource-types';
+import {
+  type FhirSearch,
+  isFhirId,
+  parseSearch,
+  type SentParameter,
+  searchForId,
+} from '@phds/catalog/fhir/search';
+import { parseScopeList } from '@phds/catalog/scopes';
+import { AppError, invalidRequest, notFound, unavailable } from '@phds/service-kit/errors';
+import type { ReaderIds } from '../public-ids.ts';
+import type { AskedData } from '../release.ts';
+import { findCursor, type SearchCursor } from './cursor.ts';
+import { readById, readSearch, toContext } from './search.ts';
+
+/** A request of the FHIR interface as sent by the gateway. */
+export interface SentFhirRequest {
+  /** Address of the interface. */
+  readonly base: string;
+  readonly type: FhirType;
+  /** Empty for a search. */
+  readonly id: string;
+  readonly parameters: readonly SentParameter[];
+  /** Whether unknown parameters are ignored. */
+  readonly lenient: boolean;
+  readonly requestId: string;
+  /** The scopes that it is judged by, separated by spaces. */
+  readonly scope: string;
+}
+
+/** Throws INVALID_REQUEST for a bad parameter or a scope that cannot find anything, NOT_FOUND for an id that no resource can have. */
+export function askFhir(sent: SentFhirRequest): AskedData {
+  const { base, type, id, requestId } = sent;
+  const search = toSearch(sent);
+  const judged = toJudged(sent.scope, search);
+  return {
+    scopes: judged,
+    endpoint: fhirPathOf(type, id !== ''),
+    requestId,
+    prepare: ({ userId, dataFrom, sub }, ids) => {
+      if (sub === null) throw unavailable('the assertion does not name the person to the app');
+      const cursor = toCursor(ids, userId, search);
+      const isHeld = cursor === null || cursor.scopes.every((scope) => judged.includes(scope));
+      const scopes = cursor?.scopes ?? judged;
+      const patientId = toPatientId(sub);
+      const request = { search, scopes, base, ids, userId, sub, patientId, dataFrom };
+      const { startFrom, startBefore, endFrom, endBefore } = search.when;
+      return {
+        from: toText(startFrom ?? endFrom),
+        to: toText(startBefore ?? endBefore),
+        page: 1,
+        takesTurn: true,
+        read: async (data) => {
+          if (!isHeld) return new AppError('cursor_expired', EXPIRED);
+          return id === '' ? readSearch(data, request, cursor) : readById(data, request);
+        },
+      };
+    },
+  };
+}
+
+const EXPIRED = 'Consent for a part of this search has ended. Start the search again.';
+
+function toSearch({ type, id, parameters, base, lenient }: SentFhirRequest): FhirSearch {
+  if (id !== '') {
+    if (!isFhirId(id)) throw notFound();
+    return searchForId(type, id, base);
+  }
+  const parsed = parseSearch(type, parameters, base, lenient);
+  if ('search' in parsed) return parsed.search;
+  throw invalidRequest(parsed.problems);
+}
+
+/** The scopes in catalog order. */
+function toJudged(scope: string, search: FhirSearch): readonly EndpointScope[] {
+  const { scopes, unknown } = parseScopeList(scope);
+  if (scopes.length === 0 || unknown.length > 0 || !scopes.every((one) => search.scopes.includes(one)))
+    throw invalidRequest('scope', 'does not open this request');
+  return scopes;
+}
+
+function toCursor(ids: ReaderIds, userId: string, search: FhirSearch): SearchCursor | null {
+  if (search.cursor === null) return null;
+  const cursor = findCursor(ids, toContext(userId, search), search.cursor);
+  if (cursor === null) throw invalidRequest('_cursor', 'is not a cursor of this search');
+  return cursor;
+}
+
+function toText(time: number | null): string {
+  return time === null ? '' : new Date(time).toISOString();
+}

@@ -1,0 +1,104 @@
+import { DATA_PATHS, type DataPath } from '@phds/catalog/endpoints';
+import { localDate, startOfDay } from '@phds/catalog/local-time';
+import { METRICS, type MetricKey, metricsOfCategory } from '@phds/catalog/metrics';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import { addDays } from './domain/dates.ts';
+import { EVERYTHING } from './domain/window.ts';
+import { findOwnWindow } from './profiles.ts';
+import type { PublicIds } from './public-ids.ts';
+import { readNewestDoses } from './records.ts';
+import { type DataParts, readResource } from './resources.ts';
+import { presentPoint } from './summaries.ts';
+
+const NEWEST = 5;
+const TREND_DAYS = 30;
+
+/** A grant that does not exist yet. */
+type Previewed = Parameters<typeof findOwnWindow>[1] & { readonly scope: string };
+
+/**
+ * The user's own data as an app with this grant would receive it, as JSON text. Throws INVALID_REQUEST for an
+ * unknown scope. Nothing is released to an app, so nothing is recorded.
+ */
+export async function preview(parts: DataParts, publicIds: PublicIds, grant: Previewed): Promise<string> {
+  const { userId, scope } = grant;
+  // For read:medications, which has two endpoints, this is the list. The other one has the doses.
+  const path = DATA_PATHS.find((candidate) => candidate.scope === scope);
+  if (path === undefined) throw invalidRequest('scope', 'is not a known scope');
+  const { total, newest } = await readNewest(parts, publicIds, grant, path);
+  const window = await findOwnWindow(parts.profiles, grant);
+  const trend = await readRecentTrend(parts, userId, metricsOf(path), window);
+  const doses =
+    path.endpoint === 'medications'
+      ? await readNewestDoses(parts, { userId, since: window.since, limit: NEWEST })
+      : undefined;
+  return JSON.stringify({ data: { scope, total, newest, trend, doses } });
+}
+
+/** The response that an app would get except for the ids, limited to a few items. */
+async function readNewest(
+  parts: DataParts,
+  publicIds: PublicIds,
+  { userId, dataFrom }: Previewed,
+  path: DataPath,
+): Promise<{ total: number; newest: unknown[] }> {
+  const askedBy = toAsker(userId);
+  const answer = await readResource(parts, {
+    path,
+    medicationId: '',
+    parameters: {
+      page: 1,
+      pageSize: NEWEST,
+      window: EVERYTHING,
+      metric: null,
+      bucket: 'day',
+      timeZone: null,
+      updatedSince: null,
+    },
+    askedBy,
+    ids: publicIds(askedBy),
+    userId,
+    dataFrom,
+  });
+  if (answer instanceof AppError) throw answer;
+  const { data } = JSON.parse(answer.text) as { data: unknown };
+  if (Array.isArray(data)) return { total: answer.total, newest: data };
+  if (path.endpoint !== 'aggregations') return { total: answer.recordCount, newest: [data] };
+  const { metrics } = data as { metrics: unknown[] };
+  return { total: metrics.length, newest: metrics.slice(0, NEWEST) };
+}
+
+/** The reader name of a person looking at their own data; no client id contains a space. */
+function toAsker(userId: string): string {
+  return `person ${userId}`;
+}
+
+function metricsOf({ endpoint, category }: DataPath): MetricKey[] {
+  if (category !== null) return metricsOfCategory(category).map((metric) => metric.key);
+  if (endpoint === 'weight') return ['weight'];
+  return endpoint === 'aggregations' || endpoint === 'trends' ? METRICS.map((metric) => metric.key) : [];
+}
+
+/** Daily points of today and the 29 days before, in the user's zone, as far as they are in the data window. */
+async function readRecentTrend(
+  parts: DataParts,
+  userId: string,
+  metrics: readonly MetricKey[],
+  { timeZone, since }: Awaited<ReturnType<typeof findOwnWindow>>,
+) {
+  if (metrics.length === 0) return [];
+  const firstDay = addDays(localDate(parts.clock.now(), timeZone), 1 - TREND_DAYS);
+  const page = await parts.summaries.trend({
+    askedBy: toAsker(userId),
+    userId,
+    metrics,
+    timeZone,
+    range: { from: startOfDay(firstDay, timeZone), to: null },
+    since,
+    bucket: 'day',
+    // One more day, because the importers' clock may be ahead.
+    limit: (TREND_DAYS + 1) * metrics.length,
+    offset: 0,
+  });
+  return page.items.map((point) => presentPoint(point, 'day'));
+}

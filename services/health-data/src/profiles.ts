@@ -1,0 +1,164 @@
+import { startOfDay } from '@phds/catalog/local-time';
+import type { BloodType, Gender } from '@phds/catalog/wire-names';
+import { invalidRequest } from '@phds/service-kit/errors';
+import { readStatement } from '@phds/service-kit/postgres/statement';
+import { parseUserId } from '@phds/service-kit/user-id';
+import type pg from 'pg';
+import { writeForUser } from './database.ts';
+import { type Answer, toObjectAnswer } from './document.ts';
+import type { ImportKey } from './domain/import-progress.ts';
+import {
+  checkProfile,
+  DEFAULT_TIME_ZONE,
+  type Profile,
+  type ProfileChanges,
+  type ProfileDraft,
+} from './domain/profile.ts';
+import type { DataRequest } from './request.ts';
+
+export const UNKNOWN_PERSON: Profile = { name: null, gender: null, dateOfBirth: null, bloodType: null };
+
+/** The profile; all nulls for an unknown person. */
+export async function readProfile(
+  parts: { readonly profiles: Profiles },
+  { userId }: DataRequest,
+): Promise<Answer> {
+  const profile = await parts.profiles.find(userId);
+  return toObjectAnswer(profile ?? UNKNOWN_PERSON, profile === null ? 0 : 1);
+}
+
+/** Sets the fields of the draft. Throws INVALID_REQUEST naming each invalid field; then nothing is changed. */
+export async function putProfile(
+  profiles: Profiles,
+  userId: string,
+  draft: ProfileDraft,
+  during: ImportKey | null = null,
+): Promise<void> {
+  parseUserId(userId);
+  const { changes, violations } = checkProfile(draft);
+  if (violations.length > 0) throw invalidRequest(violations);
+  await profiles.put(userId, changes, during);
+}
+
+/** The user's zone, or UTC if none is set. */
+export async function getTimeZone(profiles: Profiles, userId: string): Promise<string> {
+  return (await profiles.findTimeZone(userId)) ?? DEFAULT_TIME_ZONE;
+}
+
+interface Grant {
+  readonly userId: string;
+  /** First day that the app may see (YYYY-MM-DD); null for no limit. */
+  readonly dataFrom: string | null;
+}
+
+/** Start of the grant's data window: midnight in the user's zone; null for no limit. */
+export async function findSince(profiles: Profiles, grant: Grant): Promise<Date | null> {
+  return grant.dataFrom === null ? null : (await findOwnWindow(profiles, grant)).since;
+}
+
+/** The user's zone, and the start of the grant's data window in it. */
+export async function findOwnWindow(
+  profiles: Profiles,
+  { userId, dataFrom }: Grant,
+): Promise<{ timeZone: string; since: Date | null }> {
+  const timeZone = await getTimeZone(profiles, userId);
+  return { timeZone, since: dataFrom === null ? null : startOfDay(dataFrom, timeZone) };
+}
+
+// No user has this many rows, and it fits into the database's integers.
+const MAX_OFFSET = 2 ** 31 - 1;
+
+/** The rows of a page. */
+export function toSlice(query: { readonly page: number; readonly pageSize: number }) {
+  return { limit: query.pageSize, offset: Math.min((query.page - 1) * query.pageSize, MAX_OFFSET) };
+}
+
+interface ProfileRow {
+  readonly name: string | null;
+  readonly gender: Gender | null;
+  readonly date_of_birth: string | null;
+  readonly blood_type: BloodType | null;
+}
+
+const PROFILE = 'SELECT name, gender, date_of_birth::text, blood_type FROM profile WHERE user_id = $1';
+const ZONE = 'SELECT time_zone FROM profile WHERE user_id = $1';
+
+type Columns = Omit<ProfileChanges, 'defaultTimeZone'>;
+
+const PUT = readStatement(new URL('sql/put-profile.sql', import.meta.url));
+
+/** Column of every field, in the order of the values of the statement. */
+const COLUMNS: { readonly [Field in keyof Columns]-?: string } = {
+  name: 'name',
+  gender: 'gender',
+  dateOfBirth: 'date_of_birth',
+  bloodType: 'blood_type',
+  timeZone: 'time_zone',
+};
+const FIELDS = Object.keys(COLUMNS) as (keyof Columns)[];
+
+export type Profiles = ReturnType<typeof createProfiles>;
+
+/** Profiles of people. Stored values were validated by the domain, so their codes are the domain's. */
+export function createProfiles(pool: pg.Pool) {
+  return {
+    /** Null when nothing is known. */
+    async find(userId: string): Promise<Profile | null> {
+      const { rows } = await pool.query<ProfileRow>({ name: 'profile', text: PROFILE, values: [userId] });
+      const [row] = rows;
+      if (row === undefined) return null;
+      const { name, gender, date_of_birth: dateOfBirth, blood_type: bloodType } = row;
+      return { name, gender, dateOfBirth, bloodType };
+    },
+    /** The user's zone; null if none is set. Every read limited by a grant starts with this query, so it is as cheap as possible. */
+    async findTimeZone(userId: string): Promise<string | null> {
+      const { rows } = await pool.query<{ time_zone: string | null }>({
+        name: 'time-zone',
+        text: ZONE,
+        values: [userId],
+      });
+      return rows[0]?.time_zone ?? null;
+    },
+    /** Sets the present fields and keeps the rest. Throws INVALID_REQUEST for a zone that the database does not know. */
+    async put(
+      userId: string,
+      { defaultTimeZone, ...given }: ProfileChanges,
+      during: ImportKey | null = null,
+    ): Promise<void> {
+      const write = async (client: pg.PoolClient) => {
+        if (typeof given.timeZone === 'string') await checkZone(client, given.timeZone);
+        const changes = { ...(await toDefault(client, userId, defaultTimeZone)), ...given };
+        const columns = FIELDS.filter((field) => field in changes).map((field) => COLUMNS[field]);
+        await client.query({ ...PUT, values: [userId, ...FIELDS.map((field) => changes[field]), columns] });
+      };
+      await writeForUser(pool, userId, write, { during });
+    },
+  };
+}
+
+const UNKNOWN_ZONE = '22023';
+
+/** The change that a default zone causes: none if the user has a zone, or if nothing could be summarised in it. */
+async function toDefault(
+  client: pg.ClientBase,
+  userId: string,
+  timeZone: string | null | undefined,
+): Promise<Columns> {
+  if (timeZone === null || timeZone === undefined) return {};
+  const own = await client.query('SELECT FROM profile WHERE user_id = $1 AND time_zone IS NOT NULL', [
+    userId,
+  ]);
+  if (own.rowCount !== 0) return {};
+  const known = await client.query('SELECT FROM pg_timezone_names WHERE lower(name) = lower($1)', [timeZone]);
+  return known.rowCount === 0 ? {} : { timeZone };
+}
+
+/** Postgres may lack a zone that JavaScript knows; nothing could be summarised in it. */
+async function checkZone(client: pg.ClientBase, timeZone: string): Promise<void> {
+  try {
+    await client.query('SELECT timezone($1, now())', [timeZone]);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== UNKNOWN_ZONE) throw error;
+    throw invalidRequest('timeZone', 'must be a time zone that the database knows');
+  }
+}

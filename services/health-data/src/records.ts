@@ -1,0 +1,385 @@
+import type { EndpointId } from '@phds/catalog/endpoints';
+import type { TimeBounds } from '@phds/catalog/fhir/dates';
+import { withinCalendar } from '@phds/catalog/instants';
+import { type AppError, notFound } from '@phds/service-kit/errors';
+import pg from 'pg';
+import { lowerBound, upperBound } from './database.ts';
+import { type Answer, type Page, type Slice, toListAnswer } from './document.ts';
+import { midnightUtc } from './domain/dates.ts';
+import { fieldsOf, type HealthRecordKind, type Stored } from './domain/health-records.ts';
+import type { IdPrefix } from './domain/public-id.ts';
+import { formatWithOffset } from './domain/time-zone.ts';
+import { EVERYTHING, notBefore, type Range, toDates, toInstants } from './domain/window.ts';
+import { findSince, type Profiles, toSlice } from './profiles.ts';
+import type { DataRequest } from './request.ts';
+
+export interface HealthRecordQuery extends Slice {
+  readonly userId: string;
+  /** Filters by the time or first day that orders the kind; ignored by medications, which have none. */
+  readonly range: Range;
+  /** For reports: the earliest first day of the covered period, as midnight UTC. */
+  readonly coverFrom?: Date | null;
+  /** For adherence entries: those of this medication. */
+  readonly medicationId?: string;
+}
+
+/** A dose with the name of its medication. */
+export type NamedDose = Stored<'adherence-entry'> & { readonly medication: string };
+
+/** A record as it is found among all of its kind. */
+export type Found<Kind extends HealthRecordKind> = Kind extends 'adherence-entry' ? NamedDose : Stored<Kind>;
+
+export interface DoseQuery {
+  readonly userId: string;
+  /** Earlier doses do not count; null for no limit. */
+  readonly since: Date | null;
+  readonly limit: number;
+}
+
+/** Records by the times that the FHIR interface shows. */
+export interface DatedRecordQuery {
+  readonly userId: string;
+  /** Row ids; null for every record. */
+  readonly ids: readonly string[] | null;
+  /** Limits of `from` and of `coverFrom` as in `HealthRecordQuery`; null for none. */
+  readonly since: Date | null;
+  readonly coverFrom: Date | null;
+  /** For adherence entries. */
+  readonly statuses: readonly string[] | null;
+  readonly when: TimeBounds;
+}
+
+interface HealthRecordParts {
+  readonly healthRecords: HealthRecords;
+  readonly profiles: Profiles;
+}
+
+/** A list of records: its kind, how a window applies, and how an item is presented. */
+interface HealthRecordList<Kind extends HealthRecordKind> {
+  readonly kind: Kind;
+  readonly prefix: IdPrefix;
+  /**
+   * How windows apply. `instant` and `report` respect the first day of a grant. `date` and `none` are facts that still hold: an
+   * allergy known since childhood is current, so a grant that starts later includes it.
+   */
+  readonly judgedBy: 'instant' | 'report' | 'date' | 'none';
+  /** The visible fields of an item besides its id; default: each under its name. */
+  readonly present?: (record: Stored<Kind>) => object;
+}
+
+type ReadList = (parts: HealthRecordParts, request: DataRequest) => Promise<Answer>;
+
+/** The endpoints that return lists of one kind of record. */
+export type HealthRecordEndpoint = Extract<
+  EndpointId,
+  'symptoms' | 'medications' | 'conditions' | 'allergies' | 'appointments' | 'mood' | 'reports' | 'ehr'
+>;
+
+const LISTS: Readonly<Record<HealthRecordEndpoint, ReadList>> = {
+  symptoms: listOf({ kind: 'symptom', prefix: 'sym', judgedBy: 'instant' }),
+  medications: listOf({ kind: 'medication', prefix: 'med', judgedBy: 'none' }),
+  conditions: listOf({ kind: 'condition', prefix: 'cnd', judgedBy: 'date' }),
+  allergies: listOf({ kind: 'allergy', prefix: 'alg', judgedBy: 'date' }),
+  appointments: listOf({
+    kind: 'appointment',
+    prefix: 'apt',
+    judgedBy: 'instant',
+    present: ({ title, startsAt, offsetMinutes, specialty, location }) => ({
+      title,
+      dateTime: formatWithOffset(startsAt, offsetMinutes),
+      specialty,
+      location,
+    }),
+  }),
+  mood: listOf({ kind: 'mood-entry', prefix: 'mood', judgedBy: 'instant' }),
+  reports: listOf({
+    kind: 'report',
+    prefix: 'rpt',
+    judgedBy: 'report',
+    present: ({ generatedAt, rangeFrom, rangeTo, summary }) => ({
+      generatedAt,
+      dateRange: { from: rangeFrom, to: rangeTo },
+      summary,
+    }),
+  }),
+  ehr: listOf({ kind: 'ehr-record', prefix: 'ehr', judgedBy: 'instant' }),
+};
+
+/** The list of one resource, in its public order. */
+export function readHealthRecords(
+  parts: HealthRecordParts,
+  endpoint: HealthRecordEndpoint,
+  request: DataRequest,
+): Promise<Answer> {
+  return LISTS[endpoint](parts, request);
+}
+
+/** The doses of one medication, newest first. NOT_FOUND if the user has no such medication. */
+export async function readAdherence(
+  parts: HealthRecordParts,
+  request: DataRequest,
+): Promise<Answer | AppError> {
+  const medicationId = request.ids.findRowId('med', request.medicationId);
+  if (medicationId === null || !(await parts.healthRecords.hasMedication(request.userId, medicationId))) {
+    return notFound();
+  }
+  const doses = { kind: 'adherence-entry', prefix: 'adh', judgedBy: 'instant', medicationId } as const;
+  return listOf(doses)(parts, request);
+}
+
+/** The newest doses of all medications as their adherence shows them, with the names of the medications. */
+export async function readNewestDoses(
+  { healthRecords }: Pick<HealthRecordParts, 'healthRecords'>,
+  query: DoseQuery,
+): Promise<{ total: number; newest: object[] }> {
+  const { items, total } = await healthRecords.listDoses(query);
+  const newest = items.map((dose) => ({
+    medication: dose.medication,
+    ...presentFields('adherence-entry', dose),
+  }));
+  return { total, newest };
+}
+
+function listOf<Kind extends HealthRecordKind>(
+  list: HealthRecordList<Kind> & { readonly medicationId?: string },
+): ReadList {
+  const { kind, prefix, judgedBy, medicationId } = list;
+  const { present = (record) => presentFields(kind, record) } = list;
+  return async (parts, request) => {
+    const page = await parts.healthRecords.list(kind, {
+      ...(await toHealthRecordQuery(judgedBy, parts.profiles, request)),
+      ...(medicationId === undefined ? {} : { medicationId }),
+    });
+    const publicIds = request.ids.toPublicIds(prefix, page.items);
+    const items = page.items.map((record, index) => ({ id: publicIds[index], ...present(record) }));
+    return toListAnswer(items, { ...request.parameters, total: page.total });
+  };
+}
+
+async function toHealthRecordQuery(
+  judgedBy: HealthRecordList<HealthRecordKind>['judgedBy'],
+  profiles: Profiles,
+  request: DataRequest,
+): Promise<HealthRecordQuery> {
+  const { userId, parameters, dataFrom } = request;
+  const { window } = parameters;
+  const rows = { userId, ...toSlice(parameters) };
+  if (judgedBy === 'none') return { ...rows, range: EVERYTHING_RANGE };
+  if (judgedBy === 'date') return { ...rows, range: toDates(window) };
+  const range = notBefore(toInstants(window), await findSince(profiles, request));
+  // A report generated today may cover earlier years, so the covered period must start inside the window too.
+  const coverFrom = judgedBy === 'report' && dataFrom !== null ? midnightUtc(dataFrom) : null;
+  return { ...rows, range, coverFrom };
+}
+
+const EVERYTHING_RANGE = toInstants(EVERYTHING);
+
+function presentFields(kind: HealthRecordKind, record: object): object {
+  const values = new Map<string, unknown>(Object.entries(record));
+  const shown = fieldsOf(kind).flatMap(([field, { name }]) =>
+    name === null ? [] : [[name, values.get(field)]],
+  );
+  return Object.fromEntries(shown);
+}
+
+export type HealthRecords = ReturnType<typeof createHealthRecords>;
+
+/** Reads records. Stored values were validated by the domain, so their codes are the domain's. */
+export function createHealthRecords(pool: pg.Pool) {
+  return {
+    /**
+     * Newest first, unknown `sinceOn` last; medications by name. Ties are ordered by the visible content, and by row id only if that
+     * is equal, because row ids depend on the user id.
+     */
+    list: <Kind extends HealthRecordKind>(kind: Kind, query: HealthRecordQuery) =>
+      list<Stored<Kind>>(pool, kind, tableOf(kind), query),
+    /**
+     * The newest by start, in no order: at least `limit` if there are, and all of the last time. Kinds without a full date ignore `when`
+     * and the limit. Doses are those of medications that the user has.
+     */
+    listNewest: <Kind extends HealthRecordKind>(kind: Kind, query: DatedRecordQuery & { limit: number }) =>
+      listNewest<Found<Kind>>(pool, kind, query),
+    /** The number of records that `listNewest` finds without a limit. */
+    count: (kind: HealthRecordKind, query: DatedRecordQuery) => count(pool, kind, query),
+    /** The newest doses of all medications that the user has, for the user's own view. */
+    listDoses: ({ userId, since, limit }: DoseQuery) => {
+      const query = { userId, range: { from: since, to: null }, limit, offset: 0 };
+      return list<NamedDose>(pool, 'adherence-entry', NAMED_DOSES, query, ['medication']);
+    },
+    async hasMedication(userId: string, id: string): Promise<boolean> {
+      const text = 'SELECT FROM medication WHERE user_id = $1 AND id = $2';
+      const { rowCount } = await pool.query({ name: 'has-medication', text, values: [userId, id] });
+      return rowCount !== 0;
+    },
+  };
+}
+
+/** An app reads doses by medication, so those of a medication that the user does not have are left out. */
+const NAMED_DOSES = `(
+  SELECT dose.*, medication.name AS medication
+  FROM adherence_entry AS dose JOIN medication ON medication.user_id = dose.user_id AND medication.id = dose.medication_id
+) AS dose`;
+
+const SINCE = { window: 'since_on', order: 'since_on DESC NULLS LAST, since_date' };
+const OCCURRED = { window: 'occurred_at', order: 'occurred_at DESC' };
+
+/** When a dose was taken, or was to be. */
+const TAKEN_OR_DUE = "CASE status WHEN 'taken' THEN coalesce(taken_at, at) ELSE at END";
+
+/** What a window limits, and what orders the records before their other fields do. */
+const ORDERS: Readonly<Record<HealthRecordKind, { readonly window: string | null; readonly order: string }>> =
+  {
+    symptom: OCCURRED,
+    medication: { window: null, order: 'sort_name' },
+    'adherence-entry': { window: 'at', order: 'at DESC, scheduled_at DESC, taken_at DESC' },
+    condition: SINCE,
+    allergy: SINCE,
+    appointment: { window: 'starts_at', order: 'starts_at DESC' },
+    'mood-entry': OCCURRED,
+    report: { window: 'generated_at', order: 'generated_at DESC, range_from DESC, range_to DESC' },
+    'ehr-record': OCCURRED,
+  };
+
+/** One statement returns the page and the total from one snapshot. */
+async function list<Item>(
+  pool: pg.Pool,
+  kind: HealthRecordKind,
+  table: string,
+  query: HealthRecordQuery,
+  more: readonly string[] = [],
+): Promise<Page<Item>> {
+  const values: unknown[] = [query.limit, query.offset];
+  const where = toConditions(kind, query, values).join(' AND ');
+  const order = toOrder(kind);
+  const columns = ['id', ...columnsOf(kind), ...more].join(', ');
+  const text = `
+    SELECT total, page.*
+    FROM (SELECT count(*)::int AS total FROM ${table} WHERE ${where}) AS counted
+    LEFT JOIN (
+      SELECT ${columns} FROM ${table} WHERE ${where} ORDER BY ${order} LIMIT $1 OFFSET $2
+    ) AS page ON true
+    ORDER BY ${order}`;
+  const { rows } = await pool.query<{ total: number; id: string | null }>({
+    text,
+    values,
+    types: DATES_AS_TEXT,
+  });
+  const items = rows.filter(({ id }) => id !== null).map((row) => toItem<Item>(row));
+  return { items, total: rows[0]?.total ?? 0 };
+}
+
+/** The times of a record that the FHIR interface shows, both inclusive; kinds with partial dates or none are not in it. */
+const SPANS: { readonly [Kind in HealthRecordKind]?: readonly [start: string, end: string] } = {
+  symptom: ['occurred_at', 'occurred_at'],
+  'adherence-entry': [TAKEN_OR_DUE, TAKEN_OR_DUE],
+  appointment: ['starts_at', 'starts_at'],
+  'mood-entry': ['occurred_at', 'occurred_at'],
+  report: ['range_from::timestamptz', "(range_to + 1)::timestamptz - interval '1 ms'"],
+  'ehr-record': ['occurred_at', 'occurred_at'],
+};
+
+async function listNewest<Item>(
+  pool: pg.Pool,
+  kind: HealthRecordKind,
+  query: DatedRecordQuery & { readonly limit: number },
+): Promise<Item[]> {
+  const values: unknown[] = [];
+  const where = toDatedConditions(kind, query, values);
+  const span = SPANS[kind];
+  const newest =
+    span && ` ORDER BY ${span[0]} DESC FETCH FIRST ($${values.push(query.limit)}) ROWS WITH TIES`;
+  const columns = ['id', ...columnsOf(kind), ...(kind === 'adherence-entry' ? ['medication'] : [])];
+  const text = `SELECT ${columns.join(', ')} FROM ${foundIn(kind)} WHERE ${where}${newest ?? ''}`;
+  const { rows } = await pool.query({ text, values, types: DATES_AS_TEXT });
+  return rows.map((row) => toItem<Item>({ ...row, total: 0 }));
+}
+
+async function count(pool: pg.Pool, kind: HealthRecordKind, query: DatedRecordQuery): Promise<number> {
+  const values: unknown[] = [];
+  const where = toDatedConditions(kind, query, values);
+  const text = `SELECT count(*)::int AS total FROM ${foundIn(kind)} WHERE ${where}`;
+  const { rows } = await pool.query<{ total: number }>({ text, values });
+  return rows[0]?.total ?? 0;
+}
+
+function foundIn(kind: HealthRecordKind): string {
+  return kind === 'adherence-entry' ? NAMED_DOSES : tableOf(kind);
+}
+
+function toDatedConditions(kind: HealthRecordKind, query: DatedRecordQuery, values: unknown[]): string {
+  const { userId, ids, since, coverFrom, statuses, when } = query;
+  const conditions = toConditions(kind, { userId, range: { from: since, to: null }, coverFrom }, values);
+  const add = (condition: string, value: unknown) => conditions.push(`${condition} $${values.push(value)}`);
+  const addAny = (column: string, type: string, value: unknown) =>
+    conditions.push(`${column} = ANY ($${values.push(value)}::${type}[])`);
+  if (ids !== null) addAny('id', 'uuid', ids);
+  if (statuses !== null) addAny('status', 'text', statuses);
+  const [start, end] = SPANS[kind] ?? [];
+  const addBound = (column: string | undefined, comparison: string, at: number | null) => {
+    if (column !== undefined && at !== null)
+      add(`${column} ${comparison}`, withinCalendar(new Date(at)).toISOString());
+  };
+  addBound(start, '>=', when.startFrom);
+  addBound(start, '<', when.startBefore);
+  addBound(end, '>=', when.endFrom);
+  addBound(end, '<', when.endBefore);
+  return conditions.join(' AND ');
+}
+
+/** Adds the values of the conditions to those of the statement. */
+function toConditions(
+  kind: HealthRecordKind,
+  query: Omit<HealthRecordQuery, keyof Slice>,
+  values: unknown[],
+): string[] {
+  const { userId, range, medicationId, coverFrom = null } = query;
+  const { window } = ORDERS[kind];
+  const conditions: string[] = [];
+  const add = (condition: string, value: unknown) => conditions.push(`${condition} $${values.push(value)}`);
+  add('user_id =', userId);
+  // Without a window, facts with an unknown start are included; a condition would exclude them.
+  if (window !== null && (range.from !== null || range.to !== null)) {
+    add(`${window} >=`, lowerBound(range.from));
+    add(`${window} <`, upperBound(range.to));
+  }
+  if (kind === 'report' && coverFrom !== null) add('range_from >=', lowerBound(coverFrom));
+  if (kind === 'adherence-entry' && medicationId !== undefined) add('medication_id =', medicationId);
+  return conditions;
+}
+
+/**
+ * Records of the same time or day are ordered by what an app sees of them. Row ids must not order what leaves (README); they only
+ * separate records that look alike, of which an app cannot tell which is which.
+ */
+function toOrder(kind: HealthRecordKind): string {
+  const seen = columnsOf(kind).filter((column) => column !== 'medication_id');
+  return [ORDERS[kind].order, ...seen, 'id'].join(', ');
+}
+
+/** A date would otherwise become a `Date` at midnight of the process's zone. */
+const DATES_AS_TEXT: pg.CustomTypesConfig = {
+  getTypeParser: (type, format) =>
+    type === pg.types.builtins.DATE ? (text: string) => text : pg.types.getTypeParser(type, format),
+};
+
+function toItem<Item>({ total: _, ...row }: object & { readonly total: number }): Item {
+  const fields = Object.entries(row).map(([column, value]) => [toField(column), value]);
+  return Object.fromEntries(fields);
+}
+
+export function tableOf(kind: HealthRecordKind): string {
+  return kind.replaceAll('-', '_');
+}
+
+export function columnsOf(kind: HealthRecordKind): string[] {
+  return fieldsOf(kind).map(([name]) => toColumn(name));
+}
+
+/** `occurredAt` is stored in `occurred_at`. */
+export function toColumn(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function toField(column: string): string {
+  return column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,26 @@
+import { hash } from 'node:crypto';
+import type { HealthRecordKind } from './domain/health-records.ts';
+import { toUuid } from './domain/public-id.ts';
+import type { ReadingKey } from './domain/reading.ts';
+
+// These ids never leave the service: anybody who knows a person's data could use them to test guesses of the user id
+// (public-ids.ts).
+
+/** The id of a reading's row: 128 bits of the SHA-256 of its natural key, so that a repeated import finds its own rows. */
+export function toReadingId(userId: string, { metric, startAt, endAt, source }: ReadingKey): string {
+  return toId(['reading', userId, metric.key, startAt.getTime(), endAt.getTime(), source]);
+}
+
+/** The id of a record's row, computed in the same way. */
+export function toHealthRecordId(
+  userId: string,
+  kind: HealthRecordKind,
+  source: string,
+  key: string,
+): string {
+  return toId([kind, userId, source, key]);
+}
+
+function toId(naturalKey: readonly (string | number)[]): string {
+  return toUuid(hash('sha256', JSON.stringify(naturalKey), 'hex'));
+}

@@ -1,0 +1,166 @@
+import type { Category } from '@phds/catalog/categories';
+import { findMetricByName, getMetric, type MetricKey } from '@phds/catalog/metrics';
+import type { Turns } from '@phds/service-kit/batcher';
+import { AppError } from '@phds/service-kit/errors';
+import type pg from 'pg';
+import type { PutResult } from './batches.ts';
+import type { HealthRecordDraft } from './domain/health-records.ts';
+import type { ProfileDraft } from './domain/profile.ts';
+import type { ReadingDraft } from './domain/reading.ts';
+import { toArrival, toCorrection } from './domain/sandbox-reading.ts';
+import { deleteReadings, putReadings, type ReadingIngestion } from './ingest-readings.ts';
+import { putHealthRecords, type RecordIngestion } from './ingest-records.ts';
+import { type Profiles, putProfile } from './profiles.ts';
+import type { PublicIds } from './public-ids.ts';
+
+/** Data of a made-up person. The same person and times always give the same data. */
+export interface Life {
+  /** Null when there is none, or none to add. */
+  readonly profile: ProfileDraft | null;
+  readonly readings: Iterable<ReadingDraft>;
+  readonly records: Iterable<HealthRecordDraft>;
+}
+
+// The made-up people of a sandbox deployment, and the changes of their readings that a developer lets happen.
+
+export interface SandboxParts extends ReadingIngestion, RecordIngestion {
+  readonly profiles: Profiles;
+  readonly people: SandboxPeople;
+  /** Makes up what is known of a person until now. */
+  readonly makeUp: (userId: string, until: Date) => Life;
+  readonly publicIds: PublicIds;
+}
+
+/** While a batch is made, all other calls wait. This many readings take some 20 ms. */
+const READINGS_AT_ONCE = 1_000;
+const RECORDS_AT_ONCE = 500;
+
+/**
+ * Makes a person's data unless there is some. Concurrent calls for one person share one preparation, and `turns` limits how many people's
+ * data is made at once. The profile is stored last and tells that the data is complete. A repeat after an interruption stores the rest,
+ * because readings and records have natural keys.
+ */
+export function createPreparation(parts: SandboxParts, turns: Turns): (userId: string) => Promise<void> {
+  const running = new Map<string, Promise<void>>();
+  const prepare = async (userId: string) => {
+    if (await parts.people.hasProfile(userId)) return;
+    await turns(userId, () => storeLife(parts, userId, parts.makeUp(userId, parts.clock.now())));
+  };
+  return (userId) => {
+    const started = running.get(userId) ?? prepare(userId).finally(() => running.delete(userId));
+    running.set(userId, started);
+    return started;
+  };
+}
+
+async function storeLife(parts: SandboxParts, userId: string, life: Life): Promise<void> {
+  for await (const readings of toBatches(life.readings, READINGS_AT_ONCE)) {
+    refuseRefusals(await putReadings(parts, userId, readings));
+  }
+  for await (const records of toBatches(life.records, RECORDS_AT_ONCE)) {
+    refuseRefusals(await putHealthRecords(parts, userId, records));
+  }
+  if (life.profile !== null) await putProfile(parts.profiles, userId, life.profile);
+}
+
+function refuseRefusals({ refusals: [first] }: PutResult): void {
+  if (first !== undefined) throw new Error(`made-up item ${first.index} was refused: ${first.reason}`);
+}
+
+/** Other work has its turn after each batch. */
+async function* toBatches<Item>(items: Iterable<Item>, size: number): AsyncGenerator<Item[]> {
+  let batch: Item[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    await new Promise((resolve) => setImmediate(resolve));
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** What a developer lets happen to a person's readings. */
+export type DataTrigger = 'arrive' | 'correct' | 'delete';
+
+/** A reading that was changed, as an app names it. */
+export interface ChangedReading {
+  readonly category: Category;
+  readonly id: string;
+}
+
+/**
+ * Changes one reading of the first of these categories that has one; a new one arrives in the first. Returns which reading of the app it is;
+ * null if nothing is different. Throws `conflict` when there is nothing to change.
+ */
+export async function changeData(
+  parts: SandboxParts,
+  who: { readonly userId: string; readonly clientId: string },
+  trigger: DataTrigger,
+  categories: readonly [Category, ...Category[]],
+): Promise<ChangedReading | null> {
+  const { userId, clientId } = who;
+  const toChanged = (category: Category, row: { readonly id: string }) => {
+    const [id = ''] = parts.publicIds(clientId).toPublicIds('rdg', [row]);
+    return { category, id };
+  };
+  if (trigger === 'arrive') {
+    const [category] = categories;
+    const arrival = toArrival(category, parts.clock.now());
+    if (!isWritten(await putReadings(parts, userId, [arrival]))) return null;
+    const row = await parts.people.findNewest(userId, category, parts.clock.now());
+    return row === null ? null : toChanged(category, row);
+  }
+  for (const category of categories) {
+    const row = await parts.people.findNewest(userId, category, null);
+    if (row === null) continue;
+    const { id: _, ...newest } = row;
+    const metric = findMetricByName(newest.type);
+    if (metric === null) throw new Error(`${newest.type} is no metric type`);
+    const isChanged =
+      trigger === 'delete'
+        ? (await deleteReadings(parts, userId, [newest], [])) > 0
+        : isWritten(await putReadings(parts, userId, [toCorrection(newest, metric)]));
+    return isChanged ? toChanged(category, row) : null;
+  }
+  throw new AppError('conflict', 'The person has no reading that could be changed.');
+}
+
+function isWritten({ inserted, updated }: { inserted: number; updated: number }): boolean {
+  return inserted + updated > 0;
+}
+
+const HAS_PROFILE = 'SELECT FROM profile WHERE user_id = $1';
+
+const FIND_NEWEST = `
+  SELECT id, type, start_at AS start, end_at AS "end", value, source FROM reading
+  WHERE user_id = $1 AND category = $2 AND value IS NOT NULL AND start_at <= coalesce($3, 'infinity'::timestamptz)
+  ORDER BY start_at DESC, id DESC LIMIT 1`;
+
+interface NewestRow {
+  readonly id: string;
+  readonly type: MetricKey;
+  readonly start: Date;
+  readonly end: Date;
+  readonly value: number;
+  readonly source: string;
+}
+
+export type SandboxPeople = ReturnType<typeof createSandboxPeople>;
+
+/** What the sandbox asks about people's data. */
+export function createSandboxPeople(pool: pg.Pool) {
+  return {
+    hasProfile: async (userId: string) => (await pool.query(HAS_PROFILE, [userId])).rowCount === 1,
+    /** The newest reading of a category that has a value and starts by then (null: ever), with its row id; null if there is none. */
+    async findNewest(
+      userId: string,
+      category: Category,
+      until: Date | null,
+    ): Promise<(ReadingDraft & { readonly id: string; readonly value: number }) | null> {
+      const { rows } = await pool.query<NewestRow>(FIND_NEWEST, [userId, category, until]);
+      const [row] = rows;
+      return row === undefined ? null : { ...row, type: getMetric(row.type).name, unit: '' };
+    },
+  };
+}

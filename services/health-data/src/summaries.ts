@@ -1,0 +1,249 @@
+import { getMetric, METRICS, type Metric, type MetricKey, roundToDecimals } from '@phds/catalog/metrics';
+import type { TrendBucket } from '@phds/catalog/wire-names';
+import { createTurns, type TurnLimits, type Turns } from '@phds/service-kit/batcher';
+import type { Clock } from '@phds/service-kit/clock';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import { toHalf } from '@phds/service-kit/postgres/postgres';
+import type pg from 'pg';
+import { lowerBound, readWithin } from './database.ts';
+import type { Page, Slice } from './document.ts';
+import { type Answer, toListAnswer, toTimedObjectAnswer } from './document.ts';
+import { cutToRange, type MetricSummary, type TrendPoint, toStatistics } from './domain/summary.ts';
+import { formatWithOffset } from './domain/time-zone.ts';
+import { INVERTED, isInvertedIn, notBefore, toInstantsIn } from './domain/window.ts';
+import { findOwnWindow, findSince, type Profiles, toSlice } from './profiles.ts';
+import type { DataRequest } from './request.ts';
+import { type SummaryQuery, type SummaryStatement, toAggregation, toTrend } from './summary-statements.ts';
+
+interface SummaryParts {
+  readonly summaries: Summaries;
+  readonly profiles: Profiles;
+  readonly clock: Clock;
+}
+
+/** The summary of all readings: one entry for each metric type, in catalog order. */
+export async function readAggregations(
+  parts: SummaryParts,
+  request: DataRequest,
+): Promise<Answer | AppError> {
+  const query = await toSummaryQuery(parts.profiles, request);
+  if (query instanceof AppError) return query;
+  const { from, to } = notBefore(query.range, query.since);
+  const summaries = await parts.summaries.summarise(query);
+  const metrics = summaries.map((summary) => presentSummary(summary, from));
+  const data = {
+    from: from?.toISOString() ?? null,
+    to: to?.toISOString() ?? null,
+    timeZone: query.timeZone,
+    generatedAt: parts.clock.now().toISOString(),
+    metrics,
+  };
+  return toTimedObjectAnswer(data, 'generatedAt', metrics.length);
+}
+
+/** Hourly or daily points, newest first. */
+export async function readTrends(parts: SummaryParts, request: DataRequest): Promise<Answer | AppError> {
+  const { parameters } = request;
+  const { bucket } = parameters;
+  const query = await toSummaryQuery(parts.profiles, request);
+  if (query instanceof AppError) return query;
+  const page = await parts.summaries.trend({ ...query, bucket, ...toSlice(parameters) });
+  const seen = notBefore(query.range, query.since);
+  const items = page.items.map((point) => presentPoint(cutToRange(point, seen, query.timeZone), bucket));
+  return toListAnswer(items, { ...parameters, total: page.total });
+}
+
+async function toSummaryQuery(profiles: Profiles, request: DataRequest): Promise<SummaryQuery | AppError> {
+  const { askedBy, userId, parameters } = request;
+  const { window, metric } = parameters;
+  const { timeZone, since } = await findZoneAndSince(profiles, request);
+  if (isInvertedIn(window, timeZone)) return invalidRequest([INVERTED]);
+  return {
+    askedBy,
+    userId,
+    metrics: metric === null ? METRICS.map(({ key }) => key) : [metric.key],
+    timeZone,
+    range: toInstantsIn(window, timeZone),
+    since,
+  };
+}
+
+async function findZoneAndSince(profiles: Profiles, request: DataRequest) {
+  const { timeZone } = request.parameters;
+  if (timeZone === null) return findOwnWindow(profiles, request);
+  return { timeZone, since: await findSince(profiles, request) };
+}
+
+function presentSummary(summary: MetricSummary, from: Date | null) {
+  const { latest } = summary;
+  // The newest day of an additive type may start before the window does.
+  const latestAt = from !== null && latest.at < from ? from : latest.at;
+  const metric = getMetric(summary.metric);
+  const { average, min, max, sum } = toStatistics(metric, summary);
+  return {
+    type: metric.name,
+    category: metric.category,
+    unit: metric.unit,
+    basis: metric.kind === 'additive' ? 'day' : 'reading',
+    count: summary.count,
+    latest: {
+      value: roundToDecimals(latest.value, metric.decimals),
+      timestamp: latestAt.toISOString(),
+    },
+    average,
+    min,
+    max,
+    sum,
+    referenceRange: metric.referenceRange,
+    outOfRange: presentOutOfRange(metric, summary),
+  };
+}
+
+function presentOutOfRange(metric: Metric, { below, above }: MetricSummary) {
+  return metric.referenceRange === null ? null : { below, above, total: below + above };
+}
+
+/** A trend point with exactly the public fields. */
+export function presentPoint(point: TrendPoint, bucket: TrendBucket) {
+  const metric = getMetric(point.metric);
+  const { average, min, max, sum } = toStatistics(metric, point);
+  return {
+    type: metric.name,
+    bucket,
+    start: formatWithOffset(point.start, point.startOffsetMinutes),
+    end: formatWithOffset(point.end, point.endOffsetMinutes),
+    unit: metric.unit,
+    count: point.count,
+    value: metric.kind === 'additive' ? sum : average,
+    average,
+    min,
+    max,
+    sum,
+  };
+}
+
+/** Limits of large summaries. */
+export interface ScanLimits extends Pick<TurnLimits, 'maxQueued' | 'maxWaitMs'> {
+  /** Milliseconds. */
+  readonly statementTimeoutMs: number;
+}
+
+/** Maximum number of these at once, if the pool has twice as many connections; one app uses at most half of the slots. */
+const SCANS = 4;
+
+/** Summaries of longer periods of more readings than this are large: they take up to a second. */
+const LARGE_MS = 2 * 366 * 86_400_000;
+const LARGE_READINGS = 300_000;
+
+const COUNT = `
+  SELECT coalesce(sum(count), 0)::float8 AS total FROM reading_count
+  WHERE user_id = $1 AND type = ANY($2::text[]) AND span = $3 AND start_at >= $4::timestamptz`;
+
+export type Summaries = ReturnType<typeof createSummaries>;
+
+/**
+ * Computes summaries from quarter hours, and from readings where a window cuts one. For additive types, duplicates are removed
+ * first: in each local hour the source with the largest sum counts; for sleep in each local date of waking up, because one
+ * interval spans many hours. The duration grows with the number of
+ * quarter hours, so only a few large ones run at once, shared fairly between apps, and other work finds connections. Other statements
+ * take turns in `reads`.
+ */
+export function createSummaries(pool: pg.Pool, limits: ScanLimits, reads?: Turns) {
+  const atOnce = Math.min(SCANS, toHalf(pool));
+  const turns = createTurns({ ...limits, atOnce, perKey: Math.ceil(atOnce / 2) });
+  const isLarge = async ({ userId, metrics, range, since }: SummaryQuery) => {
+    const { from, to } = notBefore(range, since);
+    if (from !== null && to !== null && to.getTime() - from.getTime() <= LARGE_MS) return false;
+    const values = [userId, metrics, from === null ? 'all' : 'day', lowerBound(from)];
+    const { rows } = await pool.query<{ total: number }>({ name: 'count-summarised', text: COUNT, values });
+    return (rows[0]?.total ?? 0) > LARGE_READINGS;
+  };
+  const ask = async <Row extends pg.QueryResultRow>(query: SummaryQuery, statement: SummaryStatement) => {
+    const { askedBy } = query;
+    if (await isLarge(query)) {
+      const scan = (client: pg.ClientBase) => asked(client.query<Row>(statement));
+      return (await turns(askedBy, () => readWithin(pool, limits.statementTimeoutMs, scan))).rows;
+    }
+    const ask = () => asked(pool.query<Row>(statement));
+    return (await (reads?.(askedBy, ask) ?? ask())).rows;
+  };
+  return {
+    /** One for each metric type with readings, in the order of `metrics`. */
+    async summarise(query: SummaryQuery): Promise<readonly MetricSummary[]> {
+      const rows = await ask<SummaryRow>(query, toAggregation(query));
+      const byType = new Map(rows.map((row) => [row.type, toSummary(row)]));
+      return query.metrics.flatMap((metric) => byType.get(metric) ?? []);
+    },
+    /** Newest first, then in the order of `metrics`; buckets without readings are omitted. */
+    async trend(query: SummaryQuery & Slice & { readonly bucket: TrendBucket }): Promise<Page<TrendPoint>> {
+      const rows = await ask<PointRow | NoPoint>(query, toTrend(query));
+      return { items: rows.filter(isPoint).map(toPoint), total: rows[0]?.total ?? 0 };
+    },
+  };
+}
+
+const UNKNOWN_ZONE = '22023';
+
+/** Postgres may lack a zone that JavaScript knows; that is an invalid parameter, not an internal error. */
+async function asked<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== UNKNOWN_ZONE) throw error;
+    throw invalidRequest('timeZone', 'is not a known time zone');
+  }
+}
+
+interface SummaryRow {
+  type: MetricKey;
+  count: number;
+  sum: number;
+  min: number;
+  max: number;
+  below: number;
+  above: number;
+  at: Date;
+  latest: number;
+}
+
+function toSummary(row: SummaryRow): MetricSummary {
+  const { type: metric, count, sum, min, max, below, above } = row;
+  return { metric, count, sum, min, max, below, above, latest: { value: row.latest, at: row.at } };
+}
+
+interface PointRow {
+  total: number;
+  type: MetricKey;
+  start: Date;
+  end: Date;
+  count: number;
+  sum: number;
+  min: number;
+  max: number;
+  start_offset: number;
+  end_offset: number;
+}
+
+interface NoPoint {
+  total: number;
+  type: null;
+}
+
+function isPoint(row: PointRow | NoPoint): row is PointRow {
+  return row.type !== null;
+}
+
+function toPoint(row: PointRow): TrendPoint {
+  const { type: metric, start, end, count, sum, min, max } = row;
+  return {
+    metric,
+    start,
+    startOffsetMinutes: Math.trunc(row.start_offset / 60),
+    end,
+    endOffsetMinutes: Math.trunc(row.end_offset / 60),
+    count,
+    sum,
+    min,
+    max,
+  };
+}
