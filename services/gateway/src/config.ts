@@ -1,7 +1,7 @@
 import { readConfig } from '@phds/service-kit/settings/config';
 import { refuseSandboxWithPeople, requireRedisTls } from '@phds/service-kit/settings/settings';
 import type { z } from 'zod';
-import { gatewaySettings } from './settings.ts';
+import { CONSTANTS, gatewaySettings } from './settings.ts';
 
 /** The settings of the gateway. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = gatewaySettings.superRefine((settings, context) => {
@@ -60,6 +60,7 @@ export interface OpenidSettings {
 
 export type Config = Readonly<
   Settings &
+    typeof CONSTANTS &
     Record<'LIMIT_USER_ALL_APPS_PER_MINUTE', number> & {
       /** Null when nobody can sign in here. */
       openid: OpenidSettings | null;
@@ -71,6 +72,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Config {
   const settings = readConfig(configSchema, env);
   const { LIMIT_APP_USER_PER_MINUTE: ofUser } = settings;
   return Object.freeze({
+    ...CONSTANTS,
     ...settings,
     LIMIT_USER_ALL_APPS_PER_MINUTE: settings.LIMIT_USER_ALL_APPS_PER_MINUTE ?? 3 * ofUser,
     openid: toOpenidSettings(settings),

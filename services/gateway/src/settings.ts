@@ -66,14 +66,8 @@ const connectionSettings = {
   MAX_HEADER_BYTES: integer(16 * 1024, { min: 4 * 1024, unit: 'bytes' }).describe(
     'Maximum size of the header of a request.',
   ),
-  STALLED_CONNECTION_MS: durationMs(30_000).describe(
-    'Time without a byte in either direction after which a connection with a request is closed.',
-  ),
   KEEP_ALIVE_SECONDS: integer(75, { min: 1, max: 3_600, unit: 's' }).describe(
     'Time for which a connection without a request is kept ([which value](in-front.md#connections-that-are-kept)).',
-  ),
-  MIN_READ_BYTES_PER_SECOND: integer(4_096, { min: 1, unit: 'bytes a second' }).describe(
-    'Minimum average pace at which a client reads, after `STALLED_CONNECTION_MS`; slower ones are disconnected.',
   ),
   MAX_CONNECTIONS: integer(2_000, { min: 1, unit: 'connections' }).describe(
     'Maximum number of connections to the public port, idle ones included; further ones are closed.',
@@ -203,20 +197,6 @@ const signIn = {
   OIDC_DEADLINE_MS: durationMs(5_000).describe('Maximum wait for an answer of the provider.'),
 } as const;
 
-/** The cache of access tokens, and the traffic besides requests. */
-const cacheAndReports = {
-  CACHE_MAX_TOKENS: integer(50_000, { min: 1, unit: 'access tokens' }).describe('Size of the token cache.'),
-  CACHE_TTL_MS: integer(50_000, { max: REVOCATION_PROPAGATION_SECONDS * 1000 - 5_000, unit: 'ms' }).describe(
-    'Maximum lifetime of a cached access token; the minimum is half of it.',
-  ),
-  USAGE_INTERVAL_MS: durationMs(5_000).describe(
-    'Interval at which counts of refused requests are sent to consent.',
-  ),
-  REQUEST_LOG_INTERVAL_MS: durationMs(1_000).describe(
-    'Interval at which the request log of the apps is moved to Redis.',
-  ),
-} as const;
-
 /** Every setting of the gateway, before those that depend on each other are compared. */
 export const gatewaySettings = z.object({
   ...commonSettings,
@@ -251,12 +231,13 @@ export const gatewaySettings = z.object({
     'Maximum wait for Redis; after it, the gateway goes on alone.',
   ),
   ...limits,
-  AUTH_FAILURE_FLOOR_MS: durationMs(25).describe('Minimum time before a failed authentication is answered.'),
   TRUST_PROXY: integer(0, { max: 10, unit: 'proxies' }).describe(
     'Number of proxies in front ([which address counts](in-front.md)).',
   ),
   ...connectionSettings,
-  ...cacheAndReports,
+  CACHE_TTL_MS: integer(50_000, { max: REVOCATION_PROPAGATION_SECONDS * 1000 - 5_000, unit: 'ms' }).describe(
+    'Maximum lifetime of a cached access token; the minimum is half of it.',
+  ),
   RECEIPT_PUBLIC_KEYS: publicKeys
     .meta({ unit: 'JWKS of Ed25519 keys', fallback: 'none' })
     .describe('Present and earlier public keys of consent receipts, published at `/.well-known/jwks.json`.'),
@@ -267,3 +248,18 @@ export const gatewaySettings = z.object({
     .meta({ unit: 'date', fallback: 'none: not planned' })
     .describe('When version 1 is removed.'),
 });
+
+/** What no operator has to set. Tests override it. */
+export const CONSTANTS = {
+  /** Time without a byte in either direction after which a connection with a request is closed. */
+  STALLED_CONNECTION_MS: 30_000,
+  /** Minimum average pace at which a client reads, after STALLED_CONNECTION_MS; slower ones are disconnected. */
+  MIN_READ_BYTES_PER_SECOND: 4_096,
+  /** Minimum time before a failed authentication is answered. */
+  AUTH_FAILURE_FLOOR_MS: 25,
+  CACHE_MAX_TOKENS: 50_000,
+  /** Interval at which counts of refused requests are sent to consent. */
+  USAGE_INTERVAL_MS: 5_000,
+  /** Interval at which the request log of the apps is moved to Redis. */
+  REQUEST_LOG_INTERVAL_MS: 1_000,
+};

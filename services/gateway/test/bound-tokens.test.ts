@@ -13,7 +13,7 @@ import { ask, documentOf, liveToken, shareTestGateway, startTestGateway, throwin
 const PUBLIC_URL = 'https://phds.example';
 const PATH = '/api/v1/health-data/heart';
 const FLOOR_MS = 600_000;
-const gateway = shareTestGateway({ PUBLIC_URL, AUTH_FAILURE_FLOOR_MS: String(FLOOR_MS) });
+const gateway = shareTestGateway({ PUBLIC_URL }, { constants: { AUTH_FAILURE_FLOOR_MS: FLOOR_MS } });
 const [key, other, ofP384, ofRsa] = await Promise.all([
   createProofKey(),
   createProofKey(),
@@ -192,7 +192,10 @@ test('a proof with a wrong claim costs no call', async () => {
 });
 
 test('the developer gets the number of requests with a live token whose key they did not prove, and of no other', async () => {
-  await using slow = await startTestGateway({ PUBLIC_URL, USAGE_INTERVAL_MS: '3600000' }, live());
+  await using slow = await startTestGateway(
+    { PUBLIC_URL },
+    { ...live(), constants: { USAGE_INTERVAL_MS: 3_600_000 } },
+  );
   const from = async (headers: Record<string, string>, path = PATH) =>
     (await slow.fetch(path, { headers })).status;
   const used = withProof(await prove());

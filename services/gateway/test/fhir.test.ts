@@ -462,7 +462,7 @@ describe('the public documents', () => {
 });
 
 test('requests are counted by type, in metrics and as refusals of the app', async () => {
-  await using other = await startTestGateway({ USAGE_INTERVAL_MS: '10' });
+  await using other = await startTestGateway({}, { constants: { USAGE_INTERVAL_MS: 10 } });
   other.backends.answer({ introspect: () => liveToken(), read: throwing(new AppError('not_found')) });
   for (const path of ['/Observation/rdg-1', '/Patient/pat-7/Condition', '/secret', '/Condition/rdg-1/x'])
     await ask(other, R4 + path, { headers: bearer() });

@@ -107,7 +107,10 @@ describe('a gateway', () => {
   let gateway: TestGateway;
 
   beforeEach(async () => {
-    gateway = await startTestGateway({ USAGE_INTERVAL_MS: '10', LIMIT_APP_USER_PER_MINUTE: '8' });
+    gateway = await startTestGateway(
+      { LIMIT_APP_USER_PER_MINUTE: '8' },
+      { constants: { USAGE_INTERVAL_MS: 10 } },
+    );
     gateway.backends.answer({
       introspect: () => liveToken({ principal: { scopes: ['read:mood', 'read:medications'] } }),
       read: ({ endpoint }) => {
@@ -197,7 +200,7 @@ describe('a gateway', () => {
   );
 
   test('are sent when the gateway stops', async () => {
-    await using slow = await startTestGateway({ USAGE_INTERVAL_MS: '3600000' });
+    await using slow = await startTestGateway({}, { constants: { USAGE_INTERVAL_MS: 3_600_000 } });
     slow.backends.answer({ introspect: () => liveToken() });
     const response = await slow.fetch('/api/v1/mood?page=0', { headers: bearer() });
     expect(response.status).toBe(400);

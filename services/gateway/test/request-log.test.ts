@@ -310,9 +310,10 @@ describe('the list of requests', () => {
 
     test('the requests at all gateways are listed at each, outlive a gateway, and expire', async () => {
       await using redis = await createTestRedis();
-      const env = { REDIS_URL: redis.url, REQUEST_LOG_INTERVAL_MS: '10' };
-      gateway = await startTestGateway(env);
-      await using other = await startTestGateway(env);
+      const env = { REDIS_URL: redis.url };
+      const often = { constants: { REQUEST_LOG_INTERVAL_MS: 10 } };
+      gateway = await startTestGateway(env, often);
+      await using other = await startTestGateway(env, often);
       for (const each of [gateway, other]) each.backends.answer(live);
       await gateway.fetch('/api/v1/mood', { headers: bearer(token) });
       await other.fetch('/api/v1/profile', { headers: bearer(token) });

@@ -15,15 +15,18 @@ import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
 import { readEnvironment } from '../src/config.ts';
 import { createService } from '../src/service.ts';
+import type { CONSTANTS } from '../src/settings.ts';
 import { type Answers, startFakeBackends } from './fake-backends.ts';
 
 /** A real gateway in front of fake services. */
 export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 
-/** `atStart` is what the services answer from the beginning; `issuer` is by default the gateway's. */
+/** What the services answer from the beginning. `issuer` is by default the gateway's. */
+type AtStart = Answers & { readonly issuer?: string; readonly constants?: Partial<typeof CONSTANTS> };
+
 export async function startTestGateway(
   env: Readonly<Record<string, string>> = {},
-  { issuer, ...atStart }: Answers & { readonly issuer?: string } = {},
+  { issuer, constants = {}, ...atStart }: AtStart = {},
 ) {
   await using stack = new AsyncDisposableStack();
   const backends = stack.use(await startFakeBackends());
@@ -51,15 +54,18 @@ export async function startTestGateway(
   backends.issuer = issuer ?? config.PUBLIC_URL;
   backends.answer(atStart);
   const service = stack.use(
-    await createService(config, {
-      clock,
-      log: createLogger({
-        service: 'gateway',
-        level: 'debug',
-        destination: { write: (line) => void log.push(line) },
-      }),
-      pause: async (milliseconds) => void pauses.push(milliseconds),
-    }),
+    await createService(
+      { ...config, ...constants },
+      {
+        clock,
+        log: createLogger({
+          service: 'gateway',
+          level: 'debug',
+          destination: { write: (line) => void log.push(line) },
+        }),
+        pause: async (milliseconds) => void pauses.push(milliseconds),
+      },
+    ),
   );
   const url = `http://127.0.0.1:${service.port}`;
   const owned = stack.move();
@@ -87,8 +93,11 @@ export async function startTestGateway(
  * One gateway for all tests of a file or a `describe`. It runs from their `beforeAll` to their end. Each test begins without calls, answers
  * and cached tokens.
  */
-export function shareTestGateway(env: Readonly<Record<string, string>> = {}): TestGateway {
-  const gateway = share(() => startTestGateway(env));
+export function shareTestGateway(
+  env: Readonly<Record<string, string>> = {},
+  atStart: AtStart = {},
+): TestGateway {
+  const gateway = share(() => startTestGateway(env, atStart));
   beforeEach(() => clear(gateway));
   return gateway;
 }

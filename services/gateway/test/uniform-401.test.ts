@@ -179,7 +179,7 @@ describe('under /oauth every cause gets the same bytes', () => {
 });
 
 test('no failed authentication is answered before the minimum time', async () => {
-  await using slow = await startTestGateway({ AUTH_FAILURE_FLOOR_MS: '600000' });
+  await using slow = await startTestGateway({}, { constants: { AUTH_FAILURE_FLOOR_MS: 600_000 } });
   slow.backends.answer({ issueToken: refuse, openAuthorization: refuse });
   await slow.fetch('/api/v1/profile');
   await slow.fetch('/developer/apps');

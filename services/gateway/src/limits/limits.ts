@@ -3,8 +3,9 @@
  * further ones if its work costs more. What an app's jobs do has limits of its own, so that a job cannot use up what the app's people need.
  *
  * How: rate-limiter-flexible counts in Redis for all gateways, and in this process when Redis does not answer. A gateway takes a lease of
- * 1 % of a limit at once, so most requests need no call, and a key that is used up is refused here until its window ends. All gateways
- * together never allow more than the limit; what one leases and does not use within the window, at most that 1 %, is lost.
+ * 1 % of a limit at once, so most requests need no call. The lease also shows when a key is used up, so the library's own blocking is not
+ * used. All gateways together never allow more than the limit; what one leases and does not use within the window, at most that 1 %, is
+ * lost.
  *
  * Not: requests do not wait, and windows are fixed: around the end of one, twice the limit can pass.
  */
