@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { device, element, metadata, recordXml } from '@phds/test-kit/apple-exports';
 import { ExportParser } from '../../src/importers/apple/export-parser.ts';
-import { mapEcg, mapElement, type Outcome } from '../../src/importers/apple/records.ts';
+import { mapEcg, mapElement } from '../../src/importers/apple/records.ts';
 import { SourceLabels } from '../../src/importers/apple/source-labels.ts';
 import { findInstant } from '../../src/importers/ingest/dates.ts';
+import type { Outcome } from '../../src/importers/ingest/importer.ts';
 
 /** The outcomes of one element. */
 function map(xml: string): readonly Outcome[] {

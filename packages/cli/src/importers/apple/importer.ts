@@ -1,9 +1,10 @@
 import {
+  handOver,
   type Importer,
   type ImportRequest,
   type ImportSink,
   type ImportSource,
-  type Origin,
+  type Outcome,
   UnusableFile,
   withoutItems,
 } from '../ingest/importer.ts';
@@ -18,7 +19,7 @@ import {
   UNREAD_FILES,
   type UnreadKind,
 } from './export-source.ts';
-import { ECG_HEADER_BYTES, mapEcg, mapElement, type Outcome, refused } from './records.ts';
+import { ECG_HEADER_BYTES, mapEcg, mapElement, refused } from './records.ts';
 import { SourceLabels } from './source-labels.ts';
 import { NewestTimeZone } from './time-zone.ts';
 
@@ -114,7 +115,7 @@ class AppleSource implements ImportSource {
     for await (const chunk of this.#source.xml.read()) {
       for (const element of parser.write(chunk)) {
         for (const outcome of mapElement(element, this.#findings.labels))
-          handOver(outcome, element.end > from ? sink : earlier, element.line);
+          handOver(outcome, element.name, element.line, element.end > from ? sink : earlier);
       }
       if (parser.position > from) await sink.reached(parser.position);
     }
@@ -126,7 +127,7 @@ class AppleSource implements ImportSource {
     for (const [index, ecg] of ecgs.entries()) {
       const position = xml.size + index + 1;
       if (position <= from) continue;
-      handOver(await readEcg(ecg), sink, toOrigin(ecg.name));
+      handOver(await readEcg(ecg), 'ECG', toOrigin(ecg.name), sink);
       await sink.reached(position);
     }
   }
@@ -144,15 +145,6 @@ class AppleSource implements ImportSource {
       timeZone,
     );
   }
-}
-
-/** Passes the outcome of an element to the sink. */
-function handOver(outcome: Outcome, sink: ImportSink, origin: Origin): void {
-  if (outcome.kind === 'reading') sink.reading(outcome.reading, origin);
-  else if (outcome.kind === 'record') sink.record(outcome.record, origin);
-  else if (outcome.kind === 'profile') sink.profile(outcome.facts);
-  else if (outcome.kind === 'left-out') sink.leftOut(outcome.type, outcome.reason);
-  else sink.refused(outcome.type, outcome.reason, origin);
 }
 
 async function readEcg(ecg: ByteSource): Promise<Outcome> {

@@ -2,17 +2,9 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { MetricName } from '@phds/catalog/metrics';
 import type { BloodType, Gender, Severity } from '@phds/catalog/wire-names';
 import { findInstant, isCalendarDate } from '../ingest/dates.ts';
-import type { ImportedHealthRecord, ImportedProfile, ImportedReading } from '../ingest/importer.ts';
+import type { ImportedProfile, ImportedReading, Outcome } from '../ingest/importer.ts';
 import type { ExportElement } from './export-parser.ts';
 import { APPLE_HEALTH, APPLE_WATCH, MANUAL, type SourceLabels } from './source-labels.ts';
-
-/** The result of mapping one element of the export. */
-export type Outcome =
-  | { readonly kind: 'reading'; readonly reading: ImportedReading }
-  | { readonly kind: 'record'; readonly record: ImportedHealthRecord }
-  | { readonly kind: 'profile'; readonly facts: ImportedProfile }
-  | { readonly kind: 'left-out'; readonly type: string; readonly reason: string }
-  | { readonly kind: 'refused'; readonly type: string; readonly reason: string };
 
 function leftOut(type: string, reason: string): Outcome {
   return { kind: 'left-out', type, reason };
@@ -40,17 +32,8 @@ const SLEEP_VALUES: Readonly<Record<string, MetricName>> = {
   InBed: 'Time in Bed',
 };
 
-const METRIC_OF_SLEEP: ReadonlyMap<string, MetricName> = new Map(
-  Object.entries(SLEEP_VALUES).map(([value, metric]) => [`HKCategoryValueSleepAnalysis${value}`, metric]),
-);
-
 const SLEEP_ANALYSIS = 'HKCategoryTypeIdentifierSleepAnalysis';
 const MINDFUL_SESSION = 'HKCategoryTypeIdentifierMindfulSession';
-
-/** The metric type of a sleep sample's duration; null for a value that HealthKit does not define. */
-function findSleepMetric(value: string): MetricName | null {
-  return METRIC_OF_SLEEP.get(value) ?? null;
-}
 
 // HealthKit, "Symptoms": every category type that reports a symptom, with the name that we store.
 const SYMPTOMS: Readonly<Record<string, string>> = {
@@ -95,15 +78,7 @@ const SYMPTOMS: Readonly<Record<string, string>> = {
   Wheezing: 'Wheezing',
 };
 
-const DESCRIPTION_OF_IDENTIFIER: ReadonlyMap<string, string> = new Map(
-  Object.entries(SYMPTOMS).map(([name, words]) => [`HKCategoryTypeIdentifier${name}`, words]),
-);
-
-/** The name of the symptom that a category type reports; null for other types. */
-function findSymptom(identifier: string): string | null {
-  return DESCRIPTION_OF_IDENTIFIER.get(identifier) ?? null;
-}
-
+/** The severity that a symptom sample reports: empty if unspecified. */
 const SEVERITY_OF_VALUE: ReadonlyMap<string, Severity | '' | 'absent'> = new Map([
   ['HKCategoryValueSeverityMild', 'mild'],
   ['HKCategoryValueSeverityModerate', 'moderate'],
@@ -117,13 +92,6 @@ const SEVERITY_OF_VALUE: ReadonlyMap<string, Severity | '' | 'absent'> = new Map
   ['HKCategoryValuePresenceNotPresent', 'absent'],
   ['HKCategoryValueAppetiteChangesNoChange', 'absent'],
 ]);
-
-/**
- * The severity that a symptom sample reports (empty if unspecified), or `absent`; null for a value that HealthKit does not define.
- */
-function severityOfSymptom(value: string): Severity | '' | 'absent' | null {
-  return SEVERITY_OF_VALUE.get(value) ?? null;
-}
 
 // The column "HealthKit" of metrics.md.
 const QUANTITIES: Readonly<Record<string, MetricName>> = {
@@ -149,13 +117,10 @@ const QUANTITIES: Readonly<Record<string, MetricName>> = {
   BodyFatPercentage: 'Body Fat',
 };
 
-const METRIC_OF_IDENTIFIER: ReadonlyMap<string, MetricName> = new Map(
-  Object.entries(QUANTITIES).map(([name, metric]) => [`HKQuantityTypeIdentifier${name}`, metric]),
-);
-
-/** The metric type of a HealthKit quantity; null if there is none. */
-function findQuantityMetric(identifier: string): MetricName | null {
-  return METRIC_OF_IDENTIFIER.get(identifier) ?? null;
+/** The entry of a table for an identifier that begins with this prefix; null for others. */
+function findNamed<Value>(table: Readonly<Record<string, Value>>, prefix: string, identifier: string) {
+  const name = identifier.startsWith(prefix) ? identifier.slice(prefix.length) : '';
+  return Object.hasOwn(table, name) ? (table[name] ?? null) : null;
 }
 
 /** The metric type of a manual entry, which may differ: only a device measures a `Respiratory Rate`. */
@@ -170,11 +135,11 @@ const NOT_MEASURED_HERE = 'no metric type for it';
 /** Maps a `Record`: a quantity, a category sample (sleep, mindfulness, a symptom), or an unsupported type. */
 function mapRecord(element: ExportElement, labels: SourceLabels): Outcome {
   const type = element.attributes['type'] ?? '';
-  const metric = findQuantityMetric(type);
+  const metric = findNamed(QUANTITIES, 'HKQuantityTypeIdentifier', type);
   if (metric !== null) return mapQuantity(element, metric, labels);
   if (type === SLEEP_ANALYSIS) return mapSleep(element, labels);
   if (type === MINDFUL_SESSION) return mapMinutes(element, 'Mindfulness', labels);
-  const symptom = findSymptom(type);
+  const symptom = findNamed(SYMPTOMS, 'HKCategoryTypeIdentifier', type);
   if (symptom !== null) return mapSymptom(element, type, symptom, labels);
   return type === '' ? refused('Record', 'type is missing') : leftOut(typeNameOf(type), NOT_MEASURED_HERE);
 }
@@ -188,7 +153,7 @@ function mapQuantity(element: ExportElement, metric: MetricName, labels: SourceL
 }
 
 function mapSleep(element: ExportElement, labels: SourceLabels): Outcome {
-  const metric = findSleepMetric(element.attributes['value'] ?? '');
+  const metric = findNamed(SLEEP_VALUES, 'HKCategoryValueSleepAnalysis', element.attributes['value'] ?? '');
   return metric === null
     ? refused(typeNameOf(SLEEP_ANALYSIS), 'value is none of sleep analysis')
     : mapMinutes(element, metric, labels);
@@ -221,8 +186,8 @@ function mapSymptom(
   description: string,
   labels: SourceLabels,
 ): Outcome {
-  const severity = severityOfSymptom(element.attributes['value'] ?? '');
-  if (severity === null) return refused(typeNameOf(type), 'value is none of a symptom');
+  const severity = SEVERITY_OF_VALUE.get(element.attributes['value'] ?? '');
+  if (severity === undefined) return refused(typeNameOf(type), 'value is none of a symptom');
   if (severity === 'absent') return leftOut(typeNameOf(type), 'states that the symptom was absent');
   const interval = parseInterval(element);
   if (typeof interval === 'string') return refused(typeNameOf(type), interval);

@@ -1,10 +1,10 @@
 import { SEVERITY_CODES } from '@phds/catalog/fhir/code-systems';
 import { GENDERS, SEVERITIES, type Severity } from '@phds/catalog/wire-names';
 import { isCalendarDate, parseStatedTime, parseZonedTime } from '../ingest/dates.ts';
-import { Refused } from '../ingest/importer.ts';
+import { type ImportedProfile, Refused } from '../ingest/importer.ts';
 import { codesOf, conceptText, SNOMED } from './concepts.ts';
 import { at, type JsonObject, listAt, shorten, textAt } from './json-values.ts';
-import { type MappingContext, type Outcome, type ProfileFacts, toHealthRecord } from './outcome.ts';
+import { type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
 import type { References } from './references.ts';
 
 const NAME_LENGTH = 200;
@@ -14,7 +14,7 @@ const USES = ['official', 'usual', '', 'temp', 'anonymous'];
 export function mapPatient({ resource }: MappingContext): readonly Outcome[] {
   const [name, gender, birth] = [nameOf(resource), textAt(resource, 'gender'), textAt(resource, 'birthDate')];
   const outcomes: Outcome[] = [];
-  const facts: { -readonly [Field in keyof ProfileFacts]: ProfileFacts[Field] } = {};
+  const facts: { -readonly [Field in keyof ImportedProfile]: ImportedProfile[Field] } = {};
   if (name !== '') facts.name = name;
   if (GENDERS.some((known) => known === gender)) facts.gender = gender;
   else if (gender !== '')

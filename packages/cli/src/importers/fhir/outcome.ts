@@ -1,16 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { EHR_SOURCE } from '@phds/catalog/fhir/observation-kinds';
 import type { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import type { ImportedHealthRecord, ImportedReading } from '../ingest/importer.ts';
+import type { Outcome as ItemOutcome } from '../ingest/importer.ts';
 import type { JsonObject } from './json-values.ts';
 import { idOf, type References } from './references.ts';
-
-/** Facts about the patient for the profile; absent if unknown. */
-export interface ProfileFacts {
-  readonly name?: string;
-  readonly gender?: string;
-  readonly dateOfBirth?: string;
-}
 
 /** The part of a blood type that one observation states. */
 export interface BloodFacts {
@@ -18,14 +11,8 @@ export interface BloodFacts {
   readonly rhesus?: '+' | '-';
 }
 
-/** The result of mapping one resource. */
-export type Outcome =
-  | { readonly kind: 'reading'; readonly reading: ImportedReading }
-  | { readonly kind: 'record'; readonly record: ImportedHealthRecord }
-  | { readonly kind: 'profile'; readonly facts: ProfileFacts }
-  | { readonly kind: 'blood'; readonly facts: BloodFacts }
-  | { readonly kind: 'left-out'; readonly reason: string }
-  | { readonly kind: 'refused'; readonly reason: string };
+/** What becomes of a resource. */
+export type Outcome = ItemOutcome | { readonly kind: 'blood'; readonly facts: BloodFacts };
 
 /** A resource with its context in the bundle. */
 export interface MappingContext {

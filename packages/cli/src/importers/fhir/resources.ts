@@ -1,4 +1,4 @@
-import { type ImportSink, type Origin, Refused } from '../ingest/importer.ts';
+import { handOver, type ImportSink, type Origin, Refused } from '../ingest/importer.ts';
 import { mapAllergy, mapAppointment, mapCondition, mapPatient } from './clinical-resources.ts';
 import { statesAbsence } from './concepts.ts';
 import { hasEhrSummary, mapEhrRecord } from './ehr-summaries.ts';
@@ -179,7 +179,8 @@ export class ResourceImport {
     const { references, patient, timeZone } = this.#options;
     if (isOlderThanR4(resource)) this.#older ??= origin;
     for (const outcome of mapResource({ resource, fullUrl, references, patient, timeZone })) {
-      this.#takeOutcome(outcome, typeOf(resource), origin, sink);
+      if (outcome.kind === 'blood') this.#blood.push(outcome.facts);
+      else handOver(outcome, typeOf(resource), origin, sink);
     }
   }
 
@@ -188,14 +189,5 @@ export class ResourceImport {
     const bloodType = findBloodType(this.#blood);
     if (bloodType !== null) sink.profile({ bloodType });
     if (this.#older !== null) sink.refused('FHIR version', OLDER, this.#older);
-  }
-
-  #takeOutcome(outcome: Outcome, type: string, origin: Origin, sink: ImportSink): void {
-    if (outcome.kind === 'reading') sink.reading(outcome.reading, origin);
-    else if (outcome.kind === 'record') sink.record(outcome.record, origin);
-    else if (outcome.kind === 'profile') sink.profile(outcome.facts);
-    else if (outcome.kind === 'blood') this.#blood.push(outcome.facts);
-    else if (outcome.kind === 'left-out') sink.leftOut(type, outcome.reason);
-    else sink.refused(type, outcome.reason, origin);
   }
 }

@@ -131,6 +131,22 @@ export interface ImportSink {
   reached(position: number): Promise<void>;
 }
 
+/** What becomes of an item; left out and refused ones are of the type of the item unless they name another. */
+export type Outcome =
+  | { readonly kind: 'reading'; readonly reading: ImportedReading }
+  | { readonly kind: 'record'; readonly record: ImportedHealthRecord }
+  | { readonly kind: 'profile'; readonly facts: ImportedProfile }
+  | { readonly kind: 'left-out' | 'refused'; readonly type?: string; readonly reason: string };
+
+/** Passes the outcome of an item to the sink. */
+export function handOver(outcome: Outcome, type: string, origin: Origin, sink: ImportSink): void {
+  if (outcome.kind === 'reading') sink.reading(outcome.reading, origin);
+  else if (outcome.kind === 'record') sink.record(outcome.record, origin);
+  else if (outcome.kind === 'profile') sink.profile(outcome.facts);
+  else if (outcome.kind === 'left-out') sink.leftOut(outcome.type ?? type, outcome.reason);
+  else sink.refused(outcome.type ?? type, outcome.reason, origin);
+}
+
 /** The zone in which dates of an input begin: the person's, else the presumed one, else UTC, as in summaries. */
 export function zoneOfDates(own: string, { timeZone }: Pick<ImportSource, 'timeZone'>): string {
   return findTimeZone(own) ?? timeZone ?? 'UTC';
