@@ -1,10 +1,9 @@
 import { toProblemType } from '@phds/catalog/problems';
-import { rollups, sum } from 'd3-array';
 import { useState } from 'react';
 import { type RequestFilter, USAGE_DAYS, useRequests, useUsage } from '../../api/developer-apps.ts';
 import type { DeveloperApp, LoggedRequest, UsageDay } from '../../api/resources.ts';
 import { DataTable } from '../../charts/data-table.tsx';
-import { StackedBars } from '../../charts/stacked-bars.tsx';
+import { ReadBars } from '../../charts/read-bars.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card, Row, Soft, Stack, Tag, type Tone } from '../../ui/card.tsx';
 import { addDays, today } from '../../ui/days.ts';
@@ -144,13 +143,11 @@ function Answers({ clientId }: { readonly clientId: string }) {
     <Card label={text('usage', { days: USAGE_DAYS })}>
       <Resource query={useUsage(clientId)}>
         {(usage) => (
-          <StackedBars
+          <ReadBars
             title={text('usage', { days: USAGE_DAYS })}
-            bars={toBars(usage)}
-            series={[
-              { id: 'answered', name: text('answered') },
-              { id: 'refused', name: text('refused'), isHatched: true },
-            ]}
+            reads={usage}
+            released={text('answered')}
+            refused={text('refused')}
             from={addDays(today(), 1 - USAGE_DAYS)}
             to={today()}
           >
@@ -158,7 +155,7 @@ function Answers({ clientId }: { readonly clientId: string }) {
               columns={[text('day'), text('endpoint'), text('status'), text('count')]}
               rows={() => usage.flatMap(toRows)}
             />
-          </StackedBars>
+          </ReadBars>
         )}
       </Resource>
       <Soft>
@@ -166,23 +163,6 @@ function Answers({ clientId }: { readonly clientId: string }) {
       </Soft>
     </Card>
   );
-}
-
-function toBars(usage: readonly UsageDay[]) {
-  const days = rollups(
-    usage,
-    (rows) => ({
-      answered: sum(rows, ({ released }) => released),
-      refused: sum(rows, ({ refused }) => refused),
-    }),
-    ({ date }) => date,
-  );
-  return days
-    .flatMap(([date, { answered, refused }]) => [
-      { date, series: 'answered', value: answered },
-      { date, series: 'refused', value: refused },
-    ])
-    .filter(({ value }) => value > 0);
 }
 
 /** One row for the answers with data, and one for each status of a refusal. */

@@ -19,7 +19,10 @@ export function Sandbox({ app: { clientId } }: { readonly app: DeveloperApp }) {
       <Card label={text('errors')}>
         <h2>{text('errors')}</h2>
         <Soft>
-          <Rich id="errorsText" components={{ field: <code />, ...linkTo('/docs/sandbox#errors-on-demand') }} />
+          <Rich
+            id="errorsText"
+            components={{ field: <code />, ...linkTo('/docs/sandbox#errors-on-demand') }}
+          />
         </Soft>
       </Card>
     </>
