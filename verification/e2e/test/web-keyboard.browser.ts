@@ -146,7 +146,8 @@ function keyboardAlone(): void {
     ]);
     // In this zone, midnight is at another time than in the browser's.
     await setTimeZone(stack, 'web-keyboard-data', 'Pacific/Kiritimati');
-    const { page, keyboard } = await open('/data', { session });
+    const { page, keyboard, link } = await open('/data', { session });
+    await keyboard.activate(link('Heart'));
     await keyboard.activate(page.getByText('Show as a table'));
     const zone = { timeZone: 'Pacific/Kiritimati', day: 'numeric', month: 'short' } as const;
     const day = new Intl.DateTimeFormat('en-GB', zone).format(Date.parse(start));

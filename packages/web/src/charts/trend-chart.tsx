@@ -1,4 +1,4 @@
-import { findMetricByName } from '@phds/catalog/metrics';
+import { findMetricByName, type MetricKey } from '@phds/catalog/metrics';
 import { extent } from 'd3-array';
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, line } from 'd3-shape';
@@ -13,6 +13,7 @@ import { DataTable } from './data-table.tsx';
 
 const HEIGHT = 140;
 const LABEL_WIDTH = 90;
+const HOUR_MINUTES = 60;
 // The service's default: points of the last 30 days.
 const SHOWN_DAYS = 30;
 const MARGIN = { top: 8, right: 22, bottom: 24, left: 40 };
@@ -42,7 +43,7 @@ export function TrendChart({
   return (
     <figure className={style['figure']}>
       <figcaption>
-        {name} <span className={style['unit']}>{toUnitText(newest.unit)}</span>
+        {name} <span className={style['unit']}>{toUnitText(newest.unit, newest.type)}</span>
       </figcaption>
       <Canvas height={HEIGHT}>{(width) => <Trend points={points} width={width} />}</Canvas>
       {points.some(isUnfinished) ? (
@@ -188,7 +189,23 @@ const UNITS: Readonly<Record<string, string>> = {
   'kg/m2': 'kg/m²',
 };
 
-/** A UCUM unit in common notation. */
-export function toUnitText(unit: string): string {
-  return unit === '/min' ? text('unitPerMinute') : (UNITS[unit] ?? unit);
+/** Types of readings that count heartbeats. */
+const BEATS: readonly (MetricKey | undefined)[] = ['heart-rate', 'resting-hr', 'walking-hr', 'ecg'];
+
+/** The UCUM unit of a type of reading in common notation. */
+export function toUnitText(unit: string, type: string): string {
+  if (unit !== '/min') return UNITS[unit] ?? unit;
+  return text(BEATS.includes(findMetricByName(type)?.key) ? 'unitBeats' : 'unitPerMinute');
+}
+
+/** A value with its unit, as people say it: “7 h 40 min”, “69 beats per minute”. */
+export function measureText(value: number, unit: string, type: string): string {
+  if (unit === 'min' && value >= HOUR_MINUTES) {
+    const minutes = Math.round(value);
+    return text('hoursMinutes', {
+      hours: Math.floor(minutes / HOUR_MINUTES),
+      minutes: minutes % HOUR_MINUTES,
+    });
+  }
+  return `${formatNumber(value)} ${toUnitText(unit, type)}`.trim();
 }

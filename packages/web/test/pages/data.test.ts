@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { type BodyOf, example } from '../kit/answers.ts';
+import { answersOf, grantOf } from '../kit/grants.ts';
 import { openPage, screen, textOf, within } from '../kit/page.ts';
 import { after, afterDays } from '../kit/times.ts';
 
 type Preview = BodyOf<'previewData'>['data'];
-const openPreview = (preview: object, path = '/data') =>
+const openPreview = (preview: object, path = '/data?scope=read:health-data:heart') =>
   openPage(path, {
     answers: { previewData: { data: { total: 1, newest: [], trend: [], ...preview } as unknown as Preview } },
   });
@@ -33,12 +35,31 @@ test('the latest records and the days are in the zone of the person, by scope', 
   expect(page.requests.at(-1)?.query).toEqual({ scope: 'read:mood' });
 });
 
-test('an unknown scope in the address shows the usual one', async () => {
-  await using page = await openPreview(
-    { scope: 'read:health-data:heart', total: 0 },
-    '/data?scope=read:everything',
-  );
-  expect(page.requests.at(-1)?.query).toEqual({ scope: 'read:health-data:heart' });
+test('without a known type in the address, all types are listed with the number of apps that can read each', async () => {
+  const grants = [grantOf(), grantOf({ id: 'grt_2' }), grantOf({ id: 'grt_3', status: 'expired' })];
+  await using page = await openPage('/data?scope=read:everything', { answers: answersOf(...grants) });
+  const rows = screen.getAllByRole('listitem').map(textOf);
+  expect(rows).toHaveLength(SCOPE_NAMES.length);
+  expect(rows).toEqual(expect.arrayContaining(['Heartshared with 2 apps', 'Weight by daynot shared']));
+  await page.press('Heart', 'link');
+  expect(page.path).toBe('/data?scope=read%3Ahealth-data%3Aheart');
+  page.see(/^Latest records: 5 of /);
+});
+
+test('values are said with their units, and heart rates have no sum', async () => {
+  const reading = { id: 'rdg_1', timestamp: after(0), sum: 1_200 };
+  const newest = [
+    { ...reading, type: 'Heart Rate', value: 69, unit: '/min' },
+    { ...reading, id: 'rdg_2', type: 'ECG', value: 71, unit: '/min' },
+    { ...reading, id: 'rdg_3', type: 'Sleep', value: 460, unit: 'min' },
+  ];
+  await using page = await openPreview({ scope: 'read:health-data:heart', newest: newest.slice(0, 2) });
+  expect(screen.queryByRole('columnheader', { name: 'Total' })).toBeNull();
+  page.see('69 beats per minute');
+  page.see('Heart rate in the ECG');
+  page.answers.previewData = { data: { ...example('previewData').data, newest } as never };
+  await page.fill('Type of data', 'Sleep');
+  page.see('7 h 40 min');
 });
 
 test('medications are shown with their doses, and codes in words of the language', async () => {
@@ -92,7 +113,7 @@ test('every field of a summary is shown, which has too many for a table', async 
   const summary = { ...metric, latest: { value: 64, timestamp: after(0) } };
   await using page = await openPreview({ scope: 'read:aggregations', newest: [summary] });
   expect(screen.queryByRole('table')).toBeNull();
-  const facts = [/TypeHeart rate/, /Latest64, 27 Nov 2026/, /Usual range41 to 130 \(/];
+  const facts = [/TypeHeart rate/, /Latest64 beats per minute, 27 Nov 2026/, /Usual range41 to 130 \(/];
   for (const fact of [...facts, /Outside that range\d+ of the readings: \d+ below, \d+ above/])
     page.see(fact);
 });

@@ -40,7 +40,6 @@ const FIELDS: Words = {
   timestamp: 'fieldTime',
   type: 'fieldType',
   value: 'fieldValue',
-  unit: 'fieldUnit',
   source: 'fieldSource',
   start: 'fieldStart',
   end: 'fieldEnd',
