@@ -2,12 +2,17 @@ import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { offsetOf, type Page } from '@phds/catalog/pagination';
 import { hashOperatorEntry, type OperatorEntry } from '@phds/record-chain/operator-act';
 import { notFound } from '@phds/service-kit/errors';
-import { translatingErrors } from '@phds/service-kit/postgres/errors';
 import { execute, select, transact } from '@phds/service-kit/postgres/sql';
 import type { OperatorAct } from '@phds/service-kit/rpc/operator-acts';
 import type pg from 'pg';
 import sql from 'sql-template-tag';
+import type { Change } from './changes.ts';
 import { keepPerson } from './store/person-locks.ts';
+
+interface Parts {
+  readonly pools: { readonly ordinary: pg.Pool };
+  readonly change: Change;
+}
 
 export type OperatorActs = ReturnType<typeof createOperatorActs>;
 
@@ -15,28 +20,13 @@ export type OperatorActs = ReturnType<typeof createOperatorActs>;
  * The record of what operators do, in table `operator_act`, to which the service can only add. An entry is an act before it begins, or the
  * outcome of one; `packages/record-chain` links them. Lists answer messages.
  */
-export function createOperatorActs(pool: pg.Pool) {
-  return translatingErrors({
+export function createOperatorActs({ pools: { ordinary: pool }, change }: Parts) {
+  return {
     /** The act may begin when it returns. Answers the number of its entry. */
-    begin: (act: OperatorAct) =>
-      transact(pool, async (tx) => {
-        const userRef = await findUserRef(tx, act);
-        const { operator, rpc, clientId, grantId, reason, requestId } = act;
-        const entry = { operator, rpc, userRef, clientId, grantId, reason, requestId, ends: 0, outcome: '' };
-        return append(tx, entry);
-      }),
+    begin: (act: OperatorAct) => change(null, () => transact(pool, (tx) => begin(tx, act))),
     /** Throws `not_found` for an unknown act and for one with another outcome. */
     end: (number: bigint, outcome: string) =>
-      transact(pool, async (tx) => {
-        if (number > Number.MAX_SAFE_INTEGER) throw notFound();
-        const ends = Number(number);
-        const [act] = await select<{ known: string | null }>(tx)`
-          SELECT o.outcome AS known FROM consent_audit.operator_act a
-            LEFT JOIN consent_audit.operator_act o ON o.ends = a.number AND o.ends <> 0
-          WHERE a.number = ${ends} AND a.ends = 0`;
-        if (act === undefined || (act.known !== null && act.known !== outcome)) throw notFound();
-        if (act.known === null) await append(tx, { ...NOTHING, ends, outcome });
-      }),
+      change(null, () => transact(pool, (tx) => end(tx, number, outcome))),
     /** The entries after this number, ascending, with the people who are not erased. */
     async list(afterNumber: number, limit: number) {
       const entries = await select<OperatorEntry & { readonly userId: string; readonly hash: Uint8Array }>(
@@ -89,7 +79,24 @@ export function createOperatorActs(pool: pg.Pool) {
         return { ...act, number: BigInt(act.number), outcomeNumber: BigInt(act.outcomeNumber) };
       });
     },
-  });
+  };
+}
+
+async function begin(tx: pg.ClientBase, act: OperatorAct): Promise<bigint> {
+  const userRef = await findUserRef(tx, act);
+  const { operator, rpc, clientId, grantId, reason, requestId } = act;
+  return append(tx, { operator, rpc, userRef, clientId, grantId, reason, requestId, ends: 0, outcome: '' });
+}
+
+async function end(tx: pg.ClientBase, number: bigint, outcome: string): Promise<void> {
+  if (number > Number.MAX_SAFE_INTEGER) throw notFound();
+  const ends = Number(number);
+  const [act] = await select<{ known: string | null }>(tx)`
+    SELECT o.outcome AS known FROM consent_audit.operator_act a
+      LEFT JOIN consent_audit.operator_act o ON o.ends = a.number AND o.ends <> 0
+    WHERE a.number = ${ends} AND a.ends = 0`;
+  if (act === undefined || (act.known !== null && act.known !== outcome)) throw notFound();
+  if (act.known === null) await append(tx, { ...NOTHING, ends, outcome });
 }
 
 const NOTHING = { operator: '', rpc: '', userRef: '', clientId: '', grantId: '', reason: '', requestId: '' };

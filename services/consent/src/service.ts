@@ -1,7 +1,7 @@
 import { type FailureReports, reportFailures } from '@phds/service-kit/background-failures';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { startPruning } from '@phds/service-kit/pruning';
-import { acknowledging, type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
+import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore/guard';
 import { createRestoreService } from '@phds/service-kit/restore/service';
 import { createUserOf } from '@phds/service-kit/rpc/context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc/server';
@@ -19,7 +19,7 @@ import { type AccessStatements, createAccessStatements } from './access/statemen
 import { createUsage } from './access/usage.ts';
 import { createApprovals } from './approvals.ts';
 import { createApps } from './apps.ts';
-import { createChange } from './changes.ts';
+import { type Change, createChange } from './changes.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
 import { createDecisions } from './decide.ts';
@@ -96,6 +96,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     clock,
     log,
     guard,
+    change: createChange(guard, measured.onRevocation),
     evictions,
     verify,
     failureOf,
@@ -107,7 +108,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
   recorder = resources.use(createRecorder(parts, overrides));
-  const operatorRecord = acknowledging(guard, createOperatorActs(pools.ordinary), ['begin', 'end']);
+  const operatorRecord = createOperatorActs(parts);
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock, operatorRecord, reloads }),
@@ -129,6 +130,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly guard: RestoreGuard;
+  readonly change: Change;
   readonly evictions: EvictionPublisher;
   readonly verify: SessionVerifier;
   readonly failureOf: FailureReports;
@@ -178,28 +180,27 @@ async function createRpcServices(
   { recorder, operatorRecord }: { readonly recorder: AccessRecorder; readonly operatorRecord: OperatorActs },
   webhooks: Webhooks,
 ) {
-  const { pools, config, guard, clock, verify, metrics } = parts;
+  const { pools, config, guard, clock, verify } = parts;
   const userOf = createUserOf(verify);
   const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
-  const ledger = { ...parts, change: createChange(guard, metrics.onRevocation) };
-  const grants = createGrants(ledger);
+  const grants = createGrants(parts);
   const approvals = createApprovals({ ...parts, maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP });
   const liveness = createLivenessChecks(parts);
-  const sessions = createSessions(ledger);
+  const sessions = createSessions(parts);
   const signer = await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE);
   const consent = {
     approvals,
-    decisions: createDecisions(ledger),
+    decisions: createDecisions(parts),
     grants,
     receipts: createReceipts({ ...parts, signer }),
-    people: createPeople(ledger),
+    people: createPeople(parts),
     userOf,
   };
   return [
-    createLedgerService({ apps: createApps(ledger), revocations: createRevocations(ledger), liveness }),
+    createLedgerService({ apps: createApps(parts), revocations: createRevocations(parts), liveness }),
     createConsentService(consent),
     ...(config.SANDBOX
-      ? [createSandboxService({ sandbox: createSandbox({ ...ledger, grants }), userOf })]
+      ? [createSandboxService({ sandbox: createSandbox({ ...parts, grants }), userOf })]
       : []),
     createAccessService({ recorder, history: createAccessHistory(parts), usage: createUsage(parts), userOf }),
     createGrantService({ grants, liveness }),

@@ -20,7 +20,8 @@ test.each<[string, () => Promise<unknown>, ...string[]]>([
   ],
   [
     'the acts of a request',
-    () => createOperatorActs(owner).listCompleted('req_7'),
+    () =>
+      createOperatorActs({ pools: { ordinary: owner }, change: (_, run) => run() }).listCompleted('req_7'),
     `INSERT INTO consent_audit.operator_act
      SELECT n, now(), 'operator:on-call', 'rpc', NULL, '', '', 'reason', 'req_' || n, 0, '', '' FROM generate_series(1, ${ROWS}) n`,
   ],

@@ -2,6 +2,7 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { OperatorActService } from '@phds/contracts/phds/consent/v1/operator_acts_pb';
 import { invalidRequest, toAppError } from '../errors.ts';
+import { translateDatabaseError } from '../postgres/errors.ts';
 import { toCarriedIds } from '../telemetry/current-origin.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { createSecurityLog } from '../telemetry/security-log.ts';
@@ -88,7 +89,7 @@ export async function runOperatorCall<T>(call: OperatorCall, work: () => Promise
     note('OK');
     return answer;
   } catch (error) {
-    note(codeOf(toAppError(error)));
+    note(codeOf(translateDatabaseError(error)));
     throw error;
   }
 }

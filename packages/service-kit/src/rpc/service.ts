@@ -159,7 +159,7 @@ function logged<T>(context: RpcContext, log: Logger, work: () => Promise<T>): Pr
     try {
       return await work();
     } catch (error) {
-      throw report(toAppError(error), context, log);
+      throw report(translateDatabaseError(error), context, log);
     }
   });
 }
