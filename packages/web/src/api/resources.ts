@@ -27,7 +27,6 @@ export type OperatorAct = Schemas['OperatorAct'];
 export type NamedApp = Access['app'];
 
 export type PendingApproval = Schemas['PendingApproval'];
-export type PendingStatus = PendingApproval['status'];
 export type RequestedScope = Schemas['RequestedScope'];
 /** An app as it was when it asked. */
 export type RequestingApp = PendingApproval['app'];
@@ -39,7 +38,6 @@ export type ApprovedTerms = Omit<Schemas['ApprovedTerms'], 'scopes'> & { readonl
 export type SentTerms = BodyOf<'approve'>;
 
 export type Grant = Schemas['Grant'];
-export type GrantStatus = Grant['status'];
 /** A change that an app made to its profile. */
 export type AppChange = Schemas['AppChange'];
 /** An app that the person has or had a connection with. */
