@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FHIR_PREFIX } from '@phds/catalog/fhir/resource-types';
 import { findFhirRoute } from './fhir/routes.ts';
 import { FORCE_HEADER } from './forced-errors.ts';
-import { isUnder } from './http-error.ts';
-import { splitUrl } from './query.ts';
+import { isUnder, splitUrl } from './query.ts';
 import { send } from './respond.ts';
 
 // Cross-origin requests of apps in pages. There are no cookies on these paths, so every origin may read the answers, and credentials are

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type ProblemCode, type ProblemStatus, toProblemType } from '@phds/catalog/problems';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import { POSSESSION_ALGORITHMS } from '@phds/service-kit/trust/dpop';
+import { isUnder } from './query.ts';
 import { type Headers, send } from './respond.ts';
 
 /** An error with HTTP-specific parts: its own status, header fields, or additional members of the body. */
@@ -143,13 +144,6 @@ export type Surface = 'oauth' | 'problem';
 
 export function surfaceOf(url: string): Surface {
   return isUnder('/oauth', url) ? 'oauth' : 'problem';
-}
-
-/** Whether the path of a URL is `prefix` or is below it. */
-export function isUnder(prefix: string, url: string): boolean {
-  if (!url.startsWith(prefix)) return false;
-  const next = url[prefix.length];
-  return next === undefined || next === '/' || next === '?';
 }
 
 interface ErrorAnswer {

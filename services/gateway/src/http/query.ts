@@ -22,6 +22,13 @@ export function splitUrl(url: string): { path: string; rawQuery: string } {
     : { path: url.slice(0, mark), rawQuery: url.slice(mark + 1) };
 }
 
+/** Whether the path of a URL is `prefix` or is below it. */
+export function isUnder(prefix: string, url: string): boolean {
+  if (!url.startsWith(prefix)) return false;
+  const next = url[prefix.length];
+  return next === undefined || next === '/' || next === '?';
+}
+
 /** Parses `application/x-www-form-urlencoded` text. Throws `invalid_request` naming the parameter with a bad percent escape. */
 export function parseQuery(raw: string): Query {
   return raw === '' ? EMPTY : toQuery(parsePairs(raw));

@@ -13,7 +13,6 @@ import { isForced } from './forced-errors.ts';
 import {
   BEARER_CHALLENGE,
   DPOP_CHALLENGE,
-  isUnder,
   meaningOf,
   type Surface,
   sendError,
@@ -21,6 +20,7 @@ import {
   toChallenge,
   toOauthMeaning,
 } from './http-error.ts';
+import { isUnder } from './query.ts';
 import { type Headers, transportHeaders } from './respond.ts';
 
 const CLIENT_ID = /^app_[0-9A-Za-z]{1,40}$/;
