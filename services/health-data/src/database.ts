@@ -67,13 +67,17 @@ function transactForUser<T>(
   return transact(pool, 'BEGIN', work, signal);
 }
 
-/** Reads with a statement timeout in milliseconds. */
+/** Reads with a statement timeout in milliseconds, and with memory to group the hours of some years. */
 export function readWithin<T>(
   pool: pg.Pool,
   statementTimeoutMs: number,
   read: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
-  return transact(pool, `BEGIN READ ONLY; SET LOCAL statement_timeout = ${statementTimeoutMs}`, read);
+  return transact(
+    pool,
+    `BEGIN READ ONLY; SET LOCAL statement_timeout = ${statementTimeoutMs}; SET LOCAL work_mem = '32MB'`,
+    read,
+  );
 }
 
 export async function transact<T>(

@@ -21,7 +21,7 @@ hourly_metric AS (
 additive_day AS (
   SELECT type, low, high, timezone($2, hour)::date AS day, round(sum(sum)::numeric, 3)::float8 AS value
   FROM counted_hour
-  JOIN metric USING (type)
+  JOIN metric USING (ordinal)
   GROUP BY 1, 2, 3, 4
 ),
 part AS (

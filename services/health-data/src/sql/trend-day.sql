@@ -11,14 +11,14 @@ hourly_metric AS (
 ),
 -- include: parts/counted-hours.sql
 point AS MATERIALIZED (
-  SELECT type, timezone($2, hour)::date AS at, sum(count)::int AS count, sum(sum) AS sum, min(min) AS min, max(max) AS max
+  SELECT ordinal, timezone($2, hour)::date AS at, sum(count)::int AS count, sum(sum) AS sum, min(min) AS min, max(max) AS max
   FROM counted_hour
   GROUP BY 1, 2
 ),
 page AS (
-  SELECT point.*, ordinal
+  SELECT point.*, type
   FROM point
-  JOIN metric USING (type)
+  JOIN metric USING (ordinal)
   ORDER BY at DESC, ordinal
   LIMIT $15 OFFSET $16
 ),

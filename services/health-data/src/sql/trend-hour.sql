@@ -11,13 +11,13 @@ hourly_metric AS (
 ),
 -- include: parts/counted-hours.sql
 point AS MATERIALIZED (
-  SELECT type, hour AS at, count::int AS count, sum, min, max
+  SELECT ordinal, hour AS at, count::int AS count, sum, min, max
   FROM counted_hour
 ),
 page AS (
-  SELECT point.*, ordinal
+  SELECT point.*, type
   FROM point
-  JOIN metric USING (type)
+  JOIN metric USING (ordinal)
   ORDER BY at DESC, ordinal
   LIMIT $15 OFFSET $16
 ),

@@ -1,7 +1,7 @@
 -- The hours of the types in `hourly_metric`, by source for additive types. date_trunc() with a zone keeps apart the two hours that an
 -- autumn night calls by the same name.
 source_hour AS (
-  SELECT type, kind, keyed_by, hours.*
+  SELECT ordinal, kind = 'additive' AS by_source, keyed_by = 'end' AS by_day, hours.*
   FROM hourly_metric AS metric
   CROSS JOIN LATERAL (
     SELECT date_trunc('hour', at, $2) AS hour, CASE metric.kind WHEN 'additive' THEN source END AS source, sum(count)::int AS count,
@@ -35,26 +35,26 @@ source_hour AS (
 -- Of an additive type, only the source with the largest sum of the hour counts (for sleep: of the local date of waking up), the
 -- first by name of equal ones: a second device counted the same steps again. Sums are compared without binary noise.
 counted_hour AS (
-  SELECT type, hour, count, sum, min, max
+  SELECT ordinal, hour, count, sum, min, max
   FROM source_hour
-  WHERE kind = 'average'
+  WHERE NOT by_source
   UNION ALL
   (
-    SELECT DISTINCT ON (type, hour) type, hour, count, sum, min, max
+    SELECT DISTINCT ON (ordinal, hour) ordinal, hour, count, sum, min, max
     FROM source_hour
-    WHERE kind = 'additive' AND keyed_by = 'start'
-    ORDER BY type, hour, round(sum * 1000) DESC, source
+    WHERE by_source AND NOT by_day
+    ORDER BY ordinal, hour, round(sum * 1000) DESC, source
   )
   UNION ALL
-  SELECT type, hour, count, sum, min, max
+  SELECT ordinal, hour, count, sum, min, max
   FROM (
-    SELECT *, rank() OVER (PARTITION BY type, day ORDER BY round(source_sum * 1000) DESC, source) AS source_rank
+    SELECT *, rank() OVER (PARTITION BY ordinal, day ORDER BY round(source_sum * 1000) DESC, source) AS source_rank
     FROM (
-      SELECT *, sum(sum) OVER (PARTITION BY type, day, source) AS source_sum
+      SELECT *, sum(sum) OVER (PARTITION BY ordinal, day, source) AS source_sum
       FROM (
         SELECT *, timezone($2, hour)::date AS day
         FROM source_hour
-        WHERE kind = 'additive' AND keyed_by = 'end'
+        WHERE by_source AND by_day
       ) AS placed
     ) AS summed
   ) AS ranked
